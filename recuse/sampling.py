@@ -1,0 +1,338 @@
+"""Sampling laws: where an estimate would fall on repetition, each with its interval, p-value and outlook.
+
+Every law keeps the contract of `recuse.schema.Sampling` and is dual: with one-sided p-value p against "the true value
+is not above the limit", p <= (1 - level) / 2 exactly when the interval at that level lies above the limit (below:
+likewise). Where nothing varies, a law has no interval: both ends are NaN, every p-value is 1, and `undefined` says why.
+A difference that was never seen to vary is not thereby certain.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from recuse.schema import RecuseError
+
+__all__ = ["Binomial", "ChiSquareSD", "Draws", "FRatio", "FisherZ", "Student", "contrast", "welch_satterthwaite"]
+
+Floats = NDArray[np.float64]
+Side = Literal["above", "below"]
+
+NOTHING: tuple[float, float] = (math.nan, math.nan)
+
+
+@dataclass(frozen=True, slots=True)
+class Student:
+    """A mean or a linear contrast of means: (value - truth) / se follows Student's t with `df` degrees of freedom."""
+
+    value: float
+    se: float
+    df: float
+
+    @property
+    def undefined(self) -> str:
+        if math.isnan(self.se) or math.isnan(self.value):
+            return "the variance is unknown: a single run says nothing about the next"
+        return "" if self.se > 0 and self.df > 0 else "no run differs from another, so nothing tells how far a repetition would move"
+
+    def interval(self, level: float) -> tuple[float, float]:
+        if self.undefined:
+            return NOTHING
+        half = float(special.stdtrit(self.df, 1 - tail(level))) * self.se
+        return self.value - half, self.value + half
+
+    def p_value(self, limit: float, side: Side) -> float:
+        if self.undefined:
+            return 1.0
+        t = (self.value - limit) / self.se
+        return float(special.stdtr(self.df, -t if side == "above" else t))
+
+    def widened(self, factor: float) -> float | None:
+        if self.undefined:
+            return None
+        return float(special.stdtrit(self.df * factor, 0.975)) * self.se / math.sqrt(factor)
+
+    def minus(self, other: Student) -> Student:
+        """The difference of two independent means; variances add, degrees of freedom after Welch-Satterthwaite."""
+        se, df = welch_satterthwaite([self.se**2, other.se**2], [self.df, other.df])
+        return Student(self.value - other.value, se, df)
+
+
+@dataclass(frozen=True, slots=True)
+class Binomial:
+    """A share of independent yes/no trials: Clopper and Pearson's exact interval and the exact binomial tail.
+
+    Trials need not share one probability: where they differ from cell to cell the interval errs on the wide side.
+    """
+
+    successes: float
+    trials: float
+
+    @property
+    def undefined(self) -> str:
+        return "" if self.trials > 0 else "nothing was counted"
+
+    def interval(self, level: float) -> tuple[float, float]:
+        if self.undefined:
+            return NOTHING
+        x, n, alpha = self.successes, self.trials, tail(level)
+        low = float(special.betaincinv(x, n - x + 1, alpha)) if x > 0 else 0.0
+        high = float(special.betaincinv(x + 1, n - x, 1 - alpha)) if x < n else 1.0
+        return low, high
+
+    def p_value(self, limit: float, side: Side) -> float:
+        if self.undefined:
+            return 1.0
+        if side == "below":
+            return Binomial(self.trials - self.successes, self.trials).p_value(1 - limit, "above")
+        if limit < 0:
+            return 0.0
+        if limit >= 1 or self.successes == 0:
+            return 1.0
+        return float(special.betainc(self.successes, self.trials - self.successes + 1, limit))
+
+    def widened(self, factor: float) -> float | None:
+        if self.undefined:
+            return None
+        low, high = Binomial(self.successes * factor, self.trials * factor).interval(0.95)
+        return (high - low) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class FisherZ:
+    """Spearman's rank correlation of n pairs: atanh(rho) is normal with variance (1 + rho^2 / 2) / (n - 3).
+
+    Bonett and Wright (2000), Psychometrika 65, 23-28. With 15 pairs of which one side has five tied groups of three it
+    covers 95.4 to 96.3 % at nominal 95 % for true correlations from 0 to 0.9 (20,000 simulated panels each); Fieller's
+    1.06 / (n - 3) falls to 93.7 % there. Undefined at rho = -1 or 1, where the variance on this scale loses meaning, and
+    below four pairs.
+    """
+
+    rho: float
+    n: int
+
+    @property
+    def undefined(self) -> str:
+        if self.n < 4:
+            return f"an interval for a correlation needs four pairs; there are {self.n}"
+        return "" if abs(self.rho) < 1 - 1e-12 else "the order agrees in every pair, and the interval has no finite width on Fisher's scale"
+
+    @property
+    def _se(self) -> float:
+        return math.sqrt((1 + self.rho**2 / 2) / (self.n - 3))
+
+    def interval(self, level: float) -> tuple[float, float]:
+        if self.undefined:
+            return NOTHING
+        z, half = math.atanh(self.rho), float(special.ndtri(1 - tail(level))) * self._se
+        return math.tanh(z - half), math.tanh(z + half)
+
+    def p_value(self, limit: float, side: Side) -> float:
+        if self.undefined:
+            return 1.0
+        if abs(limit) >= 1:
+            return 0.0 if (limit < 0) == (side == "above") else 1.0
+        z = (math.atanh(self.rho) - math.atanh(limit)) / self._se
+        return float(special.ndtr(-z if side == "above" else z))
+
+    def widened(self, factor: float) -> float | None:
+        n = self.n * factor
+        if self.undefined or n <= 3:
+            return None
+        z, half = math.atanh(self.rho), float(special.ndtri(0.975)) * math.sqrt((1 + self.rho**2 / 2) / (n - 3))
+        return (math.tanh(z + half) - math.tanh(z - half)) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class ChiSquareSD:
+    """A standard deviation: df * sd^2 / sigma^2 follows chi-square with `df` degrees of freedom (normal scores)."""
+
+    sd: float
+    df: float
+
+    @property
+    def undefined(self) -> str:
+        if not self.df > 0 or math.isnan(self.sd):
+            return "no cell has two runs"
+        return "" if self.sd > 0 else "no run differs from another, so nothing bounds the true spread"
+
+    def interval(self, level: float) -> tuple[float, float]:
+        if self.undefined:
+            return NOTHING
+        above = float(special.chdtri(self.df, tail(level)))
+        below = float(special.chdtri(self.df, 1 - tail(level)))
+        return self.sd * math.sqrt(self.df / above), self.sd * math.sqrt(self.df / below)
+
+    def p_value(self, limit: float, side: Side) -> float:
+        if self.undefined:
+            return 1.0
+        if limit <= 0:
+            return 0.0 if side == "above" else 1.0
+        ratio = self.df * (self.sd / limit) ** 2
+        return float(special.chdtrc(self.df, ratio) if side == "above" else special.chdtr(self.df, ratio))
+
+    def widened(self, factor: float) -> float | None:
+        if self.undefined:
+            return None
+        low, high = ChiSquareSD(self.sd, self.df * factor).interval(0.95)
+        return (high - low) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class FRatio:
+    """An intraclass correlation of one-way random effects, from its variance ratio F = MSB / MSW.
+
+    single: ICC(1,1) = (F - 1) / (F + k - 1), the reliability of one run; mean: ICC(1,k) = 1 - 1 / F, that of the mean
+    of k runs. F / theta follows F(df_between, df_within), theta = 1 + k rho / (1 - rho) for the single form and
+    1 / (1 - rho) for the mean. Shrout and Fleiss (1979), Psychological Bulletin 86, 420-428.
+    """
+
+    f: float
+    df_between: float
+    df_within: float
+    k: float
+    form: Literal["single", "mean"] = "single"
+
+    @property
+    def undefined(self) -> str:
+        if math.isnan(self.f) or not (self.df_between > 0 and self.df_within > 0):
+            return "needs two targets and a cell with two runs"
+        return "" if 0 < self.f < math.inf else "the runs of a target never differ, or the targets never do"
+
+    def icc(self, f: float) -> float:
+        if f == math.inf:
+            return 1.0
+        if f == 0:
+            return -1 / (self.k - 1) if self.form == "single" else -math.inf
+        return (f - 1) / (f + self.k - 1) if self.form == "single" else 1 - 1 / f
+
+    def interval(self, level: float) -> tuple[float, float]:
+        if self.undefined:
+            return NOTHING
+        alpha = tail(level)
+        low = self.f / float(special.fdtri(self.df_between, self.df_within, 1 - alpha))
+        high = self.f / float(special.fdtri(self.df_between, self.df_within, alpha))
+        return self.icc(low), self.icc(high)
+
+    def p_value(self, limit: float, side: Side) -> float:
+        if self.undefined:
+            return 1.0
+        theta = self._theta(limit)
+        if theta <= 0 or theta == math.inf:  # beyond what an intraclass correlation can be
+            return 0.0 if (theta <= 0) == (side == "above") else 1.0
+        cdf = special.fdtrc if side == "above" else special.fdtr
+        return float(cdf(self.df_between, self.df_within, self.f / theta))
+
+    def _theta(self, rho: float) -> float:
+        if rho >= 1:
+            return math.inf
+        return 1 / (1 - rho) if self.form == "mean" else 1 + self.k * rho / (1 - rho)
+
+    def widened(self, factor: float) -> float | None:
+        """Unknown: what helps is more targets, not more runs of the same ones."""
+        return None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Draws:
+    """Bootstrap draws of a statistic; percentile interval, or BCa where `bias` and `acceleration` are given.
+
+    The interval's ends are order statistics: with B draws, low is the k-th smallest, k = floor(alpha' (B + 1)), where
+    alpha' is alpha = (1 - level) / 2 itself, or its BCa correction (Efron and Tibshirani 1993, ch. 14). `lost` draws on
+    which the statistic was undefined count against both ends. An end beyond the draws is NaN: take more of them.
+    """
+
+    value: float
+    draws: Floats  # ascending, finite
+    lost: int = 0
+    bias: float = 0.0
+    acceleration: float = 0.0
+    discrete: bool = False
+
+    @property
+    def undefined(self) -> str:
+        if not len(self.draws) or math.isnan(self.value):
+            return "the statistic is undefined in every resample"
+        if not self.discrete and self.draws[-1] - self.draws[0] <= 1e-12 * max(1.0, abs(self.value)):
+            return "no resample moves the value, so nothing tells how far a repetition would"
+        return "" if math.isfinite(self.bias) else "the value lies outside all its resamples"
+
+    def interval(self, level: float) -> tuple[float, float]:
+        if self.undefined:
+            return NOTHING
+        alpha, total = tail(level), len(self.draws) + self.lost + 1
+        low = math.floor(self._corrected(alpha) * total + 1e-9) - self.lost
+        high = math.floor((1 - self._corrected(1 - alpha)) * total + 1e-9) - self.lost
+        return (
+            float(self.draws[low - 1]) if low >= 1 else math.nan,
+            float(self.draws[-high]) if high >= 1 else math.nan,
+        )
+
+    def p_value(self, limit: float, side: Side) -> float:
+        if self.undefined:
+            return 1.0
+        total = len(self.draws) + self.lost + 1
+        if side == "above":
+            beyond = int(np.searchsorted(self.draws, limit, side="right"))
+            return min(1.0, self._uncorrected((beyond + self.lost + 1) / total))
+        beyond = len(self.draws) - int(np.searchsorted(self.draws, limit, side="left"))
+        return min(1.0, 1 - self._uncorrected(1 - (beyond + self.lost + 1) / total))
+
+    def _corrected(self, q: float) -> float:
+        """BCa: ndtr(z0 + (z0 + z_q) / (1 - a (z0 + z_q))); q itself where z0 = a = 0."""
+        if self.bias == self.acceleration == 0:
+            return q
+        shifted = self.bias + float(special.ndtri(q))
+        slope = 1 - self.acceleration * shifted
+        return float(special.ndtr(self.bias + shifted / slope)) if slope > 0 else float(shifted > 0)
+
+    def _uncorrected(self, q: float) -> float:
+        if self.bias == self.acceleration == 0 or not 0 < q < 1:
+            return q
+        shifted = float(special.ndtri(q)) - self.bias
+        slope = 1 + self.acceleration * shifted
+        return float(special.ndtr(shifted / slope - self.bias)) if slope > 0 else float(shifted > 0)
+
+    def widened(self, factor: float) -> float | None:
+        low, high = self.interval(0.95)
+        return None if math.isnan(low) or math.isnan(high) else (high - low) / 2 / math.sqrt(factor)
+
+
+def tail(level: float) -> float:
+    """(1 - level) / 2, the mass left out on each side."""
+    if not 0 < level < 1:
+        raise RecuseError(f"a confidence level lies between 0 and 1, for example 0.95; got {level!r}")
+    return (1 - level) / 2
+
+
+def welch_satterthwaite(variances: Iterable[float], dfs: Iterable[float]) -> tuple[float, float]:
+    """Standard error and degrees of freedom of a sum of independent estimates:
+
+        se = sqrt(sum v_i),  df = (sum v_i)^2 / sum(v_i^2 / df_i)
+
+    Satterthwaite (1946), Biometrics Bulletin 2, 110-114; Welch (1947), Biometrika 34, 28-35. Terms of variance 0 carry
+    no degrees of freedom; all zero gives (0, 0), an unknown variance (NaN) gives NaN.
+    """
+    terms = [(v, df) for v, df in zip(variances, dfs, strict=True) if v != 0]
+    total = math.fsum(v for v, _ in terms)
+    if not terms or math.isnan(total):
+        return (math.nan, math.nan) if terms else (0.0, 0.0)
+    return math.sqrt(total), total**2 / math.fsum(v**2 / df for v, df in terms)
+
+
+def contrast(weights: Floats, means: Floats, variances: Floats, counts: NDArray[Any]) -> Student:
+    """sum w m over independent cells, each the mean of `counts` observations with sample variance `variances`.
+
+    All arrays share one shape. Cells of weight 0 do not matter and may be NaN; a cell of weight with one observation
+    leaves the standard error unknown.
+    """
+    used = np.flatnonzero(weights)
+    w, m, v, r = (np.asarray(a, dtype=float).ravel()[used] for a in (weights, means, variances, counts))
+    se, df = welch_satterthwaite((w**2 * v / r).tolist(), (r - 1).tolist())
+    return Student(math.fsum((w * m).tolist()), se, df)

@@ -1,0 +1,312 @@
+"""The words every part of Recuse shares: items, prompts, replies, the ratings table, estimates and verdicts.
+
+This module imports no other part of Recuse. Data flows one way through these types:
+
+    Item -> Prompt -> Reply -> ratings table -> Estimate -> Verdict
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Status = Literal["ok", "unparsed", "refused", "out_of_scale", "error"]
+STATUSES: tuple[Status, ...] = ("ok", "unparsed", "refused", "out_of_scale", "error")
+
+Provenance = Literal["recorded", "reconstructed", "scripted"]
+PROVENANCES: tuple[Provenance, ...] = ("recorded", "reconstructed", "scripted")
+
+Outcome = Literal["pass", "fail", "inconclusive", "error", "waived"]
+OUTCOMES: tuple[Outcome, ...] = ("pass", "fail", "inconclusive", "error", "waived")
+
+RATING_COLUMNS = (
+    "task",  # fixtures/tasks/<task>
+    "protocol",  # how the judgement was elicited
+    "judge",  # who judged; people are "human:<id>"
+    "item",  # what was judged
+    "target",  # whose output it was
+    "criterion",  # on which criterion
+    "repeat",  # which of the independent runs, from 0
+    "score",  # a number on the task's scale; missing unless status is "ok"
+    "response",  # a category ("first", "tie", ...); missing where a score applies
+    "status",  # one of STATUSES
+    "request",  # cassette key: leads back to the words behind the number
+)
+"""Core columns of the ratings table, one row per judgement and criterion. Factors (condition, framing, order, ...)
+are further columns, declared by the protocol."""
+
+
+class RecuseError(Exception):
+    """A mistake in what Recuse was given. The message names the place and the remedy."""
+
+
+class RatingsError(RecuseError):
+    """The ratings table breaks its own rules; the message lists every fault with its rows."""
+
+
+# --------------------------------------------------------------------------- what is asked and answered
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing to be judged: `fields` are what a prompt template may show of it."""
+
+    task: str
+    id: str
+    target: str
+    fields: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a protocol asks, before any wire format: the same prompt for every provider."""
+
+    messages: tuple[Message, ...]
+    temperature: float
+    max_tokens: int
+    schema: Mapping[str, Any] | None = None  # JSON schema of the wanted reply, for providers that enforce one
+    top_logprobs: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """One judge of a panel: where it is asked and how. Holds no secret, only the name of the variable that does."""
+
+    name: str
+    label: str
+    wire: str  # a module of recuse.judges
+    base_url: str
+    model: str
+    author: str | None = None  # the target whose output is this judge's own
+    api_key_env: str | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)  # further fields of the request body
+    structured: bool = False  # send the protocol's JSON schema along
+    seeded: bool = False  # send a seed derived from item, factors and repeat
+    timeout_s: float = 120.0
+    concurrency: int = 4
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    input_usd_per_mtok: float | None = None
+    output_usd_per_mtok: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One HTTP request as it goes out, without its secrets. `body` is canonical JSON."""
+
+    url: str
+    body: bytes
+    method: str = "POST"
+
+
+@dataclass(frozen=True, slots=True)
+class RawResponse:
+    """What came back over HTTP, or out of a cassette: the same bytes either way."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a judge answered, after the wire format has been read and before the protocol reads the words.
+
+    `finish` tells how the reply ended: "stop", "length" (cut by max_tokens), "refusal" (the provider's own flag),
+    "error" (the payload is not what the wire format promises; `text` then says what is wrong).
+    """
+
+    text: str
+    finish: Literal["stop", "length", "refusal", "error"] = "stop"
+    model: str | None = None
+    usage: Usage = Usage()
+    logprobs: tuple[Mapping[str, float], ...] | None = None  # per output position: token -> log-probability
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One judge call of the plan: who is asked what, under which factors, for the how-manieth time."""
+
+    task: str
+    protocol: str
+    judge: str
+    item: str
+    target: str
+    factors: tuple[tuple[str, str], ...]
+    repeat: int
+    request: Request
+    key: str  # what identifies this request in a cassette, repeat excluded
+    cell: str  # cassette file below cassettes/, "<panel>/<task>/<protocol>/<cell>.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What the protocol read from one reply, one per criterion; `why` says what is wrong when not ok."""
+
+    criterion: str
+    score: float | None = None
+    response: str | None = None
+    status: Status = "ok"
+    why: str = ""
+    item: str | None = None  # where one reply judges several items (a generation's picks); None: the call's item
+
+
+# --------------------------------------------------------------------------- the ratings table
+
+
+def check_ratings(ratings: pd.DataFrame, factors: tuple[str, ...] = ()) -> pd.DataFrame:
+    """Return the table unchanged if it keeps the rules; raise `RatingsError` listing all faults otherwise.
+
+    Rules: every core and factor column is there; `status` is one of STATUSES; exactly one of `score` and `response`
+    is present when status is "ok" and neither otherwise; scores are finite; `repeat` is a whole number from 0; no two
+    rows share (task, protocol, judge, item, target, criterion, repeat, *factors).
+    """
+    import numpy as np
+    import pandas as pd
+
+    missing = [c for c in (*RATING_COLUMNS, *factors) if c not in ratings.columns]
+    if missing:
+        raise RatingsError(f"ratings table lacks the column(s) {', '.join(missing)}; it has {', '.join(ratings.columns)}")
+    faults: list[str] = []
+
+    def fault(mask: Any, text: str) -> None:
+        rows = list(ratings.index[np.asarray(mask, dtype=bool)])
+        if rows:
+            shown = ", ".join(str(r) for r in rows[:5]) + (f" and {len(rows) - 5} more" if len(rows) > 5 else "")
+            faults.append(f"{text}: row {shown}" if len(rows) == 1 else f"{text}: rows {shown}")
+
+    ok = ratings["status"].eq("ok")
+    score = pd.to_numeric(ratings["score"], errors="coerce")
+    has_score, has_response = ratings["score"].notna(), ratings["response"].notna()
+    fault(~ratings["status"].isin(STATUSES), f"status is not one of {', '.join(STATUSES)}")
+    fault(ok & ~(has_score ^ has_response), "an ok row needs either a score or a response, not both and not neither")
+    fault(~ok & (has_score | has_response), "a row that is not ok carries a value; nothing is imputed")
+    fault(has_score & ~np.isfinite(score.to_numpy(dtype=float, na_value=np.nan)), "score is not a finite number")
+    repeat = pd.to_numeric(ratings["repeat"], errors="coerce")
+    fault(repeat.isna() | (repeat < 0) | (repeat % 1 != 0), "repeat is not a whole number from 0")
+    identity = ["task", "protocol", "judge", "item", "target", "criterion", "repeat", *factors]
+    fault(ratings.duplicated(identity, keep=False), f"the same judgement appears more than once (same {', '.join(identity)})")
+    if faults:
+        raise RatingsError("ratings table is not usable:\n  " + "\n  ".join(faults))
+    return ratings
+
+
+# --------------------------------------------------------------------------- what is concluded
+
+
+class Sampling(Protocol):
+    """Where an estimate's value would fall on repetition; lets a gate ask for another level."""
+
+    def interval(self, level: float) -> tuple[float, float]:
+        """Two-sided interval at `level`."""
+
+    def p_value(self, limit: float, side: Literal["above", "below"]) -> float:
+        """One-sided p-value against H0 "the true value is not `side` `limit`", dual to `interval`:
+        p <= (1 - level) / 2 exactly when the interval at `level` lies `side` the limit."""
+
+    def widened(self, factor: float) -> float | None:
+        """Half-width (95 %) the interval would have with `factor` times as many observations; None if unknown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """A measured number with how sure it is and what it rests on.
+
+    Undefined is `value = nan` with a `note` that says why, never 0 and never 1. `over` names the resampling unit:
+    "items", "clusters", "runs" (these texts only; the judge's sampling varies) or "calls".
+    """
+
+    metric: str
+    value: float
+    low: float = math.nan
+    high: float = math.nan
+    level: float = 0.95
+    unit: str = ""
+    over: Literal["items", "clusters", "runs", "calls"] = "items"
+    n: int
+    n_clusters: int | None = None
+    n_excluded: int = 0
+    method: str
+    seed: int | None = None
+    note: str = ""
+    detail: Mapping[str, Any] = field(default_factory=dict)
+    sampling: Sampling | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def defined(self) -> bool:
+        return math.isfinite(self.value)
+
+    def at(self, level: float) -> Estimate:
+        """The same estimate with its interval at another level; unchanged where no sampling is known."""
+        if self.sampling is None or level == self.level:
+            return self
+        low, high = self.sampling.interval(level)
+        return replace(self, low=low, high=high, level=level)
+
+
+class Estimates(Mapping[tuple[str, ...], Estimate]):
+    """Estimates of one metric for many subjects, measured together: a family that can be corrected together.
+
+    >>> family = Estimates(("judge", "condition"), {("gpt", "attributed"): estimate})
+    >>> family.of(judge="gpt", condition="attributed") is estimate
+    True
+    """
+
+    def __init__(self, by: tuple[str, ...], estimates: Mapping[tuple[str, ...], Estimate]) -> None:
+        self.by = by
+        self._estimates = dict(estimates)
+
+    def of(self, **subject: str) -> Estimate:
+        try:
+            return self._estimates[tuple(subject[name] for name in self.by)]
+        except KeyError:
+            asked = ", ".join(f"{k}={v}" for k, v in subject.items())
+            raise RecuseError(
+                f"no estimate for {asked}; measured by ({', '.join(self.by)}): "
+                + "; ".join(", ".join(key) for key in self._estimates)
+            ) from None
+
+    def __getitem__(self, key: tuple[str, ...]) -> Estimate:
+        return self._estimates[key]
+
+    def __iter__(self) -> Iterator[tuple[str, ...]]:
+        return iter(self._estimates)
+
+    def __len__(self) -> int:
+        return len(self._estimates)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What a gate says of an estimate. Truthy when the run may stay green on its account."""
+
+    gate: str
+    subject: Mapping[str, str]
+    outcome: Outcome
+    estimate: Estimate
+    rule: str  # the limit in words, "within [-0.5, +0.5], whole interval, Holm over 10 (merchant_risk.self_bias)"
+    limit: Mapping[str, Any]  # {"within": [-0.5, 0.5]} or {"at_least": x} or {"at_most": x}
+    reason: str  # why the limit is what it is
+    remedy: str = ""  # what to do next, when it is not a pass
+    waiver: Mapping[str, Any] | None = None  # {"accept": ..., "until": ..., "reason": ...} where one applied
+    allowed: bool = False  # inconclusive, and the gate allows that
+
+    def __bool__(self) -> bool:
+        return self.outcome in ("pass", "waived") or (self.outcome == "inconclusive" and self.allowed)

@@ -1,0 +1,89 @@
+"""Reads the transactions table that ground truth is computed from: one row per card payment."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recuse.schema import RecuseError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+REQUIRED = ("mcc", "year", "amount")
+"""Columns every transactions table has; all its other columns are yes/no flags."""
+
+PACKED = ("mcc", "year", "amount_cents", "flags", "about")
+"""Arrays of the packed form: three numbers per row, flag k of `about`'s list in bit k of `flags`."""
+
+
+class TableError(RecuseError):
+    """A transactions table cannot be read; the message names file, place and remedy."""
+
+
+def read_transactions(path: Path) -> pd.DataFrame:
+    """The table with columns mcc (int), year (int), amount (float, currency units) and one bool column per flag.
+
+    Two forms: `.npz`, packed as `PACKED` says (amounts in cents), and `.csv` / `.csv.gz` with the columns as named
+    above and flags written 0 or 1. `DataFrame.attrs["about"]` holds what the packed form says of itself (provenance,
+    seed), and is empty for CSV. Raises `TableError` for a missing, damaged or incomplete file, for an amount that is
+    negative or not a number, and for a flag that is neither 0 nor 1.
+    """
+    if not path.is_file():
+        raise TableError(f"{path}: no such file; a task with ground truth keeps its transactions table there")
+    table = _packed(path) if path.suffix == ".npz" else _plain(path)
+    bad = np.flatnonzero(~(np.isfinite(table["amount"]) & (table["amount"] >= 0)))
+    if bad.size:
+        raise TableError(
+            f"{path}: amounts must be numbers from 0, but row {bad[0]} has {table['amount'].iloc[bad[0]]} "
+            f"({bad.size} such row(s)); leave such payments out or mend them"
+        )
+    return table
+
+
+def _packed(path: Path) -> pd.DataFrame:
+    import pandas as pd
+
+    try:
+        with np.load(path, allow_pickle=False) as stored:
+            arrays: dict[str, Any] = {name: stored[name] for name in stored.files}
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        raise TableError(f"{path}: not a readable .npz file ({error}); build it again") from None
+    if missing := [name for name in PACKED if name not in arrays]:
+        raise TableError(f"{path}: lacks {', '.join(missing)}; a packed table holds {', '.join(PACKED)}")
+    rows = {name: len(arrays[name]) for name in PACKED[:-1]}
+    if len(set(rows.values())) > 1:
+        raise TableError(f"{path}: arrays differ in length ({rows}); build the file again")
+    about = json.loads(str(arrays["about"]))
+    columns: dict[str, Any] = {
+        "mcc": arrays["mcc"].astype(np.int64),
+        "year": arrays["year"].astype(np.int64),
+        "amount": arrays["amount_cents"] / 100.0,
+    }
+    columns |= {flag: (arrays["flags"] >> bit & 1).astype(bool) for bit, flag in enumerate(about["flags"])}
+    table = pd.DataFrame(columns)
+    table.attrs["about"] = about
+    return table
+
+
+def _plain(path: Path) -> pd.DataFrame:
+    import pandas as pd
+
+    try:
+        table = pd.read_csv(path)
+    except (ValueError, OSError) as error:  # pandas' parser errors are ValueErrors
+        raise TableError(f"{path}: not a readable CSV file ({error})") from None
+    if missing := [name for name in REQUIRED if name not in table.columns]:
+        raise TableError(f"{path}: lacks the column(s) {', '.join(missing)}; it has {', '.join(table.columns)}")
+    table["amount"] = pd.to_numeric(table["amount"], errors="coerce")
+    for flag in table.columns.difference(list(REQUIRED)):
+        if not table[flag].isin([0, 1]).all():
+            row = int(np.flatnonzero(~table[flag].isin([0, 1]))[0])
+            raise TableError(f"{path}: flag {flag} must be 0 or 1, but row {row} has {table[flag].iloc[row]!r}")
+        table[flag] = table[flag].astype(bool)
+    table.attrs["about"] = {}
+    return table
