@@ -17,13 +17,15 @@ CONDITIONS = pytest.mark.parametrize("condition", ["attributed", "anonymized"])
 @CONDITIONS
 def test_self_bias(author, condition, ratings, own, gate):
     """Own work against the peers' view of it."""
-    assert gate("self_bias", consensus.self_bias(ratings, own), judge=author, condition=condition)
+    scores = ratings.query("condition == @condition")
+    assert gate("self_bias", consensus.self_bias(scores, own), judge=author, condition=condition)
 
 
 @CONDITIONS
 def test_leniency(judge, condition, ratings, own, gate):
     """Everyone else's work against the peers' view of it: how strict the judge is in general."""
-    assert gate("leniency", consensus.leniency(ratings, own), judge=judge, condition=condition)
+    scores = ratings.query("condition == @condition")
+    assert gate("leniency", consensus.leniency(scores, own), judge=judge, condition=condition)
 
 
 def test_name_effect(author, ratings, own, gate):

@@ -24,8 +24,11 @@ def test_misassignments(ratings, empirical_risk, measure):
     measure(ground_truth.progression(ratings, empirical_risk))
 
 
-def test_three_sources(ratings, ratings_of, own, human_finals, empirical_risk, measure):
+@pytest.mark.parametrize("condition", ["attributed", "anonymized"])
+def test_three_sources(condition, ratings, ratings_of, own, human_finals, empirical_risk, measure):
     """Peers, people and payments: do they rank the models alike?"""
     if not own:
         pytest.skip("no judge of this panel is the author of a text")
-    measure(ground_truth.three_sources(ratings_of("rubric"), human_finals, ratings, empirical_risk, own))
+    payments = ground_truth.rank_correlation(ratings, empirical_risk)
+    found = ground_truth.three_sources(ratings_of("rubric"), human_finals, payments, own, condition=condition)
+    measure(found, condition=condition)

@@ -19,7 +19,8 @@ CONDITIONS = pytest.mark.parametrize("condition", ["attributed", "anonymized"])
 @CONDITIONS
 def test_human_offset(judge, condition, ratings, human_finals, gate):
     """Judge minus people, averaged over the texts."""
-    assert gate("human_offset", human_alignment.offset(ratings, human_finals), judge=judge, condition=condition)
+    scores = ratings.query("condition == @condition")
+    assert gate("human_offset", human_alignment.offset(scores, human_finals), judge=judge, condition=condition)
 
 
 @CONDITIONS

@@ -22,14 +22,15 @@ def test_reported_total(judge, condition, ratings, task, gate):
 @pytest.mark.elicits(protocol="rubric_self_reported")
 @CONDITIONS
 def test_self_reported_final(judge, condition, ratings, task, gate):
-    """Cells whose claimed final score is not the mean of the claimed criterion means."""
-    found = reported_statistics.self_reported_final(ratings, task.criteria)
+    """Share of claimed final scores that are not the mean of the claimed criterion means."""
+    found = reported_statistics.self_reported(ratings, task.criteria, "final")
     assert gate("self_reported_final", found, judge=judge, condition=condition)
 
 
 @pytest.mark.elicits(protocol="rubric_self_reported")
 @CONDITIONS
-def test_self_reported_sd(judge, condition, ratings, task, gate):
-    """Share of claimed SDs that ten whole-number scores can have at all."""
-    found = reported_statistics.self_reported_sd(ratings, task.criteria, scale=task.scale, runs=10)
-    assert gate("self_reported_sd", found, judge=judge, condition=condition)
+def test_self_reported_sd(judge, condition, ratings, task, gate, measure):
+    """Share of claimed SDs (n - 1) that no ten whole scores can have; beside it the same for the divisor n."""
+    divisors = {ddof: reported_statistics.self_reported(ratings, task.criteria, "sd", ddof=ddof) for ddof in (0, 1)}
+    measure(divisors[0], judge=judge, condition=condition, divisor="n")
+    assert gate("self_reported_sd", divisors[1], judge=judge, condition=condition)

@@ -1,9 +1,8 @@
 """Results now against a committed baseline: what moved, by how much, what appeared, what vanished.
 
-    baseline = load_baseline(Path("reports/baseline.json"))
-    comparison = compare(baseline, results, gates.tolerances, path="reports/baseline.json")
-    failures = outcome_changes(comparison)          # pytest --baseline: any of these fails the run
-    save_baseline(Path("reports/baseline.json"), reduce(results))   # pytest --update-baseline
+    comparison = baseline.compare(baseline.load(path), results, gates.tolerances, path="reports/baseline.json")
+    failures = baseline.outcome_changes(comparison)     # pytest --baseline: any of these fails the run
+    baseline.write(path, results)                       # pytest --update-baseline
 
 A movement is reported and by itself fails nothing: whether a judge still passes is its gate's decision, and a verdict
 that went from pass to fail is red already. `--baseline` is stricter: any verdict whose outcome changed, in either
@@ -25,7 +24,7 @@ from typing import Any
 
 from recuse.schema import RecuseError
 
-__all__ = ["SCHEMA", "BaselineError", "compare", "load_baseline", "outcome_changes", "reduce", "save_baseline"]
+__all__ = ["SCHEMA", "BaselineError", "compare", "load", "outcome_changes", "reduce", "write"]
 
 SCHEMA = 1
 FIGURES = ("value", "low", "high", "level", "n", "n_clusters", "n_excluded")
@@ -40,11 +39,11 @@ class BaselineError(RecuseError):
     """The baseline cannot be used; the message names the file and the remedy."""
 
 
-# --------------------------------------------------------------------------- reduce, load, save
+# --------------------------------------------------------------------------- reduce, load, write
 
 
 def reduce(results: Mapping[str, Any]) -> Json:
-    """Results reduced to a baseline: {"schema", "entries": [...]}, sorted, ready for `save_baseline`.
+    """Results reduced to a baseline: {"schema", "entries": [...]}, sorted, as `write` puts it on disk.
 
     An entry has "kind" (verdict or measurement), "what" (the gate or the metric), "subject", "question" and "figures";
     a verdict also has "outcome" and "limit".
@@ -53,7 +52,7 @@ def reduce(results: Mapping[str, Any]) -> Json:
     return {"schema": SCHEMA, "entries": sorted(entries, key=lambda entry: json.dumps([*_identity(entry), entry]))}
 
 
-def load_baseline(path: Path) -> Json:
+def load(path: Path) -> Json:
     """The baseline at `path`, checked. Raises `BaselineError` where it is missing, damaged or of another schema."""
     try:
         baseline = json.loads(path.read_text(encoding="utf-8"))
@@ -77,9 +76,9 @@ def load_baseline(path: Path) -> Json:
     return baseline
 
 
-def save_baseline(path: Path, baseline: Mapping[str, Any]) -> None:
-    """Write all of the baseline or nothing: a new file beside it takes its place once it is on disk."""
-    text = json.dumps(baseline, indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+def write(path: Path, results: Mapping[str, Any]) -> None:
+    """Make `results` the baseline: all of it or nothing, a new file beside it takes its place once it is on disk."""
+    text = json.dumps(reduce(results), indent=1, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
@@ -266,23 +265,20 @@ def _named(row: Mapping[str, Any]) -> str:
 def _summary(comparison: Mapping[str, Any], compared: int, complete: bool) -> str:
     """One or two plain sentences."""
     path, moved = comparison["path"], comparison["moved"]
-    subjects = {(m["kind"], m["what"], json.dumps(m["subject"], sort_keys=True)) for m in moved}
     parts = []
-    if moved:
-        parts.append(f"{_count(len(subjects), 'result')} of {compared} moved against {path}")
     if outcomes := outcome_changes(comparison):
-        parts.append(
-            f"{_count(len(outcomes), 'outcome')} changed: {outcomes[0]}" + (" and more" if outcomes[1:] else "")
-        )
-    shifts = [m for m in moved if m["field"] == "value" and m["delta"] is not None]
-    if shifts:
+        more = ", and more" if outcomes[1:] else ""
+        parts.append(f"{_count(len(outcomes), 'outcome')} changed, {outcomes[0]}{more}")
+    if subjects := {(m["kind"], m["what"], json.dumps(m["subject"], sort_keys=True)) for m in moved}:
+        parts.append(f"{len(subjects)} of {_count(compared, 'result')} moved")
+    if shifts := [m for m in moved if m["field"] == "value" and m["delta"] is not None]:
         most = max(shifts, key=lambda m: abs(m["delta"]))
         parts.append(f"the largest shift is {most['delta']:+.3g} in {_named(most)}, to {most['after']:.4g}")
-    for key, verb in (("appeared", "appeared"), ("vanished", "vanished")):
-        if comparison[key]:
-            parts.append(f"{_count(len(comparison[key]), 'result')} {verb}")
-    text = "; ".join(parts) if parts else f"Nothing moved against {path} ({_count(compared, 'result')} compared)"
-    return text + "." + ("" if complete else " Only part of the evals ran, so what vanished is not known.")
+    parts += [f"{_count(len(comparison[key]), 'result')} {key}" for key in ("appeared", "vanished") if comparison[key]]
+    known = "" if complete else " Only part of the evals ran, so what vanished is not known."
+    if not parts:
+        return f"Nothing moved against {path} ({_count(compared, 'result')} compared).{known}"
+    return f"Against {path}: {'; '.join(parts)}.{known}"
 
 
 def _count(number: int, noun: str) -> str:

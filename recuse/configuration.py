@@ -26,9 +26,11 @@ class ConfigurationError(RecuseError):
 
 def read_toml(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_bytes().decode("utf-8"))
+        return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
     except FileNotFoundError:
         raise ConfigurationError(f"{path}: no such file{_neighbours(path)}") from None
+    except OSError as error:
+        raise ConfigurationError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise ConfigurationError(f"{path}: not UTF-8 (byte {error.start}); save the file as UTF-8") from None
     except tomllib.TOMLDecodeError as error:
@@ -58,6 +60,8 @@ def _plain(model: type[BaseModel], fault: Any) -> str:
         return "unknown key"
     if fault["type"] == "missing":
         return "required, but missing"
+    if fault["type"] == "value_error":  # our own sentence, which says what arrived; the input would be the whole table
+        return str(fault["ctx"]["error"])
     return f"{fault['msg']} (got {fault['input']!r})"
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from recuse.judges import read_response, wire
 from recuse.protocols import ElicitationProtocol, protocol
-from recuse.schema import RATING_COLUMNS, Call, Item, Judge, RawResponse, Reply, Request, check_ratings
+from recuse.schema import RATING_COLUMNS, Call, Item, Judge, RawResponse, RecuseError, Reply, Request, check_ratings
 from recuse.tasks import Task
 
 if TYPE_CHECKING:
@@ -46,6 +46,10 @@ def plan(
 ) -> Plan:
     """Judges x items x factor levels x repeats. `identify` gives a request its cassette key."""
     how = protocol(protocol_name)
+    if unknown := [target for target in targets or () if target not in task.targets]:
+        raise RecuseError(
+            f"panel {panel}, task {task.name}: unknown target {', '.join(unknown)}; known: {', '.join(task.targets)}"
+        )
     calls: list[Call] = []
     asked: dict[tuple[str, str, str], Item] = {}
     prompts = _Prompts(how, task)
@@ -64,7 +68,18 @@ def plan(
                         request = wire(judge.wire).request(judge, prompts.of(item, factors), seed)
                         key = identify(request)
                     calls.append(
-                        Call(task.name, protocol_name, judge.name, item.id, item.target, factors, repeat, request, key, cell)
+                        Call(
+                            task.name,
+                            protocol_name,
+                            judge.name,
+                            item.id,
+                            item.target,
+                            factors,
+                            repeat,
+                            request,
+                            key,
+                            cell,
+                        )
                     )
     return Plan(task, protocol_name, judges, calls, asked)
 

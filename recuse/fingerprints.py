@@ -46,7 +46,9 @@ def headers(panel: Panel, plan: Plan) -> dict[str, dict[str, Any]]:
 def rubric_hash(task: Task) -> str:
     """Identifies criteria, anchors and levels: 16 hex digits over task.toml without its prose."""
     kept = {key: value for key, value in task.data.items() if key not in ("title", "description", "target")}
-    return hashlib.blake2b(json.dumps(kept, sort_keys=True, ensure_ascii=False).encode(), digest_size=8).hexdigest()
+    return hashlib.blake2b(
+        json.dumps(kept, sort_keys=True, ensure_ascii=False, default=str).encode(), digest_size=8
+    ).hexdigest()
 
 
 def _asked(judge: Judge, call: Call) -> dict[str, Any]:

@@ -14,8 +14,8 @@ def checked_name(name: str, what: str, where: str) -> str:
     """`name` unchanged if it can safely be part of a path on every system; `RecuseError` otherwise."""
     if not NAME.fullmatch(name) or ".." in name or name.split(".")[0].lower() in _RESERVED:
         raise RecuseError(
-            f"{where}: {what} {name!r} cannot be used as a name; use 1-64 letters, digits, '.', '_' or '-', starting and "
-            "ending with a letter or digit, without '..' and not a reserved file name"
+            f"{where}: {what} {name!r} cannot be used as a name; use 1-64 letters, digits, '.', '_' or '-', starting "
+            "and ending with a letter or digit, without '..' and not a reserved file name"
         )
     return name
 
@@ -25,4 +25,6 @@ def checked_distinct(names: list[str], what: str, where: str) -> None:
     seen: dict[str, str] = {}
     for name in names:
         if (other := seen.setdefault(name.lower(), name)) is not name or names.count(name) > 1:
-            raise RecuseError(f"{where}: {what} {name!r} appears twice (as {other!r}); names must differ by more than case")
+            raise RecuseError(
+                f"{where}: {what} {name!r} appears twice (as {other!r}); names must differ by more than case"
+            )

@@ -6,13 +6,15 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
 
 from pydantic import Field, model_validator
 
 from recuse.configuration import ConfigurationError, Table, parse, read_toml
 from recuse.judges import WIRES
 from recuse.naming import checked_distinct, checked_name
+from recuse.protocols import PROTOCOLS
 from recuse.schema import Judge, Provenance, RecuseError
 
 
@@ -41,7 +43,7 @@ class JudgeTable(Table):
     model: str
     author: str | None = None
     api_key_env: str | None = Field(default=None, pattern="^[A-Za-z_][A-Za-z0-9_]*$")
-    parameters: dict[str, Any] = {}
+    parameters: dict[str, Any] = Field(default_factory=dict)
     structured: bool = False
     seeded: bool = False
     timeout_s: float = Field(default=120.0, gt=0)
@@ -56,11 +58,22 @@ class JudgeTable(Table):
     def _check(self) -> Self:
         if self.wire not in WIRES:
             raise ValueError(f"unknown wire format {self.wire!r}; known: {', '.join(WIRES)}")
-        if not self.base_url.startswith(("http://", "https://")) or self.base_url.endswith("/"):
-            raise ValueError(f"base_url must start with http:// or https:// and not end with a slash, got {self.base_url!r}")
-        if "@" in self.base_url or "?" in self.base_url:
+        if any(mark in self.base_url for mark in "@?#"):  # not shown: it may hold a secret
             raise ValueError("base_url may not carry credentials or a query; name the key's variable in api_key_env")
+        if not self.base_url.startswith(("http://", "https://")) or self.base_url.endswith("/") or not self.host:
+            raise ValueError(
+                f"base_url must be http:// or https://, a host, and no slash at the end; got {self.base_url!r}"
+            )
         return self
+
+    @property
+    def host(self) -> str:
+        """In lower case; empty where base_url names none, or an impossible port."""
+        try:
+            parts = urlsplit(self.base_url)
+            return "" if parts.port == 0 else parts.hostname or ""
+        except ValueError:
+            return ""
 
     def judge(self) -> Judge:
         values = self.model_dump(exclude={"price", "server", "behaviour", "label"})
@@ -71,7 +84,7 @@ class JudgeTable(Table):
 class TaskTable(Table):
     name: str
     protocols: list[str] = Field(min_length=1)
-    repeats: dict[str, int] = {}
+    repeats: dict[str, Annotated[int, Field(ge=1)]] = Field(default_factory=dict)
     targets: list[str] | None = None
 
 
@@ -97,11 +110,10 @@ class PanelTable(Table):
         if (self.stand_in is None) == (self.provenance != "recorded"):
             raise ValueError('a "recorded" panel has no [stand_in]; a "reconstructed" or "scripted" one needs it')
         for judge in self.judge:
-            host = judge.base_url.split("//")[1].split("/")[0].split(":")[0]
-            if host.endswith(".invalid") == (self.provenance == "recorded"):
+            if judge.host.endswith(".invalid") == (self.provenance == "recorded"):
                 raise ValueError(
                     f"judge {judge.name}: a stand-in is reached at a host that ends in .invalid, a real judge never is "
-                    f"(got {host}, provenance {self.provenance})"
+                    f"(got {judge.host}, provenance {self.provenance})"
                 )
         return self
 
@@ -138,7 +150,9 @@ class Panel:
         try:
             return self.tasks[name]
         except KeyError:
-            raise RecuseError(f"{self.path}: panel {self.name} has no task {name!r}; it has {', '.join(self.tasks)}") from None
+            raise RecuseError(
+                f"{self.path}: panel {self.name} has no task {name!r}; it has {', '.join(self.tasks)}"
+            ) from None
 
 
 def load_panel(path: Path) -> Panel:
@@ -151,8 +165,16 @@ def load_panel(path: Path) -> Panel:
     checked_distinct([j.name for j in table.judge], "judge", where)
     checked_distinct([t.name for t in table.task], "task", where)
     for task in table.task:
+        checked_name(task.name, "task", where)
+        checked_distinct(task.protocols, "protocol", where)
+        if unknown := [p for p in task.protocols if p not in PROTOCOLS]:
+            raise ConfigurationError(
+                f"{path}: task {task.name}: unknown protocol {', '.join(unknown)}; known: {', '.join(PROTOCOLS)}"
+            )
         if unknown := [p for p in task.repeats if p not in task.protocols]:
-            raise ConfigurationError(f"{path}: task {task.name}: repeats for {', '.join(unknown)}, which is not in protocols")
+            raise ConfigurationError(
+                f"{path}: task {task.name}: repeats for {', '.join(unknown)}, which is not in protocols"
+            )
     return Panel(
         name=table.name,
         path=path,

@@ -245,7 +245,7 @@ def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]
     config = session.config
     if hasattr(config, "workerinput"):
         if _suite in config.stash:
-            config.workeroutput["recuse"] = config.stash[_suite].replayed()
+            config.workeroutput["recuse"] = config.stash[_suite].replayed()  # type: ignore[attr-defined]
         return
     if _run is None or not (_run.verdicts or _run.measurements):
         return

@@ -44,7 +44,8 @@ def power_of(effect: float, n: int, *, alpha: float = 0.05) -> float:
         return math.nan
     critical = float(special.stdtrit(n - 1, 1 - alpha / 2))
     shift = abs(effect) * math.sqrt(n)
-    return 1 - float(special.nctdtr(n - 1, shift, critical)) + float(special.nctdtr(n - 1, shift, -critical))
+    far = float(special.nctdtr(n - 1, shift, -critical))  # scipy gives NaN where this side is too small to compute
+    return 1 - float(special.nctdtr(n - 1, shift, critical)) + (0.0 if math.isnan(far) else far)
 
 
 def smallest_effect(n: int, *, power: float = 0.8, alpha: float = 0.05) -> float:

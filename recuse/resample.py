@@ -61,7 +61,9 @@ def bootstrap(
     if law.undefined:
         return law
     # a draw equal to the value counts half: discrete statistics repeat their own value
-    below = (np.searchsorted(law.draws, value, "left") + np.searchsorted(law.draws, value, "right")) / 2 / len(law.draws)
+    below = (
+        (np.searchsorted(law.draws, value, "left") + np.searchsorted(law.draws, value, "right")) / 2 / len(law.draws)
+    )
     left_out = statistic(1.0 - np.eye(units)[:, unit])
     return replace(law, bias=float(special.ndtri(below)), acceleration=_acceleration(left_out))
 
@@ -112,7 +114,12 @@ class PermutationTest:
 
 
 def permutation_test(
-    x: ArrayLike, y: ArrayLike, statistic: Callable[[Floats, Floats], Floats], rng: np.random.Generator, *, draws: int = 99_999
+    x: ArrayLike,
+    y: ArrayLike,
+    statistic: Callable[[Floats, Floats], Floats],
+    rng: np.random.Generator,
+    *,
+    draws: int = 99_999,
 ) -> PermutationTest:
     """Is x unrelated to y? Every order of y is equally likely then.
 

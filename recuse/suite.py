@@ -141,7 +141,8 @@ class Suite:
         found = self._ratings[key]
         if isinstance(found, RecuseError):
             raise found
-        return found.copy(deep=False)
+        table: pd.DataFrame = found
+        return table.copy(deep=False)
 
     def _elicit(self, panel: str, task: str, protocol: str) -> pd.DataFrame:
         plan = self.plan(panel, task, protocol)

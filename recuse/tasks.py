@@ -9,12 +9,41 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recuse.configuration import read_toml
-from recuse.naming import checked_name
+from pydantic import BaseModel, ConfigDict, Field
+
+from recuse.configuration import parse, read_toml
+from recuse.naming import checked_distinct, checked_name
 from recuse.schema import Item, RecuseError
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+RESERVED = frozenset({"task", "author_label"})
+"""Names that protocols give to prompt templates; an item's fields stand beside them."""
+
+
+class _Open(BaseModel):
+    """A table of task.toml: the keys that Recuse itself uses. All others belong to the task's prompts."""
+
+    model_config = ConfigDict(extra="allow", frozen=True, strict=True)
+
+
+class _Scale(_Open):
+    minimum: float
+    maximum: float
+    step: float | None = Field(default=None, gt=0)
+
+
+class _Identified(_Open):
+    id: str
+
+
+class _TaskFile(_Open):
+    name: str
+    scale: _Scale
+    criterion: list[_Identified] = Field(min_length=1)
+    target: list[_Identified] = Field(min_length=1)
 
 
 @dataclass(frozen=True)
@@ -52,24 +81,33 @@ class Task:
 
         path = self.folder / name
         if not path.is_file():
-            raise RecuseError(f"{path}: no such table; the folder has {', '.join(sorted(p.name for p in self.folder.iterdir()))}")
+            raise RecuseError(
+                f"{path}: no such table; the folder has {', '.join(sorted(p.name for p in self.folder.iterdir()))}"
+            )
         return pd.read_csv(path)
 
 
 def load_task(folder: Path) -> Task:
     if not folder.is_dir():
         known = sorted(p.name for p in folder.parent.iterdir() if p.is_dir()) if folder.parent.is_dir() else []
-        raise RecuseError(f"unknown task {folder.name!r}: there is no folder {folder}; known: {', '.join(known) or 'none'}")
-    data = read_toml(folder / "task.toml")
+        raise RecuseError(
+            f"unknown task {folder.name!r}: there is no folder {folder}; known: {', '.join(known) or 'none'}"
+        )
     path = folder / "task.toml"
-    for key in ("name", "scale", "criterion", "target"):
-        if key not in data:
-            raise RecuseError(f"{path}: {key!r} is required, but missing")
-    if data["name"] != folder.name:
-        raise RecuseError(f"{path}: name is {data['name']!r}, but the folder is called {folder.name!r}; make them equal")
-    for target in data["target"]:
-        checked_name(target["id"], "target", str(path))
-    return Task(data["name"], folder, data)
+    data = read_toml(path)
+    table = parse(_TaskFile, data, path)
+    if table.name != folder.name:
+        raise RecuseError(f"{path}: name is {table.name!r}, but the folder is called {folder.name!r}; make them equal")
+    if not table.scale.minimum < table.scale.maximum:
+        raise RecuseError(
+            f"{path}: scale.minimum must be less than scale.maximum, got {table.scale.minimum:g} and "
+            f"{table.scale.maximum:g}"
+        )
+    for target in table.target:
+        checked_name(target.id, "target", str(path))
+    checked_distinct([target.id for target in table.target], "target", str(path))
+    checked_distinct([criterion.id for criterion in table.criterion], "criterion", str(path))
+    return Task(table.name, folder, data)
 
 
 def _read_items(task: str, path: Path, targets: Mapping[str, Any]) -> list[Item]:
@@ -77,19 +115,42 @@ def _read_items(task: str, path: Path, targets: Mapping[str, Any]) -> list[Item]
         raise RecuseError(f"{path}: no such file; a task lists what is judged there, one JSON object a line")
     items: list[Item] = []
     seen: dict[tuple[str, str], int] = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    for number, line in enumerate(_text(path).split("\n"), start=1):  # not splitlines: JSON may hold U+2028 as it is
         if not line.strip():
             continue
-        try:
-            data = json.loads(line)
-            item = Item(task, checked_name(data["id"], "item", f"{path}:{number}"), data["target"], data["fields"])
-        except json.JSONDecodeError as error:
-            raise RecuseError(f"{path}:{number}: not JSON: {error}") from None
-        except KeyError as error:
-            raise RecuseError(f"{path}:{number}: lacks {error}; an item has id, target and fields") from None
+        item = _read_item(task, line, f"{path}:{number}")
         if item.target not in targets:
-            raise RecuseError(f"{path}:{number}: target {item.target!r} is not in task.toml; known: {', '.join(targets)}")
+            raise RecuseError(
+                f"{path}:{number}: target {item.target!r} is not in task.toml; known: {', '.join(targets)}"
+            )
         if (first := seen.setdefault((item.id, item.target), number)) != number:
             raise RecuseError(f"{path}:{number}: item {item.id!r} of {item.target!r} was already given on line {first}")
         items.append(item)
+    if not items:
+        raise RecuseError(f"{path}: holds no item; a task lists what is judged there, one JSON object a line")
     return items
+
+
+def _read_item(task: str, line: str, where: str) -> Item:
+    try:
+        data = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise RecuseError(f"{where}: not JSON: {error}") from None
+    kinds = {"id": str, "target": str, "fields": dict}
+    for key, kind in kinds.items():
+        if not isinstance(data, dict) or key not in data:
+            raise RecuseError(f"{where}: lacks {key!r}; an item is an object with id, target and fields")
+        if not isinstance(data[key], kind):
+            wanted = "an object" if kind is dict else "a text"
+            raise RecuseError(f"{where}: {key} must be {wanted}, got {data[key]!r}")
+    if taken := sorted(RESERVED & data["fields"].keys()):
+        raise RecuseError(f"{where}: fields may not be called {', '.join(taken)}: prompts have those names already")
+    return Item(task, checked_name(data["id"], "item", where), data["target"], data["fields"])
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = path.read_bytes().count(b"\n", 0, error.start) + 1
+        raise RecuseError(f"{path}:{line}: not UTF-8 (byte {error.start} of the file); save it as UTF-8") from None

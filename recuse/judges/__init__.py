@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from importlib import import_module
 from typing import Any, Protocol, cast
 
 from recuse.policy import is_policy_refusal
-from recuse.schema import Judge, Prompt, RawResponse, RecuseError, Reply, Request
+from recuse.schema import Judge, Prompt, RawResponse, RecuseError, Reply, Request, Usage
 
 WIRES = ("openai_chat", "anthropic_messages", "gemini_generate")
 
@@ -50,6 +51,19 @@ def read_response(format_: Wire, response: RawResponse) -> Reply:
         refused = is_policy_refusal(response.status, payload)
         return Reply(text=str(message or f"HTTP {response.status}"), finish="refusal" if refused else "error")
     try:
-        return format_.read(payload)
+        return _sound(format_.read(payload))
     except (KeyError, IndexError, TypeError, AttributeError) as error:
-        return Reply(text=f"the body lacks what the wire format promises: {type(error).__name__} {error}", finish="error")
+        what = f"{type(error).__name__} {error}"
+        return Reply(text=f"the body lacks what the wire format promises: {what}", finish="error")
+
+
+def _sound(reply: Reply) -> Reply:
+    """The reply with what it says beside its text kept only where it is of the promised type."""
+    if not isinstance(reply.text, str):
+        raise TypeError("the answer is not a text")
+    usage = Usage(_count(reply.usage.input_tokens), _count(reply.usage.output_tokens))
+    return replace(reply, usage=usage, model=reply.model if isinstance(reply.model, str) else None)
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from datetime import datetime, timezone
 from types import TracebackType
 from typing import Self
 
@@ -21,7 +22,7 @@ LONGEST_WAIT_S = 120.0
 
 
 class MissingKeyError(RecuseError):
-    """Recording needs an API key that is not in the environment."""
+    """Recording needs an API key that is not in the environment, or not one that can be sent."""
 
 
 class JudgeUnreachableError(RecuseError):
@@ -56,7 +57,11 @@ class Client:
         self._judges, self._identify = judges, identify
         self._headers = {name: wire(j.wire).headers(keys.get(name)) for name, j in judges.items()}
         self._attempts = attempts
-        mounts = {f"all://{host}": httpx2.AsyncHTTPTransport(proxy=proxy) for host in _stand_in_hosts(judges)} if proxy else {}
+        mounts = (
+            {f"all://{host}": httpx2.AsyncHTTPTransport(proxy=proxy) for host in _stand_in_hosts(judges)}
+            if proxy
+            else {}
+        )
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=256)
         # trust_env=False: no proxy from the environment may see keys or slow replay down.
         self._http = httpx2.AsyncClient(mounts=mounts, limits=limits, trust_env=False, follow_redirects=False)
@@ -64,22 +69,31 @@ class Client:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
+    ) -> None:
         await self._http.aclose()
 
     async def send(self, call: Call) -> RawResponse:
-        """The judge's answer with status 2xx; `JudgeUnreachableError` when there is none after all attempts."""
+        """The judge's answer: status 2xx, or the 4xx of a refusal on policy; `JudgeUnreachableError` when there is none
+        after all attempts."""
         if self._attempts == 1:
             return await self._send_once(call)
         try:
             async for attempt in stamina.retry_context(
-                on=_whether_to_retry, attempts=self._attempts, timeout=None, wait_initial=0.5, wait_max=30.0, wait_jitter=0.5
+                on=_whether_to_retry,
+                attempts=self._attempts,
+                timeout=None,
+                wait_initial=0.5,
+                wait_max=30.0,
+                wait_jitter=0.5,
             ):
                 with attempt:
                     return await self._send_once(call)
-        except (_Busy, httpx2.TransportError) as error:
+        except (_Busy, httpx2.RequestError) as error:
+            tried = self._attempts if _whether_to_retry(error) is not False else 1
             raise JudgeUnreachableError(
-                f"{_where(call)}: no answer after {self._attempts} attempts, last: {type(error).__name__.strip('_')} {error}. "
+                f"{_where(call)}: no answer after {tried} attempt(s), last: {_described(error)}. "
                 "What was answered so far is on disk; run again with --record=missing to go on."
             ) from error
         raise AssertionError("stamina ends by returning or raising")
@@ -104,7 +118,7 @@ class Client:
 
 
 def keys_from_environment(judges: Mapping[str, Judge], environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """API key per judge name; `MissingKeyError` names every variable that is missing."""
+    """API key per judge name; `MissingKeyError` names every variable that is missing or cannot go into a header."""
     wanted = {name: judge.api_key_env for name, judge in judges.items() if judge.api_key_env}
     missing = sorted({variable for variable in wanted.values() if not environment.get(variable)})
     if missing:
@@ -112,6 +126,12 @@ def keys_from_environment(judges: Mapping[str, Judge], environment: Mapping[str,
         raise MissingKeyError(
             f"recording {names} needs the environment variable(s) {', '.join(missing)}; "
             "set them, or leave these judges out with --judges"
+        )
+    # Found here, and not by the HTTP client, whose message would show the key.
+    if broken := sorted({v for v in wanted.values() if not re.fullmatch(r"[\x21-\x7e]+", environment[v])}):
+        raise MissingKeyError(
+            f"the value of the environment variable(s) {', '.join(broken)} cannot be an API key: it holds a blank, a line "
+            "break or a character outside ASCII; set it again without them"
         )
     return {name: environment[variable] for name, variable in wanted.items()}
 
@@ -135,7 +155,16 @@ def _json(response: httpx2.Response) -> object:
 def _whether_to_retry(error: Exception) -> bool | float:
     if isinstance(error, _Busy):
         return True if error.wait is None else error.wait
-    return isinstance(error, httpx2.TransportError)
+    return isinstance(error, httpx2.TransportError) and not isinstance(
+        error, httpx2.UnsupportedProtocol | httpx2.LocalProtocolError
+    )
+
+
+def _described(error: Exception) -> str:
+    """Kind and words; the words of a time-out are empty, those of a protocol error may quote a header and its secret."""
+    if isinstance(error, httpx2.LocalProtocolError):
+        return "LocalProtocolError: this request cannot be sent (headers or length are not valid HTTP)"
+    return f"{type(error).__name__.strip('_')} {error}".strip()
 
 
 def _retry_after(value: str | None) -> float | None:
@@ -146,7 +175,7 @@ def _retry_after(value: str | None) -> float | None:
         seconds = float(value)
     except ValueError:
         try:
-            seconds = (parsedate_to_datetime(value) - datetime.now(timezone.utc)).total_seconds()
+            seconds = (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds()
         except (ValueError, TypeError):
             return None
     return min(max(seconds, 0.0), LONGEST_WAIT_S) if seconds == seconds else None

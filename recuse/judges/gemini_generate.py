@@ -24,7 +24,9 @@ def request(judge: Judge, prompt: Prompt, seed: int | None) -> Request:
     if judge.structured and prompt.schema is not None:
         config |= {"responseMimeType": "application/json", "responseJsonSchema": prompt.schema}
     body: dict[str, Any] = {
-        "contents": [{"role": _ROLES[m.role], "parts": [{"text": m.content}]} for m in prompt.messages if m.role != "system"],
+        "contents": [
+            {"role": _ROLES[m.role], "parts": [{"text": m.content}]} for m in prompt.messages if m.role != "system"
+        ],
         "generationConfig": config,
     }
     if system := [{"text": m.content} for m in prompt.messages if m.role == "system"]:

@@ -52,7 +52,9 @@ def read(payload: Mapping[str, Any]) -> Reply:
 
 
 def payload(text: str, *, model: str, refusal: bool, input_tokens: int, output_tokens: int) -> dict[str, Any]:
-    message = {"role": "assistant", "content": None, "refusal": text} if refusal else {"role": "assistant", "content": text}
+    message = (
+        {"role": "assistant", "content": None, "refusal": text} if refusal else {"role": "assistant", "content": text}
+    )
     return {
         "object": "chat.completion",
         "model": model,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from recuse.protocols import reading, wording
-from recuse.schema import Item, Judge, Judgement, Prompt, Reply
+from recuse.schema import Item, Judge, Judgement, Prompt, RecuseError, Reply
 from recuse.tasks import Task
 
 FACTORS: Mapping[str, tuple[str, ...]] = {}
@@ -45,7 +45,7 @@ def _level(answer: list[Any], level: int, known: set[int], taken: set[str | None
     def failed(why: str) -> list[Judgement]:
         return [Judgement(CRITERION, status="unparsed", why=f"level {level}: {why}", item=f"level-{level}")]
 
-    entries = [entry for entry in answer if isinstance(entry, dict) and entry.get("level") == level]
+    entries = [e for e in answer if isinstance(e, dict) and e.get("level") == level and e["level"] is not True]
     if len(entries) != 1:
         return failed(f"{len(entries)} entries, one is wanted")
     picks = entries[0].get("mccs")
@@ -60,8 +60,14 @@ def _level(answer: list[Any], level: int, known: set[int], taken: set[str | None
 
 @lru_cache
 def _categories(folder: Path) -> list[dict[str, Any]]:
-    with (folder / "mcc.csv").open(encoding="utf-8", newline="") as file:
-        return [{"mcc": int(row["mcc"]), "name": row["name"]} for row in csv.DictReader(file)]
+    path = folder / "mcc.csv"
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            return [{"mcc": int(row["mcc"]), "name": row["name"]} for row in csv.DictReader(file)]
+    except (OSError, KeyError, TypeError, ValueError) as error:
+        raise RecuseError(
+            f"{path}: not a table of merchant categories with the columns mcc and name ({type(error).__name__}: {error})"
+        ) from None
 
 
 def _schema(task: Task, item: Item) -> dict[str, Any]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from recuse.schema import Judgement, Reply, Status
@@ -19,31 +20,38 @@ class Unreadable(Exception):
         self.status, self.why = status, why
 
 
+DEEPEST = 50
+"""Levels of nesting that a reply may have; all that a protocol asks for has fewer than five."""
+
 _REFUSAL = re.compile(
-    r"\s*(?:i['’]?m (?:very |really )?sorry|sorry|i apologi[sz]e|my apologies|unfortunately)?[,.;:!]?\s*(?:but )?"
-    r"(?:as an ai(?: language)?(?: model| assistant)?,? )?"
-    r"(?:i|we) (?:cannot|can['’]?t|can not|am unable to|['’]?m unable to|won['’]?t|will not|must decline|decline|have to decline)\b",
+    r"(?:i['’]?m (?:very |really |so )?sorry|(?:very |so )?sorry|i apologi[sz]e|(?:my )?apologies|unfortunately)?"
+    r"\W{0,4}(?:but )?(?:as an ai(?: language)?(?: model| assistant)?,? )?"
+    r"(?:i|we)(?: cannot| can not| can['’]?t| won['’]?t| will not| refuse| (?:respectfully )?decline"
+    r"| (?:must|have to|need to) (?:respectfully )?(?:decline|refuse)"
+    r"|(?: am| are|['’]?m|['’]?re) (?:unable|not able|not comfortable|not willing))\b"
+    r"(?! (?:find|see|fault|wait|deny|help but)\b)",  # "I cannot find any fault" is a review, if not the JSON asked for
     re.IGNORECASE,
 )
-_FENCE = re.compile(r"\A\s*```[A-Za-z]*[ \t]*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
 
 
 def json_value(reply: Reply, kind: type[dict[str, Any]] | type[list[Any]]) -> Any:
-    """The one JSON object (or array) of a reply. Words around it and one Markdown fence are tolerated; two different
-    values, repeated keys and NaN are not. Raises `Unreadable`."""
+    """The one JSON object (or array) of a reply. Words and Markdown fences around it are tolerated; two different
+    values, a value that breaks off, repeated keys and NaN are not. Raises `Unreadable`."""
     if reply.finish == "error":
         raise Unreadable("error", reply.text)
     if reply.finish == "refusal":
         raise Unreadable("refused", _short(reply.text) or "refused by the provider")
-    text = fenced[1] if (fenced := _FENCE.match(reply.text)) else reply.text
-    found = list(_values(text, kind))
+    text, cut = reply.text, " (cut off by the token limit)" if reply.finish == "length" else ""
+    found = list(_values(text, kind, cut))
     if not found:
-        if _REFUSAL.match(text):
+        if _REFUSAL.match(text.lstrip("`*_\"' \t\r\n")[:200]):
             raise Unreadable("refused", _short(text))
-        cut = " (cut off by the token limit)" if reply.finish == "length" else ""
-        raise Unreadable("unparsed", f"no JSON {'object' if kind is dict else 'array'} in the reply{cut}")
+        named = f"no JSON {_called(kind)} in the reply" if text.strip() else "the reply is empty"
+        raise Unreadable("unparsed", named + cut)
     if any(value != found[0] for value in found[1:]):
-        raise Unreadable("unparsed", f"{len(found)} different JSON values in the reply; which one counts is not for us to guess")
+        raise Unreadable(
+            "unparsed", f"{len(found)} different JSON values in the reply; which one counts is not for us to guess"
+        )
     return found[0]
 
 
@@ -72,30 +80,67 @@ def member(value: object, key: str, criterion: str) -> object:
     return value[key]
 
 
-def _values(text: str, kind: type) -> Iterable[Any]:
-    """Top-level JSON values of the kind, left to right."""
-    decoder = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant)
+def _values(text: str, kind: type, cut: str) -> Iterator[Any]:
+    """Top-level JSON values of the kind, left to right. One that begins well and then breaks makes the whole reply
+    unreadable: what stands inside it is part of an answer, not an answer."""
     opening = "{" if kind is dict else "["
     position = text.find(opening)
     while position != -1:
-        try:
-            value, end = decoder.raw_decode(text, position)
-        except (ValueError, RecursionError):
-            end = position + 1
-        else:
-            yield value
-        position = text.find(opening, end)
+        decoded = _decoded(text, position, f"the JSON {_called(kind)}", cut)
+        if decoded is not None:
+            yield decoded[0]
+        position = text.find(opening, position + 1 if decoded is None else decoded[1])
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _decoded(text: str, position: int, what: str, cut: str) -> tuple[Any, int] | None:
+    """The value that begins at `position` and where it ends; None where the bracket is just a character of the words
+    around. Raises `Unreadable` for a value that is broken."""
+    faults: list[str] = []
+    decoder = json.JSONDecoder(object_pairs_hook=partial(_object, faults), parse_constant=partial(_constant, faults))
+    try:
+        value, end = decoder.raw_decode(text, position)
+    except json.JSONDecodeError as error:
+        if not text[position + 1 : error.pos].strip():
+            return None
+        raise Unreadable("unparsed", f"{what} is broken at character {error.pos}: {error.msg}{cut}") from None
+    except RecursionError:
+        raise Unreadable("unparsed", f"{what} is nested too deeply") from None
+    except ValueError as error:  # a number of thousands of digits
+        raise Unreadable("unparsed", f"{what} cannot be read: {error}") from None
+    if faults or _deep(value):
+        raise Unreadable("unparsed", f"{what} {faults[0] if faults else 'is nested too deeply'}")
+    return value, end
+
+
+def _object(faults: list[str], pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) != len(pairs):
-        raise ValueError("a key appears twice")
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        faults.append(f"has the key {_short(repr(twice))} twice")
     return value
 
 
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not a JSON number")
+def _constant(faults: list[str], name: str) -> None:
+    faults.append(f"holds {name}, which is not a JSON number")
+
+
+def _deep(value: Any) -> bool:
+    layer = [value]
+    for _ in range(DEEPEST):
+        layer = [
+            inner
+            for outer in layer
+            if isinstance(outer, dict | list)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+        if not layer:
+            return False
+    return True
+
+
+def _called(kind: type) -> str:
+    return "object" if kind is dict else "array"
 
 
 def _short(text: str, limit: int = 160) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from recuse.protocols import reading, wording
-from recuse.schema import Item, Judge, Judgement, Prompt, Reply
+from recuse.schema import Item, Judge, Judgement, Prompt, RecuseError, Reply
 from recuse.tasks import Task
 
 FACTORS: Mapping[str, tuple[str, ...]] = {"condition": ("attributed", "anonymized")}
@@ -24,7 +24,11 @@ def items(task: Task, judge: Judge) -> Sequence[Item]:
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
     words = wording.messages(
-        task.folder, "rubric", task=task.data, author_label=author_label(task, item.target, factors["condition"]), **item.fields
+        task.folder,
+        "rubric",
+        task=task.data,
+        author_label=author_label(task, item.target, factors["condition"]),
+        **item.fields,
     )
     return Prompt(words, temperature=0.7, max_tokens=700, schema=_schema(task))
 
@@ -40,7 +44,13 @@ def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> li
 
 def author_label(task: Task, target: str, condition: str) -> str:
     """How the prompt names the author: by its name, or by the fixed label that hides it."""
-    return str(task.targets[target]["label" if condition == "attributed" else "anonymous"])
+    key = "label" if condition == "attributed" else "anonymous"
+    try:
+        return str(task.targets[target][key])
+    except KeyError:
+        raise RecuseError(
+            f"{task.folder / 'task.toml'}: target {target!r} has no {key!r}; condition {condition} names the author by it"
+        ) from None
 
 
 def _one(answer: object, criterion: str, scale: tuple[float, float]) -> Judgement:
@@ -73,6 +83,8 @@ def _schema(task: Task) -> dict[str, Any]:
 
 
 def _steps(task: Task) -> list[int | float]:
+    if "step" not in task.data["scale"]:
+        raise RecuseError(f"{task.folder / 'task.toml'}: scale.step is required: it says which scores a judge may give")
     (low, high), step = task.scale, float(task.data["scale"]["step"])
     values = [round(low + i * step, 6) for i in range(round((high - low) / step) + 1)]
     return [int(v) if v == int(v) else v for v in values]

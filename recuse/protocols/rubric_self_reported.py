@@ -35,7 +35,10 @@ def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> li
     except reading.Unreadable as failure:
         return reading.all_failed([f"{name}.{statistic}" for name, statistic in parts], failure)
     low, high = task.scale
-    return [_one(answer, name, statistic, (low, high) if statistic == "mean" else (0.0, high - low)) for name, statistic in parts]
+    return [
+        _one(answer, name, statistic, (low, high) if statistic == "mean" else (0.0, high - low))
+        for name, statistic in parts
+    ]
 
 
 def _one(answer: object, name: str, statistic: str, scale: tuple[float, float]) -> Judgement:

@@ -13,7 +13,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from recuse.schema import Message, RecuseError
 
 
-def messages(folder: Path, protocol: str, **variables: Any) -> tuple[Message, ...]:
+def messages(folder: Path, protocol: str, /, **variables: Any) -> tuple[Message, ...]:
     """The system message (if the task has one for this protocol) and the user message."""
     prompts = folder / "prompts"
     system = prompts / f"{protocol}.system.j2"
@@ -43,5 +43,9 @@ def _render(prompts: Path, name: str, variables: dict[str, Any]) -> str:
 def _environment(prompts: Path) -> ImmutableSandboxedEnvironment:
     # Plain text for a model, not HTML: escaping would change the item's words.
     return ImmutableSandboxedEnvironment(
-        loader=FileSystemLoader(prompts), undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False
+        loader=FileSystemLoader(prompts),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        autoescape=False,
     )

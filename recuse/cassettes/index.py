@@ -1,0 +1,156 @@
+"""Where everything is in one cassette file: read once, verified line by line, never decoded."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from recuse.cassettes import lines
+from recuse.schema import RecuseError
+
+Place = tuple[int, int]  # first byte and length of a line, line feed excluded
+Interaction = tuple[str, int]  # key and run
+Stamp = tuple[int, int, int]
+
+
+class CassetteError(RecuseError):
+    """A cassette file is not what was written; nothing of it is served."""
+
+
+class CassetteWarning(UserWarning):
+    """A cassette file is usable, but something was left out."""
+
+
+@dataclass(slots=True)
+class CellIndex:
+    """One cassette file. `faults` are readable and name the line; a file with faults is not served."""
+
+    path: Path
+    stamp: Stamp | None  # inode, size, time of last change; None: there is no such file
+    size: int = 0
+    header: dict[str, Any] | None = None
+    requests: dict[str, Place] = field(default_factory=dict)
+    answers: dict[Interaction, Place] = field(default_factory=dict)
+    faults: list[str] = field(default_factory=list)
+    torn: int = 0  # bytes of an unfinished last line
+    unended: bool = False  # the last line is whole but lacks its line feed
+
+    @property
+    def exists(self) -> bool:
+        return self.size > 0 or self.stamp is not None
+
+    @property
+    def sound_size(self) -> int:
+        """Where the next line begins once an unfinished last line is cut off."""
+        return self.size - self.torn
+
+
+def stamp_of(path: Path) -> Stamp | None:
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def read_index(path: Path) -> CellIndex:
+    """Index a cassette file, verifying the checksum of every line. A missing file gives an empty index."""
+    stamp = stamp_of(path)
+    if stamp is None:
+        return CellIndex(path, None)
+    return index_of(path, path.read_bytes(), stamp)
+
+
+def index_of(path: Path | str, data: bytes, stamp: Stamp | None = None) -> CellIndex:
+    """Index the bytes of a cassette file."""
+    index = CellIndex(Path(path), stamp, len(data))
+    if not data:
+        index.faults.append(
+            f"{path}: the file is empty; restore it from version control, or delete it and record again"
+        )
+        return index
+    _read_lines(index, data)
+    if index.header is None and not index.faults:
+        index.faults.append(
+            f"{path}:1: the file does not begin with a header line; restore it or delete it and record again"
+        )
+    if index.torn:
+        warnings.warn(
+            f"{path}: the last line is unfinished ({index.torn} bytes, an interrupted write) and was left out",
+            CassetteWarning,
+            stacklevel=2,
+        )
+    return index
+
+
+def _read_lines(index: CellIndex, data: bytes) -> None:
+    keys: dict[str, str] = {}  # one string per key, however many runs it has
+    for number, start, line in _split(data):
+        end_of_file = start + len(line) == len(data)
+        if not lines.is_intact(line):
+            if end_of_file:
+                index.torn = len(line)
+            else:
+                index.faults.append(f"{index.path}:{number}: {_what_is_wrong(line)}")
+            continue
+        index.unended = end_of_file
+        fault = _enter(index, keys, number, (start, len(line)), line)
+        if fault:
+            index.faults.append(f"{index.path}:{number}: {fault}")
+
+
+def _split(data: bytes) -> Iterator[tuple[int, int, bytes]]:
+    number, start = 1, 0
+    while start < len(data):
+        end = data.find(b"\n", start)
+        end = len(data) if end < 0 else end
+        yield number, start, data[start:end]
+        number, start = number + 1, end + 1
+
+
+def _enter(index: CellIndex, keys: dict[str, str], number: int, place: Place, line: bytes) -> str:
+    """Enter one intact line; returns what is wrong with it in this place, if anything."""
+    kind = lines.kind_of(line)
+    if kind == lines.ANSWER:
+        key, run = lines.answer_key_of(line)
+        key = keys.setdefault(key, key)
+        if key not in index.requests:
+            return f"an answer to request {key}, which is not in the file before it"
+        if (key, run) in index.answers:
+            return f"request {key}, run {run} is answered a second time"
+        index.answers[key, run] = place
+    elif kind == lines.REQUEST:
+        key = lines.request_key_of(line)
+        key = keys.setdefault(key, key)
+        if key in index.requests:
+            return f"request {key} is stored a second time"
+        index.requests[key] = place
+    elif kind == lines.HEADER:
+        if number != 1:
+            return "a second header: two cassettes were joined into one file"
+        index.header = lines.read_header(line)
+        if index.header.get("schema") != lines.SCHEMA:
+            return f"cassette format {index.header.get('schema')}; this version of Recuse reads format {lines.SCHEMA}"
+    else:
+        return "a line of unknown kind; it was written by another version of Recuse"
+    return ""
+
+
+def _what_is_wrong(line: bytes) -> str:
+    if line.endswith(b"\r") and lines.is_intact(line[:-1]):
+        return (
+            "the line ends in CR LF: version control changed the file. "
+            "Set `cassettes/** -text` in .gitattributes and check it out again"
+        )
+    try:
+        line.decode()
+    except UnicodeDecodeError as error:
+        return f"the line is not UTF-8 (byte {error.start}) and does not match its checksum: the file was damaged"
+    if not line.strip():
+        return "an empty line"
+    if b'"sum":"' not in line[:16]:
+        return "the line bears no checksum: it was not written by Recuse"
+    return "the line does not match its checksum: the file was damaged or edited"

@@ -1,0 +1,139 @@
+"""While replaying, nothing outside this machine is reached: every attempt to connect or to look up a name raises.
+
+Two guards. The methods of `socket.socket` and the resolver functions are wrapped, which stops a host name before it is
+looked up; and an audit hook watches the interpreter's own socket events, which no library, thread or C extension using
+Python's sockets can avoid. Audit hooks cannot be removed, so the hook is installed once and does nothing while idle.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+from unittest import mock
+
+from recuse.schema import RecuseError
+
+
+class NetworkBlockedError(RecuseError):
+    """Something tried to reach the network during replay. Not an OSError, so that no client retries or hides it."""
+
+
+_LOCAL_NAMES = frozenset({"", "localhost", "localhost.localdomain", "ip6-localhost"})
+_SENDING = ("connect", "connect_ex", "sendto")
+_RESOLVING = ("getaddrinfo", "gethostbyname", "gethostbyname_ex", "gethostbyaddr")
+_EVENTS = {
+    "socket.connect": 1,
+    "socket.sendto": 1,
+    "socket.sendmsg": 1,
+    "socket.getaddrinfo": 0,
+    "socket.gethostbyname": 0,
+    "socket.gethostbyaddr": 0,
+}
+
+_lock = threading.Lock()
+_blocking = 0
+_answered: frozenset[tuple[str, int]] = frozenset()
+_hooked = False
+
+
+@contextmanager
+def blocked_network(answered: Iterable[tuple[str, int]] = ()) -> Iterator[None]:
+    """Block everything but loopback, and of loopback the (host, port) pairs for which recordings answer."""
+    global _blocking, _answered
+    with _lock:
+        _install_hook()
+        before, _answered = _answered, frozenset(answered)
+        _blocking += 1
+    try:
+        with ExitStack() as patches:
+            for name in _SENDING:
+                patches.enter_context(
+                    mock.patch.object(socket.socket, name, _guarded_method(getattr(socket.socket, name)))
+                )
+            for name in _RESOLVING:
+                patches.enter_context(mock.patch.object(socket, name, _guarded_function(getattr(socket, name))))
+            yield
+    finally:
+        with _lock:
+            _blocking -= 1
+            _answered = before
+
+
+def check_address(address: Any) -> None:
+    """Raise `NetworkBlockedError` unless the socket address is on this machine."""
+    if isinstance(address, (str, bytes)) or not isinstance(address, tuple) or len(address) < 2:
+        return  # a path (AF_UNIX) or a kernel socket
+    host, port = address[0], address[1]
+    check_host(host)
+    if isinstance(host, str) and (host, port) in _answered:
+        raise NetworkBlockedError(
+            f"replay blocked a connection to {host}:{port}: recordings answer for that server. Ask it through the "
+            "patched HTTP client (httpx2), which replays; `requests` in several threads can slip past the patch"
+        )
+
+
+def check_host(host: Any) -> None:
+    """Raise `NetworkBlockedError` unless the host name or address is this machine."""
+    if host is None or is_loopback(host):
+        return
+    raise NetworkBlockedError(
+        f"replay blocked a connection to {_shown(host)}: recorded runs never use the network. "
+        "To record what is missing: pytest evals/ --record=missing"
+    )
+
+
+def is_loopback(host: Any) -> bool:
+    name = host.decode("ascii", "replace") if isinstance(host, (bytes, bytearray)) else str(host)
+    if name.lower() in _LOCAL_NAMES:
+        return True
+    try:
+        address = ipaddress.ip_address(name.split("%")[0])
+    except ValueError:
+        return False
+    mapped = getattr(address, "ipv4_mapped", None)
+    return (mapped or address).is_loopback
+
+
+def _install_hook() -> None:
+    global _hooked
+    if not _hooked:
+        sys.addaudithook(_audit)
+        _hooked = True
+
+
+def _audit(event: str, arguments: tuple[Any, ...]) -> None:
+    if not _blocking or not event.startswith("socket."):
+        return
+    at = _EVENTS.get(event)
+    if at is None:
+        return
+    if at:
+        check_address(arguments[1])
+    else:
+        check_host(arguments[0])
+
+
+def _guarded_method(original: Callable[..., Any]) -> Callable[..., Any]:
+    def guarded(self: socket.socket, *arguments: Any) -> Any:
+        if self.family in (socket.AF_INET, socket.AF_INET6):
+            check_address(arguments[-1])  # the address comes last in connect, connect_ex and sendto
+        return original(self, *arguments)
+
+    return guarded
+
+
+def _guarded_function(original: Callable[..., Any]) -> Callable[..., Any]:
+    def guarded(host: Any, *arguments: Any, **named: Any) -> Any:
+        check_host(host)
+        return original(host, *arguments, **named)
+
+    return guarded
+
+
+def _shown(host: Any) -> str:
+    return host.decode("ascii", "replace") if isinstance(host, (bytes, bytearray)) else str(host)

@@ -1,0 +1,84 @@
+"""vcrpy's side of a library: intercepts HTTP at the client's transport, finds answers by key instead of by scanning.
+
+Everything vcrpy-specific is here and in `serializer.py`. Names of vcrpy relied on: `Cassette` with `use`, `load`,
+`can_play_response_for`, `play_response`, `append`, `filter_request`, `write_protected`, `_load`, `_save`, `_path`;
+`vcr.record_mode.RecordMode`; the request's `method`, `uri`, `body_bytes`, `headers`; the response mapping
+{"status": {"code", "message"}, "headers": {name: [values]}, "body": {"string": bytes}}. A contract test pins them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from vcr.cassette import Cassette
+from vcr.record_mode import RecordMode
+from vcr.request import Request as VcrRequest
+
+from recuse.schema import RawResponse
+
+if TYPE_CHECKING:
+    from recuse.cassettes.library import Library
+
+_REASONS = {status.value: status.phrase for status in HTTPStatus}
+
+
+class LibraryCassette(Cassette):  # type: ignore[misc]
+    """A vcrpy cassette without interactions of its own: it asks the library, and hands it what is recorded."""
+
+    def __init__(self, library: Library, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.library = library
+
+    def can_play_response_for(self, request: VcrRequest) -> bool:
+        """Whether a recording answers; raises `MissingInteractionError` where none does and none may be made."""
+        found = self.library.find(request.method, request.uri, request.body_bytes, request.headers)
+        request.recuse_answer = found
+        return found is not None
+
+    def play_response(self, request: VcrRequest) -> dict[str, Any]:
+        found = getattr(request, "recuse_answer", None)
+        if found is None:
+            found = self.library.find(request.method, request.uri, request.body_bytes, request.headers)
+        assert found is not None  # vcrpy asks for an answer only after `can_play_response_for` said yes
+        return vcr_response(self.library.serve(*found))
+
+    def append(self, request: VcrRequest, response: dict[str, Any]) -> None:
+        headers = {name: ", ".join(values) for name, values in response["headers"].items()}
+        answer = RawResponse(response["status"]["code"], headers, response["body"]["string"])
+        self.library.store(request.method, request.uri, request.body_bytes or b"", request.headers, answer)
+
+    @property
+    def write_protected(self) -> bool:
+        # A miss has already been raised by `can_play_response_for`; what it lets through may go out.
+        return False
+
+    def __contains__(self, request: VcrRequest) -> bool:
+        return self.can_play_response_for(request)
+
+    def __len__(self) -> int:
+        return len(self.library)
+
+    def _load(self) -> None:
+        self.rewound = True
+
+    def _save(self, force: bool = False) -> None:
+        """Nothing to do: every interaction was written when it was made."""
+
+
+def vcr_response(response: RawResponse) -> dict[str, Any]:
+    """A response as vcrpy spells it."""
+    return {
+        "status": {"code": response.status, "message": _REASONS.get(response.status, "")},
+        "headers": {name: [value] for name, value in response.headers.items()},
+        "body": {"string": response.body},
+    }
+
+
+@contextmanager
+def patched(library: Library) -> Iterator[LibraryCassette]:
+    """All HTTP of this process goes through the library while the context is open."""
+    with LibraryCassette.use(path=str(library.root), library=library, record_mode=RecordMode.NONE) as cassette:
+        yield cassette

@@ -1,0 +1,97 @@
+"""A limit: the part of the number line where a judge's measure may lie. Bounds are inclusive."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, cast
+
+__all__ = ["LIMIT_KINDS", "Limit", "LimitKind", "figure"]
+
+LimitKind = Literal["within", "at_least", "at_most"]
+LIMIT_KINDS: tuple[LimitKind, ...] = ("within", "at_least", "at_most")
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """`low <= value <= high`; one bound is infinite for the one-sided kinds."""
+
+    kind: LimitKind
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, mapping: Mapping[str, object]) -> Limit:
+        """From the form a verdict carries: {"within": [a, b]}, {"at_least": x} or {"at_most": x}."""
+        if (bounds := mapping.get("within")) is not None:
+            low, high = cast("tuple[float, float]", bounds)
+            return cls("within", float(low), float(high))
+        if (bound := mapping.get("at_least")) is not None:
+            return cls("at_least", float(cast("float", bound)), math.inf)
+        return cls("at_most", -math.inf, float(cast("float", mapping["at_most"])))
+
+    def mapping(self) -> dict[str, float | list[float]]:
+        if self.kind == "within":
+            return {"within": [self.low, self.high]}
+        return {self.kind: self.low if self.kind == "at_least" else self.high}
+
+    def __str__(self) -> str:
+        if self.kind == "within":
+            return f"within [{self.show(self.low)}, {self.show(self.high)}]"
+        return f"at least {self.show(self.low)}" if self.kind == "at_least" else f"at most {self.show(self.high)}"
+
+    # -- what lies where
+
+    def holds(self, value: float) -> bool:
+        return self.low <= value <= self.high
+
+    def encloses(self, low: float, high: float) -> bool:
+        """The whole interval lies inside. False for an interval with a missing end."""
+        return self.low <= low and high <= self.high
+
+    def excludes(self, low: float, high: float) -> bool:
+        """The whole interval lies outside, on one side. False for an interval with a missing end."""
+        return not math.isnan(low) and not math.isnan(high) and (high < self.low or low > self.high)
+
+    def settled_by(self, low: float, high: float) -> bool:
+        return self.encloses(low, high) or self.excludes(low, high)
+
+    def reaches_beyond(self, other: Limit) -> bool:
+        """Everything `other` holds and more."""
+        return self.low <= other.low and other.high <= self.high and self != other
+
+    def excess(self, value: float) -> float:
+        """How far outside the value lies; negative inside, zero on the bound."""
+        return max(self.low - value, value - self.high)
+
+    def nearest(self, value: float) -> float:
+        """The bound next to the value."""
+        return self.low if abs(value - self.low) <= abs(value - self.high) else self.high
+
+    # -- figures
+
+    @property
+    def signed(self) -> bool:
+        """Whether values are shown with their sign: where both directions are possible."""
+        return self.kind == "within" and self.low < 0
+
+    def show(self, value: float) -> str:
+        """The value with three digits, or with as many more as it takes to see on which side of the bounds it lies."""
+        return figure(value, signed=self.signed, apart_from=(self.low, self.high))
+
+
+def figure(value: float, *, signed: bool = False, apart_from: tuple[float, ...] = ()) -> str:
+    """The number for people: three significant digits, and more where rounding would carry it onto or across one of
+    `apart_from`."""
+    if math.isnan(value):
+        return "undefined"
+    value = float(value) + 0.0  # no "-0"
+    bounds = [b for b in apart_from if math.isfinite(b)]
+    whole = len(str(int(abs(value)))) if math.isfinite(value) else 1
+    text = ""
+    for digits in range(max(3, whole), 18):
+        text = f"{value:{'+' if signed else ''}.{digits}g}"
+        if all((float(text) > b) == (value > b) and (float(text) < b) == (value < b) for b in bounds):
+            break
+    return text

@@ -1,0 +1,86 @@
+"""From a value and its sampling law to an `Estimate`, and from arrays to the builtins its detail is made of."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recuse.schema import Estimate, RecuseError, Sampling
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Over = Literal["items", "clusters", "runs", "calls"]
+
+RUNS_ONLY = "over runs: these texts only"
+"""Where every target has one fixed text, a repetition draws new runs of the judge, not new texts."""
+
+
+class Law(Sampling, Protocol):
+    """A sampling law of `recuse.sampling`, which says why it has no interval where it has none."""
+
+    @property
+    def undefined(self) -> str: ...
+
+
+def estimated(
+    metric: str,
+    value: float,
+    law: Law,
+    *,
+    n: int,
+    method: str,
+    over: Over = "runs",
+    note: str = "",
+    level: float = 0.95,
+    **more: Any,
+) -> Estimate:
+    """The estimate with its interval at `level`; where the law has none, the note says why."""
+    low, high = law.interval(level)
+    why = f"no interval: {law.undefined}" if law.undefined else ""
+    return Estimate(
+        metric=metric, value=value, low=low, high=high, level=level, over=over, n=n, method=method,
+        note="; ".join(part for part in (note, why) if part), sampling=law, **more,
+    )  # fmt: skip
+
+
+def undefined(metric: str, why: str, *, n: int = 0, method: str, over: Over = "runs", **more: Any) -> Estimate:
+    """An estimate that could not be made: NaN, and the reason in its note."""
+    return Estimate(metric=metric, value=math.nan, n=n, method=method, over=over, note=f"undefined: {why}", **more)
+
+
+def number(value: float) -> float | None:
+    """A builtin float, None for NaN; what is 0 but for rounding becomes 0."""
+    cleaned = round(float(value), 12)
+    return None if math.isnan(cleaned) else cleaned + 0.0
+
+
+def table(values: NDArray[Any]) -> list[list[float | None]]:
+    """A matrix as lists of builtins."""
+    return [[number(v) for v in row] for row in np.asarray(values, dtype=float)]
+
+
+def matrix(
+    rows: Iterable[str], columns: Iterable[str], values: NDArray[Any], own: Mapping[str, str], **more: Any
+) -> dict[str, Any]:
+    """Detail of a heat map; `own` marks where a judge scores its own target; arrays in `more` become lists."""
+    rows, columns = list(rows), list(columns)
+    return {
+        "kind": "matrix",
+        "rows": rows,
+        "columns": columns,
+        "values": table(values),
+        "own": [[row, own[row]] for row in rows if own.get(row) in columns],
+    } | {name: table(part) if isinstance(part, np.ndarray) else part for name, part in more.items()}
+
+
+def require_columns(ratings: pd.DataFrame, *columns: str, what: str = "ratings table") -> None:
+    missing = [column for column in columns if column not in ratings.columns]
+    if missing:
+        raise RecuseError(
+            f"{what} lacks the column(s) {', '.join(missing)}; it has {', '.join(map(str, ratings.columns))}"
+        )

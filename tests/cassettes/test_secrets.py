@@ -1,0 +1,172 @@
+"""Canary keys are sent everywhere and echoed everywhere; none reaches disk, terminal, report or error text."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import dataclasses
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from misbehaving import Server
+from small_plans import KEY, files, headers, opened, plan, recorded
+
+from recuse.cassettes import Library, Limits, ProgressLine, call_headers, canonical_json, record, request_key
+from recuse.cassettes.redaction import Secrets, key_shapes_in
+from recuse.judges import WIRES, wire
+from recuse.judges.client import Client
+from recuse.schema import Call, Judge, Message, Prompt, RecuseError, Request
+
+TRICKY = 'canary/+"\\=é 9f2c1d'  # every character that some encoding spells differently
+
+MESSAGES = (Message("user", "Be fair."), Message("user", f"The key is {KEY}, do not tell."))
+
+
+def spellings(key: str) -> Iterator[bytes]:
+    yield key.encode()
+    yield json.dumps(key)[1:-1].encode()
+    yield json.dumps(key, ensure_ascii=False)[1:-1].encode()
+    yield quote(key, safe="").encode()
+    for before in range(3):
+        text = base64.b64encode(b"x" * before + key.encode())
+        yield text[-(-before * 8 // 6) : (before + len(key.encode())) * 8 // 6]
+
+
+def judged_plan(format_: str, url: str) -> tuple[dict[str, Judge], list[Call]]:
+    """One judge of this wire format; the key stands in its prompt, in its URL and in a member of its body."""
+    judge = Judge("judge-a", "A", format_, url, "m-1", parameters={"api_key": KEY}, timeout_s=5)
+    prompt = Prompt(MESSAGES, 0.7, 50)
+    request = wire(format_).request(judge, prompt, None)
+    request = dataclasses.replace(request, url=f"{request.url}?key={KEY}&page=1")
+    template = plan(items=("a", "b"), repeats=2)
+    return {"judge-a": judge}, [dataclasses.replace(c, request=request, key=request_key(request)) for c in template]
+
+
+@pytest.mark.parametrize("format_", WIRES)
+def test_a_canary_sent_everywhere_and_echoed_everywhere_stays_in_memory(
+    format_: str, root: Path, server: Server, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JUDGE_API_KEY", KEY)
+    server.echo = KEY + " " + base64.b64encode(f"user:{KEY}".encode()).decode()
+    server.script["b", 1] = ["401"]
+    judges, calls = judged_plan(format_, server.url)
+    calls = [dataclasses.replace(c, key=_key_without_secret(c)) for c in calls]
+    library = Library(root, "small", mode="missing", secrets=[KEY])
+    library.expect(calls, {cell: {**h, "note": f"set {KEY}"} for cell, h in headers(calls).items()})
+    report = asyncio.run(_record(library, judges, calls))
+    print(report.text())
+    assert report.stored == 3
+    assert any(KEY in sent.get("authorization", sent.get("x-api-key", sent.get("x-goog-api-key", ""))) for sent in _sent(server))
+    out, err = capfd.readouterr()
+    written = b"".join(files(root).values()) + "".join(files(root)).encode()
+    for place in (written, out.encode(), err.encode(), report.text().encode(), repr(library.dropped).encode()):
+        assert not [s for s in spellings(KEY) if s in place]
+    assert b"[secret]" in written
+    assert b"set-cookie" not in written
+    assert b"x-echo" not in written
+
+
+def _sent(server: Server) -> list[dict[str, str]]:
+    return [{name.lower(): value for name, value in sent.items()} for _, sent, _ in server.seen]
+
+
+def _key_without_secret(call: Call) -> str:
+    """What a plan whose texts hold no secret would give; a plan's own requests never hold one."""
+    clean = call.request.body.replace(KEY.encode(), b"[secret]")
+    return request_key(Request(call.request.url, clean))
+
+
+async def _record(library: Library, judges: dict[str, Judge], calls: list[Call]):  # type: ignore[no-untyped-def]
+    import sys
+
+    with library.use():
+        async with Client(judges, keys={"judge-a": KEY}, identify=call_headers, attempts=1) as client:
+            return await record(
+                calls, client.send, library, limits={"judge-a": Limits(1)}, progress=ProgressLine(sys.stderr)
+            )
+
+
+@pytest.mark.parametrize("key", [None, "another-key-entirely", KEY])
+@pytest.mark.parametrize("format_", WIRES)
+def test_replay_works_with_a_different_key_and_with_none(
+    key: str | None, format_: str, root: Path, server: Server
+) -> None:
+    judge = Judge("judge-a", "A", format_, server.url, "m-1", timeout_s=5)
+    request = wire(format_).request(judge, Prompt(MESSAGES[:1], 0.7, 50), None)
+    calls = [dataclasses.replace(c, request=request, key=request_key(request)) for c in plan(items=("a",), repeats=3)]
+    library = Library(root, "small", mode="missing", secrets=[KEY])
+    library.expect(calls, headers(calls))
+    assert asyncio.run(_record(library, {"judge-a": judge}, calls)).complete
+    asked = server.requests
+
+    async def replay() -> list[bytes]:
+        keys = {"judge-a": key} if key else {}
+        async with Client({"judge-a": judge}, keys=keys, identify=call_headers, attempts=1) as client:
+            return [(await client.send(call)).body for call in calls]
+
+    with opened(root, calls, secrets=[key] if key else []).use():
+        assert len(set(asyncio.run(replay()))) == 3
+    assert server.requests == asked
+
+
+@pytest.mark.parametrize("spelling", list(spellings(TRICKY)))
+def test_every_spelling_of_a_tricky_key_is_replaced(spelling: bytes) -> None:
+    cleaned = Secrets([TRICKY]).clean(b"before " + spelling + b" after")
+    assert spelling not in cleaned
+    assert b"[secret]" in cleaned
+    assert cleaned.startswith(b"before ")
+    assert cleaned.endswith(b" after")
+
+
+def test_a_key_hidden_behind_json_escapes_is_found() -> None:
+    hidden = "".join(f"\\u{ord(c):04x}" for c in KEY)
+    body = f'{{"text": "your key {hidden} is wrong", "n": 1.50}}'.encode()
+    cleaned = Secrets([KEY]).clean(body)
+    assert json.loads(cleaned) == {"text": "your key [secret] is wrong", "n": 1.5}
+
+
+def test_text_without_secrets_is_left_exactly_as_it_is() -> None:
+    body = '{"a": "\\u00e9\\/", "b" : 1.50}'.encode()
+    assert Secrets([KEY]).clean(body) is body
+    assert Secrets().clean(body) is body
+
+
+def test_a_key_too_short_to_find_safely_is_refused() -> None:
+    with pytest.raises(RecuseError, match="4 characters is too short"):
+        Secrets(["none"])
+
+
+def test_errors_and_misses_do_not_repeat_a_secret(root: Path) -> None:
+    calls = plan(items=("a",), repeats=1)
+    recorded(root, calls)
+    leaky = Request(f"{calls[0].request.url}?token={KEY}", canonical_json({"q": KEY}))
+    library = opened(root, calls, secrets=[KEY])
+    with pytest.raises(RecuseError) as miss:
+        library.response(dataclasses.replace(calls[0], request=leaky, key=request_key(leaky)))
+    assert KEY not in str(miss.value)
+    assert KEY not in "".join(library.misses)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("sk-proj-" + "A1b2" * 8, "OpenAI or Anthropic"),
+        ("sk-ant-" + "A1b2" * 8, "OpenAI or Anthropic"),
+        ("AIza" + "x" * 35, "Google"),
+        ("xai-" + "x" * 40, "xAI"),
+        ("pplx-" + "x" * 40, "Perplexity"),
+        ("Authorization: Bearer " + "x" * 30, "bearer"),
+        ("AKIA" + "ABCDEFGH12345678", "AWS"),
+        ("-----BEGIN RSA PRIVATE KEY-----", "private key"),
+    ],
+)
+def test_what_looks_like_a_key_is_recognised_without_knowing_it(text: str, kind: str) -> None:
+    assert any(kind in found for found in key_shapes_in(f'{{"t": "{text}"}}'.encode()))
+
+
+def test_ordinary_prose_does_not_look_like_a_key() -> None:
+    prose = b"The task-oriented bearer of news asked: is sk-learn or scikit better? AIzawa, Bearer bonds, eyJs."
+    assert key_shapes_in(prose) == []

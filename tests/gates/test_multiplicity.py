@@ -1,0 +1,141 @@
+"""Adjusted p-values against statsmodels and scipy; decision levels against Holm on the p-values behind them."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+
+from recuse.multiplicity import benjamini_hochberg, bonferroni, decision_levels, holm
+from recuse.sampling import Student
+from recuse.schema import RecuseError
+
+p_values = st.lists(st.floats(0, 1), min_size=1, max_size=30)
+
+
+def test_holm_by_hand():
+    # sorted .01 .02 .03 .04 times 4 3 2 1 is .04 .06 .06 .04, made to rise: .04 .06 .06 .06
+    assert holm([0.04, 0.01, 0.03, 0.02]) == pytest.approx([0.06, 0.04, 0.06, 0.06])
+
+
+def test_benjamini_hochberg_by_hand():
+    # sorted .01 .02 .03 .50 times 4/1 4/2 4/3 4/4 is .04 .04 .04 .50
+    assert benjamini_hochberg([0.5, 0.01, 0.03, 0.02]) == pytest.approx([0.5, 0.04, 0.04, 0.04])
+
+
+@settings(max_examples=15, deadline=None)  # statsmodels takes 20 ms and more for one Holm
+@given(p_values)
+@pytest.mark.parametrize(
+    ("ours", "theirs"), [(holm, "holm"), (benjamini_hochberg, "fdr_bh"), (bonferroni, "bonferroni")]
+)
+def test_agrees_with_statsmodels(ours, theirs, p):
+    assert ours(p) == pytest.approx(multipletests(p, method=theirs)[1], abs=1e-15)
+
+
+@given(p_values)
+def test_benjamini_hochberg_agrees_with_scipy(p):
+    assert benjamini_hochberg(p) == pytest.approx(stats.false_discovery_control(p), abs=1e-15)
+
+
+@given(p_values, st.lists(st.integers(0, 30), max_size=5))
+@pytest.mark.parametrize("adjust", [holm, benjamini_hochberg, bonferroni])
+def test_a_test_that_was_not_made_changes_nothing_for_the_others(adjust, p, places):
+    holes = list(p)
+    for place in places:
+        holes.insert(min(place, len(holes)), math.nan)
+    adjusted = adjust(holes)
+    assert adjusted[~np.isnan(holes)].tolist() == adjust(p).tolist()
+    assert np.isnan(adjusted[np.isnan(holes)]).all()
+
+
+def test_nothing_to_adjust():
+    assert holm([]).tolist() == []
+    assert np.isnan(holm([math.nan, math.nan])).all()
+
+
+@pytest.mark.parametrize(("p", "says"), [([0.5, 1.5], "1.5 at position 1"), ([-0.1], "-0.1"), ([[0.1]], r"\(1, 1\)")])
+def test_what_is_not_a_p_value_is_named(p, says):
+    with pytest.raises(RecuseError, match=says):
+        holm(p)
+
+
+# --------------------------------------------------------------------------- decision levels
+
+LIMIT = 0.5
+
+
+def decides(law: Student, level: float) -> bool:
+    """Whether the interval lies on one side of LIMIT."""
+    low, high = law.interval(level)
+    return low >= LIMIT or high <= LIMIT
+
+
+families = st.lists(
+    st.builds(Student, st.floats(-2, 3), st.floats(0.01, 1), st.integers(2, 30).map(float)), min_size=1, max_size=12
+)
+
+
+@given(families, st.sampled_from([0.9, 0.95, 0.99]))
+def test_holm_levels_decide_what_holm_rejects(laws, level):
+    levels = decision_levels([partial(decides, law) for law in laws], level, "holm")
+    decisive = [2 * min(law.p_value(LIMIT, "above"), law.p_value(LIMIT, "below")) for law in laws]
+    rejected = holm(np.minimum(decisive, 1)) <= 1 - level
+    assert [decides(law, at) for law, at in zip(laws, levels, strict=True)] == rejected.tolist()
+
+
+@given(families, st.randoms(use_true_random=False))
+def test_the_order_of_the_family_does_not_matter(laws, random):
+    shuffled = list(enumerate(laws))
+    random.shuffle(shuffled)
+    levels = decision_levels([partial(decides, law) for law in laws], 0.95)
+    again = decision_levels([partial(decides, law) for _, law in shuffled], 0.95)
+    assert {place: at for (place, _), at in zip(shuffled, again, strict=True)} == dict(enumerate(levels))
+
+
+@given(families, families)
+def test_a_larger_family_never_decides_more(laws, others):
+    alone = decision_levels([partial(decides, law) for law in laws], 0.95)
+    together = decision_levels([partial(decides, law) for law in laws + others], 0.95)
+    for law, narrow, wide in zip(laws, alone, together, strict=False):
+        assert decides(law, narrow) or not decides(law, wide)
+
+
+def test_levels_by_hand():
+    sure, unsure = (lambda level: True), (lambda level: False)
+    only_below_98 = lambda level: level < 0.98  # noqa: E731
+    assert decision_levels([unsure] * 5, 0.95, "holm") == [0.99] * 5
+    assert decision_levels([sure] * 5, 0.95, "holm") == [0.99] * 5
+    # at .99 three are settled; the other two are asked again at 1 - .05 / 2, where one more is, and the last at .95
+    assert decision_levels([sure, unsure, sure, only_below_98, sure], 0.95, "holm") == [0.99, 0.95, 0.99, 0.975, 0.99]
+    assert decision_levels([unsure, sure], 0.95, "bonferroni") == [0.975, 0.975]
+    assert decision_levels([unsure, sure], 0.95, "none") == [0.95, 0.95]
+    assert decision_levels([], 0.95, "holm") == []
+    assert decision_levels([sure], 0.95, "holm") == [0.95]
+
+
+def test_a_level_must_be_a_level():
+    with pytest.raises(RecuseError, match=r"between 0 and 1.*it is 95"):
+        decision_levels([], 95)
+
+
+def false_pass_rate(correction: str, families: int = 2000, members: int = 8, n: int = 10) -> float:
+    """True values a hair above LIMIT, so every "below" is false; the members share part of their noise."""
+    rng, wrong = np.random.default_rng(11), 0
+    for _ in range(families):
+        runs = LIMIT + 1e-9 + rng.normal(size=(members, n)) + 0.7 * rng.normal(size=(1, n))
+        laws = [Student(x.mean(), x.std(ddof=1) / math.sqrt(n), n - 1) for x in runs]
+        levels = decision_levels([partial(decides, law) for law in laws], 0.95, correction)
+        wrong += any(law.interval(at)[1] <= LIMIT for law, at in zip(laws, levels, strict=True))
+    return wrong / families
+
+
+def test_family_error_rate_of_directional_decisions():
+    # one of two directions is false, so alpha / 2 = .025 is the bound; .035 is three standard errors above it
+    assert false_pass_rate("holm") < 0.035
+    assert false_pass_rate("none") > 0.1

@@ -1,0 +1,42 @@
+"""evals/gates.toml of this repository can be read, and every limit in it is used as its question means it."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from recuse.gates import Gates
+
+FILE = Path(__file__).parents[2] / "evals" / "gates.toml"
+POINT = {"parse_rate", "human_order", "reported_total", "self_reported_final", "self_reported_sd"}
+
+
+@pytest.fixture(scope="module")
+def gates():
+    return Gates.load(FILE, date(2026, 3, 1))
+
+
+def test_every_gate_has_a_reason_worth_reading(gates):
+    assert {name for name in gates if len(gates[name].reason) < 60} == set()
+
+
+def test_counts_are_decided_as_points_and_estimates_on_their_interval(gates):
+    assert {name for name in gates if gates[name].decide == "point"} == POINT
+
+
+def test_measures_of_many_subjects_are_corrected_as_a_family(gates):
+    both_directions = {name for name in gates if gates[name].bound.kind == "within"}
+    assert {name for name in both_directions if gates[name].corrected != "holm"} == set()
+
+
+def test_a_fair_judge_and_a_biased_one(gates, estimate):
+    """Half-width .1 over ten runs: 0 passes every two-sided gate, one point fails it."""
+    from recuse.schema import Estimates
+
+    for name in gates:
+        if gates[name].bound.kind == "within":
+            family = Estimates(("judge",), {("fair",): estimate(0.0, 0.045), ("biased",): estimate(1.0, 0.045)})
+            outcomes = [gates.decide(name, family, {"judge": judge}).outcome for judge in ("fair", "biased")]
+            assert outcomes == ["pass", "fail"], name

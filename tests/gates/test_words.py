@@ -1,0 +1,167 @@
+"""What people read: figures, counts, what to do next, and a waiver that can be pasted as it stands."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recuse.gates import Gate, explain
+from recuse.gates.deciding import decide
+from recuse.gates.limits import Limit
+from recuse.gates.remedies import next_step
+from recuse.gates.rules import Accept
+from recuse.gates.words import percent
+from recuse.schema import Verdict
+
+GATE = '[bias]\nwithin = [-0.5, 0.5]\nreason = "half a point, paper sec. 4.3"\n'
+SUBJECT = {"judge": "grok-4", "condition": "attributed", "panel": "published", "task": "merchant_risk"}
+
+
+IN_FULL = """\
+bias: FAIL for judge = grok-4, condition = attributed, panel = published, task = merchant_risk
+  measured  self_bias = +0.77 [+0.657, +0.883] points (95 % interval), over 10 runs (these texts only)
+  method    Student's t
+  left out  3 judgements without a usable score; nothing was put in their place
+  rule      within [-0.5, +0.5]; the whole 95 % interval must lie inside
+  because   half a point, paper sec. 4.3
+  next      +0.77 is above +0.5 by 0.27, and the near end of the interval, +0.657, by 0.157. Read the judge's
+            own words for this subject in the report. If judge, prompt or rubric changed, record again: pytest
+            evals/ --record=missing. Otherwise leave the judge out, or accept it knowingly and for a time in
+            evals/gates.toml:
+
+    [[waiver]]
+    gate = "bias"
+    subject = { judge = "grok-4", condition = "attributed", panel = "published", task = "merchant_risk" }
+    accept = { within = [-0.5, 0.89] }
+    until = "YYYY-MM-DD"
+    reason = ""\
+"""
+
+
+def test_a_failed_gate_in_full(load, estimate):
+    verdict = load(GATE).decide("bias", estimate(0.77, 0.05, n_excluded=3), SUBJECT)
+    assert explain(verdict) == IN_FULL
+
+
+def test_an_undecided_gate_says_how_many_more(load, estimate):
+    remedy = load(GATE).decide("bias", estimate(0.4, 0.08), SUBJECT).remedy
+    # .08 sqrt(10 / n) t(n - 1) <= .1 first at n = 28
+    assert remedy.startswith(
+        "The interval [+0.219, +0.581] reaches across +0.5. About 28 runs instead of 10 would decide, "
+        "if the value stays 0.1 from +0.5."
+    )
+
+
+def test_many_more_are_rounded_upwards(load, estimate):
+    # (1.98 * .08 sqrt(10) / .045)^2 = 124
+    assert "About 130 runs instead of 10" in load(GATE).decide("bias", estimate(0.455, 0.08), SUBJECT).remedy
+
+
+def test_an_interval_across_both_bounds(load, estimate):
+    assert "reaches across -0.5 and +0.5. About" in load(GATE).decide("bias", estimate(0.1, 0.4), SUBJECT).remedy
+
+
+def test_a_value_on_the_bound_has_no_feasible_number(load, estimate):
+    remedy = load(GATE).decide("bias", estimate(0.499, 0.1), SUBJECT).remedy
+    assert "so close to +0.5 that no feasible number of runs decides" in remedy
+
+
+def test_clusters_are_counted_as_clusters(load, estimate):
+    verdict = load(GATE).decide("bias", estimate(0.4, 0.08, over="clusters", n_clusters=7, n=10), SUBJECT)
+    assert "instead of 7 would decide" in verdict.remedy
+    assert "over 7 clusters (10 observations)" in " ".join(explain(verdict).split())
+
+
+def test_a_point_gate_counts(load, estimate):
+    gates = load('[totals]\nat_most = 0\ndecide = "point"\nreason = "arithmetic"\n')
+    verdict = gates.decide("totals", estimate(3.0, 0.0, metric="totals", unit="cells", over="calls", n=50), SUBJECT)
+    text = explain(verdict)
+    assert "totals = 3 cells, no interval, over 50 calls\n" in text
+    assert "3 is above 0 by 3. Read" in text
+    assert "accept = { at_most = 3 }" in text
+
+
+def test_a_pass_has_nothing_to_do(load, estimate):
+    verdict = load(GATE).decide("bias", estimate(0.0, 0.05), {})
+    assert verdict.remedy == ""
+    assert explain(verdict).startswith("bias: PASS for the whole run\n")
+    assert "next" not in explain(verdict)
+
+
+def test_one_is_singular(load, estimate):
+    text = explain(load(GATE).decide("bias", estimate(0.0, 0.0, n=1, n_excluded=1), {}))
+    assert "over 1 run (these" in text
+    assert "1 judgement without" in text
+
+
+def test_text_from_elsewhere_cannot_repaint_the_terminal(load, undefined):
+    text = explain(load(GATE).decide("bias", undefined(note="\x1b[2Jnothing\nto see\r"), SUBJECT))
+    assert "\x1b" not in text
+    assert "\r" not in text
+    assert "�[2Jnothing to see" in text
+
+
+@pytest.mark.parametrize(
+    ("level", "shown"), [(0.95, "95 %"), (0.99, "99 %"), (0.995, "99.5 %"), (1 - 0.05 / 7, "99.29 %"), (0.9, "90 %")]
+)
+def test_levels(level, shown):
+    assert percent(level) == shown
+
+
+# --------------------------------------------------------------------------- the waiver to paste
+
+
+def pasted(remedy: str) -> str:
+    snippet = remedy.split("\n\n", 1)[1]
+    return "\n" + snippet.replace("YYYY-MM-DD", "2027-12-31").replace('reason = ""', 'reason = "known"') + "\n"
+
+
+@pytest.mark.parametrize(
+    ("limit", "value", "se"),
+    [("within = [-0.5, 0.5]", 0.77, 0.05), ("within = [-0.5, 0.5]", -1.234, 0.05), ("within = [-0.5, 0.5]", 0.45, 0.1),
+     ("at_least = 0.95", 0.3, 0.05), ("at_most = 0.0", 3.0, 0.2), ("at_most = 0.0", float("nan"), 0.1),
+     ("within = [-0.5, 0.5]", 0.2, 0.0)],
+)  # fmt: skip
+def test_pasting_the_waiver_accepts_the_verdict(load, estimate, limit, value, se):
+    text = f'[bias]\n{limit}\nreason = "r"\n'
+    before = load(text).decide("bias", estimate(value, se), SUBJECT)
+    assert not before
+    after = load(text + pasted(before.remedy)).decide("bias", estimate(value, se), SUBJECT)
+    assert after.outcome == "waived"
+    (waiver,) = load(text + pasted(before.remedy)).waivers
+    assert waiver.until == date(2027, 12, 31)
+
+
+@given(st.floats(-1e4, 1e4), st.floats(0, 10))
+def test_the_accepted_limit_always_holds_the_value(estimate, value, se):
+    gate = Gate.model_validate({"within": (-0.5, 0.5), "decide": "point", "reason": "r"})
+    decision = decide(gate, estimate(value, se))
+    if decision.outcome == "fail":
+        line = next_step("bias", gate, decision, {}, "gates.toml").split("accept = { within = [")[1].split("]")[0]
+        low, high = (float(x) for x in line.split(","))
+        accept = Accept.model_validate({"within": (low, high)})
+        assert accept.limit.holds(value)
+        assert accept.limit.reaches_beyond(gate.bound)
+        assert max(-low, high) <= 1.1 * max(0.5, abs(value) + (decision.estimate.high - value if se else 0))
+
+
+def test_the_placeholder_date_is_asked_for_by_name(load, estimate):
+    remedy = load(GATE).decide("bias", estimate(0.77, 0.05), SUBJECT).remedy
+    with pytest.raises(
+        Exception, match=r"until must be a date, e\.g\. until = 2027-12-31; it is 'YYYY-MM-DD'"
+    ) as caught:
+        load(GATE + "\n" + remedy.split("\n\n", 1)[1])
+    assert "reason must be a text that says why" in str(caught.value)
+
+
+def test_any_verdict_can_be_explained(load, estimate):
+    """Also one read back from results.json, with nothing but builtins."""
+    verdict = load(GATE).decide("bias", estimate(0.1, 0.05), SUBJECT)
+    bare = replace(verdict, estimate=replace(verdict.estimate, sampling=None), limit=dict(verdict.limit))
+    assert isinstance(bare, Verdict)
+    assert explain(bare) == explain(verdict)
+    assert str(Limit.of(bare.limit)) == "within [-0.5, +0.5]"

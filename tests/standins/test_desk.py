@@ -1,0 +1,166 @@
+"""From an HTTP request to the judge's words and back: the desk alone, and the whole path over a real socket."""
+
+from __future__ import annotations
+
+import asyncio
+import dataclasses
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from recuse.cassettes.key import call_headers, request_key
+from recuse.elicit import Plan, ratings
+from recuse.judges import read_response, wire
+from recuse.judges.client import Client, JudgeUnreachableError
+from recuse.panels import Panel, StandIn
+from recuse.schema import Call, Judge, RawResponse, Request
+from recuse.standins import StandInError, StandinReply, open_source
+from recuse.standins.desk import Desk
+from recuse.standins.server import Asked, serve
+
+Planned = Callable[..., Plan]
+Named = Callable[[str], Panel]
+
+
+class Saying:
+    """A source that says what it was asked, and refuses item "b"."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[str, Mapping[str, Any]]] = []
+
+    def reply(self, call: Call, fields: Mapping[str, Any]) -> StandinReply:
+        self.seen.append((call.item, fields))
+        return StandinReply(f"{call.judge} on {call.item}, run {call.repeat}", call.item == "b", 5, 7)
+
+
+def judge(wire_name: str, model: str = "m") -> Judge:
+    return Judge("j", "J", wire_name, "http://j.invalid/v1", model)
+
+
+def call(item: str, repeat: int = 0, cell: str = "p/t/r/c", body: bytes = b'{"n":1}') -> Call:
+    request = Request("http://j.invalid/v1/x", body)
+    return Call("t", "r", "j", item, "x", (), repeat, request, request_key(request), cell)
+
+
+def asked(run: int = 0, cell: str | None = None, **body: Any) -> Asked:
+    return Asked("j.invalid", "/v1/x", body or {"n": 1}, run, cell)
+
+
+@pytest.mark.parametrize("format_", ["openai_chat", "anthropic_messages", "gemini_generate"])
+def test_answers_in_the_judge_s_wire_format(format_: str) -> None:
+    source = Saying()
+    calls = [call("a"), call("a", 1), call("b", body=b'{"n":2}')]
+    desk = Desk(calls, {"j": judge(format_)}, source, {("j", "a", "x"): {"title": "A"}}, "scripted")
+    status, headers, payload = desk(asked(run=1))
+    assert (status, headers["content-type"]) == (200, "application/json")
+    reply = read_response(wire(format_), RawResponse(status, headers, payload))
+    assert (reply.text, reply.finish, reply.model) == ("j on a, run 1", "stop", "m (scripted)")
+    assert (reply.usage.input_tokens, reply.usage.output_tokens) == (5, 7)
+    refused = read_response(wire(format_), RawResponse(200, {}, desk(asked(n=2))[2]))
+    assert refused.finish == "refusal"
+    assert source.seen == [("a", {"title": "A"}), ("b", {})]
+
+
+@pytest.mark.parametrize(
+    ("model", "provenance", "shown"),
+    [("m (scripted)", "scripted", "m (scripted)"), ("m", "reconstructed", "m (reconstructed)")],
+)
+def test_no_payload_passes_for_a_real_model(model: str, provenance: Any, shown: str) -> None:
+    desk = Desk([call("a")], {"j": judge("openai_chat", model)}, Saying(), {}, provenance)
+    assert json.loads(desk(asked())[2])["model"] == shown
+
+
+def test_the_layout_of_the_body_does_not_matter_but_its_content_does() -> None:
+    desk = Desk([call("a", body=b'{"b":2.0,"a":"\xc3\xa9"}')], {"j": judge("openai_chat")}, Saying(), {}, "scripted")
+    assert desk(asked(a="é", b=2))[0] == 200
+    with pytest.raises(
+        StandInError, match=r"http://j.invalid/v1/x: run 0 of this request \(key [0-9a-f]{32}\) is not in the plan of 1"
+    ):
+        desk(asked(a="e", b=2))
+    with pytest.raises(StandInError, match="run 5 of this request"):
+        desk(asked(run=5, a="é", b=2))
+
+
+def test_cells_that_ask_the_same_are_told_apart_by_name() -> None:
+    desk = Desk([call("a", cell="one"), call("b", cell="two")], {"j": judge("openai_chat")}, Saying(), {}, "scripted")
+    assert b"j on a" in desk(asked(cell="one"))[2]
+    assert b"j on b" in desk(asked(cell="two"))[2]
+    with pytest.raises(StandInError, match=r"2 calls ask the same in run 0 \(one, two\); send x-recuse-cell"):
+        desk(asked())
+    with pytest.raises(StandInError, match="not in the plan"):
+        desk(asked(cell="three"))
+
+
+# --------------------------------------------------------------------------- the whole path
+
+
+def over_http(panel: Panel, plan: Plan, root: Path, calls: list[Call]) -> list[tuple[Call, RawResponse]]:
+    fields = {place: item.fields for place, item in plan.items.items()}
+
+    async def ask(url: str) -> list[RawResponse]:
+        at_once = asyncio.Semaphore(64)
+        async with Client(plan.judges, keys={}, identify=call_headers, proxy=url, attempts=1) as client:
+
+            async def one(call: Call) -> RawResponse:
+                async with at_once:
+                    return await client.send(call)
+
+            return await asyncio.gather(*map(one, calls))
+
+    with serve(Desk(plan.calls, plan.judges, open_source(panel, root), fields, panel.provenance)) as url:
+        return list(zip(calls, asyncio.run(ask(url)), strict=True))
+
+
+def test_the_published_matrix_comes_back_over_http(panel: Named, planned: Planned, root: Path) -> None:
+    plan = planned("published")
+    table = ratings(plan, over_http(panel("published"), plan, root, list(plan.calls)))
+    assert len(table) == 500 * 6
+    assert (table["status"] == "ok").all()
+    finals = table[table["criterion"] == "total"].groupby(["condition", "judge", "target"])["score"].mean()
+    scores = pd.read_csv(root / "fixtures" / "published" / "scores.csv")
+    printed = scores[scores["criterion"] == "final"].set_index(["condition", "judge", "target"])["mean"]
+    pd.testing.assert_series_equal(finals.sort_index(), printed.sort_index(), check_names=False, atol=1e-9, rtol=0)
+
+
+@pytest.mark.parametrize("protocol", ["rubric_self_reported", "generation"])
+def test_the_other_protocols_come_back_too(panel: Named, planned: Planned, root: Path, protocol: str) -> None:
+    plan = planned("published", protocol)
+    table = ratings(plan, over_http(panel("published"), plan, root, list(plan.calls)))
+    assert (table["status"] == "ok").all()
+    assert len(table) == {"rubric_self_reported": 50 * 12, "generation": 5 * 15}[protocol]
+
+
+def test_planted_judges_answer_in_all_three_wire_formats(panel: Named, planned: Planned, root: Path) -> None:
+    plan = planned("planted")
+    chosen = [c for c in plan.calls if c.judge in ("refuses", "wrong-totals", "constant") and c.target == "grok-4"]
+    assert len({plan.judges[c.judge].wire for c in chosen}) == 3
+    answers = over_http(panel("planted"), plan, root, chosen)
+    for one, response in answers:
+        assert read_response(wire(plan.judges[one.judge].wire), response).model == f"{one.judge} (scripted)"
+    # As asked without the socket.
+    source = open_source(panel("planted"), root)
+    for one, response in answers:
+        assert read_response(wire(plan.judges[one.judge].wire), response).text == source.reply(one, {}).text
+
+
+def test_a_call_outside_the_plan_is_an_error_with_the_reason(panel: Named, planned: Planned, root: Path) -> None:
+    plan = planned("planted")
+    stranger = dataclasses.replace(plan.calls[0], repeat=99)
+    with pytest.raises(JudgeUnreachableError) as caught:
+        over_http(panel("planted"), plan, root, [stranger])
+    assert any("run 99 of this request" in note for note in caught.value.__notes__)
+
+
+def test_a_recorded_panel_has_no_stand_in(panel: Named, root: Path) -> None:
+    with pytest.raises(StandInError, match=r"local.toml: panel local is recorded from real judges"):
+        open_source(panel("local"), root)
+
+
+def test_a_table_needs_a_folder(panel: Named, root: Path) -> None:
+    broken = dataclasses.replace(panel("published"), stand_in=StandIn(kind="table"))
+    with pytest.raises(StandInError, match="needs `folder`"):
+        open_source(broken, root)
