@@ -85,7 +85,7 @@ def plan(
 
 
 def seed_for(task: str, protocol_name: str, item: Item, factors: Sequence[tuple[str, str]], repeat: int) -> int:
-    """A sampling seed of its own for every (item, factors, repeat): one seed reused across items would correlate draws."""
+    """A sampling seed of its own for every (item, factors, repeat): one seed reused would correlate the draws."""
     text = "\0".join((task, protocol_name, item.id, item.target, *(f"{k}={v}" for k, v in factors), str(repeat)))
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=4).digest()) & 0x7FFFFFFF
 

@@ -6,7 +6,8 @@ pays for this file alone.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+import os
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,13 +16,16 @@ import pytest
 if TYPE_CHECKING:
     import pandas as pd
 
+    from recuse.run import Run
     from recuse.schema import Estimate, Estimates, Verdict
     from recuse.suite import Suite
     from recuse.tasks import Task
 
 MARKER = "elicits(task, protocol): this test asks the judges of every selected panel that has this task and protocol"
-VERDICT, MEASUREMENT = "recuse.verdict", "recuse.measurement"
+VERDICT, MEASUREMENT, UNMEASURED = "recuse.verdict", "recuse.measurement", "recuse.unmeasured"
 _suite = pytest.StashKey["Suite"]()
+_mistake = pytest.StashKey[str]()
+_told = pytest.StashKey[set[str]]()
 _verdicts = pytest.StashKey[list["Verdict"]]()
 
 
@@ -36,7 +40,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--record",
         choices=("none", "missing", "all"),
         default="none",
-        help="none: replay only, never touch the network (default); missing: ask for what no cassette answers; all: ask anew",
+        help="none: replay only, no network (default); missing: ask for what no cassette answers; all: ask anew",
     )
     group.addoption("--yes", action="store_true", help="record even if the expected cost is above the panel's budget")
     group.addoption("--models", default="models", metavar="DIR", help="where weights of local models are kept")
@@ -54,22 +58,18 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def _get_suite(config: pytest.Config) -> Suite:
     if _suite not in config.stash:
-        from recuse.schema import RecuseError
         from recuse.suite import Suite
 
-        try:
-            config.stash[_suite] = Suite.from_options(
-                root=config.rootpath,
-                panels=config.getoption("--panel") or config.getini("recuse_panels"),
-                judges=[name for name in config.getoption("--judges").split(",") if name],
-                record=config.getoption("--record"),
-                yes=config.getoption("--yes"),
-                models=config.rootpath / config.getoption("--models"),
-                gates=config.rootpath / config.getini("recuse_gates"),
-                distributed=hasattr(config, "workerinput") or bool(getattr(config.option, "numprocesses", None)),
-            )
-        except RecuseError as error:
-            raise pytest.UsageError(str(error)) from None
+        config.stash[_suite] = Suite.from_options(
+            root=config.rootpath,
+            panels=config.getoption("--panel") or config.getini("recuse_panels"),
+            judges=[name.strip() for name in config.getoption("--judges").split(",") if name.strip()],
+            record=config.getoption("--record"),
+            yes=config.getoption("--yes"),
+            models=config.rootpath / config.getoption("--models"),
+            gates=config.rootpath / config.getini("recuse_gates"),
+            distributed=hasattr(config, "workerinput") or bool(getattr(config.option, "numprocesses", None)),
+        )
     return config.stash[_suite]
 
 
@@ -79,12 +79,19 @@ def _get_suite(config: pytest.Config) -> Suite:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Tests marked `elicits` run once per panel, and per judge where they name `judge` (every judge) or `author`
     (judges that are also the author of a target)."""
-    if not (asked := _asked(metafunc.definition)):
+    if next(metafunc.definition.iter_markers("elicits"), None) is None or "panel" not in metafunc.fixturenames:
         return
-    suite = _get_suite(metafunc.config)
+    from recuse.schema import RecuseError
+
     per_judge = next((name for name in ("judge", "author") if name in metafunc.fixturenames), None)
-    subjects = suite.subjects(*asked, authors=per_judge == "author")
-    none = pytest.mark.skip(reason=f"no selected panel has {'/'.join(asked)}{' with an author among its judges' * (per_judge == 'author')}")
+    try:
+        asked = _asked(metafunc.definition)
+        subjects = _get_suite(metafunc.config).subjects(*asked, authors=per_judge == "author")
+    except RecuseError as error:
+        asked, subjects = ("", ""), {}
+        _note_mistake(metafunc.config, str(error))
+    lacking = " with an author among its judges" if per_judge == "author" else ""
+    none = pytest.mark.skip(reason=f"no selected panel has {'/'.join(asked)}{lacking}")
     if per_judge:
         pairs: list[Any] = [pytest.param(p, j, id=f"{p}-{j}") for p, judges in subjects.items() for j in judges]
         metafunc.parametrize(("panel", per_judge), pairs or [pytest.param("", "", id="none", marks=none)])
@@ -92,16 +99,31 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("panel", list(subjects) or [pytest.param("", id="none", marks=none)])
 
 
-def _asked(node: pytest.Item | pytest.Function | Any) -> tuple[str, str] | None:
+def _note_mistake(config: pytest.Config, text: str) -> None:
+    """A mistake in panels, tasks, gates or options is told once, not once per module: as a usage error after
+    collection, or, by an xdist worker, which cannot end the run, as an error of the first module."""
+    if config.stash.setdefault(_mistake, text) is text and hasattr(config, "workerinput"):
+        raise pytest.Collector.CollectError(text)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config) -> None:
+    if _mistake in config.stash and not hasattr(config, "workerinput"):
+        raise pytest.UsageError(config.stash[_mistake])
+
+
+def _asked(node: Any) -> tuple[str, str]:
     """Task and protocol of the nearest `elicits` marks; what a test's own mark leaves out comes from its module's."""
+    from recuse.schema import RecuseError
+
     given: dict[str, str] = {}
+    unnamed: list[Any] = []
     for mark in node.iter_markers("elicits"):
-        given = {**mark.kwargs, **given}
-    if not given:
-        return None
-    if set(given) != {"task", "protocol"}:
-        raise pytest.UsageError(
-            f'{node.nodeid}: mark it @pytest.mark.elicits(task="...", protocol="..."); got {sorted(given) or "nothing"}'
+        given, unnamed = {**mark.kwargs, **given}, [*unnamed, *mark.args]
+    if unnamed or set(given) != {"task", "protocol"}:
+        got = ", ".join([*map(repr, unnamed), *(f"{name}={value!r}" for name, value in given.items())])
+        raise RecuseError(
+            f'{node.nodeid}: mark it @pytest.mark.elicits(task="...", protocol="..."), by name; got ({got})'
         )
     return given["task"], given["protocol"]
 
@@ -112,38 +134,37 @@ def _asked(node: pytest.Item | pytest.Function | Any) -> tuple[str, str] | None:
 @pytest.fixture(scope="session")
 def suite(pytestconfig: pytest.Config) -> Generator[Suite, None, None]:
     """The selected panels with their tasks, cassettes and gates."""
+    with _get_suite(pytestconfig) as opened:
+        yield opened
+
+
+@pytest.fixture
+def panel(request: pytest.FixtureRequest) -> str:
+    """Name of the panel under examination."""
     from recuse.schema import RecuseError
 
-    with _get_suite(pytestconfig) as opened:
-        try:
-            yield opened
-        except RecuseError as error:  # pragma: no cover - raised on closing
-            pytest.exit(str(error), returncode=pytest.ExitCode.USAGE_ERROR)
+    raise RecuseError(
+        f"{request.node.nodeid}: what asks judges must be marked @pytest.mark.elicits(task=..., protocol=...)"
+    )
 
 
 @pytest.fixture
-def panel() -> str:
-    """Name of the panel under examination."""
-    raise pytest.UsageError("a test that uses `panel` must be marked @pytest.mark.elicits(task=..., protocol=...)")
-
-
-@pytest.fixture
-def task(request: pytest.FixtureRequest, suite: Suite) -> Task:
-    return suite.task(_asked(request.node)[0])  # type: ignore[index]
+def task(request: pytest.FixtureRequest, panel: str, suite: Suite) -> Task:
+    """The task the test is marked with."""
+    return suite.task(_asked(request.node)[0])
 
 
 @pytest.fixture
 def ratings_of(request: pytest.FixtureRequest, suite: Suite, panel: str) -> Callable[[str], pd.DataFrame]:
     """Ratings of the panel by another protocol of the same task: `ratings_of("generation")`."""
     asked = _asked(request.node)
-    assert asked is not None
     return lambda protocol: suite.ratings(panel, asked[0], protocol)
 
 
 @pytest.fixture
 def ratings(request: pytest.FixtureRequest, ratings_of: Callable[[str], pd.DataFrame]) -> pd.DataFrame:
     """The ratings table of the panel for the task and protocol the test is marked with."""
-    return ratings_of(_asked(request.node)[1])  # type: ignore[index]
+    return ratings_of(_asked(request.node)[1])
 
 
 @pytest.fixture
@@ -179,8 +200,11 @@ def measure(request: pytest.FixtureRequest, suite: Suite, panel: str, task: Task
 
 def _keep(request: pytest.FixtureRequest, kind: str, record: dict[str, Any]) -> None:
     node = request.node
-    asked = {"question": node.path.stem.removeprefix("test_"), "title": (node.module.__doc__ or "").strip().split("\n")[0]}
-    protocol = _asked(node)[1]  # type: ignore[index]
+    asked = {
+        "question": node.path.stem.removeprefix("test_"),
+        "title": (node.module.__doc__ or "").strip().split("\n")[0],
+    }
+    protocol = _asked(node)[1]
     node.user_properties.append((kind, {**record, **asked, "protocol": protocol, "test": node.nodeid}))
 
 
@@ -188,24 +212,27 @@ def _keep(request: pytest.FixtureRequest, kind: str, record: dict[str, Any]) -> 
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Tells a failed gate in words instead of a traceback, and turns a waived one into an expected failure."""
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Tells a failed gate and a mistake in words instead of a traceback, and turns a waived gate into an expected
+    failure."""
     report = yield
     verdicts = item.stash.get(_verdicts, [])
-    if call.when == "setup" and call.excinfo is not None and _is_ours(call.excinfo.value):
-        report.longrepr = str(call.excinfo.value)
-    if call.when != "call" or not verdicts:
-        return report
-    from recuse.gates import explain
-
     objections = [verdict for verdict in verdicts if not verdict]
     waived = [verdict for verdict in verdicts if verdict.outcome == "waived"]
-    if objections and (call.excinfo is None or call.excinfo.errisinstance(AssertionError)):
+    if call.excinfo is not None and _is_ours(call.excinfo.value):
+        _tell(item, report, str(call.excinfo.value))
+    elif call.when == "call" and objections and (call.excinfo is None or call.excinfo.errisinstance(AssertionError)):
+        from recuse.gates import explain
+
         report.outcome = "failed"
         report.longrepr = "\n\n".join(map(explain, objections))
-    elif waived and call.excinfo is None:
+    elif call.when == "call" and waived and call.excinfo is None:
         report.outcome = "skipped"
         report.wasxfail = "; ".join(str(verdict.waiver["reason"]) for verdict in waived if verdict.waiver)
+    elif report.failed and item.get_closest_marker("elicits"):
+        report.user_properties.append((UNMEASURED, str(report.longrepr).strip().splitlines()[-1][:300]))
     return report
 
 
@@ -215,52 +242,96 @@ def _is_ours(error: BaseException) -> bool:
     return isinstance(error, RecuseError)
 
 
+def _tell(item: pytest.Item, report: pytest.TestReport, text: str) -> None:
+    """In full the first time; one missing cassette may stop fifty tests."""
+    told = item.config.stash.setdefault(_told, set())
+    first = text.strip().split("\n")[0]
+    report.longrepr = f"{first} (told in full above)" if text in told and text != first else text
+    told.add(text)
+    if item.get_closest_marker("elicits"):
+        shown = first.replace(f"{item.config.rootpath}{os.sep}", "")  # results name no machine's path
+        report.user_properties.append((UNMEASURED, shown[:300]))
+
+
 # --------------------------------------------------------------------------- gathering, in the process that reports
 
 
-def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Under xdist this runs in the controller too, with what the workers sent."""
-    if _run is not None:
-        _run.add(report.user_properties if report.when == "call" else ())
-        if report.failed and not any(kind == VERDICT for kind, _ in report.user_properties):
-            _run.unmeasured[report.nodeid] = str(report.longrepr).strip().splitlines()[-1][:300]
-
-
 def pytest_sessionstart(session: pytest.Session) -> None:
-    from recuse.run import Run
-
-    global _run
-    _run = None if hasattr(session.config, "workerinput") else Run()
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_testnodedown(node: Any, error: object) -> None:
-    if _run is not None:
-        _run.replayed.update(getattr(node, "workeroutput", {}).get("recuse", {}))
+    if not hasattr(session.config, "workerinput"):
+        session.config.pluginmanager.register(_Gathering(), "recuse-gathering")
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]:
+    """An xdist worker hands what it replayed to the process that reports."""
     yield
     config = session.config
-    if hasattr(config, "workerinput"):
-        if _suite in config.stash:
-            config.workeroutput["recuse"] = config.stash[_suite].replayed()  # type: ignore[attr-defined]
-        return
-    if _run is None or not (_run.verdicts or _run.measurements):
-        return
-    suite = _get_suite(config)
-    _run.replayed.update(suite.replayed())
-    whole = not config.getoption("keyword") and not config.getoption("markexpr")
-    _run.finish(suite, whole=whole, baseline=config.getoption("--baseline"), update=config.getoption("--update-baseline"))
-    if _run.objections and session.exitstatus == pytest.ExitCode.OK:
-        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    if hasattr(config, "workerinput") and _suite in config.stash:
+        config.workeroutput["recuse"] = config.stash[_suite].replayed()  # type: ignore[attr-defined]
 
 
-def pytest_terminal_summary(terminalreporter: Any) -> None:
-    if _run is not None and _run.results:
-        terminalreporter.write_line("")
-        terminalreporter.write_line(_run.terminal(terminalreporter._tw.fullwidth, terminalreporter._tw.hasmarkup))
+class _Gathering:
+    """The hooks of the process that reports: the only one, or xdist's controller. One per session."""
+
+    def __init__(self) -> None:
+        self._run: Run | None = None
+
+    @property
+    def run(self) -> Run:
+        if self._run is None:
+            from recuse.run import Run
+
+            self._run = Run()
+        return self._run
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        properties = [(name, value) for name, value in report.user_properties if name.startswith("recuse.")]
+        if report.when == "call" and properties:
+            self.run.add(properties)
+        for name, value in properties:
+            if name == UNMEASURED:
+                self.run.unmeasured[report.nodeid] = str(value)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any, error: object) -> None:
+        if replayed := getattr(node, "workeroutput", {}).get("recuse"):
+            self.run.replayed.update(replayed)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, None, None]:
+        yield
+        if self._run is None:
+            return
+        from recuse.schema import RecuseError
+
+        config = session.config
+        try:
+            suite = _get_suite(config)
+            self.run.replayed.update(suite.replayed())
+            self.run.finish(
+                suite,
+                complete=_everything_was_asked(session, suite),
+                baseline=config.getoption("--baseline"),
+                update=config.getoption("--update-baseline"),
+            )
+        except RecuseError as error:  # a damaged baseline, a template that does not render
+            self.run.objections.append(str(error))
+        if self.run.objections and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        if self._run is not None:
+            terminalreporter.write_line("")
+            writer = terminalreporter._tw
+            terminalreporter.write_line(self.run.terminal(writer.fullwidth, writer.hasmarkup))
 
 
-_run: Any = None
+def _everything_was_asked(session: pytest.Session, suite: Suite) -> bool:
+    config = session.config
+    choosing = ("keyword", "markexpr", "deselect", "ignore", "ignore_glob", "lf", "stepwise", "--judges")
+    selected = any(config.getoption(name, None) for name in choosing) or session.shouldfail or session.shouldstop
+    files = any(arg.endswith(".py") or "::" in arg for arg in config.args)
+    named = [Path(given) for given in config.getoption("--panel")]
+    configured = {(config.rootpath / path).resolve() for path in config.getini("recuse_panels")}
+    panels = {panel.path.resolve() for panel in suite.panels.values()}
+    return not selected and not files and (not named or panels >= configured)

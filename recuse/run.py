@@ -24,6 +24,7 @@ class Run:
     replayed: dict[str, Any] = field(default_factory=dict)
     objections: list[str] = field(default_factory=list)  # what is wrong with the run as a whole
     results: dict[str, Any] = field(default_factory=dict)
+    complete: bool = False
 
     def add(self, properties: Sequence[tuple[str, Any]]) -> None:
         for kind, record in properties:
@@ -32,17 +33,28 @@ class Run:
             elif kind == MEASUREMENT:
                 self.measurements.append(record)
 
-    def finish(self, suite: Suite, *, whole: bool, baseline: str | None, update: bool) -> None:
-        """Assemble the results, compare them with the baseline, write reports/."""
+    def finish(self, suite: Suite, *, complete: bool, baseline: str | None, update: bool) -> None:
+        """Assemble the results, compare them with the baseline, write reports/.
+
+        `complete`: every eval was asked for, of every judge of every panel the configuration names. Only then can
+        something be missing, and only then may the run become the baseline.
+        """
         from recuse import baseline as baselines
         from recuse import report
 
-        self._check_gates(suite, whole)
+        self.complete = complete and not self.unmeasured
+        self._check_gates(suite)
         self.results = self._assemble(suite)
         path = suite.root / (baseline or BASELINE)
-        if update:
+        if update and self.complete:
             baselines.write(path, self.results)
+        elif update:
+            self.objections.append(
+                "--update-baseline: the baseline stays as it was, because this run was not complete; run all of evals/ "
+                "with the configured panels and every judge, until each test comes to a verdict"
+            )
         self.results["baseline"] = self._compare(suite, path, strict=baseline is not None)
+        self.results |= {"outcome": self._outcome(), "objections": sorted(self.objections)}
         self.results["headline"] = report.headline(self.results)
         report.write(self.results, suite.root / "reports", template_folders=[suite.root / "reports" / "templates"])
 
@@ -52,26 +64,28 @@ class Run:
         parts = [report.terminal(self.results, width, color)] if self.results else []
         return "\n".join([*parts, *(f"recuse: {line}" for line in self.objections)])
 
-    def _check_gates(self, suite: Suite, whole: bool) -> None:
+    def _check_gates(self, suite: Suite) -> None:
         """A gates file that no longer fits the evals is a fault of the run, once everything has run."""
         self.objections += suite.gates.expired_waivers()
-        if whole and not suite.partial and not self.unmeasured:
+        if self.complete:
             seen = [(record["gate"], record["subject"]) for record in self.verdicts]
             self.objections += suite.gates.unused_waivers(seen, {"panel": list(suite.panels)})
+            self.objections += suite.gates.unused_gates(seen)
 
     def _compare(self, suite: Suite, path: Path, strict: bool) -> dict[str, Any] | None:
         from recuse import baseline as baselines
 
+        shown = path.relative_to(suite.root).as_posix() if path.is_relative_to(suite.root) else path.name
         if not path.is_file():
             if strict:
-                self.objections.append(f"{path}: no such baseline; write one with --update-baseline")
+                self.objections.append(f"there is no baseline {shown}; write one with --update-baseline")
             return None
-        compared = baselines.compare(baselines.load(path), self.results, suite.gates.tolerances)
-        shown = path.relative_to(suite.root) if path.is_relative_to(suite.root) else Path(path.name)
-        changed = [m for m in compared["moved"] if m["field"] == "outcome"]
-        if strict and (changed or compared["vanished"]):
-            self.objections.append(f"{shown}: {compared['summary']}")
-        return {**compared, "path": str(shown)}
+        known = baselines.load(path)
+        tolerances = suite.gates.tolerances
+        compared = baselines.compare(known, self.results, tolerances, path=shown, complete=self.complete)
+        if strict:
+            self.objections += [f"{shown}: {change}" for change in baselines.outcome_changes(compared)]
+        return compared
 
     def _assemble(self, suite: Suite) -> dict[str, Any]:
         outcomes = [record["outcome"] for record in self.verdicts]

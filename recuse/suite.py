@@ -206,6 +206,7 @@ class Suite:
     def verdict_record(self, verdict: Verdict) -> dict[str, Any]:
         return {
             "gate": verdict.gate,
+            "label": self.gates[verdict.gate].label,
             "outcome": verdict.outcome,
             "allowed": verdict.allowed,
             "subject": dict(verdict.subject),

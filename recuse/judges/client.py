@@ -41,7 +41,7 @@ class Client:
     """One HTTP client for all judges of a panel. Use as `async with`, inside one event loop.
 
     `proxy` is where stand-ins are served: requests to hosts that end in `.invalid` go there, all others go out.
-    `identify` gives the request headers by which a cassette knows the call: repeats of a request keep their own answers.
+    `identify` gives the request headers by which a cassette knows the call: repeats of a request keep their answers.
     With `attempts=1` nothing is retried and nothing sleeps, as replay wants it.
     """
 
@@ -77,9 +77,9 @@ class Client:
     async def send(self, call: Call) -> RawResponse:
         """The judge's answer: status 2xx, or the 4xx of a refusal on policy; `JudgeUnreachableError` when there is none
         after all attempts."""
-        if self._attempts == 1:
-            return await self._send_once(call)
         try:
+            if self._attempts == 1:
+                return await self._send_once(call)
             async for attempt in stamina.retry_context(
                 on=_whether_to_retry,
                 attempts=self._attempts,
@@ -130,14 +130,14 @@ def keys_from_environment(judges: Mapping[str, Judge], environment: Mapping[str,
     # Found here, and not by the HTTP client, whose message would show the key.
     if broken := sorted({v for v in wanted.values() if not re.fullmatch(r"[\x21-\x7e]+", environment[v])}):
         raise MissingKeyError(
-            f"the value of the environment variable(s) {', '.join(broken)} cannot be an API key: it holds a blank, a line "
-            "break or a character outside ASCII; set it again without them"
+            f"the value of the environment variable(s) {', '.join(broken)} cannot be an API key: it holds a blank, a "
+            "line break or a character outside ASCII; set it again without them"
         )
     return {name: environment[variable] for name, variable in wanted.items()}
 
 
 _ADVICE = {
-    400: "The provider does not accept the request: check `parameters` and `structured` of this judge in the panel file.",
+    400: "The provider does not accept the request: check `parameters` and `structured` in the panel file.",
     401: "The API key is not accepted: check the variable named by `api_key_env`.",
     403: "The API key may not use this model: check `model` and the account.",
     404: "No such model or path: check `base_url` and `model` in the panel file.",
@@ -161,7 +161,7 @@ def _whether_to_retry(error: Exception) -> bool | float:
 
 
 def _described(error: Exception) -> str:
-    """Kind and words; the words of a time-out are empty, those of a protocol error may quote a header and its secret."""
+    """Kind and words; a time-out has no words, a protocol error's may quote a header and its secret."""
     if isinstance(error, httpx2.LocalProtocolError):
         return "LocalProtocolError: this request cannot be sent (headers or length are not valid HTTP)"
     return f"{type(error).__name__.strip('_')} {error}".strip()
@@ -188,4 +188,5 @@ def _stand_in_hosts(judges: Mapping[str, Judge]) -> set[str]:
 
 def _where(call: Call) -> str:
     factors = "".join(f", {value}" for _, value in call.factors)
-    return f"judge {call.judge}, {call.task}/{call.protocol}, item {call.item}, target {call.target}{factors}, repeat {call.repeat}"
+    what = f"{call.task}/{call.protocol}, item {call.item}, target {call.target}{factors}, repeat {call.repeat}"
+    return f"judge {call.judge}, {what}"

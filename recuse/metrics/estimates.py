@@ -40,10 +40,10 @@ def estimated(
     **more: Any,
 ) -> Estimate:
     """The estimate with its interval at `level`; where the law has none, the note says why."""
-    low, high = law.interval(level)
+    low, high = map(float, law.interval(level))  # a numpy scalar would not survive the trip to the controller
     why = f"no interval: {law.undefined}" if law.undefined else ""
     return Estimate(
-        metric=metric, value=value, low=low, high=high, level=level, over=over, n=n, method=method,
+        metric=metric, value=float(value), low=low, high=high, level=level, over=over, n=n, method=method,
         note="; ".join(part for part in (note, why) if part), sampling=law, **more,
     )  # fmt: skip
 

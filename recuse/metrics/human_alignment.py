@@ -103,7 +103,8 @@ def order_agreement(
 
     Two questions, two answers. The interval is over runs (percentile bootstrap): would the order hold if the judge
     scored these texts again? Where every resample gives the same order it is a point, but where no run ever differed
-    from another there is none. Detail `p_permutation` is over targets:
+    from another there is none. Orders are few, so it covers more than its level: 97.7 to 100 % of 600 simulated judges
+    at 95 %. Detail `p_permutation` is over targets:
     how often would an unrelated order agree as well? With 5 targets it cannot fall below 2/120. Detail also gives
     Kendall's tau-b with its p. Undefined for a judge, or people, with the same mean on every target, and below three
     targets.

@@ -139,7 +139,7 @@ def _reliability(cells: Cells, i: int, form: Literal["single", "mean"]) -> Estim
         return undefined("repeat_reliability", why, n=n, n_excluded=excluded, over="items", method=method)
     k = (sizes.sum() - (sizes**2).sum() / sizes.sum()) / (n - 1)
     f = between / within if within > 0 else math.inf
-    forms = {name: FRatio(f, n - 1, sizes.sum() - n, float(k), name) for name in ("single", "mean")}
+    forms = {name: FRatio(f, n - 1, float(sizes.sum()) - n, float(k), name) for name in ("single", "mean")}
     law = forms[form]
     uneven = (
         ""
@@ -159,8 +159,9 @@ def _mean_squares(cells: Cells, i: int, sizes: np.ndarray) -> tuple[float, float
     """MSW and MSB over the judge's targets that have runs."""
     asked = cells.runs[i] > 0
     means, variances = cells.mean[i][asked], np.nan_to_num(cells.variance[i][asked])
-    within = math.fsum(((sizes - 1) * variances).tolist()) / (sizes.sum() - len(sizes))
-    grand = math.fsum((sizes * means).tolist()) / sizes.sum()
+    total = math.fsum(sizes.tolist())
+    within = math.fsum(((sizes - 1) * variances).tolist()) / (total - len(sizes))
+    grand = math.fsum((sizes * means).tolist()) / total
     return within, math.fsum((sizes * (means - grand) ** 2).tolist()) / (len(sizes) - 1)
 
 

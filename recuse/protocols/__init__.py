@@ -1,6 +1,6 @@
 """Protocols: how a judge is asked, and how its words become rows. One file per protocol; add yours to PROTOCOLS.
 
-A protocol never guesses: what cannot be read is a named failure (unparsed, refused, out_of_scale, error), never a number.
+A protocol never guesses: what cannot be read is a named failure (unparsed, refused, out_of_scale, error), no number.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class ElicitationProtocol(Protocol):
     def prompt(self, task: Task, item: Item, factors: Mapping[str, str]) -> Prompt: ...
 
     def read(self, task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
-        """One judgement per wanted criterion, whatever the reply; those that cannot be read carry a status and a why."""
+        """One judgement per wanted criterion, whatever the reply; what cannot be read carries a status and a why."""
 
 
 def protocol(name: str) -> ElicitationProtocol:

@@ -1,5 +1,5 @@
-"""Generation: a model writes its own five-level rationale set and picks three categories per level (merchant-risk paper,
-sec. 2). The picks become rows: item = category code, criterion "risk_level", score = the level it was put on."""
+"""Generation: a model writes its own five-level rationale set and picks three categories per level (merchant-risk
+paper, sec. 2). The picks become rows: item = category code, criterion "risk_level", score = the level it was put on."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _categories(folder: Path) -> list[dict[str, Any]]:
             return [{"mcc": int(row["mcc"]), "name": row["name"]} for row in csv.DictReader(file)]
     except (OSError, KeyError, TypeError, ValueError) as error:
         raise RecuseError(
-            f"{path}: not a table of merchant categories with the columns mcc and name ({type(error).__name__}: {error})"
+            f"{path}: not a table of categories with the columns mcc and name ({type(error).__name__}: {error})"
         ) from None
 
 

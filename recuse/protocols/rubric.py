@@ -49,7 +49,7 @@ def author_label(task: Task, target: str, condition: str) -> str:
         return str(task.targets[target][key])
     except KeyError:
         raise RecuseError(
-            f"{task.folder / 'task.toml'}: target {target!r} has no {key!r}; condition {condition} names the author by it"
+            f"{task.folder / 'task.toml'}: target {target!r} has no {key!r}, by which condition {condition} names it"
         ) from None
 
 

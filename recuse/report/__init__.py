@@ -1,0 +1,70 @@
+"""The report: verdicts in, results.json, summary.md, index.html and the terminal's summary out.
+
+    results -> canonical form -> view -> report panels (places and words) -> templates
+
+It recomputes no statistics. The same results give the same bytes: no clock, no path, no random id goes in.
+`results` is the mapping described in canonical_form.py and CONTRIBUTING.md; numpy scalars in it are converted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+__all__ = ["canonical", "headline", "terminal", "write"]
+
+SCHEMA = 1
+
+
+def headline(results: Mapping[str, Any]) -> str:
+    """The first line in plain English: which judges may sit, what is known and what is new against the others."""
+    from recuse.report.first_line import headline as sentence
+
+    return sentence(results)
+
+
+def canonical(results: Mapping[str, Any]) -> str:
+    """results.json as text: keys sorted, ten significant digits, NaN null, stable order, a final newline."""
+    from recuse.report.canonical_form import canonical as text
+
+    return text(results)
+
+
+def write(results: Mapping[str, Any], folder: Path | str, *, template_folders: Sequence[Path | str] = ()) -> list[Path]:
+    """Write results.json, summary.md and index.html into `folder`, each at once or not at all; return their paths.
+
+    Everything is rendered before anything is written, from the canonical form, so reading results.json back gives the
+    same page. Templates in `template_folders` replace shipped ones of the same name.
+    Raises `RecuseError` for results of another schema or a template that does not render.
+    """
+    from recuse.report.canonical_form import canonical as text
+    from recuse.report.canonical_form import normalised
+    from recuse.report.files import write_files
+    from recuse.report.first_line import headline as sentence
+    from recuse.report.page import page
+    from recuse.report.summary import summary
+    from recuse.schema import RecuseError
+
+    if results.get("schema") != SCHEMA:
+        raise RecuseError(
+            f"the report draws results of schema {SCHEMA}; these say {results.get('schema')!r}: run the evals again"
+        )
+    plain = normalised(results)
+    plain["headline"] = plain.get("headline") or sentence(plain)
+    return write_files(
+        Path(folder),
+        {
+            "results.json": text(plain),
+            "summary.md": summary(plain),
+            "index.html": page(plain, plain["headline"], template_folders),
+        },
+    )
+
+
+def terminal(results: Mapping[str, Any], width: int = 80, color: bool = False, report: Path | str | None = None) -> str:
+    """What pytest prints at the end: the headline, a table per question, what failed and what to do, the cassettes, and
+    where the report is (`report`). No line is longer than `width`; outcomes are words, colour only repeats them."""
+    from recuse.report.terminal_text import terminal as text
+
+    return text(results, width, color=color, report=str(report) if report is not None else None)

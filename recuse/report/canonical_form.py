@@ -1,0 +1,67 @@
+"""results.json: the one form from which summary and page are drawn, so the same results give the same bytes."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
+from typing import Any
+
+from recuse.schema import RecuseError
+
+SIGNIFICANT_DIGITS = 10
+
+# What is gathered from tests arrives in the order in which they ran; here it gets an order of its own.
+# Panels and their judges keep theirs: it is the order of the panel files.
+_ORDER_OF = {
+    "questions": ("id", "task"),
+    "verdicts": ("question", "gate", "subject", "test", "estimate"),
+    "measurements": ("question", "subject", "test", "estimate"),
+    "usage": ("panel", "judge", "task", "protocol"),
+    "words": ("panel", "task", "protocol", "judge", "target", "factors", "repeat", "text"),
+}
+
+
+def canonical(results: Mapping[str, Any]) -> str:
+    """`results` as JSON text: keys sorted, ten significant digits, NaN and infinities null, ASCII, a final newline.
+
+    ASCII because judges' words are in it: escaped, they can neither steer a terminal nor reorder a diff.
+    """
+    return json.dumps(normalised(results), sort_keys=True, indent=1, allow_nan=False) + "\n"
+
+
+def normalised(results: Mapping[str, Any]) -> dict[str, Any]:
+    """`results` in builtins only, rounded and in stable order: what reading results.json back would give."""
+    plain = {str(key): _plain(value, str(key)) for key, value in sorted(results.items())}
+    for name, keys in _ORDER_OF.items():
+        if isinstance(plain.get(name), list):
+            plain[name] = sorted(plain[name], key=lambda entry, keys=keys: [_text(entry.get(k)) for k in keys])  # type: ignore[misc]
+    return plain
+
+
+def _plain(value: Any, where: str) -> Any:
+    if value is None or isinstance(value, str | bool):
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real):
+        return _rounded(float(value))
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v, f"{where}.{k}") for k, v in sorted(value.items(), key=lambda entry: str(entry[0]))}
+    if isinstance(value, Sequence):
+        return [_plain(v, f"{where}[{i}]") for i, v in enumerate(value)]
+    raise RecuseError(
+        f"results hold builtins only (text, numbers, lists, mappings, none); {where} is a {type(value).__name__}: "
+        "convert it where the estimate is made"
+    )
+
+
+def _rounded(value: float) -> float | None:
+    if not math.isfinite(value):
+        return None
+    return float(f"{value:.{SIGNIFICANT_DIGITS}g}") or 0.0  # `or`: no negative zero
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True)

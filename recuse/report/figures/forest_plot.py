@@ -1,0 +1,169 @@
+"""Forest plot: one row per judge, its estimate and interval as a dot and a line, the gate's limits as a band.
+
+Built as a table whose picture column is drawn in percent of its width: it needs no fixed size, its text never
+shrinks, and a reader without the picture still has every number.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from recuse.report.numbers import decimals_for, is_number
+from recuse.report.scale import Scale, scale_over
+from recuse.report.small_print import levels as interval_levels
+from recuse.report.view import Number
+from recuse.report.vocabulary import level_name, level_order
+from recuse.report.written import in_unit, spread, why_undefined
+
+
+@dataclass(frozen=True, slots=True)
+class ForestMark:
+    series: int
+    x: float | None
+    low: float | None
+    high: float | None
+    value: str
+    interval: str
+    aside: str  # "p = 0.058", or why there is no number
+    outcome: str
+    y: int
+
+
+@dataclass(frozen=True, slots=True)
+class ForestRow:
+    label: str
+    marks: list[ForestMark]
+    band: tuple[float, float] | None  # its own limits, where they are not the plot's
+
+    @property
+    def height(self) -> int:
+        return LINE * len(self.marks) + 2 * PADDING
+
+
+@dataclass(frozen=True, slots=True)
+class ForestPlot:
+    caption: str
+    head: str
+    value_name: str
+    series: list[str]
+    rows: list[ForestRow]
+    ticks: list[tuple[float, str]]
+    zero: float | None
+    band: tuple[float, float] | None  # the gate's limits, where all rows have the same
+    level: str  # "95 % interval"
+    id: str  # of its grid, drawn once and used in every row
+    has_band: bool
+
+
+LINE = 20  # pixels per estimate; the text lines beside it are as high
+PADDING = 5
+
+
+def forest_plot(
+    numbers: Sequence[Number],
+    label: Callable[[str], str],
+    *,
+    caption: str,
+    value_name: str,
+    by: str = "condition",
+    head: str = "judge",
+    signed: bool = False,
+    minimum: Any = None,
+    maximum: Any = None,
+    aside: Callable[[Number], str] = lambda number: "",
+) -> ForestPlot | None:
+    """Rows by whom the numbers are about, one mark per level of the factor `by`. None without numbers.
+
+    `minimum` and `maximum` are places the scale must include; `aside` says a few words more beside an interval.
+    """
+    if not numbers:
+        return None
+    levels = sorted({n.subject[by] for n in numbers if by in n.subject}, key=level_order)
+    scale = _scale(numbers, signed, minimum, maximum)
+    decimals = decimals_for(n.value for n in numbers)
+    rows: dict[str, list[Number]] = {}
+    for n in numbers:
+        rows.setdefault(_row_name(n, by, label), []).append(n)
+    drawn = [_row(name, mine, levels, by, scale, decimals, signed, aside) for name, mine in rows.items()]
+    bands = {row.band for row in drawn}
+    common = bands.pop() if len(bands) == 1 else None
+    return ForestPlot(
+        caption=caption,
+        head=head,
+        value_name=value_name,
+        series=[level_name(level) for level in levels],
+        rows=[replace(row, band=None) for row in drawn] if common else drawn,
+        band=common,
+        ticks=scale.labels(signed=signed),
+        zero=scale.at(0.0) if scale.low < 0 < scale.high else None,
+        level=interval_levels(numbers),
+        id=_id(numbers),
+        has_band=any(n.limit for n in numbers),
+    )
+
+
+def _row_name(number: Number, by: str, label: Callable[[str], str]) -> str:
+    others = [level_name(v) for k, v in number.factors.items() if k != by]
+    return ", ".join([label(number.who) if number.who else "whole panel", *others])
+
+
+def _scale(numbers: Sequence[Number], signed: bool, minimum: Any, maximum: Any) -> Scale:
+    ends: list[Any] = [minimum, maximum]
+    for n in numbers:
+        ends += [n.value, n.low, n.high, *n.limit.get("within", ()), n.limit.get("at_least"), n.limit.get("at_most")]
+    return scale_over(ends, zero=signed)
+
+
+def _row(
+    name: str,
+    numbers: list[Number],
+    levels: list[str],
+    by: str,
+    scale: Scale,
+    decimals: int,
+    signed: bool,
+    aside: Callable[[Number], str],
+) -> ForestRow:
+    marks = [
+        ForestMark(
+            series=levels.index(n.subject[by]) if by in n.subject else 0,
+            x=scale.at(n.value),
+            low=scale.at(n.low),
+            high=scale.at(n.high),
+            value=_written(n, decimals, signed),
+            interval=spread(n, signed=signed),
+            outcome=n.outcome,
+            aside=aside(n) or why_undefined(n),
+            y=PADDING + LINE * i + LINE // 2,
+        )
+        for i, n in enumerate(numbers)
+    ]
+    limit: Mapping[str, Any] = next((n.limit for n in numbers if n.limit), {})
+    return ForestRow(name, marks, _band(limit, scale))
+
+
+def _id(numbers: Sequence[Number]) -> str:
+    """Short and the same every time; a plot shows one metric of one question about one panel and task."""
+    n = numbers[0]
+    about = "/".join([n.question, n.metric, n.subject.get("panel", ""), n.subject.get("task", "")])
+    return f"g{zlib.crc32(about.encode()):x}"
+
+
+def _written(n: Number, decimals: int, signed: bool) -> str:
+    unit = str(n.estimate.get("unit") or "")
+    return in_unit(n.value, unit, decimals, signed=signed) if is_number(n.value) else "undefined"
+
+
+def _band(limit: Mapping[str, Any], scale: Scale) -> tuple[float, float] | None:
+    """(start, width) of what the gate allows, in percent."""
+    if "within" in limit:
+        low, high = limit["within"]
+    elif limit:
+        low, high = limit.get("at_least", scale.low), limit.get("at_most", scale.high)
+    else:
+        return None
+    start, end = scale.at(low) or 0.0, scale.at(high) or 0.0
+    return start, round(end - start, 1)

@@ -1,0 +1,163 @@
+"""Heat maps of judge x target matrices: what is above and below, who ranks whom where, how large.
+
+Maps drawn together (names shown, names hidden) share one scale of shades, so a colour means the same in both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from recuse.report.numbers import MISSING, decimals_for, fixed, is_number
+from recuse.report.palette import STEPS
+
+Matrix = Mapping[str, Any]
+Label = Callable[[str], str]
+Key = tuple[str, str, str]  # what the faint end means, the shades in order, what the strong end means
+
+MANY_COLUMNS = 9
+"""From here on columns are narrow and their names stand upright."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeatCell:
+    text: str
+    shade: str = ""  # a class of the palette, "" for none
+    small: str = ""
+    own: bool = False
+    missing: bool = False
+    sure: bool = False  # its interval excludes zero
+
+
+@dataclass(frozen=True, slots=True)
+class HeatMap:
+    caption: str
+    columns: list[str]
+    rows: list[tuple[str, list[HeatCell]]]
+    key: Key
+    dense: bool
+    corner: str = "judge ↓ target →"
+
+    @property
+    def low(self) -> str:
+        return self.key[0]
+
+    @property
+    def shades(self) -> list[str]:
+        return self.key[1].split(",")
+
+    @property
+    def high(self) -> str:
+        return self.key[2]
+
+    @property
+    def has_own(self) -> bool:
+        return any(cell.own for _, cells in self.rows for cell in cells)
+
+    @property
+    def has_missing(self) -> bool:
+        return any(cell.missing for _, cells in self.rows for cell in cells)
+
+    @property
+    def has_sure(self) -> bool:
+        return any(cell.sure for _, cells in self.rows for cell in cells)
+
+
+def deviation_maps(matrices: Sequence[tuple[str, Matrix]], label: Label, *, about: str = "consensus") -> list[HeatMap]:
+    """Signed matrices: red above zero, blue below, the stronger the farther. `matrices`: (caption, matrix)."""
+    values = [v for _, m in matrices for v in _values(m)]
+    extent, decimals = max((abs(v) for v in values), default=1.0) or 1.0, _decimals(matrices)
+
+    def shade(value: float, _row: list[Any]) -> str:
+        return _step("o" if value > 0 else "u", abs(value) / extent)
+
+    key = (f"below {about}", "u9,u6,u3,,o3,o6,o9", f"above {about}")
+    return [_heat_map(c, m, label, shade, key, lambda v: fixed(v, decimals, signed=True)) for c, m in matrices]
+
+
+def ranking_maps(matrices: Sequence[tuple[str, Matrix]], label: Label) -> list[HeatMap]:
+    """Scores shaded by the judge's own ranking of the targets: its favourite darkest, whatever its severity."""
+    decimals = _decimals(matrices)
+
+    def shade(value: float, row: list[Any]) -> str:
+        known = [v for v in row if is_number(v)]
+        below, ties = sum(v < value for v in known), sum(v == value for v in known)
+        return _step("r", (below + (ties + 1) / 2) / len(known))
+
+    key = ("this judge's last", "r1,r3,r5,r7,r9", "its first")
+    return [_heat_map(c, m, label, shade, key, lambda v: fixed(v, decimals)) for c, m in matrices]
+
+
+def magnitude_maps(
+    matrices: Sequence[tuple[str, Matrix]], label: Label, *, least: str = "0", most: str = "largest"
+) -> list[HeatMap]:
+    """Matrices of sizes (SDs, counts, shares), shaded from zero to the largest."""
+    values = [v for _, m in matrices for v in _values(m)]
+    extent = max((abs(v) for v in values), default=1.0) or 1.0
+    whole = all(v == int(v) for v in values)
+
+    def shade(value: float, _row: list[Any]) -> str:
+        return _step("m", abs(value) / extent)
+
+    key = (least, ",m2,m4,m6,m9", most)
+    return [_heat_map(c, m, label, shade, key, lambda v: fixed(v, 0 if whole else 2)) for c, m in matrices]
+
+
+def _heat_map(
+    caption: str,
+    matrix: Matrix,
+    label: Label,
+    shade: Callable[[float, list[Any]], str],
+    key: Key,
+    write: Callable[[Any], str],
+) -> HeatMap:
+    own = {(str(r), str(c)) for r, c in matrix.get("own") or ()}
+    dense = len(matrix["columns"]) >= MANY_COLUMNS
+    rows = []
+    for i, (name, row) in enumerate(zip(matrix["rows"], matrix["values"], strict=True)):
+        cells = [
+            _cell(matrix, i, j, value, row, shade, write, own=(name, column) in own, dense=dense)
+            for j, (column, value) in enumerate(zip(matrix["columns"], row, strict=True))
+        ]
+        rows.append((label(name), cells))
+    return HeatMap(caption, [label(c) for c in matrix["columns"]], rows, key, dense)
+
+
+def _cell(
+    matrix: Matrix,
+    i: int,
+    j: int,
+    value: Any,
+    row: list[Any],
+    shade: Callable[[float, list[Any]], str],
+    write: Callable[[Any], str],
+    *,
+    own: bool,
+    dense: bool,
+) -> HeatCell:
+    if not is_number(value):
+        return HeatCell(MISSING, own=own, missing=True)
+    spread, low, high = (_at(matrix, name, i, j) for name in ("sd", "low", "high"))
+    small = f"± {fixed(spread)}" if is_number(spread) and not dense else ""
+    sure = is_number(low) and is_number(high) and (low > 0 or high < 0)
+    return HeatCell(write(value), shade(value, row) if value else "", small, own, sure=sure)
+
+
+def _decimals(matrices: Sequence[tuple[str, Matrix]]) -> int:
+    """2, or 3 where two would break ties and the columns are wide enough to show them."""
+    wide = all(len(m["columns"]) < MANY_COLUMNS for _, m in matrices)
+    return decimals_for((v for _, m in matrices for v in _values(m)), 3 if wide else 2)
+
+
+def _step(letter: str, share: float) -> str:
+    return f"{letter}{min(STEPS, max(1, round(share * STEPS)))}"
+
+
+def _at(matrix: Matrix, name: str, i: int, j: int) -> Any:
+    table = matrix.get(name)
+    return table[i][j] if table else None
+
+
+def _values(matrix: Matrix) -> list[float]:
+    return [v for row in matrix["values"] for v in row if is_number(v)]

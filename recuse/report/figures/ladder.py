@@ -1,0 +1,77 @@
+"""Ladders: one picture per judge, one rung per level it gave out, with what the data say of what it put there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from recuse.report.numbers import fixed, is_number
+from recuse.report.scale import scale_over
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    x: float
+    how: str = ""  # "adjacent" | "non-adjacent" | "" (where the data would put it)
+
+
+@dataclass(frozen=True, slots=True)
+class Rung:
+    level: str
+    mean: float | None
+    text: str
+    dots: list[Dot]
+    falls: bool = False  # its mean lies below that of the rung under it
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    label: str
+    rungs: list[Rung]  # lowest level first
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Ladders:
+    caption: str
+    unit: str
+    ladders: list[Ladder]
+    ticks: list[tuple[float, str]]
+
+    @property
+    def has_dots(self) -> bool:
+        return any(rung.dots for ladder in self.ladders for rung in ladder.rungs)
+
+    @property
+    def kinds(self) -> set[str]:
+        return {dot.how for ladder in self.ladders for rung in ladder.rungs for dot in rung.dots}
+
+
+def ladders(
+    means: Mapping[str, Sequence[tuple[str, Any]]],
+    label: Callable[[str], str],
+    *,
+    caption: str,
+    unit: str,
+    items: Mapping[str, Mapping[str, Sequence[tuple[Any, str]]]] | None = None,
+    notes: Mapping[str, str] | None = None,
+) -> Ladders | None:
+    """`means`: whom -> [(level, mean), ...] from the lowest level; `items`: whom -> level -> [(value, how), ...]."""
+    if not means:
+        return None
+    placed = items or {}
+    every = [m for rungs in means.values() for _, m in rungs]
+    every += [v for levels in placed.values() for dots in levels.values() for v, _ in dots]
+    scale = scale_over(every, zero=True, ticks=3)
+    decimals = 2 if scale.high > 0.1 else 4
+    drawn = []
+    for who, rungs in means.items():
+        built, before = [], None
+        for level, mean in rungs:
+            dots = [Dot(scale.at(v) or 0.0, how) for v, how in placed.get(who, {}).get(level, ()) if is_number(v)]
+            falls = is_number(mean) and before is not None and mean < before
+            built.append(Rung(level, scale.at(mean), fixed(mean, decimals), dots, falls))
+            before = mean if is_number(mean) else before
+        drawn.append(Ladder(label(who), built, (notes or {}).get(who, "")))
+    return Ladders(caption, unit, drawn, scale.labels())

@@ -1,0 +1,84 @@
+"""Slopes: one small picture per judge of how a number moves between two levels of a factor (names shown -> hidden)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from recuse.report.numbers import decimals_for, fixed, is_number
+from recuse.report.scale import scale_over
+from recuse.report.view import Number
+from recuse.report.vocabulary import level_name
+from recuse.report.written import spread, value
+
+HEIGHT = 96  # of one picture, in pixels
+
+
+@dataclass(frozen=True, slots=True)
+class Slope:
+    label: str
+    texts: tuple[str, str]
+    ys: tuple[float, float]
+    zero: float
+    crosses: bool  # the sign turns
+    notes: list[str]  # "27.3 % smaller"
+    outcome: str  # of the gate on the move itself
+    verdict: str  # "effect of the name +0.21 (+0.04 to +0.38)"
+
+
+@dataclass(frozen=True, slots=True)
+class Slopes:
+    caption: str
+    ends: tuple[str, str]
+    slopes: list[Slope]
+    height: int = HEIGHT
+
+
+def slopes(
+    numbers: Sequence[Number],
+    label: Callable[[str], str],
+    ends: tuple[str, str],
+    *,
+    caption: str,
+    by: str = "condition",
+    notes: Mapping[str, str] | None = None,
+    moves: Sequence[Number] = (),
+) -> Slopes | None:
+    """One slope for each judge measured at both `ends` of the factor `by`; None if there is none.
+
+    `moves` are the estimates of the move itself, with their verdicts; `notes` a few words per judge.
+    """
+    values: dict[str, dict[str, Any]] = {}
+    for n in numbers:
+        if n.subject.get(by) in ends and is_number(n.value):
+            values.setdefault(n.who, {})[n.subject[by]] = n.value
+    both = {who: (at[ends[0]], at[ends[1]]) for who, at in values.items() if len(at) == 2}
+    if not both:
+        return None
+    scale = scale_over([v for pair in both.values() for v in pair], zero=True)
+    decimals = decimals_for(v for pair in both.values() for v in pair)
+
+    def y(v: float) -> float:
+        return round(14 + (HEIGHT - 28) * (1 - (scale.at(v) or 0.0) / 100), 1)
+
+    moved = {n.who: n for n in moves}
+    drawn = [
+        Slope(
+            label(who),
+            (fixed(a, decimals, signed=True), fixed(b, decimals, signed=True)),
+            (y(a), y(b)),
+            y(0.0),
+            a * b < 0,
+            [notes[who]] if notes and who in notes else [],
+            moved[who].outcome if who in moved else "",
+            _move(moved[who]) if who in moved else "",
+        )
+        for who, (a, b) in both.items()
+    ]
+    return Slopes(caption, (level_name(ends[0]), level_name(ends[1])), drawn)
+
+
+def _move(n: Number) -> str:
+    inside = spread(n)
+    return f"{value(n)} ({inside})" if inside else value(n)

@@ -1,0 +1,23 @@
+"""Writing files so that a reader, or a killed process, never meets half of one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+
+def write_files(folder: Path, texts: Mapping[str, str]) -> list[Path]:
+    """Write each text to folder/name through a temporary neighbour; returns the paths in order."""
+    folder.mkdir(parents=True, exist_ok=True)
+    return [_write(folder / name, text) for name, text in texts.items()]
+
+
+def _write(path: Path, text: str) -> Path:
+    draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        draft.write_text(text, encoding="utf-8", newline="\n")
+        os.replace(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)
+    return path

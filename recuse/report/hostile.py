@@ -1,0 +1,45 @@
+"""Make text written by a judge safe to look at: nothing in it may hide, reorder or fake what stands on the page.
+
+Escaping HTML is Jinja's business. This is about characters that survive escaping: controls, direction overrides,
+zero-width and tag characters (all known carriers of hidden instructions) and lone surrogates, which UTF-8 cannot hold.
+"""
+
+from __future__ import annotations
+
+import re
+
+# Fixed ranges, not unicodedata categories: those change with the Python version, and so would the report.
+_INVISIBLE = re.compile(
+    "["
+    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls, except tab and line feed
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"  # soft hyphen, joiners, fillers
+    "\u200b-\u200f\u2028-\u202e\u2060-\u206f"  # zero width, line separators, direction marks, overrides and isolates
+    "\u3164\ufeff\uffa0\ufff0-\uffff"  # fillers, byte order mark, specials
+    "\ud800-\udfff"  # lone surrogates
+    "\U0001d173-\U0001d17a"  # musical format controls
+    "\U000e0000-\U000e0fff"  # tags and further variation selectors: invisible text
+    "]"
+)
+_COMBINING = "[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]"
+_STACK = re.compile(f"({_COMBINING}{{4}}){_COMBINING}+")
+
+
+def visible(text: str) -> str:
+    """`text` with every invisible character spelled out as ⟦U+202E⟧; tabs, line feeds and all else stay.
+
+    Stacks of more than four combining marks are cut to four: they would paint over neighbouring lines.
+    """
+    plain = text.replace("\r\n", "\n")
+    return _STACK.sub(r"\1", _INVISIBLE.sub(_spelled, plain))
+
+
+def shortened(text: str, limit: int) -> tuple[str, int]:
+    """The first `limit` characters, and how many were cut; a cut line is not left dangling in white space."""
+    if len(text) <= limit:
+        return text, 0
+    head = text[:limit].rstrip()
+    return head, len(text) - len(head)
+
+
+def _spelled(match: re.Match[str]) -> str:
+    return f"⟦U+{ord(match.group()):04X}⟧"

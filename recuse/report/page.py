@@ -1,0 +1,212 @@
+"""index.html: one file, no script, no request, drawn from results.json by Jinja templates.
+
+Local templates (reports/templates/) are looked up first, so a team can change any part by a file of the same name.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, StrictUndefined, TemplateError
+from markupsafe import Markup
+
+from recuse.report.first_line import lede, seated
+from recuse.report.hostile import visible
+from recuse.report.numbers import count
+from recuse.report.palette import ON_SHADE, PALETTE, shades
+from recuse.report.panels import generic, order_of, panel_of
+from recuse.report.sections.attention import needs_attention, run_faults
+from recuse.report.sections.baseline import movement
+from recuse.report.sections.costs import costs
+from recuse.report.sections.gates import gate_rows
+from recuse.report.sections.verdict_matrix import common_limit, tally, verdict_matrices
+from recuse.report.sections.words import words
+from recuse.report.small_print import small_print
+from recuse.report.view import Group, Question, View
+from recuse.report.vocabulary import OUTCOME_NAMES, PROVENANCE_MEANINGS, plain_name, worst
+from recuse.schema import RecuseError
+
+
+@dataclass(frozen=True, slots=True)
+class StripGate:
+    title: str
+    limit: str
+    counts: list[tuple[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnGroup:
+    group: Group
+    reading: str
+    strip: list[StripGate]
+    template: str
+    context: Mapping[str, Any]
+    small_print: list[str]
+    fault: str
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    question: Question
+    anchor: str
+    worst: str
+    tally: str
+    groups: list[DrawnGroup]
+
+
+def page(results: Mapping[str, Any], headline: str, template_folders: Sequence[Path | str] = ()) -> str:
+    """The page for normalised `results`. Raises `RecuseError` naming the template that does not render."""
+    env = environment(template_folders)
+    view = View(results)
+    questions = sorted(view.questions, key=lambda q: order_of(q.id))
+    listed, left_out = words(view)
+    try:
+        style = env.get_template("style.css.j2").render().strip()
+        return env.get_template("index.html.j2").render(
+            view=view,
+            headline=headline,
+            headline_parts=_emphasised(view, headline),
+            lede=lede(view),
+            tally=_tally(view),
+            cassettes=results.get("cassettes") or {},
+            matrices=verdict_matrices(view, questions),
+            attention=needs_attention(view),
+            run_faults=run_faults(view),
+            sections=[_section(env, view, question) for question in questions],
+            gates=gate_rows(view, questions),
+            baseline=movement(view),
+            costs=costs(view),
+            words=listed,
+            words_left_out=left_out,
+            style=Markup(style),  # our own style sheet; "<" would end it early and is checked for below
+            style_hash=_hash(style),
+        ).strip() + "\n"  # fmt: skip
+    except TemplateError as error:
+        raise RecuseError(
+            f"the report's template does not render: {_where(error)}; mend it or delete it from reports/templates/"
+        ) from error
+
+
+def environment(template_folders: Sequence[Path | str] = ()) -> Environment:
+    """Templates with autoescaping; whatever text is printed has its invisible characters spelled out."""
+    env = Environment(
+        loader=ChoiceLoader([FileSystemLoader([str(f) for f in template_folders]), PackageLoader("recuse.report")]),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+        finalize=_safe_text,
+    )
+    env.filters |= {"plain": plain_name, "number": count, "pc": _percent}
+    env.globals |= {
+        "outcome_names": OUTCOME_NAMES,
+        "provenance_meanings": PROVENANCE_MEANINGS,
+        "palette": PALETTE,
+        "on_shade": ON_SHADE,
+        "shades": {mode: shades(mode) for mode in PALETTE},
+    }
+    return env
+
+
+def _percent(place: float) -> str:
+    """ "33.3%", "0%": a place in a drawing."""
+    return f"{place:g}%"
+
+
+def _safe_text(value: Any) -> Any:
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+# --------------------------------------------------------------------------- sections
+
+
+def _section(env: Environment, view: View, question: Question) -> Section:
+    groups = view.groups(question)
+    outcomes = [n.outcome for group in groups for n in group.numbers if n.verdict]
+    return Section(
+        question=question,
+        anchor="q-" + re.sub(r"[^A-Za-z0-9_-]", "-", question.id),
+        worst=worst(outcomes) if outcomes else "",
+        tally=tally(outcomes),
+        groups=[_drawn(env, group) for group in groups],
+    )
+
+
+def _drawn(env: Environment, group: Group) -> DrawnGroup:
+    """The group as its report panel draws it; where that panel cannot, plainly, with the fault told on the page."""
+    module, fault = panel_of(group.question.id), ""
+    try:
+        context = module.draw(group)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        module, fault = generic, f"{type(error).__name__}: {error}"
+        context = generic.draw(group)
+    return DrawnGroup(
+        group=group,
+        reading=context.get("reading", ""),
+        strip=_strip(group),
+        template="panels/generic.html.j2" if fault else _template(env, group.question.id, module.__name__),
+        context=context,
+        small_print=small_print(group),
+        fault=fault,
+    )
+
+
+def _template(env: Environment, question: str, module: str) -> str:
+    """A template named after the question, shipped or local; else that of the module that drew it."""
+    name = f"panels/{question}.html.j2"
+    return name if name in env.list_templates() else f"panels/{module.rpartition('.')[2]}.html.j2"
+
+
+def _strip(group: Group) -> list[StripGate]:
+    strip = []
+    for mine in group.gates.values():
+        counts = Counter(n.outcome for n in mine)
+        shown = [(outcome, counts[outcome]) for outcome in reversed(OUTCOME_NAMES) if counts[outcome]]
+        strip.append(StripGate(mine[0].gate_title, common_limit(mine), shown))
+    return strip
+
+
+# --------------------------------------------------------------------------- header
+
+
+def _tally(view: View) -> list[tuple[str, int]]:
+    counts = Counter(n.outcome for n in view.numbers if n.verdict)
+    return [(outcome, counts[outcome]) for outcome in ("pass", "waived", "inconclusive", "fail", "error")]
+
+
+def _emphasised(view: View, text: str) -> list[tuple[str, str]]:
+    """The headline in pieces, the names of judges that lost their seat marked with how badly."""
+    marked = {}
+    for panel in view.panels:
+        for name, sits in seated(view, panel).items():
+            mine = [n.outcome for n in view.numbers if n.verdict and n.who == name]
+            if not sits and mine:
+                marked[name] = worst(mine)
+    if not marked:
+        return [(text, "")]
+    names = "|".join(re.escape(name) for name in sorted(marked, key=lambda n: (-len(n), n)))
+    pieces = re.split(rf"(?<![\w.-])({names})(?![\w-])", text)
+    return [(piece, marked[piece] if i % 2 else "") for i, piece in enumerate(pieces) if piece]
+
+
+# --------------------------------------------------------------------------- style
+
+
+def _hash(style: str) -> str:
+    """What the content security policy allows: this style sheet and nothing else."""
+    if "</" in style:
+        raise RecuseError('the style sheet must not contain "</", which would end it early; mend style.css.j2')
+    return "sha256-" + base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+
+
+def _where(error: TemplateError) -> str:
+    place: Iterable[Any] = (getattr(error, "name", None), getattr(error, "lineno", None))
+    told = ", line ".join(str(part) for part in place if part is not None)
+    return f"{told}: {error}" if told else str(error)

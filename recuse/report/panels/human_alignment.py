@@ -1,0 +1,125 @@
+"""Does a judge score as people do? Judge minus people pair by pair, the offset of each judge and of the panel, who is
+closest, and whether the order of the texts is people's order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from recuse.report import written
+from recuse.report.figures import Cell, Table, deviation_maps, forest_plot
+from recuse.report.numbers import MISSING, fixed, is_number
+from recuse.report.panels.ground_truth import chance
+from recuse.report.panels.matrices import differ, main_and_rest, matrices
+from recuse.report.view import Group, Number
+from recuse.report.vocabulary import level_name
+
+ORDER = 30
+MOST_RANKED = 12
+
+
+def draw(group: Group) -> dict[str, Any]:
+    offsets, variants = main_and_rest(matrices(group, "human_offset_matrix"))
+    return {
+        "reading": _reading(group),
+        "offsets": forest_plot(
+            group.of("human_offset"),
+            group.label,
+            caption="Judge minus people, averaged over the texts",
+            value_name="offset",
+            signed=True,
+        ),
+        "matrices": deviation_maps(offsets, group.label, about="people"),
+        "variants": [
+            (name, deviation_maps(maps, group.label, about="people"))
+            for name, maps in variants.items()
+            if differ(maps, offsets)
+        ],
+        "panel": _panel(group),
+        "closest": _closest(group),
+        "order": forest_plot(
+            group.of("human_order"),
+            group.label,
+            caption="Rank correlation with people's order of the texts",
+            value_name="ρ",
+            signed=True,
+            minimum=-1,
+            maximum=1,
+            aside=chance,
+        ),
+        "own": _own(group),
+    }
+
+
+def _reading(group: Group) -> str:
+    panel = next((n for n in group.of("human_panel_offset") if is_number(n.value)), None)
+    if panel is None:
+        return ""
+    share = panel.detail.get("share_positive")
+    shown = panel.circumstances or "overall"
+    level = "lenient" if panel.value > 0 else "strict"
+    said = f"{shown[:1].upper()}{shown[1:]}, the panel is {fixed(abs(panel.value))} points more {level} than people"
+    text = f"{said}; {share} scores lie above theirs." if share else f"{said}."
+    closest = next((n.detail.get("judge") for n in group.of("closest_judge")), None)
+    return f"{text} Closest to people is {group.label(closest)}." if closest else text
+
+
+def _panel(group: Group) -> Table | None:
+    numbers = group.of("human_panel_offset")
+    if not numbers:
+        return None
+    rows = [
+        [
+            Cell(n.circumstances or "all runs", outcome=n.outcome),
+            Cell(fixed(n.value, 4, signed=True)),
+            Cell(written.spread(n)),
+            Cell(str(n.detail.get("share_positive", ""))),
+            Cell(fixed(n.detail.get("experts_se"))),
+        ]
+        for n in numbers
+    ]
+    columns = [
+        "the panel as a whole",
+        "judge minus people",
+        "interval over runs",
+        "pairs above people",
+        "experts' own SE",
+    ]
+    return Table("All judges together", columns, rows, frozenset({1, 4}))
+
+
+def _own(group: Group) -> Table | None:
+    """The outlined cells with their intervals: is a self-critical judge harsh, or right?"""
+    numbers = group.of("human_self_offset")
+    conditions = group.levels("condition", numbers) or [""]
+    rows = []
+    for who in dict.fromkeys(n.who for n in numbers):
+        mine = {n.subject.get("condition", ""): n for n in numbers if n.who == who}
+        rows.append([Cell(group.label(who)), *(_cell(mine.get(c)) for c in conditions)])
+    columns = ["its own work, minus people", *(level_name(c) or "all runs" for c in conditions)]
+    return Table("Its own work: is a self-critical judge harsh, or right?", columns, rows) if rows else None
+
+
+def _cell(n: Number | None) -> Cell:
+    return Cell(written.value(n), written.spread(n)) if n else Cell(MISSING)
+
+
+def _closest(group: Group) -> Table | None:
+    """Distance from people, closest first, with how often each judge is closest when the runs are redrawn."""
+    numbers = [n for n in group.of("closest_judge") if n.detail.get("ranking")]
+    if not numbers:
+        return None
+    places = [{entry["judge"]: entry for entry in n.detail["ranking"]} for n in numbers]
+    rows = [[Cell(group.label(judge)), *(_distance(place.get(judge)) for place in places)] for judge in places[0]]
+    columns = ["mean distance from people", *(n.circumstances or "all runs" for n in numbers)]
+    shown = rows[:MOST_RANKED]
+    return Table("Who is closest to people?", columns, shown, left_out=len(rows) - len(shown))
+
+
+def _distance(entry: Mapping[str, Any] | None) -> Cell:
+    if not entry:
+        return Cell(MISSING)
+    first = entry.get("first")
+    return Cell(
+        fixed(entry.get("distance")), f"closest in {fixed(100 * first, 0)} % of redraws" if is_number(first) else ""
+    )

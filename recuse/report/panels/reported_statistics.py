@@ -1,0 +1,129 @@
+"""Do the totals, means and SDs a judge reports follow from its own scores? What adds up, what does not by name, and
+which means and SDs no set of runs could have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from recuse.report import written
+from recuse.report.figures import Cell, Table, magnitude_maps
+from recuse.report.figures.heat_map import HeatMap
+from recuse.report.numbers import MISSING, decimals_for, fixed, in_words, is_number
+from recuse.report.view import Group, Number
+from recuse.report.vocabulary import level_name
+
+ORDER = 50
+MOST_ROWS = 40
+KINDS = {
+    "reported_total": "totals",
+    "self_reported_final": "finals it claims",
+    "self_reported_mean": "means it claims",
+    "self_reported_sd": "SDs it claims",
+}
+
+
+def draw(group: Group) -> dict[str, Any]:
+    slips = [
+        _slip(group, n, entry) for n in group.of("reported_total", "self_reported_final") for entry in offenders(n)
+    ]
+    return {
+        "reading": _reading(group),
+        "overview": _overview(group),
+        "slips": Table(
+            "Figures that do not follow",
+            ["judge", "text", "figure", "reported", "computed", "difference", "replies"],
+            slips[:MOST_ROWS],
+            frozenset({3, 4, 5}),
+            max(0, len(slips) - MOST_ROWS),
+        )
+        if slips
+        else None,
+        "impossible": _impossible(group),
+    }
+
+
+def offenders(number: Number) -> list[Mapping[str, Any]]:
+    return [entry for entry in number.detail.get("offenders") or () if isinstance(entry, Mapping)]
+
+
+def _reading(group: Group) -> str:
+    parts = []
+    for metric, name in KINDS.items():
+        numbers = [n for n in group.of(metric) if is_number(n.value)]
+        wrong = {n.who for n in numbers if offenders(n)}
+        if numbers and wrong:
+            judges = len({n.who for n in numbers})
+            parts.append(
+                f"{in_words(len(wrong))} of {in_words(judges)} judges report {name.removesuffix(' it claims')} that do not follow"
+            )
+    if not parts:
+        return "Every figure that was checked follows from the scores beside it."
+    text = "; ".join(parts)
+    return f"{text[:1].upper()}{text[1:]}. Recuse computes with the scores, never with these figures."
+
+
+def _overview(group: Group) -> Table | None:
+    """Judges by what they report: how much of it does not follow."""
+    metrics = [metric for metric in KINDS if group.of(metric)]
+    who = sorted({n.who for metric in metrics for n in group.of(metric)}, key=group.place)
+    rows, columns = [], ["judge"]
+    levels = {metric: group.levels("condition", group.of(metric)) or [""] for metric in metrics}
+    for metric in metrics:
+        columns += [f"{KINDS[metric]}{f', {level_name(c)}' if c else ''}" for c in levels[metric]]
+    for judge in who:
+        row = [Cell(group.label(judge))]
+        for metric in metrics:
+            for c in levels[metric]:
+                subject = {"condition": c} if c else {}
+                found = [n for n in group.of(metric, **subject) if n.who == judge]
+                row.append(_share(found[0]) if found else Cell(MISSING))
+        rows.append(row)
+    return Table("Share that does not follow", columns, rows, frozenset(range(1, len(columns)))) if rows else None
+
+
+def _share(n: Number) -> Cell:
+    checked, follow = n.detail.get("checked"), n.detail.get("follow")
+    wrong = checked - follow if is_number(checked) and is_number(follow) else n.detail.get("wrong")
+    total = checked if is_number(checked) else n.estimate.get("n")
+    small = f"{wrong} of {total}" if is_number(wrong) and is_number(total) else written.spread(n)
+    return Cell(written.value(n), small, n.outcome)
+
+
+def _slip(group: Group, n: Number, entry: Mapping[str, Any]) -> list[Cell]:
+    reported, computed = entry.get("final"), entry.get("mean_of_criteria")
+    difference = entry.get("difference", entry.get("mean_difference"))
+    decimals = decimals_for([reported, computed, difference])
+    replies = f"{entry['wrong']} of {entry['replies']}" if "wrong" in entry and "replies" in entry else "1 of 1"
+    return [
+        Cell(group.label(n.who), n.circumstances),
+        Cell(group.label(str(entry.get("target", "")))),
+        Cell("total" if n.metric == "reported_total" else "final"),
+        Cell(fixed(reported, decimals)),
+        Cell(fixed(computed, decimals)),
+        Cell(fixed(difference, decimals, signed=True)),
+        Cell(replies),
+    ]
+
+
+def _impossible(group: Group) -> list[list[HeatMap]]:
+    """How many of a cell's claimed means and SDs no runs could have: judges by targets, one map per condition."""
+    drawn = []
+    for metric in ("self_reported_mean", "self_reported_sd"):
+        numbers = [n for n in group.of(metric) if is_number(n.value)]
+        targets = sorted({str(e["target"]) for n in numbers for e in offenders(n) if "target" in e}, key=group.place)
+        if not targets:
+            continue
+        maps = []
+        for condition in group.levels("condition", numbers) or [""]:
+            mine = [n for n in numbers if n.subject.get("condition", "") == condition]
+            values = [[float(sum(e.get("target") == t for e in offenders(n))) for t in targets] for n in mine]
+            caption = f"{KINDS[metric]} that no such runs have{f', {level_name(condition)}' if condition else ''}"
+            maps.append(
+                (
+                    caption[:1].upper() + caption[1:],
+                    {"rows": [n.who for n in mine], "columns": targets, "values": values},
+                )
+            )
+        drawn.append(magnitude_maps(maps, group.label, least="all possible", most="most impossible"))
+    return drawn

@@ -1,0 +1,107 @@
+"""Does a judge say the same thing twice? Usable replies, spread per judge and per cell, reliability, runs needed, and
+mean and SD of every criterion folded away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from recuse.report import written
+from recuse.report.figures import Cell, Table, forest_plot, magnitude_maps
+from recuse.report.numbers import MISSING, fixed, in_words, is_number, short
+from recuse.report.panels.coverage import usable_replies
+from recuse.report.panels.matrices import Matrix, main_and_rest, matrices
+from recuse.report.view import Group, Number
+from recuse.report.vocabulary import level_name
+
+ORDER = 20
+
+
+def draw(group: Group) -> dict[str, Any]:
+    spread = group.of("run_sd")
+    main, variants = main_and_rest(matrices(group, "score_matrix"))
+    return {
+        "reading": _reading(group, spread),
+        "coverage": usable_replies(group),
+        "run_sd": forest_plot(
+            spread,
+            group.label,
+            caption="Spread of one text's score over runs, pooled over texts",
+            value_name="SD",
+            minimum=0,
+        ),
+        "cells": magnitude_maps(
+            [(f"{caption}, SD of each cell", _spread_of(m)) for caption, m in main if m.get("sd")],
+            group.label,
+            least="never moved",
+            most="moves most",
+        ),
+        "reliability": forest_plot(
+            group.of("repeat_reliability"),
+            group.label,
+            caption="Reliability: how well its mean scores tell the texts apart",
+            value_name="ICC",
+            minimum=0,
+            maximum=1,
+        ),
+        "needed": _needed(group),
+        "criteria": _criteria(group, variants),
+    }
+
+
+def _spread_of(matrix: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {key: matrix[key] for key in ("rows", "columns", "own") if key in matrix} | {"values": matrix["sd"]}
+
+
+def _needed(group: Group) -> Table | None:
+    """How many runs would give a cell's mean to the wanted precision."""
+    numbers = group.of("runs_needed")
+    conditions = group.levels("condition", numbers) or [""]
+    rows = []
+    for who in dict.fromkeys(n.who for n in numbers):
+        mine = {n.subject.get("condition", ""): n for n in numbers if n.who == who}
+        rows.append([Cell(group.label(who)), *(_runs(mine.get(c)) for c in conditions)])
+    wanted = short(next((n.detail["half_width"] for n in numbers if "half_width" in n.detail), None))
+    columns = ["judge", *(level_name(c) or "all runs" for c in conditions)]
+    return Table(f"Runs per text that would give its mean to ±{wanted} points", columns, rows) if rows else None
+
+
+def _runs(n: Number | None) -> Cell:
+    return Cell(written.value(n), written.spread(n)) if n else Cell(MISSING)
+
+
+def _criteria(group: Group, variants: dict[str, list[Matrix]]) -> Table | None:
+    """Mean ± SD of every cell, judge by judge and criterion by criterion; targets across, under each condition."""
+    if not variants:
+        return None
+    first = next(iter(variants.values()))
+    columns = [f"{group.label(column)}, {caption.lower()}" for caption, m in first for column in m["columns"]]
+    rows = [
+        [
+            Cell(f"{group.label(judge)}, {criterion}"),
+            *(_mean(m, i, j) for _, m in maps for j in range(len(m["columns"]))),
+        ]
+        for i, judge in enumerate(first[0][1]["rows"])
+        for criterion, maps in variants.items()
+    ]
+    return Table("Mean ± SD over runs", ["judge and criterion", *columns], rows)
+
+
+def _mean(matrix: Mapping[str, Any], i: int, j: int) -> Cell:
+    mean, sd = matrix["values"][i][j], (matrix.get("sd") or matrix["values"])[i][j]
+    return Cell(f"{fixed(mean)} ± {fixed(sd)}" if "sd" in matrix and is_number(sd) else fixed(mean))
+
+
+def _reading(group: Group, spread: list[Number]) -> str:
+    known = [n for n in spread if is_number(n.value)]
+    if not known:
+        return "No judge's spread over runs could be measured."
+    least, most = (choose(known, key=lambda n: n.value) for choose in (min, max))
+    if least.who == most.who:
+        return f"The spread of {group.label(most.who)} over runs is {fixed(most.value)} points at most."
+    still = len({n.who for n in known if n.value == 0})
+    moved = f" {in_words(still, capital=True)} never moved at all." if still else ""
+    return (
+        f"The same judge on the same text moves by {fixed(least.value)} points ({group.label(least.who)}) to "
+        f"{fixed(most.value)} ({group.label(most.who)}) from run to run.{moved}"
+    )

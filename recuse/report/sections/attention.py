@@ -1,0 +1,111 @@
+"""What turned the run red, or left it open: by how much, how sure, and what to do. One matter per gate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from recuse.report import numbers, written
+from recuse.report.view import Number, View
+from recuse.report.vocabulary import OUTCOME_NAMES, headline_order, worst
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One verdict of a gate."""
+
+    outcome: str
+    who: str  # "grok-4, names shown (published, merchant_risk)"
+    found: str  # "+0.71 (0.52 to 0.90)"
+    note: str
+    remedy: str
+    paste: str  # what the remedy offers to paste into a file, after its colon
+    test: str
+
+    @property
+    def advice(self) -> str:
+        """The remedy where nothing can be pasted."""
+        return f"{self.remedy.removesuffix(':')}." if self.paste else self.remedy
+
+
+@dataclass(frozen=True, slots=True)
+class Matter:
+    gate: str
+    title: str
+    question: str
+    limit: str
+    reason: str
+    cases: list[Case]
+
+    @property
+    def outcome(self) -> str:
+        return worst([case.outcome for case in self.cases])
+
+
+def needs_attention(view: View) -> list[Matter]:
+    """Failed, unmeasured, and undecided verdicts that their gate does not allow; the worst gate first."""
+    return _matters(view, [n for n in view.numbers if n.verdict and not tolerated(n)])
+
+
+def left_open(view: View) -> list[Matter]:
+    """Undecided verdicts that their gate allows."""
+    return _matters(view, [n for n in view.numbers if n.outcome == "inconclusive" and tolerated(n)])
+
+
+def run_faults(view: View) -> list[str]:
+    """What is wrong with the run as a whole: tests without a verdict, limits that no longer fit."""
+    unmeasured = [f"{entry.get('test')}: {entry.get('why')}" for entry in view.results.get("unmeasured") or ()]
+    return [*map(str, view.results.get("objections") or ()), *unmeasured]
+
+
+def tolerated(number: Number) -> bool:
+    """Whether the run may stay green on this verdict's account."""
+    allowed = bool(number.verdict and number.verdict.get("allowed"))
+    return number.outcome in ("pass", "waived") or (number.outcome == "inconclusive" and allowed)
+
+
+def found(n: Number, minus: str = numbers.MINUS) -> str:
+    """ "+0.71 (0.52 to 0.90)"."""
+    interval = written.spread(n, minus)
+    return f"{written.value(n, minus=minus)} ({interval})" if interval else written.value(n, minus=minus)
+
+
+def whom(n: Number) -> str:
+    place = ", ".join(n.subject[key] for key in ("panel", "task") if key in n.subject)
+    who = ", ".join(part for part in (n.who or "the panel", n.circumstances) if part)
+    return f"{who} ({place})" if place else who
+
+
+def _matters(view: View, chosen: list[Number]) -> list[Matter]:
+    badness = list(OUTCOME_NAMES)
+    grouped: dict[tuple[str, str], list[Number]] = {}
+    for n in sorted(chosen, key=lambda n: (badness.index(n.outcome), headline_order(n.metric), view.rank(n))):
+        grouped.setdefault((n.question, n.gate), []).append(n)
+    return [_matter(mine) for mine in grouped.values()]
+
+
+def _matter(mine: list[Number]) -> Matter:
+    first = mine[0]
+    limits = {numbers.limit(n.limit) for n in mine}
+    return Matter(
+        gate=first.gate,
+        title=first.gate_title,
+        question=first.question,
+        limit=limits.pop() if len(limits) == 1 else "",
+        reason=str((first.verdict or {}).get("reason") or ""),
+        cases=[_case(n) for n in mine],
+    )
+
+
+def _case(n: Number) -> Case:
+    verdict = n.verdict or {}
+    remedy, _, paste = str(verdict.get("remedy") or "").partition("\n\n")
+    note = written.why_undefined(n)
+    return Case(
+        outcome=n.outcome,
+        who=whom(n),
+        found=found(n),
+        note="" if note in remedy else note,
+        remedy=remedy,
+        paste=paste,
+        test=str(verdict.get("test") or ""),
+    )

@@ -1,0 +1,82 @@
+"""What moved against the committed baseline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from recuse.report.numbers import MISSING, fixed, is_number
+from recuse.report.view import View
+from recuse.report.vocabulary import level_name, plain_name
+
+MOST_ROWS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    what: str
+    who: str
+    field: str
+    before: str
+    after: str
+    delta: str
+
+
+@dataclass(frozen=True, slots=True)
+class Movement:
+    path: str
+    summary: str
+    moved: list[Moved]
+    appeared: list[str]
+    vanished: list[str]
+    more_moved: int
+
+
+def movement(view: View) -> Movement | None:
+    """None if there was no baseline to compare with."""
+    baseline = view.results.get("baseline")
+    if not baseline:
+        return None
+    moved = baseline.get("moved") or []
+    return Movement(
+        path=str(baseline.get("path") or ""),
+        summary=str(baseline.get("summary") or ""),
+        moved=[_moved(entry) for entry in moved[:MOST_ROWS]],
+        appeared=[named(entry) for entry in baseline.get("appeared") or []],
+        vanished=[named(entry) for entry in baseline.get("vanished") or []],
+        more_moved=max(0, len(moved) - MOST_ROWS),
+    )
+
+
+def _moved(entry: Mapping[str, Any]) -> Moved:
+    return Moved(
+        what=plain_name(str(entry.get("what") or "")),
+        who=_subject(entry.get("subject")),
+        field=plain_name(str(entry.get("field") or "")),
+        before=_value(entry.get("before")),
+        after=_value(entry.get("after")),
+        delta=fixed(entry.get("delta"), 3, signed=True) if is_number(entry.get("delta")) else "",
+    )
+
+
+def named(entry: Any) -> str:
+    """An appeared or vanished entry, text or mapping, in words."""
+    if not isinstance(entry, Mapping):
+        return str(entry)
+    what, who = plain_name(str(entry.get("what") or "")), _subject(entry.get("subject"))
+    return f"{what}: {who}" if what and who else what or who or str(dict(entry))
+
+
+def _subject(subject: Any) -> str:
+    if isinstance(subject, Mapping):
+        order = ("panel", "task", "judge", "target")
+        keys = sorted(subject, key=lambda k: (order.index(k) if k in order else len(order), k))
+        return ", ".join(level_name(str(subject[k])) if k not in order else str(subject[k]) for k in keys)
+    return str(subject or "")
+
+
+def _value(value: Any) -> str:
+    if is_number(value):
+        return fixed(value, 3)
+    return MISSING if value is None else str(value)
