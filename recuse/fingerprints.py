@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from recuse.elicit import Plan
 from recuse.panels import Panel
+from recuse.protocols import template
 from recuse.protocols.wording import wording_hash
 from recuse.schema import Call, Judge
 from recuse.tasks import Task
@@ -20,7 +21,7 @@ def headers(panel: Panel, plan: Plan) -> dict[str, dict[str, Any]]:
     first_calls: dict[str, Call] = {}
     for call in plan.calls:
         first_calls.setdefault(call.cell, call)
-    prompt, rubric = wording_hash(plan.task.folder, plan.protocol), rubric_hash(plan.task)
+    prompt, rubric = wording_hash(plan.task.folder, template(plan.protocol)), rubric_hash(plan.task)
     return {
         cell: {
             "provenance": panel.provenance,

@@ -45,6 +45,7 @@ class JudgeTable(Table):
     api_key_env: str | None = Field(default=None, pattern="^[A-Za-z_][A-Za-z0-9_]*$")
     parameters: dict[str, Any] = Field(default_factory=dict)
     structured: bool = False
+    grammar: bool = False
     seeded: bool = False
     timeout_s: float = Field(default=120.0, gt=0)
     concurrency: int = Field(default=4, ge=1, le=1024)
@@ -86,6 +87,8 @@ class TaskTable(Table):
     protocols: list[str] = Field(min_length=1)
     repeats: dict[str, Annotated[int, Field(ge=1)]] = Field(default_factory=dict)
     targets: list[str] | None = None
+    judges: list[str] | None = None  # which of the panel's judges; all unless given
+    items: dict[str, str] = Field(default_factory=dict)  # protocol -> file of the task folder, instead of items.jsonl
 
 
 class StandIn(Table):
@@ -142,6 +145,11 @@ class Panel:
             )
         return dataclasses.replace(self, judges={n: j for n, j in self.judges.items() if n in names})
 
+    def judges_of(self, task: str) -> dict[str, Judge]:
+        """The judges that are asked about a task of the panel, in the order of the file."""
+        asked = self.task(task).judges
+        return {name: judge for name, judge in self.judges.items() if asked is None or name in asked}
+
     def own(self, targets: Sequence[str]) -> dict[str, str]:
         """Judge -> the target that is its own work, for the judges that have one among `targets`."""
         return {name: j.author for name, j in self.judges.items() if j.author in targets and j.author is not None}
@@ -171,9 +179,15 @@ def load_panel(path: Path) -> Panel:
             raise ConfigurationError(
                 f"{path}: task {task.name}: unknown protocol {', '.join(unknown)}; known: {', '.join(PROTOCOLS)}"
             )
-        if unknown := [p for p in task.repeats if p not in task.protocols]:
+        for key, given in (("repeats", task.repeats), ("items", task.items)):
+            if unknown := [p for p in given if p not in task.protocols]:
+                raise ConfigurationError(
+                    f"{path}: task {task.name}: {key} for {', '.join(unknown)}, which is not in protocols"
+                )
+        if unknown := [j for j in task.judges or () if j not in {judge.name for judge in table.judge}]:
             raise ConfigurationError(
-                f"{path}: task {task.name}: repeats for {', '.join(unknown)}, which is not in protocols"
+                f"{path}: task {task.name}: unknown judge {', '.join(unknown)}; the panel has "
+                f"{', '.join(judge.name for judge in table.judge)}"
             )
     return Panel(
         name=table.name,

@@ -261,10 +261,8 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         session.config.pluginmanager.register(_Gathering(), "recuse-gathering")
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_sessionfinish(session: pytest.Session) -> Generator[None, None, None]:
+def pytest_sessionfinish(session: pytest.Session) -> None:
     """An xdist worker hands what it replayed to the process that reports."""
-    yield
     config = session.config
     if hasattr(config, "workerinput") and _suite in config.stash:
         config.workeroutput["recuse"] = config.stash[_suite].replayed()  # type: ignore[attr-defined]
@@ -297,9 +295,9 @@ class _Gathering:
         if replayed := getattr(node, "workeroutput", {}).get("recuse"):
             self.run.replayed.update(replayed)
 
-    @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, None, None]:
-        yield
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """After all other work, and before the terminal's summary, which wraps this hook."""
         if self._run is None:
             return
         from recuse.schema import RecuseError

@@ -30,7 +30,7 @@ def observations_for_half_width(sd: float, half_width: float, *, level: float = 
     if not sd > 0:
         return None
     probability = (1 + level) / 2
-    return _smallest(lambda n: float(special.stdtrit(n - 1, probability)) * sd / math.sqrt(n) <= half_width, start=2)
+    return _smallest(lambda n: float(special.stdtrit(n - 1, probability)) * sd / math.sqrt(n) <= half_width)
 
 
 def power_of(effect: float, n: int, *, alpha: float = 0.05) -> float:
@@ -68,17 +68,17 @@ def observations_for_effect(effect: float, *, power: float = 0.8, alpha: float =
     """Smallest n at which an effect of `effect` SDs is found with probability `power`; None for an effect of 0."""
     if effect == 0 or math.isnan(effect):
         return None
-    return _smallest(lambda n: power_of(effect, n, alpha=alpha) >= power, start=2)
+    return _smallest(lambda n: power_of(effect, n, alpha=alpha) >= power)
 
 
-def _smallest(holds: Callable[[int], bool], start: int) -> int | None:
-    """Smallest integer from `start` on at which a condition, once true for good, is true."""
-    high = start
+def _smallest(holds: Callable[[int], bool]) -> int | None:
+    """Smallest integer from 2 on at which a condition, once true for good, is true; None beyond MOST."""
+    high = 2
     while not holds(high):
         if high > MOST:
             return None
         high *= 2
-    low = max(start - 1, high // 2)
+    low = high // 2
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle, high)

@@ -1,4 +1,4 @@
-"""Recording: who answers (stand-ins, local models, hosted judges), what it will cost, and asking only what is missing."""
+"""Recording: who answers (stand-ins, local models, hosted judges), what it will cost, asking only what is missing."""
 
 from __future__ import annotations
 
@@ -59,7 +59,9 @@ class Recorder:
             async def ask() -> None:
                 async with Client(judges, keys=keys, identify=call_headers, proxy=proxy) as client:
                     progress = ProgressLine(sys.stderr)
-                    report = await record_calls(calls, client.send, self.library, limits=_limits(judges), progress=progress)
+                    report = await record_calls(
+                        calls, client.send, self.library, limits=_limits(judges), progress=progress
+                    )
                 self.say(report.text())
                 report.check()
 
@@ -85,5 +87,6 @@ class Recorder:
 
 def _limits(judges: dict[str, Judge]) -> dict[str, Limits]:
     return {
-        name: Limits(judge.concurrency, judge.requests_per_minute, judge.tokens_per_minute) for name, judge in judges.items()
+        name: Limits(judge.concurrency, judge.requests_per_minute, judge.tokens_per_minute)
+        for name, judge in judges.items()
     }

@@ -77,6 +77,7 @@ class Prompt:
     max_tokens: int
     schema: Mapping[str, Any] | None = None  # JSON schema of the wanted reply, for providers that enforce one
     top_logprobs: int | None = None
+    grammar: str | None = None  # the reply's shape as a GBNF grammar, for servers that enforce one
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +93,7 @@ class Judge:
     api_key_env: str | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)  # further fields of the request body
     structured: bool = False  # send the protocol's JSON schema along
+    grammar: bool = False  # send the protocol's GBNF grammar along (llama.cpp's server)
     seeded: bool = False  # send a seed derived from item, factors and repeat
     timeout_s: float = 120.0
     concurrency: int = 4
@@ -138,6 +140,7 @@ class Reply:
     model: str | None = None
     usage: Usage = Usage()
     logprobs: tuple[Mapping[str, float], ...] | None = None  # per output position: token -> log-probability
+    tokens: tuple[tuple[str, float], ...] | None = None  # the tokens written, each with its log-probability
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from recuse.fingerprints import headers
 from recuse.gates import Gates
 from recuse.judges.client import Client
 from recuse.panels import Panel, load_panel
+from recuse.protocols import protocol as known_protocol
 from recuse.schema import Call, Estimate, Estimates, RawResponse, RecuseError, Verdict
 from recuse.tasks import Task, load_task
 from recuse.words import usage_of, words_of
@@ -41,7 +42,6 @@ class Suite:
     gates: Gates
     models: Path
     yes: bool = False
-    partial: bool = False  # only some judges of the panels were asked for
     _ratings: dict[tuple[str, str, str], Any] = field(default_factory=dict)
     _replayed: dict[str, Any] = field(default_factory=dict)
     _tasks: dict[str, Task] = field(default_factory=dict)
@@ -62,26 +62,31 @@ class Suite:
         distributed: bool,
     ) -> Self:
         if record != "none" and distributed:
-            raise RecuseError("recording runs in one process (it is concurrent inside): leave out -n together with --record")
+            raise RecuseError("recording runs in one process (it is concurrent inside): leave out -n with --record")
         if not panels:
             raise RecuseError(
-                "no panel to examine: give --panel fixtures/panels/<name>.toml, or set recuse_panels in the pytest configuration"
+                "no panel to examine: give --panel fixtures/panels/<name>.toml, or set recuse_panels in the pytest "
+                "configuration"
             )
         loaded = [load_panel(_panel_path(root, given)) for given in panels]
         if len({panel.name for panel in loaded}) != len(loaded):
             raise RecuseError(f"two of the selected panels have the same name: {', '.join(p.name for p in loaded)}")
         if judges:
             _check_judges(judges, loaded)
-            loaded = [p.only([j for j in judges if j in p.judges]) for p in loaded if any(j in p.judges for j in judges)]
-        return cls(
+            loaded = [
+                p.only([j for j in judges if j in p.judges]) for p in loaded if any(j in p.judges for j in judges)
+            ]
+        suite = cls(
             root=root,
             panels={panel.name: panel for panel in loaded},
             mode=MODES[record],
             gates=Gates.load(gates, today=date.today()),
             models=models,
             yes=yes,
-            partial=bool(judges),
         )
+        for panel in loaded:
+            suite._check_authors(panel)
+        return suite
 
     def __enter__(self) -> Self:
         if self.mode == "replay":
@@ -102,13 +107,16 @@ class Suite:
 
     def subjects(self, task: str, protocol: str, *, authors: bool) -> dict[str, list[str]]:
         """Panel -> its judges, for the panels that elicit `task` by `protocol`; with `authors`, only judges that have a
-        target of their own."""
+        target of their own. `RecuseError` for a task or protocol that does not exist at all."""
+        self.task(task)
+        known_protocol(protocol)
         found: dict[str, list[str]] = {}
         for name, panel in self.panels.items():
             if task in panel.tasks and protocol in panel.tasks[task].protocols:
-                own = panel.own(list(self.task(task).targets)) if authors else panel.judges
-                if own:
-                    found[name] = list(own)
+                asked = panel.judges_of(task)
+                own = panel.own(list(self.task(task).targets)) if authors else asked
+                if shown := [judge for judge in asked if judge in own]:
+                    found[name] = shown
         return found
 
     def plan(self, panel: str, task: str, protocol: str) -> elicit.Plan:
@@ -116,17 +124,26 @@ class Suite:
         table = self.panels[panel].task(task)
         if protocol not in table.protocols:
             raise RecuseError(
-                f"{self.panels[panel].path}: panel {panel} does not elicit {task} by {protocol}; it has {', '.join(table.protocols)}"
+                f"{self.panels[panel].path}: panel {panel} does not elicit {task} by {protocol}; it has "
+                f"{', '.join(table.protocols)}"
             )
         return elicit.plan(
             panel,
-            self.task(task),
+            self.task(task).with_items(table.items.get(protocol)),
             protocol,
-            self.panels[panel].judges,
+            self.panels[panel].judges_of(task),
             identify=request_key,
             repeats=table.repeats.get(protocol),
             targets=table.targets,
         )
+
+    def _check_authors(self, panel: Panel) -> None:
+        """An author that is misspelled would leave its judge's self-bias unexamined, and green."""
+        targets = {target for name in panel.tasks for target in self.task(name).targets}
+        wrong = {name: j.author for name, j in panel.judges.items() if j.author is not None and j.author not in targets}
+        if wrong:
+            told = ", ".join(f"judge {name}: author {author!r}" for name, author in wrong.items())
+            raise RecuseError(f"{panel.path}: {told} is no target of its tasks; known: {', '.join(sorted(targets))}")
 
     # ------------------------------------------------------------------ ratings
 
@@ -150,7 +167,9 @@ class Suite:
         coverage = library.expect(plan.calls, headers(self.panels[panel], plan))
         if self.mode == "replay":
             if not coverage.complete:
-                raise MissingInteractionError(f"{panel}/{task}/{protocol} cannot be replayed.\n{coverage.text()}\n{library.command}")
+                raise MissingInteractionError(
+                    f"{panel}/{task}/{protocol} cannot be replayed.\n{coverage.text()}\nRecord: {library.command}"
+                )
             answers = self._replay(plan, library)
         else:
             from recuse.record import Recorder
@@ -185,7 +204,13 @@ class Suite:
         return self._libraries[panel]
 
     def _account(
-        self, panel: str, task: str, protocol: str, plan: elicit.Plan, library: Library, answers: Sequence[tuple[Call, RawResponse]]
+        self,
+        panel: str,
+        task: str,
+        protocol: str,
+        plan: elicit.Plan,
+        library: Library,
+        answers: Sequence[tuple[Call, RawResponse]],
     ) -> None:
         cells = {call.cell for call in plan.calls}
         unused = sum(u.cell in cells for u in library.unused())
@@ -218,7 +243,9 @@ class Suite:
             "waiver": builtins(verdict.waiver),
         }
 
-    def measurement_records(self, measured: Estimate | Estimates, subject: Mapping[str, str]) -> Iterator[dict[str, Any]]:
+    def measurement_records(
+        self, measured: Estimate | Estimates, subject: Mapping[str, str]
+    ) -> Iterator[dict[str, Any]]:
         if isinstance(measured, Estimate):
             yield {"subject": dict(subject), "estimate": estimate_record(measured)}
             return
@@ -255,7 +282,9 @@ def _panel_path(root: Path, given: str) -> Path:
 def _check_judges(names: Sequence[str], panels: Sequence[Panel]) -> None:
     known = {name for panel in panels for name in panel.judges}
     if unknown := [name for name in names if name not in known]:
-        raise RecuseError(f"--judges: unknown judge {', '.join(unknown)}; the selected panels have {', '.join(sorted(known))}")
+        raise RecuseError(
+            f"--judges: unknown judge {', '.join(unknown)}; the selected panels have {', '.join(sorted(known))}"
+        )
 
 
 def _secrets(panel: Panel) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -53,6 +53,7 @@ class Task:
     name: str
     folder: Path
     data: Mapping[str, Any]
+    items_file: str = "items.jsonl"
 
     @property
     def title(self) -> str:
@@ -72,8 +73,12 @@ class Task:
 
     @cached_property
     def items(self) -> tuple[Item, ...]:
-        """The lines of items.jsonl: {"id", "target", "fields"}."""
-        return tuple(_read_items(self.name, self.folder / "items.jsonl", self.targets))
+        """The lines of the items file: {"id", "target", "fields"}."""
+        return tuple(_read_items(self.name, self.folder / self.items_file, self.targets))
+
+    def with_items(self, file: str | None) -> Task:
+        """The same task with another file of its folder as items; itself where none is named."""
+        return self if file in (None, self.items_file) else replace(self, items_file=file)
 
     def table(self, name: str) -> pd.DataFrame:
         """A CSV file of the task folder; codes and names stay text only where the column says so in its name."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -48,20 +49,14 @@ class CellIndex:
         return self.size - self.torn
 
 
-def stamp_of(path: Path) -> Stamp | None:
-    try:
-        found = path.stat()
-    except FileNotFoundError:
-        return None
-    return found.st_ino, found.st_size, found.st_mtime_ns
-
-
 def read_index(path: Path) -> CellIndex:
     """Index a cassette file, verifying the checksum of every line. A missing file gives an empty index."""
-    stamp = stamp_of(path)
-    if stamp is None:
+    try:
+        with open(path, "rb", buffering=0) as file:
+            found = os.fstat(file.fileno())
+            return index_of(path, file.readall(), (found.st_ino, found.st_size, found.st_mtime_ns))
+    except FileNotFoundError:
         return CellIndex(path, None)
-    return index_of(path, path.read_bytes(), stamp)
 
 
 def index_of(path: Path | str, data: bytes, stamp: Stamp | None = None) -> CellIndex:

@@ -73,19 +73,26 @@ class Library:
         `headers`: cell -> what opens its cassette: `provenance`, `fingerprint` (a table; its own table `served` holds
         what no request shows), and whatever else should stand there (judge, target, factors).
         """
-        shelves = {call.cell: self._shelf(call.cell) for call in calls}
-        check_distinct(self._shelves)
+        by_cell: dict[str, list[Call]] = {}
         for call in calls:
-            shelves[call.cell].plan(call)
-            self._keys[call.request.method, public_url(call.request.url), call.request.body] = call.key
-            if self._cells_of.setdefault(call.key, call.cell) != call.cell:
-                self._cells_of[call.key] = None
+            by_cell.setdefault(call.cell, []).append(call)
+        shelves = {cell: self._shelf(cell) for cell in by_cell}
+        check_distinct(self._shelves)
         for cell, shelf in shelves.items():
+            shelf.plan(by_cell[cell])
+            self._remember_keys(shelf)
             if headers is not None and cell in headers:
                 shelf.expect_header(headers[cell])
             if self.mode == "missing" and not shelf.anew and shelf.served_differently():
                 shelf.load(anew=True)
         return _coverage(shelves.values())
+
+    def _remember_keys(self, shelf: Shelf) -> None:
+        """So that replay finds a request's key by its bytes, and its cell by its key."""
+        for key, request in {call.key: call.request for call in shelf.calls}.items():
+            self._keys[request.method, public_url(request.url), request.body] = key
+            if self._cells_of.setdefault(key, shelf.cell) != shelf.cell:
+                self._cells_of[key] = None
 
     def has(self, call: Call) -> bool:
         return (call.key, call.repeat) in self._shelf(call.cell).index.answers
@@ -108,7 +115,7 @@ class Library:
         if shelf.faults and self.mode == "replay":
             shelf.check()
         line = self._slices.read(shelf.index, shelf.index.answers[interaction])
-        shelf.used.add(interaction)
+        shelf.use(*interaction)
         return RawResponse(*lines.read_answer(line))
 
     @contextmanager
@@ -141,7 +148,7 @@ class Library:
         shelf = self._shelf_for(key, _text(headers.get(CELL_HEADER)), method, url, body)
         if (key, run) in shelf.index.answers:
             return shelf, (key, run)
-        call = shelf.planned.get((key, run))
+        call = shelf.planned(key, run)
         if self.mode == "replay" or call is None:
             raise self._miss(shelf, call, Request(public_url(url), canonical_body(body), method), run)
         return None
@@ -188,17 +195,17 @@ class Library:
 
     def usage(self) -> dict[str, Any]:
         """What was used so far, as builtins: {"panel", "files", "interactions", "used": {cell: {key: [runs]}}}."""
-        used: dict[str, dict[str, list[int]]] = {}
-        for cell, shelf in self._shelves.items():
-            for key, run in sorted(shelf.used):
-                used.setdefault(cell, {}).setdefault(key, []).append(run)
+        used = {cell: found for cell, shelf in self._shelves.items() if (found := shelf.used())}
         files = sum(shelf.index.exists for shelf in self._shelves.values())
         return {"panel": self.panel, "files": files, "interactions": len(self), "used": used}
 
     def merge(self, usage: Mapping[str, Any]) -> None:
         """Count what another process (an xdist worker) used."""
         for cell, keys in usage["used"].items():
-            self._shelf(cell).used.update((key, run) for key, runs in keys.items() for run in runs)
+            shelf = self._shelf(cell)
+            for key, runs in keys.items():
+                for run in runs:
+                    shelf.use(key, run)
 
     def unused(self) -> list[Unused]:
         """Recorded answers of the planned cells that nothing has asked for."""
@@ -213,12 +220,13 @@ class Library:
     # ------------------------------------------------------------------ inside
 
     def _shelf(self, cell: str) -> Shelf:
-        cell = checked_cell(cell)
-        if cell not in self._shelves:
+        shelf = self._shelves.get(cell)
+        if shelf is None:
+            cell = checked_cell(cell)
             if cell.split("/")[0] != self.panel:
                 raise RecuseError(f"cell {cell} does not belong to panel {self.panel}")
-            self._shelves[cell] = Shelf(self.root, cell, anew=self.mode == "all")
-        return self._shelves[cell]
+            shelf = self._shelves.setdefault(cell, Shelf(self.root, cell, anew=self.mode == "all"))
+        return shelf
 
     def _shelf_for(self, key: str, cell: str | None, method: str, url: str, body: bytes) -> Shelf:
         cell = cell or self._cells_of.get(key)
@@ -266,7 +274,7 @@ class Library:
     def _answered(self) -> set[tuple[str, int]]:
         """Loopback addresses of recorded servers: replay must not reach them either."""
         found: set[tuple[str, int]] = set()
-        for url in {call.request.url for shelf in self._shelves.values() for call in shelf.planned.values()}:
+        for url in {call.request.url for shelf in self._shelves.values() for call in shelf.calls}:
             parts = urlsplit(url)
             if is_loopback(parts.hostname):
                 port = parts.port or _PORTS.get(parts.scheme, 0)
@@ -290,7 +298,7 @@ class Library:
 def _coverage(shelves: Iterable[Shelf]) -> Coverage:
     shelves = list(shelves)
     return Coverage(
-        planned=sum(len(shelf.planned) for shelf in shelves),
+        planned=sum(len(shelf.calls) for shelf in shelves),
         missing=tuple(call for shelf in shelves for call in shelf.missing),
         stale=tuple(found for shelf in shelves for found in shelf.stale()),
         damaged=tuple(fault for shelf in shelves for fault in shelf.faults),

@@ -15,6 +15,7 @@ import base64
 import json
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
@@ -70,8 +71,15 @@ def answer_key_of(line: bytes) -> tuple[str, int]:
 def read_answer(line: bytes) -> tuple[int, dict[str, str], bytes]:
     """Status, headers and body of an answer line."""
     before, body = _split_body(line)
-    kept = json.loads(b"{" + before[before.index(b",", _RUN_AT) + 1 :] + b"}")
-    return kept["status"], kept["headers"], body
+    status, headers = _status_and_headers(before[before.index(b",", _RUN_AT) + 1 :])
+    return status, dict(headers), body
+
+
+@lru_cache(maxsize=256)
+def _status_and_headers(members: bytes) -> tuple[int, dict[str, str]]:
+    """Nearly all answers of a judge have the same."""
+    kept = json.loads(b"{" + members + b"}")
+    return kept["status"], kept["headers"]
 
 
 def read_request(line: bytes) -> tuple[str, str, bytes]:

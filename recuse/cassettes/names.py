@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 
 from recuse.naming import checked_name
 from recuse.schema import RecuseError
@@ -21,7 +20,6 @@ def cell_name(panel: str, task: str, protocol: str, judge: str, target: str, fac
     return checked_cell("/".join((panel, task, protocol, JOIN.join((judge, target, *factors.values())))))
 
 
-@lru_cache(maxsize=16384)
 def checked_cell(cell: str) -> str:
     """The cell's name without file suffix if every part of it is a safe file name; `RecuseError` otherwise."""
     cell = cell.removesuffix(SUFFIX)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,30 +22,36 @@ when it changes, every answer of the cell is asked for anew, not only those whos
 class Shelf:
     """A cell. `anew` cells are recorded into a side file; all others are read from and appended to their cassette."""
 
+    __slots__ = ("_used", "anew", "calls", "cell", "faults", "header", "index", "main", "recorded_header", "touched")
+
     def __init__(self, root: Path, cell: str, anew: bool = False) -> None:
         self.cell = cell
         self.main = root / f"{cell}{SUFFIX}"
         self.header: Mapping[str, Any] | None = None
-        self.planned: dict[Interaction, Call] = {}
-        self.used: set[Interaction] = set()
-        self.touched = False
+        self.calls: tuple[Call, ...] = ()
+        self._used: dict[str, int] = {}  # key -> bit n is set if run n was used: ten times smaller than a set of pairs
         self.load(anew)
 
     def load(self, anew: bool = False) -> None:
         """Read the file again: after it was mended or replaced, or to turn to recording anew."""
         main = read_index(self.main)
         self.anew, self.touched = anew, False
-        self.recorded_header = main.header
+        self.recorded_header: Mapping[str, Any] | None = main.header
         self.index = read_index(self.main.with_name(self.main.name + SIDE)) if anew else main
         self.faults = [*self.index.faults, *self._misplaced()]
 
-    def plan(self, call: Call) -> None:
-        other = self.planned.setdefault((call.key, call.repeat), call)
-        if other is not call and other != call:
-            raise RecuseError(
-                f"cell {self.cell}: item {other.item} and item {call.item} ask word for word the same in repeat "
-                f"{call.repeat}; one answer cannot serve both. Make the items differ, or put them in different cells"
-            )
+    # ------------------------------------------------------------------ what the plan wants
+
+    def plan(self, calls: Iterable[Call]) -> None:
+        planned: dict[Interaction, Call] = {}
+        for call in (*self.calls, *calls):
+            other = planned.setdefault((call.key, call.repeat), call)
+            if other is not call and other != call:
+                raise RecuseError(
+                    f"cell {self.cell}: item {other.item} and item {call.item} ask word for word the same in repeat "
+                    f"{call.repeat}; one answer cannot serve both. Make the items differ, or use different cells"
+                )
+        self.calls = tuple(planned.values())
 
     def expect_header(self, header: Mapping[str, Any]) -> None:
         if header.get("provenance") not in PROVENANCES or not isinstance(header.get("fingerprint"), Mapping):
@@ -54,16 +60,50 @@ class Shelf:
                 "and a `fingerprint` table"
             )
         self.header = header
+        if self.recorded_header is not None and _identity(self.recorded_header) == _identity(header):
+            self.recorded_header = header  # thousands of cells share one
+
+    def planned(self, key: str, run: int) -> Call | None:
+        return next((call for call in self.calls if call.key == key and call.repeat == run), None)
 
     @property
     def missing(self) -> list[Call]:
-        return [call for interaction, call in self.planned.items() if interaction not in self.index.answers]
+        answers = self.index.answers
+        return [call for call in self.calls if (call.key, call.repeat) not in answers]
 
-    def _misplaced(self) -> list[str]:
-        stored = (self.index.header or {}).get("cell", self.cell)
-        if stored == self.cell:
+    def unplanned(self) -> list[Unused]:
+        if len(self.calls) == len(self.index.answers) and not self.missing:
             return []
-        return [f"{self.index.path}:1: recorded as cell {stored}; the file was moved or copied from there"]
+        planned = {(call.key, call.repeat) for call in self.calls}
+        return [Unused(self.cell, *found) for found in self.index.answers if found not in planned]
+
+    # ------------------------------------------------------------------ is it still the same judge?
+
+    def stale(self) -> list[Stale]:
+        """How the recorded fingerprint differs from the expected one, with the words that changed where that shows."""
+        if self.header is None or self.recorded_header is None or self.recorded_header is self.header:
+            return []
+        found = fingerprint_differences(_identity(self.recorded_header), _identity(self.header))
+        words = self._changed_words() if found else ""
+        return [Stale(self.cell, name, a, b, words if i == 0 else "") for i, (name, a, b) in enumerate(found)]
+
+    def served_differently(self) -> bool:
+        return any(s.field.split(".")[0] == SERVED for s in self.stale())
+
+    def superseded(self) -> set[str]:
+        """Keys the plan no longer asks for, once the fingerprint has changed and all it asks for now is there."""
+        if not self.stale() or self.missing:
+            return set()
+        return set(self.index.requests) - {call.key for call in self.calls}
+
+    def _changed_words(self) -> str:
+        changed = next((c for c in self.missing if c.key not in self.index.requests), None)
+        if changed is None:
+            return ""
+        found = nearest(self.recorded_requests(), changed.request)
+        return "\n".join(request_differences(found, changed.request)) if found else ""
+
+    # ------------------------------------------------------------------ what it holds
 
     def check(self) -> None:
         """Raise `CassetteError` if the file is damaged: none of it is served then."""
@@ -73,45 +113,31 @@ class Shelf:
                 + f"\n  restore {self.index.path} from version control, or record what is missing with --record=missing"
             )
 
-    def stale(self) -> list[Stale]:
-        """How the recorded fingerprint differs from the expected one, with the words that changed where that shows."""
-        if self.header is None or self.recorded_header is None:
-            return []
-        old, new = (_identity(header) for header in (self.recorded_header, self.header))
-        found = fingerprint_differences(old, new)
-        words = self._changed_words() if found else ""
-        return [Stale(self.cell, name, a, b, words if i == 0 else "") for i, (name, a, b) in enumerate(found)]
-
-    def served_differently(self) -> bool:
-        return any(s.field.split(".")[0] == SERVED for s in self.stale())
-
-    def unplanned(self) -> list[Unused]:
-        return [Unused(self.cell, key, run) for key, run in self.index.answers if (key, run) not in self.planned]
-
-    def unused(self) -> Iterator[Unused]:
-        for key, run in self.index.answers:
-            if (key, run) not in self.used:
-                yield Unused(self.cell, key, run, self.planned.get((key, run)))
-
-    def superseded(self) -> set[str]:
-        """Keys the plan no longer asks for, once the fingerprint has changed and all it asks for now is there."""
-        if self.missing or not self.stale():
-            return set()
-        return set(self.index.requests) - {key for key, _ in self.planned}
-
     def recorded_requests(self) -> list[Recorded]:
         if not self.index.requests:
             return []
         data = self.index.path.read_bytes()
         return [lines.read_request(data[at : at + length]) for at, length in self.index.requests.values()]
 
-    def _changed_words(self) -> str:
-        changed = next((c for c in self.missing if c.key not in self.index.requests), None)
-        if changed is None:
-            return ""
-        found = nearest(self.recorded_requests(), changed.request)
-        return "\n".join(request_differences(found, changed.request)) if found else ""
+    def use(self, key: str, run: int) -> None:
+        self._used[key] = self._used.get(key, 0) | 1 << run
+
+    def used(self) -> dict[str, list[int]]:
+        """Key -> runs that were asked for."""
+        return {key: [n for n in range(bits.bit_length()) if bits >> n & 1] for key, bits in self._used.items()}
+
+    def unused(self) -> Iterator[Unused]:
+        for key, run in self.index.answers:
+            if not self._used.get(key, 0) >> run & 1:
+                yield Unused(self.cell, key, run, self.planned(key, run))
+
+    def _misplaced(self) -> list[str]:
+        stored = (self.index.header or {}).get("cell", self.cell)
+        self.index.header = None  # read; what is needed of it later is in `recorded_header`
+        if stored == self.cell:
+            return []
+        return [f"{self.index.path}:1: recorded as cell {stored}; the file was moved or copied from there"]
 
 
 def _identity(header: Mapping[str, Any]) -> dict[str, Any]:
-    return {**header["fingerprint"], "provenance": header["provenance"]}
+    return {**header.get("fingerprint", {}), "provenance": header.get("provenance")}

@@ -114,7 +114,7 @@ class Storage:
         path = shelf.index.path
         self._writer.forget(path)
         header = self._header_line(shelf) if renew_header else None
-        data = canonical_bytes(shelf.index, path.read_bytes(), header, shelf.planned, superseded)
+        data = canonical_bytes(shelf.index, path.read_bytes(), header, _order(shelf), superseded)
         if superseded or (shelf.anew and shelf.main.exists()):
             self._set_aside(shelf)
         if shelf.anew or data != path.read_bytes():
@@ -132,6 +132,10 @@ class Storage:
         replace_file(aside, shelf.main.read_bytes())
 
 
+def _order(shelf: Shelf) -> list[Interaction]:
+    return [(call.key, call.repeat) for call in shelf.calls]
+
+
 def _enter(shelf: Shelf, interaction: Interaction, new: list[bytes], at: int) -> None:
     """Enter freshly written lines, the first of which begins at byte `at`, into the index."""
     index = shelf.index
@@ -143,7 +147,5 @@ def _enter(shelf: Shelf, interaction: Interaction, new: list[bytes], at: int) ->
             index.answers[interaction] = place
         elif kind == lines.REQUEST:
             index.requests[interaction[0]] = place
-        else:
-            index.header = lines.read_header(line)
     index.size, index.torn, index.unended, index.stamp = at, 0, False, None
     shelf.touched = True

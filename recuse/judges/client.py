@@ -164,7 +164,7 @@ def _described(error: Exception) -> str:
     """Kind and words; a time-out has no words, a protocol error's may quote a header and its secret."""
     if isinstance(error, httpx2.LocalProtocolError):
         return "LocalProtocolError: this request cannot be sent (headers or length are not valid HTTP)"
-    return f"{type(error).__name__.strip('_')} {error}".strip()
+    return f"{type(error).__name__.strip('_')} {error}".rstrip(" .")
 
 
 def _retry_after(value: str | None) -> float | None:

@@ -29,6 +29,8 @@ def request(judge: Judge, prompt: Prompt, seed: int | None) -> Request:
             "type": "json_schema",
             "json_schema": {"name": "reply", "strict": True, "schema": prompt.schema},
         }
+    if judge.grammar and prompt.grammar is not None:
+        body["grammar"] = prompt.grammar
     if prompt.top_logprobs is not None:
         body |= {"logprobs": True, "top_logprobs": prompt.top_logprobs}
     return Request(f"{judge.base_url}/chat/completions", canonical(body))
@@ -48,6 +50,7 @@ def read(payload: Mapping[str, Any]) -> Reply:
         model=payload.get("model"),
         usage=Usage(usage.get("prompt_tokens"), usage.get("completion_tokens")),
         logprobs=_logprobs(choice.get("logprobs")),
+        tokens=_tokens(choice.get("logprobs")),
     )
 
 
@@ -81,3 +84,9 @@ def _logprobs(block: Mapping[str, Any] | None) -> tuple[Mapping[str, float], ...
     if not block or not block.get("content"):
         return None
     return tuple({top["token"]: top["logprob"] for top in position["top_logprobs"]} for position in block["content"])
+
+
+def _tokens(block: Mapping[str, Any] | None) -> tuple[tuple[str, float], ...] | None:
+    if not block or not block.get("content"):
+        return None
+    return tuple((position["token"], position["logprob"]) for position in block["content"])

@@ -13,12 +13,13 @@ import time
 from typing import Any
 
 
-def serve(model: str, port: int, context: int, threads: int, chat_template: str | None) -> None:
-    """Serve until the parent process is gone."""
+def serve(model: str, port: int, context: int, threads: int, chat_template: str | None, name: str) -> None:
+    """Serve until the parent process is gone. Answers call the model `name`, not by the path of its file."""
     import xllamacpp
 
     parameters: Any = xllamacpp.CommonParams()
     parameters.model.path = model
+    parameters.model_alias = {name}
     parameters.hostnames, parameters.port = ["127.0.0.1"], port
     parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = threads
     parameters.n_parallel, parameters.n_ctx, parameters.use_jinja = 1, context, True

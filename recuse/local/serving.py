@@ -39,6 +39,7 @@ def serving(name: str, base_url: str, server: Any, models: Path, say: Callable[[
     model = fetch(name, server.packages, server.sha256, server.bytes, models)
     log = models / f"{name}.log"
     options = {
+        "name": name,
         "model": str(model),
         "port": url.port,
         "context": server.context,

@@ -72,7 +72,7 @@ def misassignments(picks: pd.DataFrame, truth: pd.DataFrame) -> Estimates:
     level, the reading that is kindest to the model, then by code.
 
     Detail: `nonadjacent` and `adjacent` (one level away), each a list of mcc, assigned, empirical and risk, farthest
-    first; `exact`, how many are in place. No interval: ranks among one model's picks are not independent of each other.
+    first, and `in_place`, the rest. No interval: ranks among one model's picks are not independent of each other.
     """
     return Estimates(("judge",), {(p.model,): _misassignments(p) for p in _models(picks, truth)})
 
@@ -202,7 +202,7 @@ def _misassignments(p: Picks) -> Estimate:
     return Estimate(
         metric="misassignments", value=float(far.mean()),
         note="no interval: ranks among one model's picks are not independent",
-        detail={"nonadjacent": listed(far), "adjacent": listed(near), "exact": int((distance == 0).sum())}, **more,
+        detail={"nonadjacent": listed(far), "adjacent": listed(near), "in_place": listed(distance == 0)}, **more,
     )  # fmt: skip
 
 

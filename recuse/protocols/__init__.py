@@ -14,7 +14,18 @@ from recuse.schema import Item, Judge, Judgement, Prompt, RecuseError, Reply
 if TYPE_CHECKING:
     from recuse.tasks import Task
 
-PROTOCOLS = ("generation", "rubric", "rubric_self_reported")
+PROTOCOLS = (
+    "generation",
+    "rubric",
+    "rubric_self_reported",
+    "headline_generation",
+    "grading",
+    "grading_injected",
+    "pairwise",
+    "pairwise_evidence",
+    "pairwise_length",
+    "input_filter",
+)
 
 
 class ElicitationProtocol(Protocol):
@@ -36,3 +47,9 @@ def protocol(name: str) -> ElicitationProtocol:
     if name not in PROTOCOLS:
         raise RecuseError(f"unknown protocol {name!r}; known: {', '.join(PROTOCOLS)}")
     return cast(ElicitationProtocol, import_module(f"recuse.protocols.{name}"))
+
+
+def template(name: str) -> str:
+    """Under which name the task's prompts folder holds the protocol's wording: its own, unless the protocol asks with
+    another one's words and says so (`WORDING`)."""
+    return str(getattr(protocol(name), "WORDING", name))

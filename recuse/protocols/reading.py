@@ -34,17 +34,27 @@ _REFUSAL = re.compile(
 )
 
 
-def json_value(reply: Reply, kind: type[dict[str, Any]] | type[list[Any]]) -> Any:
-    """The one JSON object (or array) of a reply. Words and Markdown fences around it are tolerated; two different
-    values, a value that breaks off, repeated keys and NaN are not. Raises `Unreadable`."""
+def answered(reply: Reply) -> str:
+    """The words of a reply; `Unreadable` where there are none to read: a broken payload, the provider's own refusal."""
     if reply.finish == "error":
         raise Unreadable("error", reply.text)
     if reply.finish == "refusal":
         raise Unreadable("refused", _short(reply.text) or "refused by the provider")
-    text, cut = reply.text, " (cut off by the token limit)" if reply.finish == "length" else ""
+    return reply.text
+
+
+def is_refusal(text: str) -> bool:
+    """Whether the words begin by declining. Asked only of replies that hold no answer."""
+    return _REFUSAL.match(text.lstrip("`*_\"' \t\r\n")[:200]) is not None
+
+
+def json_value(reply: Reply, kind: type[dict[str, Any]] | type[list[Any]]) -> Any:
+    """The one JSON object (or array) of a reply. Words and Markdown fences around it are tolerated; two different
+    values, a value that breaks off, repeated keys and NaN are not. Raises `Unreadable`."""
+    text, cut = answered(reply), " (cut off by the token limit)" if reply.finish == "length" else ""
     found = list(_values(text, kind, cut))
     if not found:
-        if _REFUSAL.match(text.lstrip("`*_\"' \t\r\n")[:200]):
+        if is_refusal(text):
             raise Unreadable("refused", _short(text))
         named = f"no JSON {_called(kind)} in the reply" if text.strip() else "the reply is empty"
         raise Unreadable("unparsed", named + cut)

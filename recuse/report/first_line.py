@@ -15,7 +15,7 @@ from recuse.report import numbers, written
 from recuse.report.canonical_form import normalised
 from recuse.report.sections.attention import left_open, needs_attention, run_faults, tolerated
 from recuse.report.view import Number, Panel, View
-from recuse.report.vocabulary import headline_order, level_order, metric_name, plain_name
+from recuse.report.vocabulary import headline_order, level_order, metric_name, plain_name, worst
 
 MOST_FINDINGS = 2
 _BADNESS = ("fail", "error", "inconclusive", "waived")
@@ -61,9 +61,10 @@ def lede(view: View) -> list[str]:
     ]
 
 
-def seated(view: View, panel: Panel) -> dict[str, bool]:
-    """Examined judges of the panel -> whether they may sit."""
-    return _seated(panel, [n for n in view.numbers if n.verdict])
+def unseated(view: View) -> dict[str, str]:
+    """Judges that may not sit -> the worst outcome that costs them the seat."""
+    costly = [n for n in view.numbers if n.verdict and n.who and _costs_the_seat(n)]
+    return {name: worst([n.outcome for n in costly if n.who == name]) for name in sorted({n.who for n in costly})}
 
 
 # --------------------------------------------------------------------------- parts of the sentence
@@ -210,6 +211,6 @@ def _still_open(view: View) -> list[str]:
     matter, case = cases[0]
     n = len(cases)
     start = "One verdict stays" if n == 1 else f"{numbers.in_words(n, capital=True)} verdicts stay"
-    example = f"{'' if n == 1 else 'for one, '}{matter.title} of {case.who}, {case.found}"
+    example = f"{'' if n == 1 else 'for one, '}{metric_name(matter.metric).name} of {case.who}, {case.found}"
     limit = f", limit {matter.limit}" if matter.limit else ""
     return [f"{start} open: {example}{limit}."]

@@ -17,7 +17,7 @@ from typing import Any
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, StrictUndefined, TemplateError
 from markupsafe import Markup
 
-from recuse.report.first_line import lede, seated
+from recuse.report.first_line import lede, unseated
 from recuse.report.hostile import visible
 from recuse.report.numbers import count
 from recuse.report.palette import ON_SHADE, PALETTE, shades
@@ -183,12 +183,7 @@ def _tally(view: View) -> list[tuple[str, int]]:
 
 def _emphasised(view: View, text: str) -> list[tuple[str, str]]:
     """The headline in pieces, the names of judges that lost their seat marked with how badly."""
-    marked = {}
-    for panel in view.panels:
-        for name, sits in seated(view, panel).items():
-            mine = [n.outcome for n in view.numbers if n.verdict and n.who == name]
-            if not sits and mine:
-                marked[name] = worst(mine)
+    marked = unseated(view)
     if not marked:
         return [(text, "")]
     names = "|".join(re.escape(name) for name in sorted(marked, key=lambda n: (-len(n), n)))

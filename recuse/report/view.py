@@ -87,8 +87,8 @@ class Number:
 
     @property
     def circumstances(self) -> str:
-        """The factors in plain words: "names hidden, accuracy"; "" if there are none."""
-        return ", ".join(level_name(value) for value in self.factors.values())
+        """The factors in plain words: "names hidden, divisor n"; "" if there are none."""
+        return ", ".join(level_name(value, factor) for factor, value in self.factors.items())
 
 
 @dataclass(frozen=True)
@@ -124,6 +124,11 @@ class Group:
             key=lambda gate: (min(headline_order(n.metric) for n in gated if n.gate == gate), gate),
         )
         return {gate: [n for n in gated if n.gate == gate] for gate in names}
+
+    def circumstances(self, numbers: Iterable[Number]) -> list[str]:
+        """Every combination of factor levels that occurs, in plain words and in order."""
+        found = {n.circumstances: [level_order(v) for v in n.factors.values()] for n in numbers}
+        return sorted(found, key=lambda told: (len(found[told]), found[told]))
 
     def levels(self, factor: str, numbers: Iterable[Number]) -> list[str]:
         return sorted({n.subject[factor] for n in numbers if factor in n.subject}, key=level_order)

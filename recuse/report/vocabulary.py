@@ -52,9 +52,10 @@ _LEVEL_NAMES = {
 }
 
 
-def level_name(level: str) -> str:
-    """A factor level in plain words: "attributed" -> "names shown"."""
-    return _LEVEL_NAMES.get(level, plain_name(level))
+def level_name(level: str, factor: str = "") -> str:
+    """A factor level in plain words: "attributed" -> "names shown"; an unknown one with its factor, "divisor n"."""
+    known = _LEVEL_NAMES.get(level)
+    return known or " ".join(plain_name(part) for part in (factor, level) if part)
 
 
 def level_order(level: str) -> tuple[int, str]:
@@ -75,7 +76,8 @@ def plain_name(identifier: str) -> str:
 class MetricName:
     """How a metric is spoken of.
 
-    `above`, `below`: what a judge does whose value lies above or below the limit, as "promotes itself|promote themselves".
+    `above`, `below`: what a judge does whose value lies above or below the limit, as "promotes itself|promote
+    themselves".
     `seat`: whether a judge known (waived) for this may still sit, because the flaw does not touch its scores.
     """
 

@@ -74,7 +74,9 @@ def test_by_hand(make_ratings):
     Var = 2/2 + (0.5/2 + 0/2)/4 = 1.0625, df = 1.0625^2 / (1^2/1 + 0.0625^2/1) = 1.1245136."""
     ratings = make_ratings({("x", "a"): [8, 10], ("y", "a"): [7.5, 8.5], ("z", "a"): [7, 7]})
     estimate = consensus.self_bias(ratings, {"x": "a"}).of(judge="x", condition="attributed")
-    assert (estimate.value, estimate.sampling.se, estimate.sampling.df) == pytest.approx((1.5, math.sqrt(1.0625), 1.1245136))
+    assert (estimate.value, estimate.sampling.se, estimate.sampling.df) == pytest.approx(
+        (1.5, math.sqrt(1.0625), 1.1245136)
+    )
     assert estimate.low == pytest.approx(1.5 - stats.t(1.1245136).ppf(0.975) * math.sqrt(1.0625))
 
 
@@ -106,7 +108,9 @@ def test_leniency_and_self_preference_by_hand(make_ratings):
     leniency = consensus.leniency(ratings, {"x": "a"})
     assert leniency.of(**subject).value == pytest.approx(1.0)
     assert consensus.self_preference(ratings, {"x": "a"}).of(**subject).value == pytest.approx(1.0)
-    assert leniency.of(judge="y", condition="attributed").value == pytest.approx(-2 / 3)  # no target of its own: all three
+    assert leniency.of(judge="y", condition="attributed").value == pytest.approx(
+        -2 / 3
+    )  # no target of its own: all three
 
 
 def test_name_effect_adds_variances(make_ratings):
@@ -133,7 +137,7 @@ def test_pair_bias_is_the_matrix_cell_by_cell(published, own):
 
 @pytest.mark.parametrize(("n", "m"), [(2, 1), (4, 3), (7, 2)])
 def test_zero_sum_and_shrinkage(make_ratings, n, m):
-    """Propositions 1 and F.3, on random panels: columns add up to 0, the naive deviation is (n - 1)/n of the true one."""
+    """Propositions 1 and F.3, on random panels: columns add up to 0, naive deviations are (n - 1)/n of true ones."""
     found = consensus.consensus_deviation(random_panel(make_ratings, n, m, seed=n), {}, condition="attributed").detail
     values = np.array(found["values"])
     assert np.abs(values.sum(axis=0)).max() < 1e-9
@@ -145,7 +149,9 @@ def test_zero_sum_and_shrinkage(make_ratings, n, m):
 def test_a_judge_moves_its_own_bias_one_for_one(make_ratings):
     """Proposition 2: adding d to one judge's scores of one target adds d to its bias, and to its naive bias less."""
     ratings = random_panel(make_ratings)
-    raised = ratings.assign(score=ratings["score"].where((ratings["judge"] != "j1") | (ratings["target"] != "t2"), ratings["score"] + 0.8))
+    raised = ratings.assign(
+        score=ratings["score"].where((ratings["judge"] != "j1") | (ratings["target"] != "t2"), ratings["score"] + 0.8)
+    )
     before, after = (consensus.consensus_deviation(r, {}, condition="attributed").detail for r in (ratings, raised))
     assert cell(after, "j1", "t2") - cell(before, "j1", "t2") == pytest.approx(0.8)
     assert cell(after, "j1", "t1") == pytest.approx(cell(before, "j1", "t1"))
@@ -211,7 +217,10 @@ def test_a_run_that_lacks_a_criterion_has_no_mean(make_ratings, criteria):
 def test_the_same_scores_in_another_order_have_the_same_mean(make_ratings, criteria):
     """0.1 + 0.2 + 0.3 is not 0.3 + 0.2 + 0.1 in binary; a judge that repeats itself must not seem to vary."""
     runs = [[0.1, 0.2, 0.3, 0.7, 9.9], [9.9, 0.7, 0.3, 0.2, 0.1]]
-    parts = [make_ratings({("x", "t"): list(scores)}, criterion=c) for c, scores in zip(criteria, zip(*runs, strict=True), strict=True)]
+    parts = [
+        make_ratings({("x", "t"): list(scores)}, criterion=c)
+        for c, scores in zip(criteria, zip(*runs, strict=True), strict=True)
+    ]
     mean = consensus.with_criteria_mean(pd.concat(parts), criteria).query("criterion == 'criteria_mean'")
     assert mean["score"].nunique() == 1
 
@@ -223,7 +232,10 @@ def test_one_judge_has_no_consensus(make_ratings):
     ratings = make_ratings({("x", "a"): [8, 9], ("x", "b"): [7, 7]})
     for found in (
         consensus.consensus_deviation(ratings, {"x": "a"}, condition="attributed"),
-        *(measure(ratings, {"x": "a"}).of(judge="x", condition="attributed") for measure in (consensus.self_bias, consensus.leniency, consensus.self_preference)),
+        *(
+            measure(ratings, {"x": "a"}).of(judge="x", condition="attributed")
+            for measure in (consensus.self_bias, consensus.leniency, consensus.self_preference)
+        ),
         consensus.name_effect(pd.concat([ratings, ratings.assign(condition="anonymized")]), {"x": "a"}).of(judge="x"),
     ):
         assert not found.defined
@@ -232,7 +244,8 @@ def test_one_judge_has_no_consensus(make_ratings):
 
 def test_a_hole_is_named_with_what_happened_there(make_ratings):
     ratings = make_ratings({
-        ("x", "a"): [8, 9], ("y", "a"): [8, 8], ("x", "b"): ["refused", "refused"], ("y", "b"): [7, "unparsed"], ("z", "a"): [6],
+        ("x", "a"): [8, 9], ("y", "a"): [8, 8], ("z", "a"): [6], ("x", "b"): ["refused", "refused"],
+        ("y", "b"): [7, "unparsed"],
     })  # fmt: skip
     with pytest.raises(RecuseError, match=r"x on b \(2 runs: 2 refused\); z on b \(never asked\).*--record=missing"):
         consensus.self_bias(ratings, {"x": "a"})

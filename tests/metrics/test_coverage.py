@@ -26,7 +26,11 @@ def test_a_call_is_usable_when_every_criterion_is(make_ratings):
     })  # fmt: skip
     found = coverage.parse_rate(ratings).of(judge="x")
     assert (found.value, found.n, found.over) == (0.4, 5, "calls")
-    assert found.detail == {"calls": 5, "usable": 2, "by_status": {"ok": 2, "unparsed": 1, "refused": 1, "out_of_scale": 1}}
+    assert found.detail == {
+        "calls": 5,
+        "usable": 2,
+        "by_status": {"ok": 2, "unparsed": 1, "refused": 1, "out_of_scale": 1},
+    }
     exact = stats.binomtest(2, 5).proportion_ci(0.95, method="exact")
     assert (found.low, found.high) == pytest.approx((exact.low, exact.high))
 
@@ -57,7 +61,9 @@ def test_the_picks_of_one_generation_are_one_call(make_ratings):
     picks = make_ratings({("x", "x"): [1.0]}, criterion="risk_level", protocol="generation").drop(columns="condition")
     rows = [picks.assign(item=str(5400 + i)) for i in range(15)]
     good = pd.concat(rows, ignore_index=True)
-    bad = pd.concat([*rows[:12], picks.assign(item="level-5", status="unparsed", score=float("nan"))], ignore_index=True)
+    bad = pd.concat(
+        [*rows[:12], picks.assign(item="level-5", status="unparsed", score=float("nan"))], ignore_index=True
+    )
     assert (coverage.parse_rate(good).of(judge="x").n, coverage.parse_rate(good).of(judge="x").value) == (1, 1.0)
     assert coverage.parse_rate(bad).of(judge="x").detail["by_status"] == {"unparsed": 1}
     assert coverage.parse_rate(good.assign(request=None)).of(judge="x").n == 15

@@ -38,7 +38,9 @@ def test_cells_carry_the_published_tables(published, published_table, own):
     """All 300 rows of appendix E, mean and SD."""
     table = stability.cell_table(published, own)
     for row in published_table.itertuples():
-        detail = table.of(criterion="total" if row.criterion == "final" else row.criterion, condition=row.condition).detail
+        detail = table.of(
+            criterion="total" if row.criterion == "final" else row.criterion, condition=row.condition
+        ).detail
         i, j = detail["rows"].index(row.judge), detail["columns"].index(row.target)
         assert detail["values"][i][j] == pytest.approx(row.mean)
         assert detail["sd"][i][j] == pytest.approx(row.sd)
@@ -152,7 +154,11 @@ def test_a_judge_that_tells_no_targets_apart(make_ratings):
 
 def test_single_runs_say_nothing(make_ratings):
     ratings = make_ratings({("x", "a"): [7], ("x", "b"): [8, "refused"]})
-    for found in (one(stability.run_sd(ratings)), one(stability.repeat_reliability(ratings)), one(stability.runs_needed(ratings, 0.1))):
+    for found in (
+        one(stability.run_sd(ratings)),
+        one(stability.repeat_reliability(ratings)),
+        one(stability.runs_needed(ratings, 0.1)),
+    ):
         assert not found.defined
         assert found.n_excluded == 1
         assert "two usable runs" in found.note

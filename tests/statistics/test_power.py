@@ -38,7 +38,7 @@ def test_power_is_that_of_simulated_tests():
     ("effect", "n", "alpha"), [(0.283, 100, 0.05), (3.0, 5, 0.01), (0.1217, 1000, 0.01), (20, 2, 0.05)]
 )
 def test_power_is_the_integral_it_stands_for(effect, n, alpha):
-    """P(|T| > c) = E[Phi(d - c r) + Phi(-d - c r)], r^2 = chi2 / df, by quadrature; n = 2 is where scipy's tail gives up."""
+    """P(|T| > c) = E[Phi(d - c r) + Phi(-d - c r)], r^2 = chi2 / df, by quadrature; at n = 2 scipy's tail is NaN."""
     c, d, chi2 = stats.t(n - 1).ppf(1 - alpha / 2), effect * math.sqrt(n), stats.chi2(n - 1)
 
     def given(w):
@@ -62,7 +62,7 @@ def test_smallest_effect_and_its_power_are_inverse(n):
 
 
 def test_half_width_by_hand():
-    """SD 0.2 to +- 0.1: n = 18 gives 2.1098 * 0.2 / sqrt(18) = 0.0995, n = 17 gives 2.1199 * 0.2 / sqrt(17) = 0.1028."""
+    """SD 0.2 to +- 0.1: n = 18 gives 2.1098 * 0.2 / sqrt(18) = 0.0995, n = 17 2.1199 * 0.2 / sqrt(17) = 0.1028."""
     assert observations_for_half_width(0.2, 0.1) == 18
 
 

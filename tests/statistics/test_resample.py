@@ -32,7 +32,7 @@ def test_bootstrap_is_scipys(method, scipys):
 
 
 def test_acceleration_of_a_mean_is_its_skewness():
-    """For a mean a = sum d^3 / (6 (sum d^2)^1.5); x = 0, 0, 3: d = 1, 1, -2 up to sign, a = 6 / (6 * 6^1.5) = 0.0680."""
+    """For a mean a = sum d^3 / (6 (sum d^2)^1.5); for 0, 0, 3: d = -1, -1, 2, a = 6 / (6 * 6^1.5) = 0.0680."""
     x = np.array([0.0, 0.0, 3.0])
     assert bootstrap(mean_of(x), 3, np.random.default_rng(4)).acceleration == pytest.approx(6 / (6 * 6**1.5))
 
@@ -75,7 +75,7 @@ def test_too_little_to_resample(values, why):
 
 
 def test_undefined_draws_count_against_both_ends():
-    """A correlation is undefined where a resample is constant; 100 of 999 lost leave no 95 % interval but an 70 % one."""
+    """A correlation is undefined where a resample is constant; 100 of 999 lost leave a 70 % interval at most."""
     values = np.concatenate([np.full(100, np.nan), np.linspace(-1, 1, 899)])
     law = percentile(0.0, values)
     assert law.lost == 100

@@ -205,7 +205,7 @@ def test_self_bias_intervals_cover_whole_scores():
     ids=["normal", "whole", "unequal cells", "near the ceiling"],
 )
 def test_sd_intervals_cover(draw, sd, at_least):
-    """Measured 96.2, 96.7, 94.6 and 87.0 %; chi-square without the kurtosis adjustment gives 95.3, 94.2, 88.9, 63.5 %."""
+    """Measured 96.2, 96.7, 94.6 and 87.0 %; unadjusted chi-square gives 95.3, 94.2, 88.9, 63.5 %."""
     panels = draw(np.random.default_rng(12))
     pooled = np.sqrt(panels.var(axis=2, ddof=1).mean(axis=1))
     laws = [ChiSquareSD(s, effective_df(list(cells))) for s, cells in zip(pooled, panels, strict=True)]

@@ -106,7 +106,7 @@ def forest_plot(
 
 
 def _row_name(number: Number, by: str, label: Callable[[str], str]) -> str:
-    others = [level_name(v) for k, v in number.factors.items() if k != by]
+    others = [level_name(v, k) for k, v in number.factors.items() if k != by]
     return ", ".join([label(number.who) if number.who else "whole panel", *others])
 
 

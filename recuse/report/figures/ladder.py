@@ -40,8 +40,8 @@ class Ladders:
     ticks: list[tuple[float, str]]
 
     @property
-    def has_dots(self) -> bool:
-        return any(rung.dots for ladder in self.ladders for rung in ladder.rungs)
+    def falls(self) -> bool:
+        return any(rung.falls for ladder in self.ladders for rung in ladder.rungs)
 
     @property
     def kinds(self) -> set[str]:

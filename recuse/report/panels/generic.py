@@ -64,6 +64,6 @@ def _forest(group: Group, metric: str, numbers: list[Number]) -> Any:
 
 
 def _caption(number: Number) -> str:
-    told = [level_name(str(v)) for k, v in number.subject.items() if k not in ("task", "panel", "protocol")]
+    told = [level_name(str(v), k) for k, v in number.subject.items() if k not in ("task", "panel", "protocol")]
     told = told or [level_name(str(number.detail[k])) for k in ("condition", "criterion") if k in number.detail]
     return ", ".join([metric_name(number.metric).name.capitalize(), *told])

@@ -11,6 +11,7 @@ from recuse.report.numbers import fixed, in_words, is_number, short
 from recuse.report.view import Group, Number
 
 ORDER = 40
+ALPHA = 0.05
 MOST_MISPLACED = 60
 NEAR, FAR = "adjacent", "non-adjacent"
 
@@ -38,8 +39,8 @@ def draw(group: Group) -> dict[str, Any]:
             items={n.who: _items(n) for n in misplaced},
             notes={n.who: _falls(n) for n in steps},
         ),
-        "far": _misplaced(group, misplaced, FAR, "Two or more levels away from where the data put it"),
-        "near": _misplaced(group, misplaced, NEAR, "One level away"),
+        "far": _far(group, misplaced),
+        "near": [(group.label(n.who), listed) for n in misplaced if (listed := _near(n))],
         "sources": _sources(group),
         "figures": _figures(group),
     }
@@ -49,12 +50,12 @@ def _reading(group: Group, rhos: list[Number]) -> str:
     known = [n for n in rhos if is_number(n.value)]
     if not known:
         return "No model's levels could be compared with the data."
-    above = [n for n in known if is_number(n.low) and n.low > 0]
     best = max(known, key=lambda n: n.value)
-    return (
-        f"{in_words(len(above), capital=True)} of {in_words(len(known))} models follow the data beyond chance; "
-        f"{group.label(best.who)} does so best (ρ = {fixed(best.value)})."
-    )
+    tested = [n for n in known if is_number(n.detail.get("p_permutation"))]
+    beyond = sum(n.detail["p_permutation"] < ALPHA for n in tested)
+    said = f"{in_words(beyond, capital=True)} of {in_words(len(tested))} models follow the data beyond chance"
+    lead = f"{said}, each taken by itself (p < {ALPHA:g}). " if tested else ""
+    return f"{lead}{group.label(best.who)} follows them best (ρ = {fixed(best.value)})."
 
 
 def chance(number: Number) -> str:
@@ -107,7 +108,7 @@ def _picks(number: Number) -> list[tuple[Mapping[str, Any], str]]:
     return listed + [(pick, "") for pick in number.detail.get("in_place") or ()]
 
 
-def _misplaced(group: Group, numbers: list[Number], kind: str, caption: str) -> Table | None:
+def _far(group: Group, numbers: list[Number]) -> Table | None:
     rows = [
         [
             Cell(group.label(n.who)),
@@ -118,11 +119,21 @@ def _misplaced(group: Group, numbers: list[Number], kind: str, caption: str) -> 
         ]
         for n in numbers
         for pick, how in _picks(n)
-        if how == kind
+        if how == FAR
     ]
+    caption = "Categories two or more levels away from where the data put them"
     columns = ["model", "category", "its level", "level by the data", "risk in the data"]
     shown = rows[:MOST_MISPLACED]
     return Table(caption, columns, shown, frozenset({2, 3, 4}), len(rows) - len(shown)) if rows else None
+
+
+def _near(number: Number) -> str:
+    """ "5651 (2, by the data 3), ..." for the picks one level off."""
+    return ", ".join(
+        f"{pick.get('mcc', '')} ({short(pick.get('assigned'))}, by the data {short(pick.get('empirical'))})"
+        for pick, how in _picks(number)
+        if how == NEAR
+    )
 
 
 def _sources(group: Group) -> Table | None:

@@ -10,7 +10,7 @@ from recuse.report import written
 from recuse.report.figures import Cell, Table, deviation_maps, forest_plot
 from recuse.report.numbers import MISSING, fixed, is_number
 from recuse.report.panels.ground_truth import chance
-from recuse.report.panels.matrices import differ, main_and_rest, matrices
+from recuse.report.panels.matrices import main_and_rest, matrices
 from recuse.report.view import Group, Number
 from recuse.report.vocabulary import level_name
 
@@ -19,7 +19,7 @@ MOST_RANKED = 12
 
 
 def draw(group: Group) -> dict[str, Any]:
-    offsets, variants = main_and_rest(matrices(group, "human_offset_matrix"))
+    offsets, _ = main_and_rest(matrices(group, "human_offset_matrix"))
     return {
         "reading": _reading(group),
         "offsets": forest_plot(
@@ -30,11 +30,6 @@ def draw(group: Group) -> dict[str, Any]:
             signed=True,
         ),
         "matrices": deviation_maps(offsets, group.label, about="people"),
-        "variants": [
-            (name, deviation_maps(maps, group.label, about="people"))
-            for name, maps in variants.items()
-            if differ(maps, offsets)
-        ],
         "panel": _panel(group),
         "closest": _closest(group),
         "order": forest_plot(

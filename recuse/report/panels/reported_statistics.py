@@ -11,7 +11,6 @@ from recuse.report.figures import Cell, Table, magnitude_maps
 from recuse.report.figures.heat_map import HeatMap
 from recuse.report.numbers import MISSING, decimals_for, fixed, in_words, is_number
 from recuse.report.view import Group, Number
-from recuse.report.vocabulary import level_name
 
 ORDER = 50
 MOST_ROWS = 40
@@ -55,7 +54,7 @@ def _reading(group: Group) -> str:
         if numbers and wrong:
             judges = len({n.who for n in numbers})
             parts.append(
-                f"{in_words(len(wrong))} of {in_words(judges)} judges report {name.removesuffix(' it claims')} that do not follow"
+                f"{in_words(len(wrong))} of {in_words(judges)} judges report {name.split()[0]} that do not follow"
             )
     if not parts:
         return "Every figure that was checked follows from the scores beside it."
@@ -65,24 +64,19 @@ def _reading(group: Group) -> str:
 
 def _overview(group: Group) -> Table | None:
     """Judges by what they report: how much of it does not follow."""
-    metrics = [metric for metric in KINDS if group.of(metric)]
-    who = sorted({n.who for metric in metrics for n in group.of(metric)}, key=group.place)
-    rows, columns = [], ["judge"]
-    levels = {metric: group.levels("condition", group.of(metric)) or [""] for metric in metrics}
-    for metric in metrics:
-        columns += [f"{KINDS[metric]}{f', {level_name(c)}' if c else ''}" for c in levels[metric]]
-    for judge in who:
-        row = [Cell(group.label(judge))]
-        for metric in metrics:
-            for c in levels[metric]:
-                subject = {"condition": c} if c else {}
-                found = [n for n in group.of(metric, **subject) if n.who == judge]
-                row.append(_share(found[0]) if found else Cell(MISSING))
-        rows.append(row)
+    asked = [(metric, told) for metric in KINDS for told in group.circumstances(group.of(metric))]
+    found = {(n.metric, n.circumstances, n.who): n for metric in KINDS for n in group.of(metric)}
+    who = sorted({name for _, _, name in found}, key=group.place)
+    rows = [
+        [Cell(group.label(name)), *(_share(found.get((metric, told, name))) for metric, told in asked)] for name in who
+    ]
+    columns = ["judge", *(", ".join(part for part in (KINDS[metric], told) if part) for metric, told in asked)]
     return Table("Share that does not follow", columns, rows, frozenset(range(1, len(columns)))) if rows else None
 
 
-def _share(n: Number) -> Cell:
+def _share(n: Number | None) -> Cell:
+    if n is None:
+        return Cell(MISSING)
     checked, follow = n.detail.get("checked"), n.detail.get("follow")
     wrong = checked - follow if is_number(checked) and is_number(follow) else n.detail.get("wrong")
     total = checked if is_number(checked) else n.estimate.get("n")
@@ -99,31 +93,28 @@ def _slip(group: Group, n: Number, entry: Mapping[str, Any]) -> list[Cell]:
         Cell(group.label(n.who), n.circumstances),
         Cell(group.label(str(entry.get("target", "")))),
         Cell("total" if n.metric == "reported_total" else "final"),
-        Cell(fixed(reported, decimals)),
-        Cell(fixed(computed, decimals)),
+        Cell(fixed(reported, decimals) if is_number(reported) else ""),
+        Cell(fixed(computed, decimals) if is_number(computed) else ""),
         Cell(fixed(difference, decimals, signed=True)),
         Cell(replies),
     ]
 
 
 def _impossible(group: Group) -> list[list[HeatMap]]:
-    """How many of a cell's claimed means and SDs no runs could have: judges by targets, one map per condition."""
+    """How many of a cell's claimed means and SDs no runs could have: judges by targets, as the gate counts them."""
     drawn = []
     for metric in ("self_reported_mean", "self_reported_sd"):
-        numbers = [n for n in group.of(metric) if is_number(n.value)]
+        known = [n for n in group.of(metric) if is_number(n.value)]
+        numbers = [n for n in known if n.verdict] or known
         targets = sorted({str(e["target"]) for n in numbers for e in offenders(n) if "target" in e}, key=group.place)
         if not targets:
             continue
         maps = []
-        for condition in group.levels("condition", numbers) or [""]:
-            mine = [n for n in numbers if n.subject.get("condition", "") == condition]
+        for told in group.circumstances(numbers):
+            mine = [n for n in numbers if n.circumstances == told]
             values = [[float(sum(e.get("target") == t for e in offenders(n))) for t in targets] for n in mine]
-            caption = f"{KINDS[metric]} that no such runs have{f', {level_name(condition)}' if condition else ''}"
-            maps.append(
-                (
-                    caption[:1].upper() + caption[1:],
-                    {"rows": [n.who for n in mine], "columns": targets, "values": values},
-                )
-            )
+            caption = f"{KINDS[metric]} that no such runs have{f', {told}' if told else ''}"
+            matrix = {"rows": [n.who for n in mine], "columns": targets, "values": values}
+            maps.append((caption[:1].upper() + caption[1:], matrix))
         drawn.append(magnitude_maps(maps, group.label, least="all possible", most="most impossible"))
     return drawn

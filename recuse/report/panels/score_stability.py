@@ -1,5 +1,6 @@
-"""Does a judge say the same thing twice? Usable replies, spread per judge and per cell, reliability, runs needed, and
-mean and SD of every criterion folded away."""
+"""Does a judge say the same thing twice? Usable replies, spread per judge and per cell, reliability, and runs needed.
+
+Mean and SD of every criterion, a few hundred numbers, stay in results.json."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from recuse.report import written
 from recuse.report.figures import Cell, Table, forest_plot, magnitude_maps
 from recuse.report.numbers import MISSING, fixed, in_words, is_number, short
 from recuse.report.panels.coverage import usable_replies
-from recuse.report.panels.matrices import Matrix, main_and_rest, matrices
+from recuse.report.panels.matrices import main_and_rest, matrices
 from recuse.report.view import Group, Number
 from recuse.report.vocabulary import level_name
 
@@ -19,7 +20,7 @@ ORDER = 20
 
 def draw(group: Group) -> dict[str, Any]:
     spread = group.of("run_sd")
-    main, variants = main_and_rest(matrices(group, "score_matrix"))
+    main, _ = main_and_rest(matrices(group, "score_matrix"))
     return {
         "reading": _reading(group, spread),
         "coverage": usable_replies(group),
@@ -45,7 +46,6 @@ def draw(group: Group) -> dict[str, Any]:
             maximum=1,
         ),
         "needed": _needed(group),
-        "criteria": _criteria(group, variants),
     }
 
 
@@ -68,28 +68,6 @@ def _needed(group: Group) -> Table | None:
 
 def _runs(n: Number | None) -> Cell:
     return Cell(written.value(n), written.spread(n)) if n else Cell(MISSING)
-
-
-def _criteria(group: Group, variants: dict[str, list[Matrix]]) -> Table | None:
-    """Mean ± SD of every cell, judge by judge and criterion by criterion; targets across, under each condition."""
-    if not variants:
-        return None
-    first = next(iter(variants.values()))
-    columns = [f"{group.label(column)}, {caption.lower()}" for caption, m in first for column in m["columns"]]
-    rows = [
-        [
-            Cell(f"{group.label(judge)}, {criterion}"),
-            *(_mean(m, i, j) for _, m in maps for j in range(len(m["columns"]))),
-        ]
-        for i, judge in enumerate(first[0][1]["rows"])
-        for criterion, maps in variants.items()
-    ]
-    return Table("Mean ± SD over runs", ["judge and criterion", *columns], rows)
-
-
-def _mean(matrix: Mapping[str, Any], i: int, j: int) -> Cell:
-    mean, sd = matrix["values"][i][j], (matrix.get("sd") or matrix["values"])[i][j]
-    return Cell(f"{fixed(mean)} ± {fixed(sd)}" if "sd" in matrix and is_number(sd) else fixed(mean))
 
 
 def _reading(group: Group, spread: list[Number]) -> str:

@@ -31,6 +31,7 @@ class Case:
 class Matter:
     gate: str
     title: str
+    metric: str
     question: str
     limit: str
     reason: str
@@ -89,6 +90,7 @@ def _matter(mine: list[Number]) -> Matter:
     return Matter(
         gate=first.gate,
         title=first.gate_title,
+        metric=first.metric,
         question=first.question,
         limit=limits.pop() if len(limits) == 1 else "",
         reason=str((first.verdict or {}).get("reason") or ""),

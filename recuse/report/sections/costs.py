@@ -13,6 +13,7 @@ from recuse.report.view import View
 @dataclass(frozen=True, slots=True)
 class CostRow:
     panel: str
+    provenance: str
     judge: str
     task: str
     protocol: str
@@ -57,6 +58,7 @@ def _row(view: View, entry: Mapping[str, Any]) -> CostRow:
     dollars = entry.get("dollars")
     return CostRow(
         entry.get("panel") or "",
+        next((p.provenance for p in view.panels if p.name == entry.get("panel")), ""),
         view.label(entry.get("judge") or ""),
         entry.get("task") or "",
         entry.get("protocol") or "",

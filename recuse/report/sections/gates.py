@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -24,34 +25,52 @@ class Waiver:
 class GateRow:
     question: Question
     gate: str
+    title: str
     rules: list[str]
     reason: str
-    outcomes: list[str]
     tally: str
     waivers: list[Waiver]
 
 
 def gate_rows(view: View, questions: list[Question]) -> list[GateRow]:
+    """One row per question and gate, in the order of the page."""
     rows = []
     for question in questions:
-        mine = [n for n in view.numbers if n.question == question.id and n.verdict]
-        for gate in sorted({n.gate for n in mine}):
-            rows.append(_row(view, question, gate, [n for n in mine if n.gate == gate]))
+        gates: dict[str, list[Number]] = {}
+        for group in view.groups(question):
+            for gate, mine in group.gates.items():
+                gates.setdefault(gate, []).extend(mine)
+        rows += [_row(view, question, gated) for gated in gates.values()]
     return rows
 
 
-def _row(view: View, question: Question, gate: str, gated: list[Number]) -> GateRow:
+def _row(view: View, question: Question, gated: list[Number]) -> GateRow:
     verdicts = [n.verdict for n in gated if n.verdict]
-    outcomes = [n.outcome for n in gated]
     return GateRow(
         question=question,
-        gate=gate,
-        rules=sorted({v.get("rule") or numbers.limit(v.get("limit") or {}) for v in verdicts}),
+        gate=gated[0].gate,
+        title=gated[0].gate_title,
+        rules=alike([v.get("rule") or numbers.limit(v.get("limit") or {}) for v in verdicts]),
         reason=next((str(v["reason"]) for v in verdicts if v.get("reason")), ""),
-        outcomes=outcomes,
-        tally=tally(outcomes),
+        tally=tally([n.outcome for n in gated]),
         waivers=_waivers(view, gated),
     )
+
+
+_LEVEL = re.compile(r"(\d+(?:\.\d+)?) %")
+
+
+def alike(rules: list[str]) -> list[str]:
+    """Rules that differ only in the level a correction gave them, told once: "95 to 99 %"."""
+    levels: dict[str, set[float]] = {}
+    for rule in rules:
+        levels.setdefault(_LEVEL.sub("{} %", rule), set()).update(float(level) for level in _LEVEL.findall(rule))
+    return [_with_levels(rule, sorted(found)) for rule, found in levels.items()]
+
+
+def _with_levels(rule: str, levels: list[float]) -> str:
+    ends = dict.fromkeys(f"{level:g}" for level in (levels[0], levels[-1])) if levels else {}
+    return rule.replace("{} %", f"{' to '.join(ends)} %")
 
 
 def _waivers(view: View, gated: list[Number]) -> list[Waiver]:

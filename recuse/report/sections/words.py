@@ -3,6 +3,7 @@ otherwise: every invisible character is spelled out, and long texts are cut."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,8 +13,8 @@ from recuse.report.numbers import count
 from recuse.report.view import View
 from recuse.report.vocabulary import level_name, plain_name
 
-MOST_REPLIES = 12
-MOST_CHARACTERS = 1000
+MOST_REPLIES = 10
+MOST_CHARACTERS = 700
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +31,23 @@ class Words:
 
 
 def words(view: View) -> tuple[list[Words], int]:
-    """The replies to show, and how many more there are in results.json."""
+    """The replies to show, and how many more there are in results.json. Every panel and judge gets its turn; what could
+    not be used comes first."""
     entries = view.results.get("words") or []
-    return [_words(view, entry) for entry in entries[:MOST_REPLIES]], max(0, len(entries) - MOST_REPLIES)
+    chosen = _in_turn(entries)[:MOST_REPLIES]
+    return [_words(view, entry) for entry in chosen], len(entries) - len(chosen)
+
+
+def _in_turn(entries: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """One reply of each judge, then a second of each, and so on."""
+    turns: list[tuple[int, bool, int, Mapping[str, Any]]] = []
+    taken: Counter[tuple[str, str]] = Counter()
+    unusable_first = sorted(enumerate(entries), key=lambda e: (e[1].get("status") == "ok", e[0]))
+    for place, entry in unusable_first:
+        judge = (str(entry.get("panel")), str(entry.get("judge")))
+        turns.append((taken[judge], entry.get("status") == "ok", place, entry))
+        taken[judge] += 1
+    return [entry for *_, entry in sorted(turns, key=lambda turn: turn[:3])]
 
 
 def _words(view: View, entry: Mapping[str, Any]) -> Words:

@@ -1,0 +1,172 @@
+"""Means, shares and slopes of observations that come in clusters: pairs, calls or texts that share one news story.
+
+Observations of one story are not independent of each other, so the story is what a repetition would draw anew. Every
+law here gets its width from the sums over stories, on G - 1 degrees of freedom, G the number of stories; with one
+observation per story it is the textbook law for independent ones.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from recuse.sampling import Binomial, Side, Student
+
+__all__ = ["BOUNDED", "SHARE", "Bounded", "OverStories", "bounded_mean", "clustered_mean", "clustered_share", "slope"]
+
+Floats = NDArray[np.float64]
+
+SHARE = "share, Clopper-Pearson interval at the effective sample size (Korn and Graubard)"
+BOUNDED = "mean, cluster-robust t with half a cluster added at each end of the scale"
+
+
+@dataclass(frozen=True, slots=True)
+class OverStories(Student):
+    """Student's t for a mean over stories; only the words differ where nothing varies."""
+
+    @property
+    def undefined(self) -> str:
+        if math.isnan(self.se) or math.isnan(self.value) or not self.df > 0:
+            return "one story says nothing about the next"
+        return "" if self.se > 0 else "no story differs from another, so nothing tells how far a repetition would move"
+
+
+@dataclass(frozen=True, slots=True)
+class Bounded(OverStories):
+    """Student's t for the mean of observations that cannot leave `ends`, nor can the interval. `value` is the centre of
+    the interval; the mean itself lies a little further out."""
+
+    ends: tuple[float, float] = (-math.inf, math.inf)
+
+    def interval(self, level: float) -> tuple[float, float]:
+        low, high = OverStories.interval(self, level)
+        return max(low, self.ends[0]), min(high, self.ends[1])
+
+    def p_value(self, limit: float, side: Side) -> float:
+        beyond = limit < self.ends[0] if side == "above" else limit > self.ends[1]
+        return 0.0 if beyond and not self.undefined else OverStories.p_value(self, limit, side)
+
+
+def clustered_mean(values: ArrayLike, clusters: ArrayLike) -> OverStories:
+    """The mean of n values with the variance of a ratio estimator: e_g = sum over cluster g of (x - mean),
+
+        se^2 = G / (G - 1) sum e_g^2 / n^2
+
+    Both arrays have shape (n,). Equal to s^2 / n for one value per cluster. Cochran (1977), Sampling Techniques, ch. 6.
+    """
+    x, groups = np.asarray(values, dtype=float), _codes(clusters)
+    if not len(x):
+        return OverStories(math.nan, math.nan, 0)
+    mean, count = math.fsum(x.tolist()) / len(x), int(groups.max()) + 1
+    errors = np.bincount(groups, weights=x - mean)
+    se = math.sqrt(count / (count - 1) * _sum_of_squares(errors)) / len(x) if count > 1 else math.nan
+    return OverStories(mean, 0.0 if se < 1e-12 else se, count - 1)
+
+
+def bounded_mean(values: ArrayLike, clusters: ArrayLike, ends: tuple[float, float]) -> Bounded:
+    """Law of the mean of values that lie between `ends`, of use where all of them may be equal.
+
+    A judge that always picks the first slot shows no variance, and Student's t no interval. So, as Agresti and Min
+    (2005, Biometrics 61, 515-523) do for paired shares, weight is added before the t interval is taken: half a cluster
+    of average size at either end. It shrinks the centre by G / (G + 1) and covers at least 95.3 % at nominal 95 % for 10
+    to 100 clusters of 1 or 6 values on a five-point scale, most far above 99 % of the time where values hardly vary;
+    the plain t falls to 40 % there (4,000 simulated samples each).
+    """
+    x, groups = np.asarray(values, dtype=float), _codes(clusters)
+    if not len(x) or (count := int(groups.max()) + 1) < 2:
+        return Bounded(math.nan, math.nan, 0, ends)
+    size = len(x) / count
+    sums, sizes = np.bincount(groups, weights=x), np.bincount(groups)
+    total = len(x) + size
+    centre = (math.fsum(sums.tolist()) + size * (ends[0] + ends[1]) / 2) / total
+    added = math.fsum((size * (end - centre)) ** 2 / 2 for end in ends)
+    squares = _sum_of_squares(sums - sizes * centre) + added
+    return Bounded(centre, math.sqrt((count + 1) / count * squares) / total, count - 1, ends)
+
+
+def clustered_share(hits: ArrayLike, clusters: ArrayLike) -> Binomial:
+    """Law of a share p of n yes/no observations: Clopper and Pearson's interval at the effective sample size
+
+        n* = n / deff (t(n - 1) / t(G - 1))^2,   deff = se^2 / (p (1 - p) / (n - 1)),   n* <= n
+
+    with `clustered_mean`'s se and t the 97.5 % quantiles. Korn and Graubard (1998), Survey Methodology 24, 193-201. At p
+    = 0 or 1 deff is unknown, and every cluster counts as one observation: the cautious end. For one observation per
+    cluster it is the exact interval. Covers 91 % at worst (p = 0.02) and 94 to 99.9 % elsewhere, for 10 to 100 clusters.
+    """
+    x, groups = np.asarray(hits, dtype=float), _codes(clusters)
+    if not len(x):
+        return Binomial(0, 0)
+    n, count = len(x), int(groups.max()) + 1
+    p = float(x.sum()) / n
+    if count == n:
+        size = float(n)
+    elif count < 2:
+        size = 1.0
+    else:
+        size = _effective(p, n, count, clustered_mean(x, clusters).se)
+    return Binomial(p * size, size)
+
+
+def _effective(p: float, n: int, count: int, se: float) -> float:
+    quantiles = special.stdtrit(np.array([n - 1, count - 1], dtype=float), 0.975)
+    if not 0 < p < 1:
+        size = float(count)
+    else:
+        size = min(float(n), p * (1 - p) / (n - 1) * n / se**2) if se > 0 else float(n)
+    return min(float(n), size * float(quantiles[0] / quantiles[1]) ** 2)
+
+
+def slope(
+    y: ArrayLike, x: ArrayLike, clusters: ArrayLike, controls: ArrayLike | None = None, *, levels: bool = True
+) -> OverStories:
+    """Least-squares slope of y on x, given `controls` (n, k); no intercept, but a level of its own for every cluster.
+
+    y, x and controls are centred within each cluster (fixed effects; `levels=False` leaves that out, for a line through
+    the origin); y and x are then freed of the controls (Frisch, Waugh and Lovell). The variance is the sandwich over
+    clusters,
+
+        se^2 = G / (G - 1) (n - 1) / (n - K) sum_g (sum of x e in g)^2 / (sum x^2)^2
+
+    K the number of slopes; the clusters' levels are nested in the clusters and not counted (Cameron and Miller 2015,
+    Journal of Human Resources 50, 317-372, sec. II and III). Undefined where x does not vary within any
+    cluster once the controls are known.
+    """
+    groups = _codes(clusters)
+    centred = partial(_within, groups=groups) if levels else np.asarray
+    outcome, regressor = (centred(np.asarray(part, dtype=float)) for part in (y, x))
+    scale, rank = _sum_of_squares(regressor), 0
+    if controls is not None and len(groups):
+        given = centred(np.asarray(controls, dtype=float))
+        rank = int(np.linalg.matrix_rank(given))
+        outcome, regressor = (part - given @ np.linalg.lstsq(given, part, rcond=None)[0] for part in (outcome, regressor))
+    squares, n, count = _sum_of_squares(regressor), len(groups), len(np.unique(groups))
+    if count < 2 or n - rank - 1 < 1 or squares <= 1e-10 * max(scale, 1e-300):
+        return OverStories(math.nan, math.nan, 0)
+    value = math.fsum((regressor * outcome).tolist()) / squares
+    scores = np.bincount(groups, weights=regressor * (outcome - value * regressor))
+    correction = count / (count - 1) * (n - 1) / (n - rank - 1)
+    se = math.sqrt(correction * _sum_of_squares(scores)) / squares
+    return OverStories(value, 0.0 if se < 1e-12 else se, count - 1)
+
+
+def _within(values: Floats, groups: NDArray[np.intp]) -> Floats:
+    """Each column minus its mean in the cluster."""
+    columns = values if values.ndim == 2 else values[:, None]
+    sizes = np.bincount(groups) if len(groups) else np.zeros(0)
+    means = [np.bincount(groups, weights=column) / sizes for column in columns.T] if len(groups) else []
+    centred: Floats = columns - np.column_stack(means)[groups] if means else columns
+    return centred if values.ndim == 2 else centred[:, 0]
+
+
+def _codes(clusters: ArrayLike) -> NDArray[Any]:
+    return np.unique(np.asarray(clusters), return_inverse=True)[1].ravel()
+
+
+def _sum_of_squares(values: Floats) -> float:
+    return math.fsum((values**2).tolist())

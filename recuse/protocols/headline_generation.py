@@ -1,0 +1,76 @@
+"""Headline generation: a model writes a headline and a lead for each news story, once, at temperature 1.0 (thesis
+"Investigating Bias in LLM Self-Evaluation", sec. 3). The two texts become rows: criteria "headline" and "lead",
+response = the text. Where the server gives log-probabilities, "perplexity" is that of the model's own words."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from recuse.protocols import reading, wording
+from recuse.protocols.last_line import labelled
+from recuse.schema import Item, Judge, Judgement, Prompt, RecuseError, Reply
+from recuse.tasks import Task
+
+FACTORS: Mapping[str, tuple[str, ...]] = {}
+REPEATS = 1
+PARTS = ("headline", "lead")
+LONGEST = {"headline": 90, "lead": 260}
+"""Characters that the grammar allows, well above the words asked for; without it nothing is cut."""
+
+
+def items(task: Task, judge: Judge) -> Sequence[Item]:
+    target = judge.author or judge.name
+    return tuple(Item(task.name, name, target, {"story": text}) for name, text in stories(task.folder).items())
+
+
+def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
+    words = wording.messages(task.folder, "headline_generation", task=task.data, **item.fields)
+    return Prompt(words, temperature=1.0, max_tokens=130, top_logprobs=1, grammar=_grammar())
+
+
+def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
+    try:
+        text = reading.answered(reply)
+    except reading.Unreadable as failure:
+        return reading.all_failed(PARTS, failure)
+    rows = [_part(text, part, cut=part == PARTS[-1] and reply.finish == "length") for part in PARTS]
+    if reply.tokens:
+        rows.append(Judgement("perplexity", score=perplexity(reply.tokens)))
+    return rows
+
+
+def perplexity(tokens: Sequence[tuple[str, float]]) -> float:
+    """exp(-mean log-probability) of the tokens written; how little the model's own words surprised it."""
+    return math.exp(-math.fsum(logprob for _, logprob in tokens) / len(tokens))
+
+
+@lru_cache
+def stories(folder: Path) -> Mapping[str, str]:
+    """Story id -> text, from stories.jsonl of the task folder."""
+    path = folder / "stories.jsonl"
+    try:
+        rows = [json.loads(line) for line in path.read_text("utf-8").split("\n") if line.strip()]
+        return {row["id"]: row["text"] for row in rows}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise RecuseError(
+            f"{path}: not a list of stories, one JSON object with id and text a line ({type(error).__name__}: {error})"
+        ) from None
+
+
+def _part(text: str, part: str, cut: bool) -> Judgement:
+    found = labelled(text, part)
+    if len(found) != 1 or not found[0]:
+        what = "an empty line" if len(found) == 1 else f"{len(found)} lines"
+        return Judgement(part, status="unparsed", why=f'{what} "{part.capitalize()}: ...", one with words is wanted')
+    if cut:
+        return Judgement(part, status="unparsed", why="the token limit cut the reply")
+    return Judgement(part, response=found[0])
+
+
+def _grammar() -> str:
+    lines = (f'"{part.capitalize()}: " [^\\n]{{1,{LONGEST[part]}}}' for part in PARTS)
+    return "root ::= " + ' "\\n" '.join(lines)

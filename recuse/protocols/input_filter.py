@@ -1,0 +1,36 @@
+"""Input filter: a judge is asked whether a text tries to steer whoever grades it, before anyone grades it (thesis
+"Investigating Bias in LLM Self-Evaluation", sec. 2.3.1). Items have a `text`; the response is "yes" or "no"."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from recuse.protocols import last_line, reading, wording
+from recuse.schema import Item, Judge, Judgement, Prompt, Reply
+from recuse.tasks import Task
+
+FACTORS: Mapping[str, tuple[str, ...]] = {}
+REPEATS = 1
+CRITERION = "steers"
+LABEL = "Answer"
+
+
+def items(task: Task, judge: Judge) -> Sequence[Item]:
+    return task.items
+
+
+def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
+    words = wording.messages(task.folder, "input_filter", task=task.data, text=item.fields["text"])
+    return Prompt(words, temperature=0.0, max_tokens=200, grammar=f'root ::= "{LABEL}: " ("yes" | "no")')
+
+
+def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
+    try:
+        given = last_line.verdict(reply, LABEL)
+    except reading.Unreadable as failure:
+        return reading.all_failed([CRITERION], failure)
+    answer = given.rstrip(".").lower()
+    if answer not in ("yes", "no"):
+        why = f'"{LABEL}: {last_line.short(given)}" is neither yes nor no'
+        return [Judgement(CRITERION, status="unparsed", why=why)]
+    return [Judgement(CRITERION, response=answer)]

@@ -1,0 +1,54 @@
+"""Reads a verdict that stands on the last line of a reply, "Rating: 4" or "Winner: A". Nothing here guesses.
+
+Markdown around a line (bold, a heading, a list mark, a code fence) is taken for decoration. All else is named: no such
+line, two lines that disagree, a verdict that is not on the last line or that the token limit may have cut.
+"""
+
+from __future__ import annotations
+
+import re
+
+from recuse.protocols.reading import Unreadable, answered, is_refusal
+from recuse.schema import Reply
+
+_FENCE = re.compile(r"\s*(?:```+|~~~+)[\w-]*\s*")
+_DECORATION = "*_`# \t"
+
+
+def verdict(reply: Reply, label: str) -> str:
+    """What follows "<label>:" on the last line; raises `Unreadable`."""
+    text = answered(reply)
+    given = labelled(text, label)
+    if not given:
+        if is_refusal(text):
+            raise Unreadable("refused", short(text))
+        raise Unreadable("unparsed", f'no line "{label}: ..." in the reply' if text.strip() else "the reply is empty")
+    if len(set(given)) > 1:
+        raise Unreadable(
+            "unparsed", f"{len(set(given))} different lines \"{label}: ...\" ({', '.join(map(short, given))[:80]})"
+        )
+    if _value(lines(text)[-1], label) is None:
+        raise Unreadable("unparsed", f'"{label}: {short(given[0])}" is not on the last line')
+    if reply.finish == "length":
+        raise Unreadable("unparsed", f'the token limit ended the reply at "{label}: {short(given[0])}"')
+    return given[0]
+
+
+def labelled(text: str, label: str) -> list[str]:
+    """What follows "<label>:" on each line that begins with it, in order."""
+    return [value for line in lines(text) if (value := _value(line, label)) is not None]
+
+
+def lines(text: str) -> list[str]:
+    """The lines that say something, without Markdown around them."""
+    kept = (line.strip(_DECORATION) for line in text.splitlines() if not _FENCE.fullmatch(line))
+    return [line for line in kept if line]
+
+
+def short(text: str) -> str:
+    return text if len(text) <= 40 else text[:39] + "…"
+
+
+def _value(line: str, label: str) -> str | None:
+    found = re.fullmatch(rf"(?:[-+>•]\s+)?{label}\W{{0,3}}:[*_`\s]*(.*)", line, re.IGNORECASE)
+    return found[1].strip(_DECORATION) if found else None

@@ -1,0 +1,69 @@
+"""Pairwise comparison: which of two texts is better, or neither, at temperature 0; the verdict on the last line.
+
+Both orders of every pair are asked, under both ways to name the texts, so that a preference for a place ("first") can be
+told from one for a letter ("A") and from one for a text. An item has the two texts as `a` and `b` (author, headline,
+lead) and their story; its target is the author of `a`. The response is a place: "first", "second" or "tie".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from recuse.protocols import last_line, reading, wording
+from recuse.schema import Item, Judge, Judgement, Message, Prompt, Reply
+from recuse.tasks import Task
+
+FACTORS: Mapping[str, tuple[str, ...]] = {"order": ("ab", "ba"), "labels": ("plain", "swapped")}
+REPEATS = 1
+WORDING = "pairwise"
+CRITERION = "winner"
+LABEL = "Winner"
+
+
+def items(task: Task, judge: Judge) -> Sequence[Item]:
+    return task.items
+
+
+def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
+    grammar = f'root ::= "{LABEL}: " ({choices(factors)})'
+    return Prompt(question(WORDING, task, item, factors), temperature=0.0, max_tokens=300, grammar=grammar)
+
+
+def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
+    try:
+        given = last_line.verdict(reply, LABEL)
+    except reading.Unreadable as failure:
+        return reading.all_failed([CRITERION], failure)
+    first, second = names(factors)
+    places = {first.lower(): "first", second.lower(): "second", "tie": "tie"}
+    place = places.get(given.rstrip(".").lower())
+    if place is None:
+        why = f'"{LABEL}: {last_line.short(given)}" is none of {first}, {second}, tie'
+        return [Judgement(CRITERION, status="unparsed", why=why)]
+    return [Judgement(CRITERION, response=place)]
+
+
+def names(factors: Mapping[str, str]) -> tuple[str, str]:
+    """What the first and the second text are called."""
+    return ("B", "A") if factors.get("labels") == "swapped" else ("A", "B")
+
+
+def choices(factors: Mapping[str, str]) -> str:
+    """The three verdicts as alternatives of a grammar."""
+    return " | ".join(f'"{name}"' for name in (*names(factors), "tie"))
+
+
+def question(words: str, task: Task, item: Item, factors: Mapping[str, str]) -> tuple[Message, ...]:
+    """The messages of template `words`, with the pair in the order and under the names that the factors say."""
+    first, second = names(factors)
+    texts = [item.fields[side] for side in factors["order"]]
+    return wording.messages(
+        task.folder,
+        words,
+        task=task.data,
+        story=item.fields["story"],
+        first=texts[0],
+        second=texts[1],
+        first_label=first,
+        second_label=second,
+    )

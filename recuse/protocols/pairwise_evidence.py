@@ -1,0 +1,23 @@
+"""Pairwise comparison with the evidence first: the judge says what speaks for and against each text before it chooses
+(evidence calibration, P. Wang et al. 2023). Asked in both orders; pairs and verdicts are those of `pairwise`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from recuse.protocols import pairwise
+from recuse.protocols.pairwise import REPEATS, items, read
+from recuse.schema import Item, Prompt
+from recuse.tasks import Task
+
+__all__ = ["FACTORS", "REPEATS", "items", "prompt", "read"]
+
+FACTORS: Mapping[str, tuple[str, ...]] = {"order": ("ab", "ba")}
+LONGEST = 160  # characters of evidence per text that the grammar allows
+
+
+def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
+    words = pairwise.question("pairwise_evidence", task, item, factors)
+    evidence = " ".join(f'"Text {name}: " [^\\n]{{10,{LONGEST}}} "\\n"' for name in pairwise.names(factors))
+    grammar = f'root ::= {evidence} "{pairwise.LABEL}: " ({pairwise.choices(factors)})'
+    return Prompt(words, temperature=0.0, max_tokens=400, grammar=grammar)
