@@ -96,7 +96,7 @@ def ratings(plan_: Plan, responses: Iterable[tuple[Call, RawResponse]]) -> pd.Da
 
     how = protocol(plan_.protocol)
     formats = {name: wire(judge.wire) for name, judge in plan_.judges.items()}
-    columns: dict[str, list[Any]] = {name: [] for name in (*RATING_COLUMNS, *how.FACTORS, "why")}
+    columns: dict[str, list[Any]] = {name: [] for name in (*RATING_COLUMNS, *how.FACTORS)}
     for call, response in responses:
         reply = read_response(formats[call.judge], response)
         _append(columns, how, plan_, call, reply)
@@ -120,7 +120,6 @@ def _append(columns: dict[str, list[Any]], how: ElicitationProtocol, plan_: Plan
         columns["response"].append(row.response)
         columns["status"].append(row.status)
         columns["request"].append(call.key)
-        columns["why"].append(row.why)
         for factor, level in call.factors:
             columns[factor].append(level)
 

@@ -158,13 +158,34 @@ def task(request: pytest.FixtureRequest, panel: str, suite: Suite) -> Task:
 def ratings_of(request: pytest.FixtureRequest, suite: Suite, panel: str) -> Callable[[str], pd.DataFrame]:
     """Ratings of the panel by another protocol of the same task: `ratings_of("generation")`."""
     asked = _asked(request.node)
-    return lambda protocol: suite.ratings(panel, asked[0], protocol)
+    capture = request.config.pluginmanager.getplugin("capturemanager")
+
+    def of(protocol: str) -> pd.DataFrame:
+        if suite.mode == "replay" or capture is None:
+            return suite.ratings(panel, asked[0], protocol)
+        with capture.global_and_fixture_disabled():  # what a recording will cost and how far it is must be seen
+            return suite.ratings(panel, asked[0], protocol)
+
+    return of
 
 
 @pytest.fixture
 def ratings(request: pytest.FixtureRequest, ratings_of: Callable[[str], pd.DataFrame]) -> pd.DataFrame:
     """The ratings table of the panel for the task and protocol the test is marked with."""
     return ratings_of(_asked(request.node)[1])
+
+
+@pytest.fixture
+def items_of(request: pytest.FixtureRequest, suite: Suite, panel: str) -> Callable[[str], pd.DataFrame]:
+    """What the panel is asked about by a protocol of the task, as a table: `items_of("pairwise")`."""
+    asked = _asked(request.node)
+    return lambda protocol: suite.items(panel, asked[0], protocol)
+
+
+@pytest.fixture
+def items(request: pytest.FixtureRequest, items_of: Callable[[str], pd.DataFrame]) -> pd.DataFrame:
+    """What the panel is asked about for the task and protocol the test is marked with."""
+    return items_of(_asked(request.node)[1])
 
 
 @pytest.fixture
@@ -200,10 +221,8 @@ def measure(request: pytest.FixtureRequest, suite: Suite, panel: str, task: Task
 
 def _keep(request: pytest.FixtureRequest, kind: str, record: dict[str, Any]) -> None:
     node = request.node
-    asked = {
-        "question": node.path.stem.removeprefix("test_"),
-        "title": (node.module.__doc__ or "").strip().split("\n")[0],
-    }
+    title, _, note = (node.module.__doc__ or "").strip().partition("\n")  # the eval file's own words head its section
+    asked = {"question": node.path.stem.removeprefix("test_"), "title": title, "note": " ".join(note.split())}
     protocol = _asked(node)[1]
     node.user_properties.append((kind, {**record, **asked, "protocol": protocol, "test": node.nodeid}))
 

@@ -61,7 +61,8 @@ class Run:
     def terminal(self, width: int, color: bool) -> str:
         from recuse import report
 
-        parts = [report.terminal(self.results, width, color)] if self.results else []
+        written = Path("reports") / "index.html"
+        parts = [report.terminal(self.results, width, color, written)] if self.results else []
         return "\n".join([*parts, *(f"recuse: {line}" for line in self.objections)])
 
     def _check_gates(self, suite: Suite) -> None:
@@ -119,7 +120,7 @@ class Run:
             task = record["subject"]["task"]
             question = found.setdefault(
                 (record["question"], task),
-                {"id": record["question"], "title": record["title"], "task": task, "protocols": []},
+                {"id": record["question"], "title": record["title"], "note": record["note"], "task": task, "protocols": []},
             )
             if record["protocol"] not in question["protocols"]:
                 question["protocols"] = sorted([*question["protocols"], record["protocol"]])

@@ -129,13 +129,20 @@ class Suite:
             )
         return elicit.plan(
             panel,
-            self.task(task).with_items(table.items.get(protocol)),
+            self._asked_about(panel, task, protocol),
             protocol,
             self.panels[panel].judges_of(task),
             identify=request_key,
             repeats=table.repeats.get(protocol),
             targets=table.targets,
         )
+
+    def items(self, panel: str, task: str, protocol: str) -> pd.DataFrame:
+        """What the panel is asked about by a protocol: columns item, target and the fields of the items file."""
+        return self._asked_about(panel, task, protocol).items_table()
+
+    def _asked_about(self, panel: str, task: str, protocol: str) -> Task:
+        return self.task(task).with_items(self.panels[panel].task(task).items.get(protocol))
 
     def _check_authors(self, panel: Panel) -> None:
         """An author that is misspelled would leave its judge's self-bias unexamined, and green."""

@@ -80,6 +80,14 @@ class Task:
         """The same task with another file of its folder as items; itself where none is named."""
         return self if file in (None, self.items_file) else replace(self, items_file=file)
 
+    def items_table(self) -> pd.DataFrame:
+        """The items as a table: columns item, target and every field; fields within fields are named "outer.inner"."""
+        import pandas as pd
+
+        fields = pd.json_normalize([dict(item.fields) for item in self.items])
+        places = pd.DataFrame({"item": [i.id for i in self.items], "target": [i.target for i in self.items]})
+        return pd.concat([places, fields.drop(columns=[c for c in places if c in fields])], axis=1)
+
     def table(self, name: str) -> pd.DataFrame:
         """A CSV file of the task folder; codes and names stay text only where the column says so in its name."""
         import pandas as pd

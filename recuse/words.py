@@ -46,19 +46,23 @@ def dollars(judge: Judge, input_tokens: int | None, output_tokens: int | None) -
 
 
 def words_of(panel: str, plan: Plan, answers: Answers) -> list[dict[str, Any]]:
-    """Per judge: the first run on its own work (or on the first target) under each factor level, and the first replies
-    that could not be used."""
+    """Per judge: the first reply on its own work (where it has none, on the first target) under each factor level, and
+    the first replies that could not be used."""
     how, shown, unusable = protocol(plan.protocol), [], dict.fromkeys(plan.judges, 0)
-    first_target = {name: next((c.target for c, _ in answers if c.judge == name), None) for name in plan.judges}
+    told: set[tuple[str, tuple[tuple[str, str], ...]]] = set()
+    asked = {name: list(dict.fromkeys(c.target for c, _ in answers if c.judge == name)) for name in plan.judges}
+    about = {n: j.author if j.author in asked[n] else next(iter(asked[n]), None) for n, j in plan.judges.items()}
     for call, response in answers:
         judge = plan.judges[call.judge]
         reply = read_response(wire(judge.wire), response)
         rows = how.read(plan.task, plan.items[call.judge, call.item, call.target], dict(call.factors), reply)
         bad = next((row for row in rows if row.status != "ok"), None)
-        own = call.repeat == 0 and call.target == (judge.author or first_target[call.judge])
+        own = call.target == about[call.judge] and (call.judge, call.factors) not in told
         if not own and (bad is None or unusable[call.judge] >= UNUSABLE_SHOWN):
             continue
         unusable[call.judge] += bad is not None
+        if own:
+            told.add((call.judge, call.factors))
         shown.append(
             {
                 "panel": panel,

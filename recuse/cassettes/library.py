@@ -63,6 +63,7 @@ class Library:
         self._keys: dict[tuple[str, str, bytes], str] = {}
         self._cells_of: dict[str, str | None] = {}  # key -> its only cell; None: more than one cell asks it
         self._slices = Slices()
+        self._counting = threading.Lock()
         self._storage: Storage | None = None
 
     # ------------------------------------------------------------------ the plan
@@ -115,7 +116,8 @@ class Library:
         if shelf.faults and self.mode == "replay":
             shelf.check()
         line = self._slices.read(shelf.index, shelf.index.answers[interaction])
-        shelf.use(*interaction)
+        with self._counting:  # noting a use reads and writes: two threads must not do it at once
+            shelf.use(*interaction)
         return RawResponse(*lines.read_answer(line))
 
     @contextmanager

@@ -28,6 +28,7 @@ class Pace:
     ) -> None:
         self._limits, self._clock, self._sleep = limits, clock, sleep
         self._next = 0.0  # earliest start of the next request
+        self.counts_tokens = limits.tokens_per_minute is not None
 
     async def wait(self, tokens: int) -> None:
         """Return when the request may start. Requests start in the order in which they asked."""

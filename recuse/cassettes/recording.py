@@ -141,7 +141,7 @@ class _Lane:
 async def _work(run: _Run, queue: deque[Call], send: Send, pace: Pace, lane: _Lane) -> None:
     while queue and not run.stopped and not lane.given_up:
         call = queue.popleft()
-        await pace.wait(sum(tokens_of(call.request)))
+        await pace.wait(sum(tokens_of(call.request)) if pace.counts_tokens else 0)
         if run.stopped or lane.given_up:
             return
         why = await _ask(run, call, send)
@@ -225,4 +225,5 @@ def _signals(run: _Run, workers: Sequence[asyncio.Task[None]], grace: float) -> 
         for number, handler in previous.items():
             with suppress(NotImplementedError):
                 loop.remove_signal_handler(number)
-            signal.signal(number, handler)
+            if handler is not None:  # None: it was not set from Python, so it cannot be put back from there
+                signal.signal(number, handler)

@@ -57,12 +57,9 @@ class Client:
         self._judges, self._identify = judges, identify
         self._headers = {name: wire(j.wire).headers(keys.get(name)) for name, j in judges.items()}
         self._attempts = attempts
-        mounts = (
-            {f"all://{host}": httpx2.AsyncHTTPTransport(proxy=proxy) for host in _stand_in_hosts(judges)}
-            if proxy
-            else {}
-        )
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=256)
+        stand_ins = httpx2.AsyncHTTPTransport(proxy=proxy, limits=limits) if proxy else None
+        mounts = {f"all://{host}": stand_ins for host in _stand_in_hosts(judges)} if proxy else {}
         # trust_env=False: no proxy from the environment may see keys or slow replay down.
         self._http = httpx2.AsyncClient(mounts=mounts, limits=limits, trust_env=False, follow_redirects=False)
 

@@ -45,6 +45,7 @@ class Picks:
     risk: Floats
     unknown: tuple[str, ...]  # codes the truth does not cover
     unusable: int  # rows without a level
+    names: tuple[str, ...]  # of the categories; "" where the truth has none
 
     @property
     def lost(self) -> int:
@@ -71,8 +72,8 @@ def misassignments(picks: pd.DataFrame, truth: pd.DataFrame) -> Estimates:
     model's own levels in ascending order, so three per level stay three per level. Equal risks are ordered by assigned
     level, the reading that is kindest to the model, then by code.
 
-    Detail: `nonadjacent` and `adjacent` (one level away), each a list of mcc, assigned, empirical and risk, farthest
-    first, and `in_place`, the rest. No interval: ranks among one model's picks are not independent of each other.
+    Detail: `nonadjacent` and `adjacent` (one level away), each a list of mcc, name (where `truth` has a column
+    of that name), assigned, empirical and risk, farthest first, and `in_place`, the rest. No interval: ranks among one model's picks are not independent of each other.
     """
     return Estimates(("judge",), {(p.model,): _misassignments(p) for p in _models(picks, truth)})
 
@@ -143,14 +144,15 @@ def _models(picks: pd.DataFrame, truth: pd.DataFrame) -> Iterator[Picks]:
     if (codes := truth["mcc"].astype(str)).duplicated().any():
         raise RecuseError(f"the ground truth needs one row per mcc; {codes[codes.duplicated()].iloc[0]} has several")
     risk = dict(zip(codes, truth["risk"].astype(float), strict=True))
+    named = dict(zip(codes, truth["name"], strict=True)) if "name" in truth else {}
     rows = picks[(picks["criterion"] == CRITERION) & ~picks["judge"].astype(str).str.startswith("human:")]
     if rows.empty:
         raise RecuseError(f"no ratings of criterion {CRITERION}; picks come from the generation protocol")
     for model, group in rows.groupby("judge", sort=False):
-        yield _picks(str(model), group, risk)
+        yield _picks(str(model), group, risk, named)
 
 
-def _picks(model: str, rows: pd.DataFrame, risk: Mapping[str, float]) -> Picks:
+def _picks(model: str, rows: pd.DataFrame, risk: Mapping[str, float], named: Mapping[str, str]) -> Picks:
     ok = rows[rows["status"] == "ok"]
     levels = ok.assign(item=ok["item"].astype(str)).groupby("item", sort=True)["score"]
     means, medians = levels.mean(), levels.quantile(0.5, interpolation="lower")
@@ -160,6 +162,7 @@ def _picks(model: str, rows: pd.DataFrame, risk: Mapping[str, float]) -> Picks:
         mean_level=means[known].to_numpy(dtype=float), level=medians[known].to_numpy(dtype=float),
         risk=np.array([risk[mcc] for mcc in known], dtype=float),
         unknown=tuple(mcc for mcc in means.index if mcc not in known), unusable=len(rows) - len(ok),
+        names=tuple(named.get(mcc, "") for mcc in known),
     )  # fmt: skip
 
 
@@ -194,7 +197,10 @@ def _misassignments(p: Picks) -> Estimate:
 
     def listed(wanted: NDArray[np.bool_]) -> list[dict[str, Any]]:
         return [
-            {"mcc": p.mccs[i], "assigned": int(p.level[i]), "empirical": int(empirical[i]), "risk": number(p.risk[i])}
+            {
+                "mcc": p.mccs[i], "name": p.names[i],
+                "assigned": int(p.level[i]), "empirical": int(empirical[i]), "risk": number(p.risk[i]),
+            }
             for i in np.argsort(-distance, kind="stable") if wanted[i]
         ]  # fmt: skip
 

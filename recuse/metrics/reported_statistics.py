@@ -40,7 +40,8 @@ def reported_total(ratings: pd.DataFrame, criteria: Iterable[str], *, total: str
 
     A total follows if it lies within half a unit of its last decimal of the mean of `criteria`. Replies in which any of
     them is not usable are left out (n_excluded). Detail: `decimals` the judge prints, and `offenders`, one entry per
-    target with `replies`, `wrong`, and the largest and the mean `difference` (total - mean) among the wrong ones.
+    target with `replies`, `wrong`, and among the wrong ones the mean total (`final`) and mean of the scores
+    (`mean_of_criteria`), and the mean and the largest difference (total - mean of the scores).
 
     Clopper-Pearson over calls; it errs on the wide side where targets differ in how often they go wrong. Undefined
     where no reply is complete.
@@ -101,24 +102,32 @@ def _totals(replies: pd.DataFrame, criteria: list[str], total: str) -> Estimate:
         why = "no reply has all criteria and a total"
         return undefined("reported_total", why, n_excluded=excluded, over="calls", unit="share", method=TOTALS)
     decimals = printed_decimals(complete[total].tolist())
-    wrong: dict[str, list[float]] = {}
+    wrong: dict[str, list[tuple[float, float]]] = {}
     for target, values in zip(complete["target"], complete[[*criteria, total]].itertuples(index=False), strict=True):
-        difference = values[-1] - math.fsum(values[:-1]) / len(criteria)
-        if abs(difference) > half_unit(decimals(values[-1])) + EPSILON:
-            wrong.setdefault(str(target), []).append(difference)
+        computed = math.fsum(values[:-1]) / len(criteria)
+        if abs(values[-1] - computed) > half_unit(decimals(values[-1])) + EPSILON:
+            wrong.setdefault(str(target), []).append((values[-1], computed))
     replies_of = complete["target"].value_counts()
     offenders = [
-        {
-            "target": target, "replies": int(replies_of[target]), "wrong": len(found),
-            "largest_difference": number(max(found, key=abs)), "mean_difference": number(math.fsum(found) / len(found)),
-        }
+        {"target": target, "replies": int(replies_of[target]), "wrong": len(found), **_mean_slip(found)}
         for target, found in wrong.items()
-    ]  # fmt: skip
+    ]
     bad = sum(map(len, wrong.values()))
     return estimated(
         "reported_total", bad / n, Binomial(bad, n), n=n, n_excluded=excluded, over="calls", unit="share",
         method=TOTALS, detail={"wrong": bad, "decimals": decimals(0.0), "offenders": offenders},
     )  # fmt: skip
+
+
+def _mean_slip(found: Sequence[tuple[float, float]]) -> dict[str, float | None]:
+    """Means over the wrong replies of one target: the total reported, the one computed, and how far apart."""
+    reported, computed = (math.fsum(column) / len(found) for column in zip(*found, strict=True))
+    return {
+        "final": number(reported),
+        "mean_of_criteria": number(computed),
+        "mean_difference": number(math.fsum(a - b for a, b in found) / len(found)),
+        "largest_difference": number(max((a - b for a, b in found), key=abs)),
+    }
 
 
 def _finals(replies: pd.DataFrame, criteria: list[str]) -> Estimate:

@@ -1,8 +1,8 @@
 """The sentence that answers first: which judges may sit, and what is known or new against the others.
 
 A judge may sit if no gate objects to it (fail, error, or an undecided verdict that its gate does not allow) and none of
-its flaws had to be waived, except flaws that do not touch its scores: a total that does not follow from the
-judge's own criterion scores is recomputed, so it costs no seat (`MetricName.seat`).
+its flaws had to be waived, slips in its own arithmetic excepted: a total that does not follow from the scores beside it
+is listed, and the page shows what it changes, but it favours no one (`MetricName.seat`).
 """
 
 from __future__ import annotations

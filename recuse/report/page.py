@@ -9,8 +9,9 @@ import base64
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -96,8 +97,13 @@ def page(results: Mapping[str, Any], headline: str, template_folders: Sequence[P
 
 def environment(template_folders: Sequence[Path | str] = ()) -> Environment:
     """Templates with autoescaping; whatever text is printed has its invisible characters spelled out."""
+    return _environment(tuple(str(folder) for folder in template_folders))
+
+
+@cache
+def _environment(folders: tuple[str, ...]) -> Environment:
     env = Environment(
-        loader=ChoiceLoader([FileSystemLoader([str(f) for f in template_folders]), PackageLoader("recuse.report")]),
+        loader=ChoiceLoader([FileSystemLoader(folders), PackageLoader("recuse.report")]),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -135,25 +141,32 @@ def _section(env: Environment, view: View, question: Question) -> Section:
         anchor="q-" + re.sub(r"[^A-Za-z0-9_-]", "-", question.id),
         worst=worst(outcomes) if outcomes else "",
         tally=tally(outcomes),
-        groups=[_drawn(env, group) for group in groups],
+        groups=_all_drawn(env, groups),
     )
 
 
-def _drawn(env: Environment, group: Group) -> DrawnGroup:
+def _all_drawn(env: Environment, groups: list[Group]) -> list[DrawnGroup]:
+    drawn: list[DrawnGroup] = []
+    for group in groups:
+        drawn.append(_drawn(env, group, {line for earlier in drawn for line in earlier.small_print}))
+    return drawn
+
+
+def _drawn(env: Environment, group: Group, above: Collection[str]) -> DrawnGroup:
     """The group as its report panel draws it; where that panel cannot, plainly, with the fault told on the page."""
     module, fault = panel_of(group.question.id), ""
     try:
         context = module.draw(group)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         module, fault = generic, f"{type(error).__name__}: {error}"
-        context = generic.draw(group)
+        context = generic.draw_plainly(group)
     return DrawnGroup(
         group=group,
         reading=context.get("reading", ""),
         strip=_strip(group),
         template="panels/generic.html.j2" if fault else _template(env, group.question.id, module.__name__),
         context=context,
-        small_print=small_print(group),
+        small_print=small_print(group, above),
         fault=fault,
     )
 

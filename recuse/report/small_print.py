@@ -2,49 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from recuse.report.numbers import count, is_number
 from recuse.report.view import Group, Number
 from recuse.report.vocabulary import metric_name
 
-_OVER = {
-    "runs": "runs, on these texts only",
-    "items": "items",
-    "clusters": "clusters of items",
-    "calls": "calls",
-}
+
+def small_print(group: Group, above: Collection[str] = ()) -> list[str]:
+    """Its lines, without those that already stand `above`, for the question's earlier panels."""
+    by_method: dict[str, list[str]] = {}
+    for metric in dict.fromkeys(n.metric for n in group.numbers):
+        numbers = [n for n in group.numbers if n.metric == metric]
+        by_method.setdefault(_how(numbers), []).append(_what(metric, numbers))
+    lines = [f"{_capital('; '.join(what))}{f': {how}' if how else ''}." for how, what in by_method.items()]
+    new = [line for line in lines if line not in above]
+    return [*new, "Otherwise as above."] if len(new) < len(lines) else new
 
 
-def small_print(group: Group) -> list[str]:
-    metrics = dict.fromkeys(n.metric for n in group.numbers)
-    return [_line(metric, [n for n in group.numbers if n.metric == metric]) for metric in metrics]
+def _what(metric: str, numbers: list[Number]) -> str:
+    """ "self-bias (n = 50 runs, 95 to 99 % intervals, corrected)"."""
+    over = " and ".join(_distinct(n.estimate.get("over") for n in numbers))
+    n = f"n = {_span(n.estimate.get('n') for n in numbers)} {over}"
+    return (
+        f"{metric_name(metric).name} ({', '.join(part for part in (n, levels(numbers), _excluded(numbers)) if part)})"
+    )
 
 
-def _line(metric: str, numbers: list[Number]) -> str:
-    name = metric_name(metric).name
-    parts = [
-        f"{name[:1].upper()}{name[1:]}: n = {_span(n.estimate.get('n') for n in numbers)} {_over(numbers)}",
-        "; ".join(_distinct(n.estimate.get("method") for n in numbers)),
-        levels(numbers),
-        _seed(numbers),
-        _excluded(numbers),
-    ]
-    return ", ".join(part for part in parts if part) + "."
+def _how(numbers: list[Number]) -> str:
+    """The method, its seed, and what holds for all these numbers."""
+    runs_only = ["over runs, so for these texts only"] if any(n.estimate.get("over") == "runs" for n in numbers) else []
+    methods = "; ".join(_distinct(n.estimate.get("method") for n in numbers))
+    return ", ".join(part for part in (methods, _seed(numbers), *runs_only, *_notes(numbers)) if part)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _notes(numbers: list[Number]) -> list[str]:
+    """What the metric adds to all its numbers; that runs are the unit, and why one is undefined, is said elsewhere."""
+    parts = [set(str(n.estimate.get("note") or "").split("; ")) for n in numbers if is_number(n.value)]
+    common = set.intersection(*parts) if parts else set()
+    return sorted(note for note in common if note and not note.startswith("over runs"))
 
 
 def levels(numbers: Iterable[Number]) -> str:
-    """ "95 % interval", "95 to 99.5 % intervals" where a correction widened some; "" without intervals."""
+    """ "95 % interval", "95 to 99.5 % intervals, corrected" where a correction widened some; "" without intervals."""
     known = sorted(
         {100 * n.estimate["level"] for n in numbers if is_number(n.low) and is_number(n.estimate.get("level"))}
     )
     if not known:
         return ""
     return (
-        f"{known[0]:.4g} % interval"
-        if len(known) == 1
-        else f"{known[0]:.4g} to {known[-1]:.4g} % intervals (corrected)"
+        f"{known[0]:.4g} % interval" if len(known) == 1 else f"{known[0]:.4g} to {known[-1]:.4g} % intervals, corrected"
     )
 
 
@@ -53,10 +65,6 @@ def _span(values: Iterable[Any]) -> str:
     if not known:
         return "unknown"
     return count(known[0]) if len(known) == 1 else f"{count(known[0])} to {count(known[-1])}"
-
-
-def _over(numbers: list[Number]) -> str:
-    return " and ".join(_OVER.get(over, over) for over in _distinct(n.estimate.get("over") for n in numbers))
 
 
 def _seed(numbers: list[Number]) -> str:

@@ -81,7 +81,8 @@ def _table(group: Group, width: int, color: bool) -> str:
         if levels.strip():
             lines.append(_cut(f"  {'':<{first}}{levels}".rstrip(), width))
         for name in who:
-            row = "".join(f"  {_painted(_cell(c.found.get(name)), w, color)}" for c, w in run)
+            cells = [(_cell(column.found.get(name)), w) for column, w in run]
+            row = "".join(f"  {_painted(c, w, color, last=c is cells[-1][0])}" for c, w in cells)
             lines.append(f"  {_cut(_name(name), first):<{first}}{row}".rstrip())
     return "\n".join(lines)
 
@@ -215,9 +216,9 @@ def _cut(text: str, width: int) -> str:
     return text if len(text) <= width else text[: max(0, width - 2)] + ".."
 
 
-def _painted(cell: _Cell, width: int, color: bool) -> str:
-    padded = f"{cell.text:<{width}}"
-    return _paint(padded, cell.outcome) if color and cell.outcome else padded
+def _painted(cell: _Cell, width: int, color: bool, *, last: bool) -> str:
+    padding = "" if last else " " * (width - len(cell.text))
+    return (_paint(cell.text, cell.outcome) if color and cell.outcome else cell.text) + padding
 
 
 def _paint(text: str, outcome: str) -> str:

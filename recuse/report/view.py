@@ -26,6 +26,7 @@ class Panel:
 class Question:
     id: str
     title: str
+    note: str = ""  # what a reader must know before any number, as "the payments are synthetic"
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ class Group:
     def label(self, name: str) -> str:
         return self.view.label(name, self.panel)
 
-    @property
+    @cached_property
     def gates(self) -> dict[str, list[Number]]:
         """Gated numbers by gate, judges in panel order; the most telling gate first."""
         gated = sorted((n for n in self.numbers if n.verdict), key=self.view.rank)
@@ -152,10 +153,13 @@ class View:
 
     @cached_property
     def questions(self) -> list[Question]:
-        """Every question asked or answered; one without a title is called by its id."""
-        titles = {q["id"]: q.get("title") or plain_name(q["id"]) for q in self.results.get("questions") or ()}
-        found = dict.fromkeys([*titles, *(n.question for n in self.numbers)])
-        return [Question(id, titles.get(id, plain_name(id))) for id in found]
+        """Every question asked or answered, once; one without a title is called by its id."""
+        asked = {q["id"]: q for q in self.results.get("questions") or ()}
+        found = dict.fromkeys([*asked, *(n.question for n in self.numbers)])
+        return [
+            Question(id, asked.get(id, {}).get("title") or plain_name(id), asked.get(id, {}).get("note") or "")
+            for id in found
+        ]
 
     @cached_property
     def numbers(self) -> list[Number]:
@@ -182,18 +186,15 @@ class View:
 
     def rank(self, number: Number) -> tuple[Any, ...]:
         """Panels, and judges within them, in the order of the panel files; factor levels in theirs."""
-        panel = self.panel(number.subject.get("panel", ""))
-        names = panel.judge_names
-        at = names.index(number.who) if number.who in names else len(names)
+        panel, judges = self._places[number.subject.get("panel", "")]
+        at = judges.get(number.who, len(judges))
         levels = [level_order(v) for v in number.factors.values()]
-        return (
-            [p.name for p in self.panels].index(panel.name),
-            number.subject.get("task", ""),
-            at,
-            number.who,
-            levels,
-            number.gate,
-        )
+        return (panel, number.subject.get("task", ""), at, number.who, levels, number.gate)
+
+    @cached_property
+    def _places(self) -> dict[str, tuple[int, dict[str, int]]]:
+        """Panel -> its place, and the places of its judges."""
+        return {p.name: (i, {name: j for j, name in enumerate(p.judge_names)}) for i, p in enumerate(self.panels)}
 
     def panel(self, name: str) -> Panel:
         return next(p for p in self.panels if p.name == name)

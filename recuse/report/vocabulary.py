@@ -78,7 +78,7 @@ class MetricName:
 
     `above`, `below`: what a judge does whose value lies above or below the limit, as "promotes itself|promote
     themselves".
-    `seat`: whether a judge known (waived) for this may still sit, because the flaw does not touch its scores.
+    `seat`: whether a judge known (waived) for this may still sit: a slip in its arithmetic is no favour to anyone.
     """
 
     name: str

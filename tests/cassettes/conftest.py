@@ -10,7 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from misbehaving import Server  # noqa: E402
+from misbehaving import Server
 
 
 @pytest.fixture

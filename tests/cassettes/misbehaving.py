@@ -1,8 +1,8 @@
 """A judge on loopback that misbehaves on request, in all three wire formats.
 
-What the n-th attempt of a call gets is set by `server.script[cell-or-item, run] = ["429", "reset", "ok"]`; the last entry
-stays in force, and `server.default` applies to calls without a script. Every answer carries a number of its own, so a
-test sees which answer it got. `python misbehaving.py` serves until killed and prints its address.
+What the n-th attempt of a call gets is set by `server.script[item, run] = ["429", "reset", "ok"]`; the last entry
+stays in force, and `server.default` applies to calls without a script. Every answer carries a number of its own, so
+a test sees which answer it got. `python misbehaving.py` serves until killed and prints its address.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ class Server:
         self.seen: list[tuple[str, dict[str, str], bytes]] = []
         self.now = self.most = 0  # requests being answered at this moment, and the most there ever were
         self.echo = ""  # a text to put into every answer, headers included
+        self.delays: dict[int, float] = {}  # by run, instead of `delay`
         self.padding = ""  # a text that only makes answers longer
         self.stopping = threading.Event()
         self.lock = threading.Lock()
@@ -71,6 +72,8 @@ class Server:
 
 
 class _Quiet(ThreadingHTTPServer):
+    request_queue_size = 128  # the default of 5 resets connections when many arrive at once
+
     def handle_error(self, *_: object) -> None:
         """A client that was killed is no news."""
 
@@ -97,9 +100,10 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
                 server.seen.append((self.path, dict(self.headers), body))
                 number = len(server.seen)
             try:
-                server.stopping.wait(server.delay)
+                run = int(self.headers.get("x-recuse-run", -1))
+                server.stopping.wait(server.delays.get(run, server.delay))
                 item = str(self.headers.get("x-recuse-cell", "")).split("~")[-1]
-                behave(self, server.behaviour(item, int(self.headers.get("x-recuse-run", -1))), number, body)
+                behave(self, server.behaviour(item, run), number, body)
             except OSError:
                 self.close_connection = True
             finally:

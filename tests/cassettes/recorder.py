@@ -1,4 +1,4 @@
-"""Records a small plan in a process of its own, to be interrupted: `python recorder.py ROOT URL REPEATS CONCURRENCY [GRACE]`.
+"""Records a small plan in a process, to be interrupted: `python recorder.py ROOT URL REPEATS CONCURRENCY [GRACE]`.
 
 Prints "ready" before it starts and "item run" after each finished call; exits 0 only if everything is recorded."""
 
@@ -11,11 +11,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-import httpx2  # noqa: E402
-from small_plans import opened, plan, post  # noqa: E402
+import httpx2
+from small_plans import opened, plan, post
 
-from recuse.cassettes import IncompleteRecordingError, Limits, RecordingReport, StorageError, record  # noqa: E402
-from recuse.schema import Call, RawResponse  # noqa: E402
+from recuse.cassettes import IncompleteRecordingError, Limits, RecordingReport, StorageError, record
+from recuse.schema import Call, RawResponse
 
 
 def main(root: str, url: str, repeats: str, concurrency: str, grace: str = "5") -> int:

@@ -10,7 +10,16 @@ from typing import Any
 
 import httpx2
 
-from recuse.cassettes import Library, Limits, RecordingReport, call_headers, canonical_json, cell_name, record, request_key
+from recuse.cassettes import (
+    Library,
+    Limits,
+    RecordingReport,
+    call_headers,
+    canonical_json,
+    cell_name,
+    record,
+    request_key,
+)
 from recuse.schema import Call, RawResponse, Request
 
 KEY = "canary-5c1f0e7b9a44d2"
@@ -89,7 +98,9 @@ async def post(client: httpx2.AsyncClient, call: Call, extra: Mapping[str, str] 
     return await client.request(call.request.method, call.request.url, content=call.request.body, headers=sent)
 
 
-def recording(library: Library, calls: Sequence[Call], *, concurrency: int = 8, timeout: float = 5.0) -> RecordingReport:
+def recording(
+    library: Library, calls: Sequence[Call], *, concurrency: int = 8, timeout: float = 5.0
+) -> RecordingReport:
     """Record the plan with a client that never retries."""
 
     async def run() -> RecordingReport:

@@ -50,7 +50,10 @@ DAMAGES: dict[str, Damage] = {
     "a lost header": (lambda d: d.replace(line(d, 1), b""), r":1: the file does not begin with a header"),
     "a blank line": (lambda d: d.replace(b"\n", b"\n\n", 1), r":2: an empty line"),
     "a foreign line": (lambda d: d + b'{"kind":"answer"}\n', r":7: the line bears no checksum"),
-    "another format": (lambda d: reseal(d, b'"schema":1', b'"schema":2'), r":1: cassette format 2; this .* reads format 1"),
+    "another format": (
+        lambda d: reseal(d, b'"schema":1', b'"schema":2'),
+        r":1: cassette format 2; this .* reads format 1",
+    ),
     "an unknown kind": (lambda d: reseal(d, b'"kind":"header"', b'"kind":"footer"'), r":1: a line of unknown kind"),
     "a file of another cell": (lambda d: reseal(d, b"/rubric/", b"/other/"), r":1: recorded as cell small/task/other/"),
 }

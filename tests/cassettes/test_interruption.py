@@ -1,4 +1,4 @@
-"""Real signals and real full disks during recording: finished calls survive, nothing older is harmed, the next run goes on."""
+"""Real signals and full disks during recording: finished calls survive, nothing is harmed, the next run goes on."""
 
 from __future__ import annotations
 
@@ -70,7 +70,9 @@ def older(root: Path, slow: Server) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_the_recording_in_order(number: signal.Signals, root: Path, slow: Server, older: dict[str, bytes]) -> None:
+def test_a_signal_ends_the_recording_in_order(
+    number: signal.Signals, root: Path, slow: Server, older: dict[str, bytes]
+) -> None:
     process = start(root, slow.url)
     done = finished_calls(process, 12)
     process.send_signal(number)
@@ -112,7 +114,9 @@ def test_after_the_grace_time_answers_are_not_waited_for(root: Path) -> None:
 
 
 @pytest.mark.parametrize("after", [1, 7, 30])
-def test_sigkill_leaves_every_finished_call_on_disk(after: int, root: Path, slow: Server, older: dict[str, bytes]) -> None:
+def test_sigkill_leaves_every_finished_call_on_disk(
+    after: int, root: Path, slow: Server, older: dict[str, bytes]
+) -> None:
     process = start(root, slow.url)
     done = finished_calls(process, after)
     process.kill()
@@ -201,7 +205,9 @@ def test_a_largest_file_size_is_reported_and_the_file_stays_whole(root: Path) ->
 
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO, errno.EDQUOT])
-def test_a_write_that_fails_halfway_is_cut_off_again(code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_write_that_fails_halfway_is_cut_off_again(
+    code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "a" / "x.jsonl"
     real = os.write
     with Writer(tmp_path) as writer:
@@ -247,3 +253,44 @@ def test_what_a_killed_recording_left_is_cleared_by_the_next(root: Path, slow: S
     process = start(root, slow.url)
     rest(process)
     assert not [name for name in files(root) if not name.endswith(".jsonl")]
+
+
+def test_what_was_written_is_handed_to_the_disk_about_once_a_second(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Against power loss; against the death of the process the write alone is enough."""
+    from recuse.cassettes.writer import sync_all
+
+    synced: list[str] = []
+    real = os.fdatasync
+
+    def noting(descriptor: int) -> None:
+        synced.append(os.readlink(f"/proc/self/fd/{descriptor}"))
+        real(descriptor)
+
+    if not Path("/proc/self/fd").exists():
+        pytest.skip("needs /proc to tell which file a descriptor belongs to")
+    monkeypatch.setattr(os, "fdatasync", noting)
+    with Writer(tmp_path) as writer:
+        writer.append(tmp_path / "a.jsonl", b"line\n", 0)
+        writer.append(tmp_path / "b.jsonl", b"line\n", 0)
+        sync_all(writer.unsynced())
+        assert sorted(synced) == [str(tmp_path / "a.jsonl"), str(tmp_path / "b.jsonl")]
+        sync_all(writer.unsynced())
+        assert len(synced) == 2
+        writer.append(tmp_path / "b.jsonl", b"line\n", 5)
+    assert synced[2:] == [str(tmp_path / "b.jsonl")]  # closing leaves nothing behind
+
+
+def test_a_recording_syncs_while_it_runs(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from recuse.cassettes import Library
+    from recuse.cassettes import recording as module
+
+    counted = []
+    real = Library.sync
+    monkeypatch.setattr(module, "SYNC_EVERY_S", 0.02)
+    monkeypatch.setattr(Library, "sync", lambda self: (counted.append(1), real(self))[1])
+    with Server(delay=0.05) as server:
+        calls = plan(server.url, items=("a",), repeats=6)
+        recording(opened(root, calls, mode="missing"), calls, concurrency=1)
+    assert len(counted) > 3

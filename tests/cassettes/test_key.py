@@ -53,7 +53,12 @@ def test_another_meaning_is_another_key(body: bytes, what: str) -> None:
 
 
 def test_method_and_address_are_part_of_the_key() -> None:
-    keys = {key(b"{}"), key(b"{}", method="PUT"), key(b"{}", "https://api.example/v2/chat"), key(b"{}", "https://b.example/v1/chat")}
+    keys = {
+        key(b"{}"),
+        key(b"{}", method="PUT"),
+        key(b"{}", "https://api.example/v2/chat"),
+        key(b"{}", "https://b.example/v1/chat"),
+    }
     assert len(keys) == 4
 
 
@@ -131,4 +136,3 @@ def test_a_secret_member_is_not_part_of_the_key() -> None:
 
 def test_deeply_nested_bodies_do_not_break_the_key() -> None:
     assert len(key(b"[" * 100_000)) == 32
-

@@ -15,12 +15,31 @@ import stamina
 from misbehaving import Server
 from small_plans import files, headers, opened, plan, recording
 
-from recuse.cassettes import IncompleteRecordingError, Library, Limits, RecordingReport, call_headers, record, request_key
+from recuse.cassettes import (
+    IncompleteRecordingError,
+    Library,
+    Limits,
+    RecordingReport,
+    call_headers,
+    record,
+    request_key,
+)
 from recuse.judges import WIRES, read_response, wire
 from recuse.judges.client import Client
 from recuse.schema import Call, Judge, Message, Prompt
 
-ANSWERS = ("ok", "pretty", "gzip", "deflate", "br", "zstd", "cut by max_tokens", "refusal", "policy", "wrong content type")
+ANSWERS = (
+    "ok",
+    "pretty",
+    "gzip",
+    "deflate",
+    "br",
+    "zstd",
+    "cut by max_tokens",
+    "refusal",
+    "policy",
+    "wrong content type",
+)
 NO_ANSWERS = {
     "429": "HTTP status 429",
     "500": "HTTP status 500",
@@ -44,7 +63,9 @@ NO_ANSWERS = {
 
 
 @pytest.mark.parametrize("how", ANSWERS)
-def test_what_is_an_answer_is_kept_and_replays_as_the_client_first_read_it(how: str, root: Path, server: Server) -> None:
+def test_what_is_an_answer_is_kept_and_replays_as_the_client_first_read_it(
+    how: str, root: Path, server: Server
+) -> None:
     calls = plan(server.url, items=("a",), repeats=2)
     server.default = how
     library = opened(root, calls, mode="missing")
@@ -196,4 +217,7 @@ def test_headers_are_cut_to_the_allowed_ones(root: Path, server: Server) -> None
     library = Library(root, "small", mode="missing")
     library.expect(calls, headers(calls))
     assert recording(library, calls).complete
-    assert opened(root, calls).response(calls[0]).headers == {"content-type": "application/json", "x-request-id": "req-200"}
+    assert opened(root, calls).response(calls[0]).headers == {
+        "content-type": "application/json",
+        "x-request-id": "req-200",
+    }

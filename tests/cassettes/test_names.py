@@ -42,11 +42,13 @@ PLACES = ("panel", "task", "protocol", "judge", "target", "factor")
 def test_no_part_of_a_cell_may_be_unsafe(name: str, place: str) -> None:
     parts = dict.fromkeys(PLACES[:5], "fine") | {place: UNSAFE[name]}
     factor = parts.pop("factor", "fine")
-    with pytest.raises(RecuseError, match="cannot be used as a name|not of the form"):
+    with pytest.raises(RecuseError, match=r"cannot be used as a name|not of the form"):
         cell_name(*parts.values(), {"condition": factor})
 
 
-@pytest.mark.parametrize("cell", ["p/t/r", "p/t/r/c/d", "/p/t/r/c", "p//r/c", "../t/r/c", "p/t/r/", "p/t/r/~", "p/t/r/a~"])
+@pytest.mark.parametrize(
+    "cell", ["p/t/r", "p/t/r/c/d", "/p/t/r/c", "p//r/c", "../t/r/c", "p/t/r/", "p/t/r/~", "p/t/r/a~"]
+)
 def test_a_cell_has_four_parts_and_no_way_out(cell: str, root: Path) -> None:
     with pytest.raises(RecuseError):
         checked_cell(cell)

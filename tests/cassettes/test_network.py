@@ -154,13 +154,16 @@ def test_blocks_may_be_nested(server: Server) -> None:
             _connect((OUTSIDE, 80))
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "127.8.9.1", "::1", "::ffff:127.0.0.1", "localhost", b"localhost", "LOCALHOST", ""])
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1", "127.8.9.1", "::1", "::ffff:127.0.0.1", "localhost", b"localhost", "LOCALHOST", ""]
+)
 def test_what_is_loopback(host: str | bytes) -> None:
     assert is_loopback(host)
 
 
 @pytest.mark.parametrize(
-    "host", ["0.0.0.0", "10.0.0.1", "127.0.0.1.example", "localhost.example", "1.127.0.0", "::ffff:10.0.0.1", "2130706433"]
+    "host",
+    ["0.0.0.0", "10.0.0.1", "127.0.0.1.example", "localhost.example", "1.127.0.0", "::ffff:10.0.0.1", "2130706433"],
 )
 def test_what_is_not(host: str) -> None:
     assert not is_loopback(host)

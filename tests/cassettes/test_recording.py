@@ -1,4 +1,4 @@
-"""Recording: only what is missing, within limits, with progress; a changed judge is recorded anew without losing the old."""
+"""Recording: only what is missing, within limits, with progress; recording anew does not lose the old."""
 
 from __future__ import annotations
 
@@ -92,7 +92,9 @@ def test_a_recording_made_twice_is_the_same_file_whatever_order_answers_came_in(
                 body = json.dumps({"run": call.repeat}).encode()
                 from recuse.cassettes import call_headers
 
-                library.store("POST", call.request.url, call.request.body, call_headers(call), RawResponse(200, {}, body))
+                library.store(
+                    "POST", call.request.url, call.request.body, call_headers(call), RawResponse(200, {}, body)
+                )
         made.append(files(tmp_path / folder))
     assert made[0] == made[1]
 
@@ -101,7 +103,11 @@ def test_requests_are_stored_once_per_key(root: Path, server: Server) -> None:
     calls = plan(server.url, items=("a",), repeats=10)
     recording(opened(root, calls, mode="missing"), calls)
     text = (root / f"{calls[0].cell}.jsonl").read_bytes()
-    assert (text.count(b'"kind":"header"'), text.count(b'"kind":"request"'), text.count(b'"kind":"answer"')) == (1, 1, 10)
+    assert (text.count(b'"kind":"header"'), text.count(b'"kind":"request"'), text.count(b'"kind":"answer"')) == (
+        1,
+        1,
+        10,
+    )
 
 
 def test_a_call_outside_the_plan_is_not_recorded(root: Path, server: Server) -> None:
@@ -254,7 +260,9 @@ def test_a_judge_that_keeps_failing_is_given_up_and_others_go_on(root: Path, ser
 
 
 JUDGES = {
-    "judge-a": Judge("judge-a", "A", "openai_chat", "https://api.example/v1", "m-1", input_usd_per_mtok=2.0, output_usd_per_mtok=10.0)
+    "judge-a": Judge(
+        "judge-a", "A", "openai_chat", "https://api.example/v1", "m-1", input_usd_per_mtok=2.0, output_usd_per_mtok=10.0
+    )
 }
 
 
@@ -330,7 +338,10 @@ def test_an_incomplete_recording_raises_and_names_what_is_missing(root: Path, se
         report.check()
     text = str(incomplete.value)
     assert "recorded 3 of 4" in text
-    assert "judge judge-a, protocol rubric, item b, target target, condition attributed, item b, repeat 1: HTTP status 503" in text
+    assert (
+        "judge judge-a, protocol rubric, item b, target target, condition attributed, item b, repeat 1: HTTP status 503"
+        in text
+    )
     assert "on disk" in text
 
 
@@ -367,7 +378,9 @@ def test_what_was_replaced_is_set_aside(root: Path, server: Server) -> None:
 def test_a_changed_prompt_is_named_and_only_what_changed_is_asked(root: Path, server: Server) -> None:
     before = plan(server.url, items=("a", "b"), repeats=2)
     recording(opened(root, before, mode="missing"), before)
-    after = plan(server.url, items=("a",), repeats=2) + plan(server.url, items=("b",), repeats=2, prompt="Judge again:\n")
+    after = plan(server.url, items=("a",), repeats=2) + plan(
+        server.url, items=("b",), repeats=2, prompt="Judge again:\n"
+    )
     library = Library(root, "small", mode="missing")
     coverage = library.expect(after, headers(after, prompt="77aa"))
     assert [(s.cell[-1], s.field, s.recorded, s.expected) for s in coverage.stale] == [
@@ -459,9 +472,10 @@ def test_unused_missing_and_orphaned_are_reported_by_judge_protocol_and_item(roo
     library.response(calls[0])
     from recuse.cassettes.coverage import unused_lines
 
+    subject = "  judge judge-a, protocol rubric, item {0}, target target, condition attributed, item {0}: "
     assert unused_lines(library.unused()) == [
-        "  judge judge-a, protocol rubric, item a, target target, condition attributed, item a: 1 recorded answer not used",
-        "  judge judge-a, protocol rubric, item b, target target, condition attributed, item b: 2 recorded answers not used",
+        subject.format("a") + "1 recorded answer not used",
+        subject.format("b") + "2 recorded answers not used",
     ]
     more = opened(root, plan(items=("a", "c"), repeats=3))
     assert more.coverage().text().splitlines()[:4] == [
@@ -491,13 +505,15 @@ def test_usage_is_plain_data_and_adds_up_over_processes(root: Path) -> None:
     }
 
 
-def test_no_room_for_the_ballast_means_nothing_is_asked(root: Path, monkeypatch: pytest.MonkeyPatch, server: Server) -> None:
+def test_no_room_for_the_ballast_means_nothing_is_asked(
+    root: Path, monkeypatch: pytest.MonkeyPatch, server: Server
+) -> None:
     def no_space(_: int) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.fsync", no_space)
     calls = plan(server.url)
-    with pytest.raises(StorageError, match="No space left on device.*nothing was asked"):
+    with pytest.raises(StorageError, match=r"No space left on device.*nothing was asked"):
         recording(opened(root, calls, mode="missing"), calls)
     assert server.requests == 0
     assert files(root) == {}

@@ -79,7 +79,9 @@ def test_both_paths_hand_over_the_same_response(calls: list[Call], root: Path) -
 
     async def one() -> httpx2.Response:
         async with httpx2.AsyncClient(trust_env=False) as client:
-            return await client.post(calls[3].request.url, content=calls[3].request.body, headers=call_headers(calls[3]))
+            return await client.post(
+                calls[3].request.url, content=calls[3].request.body, headers=call_headers(calls[3])
+            )
 
     with library.use():
         over_http = asyncio.run(one())
@@ -99,7 +101,19 @@ def test_xdist_workers_each_get_every_answer_right(workers: int, calls: list[Cal
     suite.mkdir()
     (suite / "conftest.py").write_text(_CONFTEST.format(here=str(Path(__file__).parent), root=str(root)))
     (suite / "test_answers.py").write_text(_TESTS)
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", "-n", str(workers), str(suite)]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:randomly",
+        "-n",
+        str(workers),
+        str(suite),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, cwd=suite, timeout=60, check=False)
     assert "50 passed" in done.stdout, done.stdout + done.stderr
     assert "unused: 0" in done.stdout

@@ -59,7 +59,10 @@ def test_a_canary_sent_everywhere_and_echoed_everywhere_stays_in_memory(
     report = asyncio.run(_record(library, judges, calls))
     print(report.text())
     assert report.stored == 3
-    assert any(KEY in sent.get("authorization", sent.get("x-api-key", sent.get("x-goog-api-key", ""))) for sent in _sent(server))
+    assert any(
+        KEY in sent.get("authorization", sent.get("x-api-key", sent.get("x-goog-api-key", "")))
+        for sent in _sent(server)
+    )
     out, err = capfd.readouterr()
     written = b"".join(files(root).values()) + "".join(files(root)).encode()
     for place in (written, out.encode(), err.encode(), report.text().encode(), repr(library.dropped).encode()):
@@ -129,7 +132,7 @@ def test_a_key_hidden_behind_json_escapes_is_found() -> None:
 
 
 def test_text_without_secrets_is_left_exactly_as_it_is() -> None:
-    body = '{"a": "\\u00e9\\/", "b" : 1.50}'.encode()
+    body = b'{"a": "\\u00e9\\/", "b" : 1.50}'
     assert Secrets([KEY]).clean(body) is body
     assert Secrets().clean(body) is body
 

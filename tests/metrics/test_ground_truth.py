@@ -101,8 +101,8 @@ def test_misassignments_by_hand():
     assert [row["mcc"] for row in found.detail["in_place"]] == ["11", "16"]
     worse = one(ground_truth.misassignments(picks_of(levels), truth_of(risk | {"16": 0.05})))
     assert worse.detail["nonadjacent"] == [
-        {"mcc": "12", "assigned": 1, "empirical": 3, "risk": 0.4},
-        {"mcc": "16", "assigned": 3, "empirical": 1, "risk": 0.05},
+        {"mcc": "12", "name": "", "assigned": 1, "empirical": 3, "risk": 0.4},
+        {"mcc": "16", "name": "", "assigned": 3, "empirical": 1, "risk": 0.05},
     ]
     assert worse.value == pytest.approx(2 / 6)
     assert math.isnan(worse.low)

@@ -29,7 +29,6 @@ class ForestMark:
     interval: str
     aside: str  # "p = 0.058", or why there is no number
     outcome: str
-    y: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +36,6 @@ class ForestRow:
     label: str
     marks: list[ForestMark]
     band: tuple[float, float] | None  # its own limits, where they are not the plot's
-
-    @property
-    def height(self) -> int:
-        return LINE * len(self.marks) + 2 * PADDING
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +52,10 @@ class ForestPlot:
     id: str  # of its grid, drawn once and used in every row
     has_band: bool
 
-
-LINE = 20  # pixels per estimate; the text lines beside it are as high
-PADDING = 5
+    @property
+    def lanes(self) -> int:
+        """Lines per row: each series keeps its own, so the style sheet knows how far down it is drawn."""
+        return min(4, max(1, len(self.series)))
 
 
 def forest_plot(
@@ -137,9 +133,8 @@ def _row(
             interval=spread(n, signed=signed),
             outcome=n.outcome,
             aside=aside(n) or why_undefined(n),
-            y=PADDING + LINE * i + LINE // 2,
         )
-        for i, n in enumerate(numbers)
+        for n in numbers
     ]
     limit: Mapping[str, Any] = next((n.limit for n in numbers if n.limit), {})
     return ForestRow(name, marks, _band(limit, scale))

@@ -31,6 +31,11 @@ def draw(group: Group) -> dict[str, Any]:
     }
 
 
+def draw_plainly(group: Group) -> dict[str, Any]:
+    """A table of the numbers and nothing else: for what a panel could not draw. Looks at no detail."""
+    return {"reading": "", "forests": [], "matrices": [], "rest": plain_table(group, list(group.numbers))}
+
+
 def heat_maps(group: Group, numbers: list[Number]) -> list[HeatMap]:
     """Signed matrices as deviations, others by size; those of one metric share their shades."""
     captioned = [(_caption(n), n.detail) for n in numbers]

@@ -61,7 +61,7 @@ def _reading(group: Group, rhos: list[Number]) -> str:
 def chance(number: Number) -> str:
     """ "p = 0.058": how often an unrelated order would agree as well, where the metric tells."""
     p = number.detail.get("p_permutation")
-    return f"p {p_value(p, equals='= ')}" if is_number(p) else ""
+    return f"p {p_value(p, equals='= ')}" if is_number(p) and is_number(number.value) else ""
 
 
 def p_value(p: Any, equals: str = "") -> str:

@@ -13,7 +13,6 @@ from recuse.report.numbers import MISSING, decimals_for, fixed, in_words, is_num
 from recuse.report.view import Group, Number
 
 ORDER = 50
-MOST_ROWS = 40
 KINDS = {
     "reported_total": "totals",
     "self_reported_final": "finals it claims",
@@ -26,20 +25,27 @@ def draw(group: Group) -> dict[str, Any]:
     slips = [
         _slip(group, n, entry) for n in group.of("reported_total", "self_reported_final") for entry in offenders(n)
     ]
+    columns = ["judge", "text", "figure", "reported", "computed", "difference", "replies"]
+    few = 0 < len(slips) <= MOST_SLIPS
     return {
         "reading": _reading(group),
         "overview": _overview(group),
-        "slips": Table(
-            "Figures that do not follow",
-            ["judge", "text", "figure", "reported", "computed", "difference", "replies"],
-            slips[:MOST_ROWS],
-            frozenset({3, 4, 5}),
-            max(0, len(slips) - MOST_ROWS),
-        )
-        if slips
-        else None,
-        "impossible": _impossible(group),
+        "slips": Table("Figures that do not follow", columns, slips, frozenset({3, 4, 5})) if few else None,
+        "counts": []
+        if few
+        else _counts(group, "reported_total", "Totals that do not follow", "wrong", "replies wrong"),
+        "impossible": [
+            maps
+            for metric in ("self_reported_mean", "self_reported_sd")
+            if (maps := _counts(group, metric, f"{_NAMES[metric]} that no such runs have", "", "impossible"))
+        ],
     }
+
+
+MOST_SLIPS = 12
+"""Slips are told one by one up to here; beyond, they are counted per cell."""
+
+_NAMES = {"self_reported_mean": "Means it claims", "self_reported_sd": "SDs it claims"}
 
 
 def offenders(number: Number) -> list[Mapping[str, Any]]:
@@ -59,7 +65,7 @@ def _reading(group: Group) -> str:
     if not parts:
         return "Every figure that was checked follows from the scores beside it."
     text = "; ".join(parts)
-    return f"{text[:1].upper()}{text[1:]}. Recuse computes with the scores, never with these figures."
+    return f"{text[:1].upper()}{text[1:]}. They are counted and shown, never corrected."
 
 
 def _overview(group: Group) -> Table | None:
@@ -77,6 +83,8 @@ def _overview(group: Group) -> Table | None:
 def _share(n: Number | None) -> Cell:
     if n is None:
         return Cell(MISSING)
+    if not is_number(n.value):
+        return Cell(written.value(n), written.why_undefined(n), n.outcome)
     checked, follow = n.detail.get("checked"), n.detail.get("follow")
     wrong = checked - follow if is_number(checked) and is_number(follow) else n.detail.get("wrong")
     total = checked if is_number(checked) else n.estimate.get("n")
@@ -100,21 +108,24 @@ def _slip(group: Group, n: Number, entry: Mapping[str, Any]) -> list[Cell]:
     ]
 
 
-def _impossible(group: Group) -> list[list[HeatMap]]:
-    """How many of a cell's claimed means and SDs no runs could have: judges by targets, as the gate counts them."""
-    drawn = []
-    for metric in ("self_reported_mean", "self_reported_sd"):
-        known = [n for n in group.of(metric) if is_number(n.value)]
-        numbers = [n for n in known if n.verdict] or known
-        targets = sorted({str(e["target"]) for n in numbers for e in offenders(n) if "target" in e}, key=group.place)
-        if not targets:
-            continue
-        maps = []
-        for told in group.circumstances(numbers):
-            mine = [n for n in numbers if n.circumstances == told]
-            values = [[float(sum(e.get("target") == t for e in offenders(n))) for t in targets] for n in mine]
-            caption = f"{KINDS[metric]} that no such runs have{f', {told}' if told else ''}"
-            matrix = {"rows": [n.who for n in mine], "columns": targets, "values": values}
-            maps.append((caption[:1].upper() + caption[1:], matrix))
-        drawn.append(magnitude_maps(maps, group.label, least="all possible", most="most impossible"))
-    return drawn
+def _counts(group: Group, metric: str, caption: str, key: str, unit: str) -> list[HeatMap]:
+    """How often each judge went wrong on each target, as the gate counts it; one map per condition.
+
+    An offender counts as many times as its `key` says, or once.
+    """
+    known = [n for n in group.of(metric) if is_number(n.value)]
+    numbers = [n for n in known if n.verdict] or known
+    targets = sorted({str(e["target"]) for n in numbers for e in offenders(n) if "target" in e}, key=group.place)
+    if not targets:
+        return []
+    maps = []
+    for told in group.circumstances(numbers):
+        mine = [n for n in numbers if n.circumstances == told]
+        values = [[_wrong(n, target, key) for target in targets] for n in mine]
+        matrix = {"rows": [n.who for n in mine], "columns": targets, "values": values}
+        maps.append((f"{caption}{f', {told}' if told else ''}", matrix))
+    return magnitude_maps(maps, group.label, least="none", most=f"most {unit}")
+
+
+def _wrong(number: Number, target: str, key: str) -> float:
+    return float(sum(entry.get(key, 1) for entry in offenders(number) if entry.get("target") == target))

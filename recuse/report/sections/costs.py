@@ -12,11 +12,7 @@ from recuse.report.view import View
 
 @dataclass(frozen=True, slots=True)
 class CostRow:
-    panel: str
-    provenance: str
     judge: str
-    task: str
-    protocol: str
     calls: str
     input_tokens: str
     output_tokens: str
@@ -24,8 +20,19 @@ class CostRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Costs:
+class CostGroup:
+    """One protocol of one task, asked of one panel."""
+
+    panel: str
+    provenance: str
+    task: str
+    protocol: str
     rows: list[CostRow]
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    groups: list[CostGroup]
     total: CostRow
     unpriced: bool
 
@@ -34,34 +41,33 @@ def costs(view: View) -> Costs | None:
     usage = view.results.get("usage") or []
     if not usage:
         return None
+    grouped: dict[tuple[str, str, str], list[Mapping[str, Any]]] = {}
+    for entry in usage:
+        panel, task, protocol = (str(entry.get(key) or "") for key in ("panel", "task", "protocol"))
+        grouped.setdefault((panel, task, protocol), []).append(entry)
     names = [p.name for p in view.panels]
-
-    def place(entry: Mapping[str, Any]) -> tuple[Any, ...]:
-        panel = entry.get("panel") or ""
-        judges = view.panel(panel).judge_names if panel in names else []
-        judge = entry.get("judge") or ""
-        return (
-            names.index(panel) if panel in names else len(names),
-            panel,
-            entry.get("task") or "",
-            entry.get("protocol") or "",
-            judges.index(judge) if judge in judges else len(judges),
-            judge,
-        )
-
-    rows = [_row(view, entry) for entry in sorted(usage, key=place)]
+    ordered = sorted(grouped, key=lambda key: (names.index(key[0]) if key[0] in names else len(names), key))
     total = {k: _sum(usage, k) for k in ("calls", "input_tokens", "output_tokens", "dollars")}
-    return Costs(rows, _row(view, total), any(not is_number(entry.get("dollars")) for entry in usage))
+    unpriced = any(not is_number(entry.get("dollars")) for entry in usage)
+    return Costs([_group(view, key, grouped[key]) for key in ordered], _row(view, total), unpriced)
+
+
+def _group(view: View, key: tuple[str, str, str], entries: list[Mapping[str, Any]]) -> CostGroup:
+    panel = next((p for p in view.panels if p.name == key[0]), None)
+    judges = panel.judge_names if panel else []
+
+    def place(entry: Mapping[str, Any]) -> tuple[int, str]:
+        judge = str(entry.get("judge") or "")
+        return (judges.index(judge) if judge in judges else len(judges), judge)
+
+    rows = [_row(view, entry) for entry in sorted(entries, key=place)]
+    return CostGroup(key[0], panel.provenance if panel else "", key[1], key[2], rows)
 
 
 def _row(view: View, entry: Mapping[str, Any]) -> CostRow:
     dollars = entry.get("dollars")
     return CostRow(
-        entry.get("panel") or "",
-        next((p.provenance for p in view.panels if p.name == entry.get("panel")), ""),
-        view.label(entry.get("judge") or ""),
-        entry.get("task") or "",
-        entry.get("protocol") or "",
+        view.label(str(entry.get("judge") or "")),
         count(entry.get("calls")),
         count(entry.get("input_tokens")),
         count(entry.get("output_tokens")),

@@ -13,8 +13,8 @@ from recuse.report.numbers import count
 from recuse.report.view import View
 from recuse.report.vocabulary import level_name, plain_name
 
-MOST_REPLIES = 10
-MOST_CHARACTERS = 700
+MOST_REPLIES = 8
+MOST_CHARACTERS = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +39,19 @@ def words(view: View) -> tuple[list[Words], int]:
 
 
 def _in_turn(entries: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """One reply of each judge, then a second of each, and so on."""
-    turns: list[tuple[int, bool, int, Mapping[str, Any]]] = []
+    """One reply of each judge, then a second of each, and so on; of the protocol with most replies first."""
+    asked = Counter(str(entry.get("protocol")) for entry in entries)
+
+    def telling(place: int) -> tuple[bool, int, int]:
+        return (entries[place].get("status") == "ok", -asked[str(entries[place].get("protocol"))], place)
+
     taken: Counter[tuple[str, str]] = Counter()
-    unusable_first = sorted(enumerate(entries), key=lambda e: (e[1].get("status") == "ok", e[0]))
-    for place, entry in unusable_first:
-        judge = (str(entry.get("panel")), str(entry.get("judge")))
-        turns.append((taken[judge], entry.get("status") == "ok", place, entry))
+    turns = []
+    for place in sorted(range(len(entries)), key=telling):
+        judge = (str(entries[place].get("panel")), str(entries[place].get("judge")))
+        turns.append((taken[judge], *telling(place)))
         taken[judge] += 1
-    return [entry for *_, entry in sorted(turns, key=lambda turn: turn[:3])]
+    return [entries[place] for *_, place in sorted(turns)]
 
 
 def _words(view: View, entry: Mapping[str, Any]) -> Words:

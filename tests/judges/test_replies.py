@@ -1,0 +1,227 @@
+"""Replies: what providers send, and what must never raise whatever they send."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from recuse.judges import WIRES, read_response, wire
+from recuse.schema import RawResponse, Reply, Usage
+
+
+def reply_to(wire_name: str, payload: object, status: int = 200) -> Reply:
+    body = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+    return read_response(wire(wire_name), RawResponse(status, {}, body))
+
+
+def openai(message: object = None, **choice: Any) -> dict[str, Any]:
+    return {"choices": [{"message": message or {"content": "Good."}, "finish_reason": "stop", **choice}]}
+
+
+def anthropic(*blocks: object, **more: Any) -> dict[str, Any]:
+    return {"content": list(blocks) or [{"type": "text", "text": "Good."}], "stop_reason": "end_turn", **more}
+
+
+def gemini(*parts: object, **candidate: Any) -> dict[str, Any]:
+    content = {"parts": list(parts) or [{"text": "Good."}]}
+    return {"candidates": [{"content": content, "finishReason": "STOP", **candidate}]}
+
+
+TOKENS = Usage(11, 7)
+COUNTED = {
+    "openai_chat": openai() | {"model": "ann-1", "usage": {"prompt_tokens": 11, "completion_tokens": 7}},
+    "anthropic_messages": anthropic(model="ann-1", usage={"input_tokens": 11, "output_tokens": 7}),
+    "gemini_generate": gemini()
+    | {"modelVersion": "ann-1", "usageMetadata": {"promptTokenCount": 11, "candidatesTokenCount": 7}},
+}
+PLAIN = {"openai_chat": openai(), "anthropic_messages": anthropic(), "gemini_generate": gemini()}
+
+
+def test_text_model_and_tokens(wire_name: str) -> None:
+    assert reply_to(wire_name, COUNTED[wire_name]) == Reply("Good.", "stop", "ann-1", TOKENS)
+
+
+def test_without_usage_tokens_are_unknown_not_zero(wire_name: str) -> None:
+    assert reply_to(wire_name, PLAIN[wire_name]) == Reply("Good.", "stop", None, Usage(None, None))
+
+
+@pytest.mark.parametrize("odd", ["11", 11.5, True, -1, [11]])
+def test_a_token_count_that_is_none_is_unknown(wire_name: str, odd: object) -> None:
+    payload = json.loads(json.dumps(COUNTED[wire_name]).replace("11", json.dumps(odd)))
+    reply = reply_to(wire_name, payload)
+    assert (reply.text, reply.usage) == ("Good.", Usage(None, 7))
+
+
+@pytest.mark.parametrize(
+    ("wire_name", "payload", "finish"),
+    [
+        ("openai_chat", openai(finish_reason="length"), "length"),
+        ("anthropic_messages", anthropic(stop_reason="max_tokens"), "length"),
+        ("anthropic_messages", anthropic(stop_reason="model_context_window_exceeded"), "length"),
+        ("gemini_generate", gemini(finishReason="MAX_TOKENS"), "length"),
+        ("openai_chat", openai(finish_reason="content_filter"), "refusal"),
+        ("openai_chat", openai({"content": None, "refusal": "Good."}), "refusal"),
+        ("anthropic_messages", anthropic(stop_reason="refusal"), "refusal"),
+        ("gemini_generate", gemini(finishReason="SAFETY"), "refusal"),
+        ("gemini_generate", gemini(finishReason="PROHIBITED_CONTENT"), "refusal"),
+        ("gemini_generate", gemini(finishReason="RECITATION"), "refusal"),
+        ("openai_chat", openai(finish_reason="a new one"), "stop"),
+        ("openai_chat", openai({"content": "Good.", "refusal": None}), "stop"),
+        ("gemini_generate", {"candidates": [{"content": {"parts": [{"text": "Good."}]}}]}, "stop"),
+    ],
+)
+def test_how_a_reply_ended(wire_name: str, payload: object, finish: str) -> None:
+    reply = reply_to(wire_name, payload)
+    assert (reply.text, reply.finish) == ("Good.", finish)
+
+
+@pytest.mark.parametrize(
+    ("wire_name", "payload"),
+    [
+        ("openai_chat", openai({"content": [{"type": "text", "text": "Go"}, {"type": "text", "text": "od."}]})),
+        ("anthropic_messages", anthropic({"type": "text", "text": "Go"}, {"type": "text", "text": "od."})),
+        (
+            "anthropic_messages",
+            anthropic({"type": "thinking", "thinking": "Hm, 3?"}, {"type": "text", "text": "Good."}),
+        ),
+        ("gemini_generate", gemini({"text": "Hm, 3?", "thought": True}, {"text": "Go"}, {"text": "od."})),
+        ("gemini_generate", gemini({"inlineData": {}}, {"text": "Good."})),
+    ],
+)
+def test_parts_are_joined_and_thoughts_left_out(wire_name: str, payload: object) -> None:
+    assert reply_to(wire_name, payload).text == "Good."
+
+
+@pytest.mark.parametrize(
+    ("wire_name", "payload"),
+    [
+        ("openai_chat", openai({"content": None})),
+        ("openai_chat", openai({"content": ""})),
+        ("anthropic_messages", anthropic({"type": "tool_use"})),
+        ("gemini_generate", {"candidates": [{"finishReason": "MAX_TOKENS"}]}),
+        ("gemini_generate", {"candidates": [{"finishReason": "STOP", "content": {}}]}),
+    ],
+)
+def test_a_reply_may_be_empty(wire_name: str, payload: object) -> None:
+    reply = reply_to(wire_name, payload)
+    assert (reply.text, reply.finish in ("stop", "length")) == ("", True)
+
+
+def test_a_blocked_prompt_is_a_refusal_that_says_why() -> None:
+    reply = reply_to("gemini_generate", {"promptFeedback": {"blockReason": "SAFETY"}})
+    assert (reply.text, reply.finish) == ("prompt blocked: SAFETY", "refusal")
+
+
+def test_a_stopped_answer_without_words_says_why() -> None:
+    reply = reply_to("gemini_generate", {"candidates": [{"finishReason": "SPII"}]})
+    assert (reply.text, reply.finish) == ("stopped: SPII", "refusal")
+
+
+def test_log_probabilities_come_by_position() -> None:
+    content = [
+        {
+            "token": "7",
+            "logprob": -0.1,
+            "top_logprobs": [{"token": "7", "logprob": -0.1}, {"token": "8", "logprob": -2.5}],
+        },
+        {"token": ".", "logprob": 0.0, "top_logprobs": [{"token": ".", "logprob": 0.0}]},
+    ]
+    reply = reply_to("openai_chat", openai(logprobs={"content": content}))
+    assert reply.logprobs == ({"7": -0.1, "8": -2.5}, {".": 0.0})
+    assert reply_to("openai_chat", openai(logprobs={"content": None})).logprobs is None
+
+
+@pytest.mark.parametrize("code", ["content_filter", "content_policy_violation", "invalid_prompt"])
+def test_a_policy_error_is_this_judges_refusal(wire_name: str, code: str) -> None:
+    reply = reply_to(wire_name, {"error": {"message": "Not that.", "code": code}}, status=400)
+    assert (reply.text, reply.finish) == ("Not that.", "refusal")
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "said"),
+    [
+        ({"message": "No such model.", "code": "model_not_found"}, 404, "No such model."),
+        ({"message": "Not that.", "code": "content_filter"}, 500, "Not that."),
+        ("boom", 400, "HTTP 400"),
+        (None, 418, "HTTP 418"),
+    ],
+)
+def test_any_other_http_error_is_an_error(wire_name: str, error: object, status: int, said: str) -> None:
+    reply = reply_to(wire_name, {"error": error}, status)
+    assert (reply.text, reply.finish) == (said, "error")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"<html>502</html>",
+        b"\xff\xfe\x00",
+        b"[1]",
+        b'"text"',
+        b"null",
+        b"{}",
+        b'{"choices": []}',
+        b'{"choices": {}}',
+        b'{"choices": [{"message": null}]}',
+        b'{"choices": [{"message": {"content": 7}}]}',
+        b'{"choices": [{"message": {"content": [7]}}]}',
+        b'{"choices": [{"message": {"content": [{"text": null}]}}]}',
+        b'{"choices": [{"message": {"content": "x", "refusal": ["no"]}}]}',
+        b'{"choices": [{"message": {"content": "x"}, "finish_reason": {}}]}',
+        b'{"choices": [{"message": {"content": "x"}, "logprobs": {"content": [1]}}]}',
+        b'{"content": "text"}',
+        b'{"content": [{"type": "text"}]}',
+        b'{"content": [{"type": "text", "text": 7}]}',
+        b'{"candidates": []}',
+        b'{"candidates": [{"content": {"parts": [{"text": 7}]}}]}',
+        b'{"candidates": [{"content": {"parts": "text"}}]}',
+        b'{"promptFeedback": 7}',
+        b'{"a":' * 100_000,
+        b"9" * 10_000,
+    ],
+)
+def test_a_body_of_another_shape_is_an_error_with_a_reason(wire_name: str, body: bytes) -> None:
+    reply = reply_to(wire_name, body)
+    assert reply.finish == "error"
+    assert reply.text.startswith("the body ")
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+MEMBERS = st.sampled_from(
+    ["choices", "message", "content", "refusal", "text", "type", "usage", "model", "error", "candidates", "parts",
+     "finish_reason", "finishReason", "stop_reason", "logprobs", "promptFeedback", "usageMetadata"]
+)  # fmt: skip
+SHAPED = st.recursive(
+    JSON, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(MEMBERS, inner, max_size=5), max_leaves=12
+)
+
+
+@given(st.sampled_from(WIRES), SHAPED | st.dictionaries(MEMBERS, SHAPED, max_size=6), st.sampled_from([200, 400, 503]))
+def test_whatever_comes_a_reply_comes_of_it(wire_name: str, payload: object, status: int) -> None:
+    reply = reply_to(wire_name, payload, status)
+    assert isinstance(reply.text, str)
+    assert all(count is None or type(count) is int for count in (reply.usage.input_tokens, reply.usage.output_tokens))
+
+
+@given(
+    st.sampled_from(WIRES), st.text(), st.text(min_size=1), st.booleans(), st.integers(0, 10**9), st.integers(0, 10**9)
+)
+def test_what_a_stand_in_says_is_what_is_read(
+    wire_name: str, text: str, model: str, refusal: bool, given_tokens: int, written: int
+) -> None:
+    """`payload` is the inverse of `read`. Only an empty refusal is none: one format flags a refusal by its text."""
+    assume(text or not refusal)
+    payload = wire(wire_name).payload(
+        text, model=model, refusal=refusal, input_tokens=given_tokens, output_tokens=written
+    )
+    expected = Reply(text, "refusal" if refusal else "stop", model, Usage(given_tokens, written))
+    assert reply_to(wire_name, payload) == expected

@@ -1,0 +1,141 @@
+"""Panel files: what a sound one gives, and how every mistake in one is told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from recuse.panels import load_panel
+from recuse.schema import RecuseError
+
+PanelFile = Callable[..., Path]
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def fault_of(path: Path) -> str:
+    with pytest.raises(RecuseError) as caught:
+        load_panel(path)
+    assert str(caught.value).startswith(f"{path}: "), "a fault names its file first"
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "fixtures" / "panels").glob("*.toml")), ids=lambda path: path.stem)
+def test_the_shipped_panels_load_under_their_own_names(path: Path) -> None:
+    assert load_panel(path).name == path.stem
+
+
+def test_a_sound_file_gives_its_judges_in_order(panel_file: PanelFile) -> None:
+    panel = load_panel(panel_file())
+    ann, bob = panel.judges.values()
+    assert (ann.name, ann.label, ann.author, ann.timeout_s) == ("ann", "ann", "alpha", 30)
+    assert (ann.input_usd_per_mtok, ann.output_usd_per_mtok) == (1.0, 4.0)
+    assert (bob.label, bob.author, bob.api_key_env, bob.input_usd_per_mtok) == ("Bob", None, None, None)
+    assert panel.task("essays").repeats == {"rubric": 3}
+    assert panel.own(["alpha", "beta"]) == {"ann": "alpha"}
+    assert panel.own(["beta"]) == {}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('provenance = "recorded"', 'provenance = "real"', "provenance: Input should be 'recorded', 'reconstructed'"),
+        ('source = "made for this test"\n', "", "source: required, but missing"),
+        ('model = "ann-1"\n', "", "judge[0].model: required, but missing"),
+        ('label = "Bob"', 'lable = "Bob"', "judge[1].lable: unknown key"),
+        ("timeout_s = 30", 'timeout_s = "30"', "judge[0].timeout_s: Input should be a valid number (got '30')"),
+        ("timeout_s = 30", "timeout_s = 0", "judge[0].timeout_s: Input should be greater than 0 (got 0)"),
+        ("timeout_s = 30", "concurrency = 0", "judge[0].concurrency: Input should be greater than or equal to 1"),
+        ("input_usd_per_mtok = 1.0", "input_usd_per_mtok = -1.0", "judge[0].price.input_usd_per_mtok"),
+        ('api_key_env = "ANN_KEY"', 'api_key_env = "sk-1234"', "judge[0].api_key_env"),
+        ("rubric = 3", "rubric = 0", "task[0].repeats.rubric: Input should be greater than or equal to 1 (got 0)"),
+        ('protocols = ["rubric"]', "protocols = []", "task[0].protocols"),
+        ('"openai_chat"', '"openai"', "judge[0]: unknown wire format 'openai'; known: openai_chat, anthropic_messages"),
+        ("https://api.example/v1", "https://api.example/v1/", "no slash at the end; got 'https://api.example/v1/'"),
+        ("https://api.example/v1", "api.example/v1", "base_url must be http:// or https://, a host"),
+        ("https://api.example/v1", "http://:80", "base_url must be http:// or https://, a host"),
+        ("https://api.example/v1", "http://api.example:99999", "base_url must be http:// or https://, a host"),
+        ("https://api.example/v1", "https://api.example/v1?key=x", "may not carry credentials or a query"),
+        ("https://api.example/v1", "https://api.example/v1#x", "may not carry credentials or a query"),
+    ],
+)
+def test_a_mistake_is_told_with_its_place(panel_file: PanelFile, old: str, new: str, said: str) -> None:
+    assert said in fault_of(panel_file(old, new))
+
+
+def test_an_unknown_top_level_key_is_told_with_the_known_ones(panel_file: PanelFile) -> None:
+    said = fault_of(panel_file('name = "mini"', 'name = "mini"\nbudget = 3.0'))
+    assert "budget: unknown key; known here: budget_usd, description, judge, name" in said
+
+
+def test_credentials_in_an_address_are_refused_and_not_repeated(panel_file: PanelFile) -> None:
+    said = fault_of(panel_file("https://api.example/v1", "https://ann:hunter2hunter2@api.example/v1"))
+    assert "judge[0]: base_url may not carry credentials or a query; name the key's variable in api_key_env" in said
+    assert "hunter2" not in said
+
+
+def test_all_faults_of_a_file_are_told_together(panel_file: PanelFile) -> None:
+    path = panel_file('model = "ann-1"\n', "")
+    path.write_text(path.read_text(encoding="utf-8").replace('label = "Bob"', "label = 3"), encoding="utf-8")
+    said = fault_of(path)
+    assert "2 fault(s)" in said
+    assert "judge[0].model" in said
+    assert "judge[1].label" in said
+
+
+@pytest.mark.parametrize("host", ["ann.scripted.invalid", "ANN.SCRIPTED.INVALID:8080"])
+def test_a_recorded_judge_is_never_reached_under_a_stand_ins_name(panel_file: PanelFile, host: str) -> None:
+    said = fault_of(panel_file("https://api.example/v1", f"http://{host}/v1"))
+    assert "judge ann: a stand-in is reached at a host that ends in .invalid, a real judge never is" in said
+    assert "(got ann.scripted.invalid, provenance recorded)" in said
+
+
+def test_a_scripted_judge_is_never_reached_under_a_real_name(panel_file: PanelFile) -> None:
+    path = panel_file('provenance = "recorded"', 'provenance = "scripted"')
+    path.write_text(
+        path.read_text(encoding="utf-8").replace("[[task]]", '[stand_in]\nkind = "scripted"\n\n[[task]]'),
+        encoding="utf-8",
+    )
+    assert "judge ann: a stand-in is reached at a host that ends in .invalid" in fault_of(path)
+
+
+def test_what_answers_must_fit_where_the_replies_come_from(panel_file: PanelFile) -> None:
+    rule = 'a "recorded" panel has no [stand_in]; a "reconstructed" or "scripted" one needs it'
+    assert rule in fault_of(panel_file('provenance = "recorded"', 'provenance = "reconstructed"'))
+    assert rule in fault_of(panel_file("[[task]]", '[stand_in]\nkind = "scripted"\n\n[[task]]'))
+
+
+def test_judges_may_not_differ_in_case_alone(panel_file: PanelFile) -> None:
+    said = fault_of(panel_file('name = "bob"', 'name = "Ann"'))
+    assert "judge 'Ann' appears twice (as 'ann'); names must differ by more than case" in said
+
+
+@pytest.mark.parametrize(
+    ("old", "kind"), [('name = "mini"', "panel"), ('name = "essays"', "task"), ('name = "bob"', "judge")]
+)
+@pytest.mark.parametrize("name", ["../up", "a/b", "a\\\\b", ".hidden", "con", "a~b", "", "x" * 65, "ends.", "ünï"])
+def test_a_name_that_is_no_safe_file_name_is_refused(panel_file: PanelFile, old: str, kind: str, name: str) -> None:
+    assert f"{kind} " in (said := fault_of(panel_file(old, f'name = "{name}"')))
+    assert "cannot be used as a name" in said
+
+
+def test_an_unknown_protocol_is_told_with_the_known_ones(panel_file: PanelFile) -> None:
+    said = fault_of(panel_file('protocols = ["rubric"]', 'protocols = ["rubric", "rubrik"]'))
+    assert "task essays: unknown protocol rubrik; known: " in said
+
+
+def test_repeats_need_their_protocol(panel_file: PanelFile) -> None:
+    assert "task essays: repeats for generation" in fault_of(panel_file("rubric = 3", "generation = 3"))
+
+
+def test_leaving_judges_out(panel_file: PanelFile) -> None:
+    panel = load_panel(panel_file())
+    assert list(panel.only(["bob"]).judges) == ["bob"]
+    with pytest.raises(RecuseError, match=r"mini\.toml: panel mini has no judge eve, mallory; it has ann, bob"):
+        panel.only(["eve", "bob", "mallory"])
+
+
+def test_an_unknown_task_is_told_with_the_known_ones(panel_file: PanelFile) -> None:
+    with pytest.raises(RecuseError, match=r"mini\.toml: panel mini has no task 'poems'; it has essays"):
+        load_panel(panel_file()).task("poems")

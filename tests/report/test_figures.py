@@ -1,0 +1,135 @@
+"""Places and shades of the figures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from recuse.report.figures import bars, deviation_maps, forest_plot, ladders, magnitude_maps, ranking_maps, slopes
+from recuse.report.scale import scale_over
+from recuse.report.view import Number
+
+
+def matrix(values: list[list[Any]], **more: Any) -> dict[str, Any]:
+    rows, columns = [f"j{i}" for i in range(len(values))], [f"t{i}" for i in range(len(values[0]))]
+    return {"kind": "matrix", "rows": rows, "columns": columns, "values": values} | more
+
+
+def number(judge: str, value: Any, half: float = 0.1, condition: str = "attributed", **verdict: Any) -> Number:
+    known = isinstance(value, float)
+    estimate = {"metric": "self_bias", "value": value, "level": 0.95, "unit": "points", "note": "undefined: no peer"}
+    estimate |= {"low": value - half, "high": value + half} if known else {}
+    subject = {"panel": "p", "task": "t", "judge": judge, "condition": condition}
+    return Number("q", subject, estimate, {"gate": "g", "outcome": "pass", **verdict} if verdict else None)
+
+
+@pytest.mark.parametrize(
+    ("values", "zero", "low", "high", "step"),
+    [
+        ([-0.33, 0.77], True, -0.5, 1.0, 0.25),
+        ([0.12, 0.31], False, 0.1, 0.35, 0.05),
+        ([8.1, 9.6], False, 8.0, 10.0, 0.5),
+        ([0.0], False, -0.5, 0.5, 0.2),
+        ([], False, 0.0, 1.0, 0.2),
+    ],
+)
+def test_scales_have_round_ends_and_hold_all(
+    values: list[float], zero: bool, low: float, high: float, step: float
+) -> None:
+    scale = scale_over(values, zero=zero)
+    assert scale.low <= min(values, default=0)
+    assert scale.high >= max(values, default=0)
+    assert scale.ticks[1] - scale.ticks[0] == pytest.approx(step)
+    assert (scale.low, scale.high) == pytest.approx((low, high), abs=step)
+    assert scale.at(scale.low) == 0.0
+    assert scale.at(scale.high) == 100.0
+    assert scale.at(None) is None
+
+
+def test_ranking_is_within_the_judges_own_row() -> None:
+    (drawn,) = ranking_maps([("", matrix([[9.0, 8.0, 7.0], [2.0, 2.0, 1.0], [5.0, None, 4.0]]))], str)
+    shades = [[cell.shade for cell in cells] for _, cells in drawn.rows]
+    assert shades == [["r9", "r6", "r3"], ["r8", "r8", "r3"], ["r9", "", "r4"]]
+
+
+def test_maps_drawn_together_share_their_shades() -> None:
+    strong, weak = deviation_maps([("a", matrix([[0.9, -0.9]])), ("b", matrix([[0.1, 0.0]]))], str)
+    assert [cell.shade for cell in strong.rows[0][1]] == ["o9", "u9"]
+    assert [cell.shade for cell in weak.rows[0][1]] == ["o1", ""]
+
+
+def test_missing_own_and_sure_cells() -> None:
+    detail = matrix([[0.3, None]], own=[["j0", "t1"]], low=[[0.1, None]], high=[[0.5, None]])
+    (drawn,) = deviation_maps([("", detail)], str)
+    first, second = drawn.rows[0][1]
+    assert (first.sure, first.own, first.missing) == (True, False, False)
+    assert (second.text, second.own, second.missing, second.shade) == ("–", True, True, "")
+    assert (drawn.has_own, drawn.has_missing, drawn.has_sure) == (True, True, True)
+
+
+def test_wide_maps_are_dense() -> None:
+    (drawn,) = magnitude_maps([("", matrix([[1.0] * 12]))], str)
+    assert drawn.dense
+    assert drawn.rows[0][1][0].text == "1"
+
+
+def test_forest_plot_places() -> None:
+    limit = {"within": [-0.4, 0.4]}
+    numbers = [
+        number("a", 0.0, limit=limit),
+        number("a", 0.2, condition="anonymized", limit=limit),
+        number("b", None, limit=limit),
+    ]
+    plot = forest_plot(numbers, str, caption="", value_name="", signed=True)
+    assert plot is not None
+    assert plot.series == ["names shown", "names hidden"]
+    assert plot.band == (0.0, 100.0)
+    a, b = plot.rows
+    assert [(m.series, m.x, m.low, m.high) for m in a.marks] == [(0, 50.0, 37.5, 62.5), (1, 75.0, 62.5, 87.5)]
+    assert (b.marks[0].x, b.marks[0].value, b.marks[0].aside) == (None, "undefined", "no peer")
+
+
+def test_forest_plot_with_limits_of_their_own_and_one_sided() -> None:
+    numbers = [number("a", 0.0, limit={"at_most": 0.5}), number("b", 1.0, limit={"at_least": 0.5})]
+    plot = forest_plot(numbers, str, caption="", value_name="", minimum=0, maximum=1, signed=True)
+    assert plot is not None
+    assert plot.band is None
+    (start_a, width_a), (start_b, width_b) = (row.band or (0, 0) for row in plot.rows)
+    assert start_a == 0
+    assert start_a + width_a == start_b
+    assert start_b + width_b == 100
+    assert forest_plot([], str, caption="", value_name="") is None
+
+
+def test_slopes_need_both_ends() -> None:
+    numbers = [number("a", 0.5), number("a", -0.25, condition="anonymized"), number("b", 0.5)]
+    drawing = slopes(numbers, str, ("attributed", "anonymized"), caption="")
+    assert drawing is not None
+    (only,) = drawing.slopes
+    assert only.crosses
+    assert only.ys[0] < only.zero < only.ys[1]
+    assert slopes(numbers[2:], str, ("attributed", "anonymized"), caption="") is None
+
+
+def test_ladders_mark_a_fall_and_skip_an_empty_level() -> None:
+    means = {"a": [("1", 0.01), ("2", None), ("3", 0.005), ("4", 0.02)]}
+    items = {"a": {"3": [(0.004, "non-adjacent"), (0.006, "")]}}
+    drawing = ladders(means, str, caption="", unit="risk", items=items)
+    assert drawing is not None
+    assert [rung.falls for rung in drawing.ladders[0].rungs] == [False, False, True, False]
+    assert drawing.ladders[0].rungs[1].text == "–"
+    assert drawing.kinds == {"non-adjacent", ""}
+
+
+def test_bars_fill_by_the_largest_or_by_what_is_full() -> None:
+    rows: list[tuple[str, Any, str, str, str]] = [
+        ("a", 0.5, "", "", ""),
+        ("b", 0.25, "", "", ""),
+        ("c", None, "", "", ""),
+    ]
+    full, own = bars(rows, caption="", value_name="", full=1.0), bars(rows, caption="", value_name="")
+    assert full is not None
+    assert own is not None
+    assert [bar.share for bar in full.bars] == [50.0, 25.0, None]
+    assert [bar.share for bar in own.bars] == [100.0, 50.0, None]

@@ -1,0 +1,107 @@
+"""The sentence that answers first."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+import samples
+
+from recuse import report
+from recuse.report.canonical_form import normalised
+from recuse.report.first_line import lede, unseated
+from recuse.report.view import View
+
+
+def with_verdicts(results: samples.Results, gate: str, judge: str, **changes: Any) -> samples.Results:
+    changed = copy.deepcopy(results)
+    hit = [v for v in changed["verdicts"] if v["gate"] == gate and v["subject"].get("judge") == judge]
+    assert hit
+    for verdict in hit:
+        verdict.update(changes)
+    return changed
+
+
+def test_the_published_panel() -> None:
+    assert report.headline(samples.published()) == (
+        "Three of five published judges may sit; gemini-2.5-pro and grok-4 promote themselves, as known."
+    )
+
+
+def test_two_panels() -> None:
+    assert report.headline(samples.both()).startswith(
+        "Three of five published judges and none of three local judges may sit; gemini-2.5-pro and grok-4"
+    )
+
+
+def test_all_may_sit() -> None:
+    results = samples.published()
+    for verdict in results["verdicts"]:
+        verdict.update(outcome="pass", waiver=None)
+    assert report.headline(results) == "All five published judges may sit."
+
+
+def test_an_objection_comes_first() -> None:
+    results = with_verdicts(samples.published(), "self_bias", "grok-4", outcome="fail", waiver=None)
+    line = report.headline(results)
+    assert line.startswith("grok-4 promotes itself: two verdicts turn this run red. ")
+    assert line.endswith("gemini-2.5-pro promotes itself, as known.")
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"outcome": "error"}, "gpt-5.1 could not be measured"),
+        ({"outcome": "inconclusive", "allowed": False}, "gpt-5.1 stays undecided"),
+        ({"outcome": "fail"}, "gpt-5.1 is unsteady"),
+        ({"outcome": "fail", "waiver": {"state": "no longer needed"}}, "gpt-5.1 has outgrown a waiver"),
+    ],
+)
+def test_what_is_said_of_a_judge(changes: dict[str, Any], said: str) -> None:
+    line = report.headline(with_verdicts(samples.published(), "run_sd", "gpt-5.1", **changes))
+    assert line.startswith(f"{said}: two verdicts turn this run red.")
+
+
+def test_allowed_doubt_costs_no_seat() -> None:
+    results = with_verdicts(samples.published(), "ground_truth", "gpt-5.1", outcome="inconclusive", allowed=True)
+    assert report.headline(results) == report.headline(samples.published())
+    assert any("One verdict stays open: rank correlation with the data of gpt-5.1" in s for s in sentences(results))
+
+
+def test_a_waived_total_costs_no_seat_but_a_waived_bias_does() -> None:
+    assert set(unseated(View(normalised(samples.published())))) == {"gemini-2.5-pro", "grok-4"}
+
+
+def test_an_unknown_metric_is_called_by_its_gate() -> None:
+    results = with_verdicts(samples.published(), "run_sd", "gpt-5.1", outcome="fail")
+    for verdict in results["verdicts"]:
+        if verdict["outcome"] == "fail":
+            verdict.update(gate="wobble", estimate={**verdict["estimate"], "metric": "wobbliness"})
+    assert "gpt-5.1 misses the limit of wobble" in report.headline(results)
+
+
+def test_faults_of_the_run_are_told() -> None:
+    results = {**samples.published(), "objections": ["The waiver for self_bias expired."], "outcome": "error"}
+    assert "One fault in the run itself." in report.headline(results)
+
+
+def test_nothing_asked() -> None:
+    assert report.headline(samples.nothing()) == "Nothing was measured: no question was asked."
+
+
+def test_many_judges_are_counted_not_listed() -> None:
+    line = report.headline(samples.invented(40))
+    assert " more " in line
+    assert line.endswith(f"of {40} many judges may sit.")
+
+
+def test_lede_gives_the_numbers_and_the_baseline() -> None:
+    told = sentences(samples.published())
+    assert told[0] == "Self-bias: +0.77 for gemini-2.5-pro and +0.71 for grok-4 (limit ±0.5; waived until 2027-12-31)."
+    assert "Nothing moved against the baseline." in told
+    assert "Against the baseline: two moved, one appeared and one vanished." in sentences(samples.failing())
+
+
+def sentences(results: samples.Results) -> list[str]:
+    return lede(View(normalised(results)))

@@ -1,0 +1,52 @@
+"""Every text on every ground of the page keeps the contrast of WCAG 2 level AA, light and dark."""
+
+from __future__ import annotations
+
+import pytest
+
+from recuse.report.palette import ON_SHADE, PALETTE, STEPS, Mode, colours, contrast, mix, shades
+
+TEXTS = ("ink", "dim", "shown", "hidden", "third", "pass", "fail", "error", "waived", "inconclusive")
+GROUNDS = ("bg", "card")
+MODES = pytest.mark.parametrize("mode", ["light", "dark"])
+
+
+def test_contrast_of_black_on_white_is_21() -> None:
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)  # the well-known grey that just fails
+
+
+@MODES
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("ground", GROUNDS)
+def test_text_on_ground(mode: Mode, text: str, ground: str) -> None:
+    assert contrast(colours(mode)[text], colours(mode)[ground]) >= 4.5
+
+
+@MODES
+@pytest.mark.parametrize("mark", ["shown", "hidden", "third", "ink", "edge"])
+@pytest.mark.parametrize("ground", ["bg", "card", "band"])
+def test_marks_in_pictures(mode: Mode, mark: str, ground: str) -> None:
+    """What is drawn rather than written needs 3 to 1; the dots also lie on the band of the limits."""
+    assert contrast(colours(mode)[mark], colours(mode)[ground]) >= 3
+
+
+@MODES
+def test_text_on_every_shade_of_a_heat_map(mode: Mode) -> None:
+    grounds = shades(mode)
+    assert len(grounds) == 4 * STEPS
+    assert min(contrast(ON_SHADE[mode], ground) for ground in grounds.values()) >= 4.5
+
+
+@MODES
+@pytest.mark.parametrize("ramp", "ourm")
+def test_stronger_shades_stand_out_more(mode: Mode, ramp: str) -> None:
+    grounds = shades(mode)
+    away = [contrast(grounds[f"{ramp}{step}"], PALETTE[mode]["card"]) for step in range(1, STEPS + 1)]
+    assert away == sorted(away)
+    assert away[-1] > 1.5 * away[0]
+
+
+def test_mixing_ends_at_its_ends() -> None:
+    assert mix("#d1472f", "#2f6db5", 0) == "#d1472f"
+    assert mix("#d1472f", "#2f6db5", 1) == "#2f6db5"

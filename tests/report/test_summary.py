@@ -1,0 +1,77 @@
+"""summary.md: short, safe as a pull-request comment, failures first, none of a judge's words."""
+
+from __future__ import annotations
+
+import re
+
+import samples
+
+from recuse import report
+from recuse.report.canonical_form import normalised
+from recuse.report.summary import SIZE_LIMIT, summary
+
+
+def of(results: samples.Results, **more: int) -> str:
+    plain = normalised(results)
+    plain["headline"] = report.headline(plain)
+    return summary(plain, **more)
+
+
+def test_opens_with_the_headline_and_the_provenance() -> None:
+    text = of(samples.both())
+    assert text.startswith("### Three of five published judges and none of three local judges may sit;")
+    assert "`published` reconstructed · `local` recorded" in text
+    assert "No model was asked" in text
+
+
+def test_a_table_per_question_with_the_failing_judges_first() -> None:
+    text = of(samples.failing())
+    table = text[text.index("Does a judge score its own work") :]
+    rows = [line for line in table.splitlines() if line.startswith("| `")]
+    assert rows[0].startswith("| `grok-4` | ❌ +0.71 / ❌ +0.605 |")
+    assert rows[1].startswith("| `gemini-2.5-pro` | 🔶 +0.77 / 🔶 +0.56 |")
+    assert text.index("What turns this run red") < text.index("Does a judge score its own work")
+
+
+def test_tables_are_whole() -> None:
+    for line_group in re.findall(r"(?:^\|.*\n)+", of(samples.several_tasks()), flags=re.MULTILINE):
+        columns = {len(re.findall(r"(?<!\\)\|", line)) for line in line_group.splitlines()}
+        assert len(columns) == 1
+
+
+def test_baseline() -> None:
+    text = of(samples.failing())
+    assert "| self bias | published, merchant\\_risk, grok-4, names shown | value | 0.610 | 0.710 | +0.100 |" in text
+    assert "Vanished: leniency: published, gpt-5.1." in text
+
+
+def test_no_words_of_a_judge() -> None:
+    results = samples.hostile()
+    for entry in results["words"]:
+        entry["text"] = entry["why"] = "the judge's own words"
+    assert "the judge's own words" not in of(results)
+
+
+def test_hostile_names_and_reasons_are_inert() -> None:
+    text = of(samples.hostile())
+    assert "<b>" not in text
+    assert not re.search(r"(?<!\\)`evil", text.replace("<summary>", "")) or "\\`evil" in text
+    assert "@octocat" not in text
+    assert "\u202e" not in text
+    assert "&lt;b&gt;" in text
+
+
+def test_size_is_limited() -> None:
+    long = samples.invented(40, long_names=True)
+    assert len(of(long)) < 20_000 < SIZE_LIMIT
+    short = of(long, size_limit=3_000)
+    assert len(short) <= 3_000
+    assert short.endswith("_Shortened: the rest is in the report (index.html)._\n")
+
+
+def test_many_judges_are_reduced_to_those_that_matter() -> None:
+    assert "more judges in the report." in of(samples.invented(40))
+
+
+def test_nothing_asked() -> None:
+    assert of(samples.nothing()).startswith("### Nothing was measured")

@@ -1,0 +1,75 @@
+"""The terminal's summary: narrow or wide, with colour or without, it says the same."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import samples
+
+from recuse import report
+
+SAMPLES = [
+    samples.both,
+    samples.failing,
+    samples.hostile,
+    samples.nothing,
+    lambda: samples.invented(40, long_names=True),
+]
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+@pytest.mark.parametrize("width", [40, 60, 80, 120, 200])
+def test_no_line_is_wider_than_the_terminal(sample: object, width: int) -> None:
+    text = report.terminal(sample(), width, False, "reports/index.html")  # type: ignore[operator]
+    assert max(map(len, text.splitlines())) <= width
+    assert not any(line != line.rstrip() for line in text.splitlines())
+
+
+def test_first_line_is_the_headline() -> None:
+    lines = report.terminal(samples.published(), 120).splitlines()
+    assert lines[0] == "Three of five published judges may sit; gemini-2.5-pro and grok-4 promote themselves, as known."
+
+
+def test_a_table_per_question() -> None:
+    text = report.terminal(samples.published(), 120)
+    for title in ("Does a judge score its own work as its peers do?", "Does a judge say the same thing twice?"):
+        assert title in text.splitlines()
+    row = next(line for line in text.splitlines() if line.strip().startswith("grok-4"))
+    assert row.split()[1:5] == ["waived", "+0.71", "waived", "+0.605"]
+    assert "  published (reconstructed), merchant_risk" in text
+
+
+def test_columns_stand_under_their_heads() -> None:
+    lines = report.terminal(samples.published(), 120).splitlines()
+    at = next(i for i, line in enumerate(lines) if "self_bias" in line and "name_effect" in line)
+    gates, levels, row = lines[at : at + 3]
+    assert row[gates.index("name_effect") :].startswith("pass -0.035")
+    assert row[levels.index("names hidden") :].startswith("pass -0.30")
+
+
+def test_what_failed_and_what_to_do() -> None:
+    text = report.terminal(samples.failing(), 120)
+    assert "FAIL grok-4, names shown (published, merchant_risk): +0.71 (+0.58 to +0.84)" in text
+    assert "half a point lifts a text halfway" in text
+    assert "Record again, or accept it" in text
+    assert "What turns this run red" not in report.terminal(samples.published(), 120)
+
+
+def test_where_the_report_is_and_what_was_replayed() -> None:
+    text = report.terminal(samples.published(), 100, report="reports/index.html")
+    assert text.endswith("report: reports/index.html")
+    assert "cassettes: 50 files, 500 interactions, 500 used, 0 unused" in text
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_colour_only_repeats_the_words(sample: object) -> None:
+    plain, coloured = (report.terminal(sample(), 100, color) for color in (False, True))  # type: ignore[operator]
+    assert re.sub(r"\x1b\[[\d;]*m", "", coloured) == plain
+    assert "\x1b" not in plain
+
+
+def test_nothing_hostile_reaches_the_terminal() -> None:
+    text = report.terminal(samples.hostile(), 100)
+    assert all(c.isprintable() or c == "\n" for c in text)
+    assert "\u202e" not in text

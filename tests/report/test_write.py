@@ -1,0 +1,72 @@
+"""Writing the report: whole files or none, and the page can be drawn again from results.json."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import samples
+
+from recuse import report
+from recuse.schema import RecuseError
+
+
+def test_writes_three_files(tmp_path: Path) -> None:
+    paths = report.write(samples.published(), tmp_path / "reports")
+    assert [path.name for path in paths] == ["results.json", "summary.md", "index.html"]
+    assert sorted(path.name for path in (tmp_path / "reports").iterdir()) == [
+        "index.html",
+        "results.json",
+        "summary.md",
+    ]
+    assert paths[0].read_text() == report.canonical(json.loads(paths[0].read_text()))
+    assert json.loads(paths[0].read_text())["headline"] == report.headline(samples.published())
+
+
+def test_results_json_draws_the_same_report_again(tmp_path: Path) -> None:
+    first = report.write(samples.both(), tmp_path / "a")
+    again = report.write(json.loads(first[0].read_text()), tmp_path / "b")
+    assert [p.read_bytes() for p in first] == [p.read_bytes() for p in again]
+
+
+def test_two_runs_give_the_same_bytes(tmp_path: Path) -> None:
+    runs = [report.write(samples.failing(), tmp_path / name) for name in "ab"]
+    assert [p.read_bytes() for p in runs[0]] == [p.read_bytes() for p in runs[1]]
+
+
+def test_a_broken_template_leaves_the_old_report(tmp_path: Path) -> None:
+    folder, templates = tmp_path / "reports", tmp_path / "templates"
+    before = {p.name: p.read_bytes() for p in report.write(samples.published(), folder)}
+    templates.mkdir()
+    (templates / "index.html.j2").write_text("{% endif %}")
+    with pytest.raises(RecuseError, match=r"index\.html\.j2, line 1"):
+        report.write(samples.failing(), folder, template_folders=[templates])
+    assert {p.name: p.read_bytes() for p in folder.iterdir()} == before
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    paths = report.write(samples.published(), tmp_path)
+    before = paths[0].read_bytes()
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.replace", full)
+    with pytest.raises(OSError, match="No space left"):
+        report.write(samples.failing(), tmp_path)
+    assert paths[0].read_bytes() == before
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["index.html", "results.json", "summary.md"]
+
+
+@pytest.mark.parametrize("schema", [None, 2, "1"])
+def test_results_of_another_schema_are_refused(tmp_path: Path, schema: object) -> None:
+    with pytest.raises(RecuseError, match="schema 1"):
+        report.write({**samples.published(), "schema": schema}, tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_lone_surrogates_can_be_written(tmp_path: Path) -> None:
+    paths = report.write(samples.hostile(), tmp_path)
+    for path in paths:
+        path.read_text(encoding="utf-8")
