@@ -44,11 +44,12 @@ def test_matrices(condition, ratings, own, task, measure):
     """Who over- and under-scores whom: by the judges' own totals, and by the mean of their five scores."""
     both = consensus.with_criteria_mean(ratings, task.criteria)
     for source in ("total", "criteria_mean"):
-        measure(consensus.score_matrix(both, own, condition=condition, criterion=source), condition=condition, score=source)
+        scores = consensus.score_matrix(both, own, condition=condition, criterion=source)
+        measure(scores, condition=condition, score=source)
         deviation = consensus.consensus_deviation(both, own, condition=condition, criterion=source)
         measure(deviation, condition=condition, score=source)
         if deviation.defined:
-            assert deviation.detail["zero_sum"] < 1e-9, "deviations from self-excluded consensus sum to zero over judges"
+            assert deviation.detail["zero_sum"] < 1e-9, "deviations from a self-excluded consensus sum to zero"
 
 
 def test_attenuation(ratings, own, measure):

@@ -1,8 +1,8 @@
 """Does a judge score as people do?
 
-The reference is the mean final score of 26 payment experts per text (merchant-risk paper, sec. 3.5 and 4.4). Only their
-means and SDs are published, on the original texts; panel `local` judges texts written afresh for this project, so for it
-read the order and not the offset.
+The reference is the mean final score of 26 payment experts per text (merchant-risk paper, sec. 3.5 and 4.4). Only
+their means and SDs are published, on the original texts; panel `local` judges texts written afresh for this project,
+so for it read the order and not the offset.
 """
 
 from __future__ import annotations

@@ -16,7 +16,8 @@ CONDITIONS = pytest.mark.parametrize("condition", ["attributed", "anonymized"])
 @CONDITIONS
 def test_reported_total(judge, condition, ratings, task, gate):
     """Share of replies whose total is not the mean of the five scores beside it."""
-    assert gate("reported_total", reported_statistics.reported_total(ratings, task.criteria), judge=judge, condition=condition)
+    found = reported_statistics.reported_total(ratings, task.criteria)
+    assert gate("reported_total", found, judge=judge, condition=condition)
 
 
 @pytest.mark.elicits(protocol="rubric_self_reported")

@@ -1,6 +1,7 @@
 """Does a judge say the same thing twice?
 
-Ten independent runs on the same text at temperature 0.7: their spread is the judge's own (merchant-risk paper, sec. 3.1).
+Ten independent runs on the same text at temperature 0.7: their spread is the judge's own (merchant-risk paper,
+sec. 3.1).
 """
 
 from __future__ import annotations

@@ -141,11 +141,8 @@ def suite(pytestconfig: pytest.Config) -> Generator[Suite, None, None]:
 @pytest.fixture
 def panel(request: pytest.FixtureRequest) -> str:
     """Name of the panel under examination."""
-    from recuse.schema import RecuseError
-
-    raise RecuseError(
-        f"{request.node.nodeid}: what asks judges must be marked @pytest.mark.elicits(task=..., protocol=...)"
-    )
+    wanted = "what asks judges must be marked @pytest.mark.elicits(task=..., protocol=...)"
+    pytest.fail(f"{request.node.nodeid}: {wanted}", pytrace=False)
 
 
 @pytest.fixture
@@ -240,7 +237,7 @@ def pytest_runtest_makereport(
     verdicts = item.stash.get(_verdicts, [])
     objections = [verdict for verdict in verdicts if not verdict]
     waived = [verdict for verdict in verdicts if verdict.outcome == "waived"]
-    if call.excinfo is not None and _is_ours(call.excinfo.value):
+    if call.excinfo is not None and _asks_judges(item) and _is_ours(call.excinfo.value):
         _tell(item, report, str(call.excinfo.value))
     elif call.when == "call" and objections and (call.excinfo is None or call.excinfo.errisinstance(AssertionError)):
         from recuse.gates import explain
@@ -250,9 +247,14 @@ def pytest_runtest_makereport(
     elif call.when == "call" and waived and call.excinfo is None:
         report.outcome = "skipped"
         report.wasxfail = "; ".join(str(verdict.waiver["reason"]) for verdict in waived if verdict.waiver)
-    elif report.failed and item.get_closest_marker("elicits"):
+    elif report.failed and _asks_judges(item):
         report.user_properties.append((UNMEASURED, str(report.longrepr).strip().splitlines()[-1][:300]))
     return report
+
+
+def _asks_judges(item: pytest.Item) -> bool:
+    """Others' tests keep their tracebacks, whatever they raise."""
+    return item.get_closest_marker("elicits") is not None
 
 
 def _is_ours(error: BaseException) -> bool:
@@ -267,9 +269,8 @@ def _tell(item: pytest.Item, report: pytest.TestReport, text: str) -> None:
     first = text.strip().split("\n")[0]
     report.longrepr = f"{first} (told in full above)" if text in told and text != first else text
     told.add(text)
-    if item.get_closest_marker("elicits"):
-        shown = first.replace(f"{item.config.rootpath}{os.sep}", "")  # results name no machine's path
-        report.user_properties.append((UNMEASURED, shown[:300]))
+    shown = first.replace(f"{item.config.rootpath}{os.sep}", "")  # results name no machine's path
+    report.user_properties.append((UNMEASURED, shown[:300]))
 
 
 # --------------------------------------------------------------------------- gathering, in the process that reports

@@ -71,7 +71,6 @@ class Run:
         if self.complete:
             seen = [(record["gate"], record["subject"]) for record in self.verdicts]
             self.objections += suite.gates.unused_waivers(seen, {"panel": list(suite.panels)})
-            self.objections += suite.gates.unused_gates(seen)
 
     def _compare(self, suite: Suite, path: Path, strict: bool) -> dict[str, Any] | None:
         from recuse import baseline as baselines
@@ -118,10 +117,8 @@ class Run:
         found: dict[tuple[str, str], dict[str, Any]] = {}
         for record in (*self.verdicts, *self.measurements):
             task = record["subject"]["task"]
-            question = found.setdefault(
-                (record["question"], task),
-                {"id": record["question"], "title": record["title"], "note": record["note"], "task": task, "protocols": []},
-            )
+            words = {"id": record["question"], "title": record["title"], "note": record["note"]}
+            question = found.setdefault((record["question"], task), {**words, "task": task, "protocols": []})
             if record["protocol"] not in question["protocols"]:
                 question["protocols"] = sorted([*question["protocols"], record["protocol"]])
         return [found[key] for key in sorted(found)]

@@ -186,7 +186,8 @@ def check_ratings(ratings: pd.DataFrame, factors: tuple[str, ...] = ()) -> pd.Da
 
     missing = [c for c in (*RATING_COLUMNS, *factors) if c not in ratings.columns]
     if missing:
-        raise RatingsError(f"ratings table lacks the column(s) {', '.join(missing)}; it has {', '.join(ratings.columns)}")
+        has = ", ".join(ratings.columns)
+        raise RatingsError(f"ratings table lacks the column(s) {', '.join(missing)}; it has {has}")
     faults: list[str] = []
 
     def fault(mask: Any, text: str) -> None:
@@ -205,7 +206,8 @@ def check_ratings(ratings: pd.DataFrame, factors: tuple[str, ...] = ()) -> pd.Da
     repeat = pd.to_numeric(ratings["repeat"], errors="coerce")
     fault(repeat.isna() | (repeat < 0) | (repeat % 1 != 0), "repeat is not a whole number from 0")
     identity = ["task", "protocol", "judge", "item", "target", "criterion", "repeat", *factors]
-    fault(ratings.duplicated(identity, keep=False), f"the same judgement appears more than once (same {', '.join(identity)})")
+    same = f"same {', '.join(identity)}"
+    fault(ratings.duplicated(identity, keep=False), f"the same judgement appears more than once ({same})")
     if faults:
         raise RatingsError("ratings table is not usable:\n  " + "\n  ".join(faults))
     return ratings

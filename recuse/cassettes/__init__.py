@@ -1,4 +1,13 @@
-"""Replay and recording of judge calls: append-only JSON-lines cassettes on vcrpy. See CONTRIBUTING.md, "Cassettes"."""
+"""Replay and recording of judge calls: append-only JSON-lines cassettes on vcrpy.
+
+key, lookup           what makes two requests the same, and which cell an HTTP request belongs to
+lines, stored_requests, index, names    the file format and where everything is in a file
+library, shelf, files, misses, coverage replay: answers by key, and what is missing, stale, damaged or unused
+vcr_cassette, serializer, network       vcrpy's side of it; the network is blocked while replaying
+keeping, redaction, writer, storage, compaction    what is stored, without secrets, so that nothing is lost
+recording, pace, cost, progress         asking what is missing, within limits and a budget
+checking              `python -m recuse.cassettes check|compact`
+"""
 
 from __future__ import annotations
 

@@ -17,6 +17,7 @@ from recuse.cassettes.key import request_key
 from recuse.cassettes.names import SUFFIX, check_distinct, checked_cell
 from recuse.cassettes.redaction import key_shapes_in
 from recuse.cassettes.storage import SUPERSEDED
+from recuse.cassettes.stored_requests import read_requests
 from recuse.schema import PROVENANCES, RecuseError, Request
 
 LARGEST_MB = 40.0
@@ -105,8 +106,7 @@ def _header_faults(header: dict[str, Any], cell: str) -> Iterator[str]:
 def _content_faults(path: Path, index: CellIndex, data: bytes) -> Iterator[str]:
     provenance = (index.header or {}).get("provenance")
     answered = {key for key, _ in index.answers}
-    for key, (at, length) in index.requests.items():
-        method, url, body = lines.read_request(data[at : at + length])
+    for key, (method, url, body) in read_requests(index, data).items():
         if request_key(Request(url, body, method)) != key:
             yield f"{path}: request {key} does not have the key of its own words"
         if key not in answered:

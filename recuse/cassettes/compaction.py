@@ -9,6 +9,7 @@ from pathlib import Path
 
 from recuse.cassettes import lines
 from recuse.cassettes.index import CassetteError, CellIndex, Interaction, index_of
+from recuse.cassettes.stored_requests import Recorded, read_requests, request_line
 from recuse.cassettes.writer import StorageError
 
 TEMPORARY = ".tmp"
@@ -27,14 +28,17 @@ def canonical_bytes(
     `header` replaces the stored header line; requests with a key in `without` and their answers are left out.
     Independent of the order in which concurrent answers arrived, so a recording made twice gives the same file.
     """
+    requests = read_requests(index, data)
     runs: dict[str, list[int]] = {key: [] for key, _ in order if key in index.requests}
     runs |= {key: [] for key in index.requests if key not in runs}
     for key, run in index.answers:
         runs[key].append(run)
     parts = [header if header is not None else data[: data.index(b"\n") + 1]]
+    base: tuple[str, Recorded] | None = None
     for key, found in runs.items():
         if key not in without and found:
-            parts.append(_line(data, index.requests[key]))
+            base = base or (key, requests[key])
+            parts.append(request_line(key, requests[key], base if key != base[0] else None))
             parts += [_line(data, index.answers[key, run]) for run in sorted(found)]
     return b"".join(parts)
 
@@ -72,7 +76,7 @@ def salvaged(data: bytes, name: str) -> tuple[bytes, list[str]]:
         if kind == lines.HEADER and number > 1:
             dropped.append(f"{name}:{number}: from here on another cassette was appended")
             break
-        if kind == lines.REQUEST and lines.request_key_of(line) not in requests:
+        if kind == lines.REQUEST and _is_new(line, requests):
             requests.add(lines.request_key_of(line))
         elif kind == lines.ANSWER and (found := lines.answer_key_of(line)) not in answers and found[0] in requests:
             answers.add(found)
@@ -103,6 +107,12 @@ def compact(path: Path, drop_damaged: bool = False) -> str:
     replace_file(path, new)
     gone = f", {len(dropped)} damaged lines left out" if dropped else ""
     return f"{path}: {len(index.answers)} answers, {len(old):,} -> {len(new):,} bytes{gone}"
+
+
+def _is_new(line: bytes, requests: AbstractSet[str]) -> bool:
+    """Whether a request line is not there yet, and can be read from what is there."""
+    like = lines.like_of(line)
+    return lines.request_key_of(line) not in requests and (not like or like in requests)
 
 
 def _line(data: bytes, place: tuple[int, int]) -> bytes:

@@ -19,9 +19,11 @@ class Stale:
     recorded: Any
     expected: Any
     explanation: str = ""  # e.g. what differs in the prompt's words
+    items: tuple[str, ...] = ()  # what the cell's calls judge
 
     def __str__(self) -> str:
-        line = f"{self.cell}: {self.field} was {_short(self.recorded)}, is {_short(self.expected)}"
+        items = f" (item {', '.join(self.items[:3])}{', ...' if len(self.items) > 3 else ''})" if self.items else ""
+        line = f"{self.cell}{items}: {self.field} was {_short(self.recorded)}, is {_short(self.expected)}"
         return f"{line}\n{_indent(self.explanation)}" if self.explanation else line
 
 

@@ -122,6 +122,8 @@ def _enter(index: CellIndex, keys: dict[str, str], number: int, place: Place, li
         key = keys.setdefault(key, key)
         if key in index.requests:
             return f"request {key} is stored a second time"
+        if (like := lines.like_of(line)) and like not in index.requests:
+            return f"request {key} is stored as a change of request {like}, which is not in the file before it"
         index.requests[key] = place
     elif kind == lines.HEADER:
         if number != 1:

@@ -22,7 +22,8 @@ from recuse.cassettes.coverage import Coverage, Unused
 from recuse.cassettes.files import Slices
 from recuse.cassettes.index import Interaction
 from recuse.cassettes.keeping import decompressed, kept_headers, reason_to_drop
-from recuse.cassettes.key import CELL_HEADER, RUN_HEADER, canonical_body, key_of, public_url
+from recuse.cassettes.key import RUN_HEADER, canonical_body, public_url
+from recuse.cassettes.lookup import Asked, Lookup
 from recuse.cassettes.misses import MissingInteractionError, miss
 from recuse.cassettes.names import SUFFIX, check_distinct, checked_cell
 from recuse.cassettes.network import blocked_network, is_loopback
@@ -60,8 +61,7 @@ class Library:
         self.misses: list[str] = []  # every miss, also one that a client library hid behind an error of its own
         self.dropped: dict[tuple[str, str, int], str] = {}  # (cell, key, run) -> why the last response was not stored
         self._shelves: dict[str, Shelf] = {}
-        self._keys: dict[tuple[str, str, bytes], str] = {}
-        self._cells_of: dict[str, str | None] = {}  # key -> its only cell; None: more than one cell asks it
+        self._lookup = Lookup(self.secrets)
         self._slices = Slices()
         self._counting = threading.Lock()
         self._storage: Storage | None = None
@@ -81,19 +81,12 @@ class Library:
         check_distinct(self._shelves)
         for cell, shelf in shelves.items():
             shelf.plan(by_cell[cell])
-            self._remember_keys(shelf)
+            self._lookup.remember(cell, shelf.calls)
             if headers is not None and cell in headers:
                 shelf.expect_header(headers[cell])
             if self.mode == "missing" and not shelf.anew and shelf.served_differently():
                 shelf.load(anew=True)
         return _coverage(shelves.values())
-
-    def _remember_keys(self, shelf: Shelf) -> None:
-        """So that replay finds a request's key by its bytes, and its cell by its key."""
-        for key, request in {call.key: call.request for call in shelf.calls}.items():
-            self._keys[request.method, public_url(request.url), request.body] = key
-            if self._cells_of.setdefault(key, shelf.cell) != shelf.cell:
-                self._cells_of[key] = None
 
     def has(self, call: Call) -> bool:
         return (call.key, call.repeat) in self._shelf(call.cell).index.answers
@@ -141,29 +134,27 @@ class Library:
         self, method: str, url: str, body: bytes | None, headers: Mapping[str, str]
     ) -> tuple[Shelf, Interaction] | None:
         """Which recording answers an HTTP request; None if it may go out; `MissingInteractionError` if it must not."""
-        run_text = headers.get(RUN_HEADER)
-        if run_text is None:
+        asked = self._lookup.asked(method, url, body or b"", headers)
+        if asked is None:
             self._check_stray(method, url)
             return None
-        body = body or b""
-        key, run = self._key(method, url, body), _run(run_text)
-        shelf = self._shelf_for(key, _text(headers.get(CELL_HEADER)), method, url, body)
-        if (key, run) in shelf.index.answers:
-            return shelf, (key, run)
-        call = shelf.planned(key, run)
+        shelf = self._shelf_for(asked, method, url, body or b"")
+        if (asked.key, asked.run) in shelf.index.answers:
+            return shelf, (asked.key, asked.run)
+        call = shelf.planned(asked.key, asked.run)
         if self.mode == "replay" or call is None:
-            raise self._miss(shelf, call, Request(public_url(url), canonical_body(body), method), run)
+            raise self._miss(shelf, call, _public(method, url, body or b""), asked.run)
         return None
 
     # ------------------------------------------------------------------ recording
 
     def store(self, method: str, url: str, body: bytes, headers: Mapping[str, str], response: RawResponse) -> None:
         """Write one answer to disk, if it is one that is kept (see `keeping`). Called when it has arrived in full."""
-        run_text = headers.get(RUN_HEADER)
-        if run_text is None:
+        asked = self._lookup.asked(method, url, body, headers)
+        if asked is None:
             return  # not a judge call: a health check of a local server, say
-        key, run = self._key(method, url, body), _run(run_text)
-        shelf = self._shelf_for(key, _text(headers.get(CELL_HEADER)), method, url, body)
+        shelf = self._shelf_for(asked, method, url, body)
+        interaction = asked.key, asked.run
         received = {name.lower(): value for name, value in response.headers.items()}
         try:
             plain, left = decompressed(response.body, received.get("content-encoding", ""))
@@ -171,12 +162,12 @@ class Library:
         except ValueError as error:
             reason = str(error)
         if reason:
-            self.dropped[shelf.cell, key, run] = reason
+            self.dropped[shelf.cell, *interaction] = reason
             return
         if self._storage is None:
             raise RecuseError("an answer can only be stored while the library is in use for recording")
         kept = kept_headers(received) | ({"content-encoding": left} if left else {})
-        self._storage.store(shelf, (key, run), Request(url, body, method), RawResponse(response.status, kept, plain))
+        self._storage.store(shelf, interaction, Request(url, body, method), RawResponse(response.status, kept, plain))
 
     def sync(self) -> None:
         """Hand what was stored so far to the disk itself."""
@@ -230,25 +221,12 @@ class Library:
             shelf = self._shelves.setdefault(cell, Shelf(self.root, cell, anew=self.mode == "all"))
         return shelf
 
-    def _shelf_for(self, key: str, cell: str | None, method: str, url: str, body: bytes) -> Shelf:
-        cell = cell or self._cells_of.get(key)
-        if cell is not None:
-            return self._shelf(cell)
-        place = public_url(url)
-        if key in self._cells_of:
-            raise RecuseError(f"several cells ask request {key} ({method} {place}); send its cell in {CELL_HEADER}")
+    def _shelf_for(self, asked: Asked, method: str, url: str, body: bytes) -> Shelf:
+        if asked.cell is not None:
+            return self._shelf(asked.cell)
         recorded = [found for shelf in self._shelves.values() for found in shelf.recorded_requests()[:50]]
         where = f"{self.root / self.panel} (the request is in no plan)"
-        raise self._missed(
-            miss(None, Request(place, canonical_body(body), method), None, where, recorded, self._remedy)
-        )
-
-    def _key(self, method: str, url: str, body: bytes) -> str:
-        place = (method, public_url(url), body)
-        key = self._keys.get(place)
-        if key is None:
-            key = key_of(method, self.secrets.clean_text(place[1]), self.secrets.clean(canonical_body(body)))
-        return key
+        raise self._missed(miss(None, _public(method, url, body), asked.run, where, recorded, self._remedy))
 
     def _check_stray(self, method: str, url: str) -> None:
         """A request that is no judge call may go out while recording, and on loopback; never out while replaying."""
@@ -308,12 +286,5 @@ def _coverage(shelves: Iterable[Shelf]) -> Coverage:
     )
 
 
-def _text(value: str | bytes | None) -> str | None:
-    return value.decode("latin-1") if isinstance(value, bytes) else value
-
-
-def _run(value: str | bytes) -> int:
-    text = _text(value) or ""
-    if not text.isdecimal():
-        raise RecuseError(f"the header {RUN_HEADER} must be a whole number from 0, got {text!r}")
-    return int(text)
+def _public(method: str, url: str, body: bytes) -> Request:
+    return Request(public_url(url), canonical_body(body), method)

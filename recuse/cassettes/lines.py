@@ -1,7 +1,8 @@
 """One line of a cassette: JSON whose first member is a checksum of all that follows it.
 
     {"sum":"16 hex","kind":"header","schema":1,...}                               first line, once
-    {"sum":"16 hex","kind":"request","key":"32 hex","method":..,"url":..,BODY}    once per key
+    {"sum":"16 hex","kind":"request","key":"32 hex","method":..,"url":..,BODY}    once per key, before its answers
+    {"sum":"16 hex","kind":"request","key":"32 hex","like":"32 hex",...}          BODY is what differs from that request
     {"sum":"16 hex","kind":"answer","key":"32 hex","run":0,"status":..,"headers":{..},BODY}
 
 BODY is the last member: "json" (the body itself, embedded as it came), "text" (any other UTF-8) or "base64". Sum, kind,
@@ -26,6 +27,8 @@ _REST = 26  # the checksum covers the line from here to its end, line feed exclu
 KIND_AT = _REST + len('"kind":"')
 HEADER, REQUEST, ANSWER = b'header"', b'request"', b'answer"'
 _REQUEST_KEY = KIND_AT + len('request","key":"')
+_LIKE = b'","like":"'
+_LIKE_AT = _REQUEST_KEY + 32 + len(_LIKE)
 _ANSWER_KEY = KIND_AT + len('answer","key":"')
 _RUN_AT = _ANSWER_KEY + 32 + len('","run":')
 
@@ -36,8 +39,8 @@ def header_line(fields: Mapping[str, Any]) -> bytes:
     return _seal(b'"kind":"header","schema":%d,%b}' % (SCHEMA, _members(fields)))
 
 
-def request_line(key: str, method: str, url: str, body: bytes) -> bytes:
-    place = _members({"method": method, "url": url})
+def request_line(key: str, method: str, url: str, body: bytes, like: str = "") -> bytes:
+    place = _members({**({"like": like} if like else {}), "method": method, "url": url})
     return _seal(b'"kind":"request","key":"%b",%b,%b}' % (key.encode(), place, _body(body)))
 
 
@@ -64,6 +67,11 @@ def request_key_of(line: bytes) -> str:
     return line[_REQUEST_KEY : _REQUEST_KEY + 32].decode()
 
 
+def like_of(line: bytes) -> str:
+    """The key of the request from which a request line stores only the difference, or nothing."""
+    return line[_LIKE_AT : _LIKE_AT + 32].decode() if line.startswith(_LIKE, _REQUEST_KEY + 32) else ""
+
+
 def answer_key_of(line: bytes) -> tuple[str, int]:
     return line[_ANSWER_KEY : _ANSWER_KEY + 32].decode(), int(line[_RUN_AT : line.index(b",", _RUN_AT)])
 
@@ -83,7 +91,7 @@ def _status_and_headers(members: bytes) -> tuple[int, dict[str, str]]:
 
 
 def read_request(line: bytes) -> tuple[str, str, bytes]:
-    """Method, URL and body of a request line."""
+    """Method, URL and body of a request line (of one that is `like` another: only the members that differ)."""
     before, body = _split_body(line)
     kept = json.loads(b"{" + before[_REQUEST_KEY + 34 :] + b"}")
     return kept["method"], kept["url"], body

@@ -8,9 +8,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from recuse.cassettes.coverage import describe
+from recuse.cassettes.stored_requests import Recorded
 from recuse.schema import Call, RecuseError, Request
-
-Recorded = tuple[str, str, bytes]  # method, URL, body of a stored request
 
 
 class MissingInteractionError(RecuseError):

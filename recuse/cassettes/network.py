@@ -8,6 +8,7 @@ Python's sockets can avoid. Audit hooks cannot be removed, so the hook is instal
 from __future__ import annotations
 
 import ipaddress
+import os
 import socket
 import sys
 import threading
@@ -15,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest import mock
+from urllib.parse import urlsplit
 
 from recuse.schema import RecuseError
 
@@ -47,7 +49,7 @@ def blocked_network(answered: Iterable[tuple[str, int]] = ()) -> Iterator[None]:
     global _blocking, _answered
     with _lock:
         _install_hook()
-        before, _answered = _answered, frozenset(answered)
+        before, _answered = _answered, frozenset(answered) | _proxies()
         _blocking += 1
     try:
         with ExitStack() as patches:
@@ -72,8 +74,9 @@ def check_address(address: Any) -> None:
     check_host(host)
     if isinstance(host, str) and (host, port) in _answered:
         raise NetworkBlockedError(
-            f"replay blocked a connection to {host}:{port}: recordings answer for that server. Ask it through the "
-            "patched HTTP client (httpx2), which replays; `requests` in several threads can slip past the patch"
+            f"replay blocked a connection to {host}:{port}: recordings answer for that server, or it is a proxy that "
+            "leads out. Ask through the patched HTTP client (httpx2), which replays; `requests` in several threads can "
+            "slip past the patch"
         )
 
 
@@ -97,6 +100,13 @@ def is_loopback(host: Any) -> bool:
         return False
     mapped = getattr(address, "ipv4_mapped", None)
     return (mapped or address).is_loopback
+
+
+def _proxies() -> frozenset[tuple[str, int]]:
+    """Proxies on this machine that the environment names: a way out that looks like loopback."""
+    found = [urlsplit(value) for name, value in os.environ.items() if name.lower().endswith("_proxy")]
+    local = [(url.hostname, url.port) for url in found if url.hostname and url.port and is_loopback(url.hostname)]
+    return frozenset((host, port) for name, port in local for host in (name, "127.0.0.1", "::1", "localhost"))
 
 
 def _install_hook() -> None:

@@ -20,6 +20,7 @@ from vcr.request import Request as VcrRequest
 from recuse.cassettes import lines
 from recuse.cassettes.index import CassetteError, index_of
 from recuse.cassettes.key import RUN_HEADER
+from recuse.cassettes.stored_requests import read_requests
 from recuse.cassettes.vcr_cassette import vcr_response
 from recuse.schema import RawResponse, RecuseError
 
@@ -30,9 +31,7 @@ def deserialize(text: str) -> dict[str, Any]:
     index = index_of("<cassette>", data)
     if index.faults:
         raise CassetteError("\n  ".join(("the cassette is damaged", *index.faults[:5])))
-    requests = {
-        key: lines.read_request(data[start : start + length]) for key, (start, length) in index.requests.items()
-    }
+    requests = read_requests(index, data)
     interactions = [
         {"request": _request(*requests[key], run), "response": _response(data[start : start + length])}
         for (key, run), (start, length) in index.answers.items()

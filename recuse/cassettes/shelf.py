@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from recuse.cassettes import lines
 from recuse.cassettes.coverage import Stale, Unused, fingerprint_differences
 from recuse.cassettes.index import CassetteError, Interaction, read_index
-from recuse.cassettes.misses import Recorded, nearest, request_differences
+from recuse.cassettes.misses import nearest, request_differences
 from recuse.cassettes.names import SUFFIX
+from recuse.cassettes.stored_requests import Recorded, read_requests
 from recuse.schema import PROVENANCES, Call, RecuseError
 
 SIDE = ".new"  # a cell is recorded anew beside its old cassette, which stays until the new one is complete
@@ -22,7 +22,19 @@ when it changes, every answer of the cell is asked for anew, not only those whos
 class Shelf:
     """A cell. `anew` cells are recorded into a side file; all others are read from and appended to their cassette."""
 
-    __slots__ = ("_used", "anew", "calls", "cell", "faults", "header", "index", "main", "recorded_header", "touched")
+    __slots__ = (
+        "_base",
+        "_used",
+        "anew",
+        "calls",
+        "cell",
+        "faults",
+        "header",
+        "index",
+        "main",
+        "recorded_header",
+        "touched",
+    )
 
     def __init__(self, root: Path, cell: str, anew: bool = False) -> None:
         self.cell = cell
@@ -36,6 +48,7 @@ class Shelf:
         """Read the file again: after it was mended or replaced, or to turn to recording anew."""
         main = read_index(self.main)
         self.anew, self.touched = anew, False
+        self._base: tuple[str, Recorded] | None = None
         self.recorded_header: Mapping[str, Any] | None = main.header
         self.index = read_index(self.main.with_name(self.main.name + SIDE)) if anew else main
         self.faults = [*self.index.faults, *self._misplaced()]
@@ -85,7 +98,8 @@ class Shelf:
             return []
         found = fingerprint_differences(_identity(self.recorded_header), _identity(self.header))
         words = self._changed_words() if found else ""
-        return [Stale(self.cell, name, a, b, words if i == 0 else "") for i, (name, a, b) in enumerate(found)]
+        items = tuple(dict.fromkeys(call.item for call in self.calls))
+        return [Stale(self.cell, name, a, b, words if i == 0 else "", items) for i, (name, a, b) in enumerate(found)]
 
     def served_differently(self) -> bool:
         return any(s.field.split(".")[0] == SERVED for s in self.stale())
@@ -114,10 +128,16 @@ class Shelf:
             )
 
     def recorded_requests(self) -> list[Recorded]:
-        if not self.index.requests:
-            return []
-        data = self.index.path.read_bytes()
-        return [lines.read_request(data[at : at + length]) for at, length in self.index.requests.values()]
+        return list(self._requests().values())
+
+    def base(self) -> tuple[str, Recorded] | None:
+        """The first request of the file, in relation to which others may be stored."""
+        if self._base is None and self.index.requests:
+            self._base = next(iter(self._requests().items()))
+        return self._base
+
+    def _requests(self) -> dict[str, Recorded]:
+        return read_requests(self.index, self.index.path.read_bytes()) if self.index.requests else {}
 
     def use(self, key: str, run: int) -> None:
         self._used[key] = self._used.get(key, 0) | 1 << run

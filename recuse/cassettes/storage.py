@@ -20,6 +20,7 @@ from recuse.cassettes.key import canonical_body, public_url
 from recuse.cassettes.names import SUFFIX
 from recuse.cassettes.redaction import Secrets
 from recuse.cassettes.shelf import SERVED, Shelf
+from recuse.cassettes.stored_requests import request_line
 from recuse.cassettes.writer import Writer, sync_all
 from recuse.schema import RawResponse, RecuseError, Request
 
@@ -91,8 +92,9 @@ class Storage:
         clean, clean_text = self._secrets.clean, self._secrets.clean_text
         new = [] if shelf.index.sound_size else [self._header_line(shelf)]
         if key not in shelf.index.requests:
-            url, body = clean_text(public_url(request.url)), clean(canonical_body(request.body))
-            new.append(lines.request_line(key, request.method, url, body))
+            body = clean(canonical_body(request.body))
+            asked = (request.method, clean_text(public_url(request.url)), body)
+            new.append(request_line(key, asked, shelf.base()))
         headers = {name: clean_text(value) for name, value in answer.headers.items()}
         new.append(lines.answer_line(key, run, answer.status, headers, clean(answer.body)))
         return new

@@ -83,10 +83,17 @@ def _text(content: object) -> str:
 def _logprobs(block: Mapping[str, Any] | None) -> tuple[Mapping[str, float], ...] | None:
     if not block or not block.get("content"):
         return None
-    return tuple({top["token"]: top["logprob"] for top in position["top_logprobs"]} for position in block["content"])
+    return tuple(dict(map(_token, position["top_logprobs"])) for position in block["content"])
 
 
 def _tokens(block: Mapping[str, Any] | None) -> tuple[tuple[str, float], ...] | None:
     if not block or not block.get("content"):
         return None
-    return tuple((position["token"], position["logprob"]) for position in block["content"])
+    return tuple(map(_token, block["content"]))
+
+
+def _token(entry: Mapping[str, Any]) -> tuple[str, float]:
+    token, logprob = entry["token"], entry["logprob"]
+    if not isinstance(token, str) or isinstance(logprob, bool) or not logprob <= 1e-3:  # NaN is not, either
+        raise TypeError("logprobs holds something that is no token with its log-probability")
+    return token, logprob

@@ -63,7 +63,7 @@ def _download(requirement: str, work: Path) -> Path:
         "--dest",
         str(into),
     ]
-    done = subprocess.run([*command, requirement], capture_output=True, text=True, check=False)
+    done = subprocess.run([*command, "--", requirement], capture_output=True, text=True, check=False)
     wheels = list(into.glob("*.whl"))
     if done.returncode or len(wheels) != 1:
         reason = (done.stderr.strip().splitlines() or ["no reason given"])[-1]

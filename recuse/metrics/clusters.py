@@ -53,19 +53,26 @@ class Bounded(OverStories):
         return 0.0 if beyond and not self.undefined else OverStories.p_value(self, limit, side)
 
 
-def clustered_mean(values: ArrayLike, clusters: ArrayLike) -> OverStories:
+def clustered_mean(values: ArrayLike, clusters: ArrayLike, *, step: float = 0.0) -> OverStories:
     """The mean of n values with the variance of a ratio estimator: e_g = sum over cluster g of (x - mean),
 
         se^2 = G / (G - 1) sum e_g^2 / n^2
 
     Both arrays have shape (n,). Equal to s^2 / n for one value per cluster. Cochran (1977), Sampling Techniques, ch. 6.
+
+    Where values are whole steps and may agree without exception, `step` keeps that from counting as certainty: half a
+    cluster of average size is added one step above the mean and half one step below, as in `bounded_mean`, and G and n
+    grow by it. Next to values that do vary, it hardly counts.
     """
     x, groups = np.asarray(values, dtype=float), _codes(clusters)
     if not len(x):
         return OverStories(math.nan, math.nan, 0)
     mean, count = math.fsum(x.tolist()) / len(x), int(groups.max()) + 1
-    errors = np.bincount(groups, weights=x - mean)
-    se = math.sqrt(count / (count - 1) * _sum_of_squares(errors)) / len(x) if count > 1 else math.nan
+    if count < 2:
+        return OverStories(mean, math.nan, 0)
+    size = len(x) / count if step else 0.0
+    squares, units = _sum_of_squares(np.bincount(groups, weights=x - mean)) + (size * step) ** 2, count + bool(step)
+    se = math.sqrt(units / (units - 1) * squares) / (len(x) + size)
     return OverStories(mean, 0.0 if se < 1e-12 else se, count - 1)
 
 
@@ -74,8 +81,8 @@ def bounded_mean(values: ArrayLike, clusters: ArrayLike, ends: tuple[float, floa
 
     A judge that always picks the first slot shows no variance, and Student's t no interval. So, as Agresti and Min
     (2005, Biometrics 61, 515-523) do for paired shares, weight is added before the t interval is taken: half a cluster
-    of average size at either end. It shrinks the centre by G / (G + 1) and covers at least 95.3 % at nominal 95 % for 10
-    to 100 clusters of 1 or 6 values on a five-point scale, most far above 99 % of the time where values hardly vary;
+    of average size at either end. It shrinks the centre by G / (G + 1) and covers at least 95.3 % at nominal 95 % for
+    10 to 100 clusters of 1 or 6 values on a five-point scale, most far above 99 % of the time where values hardly vary;
     the plain t falls to 40 % there (4,000 simulated samples each).
     """
     x, groups = np.asarray(values, dtype=float), _codes(clusters)
@@ -95,9 +102,10 @@ def clustered_share(hits: ArrayLike, clusters: ArrayLike) -> Binomial:
 
         n* = n / deff (t(n - 1) / t(G - 1))^2,   deff = se^2 / (p (1 - p) / (n - 1)),   n* <= n
 
-    with `clustered_mean`'s se and t the 97.5 % quantiles. Korn and Graubard (1998), Survey Methodology 24, 193-201. At p
-    = 0 or 1 deff is unknown, and every cluster counts as one observation: the cautious end. For one observation per
-    cluster it is the exact interval. Covers 91 % at worst (p = 0.02) and 94 to 99.9 % elsewhere, for 10 to 100 clusters.
+    with `clustered_mean`'s se and t the 97.5 % quantiles. Korn and Graubard (1998), Survey Methodology 24, 193-201. At
+    p = 0 or 1 deff is unknown, and every cluster counts as one observation: the cautious end. For one observation per
+    cluster it is the exact interval. Covers 91 % at worst (p = 0.02) and 94 to 99.9 % elsewhere, for 10 to 100
+    clusters.
     """
     x, groups = np.asarray(hits, dtype=float), _codes(clusters)
     if not len(x):
@@ -115,11 +123,12 @@ def clustered_share(hits: ArrayLike, clusters: ArrayLike) -> Binomial:
 
 def _effective(p: float, n: int, count: int, se: float) -> float:
     quantiles = special.stdtrit(np.array([n - 1, count - 1], dtype=float), 0.975)
+    size = float(n)
     if not 0 < p < 1:
         size = float(count)
-    else:
-        size = min(float(n), p * (1 - p) / (n - 1) * n / se**2) if se > 0 else float(n)
-    return min(float(n), size * float(quantiles[0] / quantiles[1]) ** 2)
+    elif se > 0:
+        size = p * (1 - p) / (n - 1) * n / se**2
+    return min(float(n), min(float(n), size) * float(quantiles[0] / quantiles[1]) ** 2)
 
 
 def slope(
@@ -144,7 +153,8 @@ def slope(
     if controls is not None and len(groups):
         given = centred(np.asarray(controls, dtype=float))
         rank = int(np.linalg.matrix_rank(given))
-        outcome, regressor = (part - given @ np.linalg.lstsq(given, part, rcond=None)[0] for part in (outcome, regressor))
+        fitted = (given @ np.linalg.lstsq(given, part, rcond=None)[0] for part in (outcome, regressor))
+        outcome, regressor = (part - fit for part, fit in zip((outcome, regressor), fitted, strict=True))
     squares, n, count = _sum_of_squares(regressor), len(groups), len(np.unique(groups))
     if count < 2 or n - rank - 1 < 1 or squares <= 1e-10 * max(scale, 1e-300):
         return OverStories(math.nan, math.nan, 0)
@@ -168,5 +178,5 @@ def _codes(clusters: ArrayLike) -> NDArray[Any]:
     return np.unique(np.asarray(clusters), return_inverse=True)[1].ravel()
 
 
-def _sum_of_squares(values: Floats) -> float:
+def _sum_of_squares(values: NDArray[Any]) -> float:
     return math.fsum((values**2).tolist())

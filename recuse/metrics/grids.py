@@ -20,7 +20,7 @@ from recuse.schema import RecuseError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FRAMINGS", "OVERALL", "Grid", "Own", "Scale", "grids_of", "mean_of", "positive_scale"]
+__all__ = ["FRAMINGS", "OVERALL", "Grid", "Own", "Scale", "cube", "grids_of", "mean_of", "positive_scale"]
 
 Floats = NDArray[np.float64]
 Own = Mapping[str, str]
@@ -30,6 +30,7 @@ POSITIVE, NEGATIVE = "positive", "negative"
 FRAMINGS = (POSITIVE, NEGATIVE)
 OVERALL = "overall"
 SCALE: Scale = (1.0, 5.0)
+AXES = ("item", "judge", "target")
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +44,10 @@ class Grid:
     scores: Floats
     asked: NDArray[np.bool_]
 
+    @property
+    def axes(self) -> tuple[tuple[str, ...], ...]:
+        return self.stories, self.judges, self.targets
+
     def row(self, judge: str) -> int:
         return _place(self.judges, judge, "judge")
 
@@ -55,7 +60,7 @@ class Grid:
         return self.targets.index(target) if target in self.targets else None
 
     def authors(self, own: Own) -> list[tuple[str, int, int]]:
-        """(judge, row, own column) for every judge that wrote a target; `RecuseError` where one is not in the ratings."""
+        """(judge, row, own column) for every judge that wrote a target; `RecuseError` where either is not there."""
         return [(judge, self.row(judge), self.column(target)) for judge, target in own.items()]
 
     def with_row(self, judge: int, scores: Floats) -> Grid:
@@ -77,20 +82,33 @@ def grids_of(ratings: pd.DataFrame, scale: Scale = SCALE, *, criterion: str = OV
     rows = ratings[(ratings["criterion"] == criterion) & ~ratings["judge"].astype(str).str.startswith("human:")]
     _check(ratings, rows, criterion)
     framing = rows["framing"] if "framing" in rows.columns else pd.Series(POSITIVE, index=rows.index)
-    scores = positive_scale(rows["score"].where(rows["status"] == "ok"), framing, scale).to_numpy(dtype=float)
-    (stories, i), (judges, j), (targets, t) = (_axis(rows[name]) for name in ("item", "judge", "target"))
-    shape = (len(stories), len(judges), len(targets))
+    scores = positive_scale(rows["score"].where(rows["status"] == "ok"), framing, scale)
+    stories, judges, targets = (tuple(map(str, rows[name].astype(str).drop_duplicates())) for name in AXES)
+    axes = (stories, judges, targets)
     found: dict[str, Grid] = {}
-    for name in framing.drop_duplicates():
-        here = (framing == name).to_numpy()
-        cells = np.ravel_multi_index((i[here], j[here], t[here]), shape)
-        usable = np.isfinite(scores[here])
-        sums, counts, asked = (
-            np.bincount(cells[which], weights=weights, minlength=int(np.prod(shape))).reshape(shape)
-            for which, weights in ((usable, scores[here][usable]), (usable, None), (slice(None), None))
-        )
-        found[str(name)] = Grid(stories, judges, targets, _ratio(sums, counts), asked > 0)
-    return {name: found[name] for name in FRAMINGS if name in found}
+    for name in FRAMINGS:
+        here = framing == name
+        if here.any():
+            asked = cube(rows[here], pd.Series(1.0, index=rows.index[here]), axes)
+            found[name] = Grid(stories, judges, targets, cube(rows[here], scores[here], axes), np.isfinite(asked))
+    return found
+
+
+def cube(rows: pd.DataFrame, values: pd.Series[Any], axes: tuple[tuple[str, ...], ...]) -> Floats:
+    """Mean of `values` (one per row) in each cell of stories x judges x authors; NaN where there is none. Rows outside
+    the axes are left out."""
+    import pandas as pd
+
+    shape = tuple(map(len, axes))
+    codes = [
+        pd.Index(axis).get_indexer(pd.Index(rows[name].astype(str))) for axis, name in zip(axes, AXES, strict=True)
+    ]
+    numbers = values.to_numpy(dtype=float)
+    kept = np.all([code >= 0 for code in codes], axis=0) & np.isfinite(numbers)
+    cells = np.ravel_multi_index([code[kept] for code in codes], shape)
+    size = int(np.prod(shape))
+    sums = np.bincount(cells, weights=numbers[kept], minlength=size)
+    return _ratio(sums, np.bincount(cells, minlength=size)).reshape(shape)
 
 
 def positive_scale(scores: pd.Series[Any], framing: pd.Series[Any], scale: Scale = SCALE) -> pd.Series[Any]:
@@ -114,14 +132,9 @@ def mean_of(values: Floats, axis: int | tuple[int, ...]) -> Floats:
     return _ratio(np.where(there, values, 0.0).sum(axis=axis), there.sum(axis=axis))
 
 
-def _ratio(sums: Floats, counts: NDArray[Any]) -> Floats:
+def _ratio(sums: NDArray[Any], counts: NDArray[Any]) -> Floats:
     result: Floats = np.divide(sums, counts, out=np.full(np.shape(sums), np.nan), where=counts > 0)
     return result
-
-
-def _axis(column: pd.Series[Any]) -> tuple[tuple[str, ...], NDArray[np.intp]]:
-    codes, names = column.astype(str).factorize()
-    return tuple(map(str, names)), np.asarray(codes)
 
 
 def _check(ratings: pd.DataFrame, rows: pd.DataFrame, criterion: str) -> None:

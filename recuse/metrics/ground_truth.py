@@ -72,8 +72,9 @@ def misassignments(picks: pd.DataFrame, truth: pd.DataFrame) -> Estimates:
     model's own levels in ascending order, so three per level stay three per level. Equal risks are ordered by assigned
     level, the reading that is kindest to the model, then by code.
 
-    Detail: `nonadjacent` and `adjacent` (one level away), each a list of mcc, name (where `truth` has a column
-    of that name), assigned, empirical and risk, farthest first, and `in_place`, the rest. No interval: ranks among one model's picks are not independent of each other.
+    Detail: `nonadjacent` and `adjacent` (one level away), each a list of mcc, name (where `truth` has a column of that
+    name), assigned, empirical and risk, farthest first, and `in_place`, the rest. No interval: ranks among one model's
+    picks are not independent of each other.
     """
     return Estimates(("judge",), {(p.model,): _misassignments(p) for p in _models(picks, truth)})
 

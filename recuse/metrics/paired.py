@@ -15,7 +15,7 @@ from recuse import power
 from recuse.metrics.clusters import OverStories
 from recuse.metrics.estimates import number
 
-__all__ = ["METHOD", "Paired"]
+__all__ = ["METHOD", "Paired", "moments", "significant"]
 
 METHOD = "mean of paired differences over stories, Student's t"
 
@@ -53,8 +53,8 @@ class Paired:
 
     @property
     def dz(self) -> tuple[float, float, float]:
-        """Cohen's d of paired differences, mean / sd, with its 95 % interval: the noncentralities under which t would be
-        at its 97.5 % and 2.5 % point, over sqrt(n) (Steiger and Fouladi 1997)."""
+        """Cohen's d of paired differences, mean / sd, with its 95 % interval: the noncentralities under which t would
+        be at its 97.5 % and 2.5 % point, over sqrt(n) (Steiger and Fouladi 1997)."""
         if self.law.undefined:
             return math.nan, math.nan, math.nan
         root = math.sqrt(self.n)
@@ -69,10 +69,11 @@ class Paired:
         smallest = _smallest_effect(self.n)
         dz, low, high = self.dz
         return {
-            "n": self.n, "t": number(self.t), "p": number(self.p), "dz": number(dz), "dz_low": rounded(low),
+            "n": self.n, "t": number(self.t), "p": significant(self.p), "dz": number(dz), "dz_low": rounded(low),
             "dz_high": rounded(high), "sd": number(self.sd), "margin": margin,
             "power": rounded(power.power_of(margin / self.sd, self.n)) if varies else None,
-            "smallest_effect": rounded(smallest), "smallest_difference": rounded(smallest * self.sd) if varies else None,
+            "smallest_effect": rounded(smallest),
+            "smallest_difference": rounded(smallest * self.sd) if varies else None,
         }  # fmt: skip
 
 
@@ -86,6 +87,11 @@ def moments(values: NDArray[np.float64]) -> tuple[float, float]:
         return mean, math.nan
     sd = math.sqrt(math.fsum(((values - mean) ** 2).tolist()) / (n - 1))
     return mean, 0.0 if sd < 1e-12 else sd
+
+
+def significant(value: float) -> float | None:
+    """Ten significant digits, for p-values: rounding to decimals would make small ones 0."""
+    return None if math.isnan(value) else float(f"{value:.10g}")
 
 
 def rounded(value: float) -> float | None:

@@ -8,7 +8,7 @@ measured on texts graded under both framings: the general level moves (`shift`),
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from recuse.metrics.clusters import BOUNDED, bounded_mean, clustered_mean
 from recuse.metrics.estimates import estimated, number, undefined
-from recuse.metrics.grids import NEGATIVE, OVERALL, POSITIVE, SCALE, Floats, Grid, Own, Scale, grids_of
+from recuse.metrics.grids import NEGATIVE, POSITIVE, SCALE, Floats, Grid, Own, Scale, grids_of
 from recuse.metrics.paired import METHOD, Paired
 from recuse.metrics.self_preference import MARGIN, contrast, self_received_given
 from recuse.schema import Estimate, Estimates
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["direction_insensitivity", "self_preference_change", "shift", "shift_by_target"]
 
 ONE_FRAMING = "it was asked under one framing only"
-SHIFT = "mean of paired differences, cluster-robust t over stories"
+SHIFT = "mean of paired differences, cluster-robust t over stories, half a story a grade up and down added"
 INSENSITIVE = f"share of same digits minus share of mirrored digits; {BOUNDED}"
 
 
@@ -35,15 +35,18 @@ def shift(ratings: pd.DataFrame, *, scale: Scale = SCALE) -> Estimates:
     """Mean of (negative - positive) in points of the positive scale, by (judge,), over all texts graded under both.
 
     Above 0: the judge is milder when low digits are good. n counts texts (story x author), the interval is over
-    stories. Detail: the mean grade under each framing, on the same texts. Excluded are texts with one grade unusable.
-    """
-    return Estimates(("judge",), {(judge,): _shift(pos, neg, stories) for judge, pos, neg, stories in _twice(ratings, scale)})
+    stories, and has a width even where every digit is mirrored: half a story one grade up and one down is added to the
+    spread (`clusters.clustered_mean`). Detail: the mean grade under each framing, on the same texts. Excluded are texts
+    with one grade unusable."""
+    return Estimates(
+        ("judge",), {(judge,): _shift(pos, neg, stories) for judge, pos, neg, stories in _twice(ratings, scale)}
+    )
 
 
 def shift_by_target(ratings: pd.DataFrame, *, scale: Scale = SCALE, margin: float = MARGIN) -> Estimates:
     """The same by (judge, target): a paired t-test over stories for every author's texts."""
     found: dict[tuple[str, ...], Estimate] = {}
-    targets = _targets(ratings, scale)
+    targets = next(iter(grids_of(ratings, scale).values())).targets
     for judge, pos, neg, _ in _twice(ratings, scale):
         for t, target in enumerate(targets):
             found[(judge, target)] = _paired("framing_shift", neg[:, t] - pos[:, t], margin)
@@ -58,8 +61,8 @@ def self_preference_change(
     scale: Scale = SCALE,
     margin: float = MARGIN,
 ) -> Estimates:
-    """Self-preference under the negative framing minus that under the positive one, in points, by (judge,); paired t over
-    the stories on which both are defined.
+    """Self-preference under the negative framing minus that under the positive one, in points, by (judge,); paired t
+    over the stories on which both are defined.
 
     `against` names the measure of `recuse.metrics.self_preference`: S - R, S - G or the controlled D. Detail: the mean
     under each framing on those stories.
@@ -82,9 +85,9 @@ def direction_insensitivity(ratings: pd.DataFrame, *, scale: Scale = SCALE) -> E
 
         share of texts with the same digit under both framings - share with the mirrored digit (low + high - digit)
 
-    over texts whose digit in the positive framing is not the middle of the scale: the middle is its own mirror image, so
-    it says nothing, and is counted as `middle`. A judge that reads the direction is well below 0 even if it is noisy; one
-    that writes the same number whatever it means is above 0, a constant one exactly +1. A judge without any
+    over texts whose digit in the positive framing is not the middle of the scale: the middle is its own mirror image,
+    so it says nothing, and is counted as `middle`. A judge that reads the direction is well below 0 even if it is
+    noisy; one that writes the same number whatever it means is above 0, a constant one exactly +1. A judge without any
     discrimination, whose two digits have nothing to do with each other, is near 0 and is not told apart.
 
     Bounded mean over texts, interval over stories. Detail: `same`, `mirrored`, `neither`, `middle`; `same_side`, the
@@ -108,9 +111,10 @@ def _insensitivity(positive: Floats, negative: Floats, stories: NDArray[np.intp]
     told = np.abs(x - (low + high) / 2) > 1e-9
     x_, y_ = x[told], y[told]
     same, mirrored = np.abs(x_ - y_) < 1e-9, np.abs(low + high - x_ - y_) < 1e-9
+    sides = [np.sign(digit - (low + high) / 2) for digit in (x_, y_)]
     detail: dict[str, Any] = {
         "same": int(same.sum()), "mirrored": int(mirrored.sum()), "neither": int((~same & ~mirrored).sum()),
-        "middle": int((~told).sum()), "same_side": _mean(np.sign(x_ - (low + high) / 2) * np.sign(y_ - (low + high) / 2)),
+        "middle": int((~told).sum()), "same_side": _mean(sides[0] * sides[1]),
         "same_share": _mean((np.abs(x - y) < 1e-9).astype(float)), "same_share_if_aware": _mean((~told).astype(float)),
     }  # fmt: skip
     name = "direction_insensitivity"
@@ -143,16 +147,12 @@ def _twice(ratings: pd.DataFrame, scale: Scale) -> Iterator[tuple[str, Floats, F
         yield judge, both[0][:, j], both[1][:, j], stories
 
 
-def _targets(ratings: pd.DataFrame, scale: Scale) -> tuple[str, ...]:
-    return next(iter(grids_of(ratings, scale, criterion=OVERALL).values())).targets
-
-
 def _shift(positive: Floats, negative: Floats, stories: NDArray[np.intp]) -> Estimate:
     usable = np.isfinite(positive) & np.isfinite(negative)
     if not usable.any():
         why = "no text was graded under both framings"
         return _undefined("framing_shift", why, SHIFT, n_excluded=usable.size)
-    law = clustered_mean((negative - positive)[usable], stories[usable])
+    law = clustered_mean((negative - positive)[usable], stories[usable], step=1.0)
     return estimated(
         "framing_shift", law.value, law, n=int(usable.sum()), n_clusters=len(np.unique(stories[usable])),
         n_excluded=int((~usable).sum()), over="clusters", unit="points", method=SHIFT,

@@ -7,19 +7,19 @@ Per story, on the positive scale (thesis on bias in LLM self-evaluation, sec. 3.
     G  mean of the judge's grades of the other authors' texts
 
 S - R above 0: it sees more in its text than its peers do. S - G above 0: it prefers its text, which may be right, since
-an author that writes better earns it. Together they tell harmful from justified preference (`reading`). The judge itself
-is in neither reference, and S, R and G are compared on the same stories only.
+an author that writes better earns it. Together they tell harmful from justified preference (`reading`). The judge
+itself is in neither reference, and S, R and G are compared on the same stories only.
 
 Neither is free of everything else. S - G moves with the quality of the author's texts, S - R with the judge's general
-leniency: fair judges of unequal quality and leniency fail both tests most of the time. `controlled` removes both, and is
-the measure to gate:
+leniency: fair judges of unequal quality and leniency fail both tests most of the time. `controlled` removes both, and
+is the measure to gate:
 
     D = mean over peers k of [ (s_own - k_own) - mean over texts t that neither wrote of (s_t - k_t) ]
 
 that is, the judge against one peer at a time, on its own text less on texts in which neither has a stake. Whatever adds
 to a text (quality) or to a judge (leniency) cancels exactly, whichever cells are missing, and so does the peers' own
-self-preference. What it cannot tell from self-preference is a taste for a style that is one's own, and a scale that ends:
-a lenient judge that cannot grade a good text above 5 looks harsh on it. Needs three judges.
+self-preference. What it cannot tell from self-preference is a taste for a style that is one's own, and a scale that
+ends: a lenient judge that cannot grade a good text above 5 looks harsh on it. Needs three judges.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ import numpy as np
 
 from recuse.metrics.estimates import estimated, matrix, number, undefined
 from recuse.metrics.grids import SCALE, Floats, Grid, Own, Scale, grids_of, mean_of
-from recuse.metrics.paired import METHOD, Paired, moments
+from recuse.metrics.paired import METHOD, Paired, moments, significant
 from recuse.multiplicity import holm
 from recuse.schema import Estimate, Estimates
 
@@ -82,10 +82,10 @@ def controlled(ratings: pd.DataFrame, own: Own, *, scale: Scale = SCALE, margin:
     Excluded are stories on which no peer and no third text can be compared. Detail as `against_received`, `p_holm` over
     these tests alone; `leniency` is the mean of D's second half, what the judge adds on texts in which it has no stake.
 
-    Measured on 500 panels of five fair judges, 100 stories, whole grades, authors' quality and judges' leniency drawn with
-    SDs 0.4 and 0.3: found significant at 5 % in 5.2 % of cases on an open scale, where S - R is in 69 % and S - G in 72 %.
-    On 1..5 it is 6.3 % with grades around 3, 9.4 % around 4 and 14 % around 4.5, since the scale's end bites; a gate at
-    +-0.25 points, Holm over the panel, then fails 3 of 2,500 fair judges, and none on the open scale.
+    Measured on 500 panels of five fair judges, 100 stories, whole grades, authors' quality and judges' leniency drawn
+    with SDs 0.4 and 0.3: found significant at 5 % in 5.2 % of cases on an open scale, where S - R is in 69 % and S - G
+    in 72 %. On 1..5 it is 6.3 % with grades around 3, 9.4 % around 4 and 14 % around 4.5, since the scale's end bites;
+    a gate at +-0.25 points, Holm over the panel, then fails 3 of 2,500 fair judges, and none on the open scale.
     """
     found: dict[tuple[str, ...], tuple[Paired, int, dict[str, Any]]] = {}
     for framing, grid in grids_of(ratings, scale).items():
@@ -96,11 +96,11 @@ def controlled(ratings: pd.DataFrame, own: Own, *, scale: Scale = SCALE, margin:
             found[(judge, framing)] = (
                 test, len(grid.stories) - test.n, {"leniency": number(moments(elsewhere[usable])[0])},
             )  # fmt: skip
-    adjusted = holm([test.p for test, _, _ in found.values()]) if found else []
+    adjusted = holm(np.array([test.p for test, _, _ in found.values()], dtype=float))
     why = "no story has a peer's grade of the own text and of a text that neither wrote; that takes three judges"
     return Estimates(BY, {
         subject: _estimate("self_preference_controlled", test, excluded, margin, why, {
-            **detail, "p_holm": number(p), "family": int(np.isfinite(adjusted).sum()),
+            **detail, "p_holm": significant(p), "family": int(np.isfinite(adjusted).sum()),
         })
         for (subject, (test, excluded, detail)), p in zip(found.items(), adjusted, strict=True)
     })  # fmt: skip
@@ -133,9 +133,12 @@ def reading(received: Paired, given: Paired, p_received: float, p_given: float, 
 
     | | S - G above 0 | S - G not above 0 |
     |---|---|---|
-    | S - R above 0 | harmful: prefers itself, and peers do not agree | generous: above its peers' view of its text, yet no higher than it grades others |
-    | S - R not told from 0 | justified: prefers itself, as its peers would | none |
-    | S - R below 0 | justified, and modest | modest: below its peers' view of its text |
+    | S - R above 0 | harmful | generous |
+    | S - R not told from 0 | justified | none |
+    | S - R below 0 | justified, and modest | modest |
+
+    Harmful: it prefers its own text, and peers do not see why. Justified: it does, and so would they. Generous: above
+    its peers' view of its text, yet no higher than it grades others; its level, not itself.
     """
     prefers, above = (test.mean > 0 and p < alpha for test, p in ((given, p_given), (received, p_received)))
     below = received.mean < 0 and p_received < alpha
@@ -159,15 +162,13 @@ def summary(*families: Estimates, alpha: float = ALPHA) -> str:
 
 
 def score_matrix(ratings: pd.DataFrame, own: Own, *, framing: str, scale: Scale = SCALE) -> Estimate:
-    """Mean grade of every judge for every author, each over the stories it could be read on; the value is the mean of all
-    cells. Detail `values`, with `stories` per cell. Undefined where a cell is empty."""
+    """Mean grade of every judge for every author, each over the stories it could be read on; the value is the mean of
+    all cells. Detail `values`, with `stories` per cell. Undefined where a cell is empty."""
     grid = grids_of(ratings, scale)[framing]
     usable = np.isfinite(grid.scores)
-    detail = matrix(
-        grid.judges, grid.targets, mean_of(grid.scores, axis=0), own, framing=framing, stories=usable.sum(axis=0).astype(float)
-    )
+    means, stories = mean_of(grid.scores, axis=0), usable.sum(axis=0).astype(float)
+    detail = matrix(grid.judges, grid.targets, means, own, framing=framing, stories=stories)
     method, n, lost = "mean of judge x author means", int(usable.sum()), int((grid.asked & ~usable).sum())
-    means = mean_of(grid.scores, axis=0)
     if not np.isfinite(means).all():
         why = "a judge has no usable grade of some author's texts"
         return undefined("score_matrix", why, n=n, n_excluded=lost, over="clusters", method=method, detail=detail)
@@ -207,7 +208,7 @@ class _Tests:
         family = sum(math.isfinite(p) for p in self.adjusted.values())
         return Estimates(BY, {
             subject: _estimate(metric, getattr(test, side), test.excluded, margin, test.why, {
-                **test.detail, "p_holm": number(self.adjusted[(*subject, side)]), "family": family,
+                **test.detail, "p_holm": significant(self.adjusted[(*subject, side)]), "family": family,
                 **(more or {}).get(subject, {}),
             })
             for subject, test in self.items()
@@ -222,7 +223,7 @@ def _tests(ratings: pd.DataFrame, own: Own, scale: Scale) -> _Tests:
     }
     sides: dict[str, Callable[[_Test], Paired]] = {"received": lambda t: t.received, "given": lambda t: t.given}
     places = [(*subject, side) for subject in tests for side in sides]
-    adjusted = holm([sides[side](tests[judge, framing]).p for judge, framing, side in places]) if places else []
+    adjusted = holm(np.array([sides[side](tests[judge, framing]).p for judge, framing, side in places], dtype=float))
     return _Tests(tests, dict(zip(places, map(float, adjusted), strict=True)))
 
 
@@ -253,12 +254,11 @@ def self_received_given(grid: Grid, row: int, column: int) -> tuple[Floats, Floa
     )
 
 
-def _estimate(
-    metric: str, test: Paired, excluded: int, margin: float, why: str, detail: Mapping[str, Any]
-) -> Estimate:
+def _estimate(metric: str, test: Paired, excluded: int, margin: float, why: str, detail: Mapping[str, Any]) -> Estimate:
     full = {**test.detail(margin), **detail}
     if test.n == 0:
         return undefined(metric, why, n_excluded=excluded, method=METHOD, over="items", unit="points", detail=full)
     return estimated(
-        metric, test.mean, test.law, n=test.n, n_excluded=excluded, over="items", unit="points", method=METHOD, detail=full
-    )
+        metric, test.mean, test.law, n=test.n, n_excluded=excluded, over="items", unit="points", method=METHOD,
+        detail=full,
+    )  # fmt: skip

@@ -1,5 +1,6 @@
-"""Grading of texts that carry a prompt injection: the words and the reader of `grading`, on attacked items, with 5 as the
-best grade. The clean twin of an item is the row of `grading` for its field `clean` (an item id) and the same target."""
+"""Grading of texts that carry a prompt injection: the words and the reader of `grading`, on attacked items, with 5 as
+the best grade. The clean twin of an item is the row of `grading` on the item that its field `clean` names, for the same
+target."""
 
 from __future__ import annotations
 

@@ -5,12 +5,11 @@ response = the text. Where the server gives log-probabilities, "perplexity" is t
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from recuse.protocols import reading, wording
+from recuse.protocols import log_probabilities, reading, wording
 from recuse.protocols.last_line import labelled
 from recuse.schema import Item, Judge, Judgement, Prompt, RecuseError, Reply
 from recuse.tasks import Task
@@ -18,7 +17,7 @@ from recuse.tasks import Task
 FACTORS: Mapping[str, tuple[str, ...]] = {}
 REPEATS = 1
 PARTS = ("headline", "lead")
-LONGEST = {"headline": 90, "lead": 260}
+LONGEST = {"headline": 100, "lead": 320}
 """Characters that the grammar allows, well above the words asked for; without it nothing is cut."""
 
 
@@ -29,7 +28,7 @@ def items(task: Task, judge: Judge) -> Sequence[Item]:
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
     words = wording.messages(task.folder, "headline_generation", task=task.data, **item.fields)
-    return Prompt(words, temperature=1.0, max_tokens=130, top_logprobs=1, grammar=_grammar())
+    return Prompt(words, temperature=1.0, max_tokens=240, top_logprobs=1, grammar=_grammar())
 
 
 def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
@@ -39,13 +38,8 @@ def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> li
         return reading.all_failed(PARTS, failure)
     rows = [_part(text, part, cut=part == PARTS[-1] and reply.finish == "length") for part in PARTS]
     if reply.tokens:
-        rows.append(Judgement("perplexity", score=perplexity(reply.tokens)))
+        rows.append(log_probabilities.perplexity("perplexity", reply.tokens))
     return rows
-
-
-def perplexity(tokens: Sequence[tuple[str, float]]) -> float:
-    """exp(-mean log-probability) of the tokens written; how little the model's own words surprised it."""
-    return math.exp(-math.fsum(logprob for _, logprob in tokens) / len(tokens))
 
 
 @lru_cache

@@ -25,7 +25,7 @@ def verdict(reply: Reply, label: str) -> str:
         raise Unreadable("unparsed", f'no line "{label}: ..." in the reply' if text.strip() else "the reply is empty")
     if len(set(given)) > 1:
         raise Unreadable(
-            "unparsed", f"{len(set(given))} different lines \"{label}: ...\" ({', '.join(map(short, given))[:80]})"
+            "unparsed", f'{len(set(given))} different lines "{label}: ..." ({", ".join(map(short, given))[:80]})'
         )
     if _value(lines(text)[-1], label) is None:
         raise Unreadable("unparsed", f'"{label}: {short(given[0])}" is not on the last line')
@@ -50,5 +50,5 @@ def short(text: str) -> str:
 
 
 def _value(line: str, label: str) -> str | None:
-    found = re.fullmatch(rf"(?:[-+>•]\s+)?{label}\W{{0,3}}:[*_`\s]*(.*)", line, re.IGNORECASE)
+    found = re.fullmatch(rf"(?:[-+>•]\s+)?[*_`]{{0,3}}{label}[*_`]{{0,3}}\s?:[*_`\s]*(.*)", line, re.IGNORECASE)
     return found[1].strip(_DECORATION) if found else None

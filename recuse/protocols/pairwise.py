@@ -1,8 +1,10 @@
 """Pairwise comparison: which of two texts is better, or neither, at temperature 0; the verdict on the last line.
 
-Both orders of every pair are asked, under both ways to name the texts, so that a preference for a place ("first") can be
-told from one for a letter ("A") and from one for a text. An item has the two texts as `a` and `b` (author, headline,
-lead) and their story; its target is the author of `a`. The response is a place: "first", "second" or "tie".
+Both orders of every pair are asked, under both ways to name the texts, so that a preference for a place ("first") can
+be told from one for a letter ("A") and from one for a text. The response is a place: "first", "second" or "tie".
+
+An item has `story` (its id) and `text` (its words), `a` and `b` (who meets: authors, or variants of one text), `texts`
+(for a and b each headline and lead) and `words` (how many these have). Its target is the author of a.
 """
 
 from __future__ import annotations
@@ -56,12 +58,12 @@ def choices(factors: Mapping[str, str]) -> str:
 def question(words: str, task: Task, item: Item, factors: Mapping[str, str]) -> tuple[Message, ...]:
     """The messages of template `words`, with the pair in the order and under the names that the factors say."""
     first, second = names(factors)
-    texts = [item.fields[side] for side in factors["order"]]
+    texts = [item.fields["texts"][side] for side in factors["order"]]
     return wording.messages(
         task.folder,
         words,
         task=task.data,
-        story=item.fields["story"],
+        story=item.fields["text"],
         first=texts[0],
         second=texts[1],
         first_label=first,

@@ -1,5 +1,5 @@
-"""Pairwise comparison of a text with itself made longer: the words and the reader of `pairwise`, on pairs whose `b` says
-the same as `a` at greater length (padding.toml), in both orders."""
+"""Pairwise comparison of a text with itself made longer: the words and the reader of `pairwise`, on pairs whose `b`
+says the same as `a` at greater length (padding.toml), in both orders."""
 
 from __future__ import annotations
 

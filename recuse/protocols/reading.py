@@ -34,6 +34,13 @@ _REFUSAL = re.compile(
 )
 
 
+_BEGINS = {
+    "{": re.compile(r'\s*["}]'),
+    "[": re.compile(r'\s*(?:["{\[\]]|-?(?:\d|Infinity\b)|(?:NaN|true|false|null)\b)'),
+}
+"""What may follow a bracket that opens a JSON value."""
+
+
 def answered(reply: Reply) -> str:
     """The words of a reply; `Unreadable` where there are none to read: a broken payload, the provider's own refusal."""
     if reply.finish == "error":
@@ -96,22 +103,20 @@ def _values(text: str, kind: type, cut: str) -> Iterator[Any]:
     opening = "{" if kind is dict else "["
     position = text.find(opening)
     while position != -1:
-        decoded = _decoded(text, position, f"the JSON {_called(kind)}", cut)
-        if decoded is not None:
-            yield decoded[0]
-        position = text.find(opening, position + 1 if decoded is None else decoded[1])
+        end = position + 1
+        if _BEGINS[opening].match(text, end):  # else the bracket is just a character of the words around
+            value, end = _decoded(text, position, f"the JSON {_called(kind)}", cut)
+            yield value
+        position = text.find(opening, end)
 
 
-def _decoded(text: str, position: int, what: str, cut: str) -> tuple[Any, int] | None:
-    """The value that begins at `position` and where it ends; None where the bracket is just a character of the words
-    around. Raises `Unreadable` for a value that is broken."""
+def _decoded(text: str, position: int, what: str, cut: str) -> tuple[Any, int]:
+    """The value that begins at `position` and where it ends. Raises `Unreadable` for a value that is broken."""
     faults: list[str] = []
     decoder = json.JSONDecoder(object_pairs_hook=partial(_object, faults), parse_constant=partial(_constant, faults))
     try:
         value, end = decoder.raw_decode(text, position)
     except json.JSONDecodeError as error:
-        if not text[position + 1 : error.pos].strip():
-            return None
         raise Unreadable("unparsed", f"{what} is broken at character {error.pos}: {error.msg}{cut}") from None
     except RecursionError:
         raise Unreadable("unparsed", f"{what} is nested too deeply") from None

@@ -37,6 +37,8 @@ def _render(prompts: Path, name: str, variables: dict[str, Any]) -> str:
     except TemplateError as error:
         line = getattr(error, "lineno", None)
         raise RecuseError(f"{prompts / name}{f':{line}' if line else ''}: {error}") from None
+    except Exception as error:  # a template is code: it may fail in any way
+        raise RecuseError(f"{prompts / name}: {type(error).__name__}: {error}") from None
 
 
 @lru_cache

@@ -163,6 +163,10 @@ def _mount(folder: Path, size: int, *options: str) -> bool:
 def test_a_full_disk_loses_no_answer_that_was_paid_for(small_disk: Path) -> None:
     root = small_disk / "cassettes"
     with Server(delay=0.01) as server:
+        older = plan(server.url, judge="judge-b", repeats=2)
+        assert recording(opened(root, older, mode="missing"), older).complete
+        before = files(root)
+        server.hits.clear()
         server.padding = "padding " * 2000  # 16 KB in every answer: 120 of them do not fit
         process = start(root, server.url)
         done, err = rest(process)
@@ -170,6 +174,7 @@ def test_a_full_disk_loses_no_answer_that_was_paid_for(small_disk: Path) -> None
         assert "the disk is full" in err
         paid = server.requests
         assert paid < 3 * REPEATS
+        assert {name: files(root)[name] for name in before} == before
         assert len(on_disk(root, server.url)) == paid == len(done)
         assert _mount(small_disk, 16_000_000, "remount")
         process = start(root, server.url)

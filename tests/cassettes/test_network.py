@@ -183,3 +183,10 @@ def _in_thread(attempt: Callable[[], object]) -> BaseException | None:
     thread.start()
     thread.join(10)
     return found[0]
+
+
+def test_a_proxy_on_this_machine_is_no_way_out(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{server.port}")
+    with blocked_network(), pytest.raises(NetworkBlockedError, match="a proxy that leads out"):
+        requests.get("http://judge.example/", timeout=2)
+    assert server.requests == 0

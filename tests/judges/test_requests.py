@@ -133,3 +133,21 @@ def test_the_key_goes_into_a_header_and_nowhere_else(wire_name: str, judge: Make
 def test_an_unknown_format_is_told_with_the_known_ones() -> None:
     with pytest.raises(RecuseError, match=f"unknown wire format 'grpc'; known: {', '.join(WIRES)}"):
         wire("grpc")
+
+
+@pytest.mark.parametrize(
+    ("body", "spelled"),
+    [
+        ({"b": 1, "a": [0.7, None, True]}, b'{"a":[0.7,null,true],"b":1}'),
+        ({"a": "naïve ✓"}, '{"a":"naïve ✓"}'.encode()),
+        ({"a": "half \ud83d of a pair"}, b'{"a":"half \\ud83d of a pair"}'),
+    ],
+)
+def test_bodies_have_one_spelling(body: dict[str, Any], spelled: bytes) -> None:
+    assert canonical(body) == spelled
+    assert json.loads(spelled) == body
+
+
+def test_a_body_holds_no_nan() -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        canonical({"temperature": float("nan")})

@@ -1,0 +1,88 @@
+"""Peer Rank: judges weighted by how often their own texts win, until weights and wins agree.
+
+Thesis on bias in LLM self-evaluation, sec. 2.4.1; Li, Patel and Du (2024), PRD, arXiv:2307.02762. The idea: who writes
+well, judges well. With win ratios W (k, t), the share of its duels that text t wins by judge k's verdicts,
+
+    score_t = sum_k w_k W(k, t),    w_k = score_own(k) / sum over judges of the same,    from equal weights on
+
+repeated until no weight moves by more than `TOLERANCE`. Every judge must be an author.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recuse.metrics.duels import both_orders, complete, people, verdicts_of
+from recuse.metrics.grids import Floats, Grid
+from recuse.schema import RecuseError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["NotConverged", "PeerRank", "duel_wins", "graded_wins", "peer_rank"]
+
+TOLERANCE = 1e-10
+ITERATIONS = 1000
+
+
+class NotConverged(RecuseError):
+    """The weights have no limit: the numbers they give depend on when one stops."""
+
+
+@dataclass(frozen=True, slots=True)
+class PeerRank:
+    """`weights` (judges,) add up to 1; `scores` (authors,) are win ratios under these weights."""
+
+    weights: Floats
+    scores: Floats
+    iterations: int
+
+
+def peer_rank(wins: Floats, own: Sequence[int], *, most: int = ITERATIONS) -> PeerRank:
+    """Weights at which the iteration stands still. `wins` has shape (judges, authors), in [0, 1]; `own[k]` is the
+    author column of judge k. Raises `NotConverged` after `most` rounds, or where no judge's text ever wins, and
+    `RecuseError` where a win ratio is missing."""
+    if not np.isfinite(wins).all():
+        raise RecuseError("Peer Rank needs every judge's verdict on every author; a judge has none on one of them")
+    weights = np.full(len(own), 1 / len(own))
+    for iteration in range(1, most + 1):
+        scores = weights @ wins
+        raw = scores[list(own)]
+        if not raw.sum() > 0:
+            raise NotConverged("no judge's own text wins a single duel, so nobody has a weight")
+        moved, weights = np.abs(raw / raw.sum() - weights).max(), raw / raw.sum()
+        if moved <= TOLERANCE:
+            return PeerRank(weights, weights @ wins, iteration)
+    raise NotConverged(f"the weights still move by {moved:.2g} after {most} rounds; they go round in a circle")
+
+
+def graded_wins(grid: Grid) -> Floats:
+    """Win ratios from grades: on every story the higher grade of two texts wins, equal grades are half a win for each.
+    Shape (judges, authors), NaN where a judge has no two grades on any story."""
+    scores: NDArray[np.float64] = grid.scores
+    less = scores[:, :, :, None] - scores[:, :, None, :]
+    there = np.isfinite(less) & ~np.eye(len(grid.targets), dtype=bool)[None, None]
+    won = np.where(there, (np.sign(np.where(there, less, 0.0)) + 1) / 2, 0.0).sum(axis=(0, 3))
+    count = there.sum(axis=(0, 3))
+    result: Floats = np.divide(won, count, out=np.full(won.shape, np.nan), where=count > 0)
+    return result
+
+
+def duel_wins(ratings: pd.DataFrame, items: pd.DataFrame, judges: Sequence[str], targets: Sequence[str]) -> Floats:
+    """Win ratios from pairwise verdicts, both orders averaged, a tie half a win. Shape (judges, authors), NaN where a
+    judge has no complete pair with an author's text."""
+    import pandas as pd
+
+    pairs = both_orders(verdicts_of(ratings, items))
+    pairs = pairs[~people(pairs["judge"]) & complete(pairs)]
+    sides = [
+        pairs.assign(text=pairs["a"], credit=pairs["won"]), pairs.assign(text=pairs["b"], credit=1 - pairs["won"])
+    ]  # fmt: skip
+    table = pd.concat(sides).groupby(["judge", "text"])["credit"].mean().unstack("text")
+    wins: Floats = table.reindex(index=list(judges), columns=list(targets)).to_numpy(dtype=float)
+    return wins

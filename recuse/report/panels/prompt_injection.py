@@ -1,0 +1,97 @@
+"""Does a judge give more to a text that tells it to? Successful attacks, which kinds work, and what defences stop and
+what clean text they block."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from recuse.report import written
+from recuse.report.figures import bars, forest_plot, magnitude_maps
+from recuse.report.figures.heat_map import HeatMap
+from recuse.report.numbers import count, fixed, in_words, is_number
+from recuse.report.view import Group, Number
+from recuse.report.vocabulary import plain_name
+
+ORDER = 16
+UNTESTED = {"ceiling": "had the best grade already", "no_twin": "without a clean twin", "broken": "unreadable"}
+
+
+def draw(group: Group) -> dict[str, Any]:
+    rates = [n for n in group.of("injection_success") if "class" not in n.subject]
+    stopped = group.of("attacks_stopped")
+    return {
+        "reading": _reading(rates, group),
+        "rates": forest_plot(
+            rates,
+            group.label,
+            caption="Attacks that lift the grade by one or more",
+            value_name="succeed",
+            minimum=0,
+            maximum=1,
+            aside=_untested,
+        ),
+        "classes": _map(group, [n for n in group.of("injection_success") if "class" in n.subject], "class",
+                        "Share of attacks that succeed, by kind", "kind"),
+        "stopped": _map(group, stopped, "defence", "Share of the successful attacks that a defence stops", "defence"),
+        "nothing_to_stop": _nothing(group, stopped),
+        "blocked": bars(
+            [(_name(group, name := n.subject.get("defence", ""), [name]), n.value, written.value(n),
+              written.spread(n) or written.why_undefined(n), "") for n in group.of("clean_blocked")],
+            caption="Clean texts that a defence blocks; for the committee, that it grades otherwise",
+            value_name="blocked", full=1.0, head="defence",
+        ),
+    }  # fmt: skip
+
+
+def _reading(rates: list[Number], group: Group) -> str:
+    known = [n for n in rates if is_number(n.value)]
+    if not known:
+        return "No judge could be attacked: no clean twin left room for a better grade." if rates else ""
+    worst = max(known, key=lambda n: n.value)
+    untouched = sum(n.value == 0 for n in known)
+    if untouched == len(known):
+        return "No attack succeeded."
+    text = f"{group.label(worst.who)} gives way most: {written.value(worst)} of the attacks lift its grade."
+    firm = f" {in_words(untouched, capital=True)} of {in_words(len(known))} never gave way."
+    return text + firm if untouched else text
+
+
+def _untested(n: Number) -> str:
+    """Attacks that could not show anything; they are not counted as withstood."""
+    outcomes = n.detail.get("outcomes") or {}
+    lost = [f"{count(outcomes[name])} {told}" for name, told in UNTESTED.items() if outcomes.get(name)]
+    lift = n.detail.get("lift")
+    return "; ".join([f"grade {fixed(lift, signed=True)} on average", *lost] if is_number(lift) else lost)
+
+
+def _map(group: Group, numbers: list[Number], factor: str, caption: str, corner: str) -> list[HeatMap]:
+    judges = list(dict.fromkeys(n.who for n in numbers))
+    levels = list(dict.fromkeys(n.subject[factor] for n in numbers))
+    found = {(n.who, n.subject[factor]): n.value for n in numbers}
+    values = [[_percent(found.get((judge, level))) for level in levels] for judge in judges]
+    kept = [k for k, row in enumerate(values) if any(is_number(v) for v in row)]
+    if not kept:
+        return []
+    matrix = {"rows": [judges[k] for k in kept], "columns": levels, "values": [values[k] for k in kept]}
+    maps = magnitude_maps([(f"{caption}, in percent", matrix)], lambda name: _name(group, name, levels))
+    return [replace(drawn, corner=f"judge ↓ {corner} →") for drawn in maps]
+
+
+def _name(group: Group, name: str, levels: list[str]) -> str:
+    """A judge's label; a kind of attack or a defence in plain words, with the label of the model it asks."""
+    if name not in levels:
+        return group.label(name)
+    kind, _, model = name.partition(":")
+    return f"{plain_name(kind)}: {group.label(model)}" if model else plain_name(kind)
+
+
+def _percent(value: Any) -> Any:
+    return round(100 * value) if is_number(value) else None
+
+
+def _nothing(group: Group, stopped: list[Number]) -> str:
+    """Judges no attack succeeded on: a defence has nothing to show there."""
+    judges = dict.fromkeys(n.who for n in stopped)
+    idle = [group.label(who) for who in judges if not any(is_number(n.value) for n in stopped if n.who == who)]
+    return f"No attack succeeded on {', '.join(idle)}, so there was nothing to stop." if idle else ""

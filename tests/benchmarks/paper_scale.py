@@ -1,0 +1,89 @@
+"""105,600 calls, the size of a published study, in a process: `python paper_scale.py bulk|http|json ROOT CALLS`.
+
+Prints one JSON line with seconds of CPU time and peak memory. `bulk` goes from cassettes to the finished ratings table,
+`http` through the HTTP client, `json` only decodes what is in the files."""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[2]), str(Path(__file__).resolve().parent)]
+
+
+def bulk(root: Path, calls: int) -> dict[str, float]:
+    """Plan the calls, index the cassettes, read every reply, build and check the ratings table."""
+    from workloads import PANEL, headers, judged_plan
+
+    from recuse.cassettes import Library
+    from recuse.elicit import ratings
+    from recuse.schema import Call, RawResponse
+
+    steps: dict[str, float] = {}
+    start = time.process_time()
+
+    def step(name: str) -> None:
+        nonlocal start
+        steps[name], start = time.process_time() - start, time.process_time()
+
+    plan = judged_plan(calls)
+    step("plan")
+    library = Library(root, PANEL)
+    opening = headers(plan)
+    step("headers")
+    coverage = library.expect(plan.calls, opening)
+    assert coverage.complete
+    step("index")
+
+    def answers() -> Iterator[tuple[Call, RawResponse]]:
+        for call in plan.calls:
+            yield call, library.response(call)
+
+    table = ratings(plan, answers())
+    step("ratings")
+    assert len(table) == calls * 6
+    assert not library.unused()
+    step("accounts")
+    return steps
+
+
+def http(root: Path, calls: int) -> dict[str, float]:
+    """Every call through the HTTP client."""
+    import httpx2
+    from workloads import PANEL, judged_plan, sent
+
+    import recuse.cassettes.vcr_cassette  # noqa: F401  (its import is not part of a call)
+    from recuse.cassettes import Library
+
+    plan = judged_plan(calls)
+    start = time.process_time()
+    library = Library(root, PANEL)
+    assert library.expect(plan.calls).complete
+    with library.use(), httpx2.Client(trust_env=False) as client:
+        for call in plan.calls:
+            client.post(call.request.url, content=call.request.body, headers=sent(call)).json()
+    return {"replay": time.process_time() - start}
+
+
+def decode(root: Path, calls: int) -> dict[str, float]:
+    """The floor: read the same files and decode every line of them."""
+    start, found = time.process_time(), 0
+    for path in sorted(root.rglob("*.jsonl")):
+        for line in path.read_bytes().splitlines():
+            found += json.loads(line)["kind"] == "answer"
+    assert found == calls
+    return {"decode": time.process_time() - start}
+
+
+def main(what: str, root: str, calls: str) -> None:
+    steps = {"bulk": bulk, "http": http, "json": decode}[what](Path(root), int(calls))
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(json.dumps({"seconds": sum(steps.values()), "peak_mb": peak, "steps": steps}))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

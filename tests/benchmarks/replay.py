@@ -1,0 +1,329 @@
+"""Benchmarks of replay and recording, printed as one table: `python tests/benchmarks/replay.py [ROW ...] [--rounds N]`.
+
+Every ratio compares two things measured in turns in this run; none gates CI. Without names all rows but suite-schema
+are measured, which takes about ten minutes, most of it stock vcrpy searching; suite-schema alone takes another five.
+`profile` says where the time of our whole pytest run goes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import dataclasses
+import json
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from shutil import rmtree
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parents[1]), str(HERE)]
+
+import httpx2  # noqa: E402
+import vcr  # noqa: E402
+import workloads  # noqa: E402
+from measuring import Row, children, cpu, interleaved, table, wall  # noqa: E402
+from workloads import PANEL, headers, judged_plan, one_cell, sent, write_cassettes, write_stock  # noqa: E402
+
+from recuse.cassettes import Library, Limits, record  # noqa: E402
+from recuse.schema import Call, RawResponse  # noqa: E402
+
+PAPER = 105_600
+STOCK = {"record_mode": "none", "match_on": ["method", "uri", "body"]}
+
+
+def suite_one(work: Path, rounds: int) -> list[Row]:
+    suites = _suites(work, tests=1)
+    mine, theirs = interleaved(min(rounds, 3), suites["ours"], suites["stock"])
+    return [Row("500 calls, one cassette, whole pytest run", "pytest-recording + stock YAML", mine, theirs, 100, True)]
+
+
+def suite_schema(work: Path, rounds: int) -> list[Row]:
+    """Stock vcrpy builds a diff of every JSON member for every recorded request that does not match."""
+    suites = _suites(work, tests=1, schema=True)
+    mine, theirs = interleaved(1, suites["ours"], suites["stock"])
+    name = "the same, requests with the reply's JSON schema"
+    return [Row(name, "pytest-recording + stock YAML", mine, theirs, 100, True, note="one round")]
+
+
+def profile(work: Path, rounds: int) -> list[Row]:
+    """Where the time of our whole pytest run goes; everything but the last line stock vcrpy needs as well."""
+    suites = _suites(work, tests=50)
+    python = [sys.executable, "-c"]
+    steps = {
+        "the interpreter": children(lambda: subprocess.run([*python, "pass"], check=True)),
+        "pytest, 50 empty tests": children(lambda: _pytest(work / "suites-50" / "empty", 50)),
+        "importing httpx2 and vcrpy": children(lambda: subprocess.run([*python, "import httpx2, vcr"], check=True)),
+        "all of it, but no calls": suites["nothing"],
+        "with 500 calls": suites["ours"],
+    }
+    for name, seconds in zip(steps, interleaved(rounds, *steps.values()), strict=True):
+        print(f"{name}: {seconds:.3f} s CPU")
+    return []
+
+
+def suite_cells(work: Path, rounds: int) -> list[Row]:
+    """With what no replay can save: a suite that imports the same, makes the client, and asks nothing."""
+    suites = _suites(work, tests=50)
+    mine, bulk, nothing, theirs = interleaved(rounds, *(suites[name] for name in ("ours", "bulk", "nothing", "stock")))
+    name = "500 calls as 50 cells x 10, whole pytest run"
+    most = f"pytest, vcrpy and the client alone take {nothing:.2f} s on either side"
+    return [
+        Row(name, "the same, 50 tests", mine, theirs, 2.5, True, note=most),
+        Row(f"{name}, bulk path", "the same, 50 tests", bulk, theirs, 2.5, True),
+    ]
+
+
+def cells(work: Path, rounds: int) -> list[Row]:
+    return [_in_process(work, rounds, 500, 5)]
+
+
+def large(work: Path, rounds: int) -> list[Row]:
+    return [_in_process(work, rounds, 3300, 6)]
+
+
+def scale(work: Path, rounds: int) -> list[Row]:
+    """Index and replay through the HTTP client, per call."""
+    big, small = work / "big", work / "small"
+    _prepared(big, PAPER)
+    _prepared(small, 500)
+    per_call = lambda root, n: lambda: _process("http", root, n)["seconds"] / n * 1e6  # noqa: E731
+    mine, theirs = interleaved(min(rounds, 3), per_call(big, PAPER), per_call(small, 500))
+    return [Row("per-call cost at 105,600", "per-call cost at 500", mine, theirs, 1.5, False, "us")]
+
+
+def client(work: Path, rounds: int) -> list[Row]:
+    root, calls = work / "cells", judged_plan(3300).calls
+    _prepared(root, 3300)
+    body = workloads.answer(calls[0])
+
+    class Constant(httpx2.BaseTransport):
+        def handle_request(self, request: httpx2.Request) -> httpx2.Response:
+            request.read()
+            stream = httpx2.ByteStream(body)
+            return httpx2.Response(200, headers=[("content-type", "application/json")], stream=stream)
+
+    with httpx2.Client(trust_env=False) as live, httpx2.Client(transport=Constant()) as constant:
+        library = _opened(root, calls)
+        with library.use():
+            ours = cpu(lambda: _ask(live, calls))
+            mine, theirs = interleaved(rounds, ours, cpu(lambda: _ask(constant, calls)))
+    one = 1e6 / len(calls)
+    text = "the same client on a constant in-memory transport"
+    return [Row("replay through the HTTP client, per call", text, mine * one, theirs * one, 2, False, "us")]
+
+
+def ratings_table(work: Path, rounds: int) -> list[Row]:
+    root = work / "big"
+    _prepared(root, PAPER)
+    peaks: list[float] = []
+
+    def bulk() -> float:
+        done = _process("bulk", root, PAPER)
+        peaks.append(done["peak_mb"])
+        return done["seconds"]
+
+    mine, theirs = interleaved(min(rounds, 3), bulk, lambda: _process("json", root, PAPER)["seconds"])
+    text = "decoding the same bytes with json"
+    work_done = "105,600 calls, cassettes to finished ratings table"
+    return [
+        Row(work_done, text, mine, theirs, 6, False),
+        Row("the same, peak memory", "400 MB", max(peaks), 400, 1, False, "MB"),
+    ]
+
+
+def recording(work: Path, rounds: int) -> list[Row]:
+    rows = []
+    with _slow_server(0.2) as url:
+        for concurrency, wanted in ((16, 1.1), (64, 1.3)):
+            calls = [_at(url, call) for call in judged_plan(500).calls]
+            ours = wall(lambda: _record(work / "recorded", calls, concurrency))  # noqa: B023
+            other = wall(lambda: asyncio.run(_without_vcrpy(calls, concurrency)))  # noqa: B023
+            mine, theirs = interleaved(min(rounds, 3), ours, other)
+            text = f"recording 500 calls, 200 ms server, concurrency {concurrency}"
+            rows.append(Row(text, "the same client without vcrpy", mine, theirs, wanted, False))
+    return rows
+
+
+ROWS: dict[str, Callable[[Path, int], list[Row]]] = {
+    "suite-one": suite_one,
+    "suite-schema": suite_schema,
+    "suite-cells": suite_cells,
+    "profile": profile,
+    "cells": cells,
+    "large": large,
+    "scale": scale,
+    "client": client,
+    "table": ratings_table,
+    "recording": recording,
+}
+
+
+# --------------------------------------------------------------------------- the work that is measured
+
+
+def _in_process(work: Path, rounds: int, count: int, wanted: float) -> Row:
+    calls = judged_plan(3300).calls[:count]
+    root, folder = work / "cells", work / "stock"
+    _prepared(root, 3300)
+    by_cell = [calls[n : n + 10] for n in range(0, count, 10)]
+    for n, cell in enumerate(by_cell):
+        if not (folder / f"{n}.yaml").exists():
+            write_stock(folder / f"{n}.yaml", cell)
+    with httpx2.Client(trust_env=False) as client:
+
+        def ours() -> None:
+            with _opened(root, calls).use():
+                _ask(client, calls)
+
+        def stock() -> None:
+            for n, cell in enumerate(by_cell):
+                with vcr.VCR().use_cassette(str(folder / f"{n}.yaml"), **STOCK):
+                    _ask(client, cell)
+
+        mine, theirs = interleaved(rounds, cpu(ours), cpu(stock))
+    name = "500 calls as 50 cells x 10, in process" if count == 500 else f"{count:,} calls"
+    return Row(name, "stock YAML cells" + ("" if count == 500 else ", in process"), mine, theirs, wanted, True)
+
+
+def _suites(work: Path, tests: int, schema: bool = False) -> dict[str, Callable[[], float]]:
+    folder = work / f"suites-{tests}{'-schema' if schema else ''}"
+    plan = judged_plan(500, schema)
+    calls = plan.calls
+    rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    (folder / "empty").mkdir()
+    (folder / "empty" / "test_empty.py").write_text(workloads.EMPTY_SUITE)
+    (folder / "calls.pickle").write_bytes(pickle.dumps(calls))
+    workloads.write_stock_suite(folder / "stock", calls, tests)
+    ours = one_cell(calls) if tests == 1 else calls
+    (folder / "ours.pickle").write_bytes(pickle.dumps(ours))
+    write_cassettes(folder / "cassettes", dataclasses.replace(plan, calls=ours))
+    for name in ("ours", "bulk", "nothing"):
+        workloads.write_our_suite(folder / name, folder / "cassettes", 500, tests, name)
+    return {n: children(lambda n=n: _pytest(folder / n, tests)) for n in ("ours", "bulk", "nothing", "stock")}  # type: ignore[misc]
+
+
+def _pytest(folder: Path, tests: int) -> None:
+    """Each side with the plugins it needs and no others: what else is installed would cost both the same."""
+    plugins = ["-p", "pytest_recording.plugin"] if folder.name == "stock" else []
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *plugins, "--rootdir", str(folder)]
+    environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment, check=False)
+    if f"{tests} passed" not in done.stdout:
+        raise SystemExit(f"the suite in {folder} failed:\n{done.stdout}{done.stderr}")
+
+
+def _process(what: str, root: Path, calls: int) -> dict[str, float]:
+    command = [sys.executable, str(HERE / "paper_scale.py"), what, str(root), str(calls)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    found: dict[str, float] = json.loads(done.stdout)
+    return found
+
+
+def _prepared(root: Path, calls: int) -> None:
+    if not root.exists():
+        write_cassettes(root, judged_plan(calls))
+
+
+def _opened(root: Path, calls: Sequence[Call]) -> Library:
+    library = Library(root, PANEL)
+    if not library.expect(calls).complete:
+        raise SystemExit(f"the cassettes in {root} are not complete")
+    return library
+
+
+def _ask(client: httpx2.Client, calls: Sequence[Call]) -> None:
+    for call in calls:
+        client.post(call.request.url, content=call.request.body, headers=sent(call)).json()
+
+
+def _at(url: str, call: Call) -> Call:
+    from recuse.cassettes import request_key
+    from recuse.schema import Request
+
+    request = Request(url, call.request.body)
+    return dataclasses.replace(call, request=request, key=request_key(request))
+
+
+def _record(root: Path, calls: Sequence[Call], concurrency: int) -> None:
+    rmtree(root, ignore_errors=True)
+    library = Library(root, PANEL, mode="missing")
+    library.expect(calls, {cell: {**h, "provenance": "recorded"} for cell, h in headers_of(calls).items()})
+
+    async def run() -> None:
+        async with _client() as client:
+
+            async def send(call: Call) -> RawResponse:
+                answered = await client.post(call.request.url, content=call.request.body, headers=sent(call))
+                return RawResponse(answered.status_code, {}, answered.content)
+
+            limits = {call.judge: Limits(concurrency) for call in calls}
+            report = await record(_one_judge(calls), send, library, limits=limits)
+            report.check()
+
+    with library.use():
+        asyncio.run(run())
+
+
+def headers_of(calls: Sequence[Call]) -> dict[str, dict[str, object]]:
+    return headers(dataclasses.replace(judged_plan(500), calls=calls))
+
+
+def _one_judge(calls: Sequence[Call]) -> list[Call]:
+    """All calls under one judge's limit, so that the concurrency is the one asked for."""
+    return [dataclasses.replace(call, judge=calls[0].judge) for call in calls]
+
+
+async def _without_vcrpy(calls: Sequence[Call], concurrency: int) -> None:
+    gate = asyncio.Semaphore(concurrency)
+    async with _client() as client:
+
+        async def one(call: Call) -> None:
+            async with gate:
+                await client.post(call.request.url, content=call.request.body, headers=sent(call))
+
+        await asyncio.gather(*map(one, calls))
+
+
+def _client() -> httpx2.AsyncClient:
+    limits = httpx2.Limits(max_connections=None, max_keepalive_connections=256)
+    return httpx2.AsyncClient(trust_env=False, limits=limits, timeout=30)
+
+
+@contextmanager
+def _slow_server(seconds: float) -> Iterator[str]:
+    command = [sys.executable, str(HERE / "slow_server.py"), str(seconds)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    try:
+        yield f"http://127.0.0.1:{int(process.stdout.readline())}/v1/chat/completions"
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("rows", nargs="*", choices=[*ROWS, []], help="which rows to measure (default: all)")
+    parser.add_argument("--rounds", type=int, default=5, help="turns per comparison (default %(default)s)")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="recuse-benchmark-") as folder:
+        found: list[Row] = []
+        for name in options.rows or [row for row in ROWS if row not in ("suite-schema", "profile")]:
+            print(f"measuring {name} ...", file=sys.stderr, flush=True)
+            made = ROWS[name](Path(folder), options.rounds)
+            for row in made:
+                print("  " + " | ".join(row.cells()), file=sys.stderr, flush=True)
+            found += made
+    if found:
+        print(table(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,135 @@
+"""Recuse in other people's hands: a repository of another team, and the README's ten minutes, literally."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from own_judge import Judge, serving
+
+ROOT = Path(__file__).parents[2]
+ADDRESS = "http://127.0.0.1:8123"
+KEY = "sk-not-a-real-key-0123456789"
+BLOCK = re.compile(r"^```(?:toml|python)\n# (\S+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def run(folder: Path, *arguments: str, key: str | None = None) -> tuple[int, str]:
+    """Exit code and output of pytest in `folder`, with this environment's Recuse."""
+    environment = {k: v for k, v in os.environ.items() if k not in ("PYTEST_ADDOPTS", "MY_JUDGE_KEY")}
+    environment |= {"PYTHONDONTWRITEBYTECODE": "1"} | ({"MY_JUDGE_KEY": key} if key else {})
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def outcomes(folder: Path, gate: str) -> dict[str, set[str]]:
+    """Judge -> the outcomes of a gate in the last run."""
+    results = json.loads((folder / "reports" / "results.json").read_text(encoding="utf-8"))
+    found: dict[str, set[str]] = {}
+    for verdict in results["verdicts"]:
+        if verdict["gate"] == gate:
+            found.setdefault(verdict["subject"]["judge"], set()).add(verdict["outcome"])
+    return found
+
+
+# --------------------------------------------------------------------------- a repository of another team
+
+
+@pytest.fixture
+def skeleton(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(Path(__file__).parent / "skeleton", tmp_path / "theirs"))
+
+
+def test_another_teams_repository_replays_and_reports(skeleton):
+    recorded = {path: path.read_bytes() for path in (skeleton / "cassettes").rglob("*.jsonl")}
+    code, output = run(skeleton, "evals/", "--baseline")
+    assert (code, "9 passed, 1 xfailed" in output) == (0, True), output
+    assert all((skeleton / "reports" / name).stat().st_size for name in ("index.html", "results.json", "summary.md"))
+    assert {path: path.read_bytes() for path in (skeleton / "cassettes").rglob("*.jsonl")} == recorded
+    assert outcomes(skeleton, "self_bias") == {"house": {"pass"}, "vendor": {"pass", "waived"}}
+
+
+def test_another_teams_judge_that_gets_worse_turns_their_run_red(skeleton):
+    """The vendor's judge inflates its own replies beyond the waiver, by name and without."""
+    table = skeleton / "fixtures" / "standins" / "support_replies" / "rubric.jsonl"
+    lines = [json.loads(line) for line in table.read_text(encoding="utf-8").splitlines()]
+    for line in lines:
+        if (line["judge"], line["target"]) == ("vendor", "vendor-model"):
+            full = {name: {"score": 5, "why": "Ours."} for name in ("helpful", "correct")}
+            line["text"] = json.dumps(full | {"total": 5})
+    table.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    code, _ = run(skeleton, "evals/", "--record=all")
+    assert code == 1
+    assert outcomes(skeleton, "self_bias")["vendor"] == {"fail"}
+    assert outcomes(skeleton, "self_bias")["house"] == {"pass"}
+
+
+# --------------------------------------------------------------------------- the README's ten minutes
+
+
+@pytest.fixture
+def newcomer(tmp_path: Path) -> Path:
+    """A copy of what a newcomer works in."""
+    for folder in ("evals", "fixtures"):
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__", "standins"))
+    for file in ("conftest.py", "pyproject.toml"):
+        shutil.copy(ROOT / file, tmp_path)
+    return tmp_path
+
+
+def readme_files() -> list[tuple[str, str]]:
+    """(file, text) of the blocks that begin with the name of the file they go into, in the order of the page."""
+    return BLOCK.findall((ROOT / "README.md").read_text(encoding="utf-8"))
+
+
+def add(folder: Path, name: str, text: str, address: str) -> None:
+    path = folder / name
+    before = path.read_text(encoding="utf-8") + "\n" if path.exists() else ""
+    path.write_text(before + text.replace(ADDRESS, address), encoding="utf-8")
+
+
+def test_the_readme_gates_a_judge_upgrade(newcomer):
+    panel, first, rest = "fixtures/panels/mine.toml", readme_files()[0], readme_files()[1:]
+    assert [name for name, _ in rest] == [panel, "evals/test_upgrade.py", "evals/gates.toml"]
+    evals, one_eval = ("evals/", "--panel", panel), ("evals/test_score_stability.py", "--panel", panel)
+    with serving() as port:
+        address = f"http://127.0.0.1:{port}"
+        add(newcomer, *first, address)
+
+        code, output = run(newcomer, *one_eval)
+        assert (code, "0 of 200 planned calls are recorded" in output) == (1, True), output
+        code, output = run(newcomer, *one_eval, "--record=missing")
+        assert (code, "needs the environment variable(s) MY_JUDGE_KEY" in output) == (1, True), output
+
+        Judge.answered = 0
+        code, output = run(newcomer, *evals, "--record=missing", key=KEY)
+        assert (code, Judge.answered) == (0, 200), output
+        assert "today: 100 calls, about" in output, "what it may cost is told before anything is asked"
+
+        for name, text in rest:
+            add(newcomer, name, text, address)
+        code, output = run(newcomer, *evals, "--record=missing", key=KEY)
+        assert (code, Judge.answered) == (1, 300), output
+        assert "upgrade_shift: FAIL for task = merchant_risk, panel = mine, judge = candidate" in output
+        assert outcomes(newcomer, "upgrade_shift") == {"candidate": {"fail"}}
+        assert outcomes(newcomer, "leniency") == {"today": {"pass"}, "second": {"pass"}, "candidate": {"fail"}}
+
+    online = (newcomer / "reports" / "results.json").read_bytes()
+    code, output = run(newcomer, *evals)  # the server is gone
+    assert (newcomer / "reports" / "results.json").read_bytes() == online
+    assert not any(KEY.encode() in path.read_bytes() for path in (newcomer / "cassettes").rglob("*.jsonl"))
+
+    path = newcomer / panel
+    path.write_text(path.read_text(encoding="utf-8").replace('"steady-2"', '"steady-3"'), encoding="utf-8")
+    code, output = run(newcomer, *one_eval)
+    assert code == 1
+    assert "model was 'steady-2', is 'steady-3'" in output

@@ -1,0 +1,59 @@
+"""Which module of recuse/ imports what, read from the source: nothing is imported to find out."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+ENGINE = ROOT / "recuse"
+
+
+def imports_of(path: Path) -> set[str]:
+    """Dotted names a file imports anywhere: at the top, inside functions, for types only."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found |= _imported_from(node, path)
+    return found
+
+
+def part_of(path: Path) -> str:
+    """The part of the engine a file belongs to: `cassettes` for recuse/cassettes/key.py, `run` for recuse/run.py."""
+    return path.relative_to(ENGINE).with_suffix("").parts[0]
+
+
+@cache
+def engine_imports() -> tuple[tuple[Path, str, str], ...]:
+    """(file, its part, imported dotted name) for every import of the engine."""
+    files = sorted(ENGINE.rglob("*.py"))
+    return tuple((path, part_of(path), name) for path in files for name in sorted(imports_of(path)))
+
+
+def parts_used() -> dict[str, set[str]]:
+    """Part -> the other parts of recuse it imports."""
+    used: dict[str, set[str]] = {}
+    for _, part, name in engine_imports():
+        target = name.split(".")[1] if name.startswith("recuse.") else part
+        used.setdefault(part, set()).update({target} - {part, "__version__"})
+    return used
+
+
+def packages_used() -> dict[str, set[str]]:
+    """Part -> the top-level names of third-party packages it imports."""
+    used: dict[str, set[str]] = {}
+    for _, part, name in engine_imports():
+        used.setdefault(part, set()).update({name.split(".")[0]} - sys.stdlib_module_names - {"recuse"})
+    return used
+
+
+def _imported_from(node: ast.ImportFrom, path: Path) -> set[str]:
+    if node.level:
+        raise AssertionError(f"{path}:{node.lineno}: import by the full name, `from recuse.x import y`")
+    if node.module == "recuse":  # `from recuse import elicit` names a module, or recuse's version
+        return {f"recuse.{alias.name}" for alias in node.names}
+    return {str(node.module)} if node.module else set()

@@ -1,0 +1,170 @@
+"""The module table of CONTRIBUTING.md is true, forbidden arrows do not exist, and importing the plugin is light."""
+
+from __future__ import annotations
+
+import ast
+import graphlib
+import re
+import subprocess
+import sys
+from importlib.metadata import packages_distributions
+
+import pytest
+from imports import ENGINE, ROOT, engine_imports, imports_of, packages_used, part_of, parts_used
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+HEAVY = ("numpy", "pandas", "scipy", "vcr", "jinja2", "pydantic", "httpx2", "stamina", "deepdiff")
+NETWORK = {"socket", "ssl", "http.client", "http.server", "urllib.request", "asyncio", "httpx2", "requests", "vcr"}
+DISK = {"pathlib", "io", "os", "shutil", "tempfile", "sqlite3"}
+CLOCK = {"time", "datetime", "random", "uuid", "secrets"}
+JUDGING = {"recuse.judges", "recuse.protocols", "recuse.elicit", "recuse.cassettes", "recuse.record", "recuse.standins"}
+WIRING = {"recuse.suite", "recuse.run", "recuse.plugin"}
+
+NEVER = {
+    "schema": {"recuse"},
+    "panels": {"recuse.metrics", "recuse.cassettes"} | WIRING,
+    "tasks": {"recuse.judges", "recuse.metrics", "recuse.cassettes"} | WIRING,
+    "protocols": NETWORK | {"recuse.judges", "recuse.cassettes", "recuse.metrics"} | WIRING,
+    "judges": {"recuse.protocols", "recuse.metrics", "recuse.cassettes", "recuse.gates"} | WIRING,
+    "cassettes": {"numpy", "scipy", "pandas", "recuse.metrics", "recuse.gates", "recuse.protocols"} | WIRING,
+    "elicit": NETWORK | {"recuse.cassettes", "recuse.metrics", "recuse.gates"} | WIRING,
+    "resample": NETWORK | DISK | CLOCK | JUDGING,
+    "sampling": NETWORK | DISK | CLOCK | JUDGING,
+    "multiplicity": NETWORK | DISK | CLOCK | JUDGING,
+    "power": NETWORK | DISK | CLOCK | JUDGING,
+    "metrics": NETWORK | DISK | CLOCK | JUDGING | WIRING | {"recuse.gates", "recuse.report", "recuse.panels"},
+    "gates": NETWORK | JUDGING | WIRING | {"recuse.metrics", "recuse.report"},
+    "baseline": NETWORK | JUDGING | WIRING,
+    "report": NETWORK | CLOCK | JUDGING | WIRING | {"numpy", "scipy", "pandas", "recuse.metrics", "recuse.gates"},
+}
+"""Arrows that must not exist, whatever the table of CONTRIBUTING.md says: a line there cannot allow them."""
+
+CARRIED = {"pydantic-core": "pydantic", "markupsafe": "jinja2", "pyyaml": "vcrpy"}
+"""Imported by name, and pinned by the package that brings them along."""
+
+OPTIONAL = {"brotli", "brotlicffi", "backports", "compression", "zstandard"}
+"""Used where they are installed: codecs a provider may answer in."""
+
+
+# --------------------------------------------------------------------------- the table is true
+
+
+def table() -> dict[str, tuple[set[str], set[str]]]:
+    """Part -> (parts it uses, packages it uses), as CONTRIBUTING.md has it."""
+    found = {}
+    for line in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) == 4 and (names := re.findall(r"`([a-z_]+)(?:\.py|/)`", cells[0])):
+            uses, packages = (set(re.findall(r"[a-z_0-9]+", cell)) for cell in cells[2:])
+            found |= dict.fromkeys(names, (uses, packages))
+    return found
+
+
+@pytest.mark.parametrize("part", sorted({part_of(path) for path in ENGINE.rglob("*.py")} - {"__init__"}))
+def test_the_module_table_tells_what_a_module_uses(part):
+    known = table()
+    assert part in known, f"recuse/{part} has no line in the module table of CONTRIBUTING.md"
+    assert known[part] == (parts_used()[part], packages_used()[part] - OPTIONAL)
+
+
+def test_the_module_table_lists_nothing_that_is_gone():
+    assert set(table()) <= {part_of(path) for path in ENGINE.rglob("*.py")}
+
+
+# --------------------------------------------------------------------------- arrows that must not exist
+
+
+@pytest.mark.parametrize("part", sorted(NEVER))
+def test_never(part):
+    wrong = [
+        f"{path.relative_to(ROOT)} imports {name}"
+        for path, of, name in engine_imports()
+        if of == part and any(name == taboo or name.startswith(f"{taboo}.") for taboo in NEVER[part])
+    ]
+    assert not wrong
+
+
+def test_only_the_plugin_knows_pytest():
+    runners = {"pytest", "_pytest", "xdist"}
+    assert {part for part, packages in packages_used().items() if packages & runners} == {"plugin"}
+
+
+def test_no_arrow_returns():
+    """The parts can be put in an order in which each uses only what comes before it."""
+    tuple(graphlib.TopologicalSorter(parts_used()).static_order())
+
+
+def test_random_numbers_come_from_a_generator_with_a_seed():
+    wrong = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for path in ENGINE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute)
+        and ast.unparse(node.value) in ("np.random", "numpy.random")
+        and node.attr not in ("default_rng", "Generator", "SeedSequence", "BitGenerator", "PCG64")
+    ]
+    assert not wrong
+
+
+# --------------------------------------------------------------------------- what is imported can be installed
+
+
+def declared(*extras: str) -> set[str]:
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lines = [*project["dependencies"], *(line for extra in extras for line in project["optional-dependencies"][extra])]
+    return {canonicalize_name(Requirement(line).name) for line in lines}
+
+
+def undeclared(names: set[str], allowed: set[str]) -> set[str]:
+    """Those of the third-party modules that no declared distribution provides."""
+    provides = packages_distributions()
+    allowed |= {name for name, carrier in CARRIED.items() if carrier in allowed}
+    return {n for n in names if not {canonicalize_name(d) for d in provides.get(n, [n])} & allowed}
+
+
+def test_the_engine_imports_what_it_declares():
+    used = set().union(*packages_used().values()) - OPTIONAL
+    assert undeclared(used, declared("record")) == set()
+
+
+def test_evals_need_no_extra():
+    files = [ROOT / "conftest.py", *(ROOT / "evals").glob("*.py")]
+    used = {name.split(".")[0] for path in files for name in imports_of(path)} - sys.stdlib_module_names - {"recuse"}
+    assert undeclared(used, declared()) == set()
+
+
+def test_tests_and_tools_import_what_the_test_extra_declares():
+    files = [p for folder in ("tests", "tools") for p in (ROOT / folder).rglob("*.py") if "skeleton" not in p.parts]
+    ours = {"recuse", "tools", *(path.stem for path in files)}
+    used = {name.split(".")[0] for path in files for name in imports_of(path)} - sys.stdlib_module_names - ours
+    assert undeclared(used - {"compression"}, declared("test")) == set()  # of the standard library from Python 3.14
+
+
+# --------------------------------------------------------------------------- importing the plugin is light
+
+
+def loaded_after(code: str) -> set[str]:
+    """Heavy packages in memory after `code` ran in an interpreter of its own."""
+    show = f"{code}; import sys; print(*(m for m in {HEAVY!r} if m in sys.modules))"
+    done = subprocess.run([sys.executable, "-c", show], capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def test_importing_the_plugin_imports_nothing_heavy():
+    assert loaded_after("import recuse.plugin") == set()
+
+
+def test_the_check_for_heavy_imports_finds_one():
+    assert "numpy" in loaded_after("import recuse.sampling")
+
+
+def test_a_repo_that_asks_no_judge_pays_for_the_plugin_alone(tmp_path):
+    body = f"def test_nothing_heavy_is_loaded():\n    assert not [m for m in {HEAVY!r} if m in sys.modules]\n"
+    (tmp_path / "test_unrelated.py").write_text(f"import sys\n\n{body}")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "recuse.plugin", "--rootdir", str(tmp_path), str(tmp_path)]
+    environment = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PATH": ""}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr

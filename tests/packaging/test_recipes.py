@@ -1,0 +1,95 @@
+"""The recipes of CONTRIBUTING.md, taken from the page, put into a copy of the repository, and run."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+REGISTERED = (  # what a recipe asks to add by hand: file, name of the tuple, entry
+    ("recuse/judges/__init__.py", "WIRES", "cohere_chat"),
+    ("recuse/protocols/__init__.py", "PROTOCOLS", "fit_for_client"),
+)
+BLOCK = re.compile(r"^```\w+\n(?:# |// |\{# )(\S+/\S+?)(?: #\})?\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory) -> Path:
+    """A copy of this repository with every recipe followed."""
+    copy = tmp_path_factory.mktemp("repository")
+    for folder in ("recuse", "evals", "fixtures"):
+        shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__", "*.npz"))
+    for file in ("conftest.py", "pyproject.toml"):
+        shutil.copy(ROOT / file, copy)
+    for name, text in recipes().items():
+        path = copy / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text((path.read_text(encoding="utf-8") + "\n" if path.exists() else "") + text, encoding="utf-8")
+    for name, registry, entry in REGISTERED:
+        path = copy / name
+        source = path.read_text(encoding="utf-8")
+        path.write_text(source.replace(f"{registry} = (", f'{registry} = ("{entry}", ', 1), encoding="utf-8")
+    return copy
+
+
+def recipes() -> dict[str, str]:
+    """File -> text, for every block of the page that begins with the name of the file it goes into."""
+    return dict(BLOCK.findall((ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")))
+
+
+def run(repository: Path, *arguments: str) -> str:
+    """Output of pytest in the copy, with the copy's own engine."""
+    environment = os.environ | {"PYTHONPATH": str(repository), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment.pop("PYTEST_ADDOPTS", None)
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
+    return subprocess.run(command, cwd=repository, env=environment, capture_output=True, text=True, check=False).stdout
+
+
+def test_every_recipe_has_its_files():
+    assert {name.rsplit("/", 1)[0] for name in recipes()} == {
+        "recuse/judges",
+        "recuse/protocols",
+        "fixtures/tasks/merchant_risk/prompts",
+        "recuse/metrics",
+        "tests/metrics",
+        "evals",
+        "fixtures/panels",
+        "fixtures/standins/strangers/merchant_risk",
+        "recuse/report/panels",
+        "recuse/report/templates/panels",
+    }
+
+
+def test_the_metric_passes_its_tests(repository):
+    assert "3 passed" in run(repository, "tests/metrics/test_yes_rate.py")
+
+
+def test_the_slice_records_replays_and_gates(repository):
+    """Recorded over loopback in two wire formats, then replayed: the blunt judge fails, the picky one passes."""
+    eval_, panel = "evals/test_fit_for_client.py", "fixtures/panels/strangers.toml"
+    recorded = run(repository, eval_, "--panel", panel, "--record=missing")
+    replayed = run(repository, eval_, "--panel", panel)
+    for output in (recorded, replayed):
+        assert "1 failed, 1 passed" in output, output
+    results = json.loads((repository / "reports" / "results.json").read_text(encoding="utf-8"))
+    found = {v["subject"]["judge"]: (v["outcome"], v["estimate"]["n_excluded"]) for v in results["verdicts"]}
+    assert found == {"blunt": ("fail", 0), "picky": ("pass", 1)}
+    page = (repository / "reports" / "index.html").read_text(encoding="utf-8")
+    assert "that a judge would hand on as they stand" in page
+
+
+@pytest.mark.parametrize("checker", ["ruff", "mypy"])
+def test_the_examples_keep_the_house_style(repository, checker):
+    python = [name for name in recipes() if name.endswith(".py")]
+    engine = [name for name in python if name.startswith("recuse/")]
+    arguments = ["check", "--no-cache", *python] if checker == "ruff" else ["--no-incremental", *engine]
+    command = [sys.executable, "-m", checker, *arguments]
+    done = subprocess.run(command, cwd=repository, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr

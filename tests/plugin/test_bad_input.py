@@ -1,0 +1,237 @@
+"""Bad input, item by item: one clear message that names the place and the remedy, and nothing recorded is lost."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+pytest_plugins = ["pytester"]
+
+PANEL = "fixtures/panels/mini.toml"
+STANDINS = "fixtures/standins/essays/rubric.jsonl"
+
+
+def red(run, *said: str, code: int = pytest.ExitCode.TESTS_FAILED) -> None:
+    """The run is red, says all this, and shows no traceback."""
+    assert run.code == code, run.text
+    for part in said:
+        assert part in run.text, f"{part!r} is not in\n{run.text}"
+    assert "Traceback" not in run.text
+
+
+def rewrite(repo, judge: str, change) -> None:
+    """Change what a stand-in says: `change` takes text, target, condition and repeat and gives a text."""
+    path = repo / STANDINS
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    for row in rows:
+        if row["judge"] == judge:
+            row["text"] = change(row["text"], row["target"], row["factors"]["condition"], row["repeat"])
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+
+
+# --------------------------------------------------------------------------- files that name things
+
+
+def test_an_unknown_judge(repo) -> None:
+    red(repo.run("--judges", "mallory"), "--judges: unknown judge mallory", "have ann, bob, eve", code=4)
+
+
+def test_an_unknown_task(repo) -> None:
+    repo.edit(PANEL, 'name = "essays"', 'name = "esays"')
+    red(repo.run(), "unknown task 'esays': there is no folder ", "fixtures/tasks/esays; known: essays", code=4)
+
+
+def test_an_unknown_author(repo) -> None:
+    repo.edit(PANEL, 'author = "beta"', 'author = "betta"')
+    red(repo.run(), "mini.toml: judge bob: author 'betta' is no target of its tasks; known: alpha, beta", code=4)
+
+
+def test_malformed_toml(repo) -> None:
+    repo.edit(PANEL, "[stand_in]", "[stand_in")
+    red(repo.run(), f"{PANEL}: not valid TOML: ", "(at line 6, column 10)", code=4)
+
+
+def test_a_limit_file_with_an_unknown_gate(repo) -> None:
+    repo.waive("bob")
+    repo.edit("evals/gates.toml", 'gate = "self_bias"', 'gate = "self_bais"')
+    run = repo.run()
+    red(run, "evals/gates.toml, line 12", "there is no gate self_bais in this file. Did you mean self_bias?", code=4)
+
+
+def test_a_limit_file_that_is_missing(repo) -> None:
+    (repo / "evals/gates.toml").unlink()
+    red(repo.run(), "evals/gates.toml is missing: a gates file holds every limit", code=4)
+
+
+def test_an_expired_waiver(repo) -> None:
+    repo.waive("bob", until="2020-01-31")
+    red(repo.run("-k", "self_bias"), "evals/gates.toml", "2020-01-31", "self_bias: FAIL for", "judge = bob")
+
+
+# --------------------------------------------------------------------------- cassettes
+
+
+def test_a_missing_cassette(repo) -> None:
+    repo.cassette("bob~alpha~attributed").unlink()
+    before = repo.cassettes
+    run = repo.run()
+    red(
+        run,
+        "mini/essays/rubric cannot be replayed.",
+        "44 of 48 planned calls are recorded",
+        "judge bob, protocol rubric, item alpha, target alpha, condition attributed: repeats 0, 1, 2, 3",
+        "Record: pytest evals/ --panel fixtures/panels/mini.toml --record=missing",
+    )
+    assert run.outcomes == {"errors": 9}
+    assert run.text.count("44 of 48") == 1, "told in full once, not by each of nine tests"
+    assert run.text.count("(told in full above)") >= 8
+    assert repo.cassettes == before
+    assert run.results["outcome"] == "error"
+    assert {u["why"] for u in run.results["unmeasured"]} == {"mini/essays/rubric cannot be replayed."}
+
+
+def test_a_stale_cassette(repo) -> None:
+    repo.edit("fixtures/tasks/essays/prompts/rubric.user.j2", "Score this essay", "Please score this essay")
+    before = repo.cassettes
+    run = repo.run("-k", "parse_rate")
+    red(
+        run,
+        "stale: 12 cassettes",
+        "mini/essays/rubric/ann~alpha~attributed",
+        ": prompt was ",
+        "Please",
+        "--record=missing",
+    )
+    assert repo.cassettes == before
+
+
+def test_a_changed_judge_is_stale_by_name(repo) -> None:
+    repo.edit(PANEL, 'model = "eve-1"', 'model = "eve-2"')
+    red(repo.run("-k", "parse_rate"), "stale: 4 cassettes", "model was 'eve-1', is 'eve-2'")
+
+
+def test_a_changed_rubric_is_stale(repo) -> None:
+    repo.edit("fixtures/tasks/essays/task.toml", '{ id = "clarity" }', '{ id = "clarity", anchors = ["new"] }')
+    red(repo.run("-k", "parse_rate"), "stale: 12 cassettes", "rubric was ")
+
+
+def test_a_cassette_damaged_in_the_middle(repo) -> None:
+    path = repo.cassette("ann~beta~anonymized")
+    lines = path.read_bytes().split(b"\n")
+    lines[2] = lines[2][:-5] + lines[2][-3:]
+    path.write_bytes(b"\n".join(lines))
+    before = repo.cassettes
+    run = repo.run("-k", "parse_rate")
+    red(run, "damaged: 1", f"{path.name}:3: the line does not match its checksum")
+    assert repo.cassettes == before
+
+
+@pytest.mark.filterwarnings("ignore::recuse.cassettes.index.CassetteWarning")
+def test_a_cassette_whose_last_line_was_torn_lacks_that_answer_only(repo) -> None:
+    path = repo.cassette("ann~beta~anonymized")
+    path.write_bytes(path.read_bytes()[:-20])
+    run = repo.run("-k", "parse_rate")
+    red(run, "47 of 48 planned calls are recorded", "target beta, condition anonymized: repeat ", "--record=missing")
+    again = repo.run("-k", "parse_rate", "--record=missing")
+    assert (again.code, "recorded 1 of 1 missing answers" in again.text) == (pytest.ExitCode.OK, True)
+
+
+def test_an_empty_cassette(repo) -> None:
+    repo.cassette("ann~beta~anonymized").write_bytes(b"")
+    red(
+        repo.run("-k", "parse_rate"),
+        "the file is empty; restore it from version control, or delete it and record again",
+    )
+
+
+def test_an_incomplete_grid(repo) -> None:
+    """All that Eve said of beta was unusable: no consensus can be had there, and the cell is named."""
+    rewrite(repo, "eve", lambda text, target, *_: "No idea." if target == "beta" else text)
+    repo.cassette("eve~beta~attributed").unlink()
+    repo.cassette("eve~beta~anonymized").unlink()
+    run = repo.run("--record=missing")
+    red(
+        run,
+        "a consensus needs every judge to score every target",
+        "eve on beta (4 runs: 4 unparsed)",
+        "parse_rate: FAIL",
+    )
+    assert run.results["outcome"] == "error"
+    assert len(run.results["unmeasured"]) == 4
+
+
+def test_one_judge_only(repo) -> None:
+    run = repo.run("--judges", "ann", "-k", "self_bias")
+    red(run, "self_bias: ERROR for task = essays, panel = mini, judge = ann", "no consensus: one judge")
+    assert {v["estimate"]["value"] for v in run.results["verdicts"]} == {None}
+
+
+def test_duplicate_rows(repo) -> None:
+    repo.write("evals/test_alone.py", """
+        import pandas as pd
+        import pytest
+        from recuse.schema import check_ratings
+        pytestmark = pytest.mark.elicits(task="essays", protocol="rubric")
+
+        def test_twice(ratings):
+            check_ratings(pd.concat([ratings, ratings.head(2)], ignore_index=True), ("condition",))
+        """)  # fmt: skip
+    run = repo.run("evals/test_alone.py")
+    red(run, "ratings table is not usable:", "the same judgement appears more than once", "rows 0, 1, 144, 145")
+
+
+# --------------------------------------------------------------------------- replies
+
+
+REPLIES = {
+    "not JSON": ("Seven, I would say.", "unparsed", "no JSON object in the reply"),
+    "lacks a criterion": (json.dumps({"clarity": {"score": 7}, "total": 7}), "unparsed", "the reply lacks depth"),
+    "out of scale": (
+        json.dumps({"clarity": {"score": 11}, "depth": {"score": 7}, "total": 9}),
+        "out_of_scale",
+        "clarity is 11, outside 0..10",
+    ),
+    "a refusal": ("I'm sorry, but I cannot score this.", "refused", "I'm sorry, but I cannot score this."),
+    "hostile": ("\x1b[2J\u202e\x00<script>alert(1)</script>\ud800", "unparsed", "no JSON object in the reply"),
+}
+
+
+def test_unusable_replies_are_counted_and_shown_and_gated_and_never_filled_in(repo) -> None:
+    """Ann's first reply to alpha, and Eve's, are unusable in one way after the other, five in all."""
+    kinds = list(REPLIES.values())
+
+    def spoiled(text: str, target: str, condition: str, repeat: int) -> str:
+        place = repeat if condition == "attributed" else 4 + repeat
+        return kinds[place][0] if target == "alpha" and place < len(kinds) else text
+
+    rewrite(repo, "eve", spoiled)
+    for condition in ("attributed", "anonymized"):
+        repo.cassette(f"eve~alpha~{condition}").unlink()
+    run = repo.run("--record=missing", "-k", "parse_rate or scores")
+    red(run, "parse_rate: FAIL for task = essays, panel = mini, judge = eve")
+    found = run.verdict("parse_rate", judge="eve")
+    assert found["estimate"]["value"] == 11 / 16
+    assert found["estimate"]["detail"]["by_status"] == {"ok": 11, "unparsed": 3, "refused": 1, "out_of_scale": 1}
+    shown = [(word["status"], word["why"]) for word in run.results["words"] if word["judge"] == "eve"]
+    assert ("unparsed", "no JSON object in the reply") in shown
+    page = (repo / "reports" / "index.html").read_text(encoding="utf-8")
+    assert "<script>alert" not in page
+    replayed = repo.run("-k", "parse_rate or scores")
+    assert replayed.verdict("parse_rate", judge="eve") == found
+
+
+# --------------------------------------------------------------------------- baseline and report
+
+
+def test_a_damaged_baseline(repo) -> None:
+    repo.waive("bob")
+    repo.write("reports/baseline.json", '{"schema": 1, "entries": [\n<<<<<<< HEAD\n')
+    run = repo.run()
+    red(run, "reports/baseline.json is not JSON (line 2, column 1", "look for conflict marks")
+
+
+def test_a_template_of_the_repos_own_that_does_not_render(repo) -> None:
+    repo.waive("bob")
+    repo.write("reports/templates/index.html.j2", "{{ nothing.at.all }}")
+    red(repo.run("-k", "parse_rate"), "reports/templates")

@@ -1,0 +1,151 @@
+"""Recording through pytest: only what is missing, only when asked for, within the budget, and never at a loss."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from recuse.judges import wire
+from recuse.standins.server import Asked, serve
+
+pytest_plugins = ["pytester"]
+
+PANEL = "fixtures/panels/mini.toml"
+KEY = "canary-51c0ffee93ab"
+SCORES = json.dumps({"clarity": {"score": 7}, "depth": {"score": 7}, "total": 7})
+
+
+class Provider:
+    """Answers every judge on loopback as hosted judges would; `refuse` says which calls get an HTTP error instead."""
+
+    def __init__(self) -> None:
+        self.asked: list[Asked] = []
+        self.url = ""
+        self.refuse: Callable[[Asked], int] = lambda asked: 0
+
+    def __call__(self, asked: Asked) -> tuple[int, dict[str, str], bytes]:
+        self.asked.append(asked)
+        if status := self.refuse(asked):
+            return status, {}, b'{"error": {"message": "no"}}'
+        kind = next(
+            name
+            for end, name in (
+                ("completions", "openai_chat"),
+                ("messages", "anthropic_messages"),
+                ("generateContent", "gemini_generate"),
+            )
+            if asked.path.endswith(end)
+        )
+        payload = wire(kind).payload(SCORES, model="real-1", refusal=False, input_tokens=9, output_tokens=9)
+        return 200, {"content-type": "application/json"}, json.dumps(payload).encode()
+
+
+@pytest.fixture
+def provider() -> Iterator[Provider]:
+    running = Provider()
+    with serve(running) as running.url:
+        yield running
+
+
+@pytest.fixture
+def hosted(repo, provider: Provider, monkeypatch: pytest.MonkeyPatch):
+    """The repo with judges that are asked for real, at `provider`, each with a key; nothing is recorded yet."""
+    text = (repo / PANEL).read_text(encoding="utf-8").replace('"reconstructed"', '"recorded"')
+    text = text.replace('[stand_in]\nkind = "table"\nfolder = "fixtures/standins"\n', "")
+    for judge in ("ann", "bob", "eve"):
+        text = text.replace(f"http://{judge}.reconstructed.invalid/v1", f"{provider.url}/v1")
+        text = text.replace(f'model = "{judge}-1"', f'model = "{judge}-1"\napi_key_env = "{judge.upper()}_KEY"')
+        monkeypatch.setenv(f"{judge.upper()}_KEY", f"{KEY}-{judge}")
+    repo.write(PANEL, text)
+    for path in (repo / "cassettes").rglob("*.jsonl"):
+        path.unlink()
+    return repo
+
+
+RECORD = ("--record=missing", "-k", "parse_rate")
+
+
+def test_what_is_missing_is_asked_for_once_and_replayed_from_then_on(hosted, provider: Provider) -> None:
+    first = hosted.run(*RECORD)
+    assert (first.code, first.outcomes["passed"]) == (pytest.ExitCode.OK, 3), first.text
+    assert len(provider.asked) == 48
+    assert "ann: 16 calls, about " in first.text, "what it will cost is told before it starts"
+    assert "recorded 48 of 48 missing answers" in first.text
+    before = hosted.cassettes
+    assert len(before) == 12
+    assert not any(KEY.encode() in data for data in before.values()), "no key reaches the disk"
+
+    hosted.cassette("bob~beta~attributed").unlink()
+    assert hosted.run(*RECORD).code == pytest.ExitCode.OK
+    assert len(provider.asked) == 52, "only the four missing answers were asked for"
+
+    replayed = hosted.run("-k", "parse_rate")
+    assert (replayed.code, len(provider.asked)) == (pytest.ExitCode.OK, 52), "replay asks nobody"
+    assert replayed.results["cassettes"] == first.results["cassettes"]
+
+
+def test_recording_all_anew_keeps_nothing_old(hosted, provider: Provider) -> None:
+    hosted.run(*RECORD)
+    run = hosted.run("--record=all", "-k", "parse_rate", "--judges", "eve")
+    assert run.code == pytest.ExitCode.OK, run.text
+    assert len(provider.asked) == 48 + 16
+
+
+def test_a_missing_key_is_named_before_anything_is_asked(
+    hosted, provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("BOB_KEY")
+    run = hosted.run(*RECORD)
+    assert run.code == pytest.ExitCode.TESTS_FAILED
+    assert "recording bob needs the environment variable(s) BOB_KEY; set them, or leave these judges out" in run.text
+    assert "Traceback" not in run.text
+    assert provider.asked == []
+    others = hosted.run(*RECORD, "--judges", "ann,eve")
+    assert others.code == pytest.ExitCode.OK, "leaving the judge out is the remedy it names"
+
+
+def test_replay_needs_no_key(hosted, monkeypatch: pytest.MonkeyPatch) -> None:
+    hosted.run(*RECORD)
+    for judge in ("ANN", "BOB", "EVE"):
+        monkeypatch.delenv(f"{judge}_KEY")
+    assert hosted.run("-k", "parse_rate").code == pytest.ExitCode.OK
+
+
+def test_a_judge_that_fails_costs_nothing_that_others_answered(hosted, provider: Provider) -> None:
+    provider.refuse = lambda asked: 401 if asked.path.endswith("messages") else 0
+    run = hosted.run(*RECORD)
+    assert run.code == pytest.ExitCode.TESTS_FAILED
+    assert "recorded 32 of 48 missing answers" in run.text
+    assert "HTTP 401 from 127.0.0.1. The API key is not accepted: check the variable named by `api_key_env`" in run.text
+    assert "the same command goes on where this one stopped" in run.text
+    assert KEY not in run.text
+    kept = hosted.cassettes
+    assert len(kept) == 8
+
+    asked, provider.refuse = len(provider.asked), lambda asked: 0
+    assert hosted.run(*RECORD).code == pytest.ExitCode.OK
+    assert len(provider.asked) - asked == 16
+    assert {name: hosted.cassettes[name] for name in kept} == kept
+
+
+def test_a_budget_is_kept_until_it_is_waived(hosted, provider: Provider) -> None:
+    hosted.edit(PANEL, "[[judge]]", "[[judge]]\nprice = { input_usd_per_mtok = 500.0, output_usd_per_mtok = 500.0 }")
+    hosted.edit(PANEL, 'source = "made for these tests"', 'source = "x"\nbudget_usd = 0.01')
+    run = hosted.run(*RECORD)
+    assert run.code == pytest.ExitCode.TESTS_FAILED
+    assert "the budget is $0.01. Add --yes to go ahead" in run.text
+    assert provider.asked == []
+    assert hosted.run(*RECORD, "--yes").code == pytest.ExitCode.OK
+    assert len(provider.asked) == 48
+
+
+def test_what_the_plan_no_longer_asks_for_is_reported_as_unused(hosted) -> None:
+    hosted.run(*RECORD)
+    hosted.edit(PANEL, "rubric = 4", "rubric = 3")
+    run = hosted.run("-k", "parse_rate")
+    assert run.code == pytest.ExitCode.OK
+    counts: dict[str, Any] = run.results["cassettes"]
+    assert (counts["used"], counts["unused"], counts["interactions"]) == (36, 12, 48)

@@ -1,0 +1,152 @@
+"""The rubric protocol: one judgement per criterion whatever comes, and never a number that is not in the reply."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recuse.protocols import protocol, rubric
+from recuse.schema import Judgement, RecuseError, Reply
+from recuse.tasks import Task
+
+Scores = Callable[..., dict[str, Any]]
+ATTRIBUTED, ANONYMIZED = {"condition": "attributed"}, {"condition": "anonymized"}
+
+
+def read(task: Task, answer: object, finish: Any = "stop") -> dict[str, Judgement]:
+    text = answer if isinstance(answer, str) else json.dumps(answer)
+    rows = rubric.read(task, task.items[0], ATTRIBUTED, Reply(text, finish))
+    assert [row.criterion for row in rows] == [*task.criteria, "total"], "one row per criterion, whatever the reply"
+    return {row.criterion: row for row in rows}
+
+
+def test_a_good_reply_gives_every_score_and_the_judges_own_total(task: Task, scores: Scores) -> None:
+    rows = read(task, scores(accuracy={"score": 3, "why": "Thin."}, total=6.6))
+    assert {row.status for row in rows.values()} == {"ok"}
+    assert (rows["accuracy"].score, rows["quality"].score, rows["total"].score) == (3.0, 7.5, 6.6)
+
+
+@pytest.mark.parametrize(
+    ("change", "criterion", "status", "why"),
+    [
+        ({"accuracy": None}, "accuracy", "unparsed", "the reply lacks accuracy"),
+        ({"accuracy": {"why": "Good."}}, "accuracy", "unparsed", "the reply lacks accuracy.score"),
+        ({"accuracy": 7}, "accuracy", "unparsed", "the reply lacks accuracy.score"),
+        ({"accuracy": {"score": "7"}}, "accuracy", "unparsed", "accuracy is '7', not a number"),
+        ({"accuracy": {"score": True}}, "accuracy", "unparsed", "accuracy is True, not a number"),
+        ({"accuracy": {"score": None}}, "accuracy", "unparsed", "accuracy is None, not a number"),
+        ({"accuracy": {"score": {"value": 7}}}, "accuracy", "unparsed", "accuracy is {'value': 7}, not a number"),
+        ({"accuracy": {"score": 11}}, "accuracy", "out_of_scale", "accuracy is 11, outside 0..10"),
+        ({"accuracy": {"score": -0.1}}, "accuracy", "out_of_scale", "accuracy is -0.1, outside 0..10"),
+        ({"total": None}, "total", "unparsed", "the reply lacks total"),
+        ({"total": {"score": 7}}, "total", "unparsed", "total is {'score': 7}, not a number"),
+        ({"total": 70}, "total", "out_of_scale", "total is 70, outside 0..10"),
+    ],
+)
+def test_one_bad_criterion_leaves_the_others(
+    task: Task, scores: Scores, change: dict[str, Any], criterion: str, status: str, why: str
+) -> None:
+    rows = read(task, scores(**change))
+    bad = rows.pop(criterion)
+    assert (bad.score, bad.status, bad.why) == (None, status, why)
+    assert {row.status for row in rows.values()} == {"ok"}
+
+
+def test_a_number_beyond_all_bounds_is_out_of_scale(task: Task, scores: Scores) -> None:
+    rows = read(task, json.dumps(scores()).replace('"total": 7.5', '"total": 1e999'))
+    assert (rows["total"].status, rows["total"].why) == ("out_of_scale", "total is inf, outside 0..10")
+
+
+def test_a_missing_total_is_not_computed(task: Task, scores: Scores) -> None:
+    assert read(task, scores(total=None))["total"].score is None
+
+
+@pytest.mark.parametrize(
+    ("text", "finish", "status"),
+    [
+        ("I cannot score this.", "stop", "refused"),
+        ("No.", "refusal", "refused"),
+        ("Seven out of ten.", "stop", "unparsed"),
+        ('{"accuracy": {"score": 7, "wh', "length", "unparsed"),
+        ("", "stop", "unparsed"),
+        ("the body is not JSON", "error", "error"),
+    ],
+)
+def test_an_unusable_reply_fails_every_criterion_for_one_reason(
+    task: Task, text: str, finish: str, status: str
+) -> None:
+    rows = read(task, text, finish)
+    assert {row.status for row in rows.values()} == {status}
+    assert len({row.why for row in rows.values()}) == 1
+    assert all(row.score is None for row in rows.values())
+
+
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
+
+
+@given(st.data())
+def test_whatever_the_text_no_score_comes_from_nowhere(task: Task, scores: Scores, data: st.DataObject) -> None:
+    """Good replies with a piece cut out and something odd put in its place, and texts of any kind."""
+    whole = json.dumps(scores(total=data.draw(st.floats(-3, 13) | st.integers(-3, 13))))
+    start = data.draw(st.integers(0, len(whole)))
+    end = data.draw(st.integers(start, min(start + 40, len(whole))))
+    put = data.draw(st.text('{}[]",:0123456789.-eE \\nulltrueNaN', max_size=12) | st.text(max_size=5))
+    text = data.draw(st.sampled_from([whole[:start] + put + whole[end:], whole[:start], put]))
+    written = {float(number) for number in NUMBER.findall(text)}
+    for row in read(task, text, data.draw(st.sampled_from(["stop", "length"]))).values():
+        if row.status == "ok":
+            assert row.score in written
+            assert 0 <= row.score <= 10
+        else:
+            assert row.score is None
+            assert row.why
+
+
+# --------------------------------------------------------------------------- what is asked
+
+
+def test_the_conditions_differ_in_how_the_author_is_called(task: Task) -> None:
+    for item in task.items:
+        label, hidden = (str(task.targets[item.target][name]) for name in ("label", "anonymous"))
+        shown, blind = (rubric.prompt(task, item, factors) for factors in (ATTRIBUTED, ANONYMIZED))
+        assert label in shown.messages[-1].content
+        assert label not in blind.messages[-1].content
+        assert [m.content.replace(label, hidden) for m in shown.messages] == [m.content for m in blind.messages]
+
+
+@pytest.mark.parametrize("name", ["rubric", "rubric_self_reported"])
+def test_every_criterion_and_every_text_is_in_the_prompt(task: Task, name: str) -> None:
+    item = task.items[0]
+    prompt = protocol(name).prompt(task, item, ATTRIBUTED)
+    assert [message.role for message in prompt.messages] == ["system", "user"]
+    assert prompt.temperature == 0.7
+    said = prompt.messages[1].content
+    assert all(f'"{criterion}": ' in said for criterion in task.criteria)
+    assert all(entry["rationale"] in said for entry in item.fields["rationales"])
+
+
+def test_the_schema_asks_for_what_the_reader_wants(task: Task, scores: Scores) -> None:
+    schema = rubric.prompt(task, task.items[0], ATTRIBUTED).schema
+    assert schema is not None
+    assert schema["required"] == list(scores())
+    allowed = schema["properties"]["total"]["enum"]
+    assert (allowed[0], allowed[1], allowed[-1], len(allowed)) == (0, 0.1, 10, 101)
+    assert schema["properties"]["accuracy"]["properties"]["score"]["enum"] == allowed
+
+
+def test_a_target_without_a_label_is_named_with_its_file(task: Task) -> None:
+    lacking = Task(task.name, task.folder, {**task.data, "target": [{"id": "gpt-5.1", "label": "GPT-5.1"}]})
+    assert rubric.author_label(lacking, "gpt-5.1", "attributed") == "GPT-5.1"
+    with pytest.raises(RecuseError, match=r"task\.toml: target 'gpt-5\.1' has no 'anonymous'"):
+        rubric.author_label(lacking, "gpt-5.1", "anonymized")
+
+
+def test_an_unknown_protocol_is_told_with_the_known_ones() -> None:
+    with pytest.raises(RecuseError, match="unknown protocol 'rubrik'; known: "):
+        protocol("rubrik")
