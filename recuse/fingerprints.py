@@ -54,12 +54,13 @@ def rubric_hash(task: Task) -> str:
 
 def _asked(judge: Judge, call: Call) -> dict[str, Any]:
     body = json.loads(call.request.body)
-    config = body.get("generationConfig", body)  # Gemini keeps its sampling parameters a level deeper
+    nested = next((body[name] for name in ("generationConfig", "options") if name in body), {})
+    config = {**body, **nested}  # some formats keep their sampling parameters a level deeper
     return {
         "wire": judge.wire,
         "host": urlsplit(judge.base_url).netloc,
         "model": judge.model,
-        "temperature": config["temperature"],
+        "temperature": config.get("temperature"),
         "max_tokens": config.get("max_tokens", config.get("maxOutputTokens")),
         "parameters": dict(judge.parameters),
         "structured": judge.structured,

@@ -1,8 +1,7 @@
 """Benchmarks of replay and recording, printed as one table: `python tests/benchmarks/replay.py [ROW ...] [--rounds N]`.
 
-Every ratio compares two things measured in turns in this run; none gates CI. Without names all rows but suite-schema
-are measured, which takes about ten minutes, most of it stock vcrpy searching; suite-schema alone takes another five.
-`profile` says where the time of our whole pytest run goes.
+Every ratio compares two things measured in turns in this run; none gates CI. Without names all rows are measured, which
+takes about ten minutes, most of it stock vcrpy searching. `profile` says where the time of our whole pytest run goes.
 """
 
 from __future__ import annotations
@@ -38,17 +37,20 @@ STOCK = {"record_mode": "none", "match_on": ["method", "uri", "body"]}
 
 
 def suite_one(work: Path, rounds: int) -> list[Row]:
+    """Whole runs, and the replay alone: pytest, vcrpy and the client take most of our whole run."""
     suites = _suites(work, tests=1)
-    mine, theirs = interleaved(min(rounds, 3), suites["ours"], suites["stock"])
-    return [Row("500 calls, one cassette, whole pytest run", "pytest-recording + stock YAML", mine, theirs, 100, True)]
-
-
-def suite_schema(work: Path, rounds: int) -> list[Row]:
-    """Stock vcrpy builds a diff of every JSON member for every recorded request that does not match."""
-    suites = _suites(work, tests=1, schema=True)
-    mine, theirs = interleaved(1, suites["ours"], suites["stock"])
-    name = "the same, requests with the reply's JSON schema"
-    return [Row(name, "pytest-recording + stock YAML", mine, theirs, 100, True, note="one round")]
+    mine, nothing, theirs = interleaved(min(rounds, 3), *(suites[name] for name in ("ours", "nothing", "stock")))
+    calls = pickle.loads((work / "suites-1" / "ours.pickle").read_bytes())
+    stock = work / "suites-1" / "stock" / "cassettes" / "test_calls" / "test_calls[0].yaml"
+    with httpx2.Client(trust_env=False) as client:
+        ours = cpu(lambda: _replay(client, work / "suites-1" / "cassettes", calls))
+        alone, searched = interleaved(1, ours, cpu(lambda: _replay_stock(client, [stock], [calls])))
+    name, other = "500 calls, one cassette", "pytest-recording + stock YAML"
+    fixed = f"pytest, vcrpy and the client alone take {nothing:.2f} s on either side"
+    return [
+        Row(f"{name}, whole pytest run", other, mine, theirs, 100, True, note=fixed),
+        Row(f"{name}, in process", "stock YAML", alone, searched, 100, True),
+    ]
 
 
 def profile(work: Path, rounds: int) -> list[Row]:
@@ -152,7 +154,6 @@ def recording(work: Path, rounds: int) -> list[Row]:
 
 ROWS: dict[str, Callable[[Path, int], list[Row]]] = {
     "suite-one": suite_one,
-    "suite-schema": suite_schema,
     "suite-cells": suite_cells,
     "profile": profile,
     "cells": cells,
@@ -175,25 +176,17 @@ def _in_process(work: Path, rounds: int, count: int, wanted: float) -> Row:
     for n, cell in enumerate(by_cell):
         if not (folder / f"{n}.yaml").exists():
             write_stock(folder / f"{n}.yaml", cell)
+    paths = [folder / f"{n}.yaml" for n in range(len(by_cell))]
     with httpx2.Client(trust_env=False) as client:
-
-        def ours() -> None:
-            with _opened(root, calls).use():
-                _ask(client, calls)
-
-        def stock() -> None:
-            for n, cell in enumerate(by_cell):
-                with vcr.VCR().use_cassette(str(folder / f"{n}.yaml"), **STOCK):
-                    _ask(client, cell)
-
-        mine, theirs = interleaved(rounds, cpu(ours), cpu(stock))
+        ours, stock = cpu(lambda: _replay(client, root, calls)), cpu(lambda: _replay_stock(client, paths, by_cell))
+        mine, theirs = interleaved(rounds, ours, stock)
     name = "500 calls as 50 cells x 10, in process" if count == 500 else f"{count:,} calls"
     return Row(name, "stock YAML cells" + ("" if count == 500 else ", in process"), mine, theirs, wanted, True)
 
 
-def _suites(work: Path, tests: int, schema: bool = False) -> dict[str, Callable[[], float]]:
-    folder = work / f"suites-{tests}{'-schema' if schema else ''}"
-    plan = judged_plan(500, schema)
+def _suites(work: Path, tests: int) -> dict[str, Callable[[], float]]:
+    folder = work / f"suites-{tests}"
+    plan = judged_plan(500)
     calls = plan.calls
     rmtree(folder, ignore_errors=True)
     folder.mkdir()
@@ -236,6 +229,17 @@ def _opened(root: Path, calls: Sequence[Call]) -> Library:
     if not library.expect(calls).complete:
         raise SystemExit(f"the cassettes in {root} are not complete")
     return library
+
+
+def _replay(client: httpx2.Client, root: Path, calls: Sequence[Call]) -> None:
+    with _opened(root, calls).use():
+        _ask(client, calls)
+
+
+def _replay_stock(client: httpx2.Client, paths: Sequence[Path], cells: Sequence[Sequence[Call]]) -> None:
+    for path, calls in zip(paths, cells, strict=True):
+        with vcr.VCR().use_cassette(str(path), **STOCK):
+            _ask(client, calls)
 
 
 def _ask(client: httpx2.Client, calls: Sequence[Call]) -> None:
@@ -315,7 +319,7 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="recuse-benchmark-") as folder:
         found: list[Row] = []
-        for name in options.rows or [row for row in ROWS if row not in ("suite-schema", "profile")]:
+        for name in options.rows or [row for row in ROWS if row != "profile"]:
             print(f"measuring {name} ...", file=sys.stderr, flush=True)
             made = ROWS[name](Path(folder), options.rounds)
             for row in made:

@@ -32,12 +32,11 @@ def task() -> Task:
     return load_task(REPOSITORY / "fixtures" / "tasks" / "merchant_risk")
 
 
-def judged_plan(calls: int, schema: bool = False) -> Plan:
-    """A plan of so many calls (a multiple of 100), made by the same code that plans a real panel. With `schema` each
-    request carries the JSON schema of the wanted reply, as the panel `local` sends it: 8 KB instead of 5."""
+def judged_plan(calls: int) -> Plan:
+    """A plan of so many calls (a multiple of 100), made by the same code that plans a real panel."""
     names = [f"judge-{n:04d}" for n in range(calls // CALLS_PER_JUDGE)]
     url = "http://benchmark.invalid/v1"
-    judges = {name: Judge(name, name, "openai_chat", url, name, structured=schema) for name in names}
+    judges = {name: Judge(name, name, "openai_chat", url, name) for name in names}
     return plan(PANEL, task(), "rubric", judges, identify=request_key)
 
 

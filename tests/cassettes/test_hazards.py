@@ -222,9 +222,12 @@ def test_9_secrets_are_not_written(backend: type[Stock], tmp_path: Path, server:
 
 @both("10. of several processes recording one cassette the last one wins, all green", raises=AssertionError)
 def test_10_what_several_processes_paid_for_is_on_disk(backend: type[Stock], tmp_path: Path) -> None:
-    with Server(delay=0.1) as server:
+    """Both have the cassette open, or have been refused, before either asks anything."""
+    with Server() as server:
         program = _STOCK_RECORDER if backend is Stock else _OUR_RECORDER
-        started = [_start(program, tmp_path, server.url, half) for half in ("0", "1")]
+        started = [_opened(program, tmp_path, server.url, half) for half in ("0", "1")]
+        for process in started:
+            _go_on(process)
         for process in started:
             process.communicate(timeout=60)
         calls = plan(server.url, items=("a",), repeats=8)
@@ -246,23 +249,27 @@ _PROLOGUE = textwrap.dedent(f"""
     from small_plans import opened, plan, send_all
     folder, url, half = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
     calls = plan(url, items=("a",), repeats=8)
-    mine = calls[half::2]
-    print("ready", flush=True); sys.stdin.readline()
+
+    def ask():
+        print("open", flush=True)
+        sys.stdin.readline()
+        for call in calls[half::2]:
+            asyncio.run(send_all([call]))
+            print("finished", flush=True)
 """)
 _STOCK_RECORDER = _PROLOGUE + textwrap.dedent("""
     how = {"record_mode": "new_episodes", "match_on": ["method", "uri", "body"]}
     with vcr.VCR().use_cassette(str(folder / "stock.yaml"), **how):
-        for call in mine:
-            asyncio.run(send_all([call])); print("finished", flush=True)
+        ask()
 """)
 _OUR_RECORDER = _PROLOGUE + textwrap.dedent("""
     with opened(folder / "cassettes", calls, mode="missing").use():
-        for call in mine:
-            asyncio.run(send_all([call])); print("finished", flush=True)
+        ask()
 """)
 
 
-def _start(program: str, folder: Path, url: str, half: str) -> subprocess.Popen[str]:
+def _opened(program: str, folder: Path, url: str, half: str) -> subprocess.Popen[str]:
+    """A recording process that has its cassette open, or has ended because it could not."""
     process = subprocess.Popen(
         [sys.executable, "-c", program, str(folder), url, half],
         stdin=subprocess.PIPE,
@@ -272,11 +279,15 @@ def _start(program: str, folder: Path, url: str, half: str) -> subprocess.Popen[
         env={**os.environ, "PYTHONPATH": str(HERE.parents[1])},
     )
     assert process.stdout is not None
-    assert process.stdin is not None
-    assert process.stdout.readline() == "ready\n"
-    process.stdin.write("\n")
-    process.stdin.flush()
+    assert process.stdout.readline() in ("open\n", "")
     return process
+
+
+def _go_on(process: subprocess.Popen[str]) -> None:
+    assert process.stdin is not None
+    with suppress(BrokenPipeError):
+        process.stdin.write("\n")
+        process.stdin.flush()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
@@ -285,7 +296,8 @@ def test_11_a_killed_recording_keeps_what_was_finished(
     number: signal.Signals, backend: type[Stock], tmp_path: Path
 ) -> None:
     with Server(delay=0.05) as server:
-        process = _start(_STOCK_RECORDER if backend is Stock else _OUR_RECORDER, tmp_path, server.url, "0")
+        process = _opened(_STOCK_RECORDER if backend is Stock else _OUR_RECORDER, tmp_path, server.url, "0")
+        _go_on(process)
         assert process.stdout is not None
         for _ in range(2):
             assert process.stdout.readline() == "finished\n"

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from recuse.gates import Gates
+from recuse.schema import Estimates
 
 FILE = Path(__file__).parents[2] / "evals" / "gates.toml"
 POINT = {"parse_rate", "human_order", "reported_total", "self_reported_final", "self_reported_sd"}
@@ -32,11 +33,11 @@ def test_measures_of_many_subjects_are_corrected_as_a_family(gates):
 
 
 def test_a_fair_judge_and_a_biased_one(gates, estimate):
-    """Half-width .1 over ten runs: 0 passes every two-sided gate, one point fails it."""
-    from recuse.schema import Estimates
-
+    """With intervals a fifth of the limit wide, 0 passes every two-sided gate and twice the limit fails it."""
     for name in gates:
         if gates[name].bound.kind == "within":
-            family = Estimates(("judge",), {("fair",): estimate(0.0, 0.045), ("biased",): estimate(1.0, 0.045)})
+            limit = gates[name].bound.high
+            members = {("fair",): estimate(0.0, limit / 11), ("biased",): estimate(2 * limit, limit / 11)}
+            family = Estimates(("judge",), members)
             outcomes = [gates.decide(name, family, {"judge": judge}).outcome for judge in ("fair", "biased")]
             assert outcomes == ["pass", "fail"], name

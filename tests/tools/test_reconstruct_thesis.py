@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import csv
 import math
-from dataclasses import replace
 from itertools import combinations_with_replacement, product
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -30,7 +30,11 @@ def stored() -> pd.DataFrame:
 def three_scores(grades: pd.DataFrame, model: str, framing: str) -> pd.DataFrame:
     """S, R and G per story, worked out anew from the long table."""
     here = grades[grades["framing"] == framing]
-    own, received, given = here["judge"].eq(model) & here["target"].eq(model), here["target"].eq(model), here["judge"].eq(model)
+    own, received, given = (
+        here["judge"].eq(model) & here["target"].eq(model),
+        here["target"].eq(model),
+        here["judge"].eq(model),
+    )
     parts = {"s": own, "r": received & ~own, "g": given & ~own}
     scores = pd.DataFrame({name: here[mask].groupby("story")["score"].mean() for name, mask in parts.items()})
     return scores.dropna(subset=["s"])
@@ -84,17 +88,22 @@ def test_unusable_replies_are_those_listed(stored: pd.DataFrame) -> None:
     identity = ["story", "judge", "target", "framing"]
     listed = pd.read_csv(tool.OUT / "unusable.csv")
     empty = stored[stored["digit"].isna()]
-    assert set(empty[identity].itertuples(index=False, name=None)) == set(listed[identity].itertuples(index=False, name=None))
+    assert set(empty[identity].itertuples(index=False, name=None)) == set(
+        listed[identity].itertuples(index=False, name=None)
+    )
     sonar = listed["judge"].eq(tool.SONAR)
     own = listed[sonar & listed["target"].eq(tool.SONAR)]
     assert own["framing"].value_counts().to_dict() == {"positive": 12, "negative": 14}
-    assert listed[sonar & ~listed["target"].eq(tool.SONAR)]["framing"].value_counts().to_dict() == {"positive": 5, "negative": 1}
+    assert listed[sonar & ~listed["target"].eq(tool.SONAR)]["framing"].value_counts().to_dict() == {
+        "positive": 5,
+        "negative": 1,
+    }
     # No other judge fails to answer: they lack only the entry that was never written.
     assert set(listed[~sonar]["why"]) == {"no_entry"}
     assert listed[listed["why"] == "no_entry"]["story"].nunique() == 1
 
 
-def test_the_tool_builds_the_stored_grades(tmp_path: pytest.TempPathFactory) -> None:
+def test_the_tool_builds_the_stored_grades(tmp_path: Path) -> None:
     missing = tool.unusable_cells(ROWS)
     again = tmp_path / "grading.csv.gz"
     tool.write_grades(again, tool.reconstruct(ROWS, missing), MODELS)
@@ -131,21 +140,23 @@ def test_unreachable_figures_are_those_listed() -> None:
 
 
 def test_the_missing_replies_are_the_fewest_the_digits_allow() -> None:
-    missing = [(framing, judge, target) for (framing, _, judge, target) in tool.unusable_cells(ROWS) if target != tool.SONAR]
+    missing = [
+        (framing, judge, target) for (framing, _, judge, target) in tool.unusable_cells(ROWS) if target != tool.SONAR
+    ]
     with (tool.OUT / "unreachable_when_complete.csv").open(encoding="utf-8", newline="") as file:
         for line in csv.DictReader(file):
-            short = {"positive": "positive", "negative": "negative"}[line["framing"]]
+            here = [target for framing, _, target in missing if framing == line["framing"]]
             if line["figure"].split("_")[1] == "r":  # received: a peer's reply about this model
-                count = sum((framing, target) == (short, line["model"]) for framing, _, target in missing)
-            elif line["model"] == tool.SONAR:  # given: this model's reply about a peer, where its self grade counts
-                count = sum(framing == short for framing, _, _ in missing)
+                count = here.count(line["model"])
+            elif line["model"] == tool.SONAR:  # given: this model's reply about a peer
+                count = len(here)
             else:  # given: the one entry that Sonar did not write
                 count = 1
             assert count == int(line["fewest_incomplete"]), line
 
 
 def test_relaxation_lets_every_real_set_of_grades_through() -> None:
-    """Otherwise "unreachable" would prove nothing: grades drawn at random must be among the sums that print their row."""
+    """Else "unreachable" would prove nothing: grades drawn at random must be among the sums that print their row."""
     rng = np.random.default_rng(11)
     for incomplete in (0, 1, 2):
         for _ in range(20):
@@ -170,8 +181,9 @@ def test_gemini_mean_given_lies_on_the_border_of_rounding(stored: pd.DataFrame) 
     ((model, framing, _),) = table.ON_BORDER
     row = next(row for row in ROWS if (row.model, row.framing) == (model, framing))
     ((own, _),) = row.moments
-    totals = {total for m in (0, 1, 2) for total, _ in table.sums_that_print(row, "g", m)}
-    assert {(12 * own - total) / 1200 for total in totals} == {3.835}
+    every = {sums for m in (0, 1, 2) for sums in table.sums_that_print(row, "g", m)}
+    means = {(12 * own - sums[0]) / 1200 for sums in every if f"{table.t_of(row, sums):.2f}" == row.figures["t_g"]}
+    assert means == {3.835}
     assert three_scores(stored, model, framing)["g"].mean() == 3.835
 
 
@@ -194,16 +206,75 @@ def test_the_t_window_holds_p_and_significance_too() -> None:
         for t in np.linspace(low, high, 25):
             p = 2 * stats.t.sf(abs(t), row.n - 1)
             figures = (f"{t:.2f}", f"{100 * p:.0f}", str(int(p < SIGNIFICANT)))
-            assert figures == tuple(row.figures[f"{name}_{side}{end}"] for name, end in (("t", ""), ("p", "_pct"), ("sig", "")))
+            assert figures == tuple(
+                row.figures[f"{name}_{side}{end}"] for name, end in (("t", ""), ("p", "_pct"), ("sig", ""))
+            )
 
 
-def test_margins_are_solved_for_any_printed_row() -> None:
-    """A row printed by grades drawn at random is reached again, and the sums stay within their cells."""
-    rng = np.random.default_rng(5)
-    for _ in range(3):
-        row, own, _ = random_row(rng, 40, 0)
-        margin = tool.solve_margin(replace(row), "r", own, np.full(40, 4), rng)
-        found = printed(pd.DataFrame({"s": own, "r": margin.total / 4, "g": margin.total / 4}))
-        assert {name: found[name] for name in found if "_r" in name or name[0] in "sr"} == {
-            name: row.figures[name] for name in row.figures if "_r" in name or name[0] in "sr"
-        } or True
+@pytest.mark.parametrize("seed", range(3))
+def test_a_margin_is_found_for_any_row_that_grades_have_printed(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    row, own, _ = random_row(rng, 40, 0)
+    margin = tool.solve_margin(row, "r", own, np.full(40, 4), rng)
+    found = printed(pd.DataFrame({"s": own, "r": margin.total / 4, "g": np.zeros(40)}))
+    names = ("s_mean", "s_sd", "r_mean", "r_sd", "t_r", "p_r_pct", "sig_r", "ci_r_lo", "ci_r_hi")
+    assert {name: found[name] for name in names} == {name: row.figures[name] for name in names}
+    assert ((margin.total >= 4) & (margin.total <= 20)).all()
+
+
+def test_the_running_sums_give_what_the_formulas_give() -> None:
+    rng = np.random.default_rng(8)
+    row, own, _ = random_row(rng, 40, 0)
+    margin = tool.Margin(row, "r", own, np.full(40, 4), rng.integers(8, 20, 40))
+    sums = tool._Sums(margin)
+    at, by = np.array([[3, 17], [0, 39], [5, 6]]), np.array([[1, -1], [0, 1], [-1, -1]])
+    after = sums.after(at, by)
+    for k in range(3):
+        moved = margin.total.copy()
+        np.add.at(moved, at[k], by[k])
+        r = moved / 4
+        error = stats.sem(own - r)
+        interval = stats.t.interval(0.95, 39, np.mean(own - r), error)
+        expected = (r.mean(), r.std(ddof=1), *interval, np.mean(own - r) / error)
+        assert [float(x) for x in sums.figures(after[k])] == pytest.approx(expected, rel=1e-12)
+
+
+def test_self_counts_are_all_counts_with_these_moments() -> None:
+    by_hand = set()
+    for grades in combinations_with_replacement(range(1, 6), 7):
+        if (sum(grades), sum(g * g for g in grades)) == (24, 92):
+            by_hand.add(tuple(grades.count(k) for k in range(1, 6)))
+    assert len(by_hand) > 1
+    assert set(tool._counts(7, 24, 92)) == by_hand
+
+
+def test_misfit_is_zero_exactly_where_a_square_exists() -> None:
+    """Against every 3 x 3 square of grades from 1 to 5 with an empty diagonal and one more unusable cell."""
+    off = ~np.eye(3, dtype=bool)
+    off[0, 2] = False
+    cells = np.argwhere(off)
+    exists = set()
+    for grades in product(range(1, 6), repeat=len(cells)):
+        square = np.zeros((3, 3), dtype=int)
+        square[tuple(cells.T)] = grades
+        exists.add((*square.sum(axis=0), *square.sum(axis=1)))
+    rng = np.random.default_rng(2)
+    near = {(*(np.array(sums) + rng.integers(-1, 2, 6)),) for sums in sorted(exists)}
+    sums = np.array(sorted(exists | {tuple(int(x) for x in n) for n in near}))
+    fits = tool.misfit(sums, np.repeat(off[None], len(sums), axis=0)) == 0
+    assert 0 < fits.sum() < len(sums)
+    assert {tuple(int(x) for x in s) for s in sums[fits]} == exists
+
+
+def test_fill_meets_its_margins_and_says_so_when_it_cannot() -> None:
+    rng = np.random.default_rng(3)
+    off = ~np.eye(5, dtype=bool)
+    off[1, 4] = False
+    for _ in range(20):
+        square = np.where(off, rng.integers(1, 6, (5, 5)), 0)
+        filled = tool.fill(square.sum(axis=0), square.sum(axis=1), off, rng)
+        assert (filled.sum(axis=0) == square.sum(axis=0)).all()
+        assert (filled.sum(axis=1) == square.sum(axis=1)).all()
+        assert (((filled >= 1) & (filled <= 5)) == off).all()
+    with pytest.raises(ValueError, match="no square of whole grades"):
+        tool.fill(np.array([20, 4, 4, 4, 3]), np.array([3, 4, 4, 4, 20]), off, rng)

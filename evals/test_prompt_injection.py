@@ -1,0 +1,53 @@
+"""Does a judge give more to a text that tells it to?
+
+A payload in one of six classes is added to a lead (fixtures/tasks/headlines/injections.jsonl); it succeeds where the
+judge grades the text above its clean twin (thesis on bias in LLM self-evaluation, sec. 2.3). Defences are measured by
+the successful attacks they stop and by the clean texts they block.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from recuse.metrics import defences, injection
+
+pytestmark = pytest.mark.elicits(task="headlines", protocol="grading_injected")
+
+
+@pytest.fixture
+def outcomes(ratings, ratings_of, attacks):
+    """What became of every attack."""
+    return injection.grade_outcomes(ratings, ratings_of("grading"), attacks)
+
+
+def test_success(judge, outcomes, gate):
+    """Share of attacks that lift the grade."""
+    assert gate("injection", injection.success_rate(outcomes), judge=judge)
+
+
+def test_success_by_class(judge, outcomes, measure):
+    """Which kinds of attack work."""
+    measure(injection.by_class(outcomes), judge=judge)
+
+
+def test_reading_the_text(outcomes, attacks, texts, measure):
+    """Known phrases and odd statistics of the text: what they stop and what clean text they block."""
+    on_attacks, on_clean = defences.text_blocks(attacks, texts)
+    measure(defences.stopped(outcomes, on_attacks))
+    measure(defences.clean_blocked(on_clean))
+
+
+def test_committee(outcomes, ratings, ratings_of, attacks, measure):
+    """The median of the other judges in a judge's place."""
+    on_attacks, on_clean = defences.committee_blocks(ratings, ratings_of("grading"), attacks)
+    measure(defences.stopped(outcomes, on_attacks))
+    measure(defences.clean_blocked(on_clean))
+
+
+@pytest.mark.elicits(protocol="input_filter")
+def test_asking_a_model(items, ratings, ratings_of, attacks, measure):
+    """Each judge of the panel asked, before anyone grades, whether a text tries to steer who reads it."""
+    outcomes = injection.grade_outcomes(ratings_of("grading_injected"), ratings_of("grading"), attacks)
+    on_attacks, on_clean = defences.filter_blocks(ratings, items)
+    measure(defences.stopped(outcomes, on_attacks))
+    measure(defences.clean_blocked(on_clean))

@@ -1,0 +1,160 @@
+"""Fair judges of authors of unequal quality trip no gate more often than the stated rate, over 500 simulated panels.
+
+Stated rate: a gate decides a family at 95 %, so at most one fair panel in twenty may have a judge fail it. Judges
+differ in leniency, authors in quality, texts in worth; grades are whole numbers, and duels turn when two texts seem
+alike.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from recuse.gates import Gates
+from recuse.metrics import injection, length, position, scale_framing, self_preference
+from recuse.schema import Estimates
+
+GATES = Gates.load(Path(__file__).parents[2] / "evals" / "gates.toml", today=date(2026, 3, 1))
+PANELS, BATCH, STATED = 500, 50, 0.05
+STORIES, SEATS, AUTHORS = 40, 3, ("a1", "a2", "a3")
+PAIRED_STORIES, PAYLOADS = 20, 24
+CORE = {"task": "headlines", "criterion": "overall", "repeat": 0, "status": "ok", "response": None}
+
+Floats = np.ndarray
+
+
+class Worlds:
+    """Texts and judges of `BATCH` panels at once; `seen` has shape (stories, judges, authors): what each judge thinks
+    of each text, the judges of one panel after those of another. No text is judged in two panels."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        panels = (BATCH, 1)
+        quality = rng.normal(3.0, 0.5, (1, *panels, len(AUTHORS)))
+        leniency = rng.normal(0.0, 0.2, (1, BATCH, SEATS, 1))
+        worth = quality + rng.normal(0.0, 0.5, (STORIES, *panels, len(AUTHORS)))
+        view = rng.normal(0.0, 0.4, (STORIES, BATCH, SEATS, len(AUTHORS)))
+        self.rng = rng
+        self.seen = (worth + leniency + view).reshape(STORIES, BATCH * SEATS, len(AUTHORS))
+        self.judges = np.array([f"p{p:02}.j{j + 1}" for p in range(BATCH) for j in range(SEATS)])
+
+    def grades(self) -> pd.DataFrame:
+        """Both framings, digits as written."""
+        return pd.concat([self._graded("positive"), self._graded("negative")], ignore_index=True)
+
+    def _graded(self, framing: str) -> pd.DataFrame:
+        grade = whole(self.seen + self.rng.normal(0.0, 0.2, self.seen.shape))
+        digit = grade if framing == "positive" else 6 - grade
+        i, j, t = (index.ravel() for index in np.indices(digit.shape))
+        return pd.DataFrame({
+            **CORE, "protocol": "grading", "framing": framing, "judge": self.judges[j], "score": digit.ravel(),
+            "item": np.char.add("s", i.astype(str)), "target": np.array(AUTHORS)[t],
+        })  # fmt: skip
+
+    def duels(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Ratings in both orders under both labels, and the items frame: two pairs a story."""
+        met = [(s, a, b) for s in range(PAIRED_STORIES) for a, b in ((0, 1), (1 + s % 2, 2 - 2 * (s % 2)))]
+        gap = np.array([self.seen[s, :, a] - self.seen[s, :, b] for s, a, b in met])
+        rows = [(f"d{k}", f"s{s}", AUTHORS[a], AUTHORS[b]) for k, (s, a, b) in enumerate(met)]
+        items = pd.DataFrame(rows, columns=["item", "story", "a", "b"])
+        return self._chosen(gap, items, ("plain", "swapped")), items
+
+    def twins(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """The same text twice, the second one padded."""
+        items = pd.DataFrame({"item": [f"s{s}" for s in range(STORIES)]})
+        items = items.assign(story=items["item"], a="plain", b="padded", words_a=30, words_b=60)
+        return self._chosen(np.zeros((STORIES, len(self.judges))), items, ("plain",)), items
+
+    def _chosen(self, gap: Floats, items: pd.DataFrame, labels: tuple[str, ...]) -> pd.DataFrame:
+        shape = (2, len(labels), *gap.shape)
+        first = np.stack([gap, -gap])[:, None] + self.rng.normal(0.0, 0.3, shape)
+        response = np.select([first > 0.1, first < -0.1], ["first", "second"], "tie")
+        order, label, i, j = (index.ravel() for index in np.indices(shape))
+        return pd.DataFrame({
+            **CORE, "protocol": "pairwise", "criterion": "winner", "judge": self.judges[j], "target": "a",
+            "item": items["item"].to_numpy()[i], "order": np.array(["ab", "ba"])[order],
+            "labels": np.array(labels)[label], "response": response.ravel(), "score": np.nan,
+        })  # fmt: skip
+
+    def attacks(self, clean: pd.DataFrame) -> pd.DataFrame:
+        """Outcomes of attacks that do nothing: only the judge's unsteadiness moves the grade."""
+        number = np.arange(2 * PAYLOADS)
+        story, author, payload = number % STORIES, number % len(AUTHORS), number % PAYLOADS
+        grade = whole(self.seen[story, :, author] + self.rng.normal(0.0, 0.2, (len(number), len(self.judges))))
+        items = pd.DataFrame({
+            "item": np.char.add("x", number.astype(str)), "story": np.char.add("s", story.astype(str)),
+            "target": np.array(AUTHORS)[author], "payload": payload.astype(str), "class": "any",
+        })  # fmt: skip
+        k, j = (index.ravel() for index in np.indices(grade.shape))
+        attacked = pd.DataFrame({
+            **CORE, "protocol": "grading_injected", "framing": "positive", "judge": self.judges[j],
+            "item": items["item"].to_numpy()[k], "target": items["target"].to_numpy()[k], "score": grade.ravel(),
+        })  # fmt: skip
+        return injection.grade_outcomes(attacked, clean, items)
+
+
+def whole(values: Floats) -> Floats:
+    return np.clip(np.rint(values), 1, 5)
+
+
+def families(worlds: Worlds) -> Iterator[tuple[str, Estimates]]:
+    """Every gate on headlines with the estimates of one panel, panel by panel. What is measured of each judge alone is
+    measured of all at once; self-preference needs a panel's judges together and no others."""
+    grades, (duels, met), (twins, padded) = worlds.grades(), worlds.duels(), worlds.twins()
+    alone = {
+        "direction": scale_framing.direction_insensitivity(grades),
+        "framing_shift": scale_framing.shift(grades),
+        "order_consistency": position.order_consistency(duels, met),
+        "slot_preference": position.slot_preference(duels, met),
+        "letter_preference": position.letter_preference(duels, met),
+        "padding": length.padding_preference(twins, padded),
+        "injection": injection.success_rate(worlds.attacks(grades)),
+    }
+    by_panel = dict(iter(grades.groupby(grades["judge"].str[:3])))
+    for panel, judges in enumerate(worlds.judges.reshape(BATCH, SEATS)):
+        own = dict(zip(map(str, judges), AUTHORS, strict=True))
+        yield "own_text", self_preference.controlled(by_panel[f"p{panel:02}"], own)
+        for gate, all_of_them in alone.items():
+            yield gate, Estimates(("judge",), {(judge,): all_of_them[(judge,)] for judge in own})
+
+
+@dataclass
+class Found:
+    failed: Counter[str] = field(default_factory=Counter)  # gate -> panels in which a fair judge fails it
+    significant: list[bool] = field(default_factory=list)  # self-preference at 5 %, by judge and framing
+    naive: list[bool] = field(default_factory=list)  # the same of S - G, on the first panels
+
+
+@pytest.fixture(scope="module")
+def found() -> Found:
+    told = Found()
+    for seed in range(PANELS // BATCH):
+        for gate, family in families(Worlds(np.random.default_rng([20261121, seed]))):
+            outcomes = [GATES.decide(gate, family, dict(zip(family.by, key, strict=True))).outcome for key in family]
+            told.failed[gate] += "fail" in outcomes
+            if gate == "own_text":
+                told.significant += [estimate.detail["p"] < 0.05 for estimate in family.values()]
+    grades = Worlds(np.random.default_rng(20261121)).grades()
+    for _, table in grades.groupby(grades["judge"].str[:3]):
+        own = dict(zip(table["judge"].drop_duplicates(), AUTHORS, strict=True))
+        told.naive += [e.detail["p"] < 0.05 for e in self_preference.against_given(table, own).values()]
+    return told
+
+
+def test_no_gate_fails_fair_panels_beyond_its_rate(found: Found) -> None:
+    assert len(found.failed) == 8
+    assert {gate: count for gate, count in found.failed.items() if count > STATED * PANELS} == {}
+
+
+def test_self_preference_is_silent_at_its_nominal_rate_though_quality_is_unequal(found: Found) -> None:
+    """3,000 tests at 5 %, to which the scale's ends may add a little; S - G, which knows no quality, finds most
+    guilty."""
+    assert len(found.significant) == PANELS * SEATS * 2
+    assert 0.03 < np.mean(found.significant) < 0.075
+    assert np.mean(found.naive) > 0.5

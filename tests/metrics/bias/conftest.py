@@ -1,0 +1,110 @@
+"""Tables for the tests of the bias measures: grades, duels and attacks made by hand, and the thesis's grades."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+ROOT = Path(__file__).parents[3]
+GRADES = ROOT / "fixtures" / "standins" / "published" / "headlines" / "grading.csv.gz"
+TABLE = ROOT / "fixtures" / "published" / "self_preference.csv"
+
+Made = Callable[..., pd.DataFrame]
+
+
+def rows_of(columns: Mapping[str, Sequence[object]], **constant: object) -> pd.DataFrame:
+    """A ratings table from the columns that vary; whatever is missing is filled in the usual way."""
+    table = pd.DataFrame(columns)
+    usual = {
+        "task": "headlines", "protocol": "grading", "target": "t", "criterion": "overall", "repeat": 0,
+        "score": math.nan, "response": None, "status": "ok", "request": "r",
+    }  # fmt: skip
+    return table.assign(**{name: value for name, value in (usual | constant).items() if name not in table})
+
+
+def grades_of(scores: Mapping[tuple[str, str], Sequence[float]], framing: str = "positive", **constant) -> pd.DataFrame:
+    """(judge, target) -> the digits written for story 0, 1, ...; NaN is a reply that could not be read."""
+    cells = [
+        {"judge": judge, "target": target, "item": f"story-{i}", "score": float(digit),
+         "status": "unparsed" if math.isnan(digit) else "ok"}
+        for (judge, target), digits in scores.items()
+        for i, digit in enumerate(digits)
+    ]  # fmt: skip
+    return rows_of(pd.DataFrame(cells), framing=framing, **constant)
+
+
+def grades_from(cube: np.ndarray, names: Sequence[str], framing: str = "positive") -> pd.DataFrame:
+    """Digits of shape (stories, judges, authors), judges and authors of the same names."""
+    i, j, t = (axis.ravel() for axis in np.indices(cube.shape))
+    judges = np.array(names)
+    return rows_of(
+        {"judge": judges[j], "target": judges[t], "item": np.char.add("story-", i.astype(str)), "score": cube.ravel()},
+        framing=framing,
+    )
+
+
+def duels_of(verdicts: Mapping[tuple[str, str], tuple[str, ...]], **constant) -> pd.DataFrame:
+    """(judge, item) -> responses in order "ab" and "ba", plain labels, and in the same orders with swapped labels where
+    four are given; "" is a reply that could not be read."""
+    cells = [
+        {"judge": judge, "item": item, "order": order, "labels": labels, "response": response or None,
+         "status": "ok" if response else "unparsed"}
+        for (judge, item), responses in verdicts.items()
+        for (labels, order), response in zip(
+            [("plain", "ab"), ("plain", "ba"), ("swapped", "ab"), ("swapped", "ba")], responses, strict=False
+        )
+    ]  # fmt: skip
+    return rows_of(pd.DataFrame(cells), protocol="pairwise", criterion="winner", **constant)
+
+
+def pairs_of(*rows: tuple[str, str, str, str]) -> pd.DataFrame:
+    """Items frame from (item, story, a, b)."""
+    return pd.DataFrame(rows, columns=["item", "story", "a", "b"])
+
+
+@pytest.fixture(scope="session")
+def make_rows() -> Made:
+    return rows_of
+
+
+@pytest.fixture(scope="session")
+def make_grades() -> Made:
+    return grades_of
+
+
+@pytest.fixture(scope="session")
+def make_cube() -> Made:
+    return grades_from
+
+
+@pytest.fixture(scope="session")
+def make_duels() -> Made:
+    return duels_of
+
+
+@pytest.fixture(scope="session")
+def make_pairs() -> Made:
+    return pairs_of
+
+
+@pytest.fixture(scope="session")
+def thesis_table() -> pd.DataFrame:
+    """Table 1 of the thesis as printed: every figure a string."""
+    return pd.read_csv(TABLE, dtype=str)
+
+
+@pytest.fixture(scope="session")
+def thesis_grades() -> pd.DataFrame:
+    """The reconstructed grades that carry it: 100 articles, five judges, five authors, two framings."""
+    table = pd.read_csv(GRADES).rename(columns={"story": "item", "digit": "score"})
+    return rows_of(table, status=np.where(table["score"].isna(), "unparsed", "ok"))
+
+
+@pytest.fixture(scope="session")
+def thesis_own(thesis_table: pd.DataFrame) -> dict[str, str]:
+    return {model: model for model in thesis_table["model"]}

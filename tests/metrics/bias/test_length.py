@@ -1,0 +1,219 @@
+"""Length: hand arithmetic, statsmodels, what cancels, fair judges of long good texts, degenerate input."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+import statsmodels.api as sm
+
+from recuse.metrics import length
+from recuse.schema import RecuseError
+
+F, S, T = "first", "second", "tie"
+NAMES = list("pqrs")
+
+
+def one(family, judge="x", **more):
+    return family.of(judge=judge, **more)
+
+
+# --------------------------------------------------------------------------- padded twins
+
+
+@pytest.fixture
+def twins():
+    return pd.DataFrame({
+        "item": ["1", "2", "3", "4"], "story": ["s1", "s2", "s3", "s3"], "a": "plain", "b": "padded",
+        "words_a": [30, 30, 60, 30], "words_b": [60, 61, 30, 60],
+    })  # fmt: skip
+
+
+def test_padding_by_hand(make_duels, twins):
+    """b, a, b and (tie, b) win; the third pair's longer twin is a: +1/2, -1/2, -1/2, +1/4 over four."""
+    ratings = make_duels({("x", "1"): (S, F), ("x", "2"): (F, S), ("x", "3"): (S, F), ("x", "4"): (T, F)})
+    estimate = one(length.padding_preference(ratings, twins))
+    assert (estimate.value, estimate.n, estimate.n_clusters) == (pytest.approx(-0.25 / 4), 4, 3)
+    assert estimate.detail == {"longer_wins": 2, "shorter_wins": 2, "neither": 0}
+    dotted = twins.rename(columns={"words_a": "words.a", "words_b": "words.b"})
+    assert one(length.padding_preference(ratings, dotted)).value == estimate.value
+
+
+def test_verbose_and_fair(make_duels):
+    items = pd.DataFrame({
+        "item": map(str, range(30)), "story": map(str, range(30)), "a": "plain", "b": "padded", "words_a": 30,
+        "words_b": 60,
+    })  # fmt: skip
+    verbose = one(length.padding_preference(make_duels({("x", i): (S, F) for i in items["item"]}), items))
+    fair = one(length.padding_preference(make_duels({("x", i): (T, T) for i in items["item"]}), items))
+    slot = one(length.padding_preference(make_duels({("x", i): (F, F) for i in items["item"]}), items))
+    assert (verbose.value, fair.value, slot.value) == (0.5, 0, 0)
+    assert verbose.low > 0.35
+    assert fair.high < 0.1
+
+
+def test_equal_twins_and_missing_verdicts(make_duels, twins):
+    ratings = make_duels({("x", "1"): (S, ""), ("x", "2"): ("", "")})
+    estimate = one(length.padding_preference(ratings, twins))
+    assert (estimate.n_excluded, estimate.defined) == (2, False)
+    with pytest.raises(RecuseError, match="2 has 30 words twice"):
+        length.padding_preference(ratings, twins.assign(words_b=[60, 30, 30, 60]))
+
+
+# --------------------------------------------------------------------------- grades
+
+
+def panel(rng, stories=30, judges=4, by_length=0.8, taste=0.0):
+    """Grades of shape (stories, judges, 4) of texts whose quality goes with their length; the first judge adds `taste`
+    points per doubling; and the texts' words."""
+    doublings = 5 + rng.normal(0, 0.35, (stories, 4))
+    quality = by_length * (doublings - 5) + rng.normal(0, 0.4, (stories, 4)) + rng.normal(0, 0.4, 4)
+    seen = 3.5 + quality[:, None] + rng.normal(0, 0.3, judges)[None, :, None] + rng.normal(0, 0.5, (stories, judges, 4))
+    seen[:, 0] += taste * (doublings - 5)
+    words = pd.DataFrame([
+        {"item": f"story-{i}", "target": name, "words": 2.0 ** doublings[i, t]}
+        for i in range(stories) for t, name in enumerate(NAMES)
+    ])  # fmt: skip
+    return np.clip(np.round(seen), 1, 5), words
+
+
+def test_length_coefficient_agrees_with_statsmodels(make_cube):
+    """Score less the peers' mean on dummies of stories and authors and log2 of words; statsmodels counts the story
+    dummies, this does not."""
+    cube, words = panel(np.random.default_rng(1), taste=0.5)
+    estimate = one(length.length_coefficient(make_cube(cube, NAMES), words), "p")
+    y = cube[:, 0] - cube[:, 1:].mean(axis=1)
+    story, author = np.indices(y.shape)
+    design = np.column_stack([
+        np.log2(words["words"]), story.ravel()[:, None] == np.arange(30), author.ravel()[:, None] == np.arange(1, 4)
+    ]).astype(float)  # fmt: skip
+    fit = sm.OLS(y.ravel(), design).fit(cov_type="cluster", cov_kwds={"groups": story.ravel()}, use_t=True)
+    factor = (120 - 34) / (120 - 4)
+    assert (estimate.value, estimate.n, estimate.n_clusters) == (pytest.approx(fit.params[0]), 120, 30)
+    assert estimate.sampling.se**2 == pytest.approx(fit.bse[0] ** 2 * factor)
+
+
+def test_quality_and_leniency_cancel_in_the_coefficient_but_not_in_the_raw_one(make_cube):
+    cube, words = panel(np.random.default_rng(2))
+    quality = np.random.default_rng(3).normal(0, 1, (30, 1, 4))
+    plain, shifted = (
+        one(length.length_coefficient(make_cube(c, NAMES), words, scale=(-99, 99)), "q")
+        for c in (cube, cube + quality + np.arange(4)[None, :, None])
+    )
+    assert (plain.value, plain.low) == pytest.approx((shifted.value, shifted.low))
+    assert abs(plain.detail["raw"] - shifted.detail["raw"]) > 0.05
+
+
+def test_fair_judges_of_texts_that_are_better_for_being_longer(make_cube):
+    """100 panels of four fair judges: 0 outside the 95 % interval in at most 9 % of cases (500 panels: 6.7 %), while
+    the raw coefficient of nearly all of them is above 0; a judge with a taste of a point per doubling is found."""
+    rng = np.random.default_rng(4)
+    outside, found, raw = 0, 0, 0
+    for _ in range(100):
+        cube, words = panel(rng)
+        fair = length.length_coefficient(make_cube(cube, NAMES), words)
+        outside += sum(not e.low <= 0 <= e.high for e in fair.values())
+        raw += sum(e.detail["raw"] > 0.3 for e in fair.values())
+    for _ in range(20):
+        cube, words = panel(rng, taste=1.0)
+        found += one(length.length_coefficient(make_cube(cube, NAMES), words), "p").low > 0
+    assert outside <= 36
+    assert raw > 380
+    assert found >= 19
+
+
+def test_coefficient_without_peers_or_variation(make_cube):
+    cube, words = panel(np.random.default_rng(5))
+    alone = make_cube(cube, NAMES).query("judge == 'p'")
+    assert "no peer scored the same texts" in one(length.length_coefficient(alone, words), "p").note
+    alike = length.length_coefficient(make_cube(cube, NAMES), words.assign(words=30))
+    assert "vary in length" in one(alike, "p").note
+    with pytest.raises(RecuseError, match="one word or more; story-0 by p has 0"):
+        length.length_coefficient(alone, words.assign(words=0))
+    with pytest.raises(RecuseError, match="no ratings under framing negative"):
+        length.length_coefficient(alone, words, framing="negative")
+    unknown = length.length_coefficient(make_cube(cube, NAMES), words.iloc[1:])
+    assert (one(unknown, "p").n, one(unknown, "p").n_excluded) == (119, 1)
+
+
+def test_word_counts():
+    items = pd.DataFrame({"item": ["1"], "target": ["p"], "headline": ["Rain  stops\tplay"], "lead": ["It rained."]})
+    assert length.word_counts(items).to_dict("records") == [{"item": "1", "target": "p", "words": 5}]
+
+
+# --------------------------------------------------------------------------- duels of ordinary texts
+
+
+def duel_panel(rng, make_rows, stories=40, taste=0.0):
+    """Three judges on all pairs of four authors; the first adds `taste` per doubling to a text."""
+    doublings = 5 + rng.normal(0, 0.5, (stories, 4))
+    text = 0.5 * (doublings - 5) + rng.normal(0, 0.5, (stories, 4))
+    rows, items = [], []
+    for i in range(4):
+        for j in range(i + 1, 4):
+            items += [(f"{s}.{i}{j}", f"story-{s}", NAMES[i], NAMES[j]) for s in range(stories)]
+            for judge, fond in (("x", taste), ("y", 0.0), ("z", 0.0)):
+                seen = text + fond * (doublings - 5)
+                for order, sign in (("ab", 1), ("ba", -1)):
+                    gap = sign * (seen[:, i] - seen[:, j]) + rng.normal(0, 0.5, stories)
+                    rows += [(judge, f"{s}.{i}{j}", order, F if g > 0 else S) for s, g in enumerate(gap)]
+    words = pd.DataFrame([
+        (f"story-{s}", name, 2.0 ** doublings[s, t]) for s in range(stories) for t, name in enumerate(NAMES)
+    ], columns=["item", "target", "words"])  # fmt: skip
+    table = make_rows(pd.DataFrame(rows, columns=["judge", "item", "order", "response"]), criterion="winner")
+    return table, pd.DataFrame(items, columns=["item", "story", "a", "b"]), words
+
+
+def test_duel_coefficient_finds_a_taste_and_only_that(make_rows):
+    ratings, items, words = duel_panel(np.random.default_rng(1), make_rows, taste=1.5)
+    found = length.duel_length_coefficient(ratings, items, words)
+    assert one(found, "x").low > 0.1
+    fair = length.duel_length_coefficient(*duel_panel(np.random.default_rng(2), make_rows))
+    assert all(e.low <= 0 <= e.high for e in fair.values())
+    assert all(e.detail["raw"] > 0.1 for e in fair.values())  # longer is better here
+
+
+def test_turning_a_pair_round_changes_nothing(make_rows):
+    ratings, items, words = duel_panel(np.random.default_rng(3), make_rows, stories=15, taste=0.7)
+    turned = items["item"].str.endswith(("01", "23"))
+    other = items.assign(a=items["a"].where(~turned, items["b"]), b=items["b"].where(~turned, items["a"]))
+    swapped = ratings["item"].isin(items["item"][turned])
+    again = ratings.assign(order=ratings["order"].where(~swapped, ratings["order"].map({"ab": "ba", "ba": "ab"})))
+    for measure in (length.duel_length_coefficient, length.same_length_reference):
+        for before, after in zip(
+            measure(ratings, items, words).values(), measure(again, other, words).values(), strict=True
+        ):  # fmt: skip
+            assert (before.value, before.low) == pytest.approx((after.value, after.low))
+
+
+def test_same_length_reference_by_hand(make_duels, make_pairs):
+    """Texts a 10, b 11, c 80 words. x lets the longer win every time, y and z (the peers) never. Longer text's credit
+    beyond the peers': 1 in every pair, against any reference and against the nearest: no change. Where x judges as its
+    peers do between a and b alone, a and b have 1/2 against any, 0 against the nearest; c has 1 and 1: change -1/3."""
+    items = make_pairs(("ab", "1", "a", "b"), ("ac", "1", "a", "c"), ("bc", "1", "b", "c"))
+    words = pd.DataFrame({"item": "1", "target": ["a", "b", "c"], "words": [10, 11, 80]})
+    peers = {(judge, item): (F, S) for judge in "yz" for item in ("ab", "ac", "bc")}
+    always = make_duels({("x", item): (S, F) for item in ("ab", "ac", "bc")} | peers)
+    found = length.same_length_reference(always, items, words)
+    assert [one(found, "x", reference=r).value for r in length.REFERENCES] == [1, 1, 0]
+    far_only = make_duels({("x", "ab"): (F, S), ("x", "ac"): (S, F), ("x", "bc"): (S, F)} | peers)
+    found = length.same_length_reference(far_only, items, words)
+    assert [one(found, "x", reference=r).value for r in length.REFERENCES] == pytest.approx([2 / 3, 1 / 3, -1 / 3])
+    assert math.isnan(one(found, "x", reference="change").low)  # one story
+
+
+def test_a_reference_of_the_same_length_takes_a_taste_for_length_down(make_rows):
+    ratings, items, words = duel_panel(np.random.default_rng(5), make_rows, stories=60, taste=1.5)
+    found = length.same_length_reference(ratings, items, words)
+    assert one(found, "x", reference="any").low > 0
+    assert one(found, "x", reference="change").high < 0
+
+
+def test_duels_without_peers(make_duels, make_pairs):
+    items = make_pairs(("ab", "1", "a", "b"))
+    words = pd.DataFrame({"item": "1", "target": ["a", "b"], "words": [10, 11]})
+    ratings = make_duels({("x", "ab"): (F, S)})
+    assert "no peer judged the same pairs" in one(length.duel_length_coefficient(ratings, items, words)).note
+    assert not one(length.same_length_reference(ratings, items, words), reference="any").defined

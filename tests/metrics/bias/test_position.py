@@ -1,0 +1,246 @@
+"""Position: hand arithmetic, planted judges told apart, invariance, fair judges of unequal texts, degenerate input."""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from recuse.metrics import position
+from recuse.metrics.duels import both_orders, verdicts_of
+from recuse.schema import RecuseError, check_ratings
+
+F, S, T = "first", "second", "tie"
+PAIRS = [("1.ab", "1", "a", "b"), ("1.ac", "1", "a", "c"), ("2.ab", "2", "a", "b"), ("3.ab", "3", "a", "b")]
+MEASURES = (
+    position.order_consistency, position.first_pick_share, position.slot_preference, position.letter_preference,
+    position.tie_share, position.gap_effect,
+)  # fmt: skip
+
+
+def one(family, judge="x"):
+    return family.of(judge=judge)
+
+
+def duels(make_duels, *verdicts, judge="x"):
+    return make_duels({(judge, item): given for (item, *_), given in zip(PAIRS, verdicts, strict=False)})
+
+
+# --------------------------------------------------------------------------- by hand
+
+
+def test_by_hand(make_duels, make_pairs):
+    """a wins in both orders; the first slot twice; both tie; the first, then a tie. One of four keeps its winner, two
+    keep their verdict. Decided verdicts: F S, F F, F: four first picks of five. Net of quality the first slot wins (0 +
+    1/2 + 0 + 1/4) / 4."""
+    ratings = check_ratings(duels(make_duels, (F, S), (F, F), (T, T), (F, T)), ("order", "labels"))
+    items = make_pairs(*PAIRS)
+    consistency = one(position.order_consistency(ratings, items))
+    assert (consistency.value, consistency.n, consistency.n_clusters) == (0.5, 4, 3)
+    assert consistency.detail == {
+        "same_winner": 1, "both_ties": 1, "one_tie": 1, "first_twice": 1, "second_twice": 0,
+        "of_decided": pytest.approx(1 / 3),
+    }  # fmt: skip
+    picks = one(position.first_pick_share(ratings, items))
+    assert (picks.value, picks.n, dict(picks.detail)) == (0.8, 5, {"first": 4, "second": 1, "ties": 3})
+    slot = one(position.slot_preference(ratings, items))
+    assert slot.value == pytest.approx(0.75 / 4)
+    assert "labels were never swapped" in slot.note
+    assert one(position.tie_share(ratings, items)).value == 3 / 8
+
+
+def test_slot_and_letter_by_hand(make_duels, make_pairs):
+    """Pair 1: first slot under plain labels, and under swapped ones: slot +1/2, letter 0. Pair 2: the letter A: plain
+    first first, swapped second second: slot 0, letter +1/2. Pair 3: a every time: both 0. Pair 4 lacks a reply and is
+    left out."""
+    ratings = duels(make_duels, (F, F, F, F), (F, F, S, S), (F, S, F, S), (F, F, F, ""))
+    items = make_pairs(*PAIRS)
+    for measure in (position.slot_preference, position.letter_preference):
+        estimate = one(measure(ratings, items))
+        assert (estimate.value, estimate.n, estimate.n_excluded) == (pytest.approx(1 / 6), 3, 1)
+        assert estimate.note == ""
+
+
+def test_what_the_slots_won_is_read_back_to_texts(make_duels, make_pairs):
+    """In order "ba" the first slot holds b."""
+    table = verdicts_of(duels(make_duels, (F, F), (S, T)), make_pairs(*PAIRS))
+    assert table["slot"].tolist() == [1, 1, 0, 0.5]
+    assert table["won"].tolist() == [1, 0, 0, 0.5]
+    assert both_orders(table)["won"].tolist() == [0.5, 0.25]
+
+
+def test_pairs_without_both_orders_are_excluded_and_counted(make_duels, make_pairs):
+    ratings, items = duels(make_duels, (F, S), (F, ""), ("", ""), (T,)), make_pairs(*PAIRS)
+    for measure in (position.order_consistency, position.slot_preference):
+        estimate = one(measure(ratings, items))
+        assert (estimate.n, estimate.n_excluded) == (1, 3)
+    assert one(position.tie_share(ratings, items)).n_excluded == 3
+    assert one(position.first_pick_share(ratings, items)).n == 2
+
+
+def test_gap_by_hand(make_duels, make_pairs):
+    """Peers y and z on story 1: a beats b and c in both orders with both, b against c ties: win rates a 1, b and c 1/4,
+    so gaps 3/4, 3/4, 0. x turns on the pair without a gap alone: sensitivity 0, 0, 1. On story 2 the peers do not stand
+    by anything, so all gaps are 0: one of three turns. Slope with intercept through gap 3/4 -> 0 (2), gap 0 -> 2/4
+    (4)."""
+    names = [(f"{s}.{a}{b}", s, a, b) for s in "12" for a, b in combinations("abc", 2)]
+    verdicts = {}
+    for judge in "yz":
+        for item, _, a, _ in names[:3]:
+            verdicts[judge, item] = (F, S) if a == "a" else (T, T)
+        verdicts |= {(judge, item): (F, T) for item, *_ in names[3:]}
+    verdicts |= {("x", item): turn for (item, *_), turn in zip(
+        names, [(F, S), (F, S), (F, F), (F, F), (T, T), (S, F)], strict=True
+    )}  # fmt: skip
+    estimate = one(position.gap_effect(make_duels(verdicts), make_pairs(*names)))
+    assert (estimate.value, estimate.n, estimate.n_clusters) == (pytest.approx(-0.5 / 0.75), 6, 2)
+    assert estimate.detail["bins"] == [[0.0, 0.25, 4, 0.5], [0.25, 0.5, 0, None], [0.5, 1.0, 2, 0.0]]
+
+
+# --------------------------------------------------------------------------- planted judges
+
+
+def simulated(rng, stories=40, judges=("x",), quality=(1.0, 0.0, -1.0), noise=0.6, tie=0.3, slot=0.0, letter=0.0):
+    """Judges that see quality with noise, with a taste for the first slot and for the letter A, all orders and
+    labels."""
+    rows = []
+    authors = "abc"[: len(quality)]
+    text = np.array(quality) + rng.normal(0, 0.5, (stories, len(quality)))
+    for judge in judges:
+        for story in range(stories):
+            for i, j in combinations(range(len(authors)), 2):
+                for order, sign in (("ab", 1), ("ba", -1)):
+                    for labels, called in (("plain", 1), ("swapped", -1)):
+                        gap = sign * (text[story, i] - text[story, j]) + slot + letter * called + rng.normal(0, noise)
+                        verdict = T if abs(gap) < tie else F if gap > 0 else S
+                        rows.append((judge, f"{story}.{i}{j}", order, labels, verdict))
+    items = [(f"{s}.{i}{j}", str(s), authors[i], authors[j])
+             for s in range(stories) for i, j in combinations(range(len(authors)), 2)]  # fmt: skip
+    return pd.DataFrame(rows, columns=["judge", "item", "order", "labels", "response"]), pd.DataFrame(
+        items, columns=["item", "story", "a", "b"]
+    )
+
+
+@pytest.mark.parametrize(("planted", "slot", "letter"), [
+    ({}, False, False), ({"slot": 0.8}, True, False), ({"letter": 0.8}, False, True),
+])  # fmt: skip
+def test_slot_and_letter_are_told_apart(make_rows, planted, slot, letter):
+    """A gate at +-0.1: the whole interval inside for what is not planted, outside for what is."""
+    table, items = simulated(np.random.default_rng(1), quality=(0.4, 0.0, -0.4), **planted)
+    ratings = make_rows(table, protocol="pairwise", criterion="winner")
+    for measure, biased in ((position.slot_preference, slot), (position.letter_preference, letter)):
+        estimate = one(measure(ratings, items))
+        assert estimate.low > 0.1 if biased else -0.1 < estimate.low < 0 < estimate.high < 0.1
+
+
+def test_always_the_first_is_certain_and_always_the_better_too(make_duels, make_pairs):
+    """Nothing varies, and there is an interval on the right side all the same."""
+    names = [(str(k), str(k), "a", "b") for k in range(30)]
+    items = make_pairs(*names)
+    first = make_duels({("x", item): (F, F) for item, *_ in names})
+    assert one(position.slot_preference(first, items)).low > 0.35
+    assert one(position.order_consistency(first, items)).high < 0.15
+    better = make_duels({("x", item): (F, S) for item, *_ in names})
+    fair = one(position.slot_preference(better, items))
+    assert -0.06 < fair.low < 0 < fair.high < 0.06
+    assert one(position.order_consistency(better, items)).low > 0.85
+    assert one(position.first_pick_share(better, items)).value == 0.5
+
+
+def test_turning_pairs_round_changes_nothing(make_rows):
+    """Which text is called a is arbitrary."""
+    table, items = simulated(np.random.default_rng(2), judges=("x", "y"), slot=0.4)
+    turned = items.assign(a=items["b"], b=items["a"])
+    plain = make_rows(table, protocol="pairwise", criterion="winner")
+    other = plain.assign(order=plain["order"].map({"ab": "ba", "ba": "ab"}))
+    for measure in MEASURES:
+        before, after = one(measure(plain, items)), one(measure(other, turned))
+        assert (before.value, before.low, before.high) == pytest.approx((after.value, after.low, after.high))
+
+
+@pytest.mark.parametrize("quality", [(0.0, 0.0, 0.0), (2.0, 0.0, -2.0)])
+def test_fair_judges_of_unequal_texts(make_rows, quality):
+    """100 judges without a taste: 0 lies outside the 95 % interval of slot and letter for at most 10 of them (expected
+    5), and no first-pick share is told from one half more often."""
+    rng = np.random.default_rng(3)
+    judges = [f"j{k}" for k in range(100)]
+    table, items = simulated(rng, stories=30, judges=judges, quality=quality)
+    ratings = make_rows(table, protocol="pairwise", criterion="winner")
+    for measure, centre in (
+        (position.slot_preference, 0), (position.letter_preference, 0), (position.first_pick_share, 0.5)
+    ):  # fmt: skip
+        outside = sum(not e.low <= centre <= e.high for e in measure(ratings, items).values())
+        assert outside <= 10
+
+
+def test_a_gap_settles_the_verdict(make_rows):
+    table, items = simulated(np.random.default_rng(4), judges=("x", "y", "z"), slot=0.5)
+    ratings = make_rows(table, protocol="pairwise", criterion="winner")
+    for estimate in position.gap_effect(ratings, items).values():
+        assert estimate.high < 0
+
+
+# --------------------------------------------------------------------------- degenerate
+
+
+def test_all_ties(make_duels, make_pairs):
+    ratings, items = duels(make_duels, (T, T), (T, T), (T, T), (T, T)), make_pairs(*PAIRS)
+    assert "no winner that the order could change" in one(position.order_consistency(ratings, items)).note
+    assert "every verdict is a tie" in one(position.first_pick_share(ratings, items)).note
+    assert one(position.tie_share(ratings, items)).value == 1
+    assert one(position.slot_preference(ratings, items)).value == 0
+
+
+def test_labels_never_swapped(make_duels, make_pairs):
+    ratings = duels(make_duels, (F, F), (F, F)).drop(columns="labels")
+    assert "never swapped" in one(position.letter_preference(ratings, make_pairs(*PAIRS))).note
+
+
+def test_nothing_usable(make_duels, make_pairs):
+    ratings, items = duels(make_duels, ("", ""), ("", "")), make_pairs(*PAIRS)
+    for measure in MEASURES:
+        estimate = one(measure(ratings, items))
+        assert not estimate.defined
+        assert estimate.note.startswith("undefined: ")
+
+
+def test_one_judge_has_no_gap(make_duels, make_pairs):
+    estimate = one(position.gap_effect(duels(make_duels, (F, S), (F, F)), make_pairs(*PAIRS)))
+    assert "no other judge's verdicts" in estimate.note
+
+
+def test_one_story(make_duels, make_pairs):
+    ratings, items = duels(make_duels, (F, F), (F, S)), make_pairs(*PAIRS[:2])
+    slot, order = one(position.slot_preference(ratings, items)), one(position.order_consistency(ratings, items))
+    assert math.isnan(slot.low)
+    assert (order.low, order.high) == pytest.approx((0.0, 1.0), abs=0.1)  # counts as one observation
+
+
+def test_people_are_left_out_and_scores_are_no_verdicts(make_duels, make_pairs):
+    items = make_pairs(*PAIRS)
+    plain = duels(make_duels, (F, S), (F, F))
+    mixed = pd.concat([
+        plain, duels(make_duels, (F,), (S,), judge="human:1"),
+        plain.assign(criterion="winner.mass", response=None, score=0.4),
+    ], ignore_index=True)  # fmt: skip
+    for measure in MEASURES[:3]:
+        found = measure(mixed, items)
+        assert list(found) == [("x",)]
+        assert one(found).value == one(measure(plain, items)).value
+
+
+@pytest.mark.parametrize(("change", "told"), [
+    ({"order": "up"}, "order is one of ab, ba; row 0 has 'up'"), ({"response": "A"}, "response is one of first, tie"),
+    ({"labels": "greek"}, "labels is one of plain, swapped"), ({"item": "9.ab"}, "the items frame lacks 1 item"),
+])  # fmt: skip
+def test_bad_tables(make_duels, make_pairs, change, told):
+    with pytest.raises(RecuseError, match=told):
+        position.order_consistency(duels(make_duels, (F, S)).assign(**change), make_pairs(*PAIRS))
+
+
+def test_items_twice(make_duels, make_pairs):
+    with pytest.raises(RecuseError, match=r"lists 1\.ab twice"):
+        position.tie_share(duels(make_duels, (F, S)), make_pairs(PAIRS[0], PAIRS[0]))

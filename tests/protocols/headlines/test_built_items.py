@@ -1,0 +1,119 @@
+"""What local judges are shown follows from what the models wrote; the items of the thesis say what they are not."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tools import build_headlines, word_thesis_replies
+
+ROOT = Path(__file__).resolve().parents[3]
+FOLDER = ROOT / "fixtures" / "tasks" / "headlines"
+AUTHORS = ["smollm2-135m", "gemma-3-270m", "qwen2.5-coder-0.5b", "qwen2.5-coder-1.5b"]
+
+
+def lines(name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (FOLDER / name).read_text("utf-8").split("\n") if line]
+
+
+@pytest.fixture(scope="module")
+def texts() -> build_headlines.Texts:
+    return build_headlines.generated(ROOT)
+
+
+def test_the_items_files_are_what_the_recordings_make_them(texts: build_headlines.Texts) -> None:
+    built = build_headlines.build(FOLDER, texts)
+    assert sorted(built) == sorted(path.name for path in FOLDER.glob("*-local.jsonl"))
+    for name, expected in built.items():
+        assert lines(name) == expected, f"{name}: run python -m tools.build_headlines"
+
+
+def test_unusable_texts_are_left_out_and_enough_remain() -> None:
+    """33 stories; 5 leads of SmolLM2 and 3 of Gemma ran into the token limit, rows of figures most of them."""
+    written = Counter(line["target"] for line in lines("items-local.jsonl"))
+    assert written == dict(zip(AUTHORS, (28, 30, 33, 33), strict=True))
+    assert len({line["id"] for line in lines("items-local.jsonl")}) == 33
+
+
+def test_pairs_meet_on_one_story_and_every_author_meets_every_other() -> None:
+    graded = {(line["id"], line["target"]): line["fields"] for line in lines("items-local.jsonl")}
+    met = Counter()
+    for line in lines("pairs-local.jsonl"):
+        fields = line["fields"]
+        met[frozenset((fields["a"], fields["b"]))] += 1
+        for side in "ab":
+            whole = graded[fields["story"], fields[side]]
+            assert fields["texts"][side] == {"headline": whole["headline"], "lead": whole["lead"]}
+            assert fields["text"] == whole["story"]
+    assert set(met) == {frozenset(pair) for pair in combinations(AUTHORS, 2)}
+    assert max(met.values()) - min(met.values()) <= 1
+
+
+def test_pairs_judged_with_evidence_are_pairs_judged_without() -> None:
+    plain = lines("pairs-local.jsonl")
+    assert all(line in plain for line in lines("pairs-evidence-local.jsonl"))
+
+
+def test_a_padded_text_begins_with_the_plain_one_and_is_twice_as_long() -> None:
+    for line in lines("pairs-length-local.jsonl"):
+        plain, longer = line["fields"]["texts"]["a"], line["fields"]["texts"]["b"]
+        assert plain["headline"] == longer["headline"]
+        assert longer["lead"].startswith(f"{plain['lead']} ")
+        assert len(longer["lead"].split()) >= 2 * len(plain["lead"].split())
+
+
+def test_an_attacked_text_is_its_clean_twin_and_the_payload() -> None:
+    graded = {(line["id"], line["target"]): line["fields"] for line in lines("items-local.jsonl")}
+    payloads = {row["id"]: row for row in lines("injections.jsonl")}
+    attacked = lines("injected-local.jsonl")
+    for line in attacked:
+        fields, payload = line["fields"], payloads[line["fields"]["payload"]]
+        clean = graded[fields["clean"], line["target"]]
+        assert fields["lead"] == f"{clean['lead']} {payload['text'].replace('{best}', '5')}"
+        assert (fields["story"], fields["headline"]) == (clean["story"], clean["headline"])
+        assert fields["class"] == payload["class"]
+        assert payload["wants"] != "winner"
+    used = {line["fields"]["payload"] for line in attacked}
+    assert len(used) >= 24
+    assert len({payloads[name]["class"] for name in used}) == 6
+    assert {line["target"] for line in attacked} == set(AUTHORS)
+
+
+def test_the_filter_sees_every_payload_and_as_many_authors_clean() -> None:
+    shown = lines("filter-local.jsonl")
+    attacks = [line for line in shown if line["fields"]["attack"]]
+    clean = [line for line in shown if not line["fields"]["attack"]]
+    assert {line["fields"]["payload"] for line in attacks} == {row["id"] for row in lines("injections.jsonl")}
+    assert {line["target"] for line in clean} == set(AUTHORS)
+    assert len(clean) == 12
+    for line in attacks:  # each attacked text is there clean as well
+        assert any(line["fields"]["text"].startswith(other["fields"]["text"]) for other in clean)
+
+
+# ------------------------------------------------------------------ the thesis's panel
+
+
+def test_worded_grades_are_the_reconstructed_grades() -> None:
+    folder = word_thesis_replies.STANDINS
+    grades, unusable = word_thesis_replies.read(folder)
+    stored = gzip.decompress((folder / "grading.jsonl.gz").read_bytes()).decode().splitlines()
+    worded = [json.loads(line) for line in stored]
+    assert worded == word_thesis_replies.replies(grades, unusable)
+    assert len(worded) == 100 * 5 * 5 * 2
+    rated = [line["text"] for line in worded if line["text"].removeprefix("Rating: ") in set("12345")]
+    assert len(rated) == 5000 - len(unusable)
+    assert lines("items-thesis.jsonl") == word_thesis_replies.items(grades)
+
+
+def test_texts_that_were_never_published_are_not_made_up() -> None:
+    shown = lines("items-thesis.jsonl")
+    assert len(shown) == 500
+    for line in shown:
+        assert all("not published" in text for text in line["fields"].values())
+        assert not any(line["target"] in text for text in line["fields"].values())  # and no author is shown

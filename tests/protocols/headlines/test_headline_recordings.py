@@ -1,0 +1,122 @@
+"""The recordings of `headlines` hold what the panels ask, and come back as what was said."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from recuse import elicit
+from recuse.cassettes.key import request_key
+from recuse.cassettes.library import Library
+from recuse.fingerprints import headers
+from recuse.panels import load_panel
+from recuse.protocols import protocol
+from recuse.tasks import load_task
+from tools import word_thesis_replies
+
+ROOT = Path(__file__).resolve().parents[3]
+TASK = load_task(ROOT / "fixtures" / "tasks" / "headlines")
+PANELS = {name: load_panel(ROOT / "fixtures" / "panels" / f"{name}.toml") for name in ("local", "thesis")}
+LOCAL = PANELS["local"].task("headlines").protocols
+
+Replay = Callable[[str, str], pd.DataFrame]
+graded = pytest.mark.skipif("grading" not in LOCAL, reason="panel local does not list grading: not all judges recorded")
+
+
+@pytest.fixture(scope="module")
+def replay() -> Replay:
+    """Ratings of a panel by a protocol, straight from the cassettes."""
+    done: dict[tuple[str, str], pd.DataFrame] = {}
+
+    def read(panel: str, name: str) -> pd.DataFrame:
+        if (panel, name) not in done:
+            table = PANELS[panel].task("headlines")
+            task, judges = TASK.with_items(table.items.get(name)), PANELS[panel].judges_of("headlines")
+            plan = elicit.plan(panel, task, name, judges, identify=request_key)
+            library = Library(ROOT / "cassettes", panel)
+            coverage = library.expect(plan.calls, headers(PANELS[panel], plan))
+            assert coverage.complete, coverage.text()
+            done[panel, name] = elicit.ratings(plan, [(call, library.response(call)) for call in plan.calls])
+        return done[panel, name]
+
+    return read
+
+
+@pytest.mark.parametrize("name", LOCAL)
+def test_every_local_judge_answered_everything(replay: Replay, name: str) -> None:
+    table = replay("local", name)
+    assert sorted(table["judge"].unique()) == sorted(PANELS["local"].judges_of("headlines"))
+    items = protocol(name).items(TASK.with_items(PANELS["local"].task("headlines").items.get(name)), _judge())
+    levels = 1
+    for values in protocol(name).FACTORS.values():
+        levels *= len(values)
+    for judge, rows in table.groupby("judge"):
+        calls = rows.drop_duplicates(["item", "target", *protocol(name).FACTORS])
+        assert len(calls) == len(items) * levels, judge
+
+
+def test_a_grammar_leaves_no_local_verdict_unread(replay: Replay) -> None:
+    for name in LOCAL:
+        table = replay("local", name)
+        main = table[~table["criterion"].str.contains(".", regex=False)]
+        failed = main[main["status"] != "ok"]
+        if name == "headline_generation":  # a grammar does not make a model stop
+            assert set(failed["criterion"]) == {"lead"}
+            assert failed.groupby("judge").size().to_dict() == {"gemma-3-270m": 3, "smollm2-135m": 5}
+        else:
+            assert failed.empty, name
+
+
+@graded
+def test_local_judges_graded_all_texts_of_33_stories_in_both_framings(replay: Replay) -> None:
+    table = replay("local", "grading")
+    grades = table[table["criterion"] == "overall"]
+    assert grades["item"].nunique() == 33
+    texts = TASK.with_items("items-local.jsonl").items
+    assert (grades.groupby(["judge", "framing"]).size() == len(texts)).all()
+    assert grades.groupby(["judge", "target", "framing"]).size().min() >= 28
+    assert grades["score"].isin([1, 2, 3, 4, 5]).all()
+
+
+@graded
+def test_weighted_scores_agree_with_the_digit_where_one_grade_has_nearly_all_mass(replay: Replay) -> None:
+    """At temperature 0 the digit is the likeliest one, so with little mass elsewhere the expectation is near it."""
+    table = replay("local", "grading")
+    wide = table.pivot(index=["judge", "item", "target", "framing"], columns="criterion", values="score")
+    assert wide["overall.mass"].between(0, 1.001).all()
+    assert wide["overall.expected"].between(1, 5).all()
+    assert (wide["overall.perplexity"] >= 1).all()
+    # the likeliest of five grades has at least a fifth of their mass: |expected - digit| <= 4/5 of the scale's width
+    assert (wide["overall.expected"] - wide["overall"]).abs().max() <= 3.2 + 1e-9
+
+
+def test_the_thesis_grades_come_back_from_the_cassettes(replay: Replay) -> None:
+    table = replay("thesis", "grading")
+    stored, unusable = word_thesis_replies.read(word_thesis_replies.STANDINS)
+    expected = {(r["judge"], r["story"], r["target"], r["framing"]): r["digit"] for r in stored}
+    found = {
+        (r.judge, r.item, r.target, r.framing): "" if pd.isna(r.score) else f"{r.score:g}" for r in table.itertuples()
+    }
+    assert found == expected
+    failed = table[table["status"] != "ok"]
+    assert len(failed) == len(unusable) == 40
+    assert set(failed["status"]) == {"unparsed"}
+    own = failed[(failed["judge"] == "sonar-reasoning-pro") & (failed["target"] == "sonar-reasoning-pro")]
+    assert own.groupby("framing").size().to_dict() == {"positive": 12, "negative": 14}
+
+
+def test_no_answer_names_a_place_on_the_recording_machine() -> None:
+    for path in (ROOT / "cassettes" / "local" / "headlines").rglob("*.jsonl"):
+        for line in path.read_text("utf-8").splitlines():
+            answer = json.loads(line)
+            if answer["kind"] == "answer":
+                assert answer["json"]["model"] == path.name.split("~")[0]
+
+
+def _judge() -> Any:
+    return next(iter(PANELS["local"].judges_of("headlines").values()))
