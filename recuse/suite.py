@@ -205,7 +205,7 @@ class Suite:
                 self.root / "cassettes",
                 panel,
                 mode=self.mode,
-                secrets=_secrets(self.panels[panel]),
+                secrets=_secrets(self.panels[panel]) if self.mode != "replay" else (),
                 command=f"pytest evals/ --panel {shown} --record=missing",
             )
         return self._libraries[panel]

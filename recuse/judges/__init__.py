@@ -62,7 +62,8 @@ def _sound(reply: Reply) -> Reply:
     if not isinstance(reply.text, str):
         raise TypeError("the answer is not a text")
     usage = Usage(_count(reply.usage.input_tokens), _count(reply.usage.output_tokens))
-    return replace(reply, usage=usage, model=reply.model if isinstance(reply.model, str) else None)
+    model = reply.model if isinstance(reply.model, str) else None
+    return reply if usage == reply.usage and model == reply.model else replace(reply, usage=usage, model=model)
 
 
 def _count(value: object) -> int | None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from recuse.schema import Judgement, Reply, Status
@@ -74,7 +73,7 @@ def json_value(reply: Reply, kind: type[dict[str, Any]] | type[list[Any]]) -> An
 
 def score(value: object, criterion: str, scale: tuple[float, float]) -> Judgement:
     """A number on the scale, or the reason why not. A number in quotes is not a number."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
         return Judgement(criterion, status="unparsed", why=f"{criterion} is {_short(repr(value))}, not a number")
     try:
         number = float(value)
@@ -92,7 +91,7 @@ def all_failed(criteria: Iterable[str], failure: Unreadable) -> list[Judgement]:
 
 def member(value: object, key: str, criterion: str) -> object:
     """`value[key]`, or `Unreadable` saying what is lacking."""
-    if not isinstance(value, Mapping) or key not in value:
+    if not isinstance(value, dict) or key not in value:
         raise Unreadable("unparsed", f"the reply lacks {criterion}")
     return value[key]
 
@@ -112,32 +111,40 @@ def _values(text: str, kind: type, cut: str) -> Iterator[Any]:
 
 def _decoded(text: str, position: int, what: str, cut: str) -> tuple[Any, int]:
     """The value that begins at `position` and where it ends. Raises `Unreadable` for a value that is broken."""
-    faults: list[str] = []
-    decoder = json.JSONDecoder(object_pairs_hook=partial(_object, faults), parse_constant=partial(_constant, faults))
     try:
-        value, end = decoder.raw_decode(text, position)
+        value, end = _DECODER.raw_decode(text, position)
+    except _Fault as fault:
+        raise Unreadable("unparsed", f"{what} {fault}") from None
     except json.JSONDecodeError as error:
         raise Unreadable("unparsed", f"{what} is broken at character {error.pos}: {error.msg}{cut}") from None
     except RecursionError:
         raise Unreadable("unparsed", f"{what} is nested too deeply") from None
     except ValueError as error:  # a number of thousands of digits
         raise Unreadable("unparsed", f"{what} cannot be read: {error}") from None
-    if faults or _deep(value):
-        raise Unreadable("unparsed", f"{what} {faults[0] if faults else 'is nested too deeply'}")
+    brackets = text.count("{", position, end) + text.count("[", position, end)
+    if brackets > DEEPEST and _deep(value):  # fewer brackets cannot be nested deeper
+        raise Unreadable("unparsed", f"{what} is nested too deeply")
     return value, end
 
 
-def _object(faults: list[str], pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+class _Fault(ValueError):
+    """Well-formed JSON that is nevertheless not one clear answer; the text says what it does."""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) != len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        faults.append(f"has the key {_short(repr(twice))} twice")
+        raise _Fault(f"has the key {_short(repr(twice))} twice")
     return value
 
 
-def _constant(faults: list[str], name: str) -> None:
-    faults.append(f"holds {name}, which is not a JSON number")
+def _constant(name: str) -> None:
+    raise _Fault(f"holds {name}, which is not a JSON number")
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant)  # one for all: making one is slow
 
 
 def _deep(value: Any) -> bool:
