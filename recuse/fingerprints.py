@@ -54,7 +54,7 @@ def rubric_hash(task: Task) -> str:
 
 def _asked(judge: Judge, call: Call) -> dict[str, Any]:
     body = json.loads(call.request.body)
-    nested = next((body[name] for name in ("generationConfig", "options") if name in body), {})
+    nested: dict[str, Any] = next((body[name] for name in ("generationConfig", "options") if name in body), {})
     config = {**body, **nested}  # some formats keep their sampling parameters a level deeper
     return {
         "wire": judge.wire,

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from recuse.tasks import Task
 
 MARKER = "elicits(task, protocol): this test asks the judges of every selected panel that has this task and protocol"
-VERDICT, MEASUREMENT, UNMEASURED = "recuse.verdict", "recuse.measurement", "recuse.unmeasured"
+VERDICT, MEASUREMENT = "recuse.verdict", "recuse.measurement"
+UNMEASURED, UNASKED = "recuse.unmeasured", "recuse.unasked"
 _suite = pytest.StashKey["Suite"]()
 _mistake = pytest.StashKey[str]()
 _told = pytest.StashKey[set[str]]()
@@ -247,9 +248,17 @@ def pytest_runtest_makereport(
     elif call.when == "call" and waived and call.excinfo is None:
         report.outcome = "skipped"
         report.wasxfail = "; ".join(str(verdict.waiver["reason"]) for verdict in waived if verdict.waiver)
+    elif report.skipped and _about_nobody(item):
+        report.user_properties.append((UNASKED, True))
     elif report.failed and _asks_judges(item):
         report.user_properties.append((UNMEASURED, str(report.longrepr).strip().splitlines()[-1][:300]))
     return report
+
+
+def _about_nobody(item: pytest.Item) -> bool:
+    """Whether no selected panel has what the test asks for."""
+    called = getattr(item, "callspec", None)
+    return called is not None and called.params.get("panel") == ""
 
 
 def _asks_judges(item: pytest.Item) -> bool:
@@ -307,7 +316,9 @@ class _Gathering:
         if report.when == "call" and properties:
             self.run.add(properties)
         for name, value in properties:
-            if name == UNMEASURED:
+            if name == UNASKED:
+                self.run.unasked = True
+            elif name == UNMEASURED:
                 self.run.unmeasured[report.nodeid] = str(value)
 
     @pytest.hookimpl(optionalhook=True)

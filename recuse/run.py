@@ -25,6 +25,7 @@ class Run:
     objections: list[str] = field(default_factory=list)  # what is wrong with the run as a whole
     results: dict[str, Any] = field(default_factory=dict)
     complete: bool = False
+    unasked: bool = False  # some eval found no panel that has its task and protocol
 
     def add(self, properties: Sequence[tuple[str, Any]]) -> None:
         for kind, record in properties:
@@ -71,6 +72,8 @@ class Run:
         if self.complete:
             seen = [(record["gate"], record["subject"]) for record in self.verdicts]
             self.objections += suite.gates.unused_waivers(seen, {"panel": list(suite.panels)})
+            if not self.unasked:  # an eval that no panel answers may well own the gate
+                self.objections += suite.gates.unused_gates(seen)
 
     def _compare(self, suite: Suite, path: Path, strict: bool) -> dict[str, Any] | None:
         from recuse import baseline as baselines

@@ -192,19 +192,19 @@ def several_tasks() -> Results:
                 subject = {"task": task, "panel": panel, "judge": judge["name"], "framing": framing}
                 estimate = estimated("framing_shift", 0.3 * i - 0.4, 0.2, over="items", n=100, unit="points")
                 results["verdicts"].append(
-                    verdict_on("scale_framing", "framing_shift", subject, estimate, {"within": [-0.5, 0.5]})
+                    verdict_on("scale_direction", "framing_shift", subject, estimate, {"within": [-0.5, 0.5]})
                 )
         matrix = matrix_of(
             [j["name"] for j in judges], list(JUDGES), [[0.1 * (i - k) for k in range(5)] for i in range(len(judges))]
         )
         results["measurements"].append(
             measured(
-                "scale_framing", {"task": task, "panel": panel}, estimated("shift_matrix", 0.1, 0.05, detail=matrix)
+                "scale_direction", {"task": task, "panel": panel}, estimated("shift_matrix", 0.1, 0.05, detail=matrix)
             )
         )
     results["questions"].append(
         {
-            "id": "scale_framing",
+            "id": "scale_direction",
             "title": "Does the direction of the scale change the score?",
             "task": "headlines",
             "protocols": ["grading"],

@@ -253,7 +253,7 @@ def test_a_questions_note_stands_before_its_numbers() -> None:
 def test_several_panels_and_tasks() -> None:
     tree = read(html_of(samples.several_tasks()))
     headings = [
-        h.text for h in next(e for e in tree.all("section") if e.attributes["id"] == "q-scale_framing").all("h3")
+        h.text for h in next(e for e in tree.all("section") if e.attributes["id"] == "q-scale_direction").all("h3")
     ]
     assert headings == ["Panel published, headlines reconstructed", "Panel local, headlines recorded"]
 
@@ -280,7 +280,7 @@ def test_a_local_template_replaces_the_shipped_one(tmp_path: Path) -> None:
 
 def test_a_local_template_for_a_question_without_panel(tmp_path: Path) -> None:
     (tmp_path / "panels").mkdir()
-    (tmp_path / "panels" / "scale_framing.html.j2").write_text("<p>{{ it.forests | length }} forest</p>")
+    (tmp_path / "panels" / "scale_direction.html.j2").write_text("<p>{{ it.forests | length }} forest</p>")
     assert "<p>1 forest</p>" in page(normalised(samples.several_tasks()), "headline", [tmp_path])
 
 
