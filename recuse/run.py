@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 VERDICT, MEASUREMENT = "recuse.verdict", "recuse.measurement"
 BASELINE = Path("reports") / "baseline.json"
+UNUSED_SHOWN = 10
 
 
 @dataclass
@@ -64,6 +65,10 @@ class Run:
 
         written = Path("reports") / "index.html"
         parts = [report.terminal(self.results, width, color, written)] if self.results else []
+        unused = self.results.get("cassettes", {}).get("unused_lines", [])
+        parts += [f"recuse: recorded but not used: {line}" for line in unused[:UNUSED_SHOWN]]
+        if len(unused) > UNUSED_SHOWN:
+            parts.append(f"recuse: ... and {len(unused) - UNUSED_SHOWN} more such lines in results.json")
         return "\n".join([*parts, *(f"recuse: {line}" for line in self.objections)])
 
     def _check_gates(self, suite: Suite) -> None:
@@ -134,7 +139,8 @@ class Run:
                 counts[name] += part[name]
             counts["interactions"] += part["used"] + part["unused"]
         total = {name: sum(c[name] for c in by_panel.values()) for name in ("files", "interactions", "used", "unused")}
-        return {**total, "by_panel": by_panel}
+        lines = [line for _, part in sorted(self.replayed.items()) for line in part["unused_lines"]]
+        return {**total, "by_panel": by_panel, "unused_lines": lines}
 
 
 def _panel(suite: Suite, name: str) -> Mapping[str, Any]:

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from recuse import elicit
+from recuse.cassettes.coverage import unused_lines
 from recuse.cassettes.key import call_headers, request_key
 from recuse.cassettes.library import Library, Mode
 from recuse.cassettes.misses import MissingInteractionError
@@ -220,11 +221,12 @@ class Suite:
         answers: Sequence[tuple[Call, RawResponse]],
     ) -> None:
         cells = {call.cell for call in plan.calls}
-        unused = sum(u.cell in cells for u in library.unused())
+        unused = [found for found in library.unused() if found.cell in cells]
         self._replayed[f"{panel}/{task}/{protocol}"] = {
             "files": len(cells),
             "used": len(plan.calls),
-            "unused": unused,
+            "unused": len(unused),
+            "unused_lines": [line.strip() for line in unused_lines(unused)],
             "usage": usage_of(panel, plan, answers),
             "words": words_of(panel, plan, answers),
         }

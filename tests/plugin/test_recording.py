@@ -149,3 +149,6 @@ def test_what_the_plan_no_longer_asks_for_is_reported_as_unused(hosted) -> None:
     assert run.code == pytest.ExitCode.OK
     counts: dict[str, Any] = run.results["cassettes"]
     assert (counts["used"], counts["unused"], counts["interactions"]) == (36, 12, 48)
+    assert len(counts["unused_lines"]) == 12
+    assert "rubric/bob~alpha~attributed" in "".join(counts["unused_lines"])
+    assert "recorded but not used" in run.text
