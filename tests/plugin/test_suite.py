@@ -56,12 +56,20 @@ def test_a_failure_is_kept_and_told_again(suite_of: MakeSuite, recorded, tmp_pat
     assert first.value is second.value
 
 
-def test_while_replaying_nothing_outside_is_reached_and_afterwards_it_is_again(suite_of: MakeSuite) -> None:
-    with suite_of(), pytest.raises(NetworkBlockedError, match="recorded runs never use the network"):
-        socket.getaddrinfo("example.com", 443)
+def connect_outside() -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as unguarded:
         unguarded.settimeout(0.01)
         unguarded.connect_ex(("203.0.113.1", 9))  # a documentation address; UDP connects without sending
+
+
+def test_while_replaying_nothing_outside_is_reached_and_afterwards_it_is_again(suite_of: MakeSuite) -> None:
+    try:
+        connect_outside()
+    except NetworkBlockedError:
+        pytest.skip("evals/ run in this very session and hold the block until its end")
+    with suite_of(), pytest.raises(NetworkBlockedError, match="recorded runs never use the network"):
+        socket.getaddrinfo("example.com", 443)
+    connect_outside()
 
 
 def test_what_is_replayed_is_accounted_for(suite_of: MakeSuite) -> None:
