@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 from pydantic import Field, model_validator
 
 from recuse.configuration import ConfigurationError, Table, parse, read_toml
-from recuse.judges import WIRES
+from recuse.judges import wire
 from recuse.naming import checked_distinct, checked_name
-from recuse.protocols import PROTOCOLS
+from recuse.protocols import protocol
 from recuse.schema import Judge, Provenance, RecuseError
 
 
@@ -57,8 +57,10 @@ class JudgeTable(Table):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if self.wire not in WIRES:
-            raise ValueError(f"unknown wire format {self.wire!r}; known: {', '.join(WIRES)}")
+        try:
+            wire(self.wire)
+        except RecuseError as error:
+            raise ValueError(str(error)) from None  # told with the place in the file
         if any(mark in self.base_url for mark in "@?#"):  # not shown: it may hold a secret
             raise ValueError("base_url may not carry credentials or a query; name the key's variable in api_key_env")
         if not self.base_url.startswith(("http://", "https://")) or self.base_url.endswith("/") or not self.host:
@@ -175,10 +177,11 @@ def load_panel(path: Path) -> Panel:
     for task in table.task:
         checked_name(task.name, "task", where)
         checked_distinct(task.protocols, "protocol", where)
-        if unknown := [p for p in task.protocols if p not in PROTOCOLS]:
-            raise ConfigurationError(
-                f"{path}: task {task.name}: unknown protocol {', '.join(unknown)}; known: {', '.join(PROTOCOLS)}"
-            )
+        for name in task.protocols:
+            try:
+                protocol(checked_name(name, "protocol", where))
+            except RecuseError as error:
+                raise ConfigurationError(f"{path}: task {task.name}: {error}") from error
         for key, given in (("repeats", task.repeats), ("items", task.items)):
             if unknown := [p for p in given if p not in task.protocols]:
                 raise ConfigurationError(

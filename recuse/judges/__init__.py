@@ -1,4 +1,5 @@
-"""Wire formats: prompt -> HTTP request -> reply. One file per format; add yours to WIRES.
+"""Wire formats: prompt -> HTTP request -> reply. One file per format; add yours to WIRES, or leave it in your own
+repository and name the module in the panel file: wire = "our_judges.house_chat".
 
 A wire format is a module with four functions:
 
@@ -14,11 +15,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from importlib import import_module
 from typing import Any, Protocol, cast
 
+from recuse.extensions import named_module
 from recuse.policy import is_policy_refusal
-from recuse.schema import Judge, Prompt, RawResponse, RecuseError, Reply, Request, Usage
+from recuse.schema import Judge, Prompt, RawResponse, Reply, Request, Usage
 
 WIRES = ("openai_chat", "anthropic_messages", "gemini_generate")
 
@@ -33,9 +34,8 @@ class Wire(Protocol):
 
 
 def wire(name: str) -> Wire:
-    if name not in WIRES:
-        raise RecuseError(f"unknown wire format {name!r}; known: {', '.join(WIRES)}")
-    return cast(Wire, import_module(f"recuse.judges.{name}"))
+    needs = ("request", "headers", "read", "payload")
+    return cast(Wire, named_module(name, what="wire format", package=__name__, known=WIRES, needs=needs))
 
 
 def read_response(format_: Wire, response: RawResponse) -> Reply:

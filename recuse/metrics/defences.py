@@ -1,8 +1,8 @@
 """Defences against prompt injection: what they stop, and what clean text they block.
 
 Five of them (thesis on bias in LLM self-evaluation, sec. 2.3.1). Two read the text (`recuse.metrics.text_filters`), one
-asks a model about the text, one asks a model about the judge's reply (`filter_blocks` turns their verdicts into
-blocks), and one asks other judges (`committee_blocks`). Each ends in a table of blocks,
+asks a model about the text (`filter_blocks` turns its verdicts into blocks), one asks a model about the judge's reply
+(`reply_blocks`), and one asks other judges (`committee_blocks`). Each ends in a table of blocks,
 
     defence, item (or payload), blocked            and judge, where a block is about one judge's reply
 
@@ -25,7 +25,7 @@ from recuse.schema import Estimate, Estimates, RecuseError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["clean_blocked", "committee_blocks", "filter_blocks", "stopped", "text_blocks"]
+__all__ = ["clean_blocked", "committee_blocks", "filter_blocks", "reply_blocks", "stopped", "text_blocks"]
 
 
 def text_blocks(attacked: pd.DataFrame, clean: pd.DataFrame, limit: float = 3.0) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -68,28 +68,53 @@ def text_blocks(attacked: pd.DataFrame, clean: pd.DataFrame, limit: float = 3.0)
 def filter_blocks(
     verdicts: pd.DataFrame, items: pd.DataFrame, defence: str = "llm_input_filter", *, suspicious: str = "yes"
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Blocks on payloads and on clean texts from the ratings of a filter protocol; each filtering model is a defence of
+    """Blocks on payloads and on clean texts from the ratings of an input filter; each filtering model is a defence of
     its own, "<defence>:<model>".
 
     `items` has columns item, target, attack (true or false), payload and story (or `clean`; else the text is its own
-    story). A payload is blocked where the text that carried it was; it need not be the text that was graded. For an
-    output filter, which reads a judge's reply, `items` also has a column `judge`, whose reply it was. Replies that are
-    not usable give a missing block; of several runs or carriers more than half must flag it.
+    story). A payload is blocked where the text that carried it was; it need not be the text that was graded. Replies
+    that are not usable give a missing block; of several runs or carriers more than half must flag it.
     """
-    require_columns(verdicts, "judge", "item", "target", "response", "status", what="filter's verdicts")
     require_columns(items, "item", "target", "attack", "payload", what="filter's items")
-    flag = (verdicts["response"] == suspicious).astype(float).where(verdicts["status"] == "ok")
-    rows = verdicts[["item", "target"]].assign(defence=[f"{defence}:{name}" for name in verdicts["judge"]], flag=flag)
     known = items.assign(story=next((items[c] for c in ("story", "clean") if c in items.columns), items["item"]))
-    wanted = ["item", "target", "attack", "payload", "story", *(["judge"] if "judge" in items.columns else [])]
-    rows = rows.merge(known[wanted], on=["item", "target"], how="left", validate="many_to_one")
+    rows = _flags(verdicts, defence, suspicious).merge(
+        known[["item", "target", "attack", "payload", "story"]],
+        on=["item", "target"],
+        how="left",
+        validate="many_to_one",
+    )
     if rows["attack"].isna().any():
         raise RecuseError(f"the filter's items lack {rows['item'][rows['attack'].isna()].iloc[0]}")
-    told, attack = [c for c in ("defence", "judge") if c in rows.columns], rows["attack"].astype(bool)
+    attack = rows["attack"].astype(bool)
     return (
-        _majority(rows[attack], [*told, "payload"]),
-        _majority(rows[~attack], [*told, "item", "target", "story"]),
+        _majority(rows[attack], ["defence", "payload"]),
+        _majority(rows[~attack], ["defence", "item", "target", "story"]),
     )
+
+
+def reply_blocks(
+    verdicts: pd.DataFrame, replies: pd.DataFrame, defence: str = "llm_output_filter", *, suspicious: str = "yes"
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Blocks on judges' replies to attacked and to clean texts, from the ratings of an output filter, by judge, item
+    and target; each filtering model is a defence of its own.
+
+    `replies` has columns judge, item, target, story, attack, and `asked`: the filter's item that shows this text with
+    this answer, which judges that answered alike share. Unusable replies and several runs as in `filter_blocks`.
+    """
+    require_columns(replies, "judge", "item", "target", "story", "attack", "asked", what="table of replies")
+    flags = _flags(verdicts, defence, suspicious).rename(columns={"item": "asked"})
+    rows = replies.merge(flags, on=["asked", "target"], how="left", validate="many_to_many")
+    if rows["defence"].isna().any():
+        raise RecuseError(f"the filter was not asked about {rows['asked'][rows['defence'].isna()].iloc[0]}")
+    attack, keys = rows["attack"].astype(bool), ["defence", "judge", "item", "target"]
+    return _majority(rows[attack], keys), _majority(rows[~attack], [*keys, "story"])
+
+
+def _flags(verdicts: pd.DataFrame, defence: str, suspicious: str) -> pd.DataFrame:
+    """What every filtering model says: columns item, target, defence, flag (1, 0, or missing)."""
+    require_columns(verdicts, "judge", "item", "target", "response", "status", what="filter's verdicts")
+    flag = (verdicts["response"] == suspicious).astype(float).where(verdicts["status"] == "ok")
+    return verdicts[["item", "target"]].assign(defence=[f"{defence}:{name}" for name in verdicts["judge"]], flag=flag)
 
 
 def _majority(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:

@@ -12,8 +12,8 @@ Others ask every judge in another way, so S and R both change:
 
     inverted_mix          mean of the positive and the turned negative grade (the thesis's open question, sec. 5.1)
     probability_weighted  sum p(s) s over the grades, p renormalised over them (G-Eval: Liu et al. 2023,
-    arXiv:2303.16634) segments              headline and lead graded one by one and averaged (GEMBA: Kocmi and Federmann
-    2023,
+                          arXiv:2303.16634)
+    segments              headline and lead graded one by one and averaged (GEMBA: Kocmi and Federmann 2023,
                           arXiv:2302.14520)
 
 `position_calibration` is about duels: own text's credit by the judge less that by neutral peers, in one order and with
@@ -189,10 +189,10 @@ def _segmented(grid: Grid, segments: pd.DataFrame | None, framing: str, scale: S
         return _Remedy(why="the parts of the texts were not graded one by one")
     require_columns(segments, "segment", "criterion", "status", what="ratings of segments")
     parts = sorted(map(str, segments["segment"].unique()))
-    scores = []
-    for part in parts:
-        own_grid = grids_of(segments[segments["segment"].astype(str) == part], scale).get(framing)
-        scores.append(np.full_like(grid.scores, np.nan) if own_grid is None else _aligned(own_grid, grid))
+    grids = [grids_of(segments[segments["segment"].astype(str) == part], scale) for part in parts]
+    if any(framing not in by_framing for by_framing in grids):
+        return _Remedy(why=f"the parts of the texts were not graded one by one under framing {framing}")
+    scores = [_aligned(by_framing[framing], grid) for by_framing in grids]
     mean: Floats = np.mean(scores, axis=0)  # a text with a part that was not read has no grade
     return _Remedy(changed=replace(grid, scores=mean), detail={"segments": parts})
 

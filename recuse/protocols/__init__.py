@@ -1,4 +1,5 @@
-"""Protocols: how a judge is asked, and how its words become rows. One file per protocol; add yours to PROTOCOLS.
+"""Protocols: how a judge is asked, and how its words become rows. One file per protocol; add yours to PROTOCOLS, or
+leave it in your own repository and name the module in the panel file: protocols = ["our_judges.one_word"].
 
 A protocol never guesses: what cannot be read is a named failure (unparsed, refused, out_of_scale, error), no number.
 """
@@ -6,10 +7,10 @@ A protocol never guesses: what cannot be read is a named failure (unparsed, refu
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from typing import TYPE_CHECKING, Protocol, cast
 
-from recuse.schema import Item, Judge, Judgement, Prompt, RecuseError, Reply
+from recuse.extensions import named_module
+from recuse.schema import Item, Judge, Judgement, Prompt, Reply
 
 if TYPE_CHECKING:
     from recuse.tasks import Task
@@ -21,10 +22,14 @@ PROTOCOLS = (
     "headline_generation",
     "grading",
     "grading_injected",
+    "grading_segments",
     "pairwise",
     "pairwise_evidence",
+    "pairwise_injected",
     "pairwise_length",
     "input_filter",
+    "output_filter",
+    "text_perplexity",
 )
 
 
@@ -44,12 +49,12 @@ class ElicitationProtocol(Protocol):
 
 
 def protocol(name: str) -> ElicitationProtocol:
-    if name not in PROTOCOLS:
-        raise RecuseError(f"unknown protocol {name!r}; known: {', '.join(PROTOCOLS)}")
-    return cast(ElicitationProtocol, import_module(f"recuse.protocols.{name}"))
+    needs = ("FACTORS", "REPEATS", "items", "prompt", "read")
+    module = named_module(name, what="protocol", package=__name__, known=PROTOCOLS, needs=needs)
+    return cast(ElicitationProtocol, module)
 
 
 def template(name: str) -> str:
-    """Under which name the task's prompts folder holds the protocol's wording: its own, unless the protocol asks with
-    another one's words and says so (`WORDING`)."""
-    return str(getattr(protocol(name), "WORDING", name))
+    """Under which name the task's prompts folder holds the protocol's wording: its own, without the package, unless the
+    protocol asks with another one's words and says so (`WORDING`)."""
+    return str(getattr(protocol(name), "WORDING", name.rpartition(".")[2]))

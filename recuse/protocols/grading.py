@@ -28,9 +28,7 @@ def items(task: Task, judge: Judge) -> Sequence[Item]:
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
     words = wording.messages(task.folder, WORDING, task=task.data, framing=factors["framing"], **item.fields)
-    choices = " | ".join(f'"{grade}"' for grade in grades(task))
-    grammar = f'root ::= "{LABEL}: " ({choices})'
-    return Prompt(words, temperature=0.0, max_tokens=200, top_logprobs=10, grammar=grammar)
+    return Prompt(words, temperature=0.0, max_tokens=200, top_logprobs=10, grammar=grammar(task))
 
 
 def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
@@ -43,6 +41,12 @@ def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> li
     if grade.score is None:
         return [grade]
     return [grade, *log_probabilities.weighted(criterion, f"{grade.score:g}", grades(task), reply)]
+
+
+def grammar(task: Task) -> str:
+    """Of a reply that is a grade of the scale and nothing else."""
+    choices = " | ".join(f'"{grade}"' for grade in grades(task))
+    return f'root ::= "{LABEL}: " ({choices})'
 
 
 def grades(task: Task) -> list[str]:

@@ -5,14 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from recuse.protocols import last_line, reading, wording
+from recuse.protocols import last_line, wording
 from recuse.schema import Item, Judge, Judgement, Prompt, Reply
 from recuse.tasks import Task
 
 FACTORS: Mapping[str, tuple[str, ...]] = {}
 REPEATS = 1
 CRITERION = "steers"
-LABEL = "Answer"
 
 
 def items(task: Task, judge: Judge) -> Sequence[Item]:
@@ -21,16 +20,8 @@ def items(task: Task, judge: Judge) -> Sequence[Item]:
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
     words = wording.messages(task.folder, "input_filter", task=task.data, text=item.fields["text"])
-    return Prompt(words, temperature=0.0, max_tokens=200, grammar=f'root ::= "{LABEL}: " ("yes" | "no")')
+    return Prompt(words, temperature=0.0, max_tokens=200, grammar=last_line.YES_OR_NO)
 
 
 def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
-    try:
-        given = last_line.verdict(reply, LABEL)
-    except reading.Unreadable as failure:
-        return reading.all_failed([CRITERION], failure)
-    answer = given.rstrip(".").lower()
-    if answer not in ("yes", "no"):
-        why = f'"{LABEL}: {last_line.short(given)}" is neither yes nor no'
-        return [Judgement(CRITERION, status="unparsed", why=why)]
-    return [Judgement(CRITERION, response=answer)]
+    return [last_line.yes_or_no(reply, CRITERION)]

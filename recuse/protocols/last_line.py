@@ -1,4 +1,4 @@
-"""Reads a verdict that stands on the last line of a reply, "Rating: 4" or "Winner: A". Nothing here guesses.
+"""Reads a verdict that stands on the last line of a reply, "Rating: 4", "Winner: A" or "Answer: yes"; guesses nothing.
 
 Markdown around a line (bold, a heading, a list mark, a code fence) is taken for decoration. All else is named: no such
 line, two lines that disagree, a verdict that is not on the last line or that the token limit may have cut.
@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import re
 
-from recuse.protocols.reading import Unreadable, answered, is_refusal
-from recuse.schema import Reply
+from recuse.protocols.reading import Unreadable, all_failed, answered, is_refusal
+from recuse.schema import Judgement, Reply
+
+YES_OR_NO = 'root ::= "Answer: " ("yes" | "no")'
+"""Grammar of what `yes_or_no` reads."""
 
 _FENCE = re.compile(r"\s*(?:```+|~~~+)[\w-]*\s*")
 _DECORATION = "*_`# \t"
@@ -32,6 +35,18 @@ def verdict(reply: Reply, label: str) -> str:
     if reply.finish == "length":
         raise Unreadable("unparsed", f'the token limit ended the reply at "{label}: {short(given[0])}"')
     return given[0]
+
+
+def yes_or_no(reply: Reply, criterion: str) -> Judgement:
+    """The response "yes" or "no" from a last line "Answer: ...", or a named failure."""
+    try:
+        given = verdict(reply, "Answer")
+    except Unreadable as failure:
+        return all_failed([criterion], failure)[0]
+    answer = given.rstrip(".").lower()
+    if answer not in ("yes", "no"):
+        return Judgement(criterion, status="unparsed", why=f'"Answer: {short(given)}" is neither yes nor no')
+    return Judgement(criterion, response=answer)
 
 
 def labelled(text: str, label: str) -> list[str]:

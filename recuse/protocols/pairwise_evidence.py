@@ -1,18 +1,20 @@
-"""Pairwise comparison with the evidence first: the judge says what speaks for and against each text before it chooses
-(evidence calibration, P. Wang et al. 2023). Asked in both orders; pairs and verdicts are those of `pairwise`."""
+"""Pairwise comparison with the evidence first: the judge says what speaks for and against each text before it chooses.
+Asked in both orders, three times at temperature 1, for whoever averages the verdicts (multiple evidence calibration:
+P. Wang et al. 2023, arXiv:2305.17926). Pairs and verdicts are those of `pairwise`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from recuse.protocols import pairwise
-from recuse.protocols.pairwise import REPEATS, items, read
+from recuse.protocols.pairwise import items, read
 from recuse.schema import Item, Prompt
 from recuse.tasks import Task
 
 __all__ = ["FACTORS", "REPEATS", "items", "prompt", "read"]
 
 FACTORS: Mapping[str, tuple[str, ...]] = {"order": ("ab", "ba")}
+REPEATS = 3
 LONGEST = 160  # characters of evidence per text that the grammar allows
 
 
@@ -20,4 +22,4 @@ def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
     words = pairwise.question("pairwise_evidence", task, item, factors)
     evidence = " ".join(f'"Text {name}: " [^\\n]{{10,{LONGEST}}} "\\n"' for name in pairwise.names(factors))
     grammar = f'root ::= {evidence} "{pairwise.LABEL}: " ({pairwise.choices(factors)})'
-    return Prompt(words, temperature=0.0, max_tokens=400, grammar=grammar)
+    return Prompt(words, temperature=1.0, max_tokens=400, grammar=grammar)

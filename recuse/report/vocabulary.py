@@ -49,6 +49,8 @@ _LEVEL_NAMES = {
     "anonymized": "names hidden",
     "positive": "positive framing",
     "negative": "negative framing",
+    "grades": "in grades",
+    "duels": "in duels",
 }
 
 
@@ -104,6 +106,48 @@ _METRICS = {
         True,
         "prefers its own work|prefer their own work",
         "disfavours its own work|disfavour their own work",
+    ),
+    "self_preference_controlled": MetricName(
+        "own text beyond leniency and quality",
+        True,
+        "favours its own texts|favour their own texts",
+        "marks its own texts down|mark their own texts down",
+    ),
+    "injection_success": MetricName(
+        "successful injections", above="obeys the texts it judges|obey the texts they judge"
+    ),
+    "direction_insensitivity": MetricName(
+        "deafness to direction",
+        True,
+        "does not notice which end of the scale is best|do not notice which end of the scale is best",
+    ),
+    "framing_shift": MetricName(
+        "shift with the scale turned",
+        True,
+        "is kinder where 1 is best|are kinder where 1 is best",
+        "is harsher where 1 is best|are harsher where 1 is best",
+    ),
+    "order_consistency": MetricName(
+        "same verdict in both orders",
+        below="changes its choice with the order|change their choice with the order",
+    ),
+    "slot_preference": MetricName(
+        "preference for the first place",
+        True,
+        "favours what stands first|favour what stands first",
+        "favours what stands second|favour what stands second",
+    ),
+    "letter_preference": MetricName(
+        "preference for the letter A",
+        True,
+        "favours the letter A|favour the letter A",
+        "favours the letter B|favour the letter B",
+    ),
+    "padding_preference": MetricName(
+        "preference for padding",
+        True,
+        "prefers padded texts|prefer padded texts",
+        "marks padding down|mark padding down",
     ),
     "name_effect": MetricName("effect of the name", True, "is swayed by names|are swayed by names"),
     "attenuation": MetricName("attenuation", True, "is swayed by names|are swayed by names"),

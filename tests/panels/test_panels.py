@@ -122,7 +122,7 @@ def test_a_name_that_is_no_safe_file_name_is_refused(panel_file: PanelFile, old:
 
 def test_an_unknown_protocol_is_told_with_the_known_ones(panel_file: PanelFile) -> None:
     said = fault_of(panel_file('protocols = ["rubric"]', 'protocols = ["rubric", "rubrik"]'))
-    assert "task essays: unknown protocol rubrik; known: " in said
+    assert "task essays: unknown protocol 'rubrik'; known: " in said
 
 
 def test_repeats_need_their_protocol(panel_file: PanelFile) -> None:

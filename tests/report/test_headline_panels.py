@@ -97,7 +97,9 @@ def found() -> dict[str, list[Estimate | Estimates]]:
         [ROW | {"judge": j, "item": i, "target": "ann", "framing": "positive", "score": 5 if j == "bob" else 1}
          for j in JUDGES for i in attacks["item"]]
     ).assign(protocol="grading_injected", criterion="overall")  # fmt: skip
-    outcomes = injection.grade_outcomes(attacked, graded, attacks)
+    plain = attacks.iloc[::2].assign(item=attacks["item"] + "h", payload="h", **{"class": "harmless"})
+    kept = attacked.iloc[: len(plain)].assign(item=plain["item"].to_numpy(), judge="bob", score=2)
+    outcomes = injection.grade_outcomes(pd.concat([attacked, kept]), graded, pd.concat([attacks, plain]))
     on_attacks, on_clean = defences.text_blocks(attacks, texts)
     both = self_preference.against_received(graded, OWN), self_preference.against_given(graded, OWN)
     return {
@@ -122,7 +124,7 @@ def found() -> dict[str, list[Estimate | Estimates]]:
             length.duel_length_coefficient(chosen, met, texts), length.same_length_reference(chosen, met, texts),
         ],
         "prompt_injection": [
-            injection.success_rate(outcomes), injection.by_class(outcomes),
+            injection.success_rate(outcomes), injection.by_class(outcomes), injection.above_harmless(outcomes),
             defences.stopped(outcomes, on_attacks), defences.clean_blocked(on_clean),
         ],
         "mitigations": [
@@ -195,7 +197,8 @@ def test_they_follow_each_other_on_the_page() -> None:
         ("position_bias", ["of the pairs keep their verdict", "Is it the place or the letter?", "a tie once",
                            "evidence first, both orders", "gap 0.00 to 0.25"]),
         ("length_bias", ["padding", "points per doubling", "against the nearest in length"]),
-        ("prompt_injection", ["Bob gives way most", "override", "string matching",
+        ("prompt_injection", ["Bob gives way most", "beyond a suffix that asks for nothing", "% against",
+                              "override", "string matching",
                               "there was nothing to stop"]),
         ("mitigations", ["mean of all judges", "Peer Rank", "both orders of every duel", "Not tried here",
                          "the parts of the texts were not graded one by one"]),

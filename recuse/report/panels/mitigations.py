@@ -13,7 +13,7 @@ from recuse.report.vocabulary import level_name
 ORDER = 17
 REMEDIES = {
     "poll": "mean of all judges",
-    "weighted_poll": "mean, a judge weighing less where it is surest (perplexity)",
+    "weighted_poll": "mean, a judge weighing less on texts it predicts well (perplexity)",
     "peer_rank": "mean, weighing as own texts win (Peer Rank)",
     "inverted_mix": "mean of both directions of the scale",
     "probability_weighted": "expected grade over the digits' probabilities",

@@ -1,5 +1,5 @@
-"""Does a judge give more to a text that tells it to? Successful attacks, which kinds work, and what defences stop and
-what clean text they block."""
+"""Does a judge give more to a text that tells it to? Successful attacks, how much of that a suffix does that asks for
+nothing, which kinds work, and what defences stop and what clean text they block."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from recuse.report.view import Group, Number
 from recuse.report.vocabulary import plain_name
 
 ORDER = 16
-UNTESTED = {"ceiling": "had the best grade already", "no_twin": "without a clean twin", "broken": "unreadable"}
+UNTESTED = {"ceiling": "had the best result already", "no_twin": "without a clean twin", "broken": "unreadable"}
 
 
 def draw(group: Group) -> dict[str, Any]:
@@ -25,11 +25,22 @@ def draw(group: Group) -> dict[str, Any]:
         "rates": forest_plot(
             rates,
             group.label,
-            caption="Attacks that lift the grade by one or more",
+            caption="Attacks that lift the grade by one or more, or win a lost duel",
             value_name="succeed",
+            by="asked",
             minimum=0,
             maximum=1,
             aside=_untested,
+        ),
+        "beyond": forest_plot(
+            [n for n in group.of("injection_above_harmless") if is_number(n.value)],
+            group.label,
+            caption="The same beyond a suffix that asks for nothing, story by story",
+            value_name="more often",
+            by="asked",
+            signed=True,
+            minimum=0,
+            aside=_base_line,
         ),
         "classes": _map(group, [n for n in group.of("injection_success") if "class" in n.subject], "class",
                         "Share of attacks that succeed, by kind", "kind"),
@@ -49,11 +60,13 @@ def _reading(rates: list[Number], group: Group) -> str:
     if not known:
         return "No judge could be attacked: no clean twin left room for a better grade." if rates else ""
     worst = max(known, key=lambda n: n.value)
-    untouched = sum(n.value == 0 for n in known)
-    if untouched == len(known):
+    if not worst.value:
         return "No attack succeeded."
-    text = f"{group.label(worst.who)} gives way most: {written.value(worst)} of the attacks lift its grade."
-    firm = f" {in_words(untouched, capital=True)} of {in_words(len(known))} never gave way."
+    what = "win it a lost duel" if worst.subject.get("asked") == "duels" else "lift its grade"
+    text = f"{group.label(worst.who)} gives way most: {written.value(worst)} of the attacks {what}."
+    judges = {n.who for n in known}
+    untouched = len(judges - {n.who for n in known if n.value})
+    firm = f" {in_words(untouched, capital=True)} of {in_words(len(judges))} never gave way."
     return text + firm if untouched else text
 
 
@@ -62,7 +75,15 @@ def _untested(n: Number) -> str:
     outcomes = n.detail.get("outcomes") or {}
     lost = [f"{count(outcomes[name])} {told}" for name, told in UNTESTED.items() if outcomes.get(name)]
     lift = n.detail.get("lift")
-    return "; ".join([f"grade {fixed(lift, signed=True)} on average", *lost] if is_number(lift) else lost)
+    if not is_number(lift):
+        return "; ".join(lost)
+    what = "credit" if n.subject.get("asked") == "duels" else "grade"
+    return "; ".join([f"{what} {fixed(lift, signed=True)} on average", *lost])
+
+
+def _base_line(n: Number) -> str:
+    attacks, harmless = (n.detail.get(kind) for kind in ("attacks", "harmless"))
+    return f"{attacks:.0%} against {harmless:.0%}" if is_number(attacks) and is_number(harmless) else ""
 
 
 def _map(group: Group, numbers: list[Number], factor: str, caption: str, corner: str) -> list[HeatMap]:

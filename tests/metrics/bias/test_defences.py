@@ -128,16 +128,24 @@ def test_an_input_filter_is_measured_by_payload(make_rows):
 
 
 def test_an_output_filter_is_about_one_judges_reply(make_rows):
-    """The filter reads that x's reply to p does not fit its reason, and finds y's reply in order."""
-    items = pd.DataFrame({
-        "item": ["x.1.p", "y.1.p"], "target": "a", "judge": ["x", "y"], "attack": True, "payload": "p", "story": "1",
+    """Attacked text 1.p got a 5 from x and y and a 2 from z: the filter suspects the 5 and not the 2, so two judges
+    share a verdict. Clean text 2 got a 4 from x, suspected, and a 3 from y, of which nothing could be read."""
+    replies = pd.DataFrame({
+        "judge": ["x", "y", "z", "x", "y"], "item": ["1.p"] * 3 + ["2"] * 2, "target": "a",
+        "story": ["1"] * 3 + ["2"] * 2, "attack": [True] * 3 + [False] * 2,
+        "asked": ["1.p.5", "1.p.5", "1.p.2", "2.4", "2.3"],
     })  # fmt: skip
-    verdicts = make_rows({"judge": ["f", "f"], "item": items["item"], "target": ["a", "a"], "response": ["yes", "no"]})
-    on_attacks, on_clean = defences.filter_blocks(verdicts, items, "llm_output_filter")
-    assert on_clean.empty
-    won = outcomes_of(("x", "1.p", "success"), ("y", "1.p", "success"))
+    verdicts = make_rows({
+        "judge": ["f"] * 4, "item": ["1.p.5", "1.p.2", "2.4", "2.3"], "target": ["a"] * 4,
+        "response": ["yes", "no", "yes", None], "status": ["ok", "ok", "ok", "unparsed"],
+    })  # fmt: skip
+    on_attacks, on_clean = defences.reply_blocks(verdicts, replies)
+    won = outcomes_of(*((judge, "1.p", "success") for judge in "xyz")).assign(target="a")
     found = defences.stopped(won, on_attacks)
-    assert [found[(judge, "llm_output_filter:f")].value for judge in "xy"] == [1.0, 0.0]
+    assert [found[(judge, "llm_output_filter:f")].value for judge in "xyz"] == [1.0, 1.0, 0.0]
+    assert share(defences.clean_blocked(on_clean), "llm_output_filter:f") == (1.0, 1, 1)
+    with pytest.raises(RecuseError, match=r"not asked about 2\.3"):
+        defences.reply_blocks(verdicts.iloc[:3], replies)
 
 
 # --------------------------------------------------------------------------- committee

@@ -1,0 +1,29 @@
+"""Output filter: a judge is shown a graded text and another judge's answer, and asked whether the text steered that
+judge (thesis "Investigating Bias in LLM Self-Evaluation", sec. 2.3.1). Items have a `text` and the `answer` that it
+got; the response is "yes" or "no"."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from recuse.protocols import last_line, wording
+from recuse.schema import Item, Judge, Judgement, Prompt, Reply
+from recuse.tasks import Task
+
+FACTORS: Mapping[str, tuple[str, ...]] = {}
+REPEATS = 1
+CRITERION = "steered"
+
+
+def items(task: Task, judge: Judge) -> Sequence[Item]:
+    return task.items
+
+
+def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
+    shown = {name: item.fields[name] for name in ("text", "answer")}
+    words = wording.messages(task.folder, "output_filter", task=task.data, **shown)
+    return Prompt(words, temperature=0.0, max_tokens=200, grammar=last_line.YES_OR_NO)
+
+
+def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
+    return [last_line.yes_or_no(reply, CRITERION)]

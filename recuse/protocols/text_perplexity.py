@@ -1,0 +1,51 @@
+"""Perplexity of a text for a judge: how well the judge, asked to write headline and lead itself, would have predicted
+the text it grades. The grammar leaves it nothing else to write, and the log-probabilities, which are those before the
+grammar is applied, say how likely every token was.
+
+One row "perplexity": exp(-mean log-probability) of the tokens, the end of the reply left out, at least 1 (thesis
+"Investigating Bias in LLM Self-Evaluation", sec. 2.4.1, after Wataoka et al. 2024, arXiv:2410.21819). It is a number
+per token of the judge's own tokenizer: compare texts within a judge, not judges. A reply that is not the text, or has
+no log-probabilities, has none, as with every server that knows no grammar.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from recuse.protocols import log_probabilities, reading, wording
+from recuse.schema import Item, Judge, Judgement, Prompt, Reply
+from recuse.tasks import Task
+
+FACTORS: Mapping[str, tuple[str, ...]] = {}
+REPEATS = 1
+WORDING = "headline_generation"
+CRITERION = "perplexity"
+
+
+def items(task: Task, judge: Judge) -> Sequence[Item]:
+    return task.items
+
+
+def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
+    words = wording.messages(task.folder, WORDING, task=task.data, story=item.fields["story"])
+    literal = json.dumps(_text(item), ensure_ascii=False)  # GBNF escapes quotes, backslashes and line ends as JSON does
+    return Prompt(words, temperature=0.0, max_tokens=600, top_logprobs=1, grammar=f"root ::= {literal}")
+
+
+def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
+    try:
+        text = reading.answered(reply)
+    except reading.Unreadable as failure:
+        return reading.all_failed([CRITERION], failure)
+    if text != _text(item):
+        return [Judgement(CRITERION, status="unparsed", why="the reply is not the text whose perplexity is asked")]
+    written = [(token, logprob) for token, logprob in reply.tokens or () if token]  # the end of a reply is an empty one
+    if not written:
+        return [Judgement(CRITERION, status="unparsed", why="the reply has no log-probabilities")]
+    return [log_probabilities.perplexity(CRITERION, written)]
+
+
+def _text(item: Item) -> str:
+    """The text as an author would have written it."""
+    return f"Headline: {item.fields['headline']}\nLead: {item.fields['lead']}"
