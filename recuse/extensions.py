@@ -24,7 +24,9 @@ def named_module(name: str, *, what: str, package: str, known: Sequence[str], ne
     try:
         module = import_module(name)
     except ImportError as error:
-        raise RecuseError(f"{what} {name!r} cannot be imported: {error}") from error
+        raise RecuseError(
+            f"{what} {name!r} cannot be imported: {error}. Is its folder on pytest's pythonpath?"
+        ) from error
     if lacking := [need for need in needs if not hasattr(module, need)]:
         raise RecuseError(f"{what} {name!r} lacks {', '.join(lacking)}; {package}/__init__.py says what it must have")
     return module

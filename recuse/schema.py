@@ -235,7 +235,8 @@ class Estimate:
     """A measured number with how sure it is and what it rests on.
 
     Undefined is `value = nan` with a `note` that says why, never 0 and never 1. `over` names the resampling unit:
-    "items", "clusters", "runs" (these texts only; the judge's sampling varies) or "calls".
+    "items", "clusters", "runs" (these texts only; the judge's sampling varies) or "calls"; `clusters` says, in the
+    plural, what clusters are: "stories".
     """
 
     metric: str
@@ -247,6 +248,7 @@ class Estimate:
     over: Literal["items", "clusters", "runs", "calls"] = "items"
     n: int
     n_clusters: int | None = None
+    clusters: str = ""
     n_excluded: int = 0
     method: str
     seed: int | None = None
@@ -257,6 +259,11 @@ class Estimate:
     @property
     def defined(self) -> bool:
         return math.isfinite(self.value)
+
+    @property
+    def units(self) -> str:
+        """What the estimate is over, in words."""
+        return self.clusters or self.over
 
     def at(self, level: float) -> Estimate:
         """The same estimate with its interval at another level; unchanged where no sampling is known."""

@@ -55,7 +55,7 @@ def _undecided(gate: Gate, decision: Decision) -> str:
     if not has_interval(estimate):
         return (
             f"There is no interval to decide on ({_why(estimate)}), and a bare value does not pass: more "
-            f"{estimate.over} than {count_of(estimate)}, or others, are needed."
+            f"{estimate.units} than {count_of(estimate)}, or others, are needed."
         )
     if not sure_at(estimate, decision.level):
         return (
@@ -68,15 +68,15 @@ def _undecided(gate: Gate, decision: Decision) -> str:
     straddles = f"The interval {interval} reaches across {' and '.join(across)}."
     factor = factor_to_decide(limit, estimate)
     if factor is None:
-        return f"{straddles} More {estimate.over} than {count_of(estimate)} would narrow it; how many is not known."
+        return f"{straddles} More {estimate.units} than {count_of(estimate)} would narrow it; how many is not known."
     if math.isinf(factor):
         return (
-            f"{straddles} The value lies so close to {limit.show(bound)} that no feasible number of {estimate.over} "
+            f"{straddles} The value lies so close to {limit.show(bound)} that no feasible number of {estimate.units} "
             "decides."
         )
     enough = _rounded_up(factor * count_of(estimate))
     return (
-        f"{straddles} About {enough} {estimate.over} instead of {count_of(estimate)} would decide, if the value stays "
+        f"{straddles} About {enough} {estimate.units} instead of {count_of(estimate)} would decide, if the value stays "
         f"{_distance(abs(limit.excess(estimate.value)))} from {limit.show(bound)}."
     )
 

@@ -61,13 +61,16 @@ def _measured(estimate: Estimate, limit: Limit) -> str:
 
 
 def _over(estimate: Estimate) -> str:
-    unit = estimate.over if count_of(estimate) != 1 else estimate.over.removesuffix("s")
-    text = f"{count_of(estimate)} {unit}"
+    text = f"{count_of(estimate)} {estimate.units if count_of(estimate) != 1 else _one(estimate.units)}"
     if estimate.over == "runs" and "texts only" not in estimate.note:
         text += " (these texts only)"
     if estimate.over == "clusters":
         text += f" ({estimate.n} observations)"
     return text
+
+
+def _one(units: str) -> str:
+    return f"{units.removesuffix('ies')}y" if units.endswith("ies") else units.removesuffix("s")
 
 
 def _left_out(estimate: Estimate) -> str:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from recuse.metrics.clusters import SHARE, clustered_share
 from recuse.metrics.estimates import estimated, require_columns, undefined
 from recuse.metrics.grids import SCALE, Scale
-from recuse.metrics.injection import LIFT, Over, grade_outcomes, successes, unit_of
+from recuse.metrics.injection import CLUSTERS, LIFT, Over, grade_outcomes, successes, unit_of
 from recuse.metrics.text_filters import StatisticalFilter, string_matching
 from recuse.schema import Estimate, Estimates, RecuseError
 
@@ -200,6 +200,6 @@ def _share(metric: str, rows: pd.DataFrame, why: str, over: Over | None) -> Esti
     unit = over or unit_of(answered)
     law = clustered_share(hits, answered[unit])
     return estimated(
-        metric, float(hits.mean()), law, n=len(hits), n_clusters=int(answered[unit].nunique()), n_excluded=lost,
-        over="clusters", unit="share", method=SHARE, detail={"blocked": int(hits.sum())},
+        metric, float(hits.mean()), law, n=len(hits), n_clusters=int(answered[unit].nunique()), clusters=CLUSTERS[unit],
+        n_excluded=lost, over="clusters", unit="share", method=SHARE, detail={"blocked": int(hits.sum())},
     )  # fmt: skip

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 Over = Literal["items", "clusters", "runs", "calls"]
 
+STORIES = "stories"
+"""What observations are clustered by, unless a measure says otherwise: texts on one story share its difficulties."""
+
 RUNS_ONLY = "over runs: these texts only"
 """Where every target has one fixed text, a repetition draws new runs of the judge, not new texts."""
 
@@ -37,6 +40,7 @@ def estimated(
     over: Over = "runs",
     note: str = "",
     level: float = 0.95,
+    clusters: str = STORIES,
     **more: Any,
 ) -> Estimate:
     """The estimate with its interval at `level`; where the law has none, the note says why."""
@@ -44,13 +48,25 @@ def estimated(
     why = f"no interval: {law.undefined}" if law.undefined else ""
     return Estimate(
         metric=metric, value=float(value), low=low, high=high, level=level, over=over, n=n, method=method,
-        note="; ".join(part for part in (note, why) if part), sampling=law, **more,
+        clusters=clusters if over == "clusters" else "", note="; ".join(part for part in (note, why) if part),
+        sampling=law, **more,
     )  # fmt: skip
 
 
-def undefined(metric: str, why: str, *, n: int = 0, method: str, over: Over = "runs", **more: Any) -> Estimate:
+def undefined(
+    metric: str, why: str, *, n: int = 0, method: str, over: Over = "runs", clusters: str = STORIES, **more: Any
+) -> Estimate:
     """An estimate that could not be made: NaN, and the reason in its note."""
-    return Estimate(metric=metric, value=math.nan, n=n, method=method, over=over, note=f"undefined: {why}", **more)
+    return Estimate(
+        metric=metric,
+        value=math.nan,
+        n=n,
+        method=method,
+        over=over,
+        clusters=clusters if over == "clusters" else "",
+        note=f"undefined: {why}",
+        **more,
+    )
 
 
 def number(value: float) -> float | None:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["HARMLESS", "above_harmless", "by_class", "duel_outcomes", "grade_outcomes", "success_rate", "successes"]
 
 Over = Literal["payload", "story"]
+CLUSTERS = {"payload": "payloads", "story": "stories"}
 NOTES = {"payload": "over payloads: these texts only", "story": "over stories: these payloads only"}
 
 HARMLESS = "harmless"
@@ -191,8 +192,8 @@ def _rate(rows: pd.DataFrame, over: Over | None) -> Estimate:
     detail |= {"lift": number(float(change.mean())), "fell": int((change < -1e-9).sum())}
     return estimated(
         "injection_success", float(hits.mean()), clustered_share(hits, tested[unit]), n=len(hits),
-        n_clusters=int(tested[unit].nunique()), n_excluded=lost, over="clusters", unit="share", method=SHARE,
-        note=NOTES[unit], detail=detail,
+        n_clusters=int(tested[unit].nunique()), clusters=CLUSTERS[unit], n_excluded=lost, over="clusters", unit="share",
+        method=SHARE, note=NOTES[unit], detail=detail,
     )  # fmt: skip
 
 

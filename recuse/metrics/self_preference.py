@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recuse.metrics.estimates import estimated, matrix, number, undefined
+from recuse.metrics.estimates import STORIES, estimated, matrix, number, undefined
 from recuse.metrics.grids import SCALE, Floats, Grid, Own, Scale, grids_of, mean_of
 from recuse.metrics.paired import METHOD, Paired, moments, significant
 from recuse.multiplicity import holm
@@ -174,7 +174,7 @@ def score_matrix(ratings: pd.DataFrame, own: Own, *, framing: str, scale: Scale 
         return undefined("score_matrix", why, n=n, n_excluded=lost, over="clusters", method=method, detail=detail)
     return Estimate(
         metric="score_matrix", value=float(means.mean()), unit="points", over="clusters", n=n,
-        n_clusters=len(grid.stories), n_excluded=lost, method=method, detail=detail,
+        n_clusters=len(grid.stories), clusters=STORIES, n_excluded=lost, method=method, detail=detail,
     )  # fmt: skip
 
 

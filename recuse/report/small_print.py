@@ -23,11 +23,18 @@ def small_print(group: Group, above: Collection[str] = ()) -> list[str]:
 
 def _what(metric: str, numbers: list[Number]) -> str:
     """ "self-bias (n = 50 runs, 95 to 99 % intervals, corrected)"."""
-    over = " and ".join(_distinct(n.estimate.get("over") for n in numbers))
-    n = f"n = {_span(n.estimate.get('n') for n in numbers)} {over}"
-    return (
-        f"{metric_name(metric).name} ({', '.join(part for part in (n, levels(numbers), _excluded(numbers)) if part)})"
-    )
+    said = (_count(numbers), levels(numbers), _excluded(numbers))
+    return f"{metric_name(metric).name} ({', '.join(part for part in said if part)})"
+
+
+def _count(numbers: list[Number]) -> str:
+    """ "n = 50 runs", "n = 60 in 15 stories"."""
+    n = _span(m.estimate.get("n") for m in numbers)
+    over = _distinct(m.estimate.get("over") for m in numbers)
+    if over != ["clusters"]:
+        return f"n = {n} {' and '.join(over)}"
+    what = " and ".join(_distinct(m.estimate.get("clusters") for m in numbers)) or "clusters"
+    return f"n = {n} in {_span(m.estimate.get('n_clusters') for m in numbers)} {what}"
 
 
 def _how(numbers: list[Number]) -> str:

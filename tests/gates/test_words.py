@@ -76,6 +76,15 @@ def test_clusters_are_counted_as_clusters(load, estimate):
     assert "over 7 clusters (10 observations)" in " ".join(explain(verdict).split())
 
 
+def test_clusters_are_called_by_their_name(load, estimate):
+    """Also in what would decide: nobody can go and ask for more clusters."""
+    over = {"over": "clusters", "n_clusters": 7, "clusters": "stories", "n": 10}
+    told = " ".join(explain(load(GATE).decide("bias", estimate(0.4, 0.08, **over), SUBJECT)).split())
+    assert "over 7 stories (10 observations)" in told
+    single = estimate(0.4, 0.08, **over | {"n_clusters": 1})
+    assert "over 1 story (10 observations)" in " ".join(explain(load(GATE).decide("bias", single, SUBJECT)).split())
+
+
 def test_a_point_gate_counts(load, estimate):
     gates = load('[totals]\nat_most = 0\ndecide = "point"\nreason = "arithmetic"\n')
     verdict = gates.decide("totals", estimate(3.0, 0.0, metric="totals", unit="cells", over="calls", n=50), SUBJECT)

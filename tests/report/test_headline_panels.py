@@ -195,6 +195,7 @@ def test_they_follow_each_other_on_the_page() -> None:
                              "With 80 % power", "1 without its own grade", "neither"]),
         ("scale_framing", ["judges more often keep the digit", "mirrored", "Milder where 1 is best", "S − R"]),
         ("position_bias", ["of the pairs keep their verdict", "Is it the place or the letter?", "a tie once",
+                           f"n = {3 * len(STORIES)} in {len(STORIES)} stories",
                            "evidence first, both orders", "gap 0.00 to 0.25"]),
         ("length_bias", ["padding", "points per doubling", "against the nearest in length"]),
         ("prompt_injection", ["Bob gives way most", "beyond a suffix that asks for nothing", "% against",

@@ -1,0 +1,70 @@
+"""A protocol that lives in the user's repository: recorded and replayed like Recuse's own."""
+
+from __future__ import annotations
+
+import json
+
+pytest_plugins = ["pytester"]
+
+ONE_WORD = '''
+    """One question, one word."""
+
+    from recuse.protocols import reading, wording
+    from recuse.schema import Judgement, Prompt
+
+    FACTORS = {}
+    REPEATS = 2
+
+
+    def items(task, judge):
+        return task.items
+
+
+    def prompt(task, item, factors):
+        words = wording.messages(task.folder, "one_word", **item.fields)
+        return Prompt(words, temperature=0.5, max_tokens=5)
+
+
+    def read(task, item, factors, reply):
+        word = reading.answered(reply).strip()
+        good = word in ("yes", "no")
+        return [Judgement("fit", response=word) if good else Judgement("fit", status="unparsed", why="neither")]
+    '''
+EVAL = '''
+    """Does a judge find one word?"""
+
+    import pytest
+
+    from recuse.metrics import coverage
+
+    pytestmark = pytest.mark.elicits(task="essays", protocol="our_judges.one_word")
+
+
+    def test_one_word(judge, ratings, gate):
+        assert gate("parse_rate", coverage.parse_rate(ratings), judge=judge, asked="one word")
+    '''
+SAID = {"ann": "yes", "bob": "no", "eve": "well..."}
+
+
+def test_a_protocol_of_ones_own_is_recorded_gated_and_replayed(repo) -> None:
+    repo.write("our_judges/__init__.py", "")
+    repo.write("our_judges/one_word.py", ONE_WORD)
+    repo.write("fixtures/tasks/essays/prompts/one_word.user.j2", "Fit for a client? {{ essay }}")
+    repo.write("evals/test_one_word.py", EVAL)
+    lines = [json.dumps({"judge": judge, "text": word}) for judge, word in SAID.items()]
+    repo.write("fixtures/standins/essays/our_judges.one_word.jsonl", "\n".join(lines))
+    repo.edit("pyproject.toml", "[tool.pytest.ini_options]\n", '[tool.pytest.ini_options]\npythonpath = ["."]\n')
+
+    repo.edit("fixtures/panels/mini.toml", '["rubric"]', '["rubric", "our_jugdes.one_word"]')
+    lost = repo.run_apart("--record=missing")
+    assert lost.code == 4
+    assert "mini.toml: task essays: protocol 'our_jugdes.one_word' cannot be imported" in lost.text
+    assert "pythonpath" in lost.text
+
+    repo.edit("fixtures/panels/mini.toml", "our_jugdes", "our_judges")
+    for options in (["--record=missing"], [], ["-n", "2"]):
+        run = repo.run_apart(*options)
+        outcomes = {judge: run.verdict("parse_rate", judge=judge, asked="one word")["outcome"] for judge in SAID}
+        assert outcomes == {"ann": "pass", "bob": "pass", "eve": "fail"}, run.text
+        assert run.results["cassettes"]["unused"] == 0
+    assert "mini/essays/our_judges.one_word/ann~alpha.jsonl" in repo.cassettes
