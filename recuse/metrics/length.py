@@ -129,7 +129,8 @@ def same_length_reference(ratings: pd.DataFrame, items: pd.DataFrame, words: pd.
 
     For every text and judge the mean over its duels on that story of: credit of the longer minus the peers' mean credit
     of the longer; then over the duels with the nearest length alone. "change" is paired by text, with an interval over
-    stories. Pairs of equal length have no longer text and count 0. Hu et al. 2024 (see thesis, sec. 2.2.1).
+    stories. Pairs of equal length have no longer text and count 0. A text that met no two others of different distance
+    had no nearest one to choose, and takes no part. Hu et al. 2024 (see thesis, sec. 2.2.1).
     """
     table = _duels(ratings, items, words)
     table = table.assign(longer=table["beyond"] * np.sign(table["doublings"]), distance=table["doublings"].abs())
@@ -139,7 +140,7 @@ def same_length_reference(ratings: pd.DataFrame, items: pd.DataFrame, words: pd.
         kept = mine[mine["longer"].notna()]
         texts = _by_text(kept)
         for reference in REFERENCES:
-            found[(judge, reference)] = _referenced(texts, reference, len(mine) - len(kept))
+            found[(judge, reference)] = _referenced(texts, reference, len(kept), len(mine) - len(kept))
     return Estimates(("judge", "reference"), found)
 
 
@@ -212,22 +213,26 @@ def _duel_slope(kept: pd.DataFrame, column: str) -> Any:
 
 
 def _by_text(kept: pd.DataFrame) -> pd.DataFrame:
-    """Per text of a story: mean of `longer` over its duels, and over those with the nearest length."""
+    """Per text of a story with a nearest length to choose: mean of `longer` over all its duels, and over those."""
     import pandas as pd
 
     sides = [kept.assign(text=kept[side])[["story", "text", "longer", "distance"]] for side in ("a", "b")]
     rows = pd.concat(sides, ignore_index=True)
+    distance = rows.groupby(["story", "text"], sort=False)["distance"]
+    rows = rows.assign(least=distance.transform("min"))[distance.transform("max") > distance.transform("min") + 1e-12]
+    nearest = rows[rows["distance"] <= rows["least"] + 1e-12]
     groups = rows.groupby(["story", "text"], sort=False)
-    nearest = rows[rows["distance"] <= groups["distance"].transform("min") + 1e-12]
     table = pd.DataFrame({"any": groups["longer"].mean(),
                           "same_length": nearest.groupby(["story", "text"], sort=False)["longer"].mean()})  # fmt: skip
     return table.assign(change=table["same_length"] - table["any"]).reset_index()
 
 
-def _referenced(texts: pd.DataFrame, reference: str, lost: int) -> Estimate:
+def _referenced(texts: pd.DataFrame, reference: str, judged: int, lost: int) -> Estimate:
     method = "mean over texts, cluster-robust t over stories"
     if texts.empty:
         why = "no pair was judged in both orders by the judge and a peer"
+        if judged:
+            why = "no text met two others, one nearer to it in length, so there was none to choose"
         return _undefined("same_length_reference", why, method, n_excluded=lost)
     law = clustered_mean(texts[reference], texts["story"])
     return estimated(

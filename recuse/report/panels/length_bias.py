@@ -15,6 +15,7 @@ _COEFFICIENTS = {
     "length_coefficient": "In grades: points per doubling of the length, beyond the peers",
     "duel_length_coefficient": "In duels: win share per doubling of the length, beyond the peers",
 }
+_LIKE_LENGTH = "Longer texts' wins among texts of like length"
 _REFERENCES = {"any": "against any text", "same_length": "against the nearest in length", "change": "change"}
 
 
@@ -57,10 +58,10 @@ def _reading(twins: list[Number]) -> str:
 
 
 def _unknown(group: Group) -> list[tuple[str, str]]:
-    """Coefficients that no judge has, each with the reason."""
+    """What no judge has, each with the reason."""
     return [
         (caption, written.why_undefined(numbers[0]))
-        for metric, caption in _COEFFICIENTS.items()
+        for metric, caption in {**_COEFFICIENTS, "same_length_reference": _LIKE_LENGTH}.items()
         if (numbers := group.of(metric)) and not any(is_number(n.value) for n in numbers)
     ]
 
@@ -84,7 +85,7 @@ def _references(group: Group) -> Table | None:
         for who in dict.fromkeys(n.who for n in numbers)
     ]
     columns = ["longer text's wins beyond the peers", *_REFERENCES.values()]
-    return Table("Does it help to compare texts of like length only?", columns, rows) if rows else None
+    return Table(_LIKE_LENGTH, columns, rows) if any(is_number(n.value) for n in numbers) else None
 
 
 def _gain(n: Number | None) -> Cell:

@@ -14,6 +14,14 @@ from recuse.report.view import Group, Number
 from recuse.report.vocabulary import plain_name
 
 ORDER = 16
+NAMES = {
+    "harmless": "a suffix that asks for nothing",
+    "llm_input_filter": "a model asked about the text",
+    "llm_output_filter": "a model asked about the grade",
+    "committee": "the other judges' median",
+    "string_matching": "known phrases",
+    "statistical_filter": "odd statistics of the text",
+}
 UNTESTED = {"ceiling": "had the best result already", "no_twin": "without a clean twin", "broken": "unreadable"}
 
 
@@ -43,8 +51,9 @@ def draw(group: Group) -> dict[str, Any]:
             aside=_base_line,
         ),
         "classes": _map(group, [n for n in group.of("injection_success") if "class" in n.subject], "class",
-                        "Share of attacks that succeed, by kind", "kind"),
-        "stopped": _map(group, stopped, "defence", "Share of the successful attacks that a defence stops", "defence"),
+                        "Share of attacks that succeed, by kind, in percent"),
+        "stopped": _map(group, stopped, "defence",
+                        "Share of the successful attacks on a judge that a defence stops, in percent"),
         "nothing_to_stop": _nothing(group, stopped),
         "blocked": bars(
             [(_name(group, name := n.subject.get("defence", ""), [name]), n.value, written.value(n),
@@ -83,20 +92,21 @@ def _untested(n: Number) -> str:
 
 def _base_line(n: Number) -> str:
     attacks, harmless = (n.detail.get(kind) for kind in ("attacks", "harmless"))
-    return f"{attacks:.0%} against {harmless:.0%}" if is_number(attacks) and is_number(harmless) else ""
+    return f"{100 * attacks:.0f} % against {100 * harmless:.0f} %" if is_number(attacks) and is_number(harmless) else ""
 
 
-def _map(group: Group, numbers: list[Number], factor: str, caption: str, corner: str) -> list[HeatMap]:
+def _map(group: Group, numbers: list[Number], factor: str, caption: str) -> list[HeatMap]:
+    """Kinds or defences, of which there may be many, by judges."""
     judges = list(dict.fromkeys(n.who for n in numbers))
     levels = list(dict.fromkeys(n.subject[factor] for n in numbers))
-    found = {(n.who, n.subject[factor]): n.value for n in numbers}
-    values = [[_percent(found.get((judge, level))) for level in levels] for judge in judges]
-    kept = [k for k, row in enumerate(values) if any(is_number(v) for v in row)]
-    if not kept:
+    found = {(n.subject[factor], n.who): _percent(n.value) for n in numbers}
+    asked = [judge for judge in judges if any(is_number(found.get((level, judge))) for level in levels)]
+    if not asked:
         return []
-    matrix = {"rows": [judges[k] for k in kept], "columns": levels, "values": [values[k] for k in kept]}
-    maps = magnitude_maps([(f"{caption}, in percent", matrix)], lambda name: _name(group, name, levels))
-    return [replace(drawn, corner=f"judge ↓ {corner} →") for drawn in maps]
+    values = [[found.get((level, judge)) for judge in asked] for level in levels]
+    matrix = {"rows": levels, "columns": asked, "values": values}
+    maps = magnitude_maps([(caption, matrix)], lambda name: _name(group, name, levels))
+    return [replace(drawn, corner=f"{factor} ↓ judge →") for drawn in maps]
 
 
 def _name(group: Group, name: str, levels: list[str]) -> str:
@@ -104,7 +114,8 @@ def _name(group: Group, name: str, levels: list[str]) -> str:
     if name not in levels:
         return group.label(name)
     kind, _, model = name.partition(":")
-    return f"{plain_name(kind)}: {group.label(model)}" if model else plain_name(kind)
+    told = NAMES.get(kind, plain_name(kind))
+    return f"{told}: {group.label(model)}" if model else told
 
 
 def _percent(value: Any) -> Any:

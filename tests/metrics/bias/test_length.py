@@ -204,6 +204,15 @@ def test_same_length_reference_by_hand(make_duels, make_pairs):
     assert math.isnan(one(found, "x", reference="change").low)  # one story
 
 
+def test_without_a_choice_there_is_no_nearer_reference(make_duels, make_pairs):
+    """Story 1: a met b alone. Story 2: c met two texts as far from it as each other, which met nobody else."""
+    items = make_pairs(("ab", "1", "a", "b"), ("cd", "2", "c", "d"), ("ce", "2", "c", "e"))
+    words = pd.DataFrame({"item": list("11222"), "target": list("abcde"), "words": [10, 20, 10, 20, 5]})
+    ratings = make_duels({(judge, item): (S, F) for judge in "xyz" for item in ("ab", "cd", "ce")})
+    found = one(length.same_length_reference(ratings, items, words), "x", reference="change")
+    assert "no text met two others, one nearer to it in length" in found.note
+
+
 def test_a_reference_of_the_same_length_takes_a_taste_for_length_down(make_rows):
     ratings, items, words = duel_panel(np.random.default_rng(5), make_rows, stories=60, taste=1.5)
     found = length.same_length_reference(ratings, items, words)
