@@ -6,6 +6,7 @@ pays for this file alone.
 
 from __future__ import annotations
 
+import argparse
 import os
 from collections.abc import Callable, Generator
 from pathlib import Path
@@ -46,11 +47,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--yes", action="store_true", help="record even if the expected cost is above the panel's budget")
     group.addoption("--models", default="models", metavar="DIR", help="where weights of local models are kept")
     group.addoption(
-        "--baseline", nargs="?", const="", default=None, metavar="FILE", help="fail when an outcome changed against it"
+        "--baseline",
+        nargs="?",
+        const="",
+        default=None,
+        type=_baseline_file,
+        metavar="FILE",
+        help="fail when an outcome changed against it",
     )
     group.addoption("--update-baseline", action="store_true", help="write reports/baseline.json from this run")
     parser.addini("recuse_panels", "panels examined when --panel is not given", type="args", default=[])
     parser.addini("recuse_gates", "file with limits and waivers", default="evals/gates.toml")
+
+
+def _baseline_file(text: str) -> str:
+    if text and not text.endswith(".json"):  # `--baseline evals/` would take the tests for the file
+        raise argparse.ArgumentTypeError(f"{text!r} is no .json file; paths of tests go before --baseline")
+    return text
 
 
 def pytest_configure(config: pytest.Config) -> None:

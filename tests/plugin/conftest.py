@@ -189,7 +189,8 @@ class Run:
     def __init__(self, result: pytest.RunResult, root: Path) -> None:
         self._result, self._root = result, root
         self.code = int(result.ret)
-        self.outcomes = result.parseoutcomes() if "no tests ran" not in str(result.stdout) else {}
+        ended_early = self.code == pytest.ExitCode.USAGE_ERROR or "no tests ran" in str(result.stdout)
+        self.outcomes = {} if ended_early else result.parseoutcomes()
         self.text = f"{result.stdout}\n{result.stderr}"
         assert "INTERNALERROR" not in self.text, self.text
 

@@ -224,6 +224,12 @@ def test_unusable_replies_are_counted_and_shown_and_gated_and_never_filled_in(re
 # --------------------------------------------------------------------------- baseline and report
 
 
+def test_a_test_path_is_not_taken_for_the_baseline(repo) -> None:
+    run = repo.run_apart("--baseline", "evals/test_fairness.py")
+    assert run.code == 4
+    assert "'evals/test_fairness.py' is no .json file; paths of tests go before --baseline" in run.text
+
+
 def test_a_damaged_baseline(repo) -> None:
     repo.waive("bob")
     repo.write("reports/baseline.json", '{"schema": 1, "entries": [\n<<<<<<< HEAD\n')
