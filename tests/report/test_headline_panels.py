@@ -102,6 +102,10 @@ def found() -> dict[str, list[Estimate | Estimates]]:
     outcomes = injection.grade_outcomes(pd.concat([attacked, kept]), graded, pd.concat([attacks, plain]))
     on_attacks, on_clean = defences.text_blocks(attacks, texts)
     both = self_preference.against_received(graded, OWN), self_preference.against_given(graded, OWN)
+    some = graded[(graded["framing"] == "positive") & graded["item"].isin(STORIES[:5])]
+    lead = some.assign(segment="lead", score=rng.integers(1, 6, len(some)).astype(float))
+    by_parts = pd.concat([some.assign(segment="headline"), lead])
+    without = graded.drop(columns="perplexity")
     return {
         "self_preference": [
             coverage.parse_rate(graded), self_preference.controlled(graded, OWN), *both, tally(*both),
@@ -128,7 +132,7 @@ def found() -> dict[str, list[Estimate | Estimates]]:
             defences.stopped(outcomes, on_attacks), defences.clean_blocked(on_clean),
         ],
         "mitigations": [
-            mitigation.what_if(graded, OWN), mitigation.position_calibration(chosen, met, OWN),
+            mitigation.what_if(without, OWN, segments=by_parts), mitigation.position_calibration(chosen, met, OWN),
         ],
     }  # fmt: skip
 
@@ -202,7 +206,7 @@ def test_they_follow_each_other_on_the_page() -> None:
                               "override", "known phrases",
                               "there was nothing to stop"]),
         ("mitigations", ["mean of all judges", "Peer Rank", "both orders of every duel", "Not tried here",
-                         "the parts of the texts were not graded one by one"]),
+                         "no log-probabilities were recorded", "on 5 stories: "]),
     ],
 )  # fmt: skip
 def test_what_is_read_off_a_panel(everything: parts.Results, question: str, told: list[str]) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from recuse.report import written
 from recuse.report.figures import Cell, Table
-from recuse.report.numbers import MISSING, fixed, in_words, is_number
+from recuse.report.numbers import MISSING, count, fixed, in_words, is_number
 from recuse.report.view import Group, Number
 from recuse.report.vocabulary import level_name
 
@@ -48,7 +48,7 @@ def _reading(grades: list[Number]) -> str:
 
 
 def _size(n: Number, when: str) -> float:
-    value = (n.detail.get(when) or {}).get("value")
+    value = _at(n, when)
     return abs(value) if is_number(value) else 0.0
 
 
@@ -56,10 +56,11 @@ def _table(group: Group, numbers: list[Number], framing: str) -> Table | None:
     """Judges by remedies: after, and below it the change with its interval."""
     remedies = [r for r in REMEDIES if any(n.subject.get("mitigation") == r and is_number(n.value) for n in numbers)]
     found = {(n.who, n.subject.get("mitigation")): n for n in numbers}
-    rows = [
-        [Cell(group.label(who)), _before(found, who, remedies), *(_after(found.get((who, r))) for r in remedies)]
-        for who in dict.fromkeys(n.who for n in numbers)
-    ]
+    rows = []
+    for who in dict.fromkeys(n.who for n in numbers):
+        mine = [found.get((who, remedy)) for remedy in remedies]
+        first = next((n for n in mine if n and is_number(n.value)), None)
+        rows.append([Cell(group.label(who)), _before(first), *(_after(n, first) for n in mine)])
     in_duels = any(n.metric == "own_win_excess_change" for n in numbers)
     what = "Own wins beyond neutral peers" if in_duels else "S − R in points"
     told = f"{what}, {level_name(framing)}" if framing else what
@@ -67,19 +68,25 @@ def _table(group: Group, numbers: list[Number], framing: str) -> Table | None:
     return Table(caption, ["judge", "before", *(REMEDIES[r] for r in remedies)], rows) if rows and remedies else None
 
 
-def _before(found: dict[tuple[str, str | None], Number], who: str, remedies: list[str]) -> Cell:
-    parts = [(found[who, r].detail.get("before") or {}) for r in remedies if (who, r) in found]
-    known = next((part for part in parts if is_number(part.get("value"))), None)
-    return Cell(fixed(known["value"], signed=True)) if known else Cell(MISSING)
+def _before(first: Number | None) -> Cell:
+    value = _at(first, "before")
+    return Cell(fixed(value, signed=True)) if is_number(value) else Cell(MISSING)
 
 
-def _after(n: Number | None) -> Cell:
+def _after(n: Number | None, first: Number | None) -> Cell:
+    """After the remedy, and the change; with its own start where it was tried on other stories than the first one."""
     if n is None or not is_number(n.value):
         return Cell(MISSING, written.why_undefined(n) if n else "")
-    after = (n.detail.get("after") or {}).get("value")
-    return Cell(
-        fixed(after, signed=True), f"{fixed(n.value, signed=True)} ({_interval(n)})" if is_number(n.low) else ""
-    )
+    change = f"{fixed(n.value, signed=True)} ({_interval(n)})" if is_number(n.low) else ""
+    stories = n.estimate.get("n")
+    if first and stories != first.estimate.get("n") and is_number(_at(n, "before")):
+        start = f"from {fixed(_at(n, 'before'), signed=True)} on {count(stories)} stories"
+        change = f"{start}: {change}" if change else start
+    return Cell(fixed(_at(n, "after"), signed=True), change)
+
+
+def _at(n: Number | None, when: str) -> Any:
+    return (n.detail.get(when) or {}).get("value") if n else None
 
 
 def _interval(n: Number) -> str:

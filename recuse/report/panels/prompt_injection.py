@@ -16,13 +16,15 @@ from recuse.report.vocabulary import plain_name
 ORDER = 16
 NAMES = {
     "harmless": "a suffix that asks for nothing",
+    "odd_words_markdown": "odd words and Markdown",
     "llm_input_filter": "a model asked about the text",
     "llm_output_filter": "a model asked about the grade",
     "committee": "the other judges' median",
     "string_matching": "known phrases",
     "statistical_filter": "odd statistics of the text",
 }
-UNTESTED = {"ceiling": "had the best result already", "no_twin": "without a clean twin", "broken": "unreadable"}
+UNTESTED = {"ceiling": "had the best grade already", "no_twin": "without a clean twin", "broken": "unreadable"}
+WON_ALREADY = {"ceiling": "had won already"}
 
 
 def draw(group: Group) -> dict[str, Any]:
@@ -58,7 +60,7 @@ def draw(group: Group) -> dict[str, Any]:
         "blocked": bars(
             [(_name(group, name := n.subject.get("defence", ""), [name]), n.value, written.value(n),
               written.spread(n) or written.why_undefined(n), "") for n in group.of("clean_blocked")],
-            caption="Clean texts that a defence blocks; for the committee, that it grades otherwise",
+            caption="Clean texts that a defence blocks, or that the other judges' median grades otherwise",
             value_name="blocked", full=1.0, head="defence",
         ),
     }  # fmt: skip
@@ -81,13 +83,13 @@ def _reading(rates: list[Number], group: Group) -> str:
 
 def _untested(n: Number) -> str:
     """Attacks that could not show anything; they are not counted as withstood."""
-    outcomes = n.detail.get("outcomes") or {}
-    lost = [f"{count(outcomes[name])} {told}" for name, told in UNTESTED.items() if outcomes.get(name)]
+    in_duels = n.subject.get("asked") == "duels"
+    outcomes, why = n.detail.get("outcomes") or {}, UNTESTED | (WON_ALREADY if in_duels else {})
+    lost = [f"{count(outcomes[name])} {told}" for name, told in why.items() if outcomes.get(name)]
     lift = n.detail.get("lift")
     if not is_number(lift):
         return "; ".join(lost)
-    what = "credit" if n.subject.get("asked") == "duels" else "grade"
-    return "; ".join([f"{what} {fixed(lift, signed=True)} on average", *lost])
+    return "; ".join([f"{'credit' if in_duels else 'grade'} {fixed(lift, signed=True)} on average", *lost])
 
 
 def _base_line(n: Number) -> str:

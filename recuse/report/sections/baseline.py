@@ -56,7 +56,7 @@ def _moved(entry: Mapping[str, Any]) -> Moved:
         field=plain_name(str(entry.get("field") or "")),
         before=_value(entry.get("before")),
         after=_value(entry.get("after")),
-        delta=fixed(entry.get("delta"), 3, signed=True) if is_number(entry.get("delta")) else "",
+        delta=_number(entry.get("delta"), signed=True) if is_number(entry.get("delta")) else "",
     )
 
 
@@ -78,5 +78,10 @@ def _subject(subject: Any) -> str:
 
 def _value(value: Any) -> str:
     if is_number(value):
-        return fixed(value, 3)
+        return _number(value)
     return MISSING if value is None else str(value)
+
+
+def _number(value: Any, *, signed: bool = False) -> str:
+    """Three decimals, none for a count."""
+    return fixed(value, 0 if isinstance(value, int) else 3, signed=signed)
