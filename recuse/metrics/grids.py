@@ -69,6 +69,15 @@ class Grid:
         changed[:, judge, :] = scores
         return replace(self, scores=changed)
 
+    def scores_on(self, axes: tuple[tuple[str, ...], ...]) -> Floats:
+        """The scores on other axes; NaN for stories, judges and authors that are not there."""
+        scores = self.scores
+        for axis, (names, wanted) in enumerate(zip(self.axes, axes, strict=True)):
+            places = [names.index(name) if name in names else len(names) for name in wanted]
+            padding = [(0, int(k == axis)) for k in range(3)]
+            scores = np.pad(scores, padding, constant_values=np.nan).take(places, axis=axis)
+        return scores
+
 
 def grids_of(ratings: pd.DataFrame, scale: Scale = SCALE, *, criterion: str = OVERALL) -> dict[str, Grid]:
     """The grid of each framing in the table, on the positive scale. People ("human:...") are left out.

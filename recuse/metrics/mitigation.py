@@ -192,19 +192,9 @@ def _segmented(grid: Grid, segments: pd.DataFrame | None, framing: str, scale: S
     grids = [grids_of(segments[segments["segment"].astype(str) == part], scale) for part in parts]
     if any(framing not in by_framing for by_framing in grids):
         return _Remedy(why=f"the parts of the texts were not graded one by one under framing {framing}")
-    scores = [_aligned(by_framing[framing], grid) for by_framing in grids]
+    scores = [by_framing[framing].scores_on(grid.axes) for by_framing in grids]
     mean: Floats = np.mean(scores, axis=0)  # a text with a part that was not read has no grade
     return _Remedy(changed=replace(grid, scores=mean), detail={"segments": parts})
-
-
-def _aligned(grid: Grid, like: Grid) -> Floats:
-    """Scores on the other grid's axes."""
-    scores = grid.scores
-    for axis, (names, wanted) in enumerate(zip(grid.axes, like.axes, strict=True)):
-        places = [names.index(name) if name in names else len(names) for name in wanted]
-        padding = [(0, int(k == axis)) for k in range(3)]
-        scores = np.pad(scores, padding, constant_values=np.nan).take(places, axis=axis)
-    return scores
 
 
 # --------------------------------------------------------------------------- before and after

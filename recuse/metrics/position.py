@@ -155,7 +155,7 @@ def gap_effect(ratings: pd.DataFrame, items: pd.DataFrame, bins: tuple[float, ..
     be a tie and so have a small gap by construction. Detail `bins`: gap from, to, pairs, share sensitive. Undefined
     with one judge, and where all gaps are equal.
     """
-    method = "least-squares slope with intercept, cluster-robust t over stories"
+    method = "least-squares slope with intercept, jackknife over stories, Student's t"
     pairs = both_orders(verdicts_of(ratings, items))
     pairs = pairs[~people(pairs["judge"])]
     found: dict[tuple[str, ...], Estimate] = {}

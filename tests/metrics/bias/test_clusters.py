@@ -147,26 +147,49 @@ def test_share_covers(copied):
 # --------------------------------------------------------------------------- slopes
 
 
-def test_slope_agrees_with_statsmodels():
-    """Stories as dummies. statsmodels counts their G parameters, this not: its variance is larger by
-    (n - K) / (n - K - G), K slopes."""
+def test_slope_agrees_with_refits_by_statsmodels(jackknife):
+    """Stories as dummies; one story after the other left out."""
     rng, groups, effects = random_clusters(3, count=15)
     x, z = rng.normal(0, 1, len(groups)) + effects, rng.normal(0, 1, len(groups))
     y = effects + 0.7 * x - 0.3 * z + rng.normal(0, 1, len(groups))
     design = np.column_stack([x, z, groups[:, None] == np.arange(15)]).astype(float)
-    fit = sm.OLS(y, design).fit(cov_type="cluster", cov_kwds={"groups": groups}, use_t=True)
     law = clusters.slope(y, x, groups, z[:, None])
-    factor = (len(y) - 2 - 15) / (len(y) - 2)
-    assert (law.value, law.se**2, law.df) == pytest.approx((fit.params[0], fit.bse[0] ** 2 * factor, 14))
+    assert (law.value, law.se) == pytest.approx(jackknife(y, design, groups))
+    assert law.df == 14
 
 
-def test_slope_through_the_origin_agrees_with_statsmodels():
+def test_slope_through_the_origin_agrees_with_refits_by_statsmodels(jackknife):
     rng, groups, effects = random_clusters(4, count=15)
     x, z = rng.normal(0, 1, len(groups)), rng.normal(0, 1, len(groups))
     y = effects + 0.7 * x + rng.normal(0, 1, len(groups))
-    fit = sm.OLS(y, np.column_stack([x, z])).fit(cov_type="cluster", cov_kwds={"groups": groups}, use_t=True)
     law = clusters.slope(y, x, groups, z[:, None], levels=False)
-    assert (law.value, law.se) == pytest.approx((fit.params[0], fit.bse[0]))
+    assert (law.value, law.se) == pytest.approx(jackknife(y, np.column_stack([x, z]), groups))
+
+
+@pytest.mark.parametrize(("unequal", "least", "sandwich"), [(0.0, 0.93, (0.92, 0.95)), (1.0, 0.90, (0.78, 0.87))])
+def test_intervals_of_a_slope_hold_it(unequal, least, sandwich):
+    """2,000 samples of 12 stories of three texts, the spread of x alike in all stories or, on the log scale, with an SD
+    of 1 between them: the jackknife's 95 % intervals hold the slope in 94 and 92 %, the sandwich's in 93 and 83 %."""
+    rng, groups = np.random.default_rng(8), np.repeat(np.arange(12), 3)
+    held = {"jackknife": 0, "sandwich": 0}
+    for _ in range(2000):
+        x = rng.normal(0, 1, 36) * np.exp(unequal * rng.normal(0, 1, 12))[groups]
+        y = 0.2 * x + rng.normal(0, 1, 36)
+        law = clusters.slope(y, x, groups)
+        held["jackknife"] += law.interval(0.95)[0] <= 0.2 <= law.interval(0.95)[1]
+        free = [part - np.bincount(groups, part)[groups] / 3 for part in (x, y)]
+        scores = np.bincount(groups, free[0] * (free[1] - law.value * free[0]))
+        se = math.sqrt(12 / 11 * (scores**2).sum()) / (free[0] ** 2).sum()
+        held["sandwich"] += abs(law.value - 0.2) <= stats.t.ppf(0.975, 11) * se
+    assert least <= held["jackknife"] / 2000 <= 0.97
+    assert sandwich[0] <= held["sandwich"] / 2000 <= sandwich[1]
+
+
+def test_a_slope_that_hangs_on_one_story_has_no_interval():
+    """x varies within story 1 alone: without it there is no slope, so nobody knows how it would come out again."""
+    law = clusters.slope([1, 2, 2, 4, 1, 0], [0, 1, 2, 2, 3, 3], [1, 1, 2, 2, 3, 3])
+    assert law.value == pytest.approx(1.0)
+    assert law.undefined
 
 
 def test_slope_ignores_what_is_the_same_within_a_story():
