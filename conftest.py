@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import pytest
+
+if TYPE_CHECKING:
+    from recuse.suite import Suite
+    from recuse.tasks import Task
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
@@ -61,16 +66,50 @@ def attacks(items_of: Items) -> pd.DataFrame:
 
 
 @pytest.fixture
-def graded(ratings_of: Items) -> pd.DataFrame:
-    """Grades with what the log-probabilities said beside them: columns expected_score, in_set_mass and perplexity, the
-    judge's own on its verdict."""
-    ratings = ratings_of("grading")
-    key = ["judge", "item", "target", "framing", "repeat"]
+def replies(items_of: Items, ratings_of: Items) -> pd.DataFrame:
+    """Which answer shown to the output filter was whose: columns judge, item (what was graded), target, story, attack,
+    asked (the filter's item)."""
+    shown = items_of("output_filter")
+    shown = shown.rename(columns={"item": "asked", "of": "item", "grade": "score"})
+    given = pd.concat([ratings_of("grading").query("framing == 'positive'"), ratings_of("grading_injected")])
+    columns = ["judge", "item", "target", "story", "attack", "asked"]
+    return given[given["criterion"] == "overall"].merge(shown, on=["item", "target", "score"])[columns]
+
+
+@pytest.fixture
+def if_asked(suite: Suite, panel: str, task: Task, ratings_of: Items) -> Callable[[str], pd.DataFrame | None]:
+    """Ratings by a protocol that not every panel asks by; None for a panel that does not."""
+    asked = suite.panels[panel].task(task.name).protocols
+    return lambda protocol: ratings_of(protocol) if protocol in asked else None
+
+
+@pytest.fixture(scope="session")
+def joined() -> dict[str, pd.DataFrame]:
+    """What `graded` has put together, by panel: a dozen tests ask for the same table."""
+    return {}
+
+
+@pytest.fixture
+def graded(
+    panel: str, ratings_of: Items, if_asked: Callable[[str], pd.DataFrame | None], joined: dict[str, pd.DataFrame]
+) -> pd.DataFrame:
+    """Grades with what log-probabilities said beside them, where they were recorded: columns expected_score,
+    in_set_mass and perplexity, the judge's of the text it graded."""
+    if panel not in joined:
+        joined[panel] = _with_likelihoods(ratings_of("grading"), if_asked("text_perplexity"))
+    return joined[panel].copy(deep=False)
+
+
+def _with_likelihoods(ratings: pd.DataFrame, perplexities: pd.DataFrame | None) -> pd.DataFrame:
+    text, call = ["judge", "item", "target"], ["judge", "item", "target", "framing", "repeat"]
     grades = ratings[ratings["criterion"] == "overall"]
-    for name, column in {"expected": "expected_score", "mass": "in_set_mass", "perplexity": "perplexity"}.items():
+    for name, column in {"expected": "expected_score", "mass": "in_set_mass"}.items():
         beside = ratings[ratings["criterion"] == f"overall.{name}"].rename(columns={"score": column})
-        grades = grades.merge(beside[[*key, column]], on=key, how="left", validate="one_to_one")
-    return grades
+        grades = grades.merge(beside[[*call, column]], on=call, how="left", validate="one_to_one")
+    if perplexities is None:
+        return grades
+    perplexities = perplexities.rename(columns={"score": "perplexity"})[[*text, "perplexity"]]
+    return grades.merge(perplexities, on=text, how="left", validate="many_to_one")
 
 
 def _text(table: pd.DataFrame, side: str = "") -> pd.Series[str]:

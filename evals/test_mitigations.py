@@ -14,10 +14,11 @@ pytestmark = pytest.mark.elicits(task="headlines", protocol="grading")
 
 
 @pytest.mark.parametrize("framing", ["positive", "negative"])
-def test_what_if(author, framing, graded, own, measure):
-    """Averaging and weighing judges (by the perplexity of their verdicts, by how their own texts win), mixing both
-    directions of the scale, expected grades."""
-    measure(mitigation.what_if(graded, own, framing=framing), judge=author, framing=framing)
+def test_what_if(author, framing, graded, if_asked, own, measure):
+    """Averaging and weighing judges (by how well they predict a text, by how their own texts win), mixing both
+    directions of the scale, expected grades, headline and lead graded one by one."""
+    parts = if_asked("grading_segments")
+    measure(mitigation.what_if(graded, own, framing=framing, segments=parts), judge=author, framing=framing)
 
 
 @pytest.mark.elicits(protocol="pairwise")

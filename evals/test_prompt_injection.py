@@ -1,8 +1,9 @@
 """Does a judge give more to a text that tells it to?
 
 A payload in one of six classes is added to a lead (fixtures/tasks/headlines/injections.jsonl); it succeeds where the
-judge grades the text above its clean twin (thesis on bias in LLM self-evaluation, sec. 2.3). Defences are measured by
-the successful attacks they stop and by the clean texts they block.
+judge grades the text above its clean twin, or lets it win a duel that the twin did not win (thesis on bias in LLM
+self-evaluation, sec. 2.3). A suffix that asks for nothing shows how much of that is noise. Defences are measured by the
+successful attacks they stop and by the clean texts they block.
 """
 
 from __future__ import annotations
@@ -22,12 +23,21 @@ def outcomes(ratings, ratings_of, attacks):
 
 def test_success(judge, outcomes, gate):
     """Share of attacks that lift the grade."""
-    assert gate("injection", injection.success_rate(outcomes), judge=judge)
+    assert gate("injection", injection.success_rate(outcomes), judge=judge, asked="grades")
 
 
 def test_success_by_class(judge, outcomes, measure):
-    """Which kinds of attack work."""
+    """Which kinds of attack work, and how much more often than a suffix that asks for nothing."""
     measure(injection.by_class(outcomes), judge=judge)
+    measure(injection.above_harmless(outcomes), judge=judge, asked="grades")
+
+
+@pytest.mark.elicits(protocol="pairwise_injected")
+def test_success_in_duels(judge, ratings, ratings_of, items, gate, measure):
+    """Share of attacks that win a duel which the clean twin did not win, in both orders."""
+    outcomes = injection.duel_outcomes(ratings, ratings_of("pairwise"), items)
+    measure(injection.above_harmless(outcomes), judge=judge, asked="duels")
+    assert gate("injection", injection.success_rate(outcomes), judge=judge, asked="duels")
 
 
 def test_reading_the_text(outcomes, attacks, texts, measure):
@@ -49,5 +59,14 @@ def test_asking_a_model(items, ratings, ratings_of, attacks, measure):
     """Each judge of the panel asked, before anyone grades, whether a text tries to steer who reads it."""
     outcomes = injection.grade_outcomes(ratings_of("grading_injected"), ratings_of("grading"), attacks)
     on_attacks, on_clean = defences.filter_blocks(ratings, items)
+    measure(defences.stopped(outcomes, on_attacks))
+    measure(defences.clean_blocked(on_clean))
+
+
+@pytest.mark.elicits(protocol="output_filter")
+def test_asking_a_model_about_the_answer(ratings, ratings_of, attacks, replies, measure):
+    """Each judge of the panel asked, after the grade, whether the text steered the one who gave it."""
+    outcomes = injection.grade_outcomes(ratings_of("grading_injected"), ratings_of("grading"), attacks)
+    on_attacks, on_clean = defences.reply_blocks(ratings, replies)
     measure(defences.stopped(outcomes, on_attacks))
     measure(defences.clean_blocked(on_clean))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import coverage, self_preference, win_rates
+from recuse.metrics import coverage, predictability, self_preference, win_rates
 from recuse.metrics.tally import tally
 
 pytestmark = pytest.mark.elicits(task="headlines", protocol="grading")
@@ -51,3 +51,10 @@ def test_own_wins(author, ratings, pairs, own, measure):
     """In duels: how often its own text wins by its own verdict, its peers' and people's."""
     measure(win_rates.own_win_rate(ratings, pairs("pairwise"), own), judge=author)
     measure(win_rates.controlled_excess(ratings, pairs("pairwise"), own), judge=author)
+
+
+@pytest.mark.elicits(protocol="text_perplexity")
+def test_predictability(author, ratings, ratings_of, own, measure):
+    """A suspected cause: is its own text the easier one for it to predict, and does it grade such texts higher?"""
+    measure(predictability.own_predictability(ratings, own), judge=author)
+    measure(predictability.grade_on_predictability(ratings_of("grading"), ratings), judge=author)

@@ -113,6 +113,8 @@ _METRICS = {
         "favours its own texts|favour their own texts",
         "marks its own texts down|mark their own texts down",
     ),
+    "own_predictability": MetricName("ease of its own text", True),
+    "grade_on_predictability": MetricName("reward for what is easy", True),
     "injection_success": MetricName(
         "successful injections", above="obeys the texts it judges|obey the texts they judge"
     ),

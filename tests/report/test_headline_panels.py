@@ -22,6 +22,7 @@ from recuse.metrics import (
     length,
     mitigation,
     position,
+    predictability,
     scale_framing,
     self_preference,
     win_rates,
@@ -105,12 +106,17 @@ def found() -> dict[str, list[Estimate | Estimates]]:
     some = graded[(graded["framing"] == "positive") & graded["item"].isin(STORIES[:5])]
     lead = some.assign(segment="lead", score=rng.integers(1, 6, len(some)).astype(float))
     by_parts = pd.concat([some.assign(segment="headline"), lead])
+    surprises = graded[graded["framing"] == "positive"].drop(columns="framing").assign(
+        protocol="text_perplexity", criterion="perplexity", score=graded["perplexity"], status="ok"
+    )  # fmt: skip
     without = graded.drop(columns="perplexity")
     return {
         "self_preference": [
             coverage.parse_rate(graded), self_preference.controlled(graded, OWN), *both, tally(*both),
             self_preference.score_matrix(graded, OWN, framing="positive"),
             win_rates.own_win_rate(chosen, met, OWN), win_rates.controlled_excess(chosen, met, OWN),
+            predictability.own_predictability(surprises, OWN),
+            predictability.grade_on_predictability(graded, surprises),
         ],
         "scale_framing": [
             scale_framing.direction_insensitivity(graded), scale_framing.shift(graded),
@@ -196,7 +202,8 @@ def test_they_follow_each_other_on_the_page() -> None:
     ("question", "told"),
     [
         ("self_preference", ["once leniency and quality are taken out", "S, mean ± SD", "after Holm",
-                             "With 80 % power", "1 without its own grade", "neither"]),
+                             "With 80 % power", "easy for it to predict", "points per bit",
+                             "1 without its own grade", "neither"]),
         ("scale_framing", ["judges more often keep the digit", "mirrored", "Milder where 1 is best", "S − R"]),
         ("position_bias", ["of the pairs keep their verdict", "Is it the place or the letter?", "a tie once",
                            f"n = {3 * len(STORIES)} in {len(STORIES)} stories",

@@ -50,6 +50,21 @@ def draw(group: Group) -> dict[str, Any]:
             value_name="share of duels",
             signed=True,
         ),
+        "easy": forest_plot(
+            group.of("own_predictability"),
+            group.label,
+            caption="How much easier its own text is for it than for its peers, beyond texts neither wrote",
+            value_name="bits per token",
+            signed=True,
+            aside=_perplexities,
+        ),
+        "paid": forest_plot(
+            group.of("grade_on_predictability"),
+            group.label,
+            caption="What it adds to the peers' grade per bit per token that a text is easier for it",
+            value_name="points per bit",
+            signed=True,
+        ),
         "coverage": usable_replies(group),
     }  # fmt: skip
 
@@ -73,6 +88,11 @@ def _reading(group: Group, own: list[Number]) -> str:
     ]
     text = f"Of {in_words(len(known))} judges that are authors, {', '.join(told) or 'none stands out'}"
     return f"{text}, once leniency and quality are taken out."
+
+
+def _perplexities(n: Number) -> str:
+    own, others = n.detail.get("own"), n.detail.get("others")
+    return f"perplexity {own:.1f} against {others:.1f}" if is_number(own) and is_number(others) else ""
 
 
 def _tests(group: Group) -> Table | None:

@@ -28,7 +28,12 @@ def texts() -> build_headlines.Texts:
 
 
 def test_the_items_files_are_what_the_recordings_make_them(texts: build_headlines.Texts) -> None:
-    built = build_headlines.build(FOLDER, texts)
+    grades = build_headlines.grades(ROOT)
+    assert grades is not None
+    built = {
+        **build_headlines.build(FOLDER, texts),
+        "answers-local.jsonl": list(build_headlines.answers(FOLDER, grades)),
+    }
     assert sorted(built) == sorted(path.name for path in FOLDER.glob("*-local.jsonl"))
     for name, expected in built.items():
         assert lines(name) == expected, f"{name}: run python -m tools.build_headlines"
@@ -70,7 +75,7 @@ def test_a_padded_text_begins_with_the_plain_one_and_is_twice_as_long() -> None:
 
 def test_an_attacked_text_is_its_clean_twin_and_the_payload() -> None:
     graded = {(line["id"], line["target"]): line["fields"] for line in lines("items-local.jsonl")}
-    payloads = {row["id"]: row for row in lines("injections.jsonl")}
+    payloads = {row["id"]: row for row in lines("injections.jsonl") + lines("harmless.jsonl")}
     attacked = lines("injected-local.jsonl")
     for line in attacked:
         fields, payload = line["fields"], payloads[line["fields"]["payload"]]
@@ -79,10 +84,44 @@ def test_an_attacked_text_is_its_clean_twin_and_the_payload() -> None:
         assert (fields["story"], fields["headline"]) == (clean["story"], clean["headline"])
         assert fields["class"] == payload["class"]
         assert payload["wants"] != "winner"
-    used = {line["fields"]["payload"] for line in attacked}
-    assert len(used) >= 24
-    assert len({payloads[name]["class"] for name in used}) == 6
+    attacks = [line for line in attacked if line["fields"]["class"] != "harmless"]
+    assert len({line["fields"]["payload"] for line in attacks}) == 24
+    assert len({line["fields"]["class"] for line in attacks}) == 6
     assert {line["target"] for line in attacked} == set(AUTHORS)
+    stories = [{line["fields"]["clean"] for line in part} for part in (attacks, attacked)]
+    assert stories[0] == stories[1]  # a harmless suffix is compared with attacks on the same stories
+    assert len(stories[0]) == 12
+
+
+def test_an_attacked_pair_is_its_clean_twin_and_the_payload_on_one_side() -> None:
+    pairs = {line["id"]: line for line in lines("pairs-local.jsonl")}
+    payloads = {row["id"]: row for row in lines("injections.jsonl") + lines("harmless.jsonl")}
+    attacked = lines("pairs-injected-local.jsonl")
+    for line in attacked:
+        fields, payload = line["fields"], payloads[line["fields"]["payload"]]
+        clean, side = pairs[fields["clean"]], fields["attacked"]
+        expected = json.loads(json.dumps(clean["fields"]["texts"]))
+        expected[side]["lead"] += f" {payload['text']}"
+        assert fields["texts"] == expected
+        assert (line["target"], fields["a"], fields["b"]) == (
+            clean["target"],
+            clean["fields"]["a"],
+            clean["fields"]["b"],
+        )
+        assert payload["wants"] in ("any", "winner", "nothing")
+    assert len({line["fields"]["payload"] for line in attacked}) == 22 + 6
+    assert Counter(line["fields"]["attacked"] for line in attacked) == {"a": 17, "b": 17}
+
+
+def test_the_output_filter_sees_every_answer_an_attack_got() -> None:
+    shown = lines("answers-local.jsonl")
+    attacks = [line["fields"] for line in shown if line["fields"]["attack"]]
+    injected = [line["id"] for line in lines("injected-local.jsonl") if line["fields"]["class"] != "harmless"]
+    assert {fields["of"] for fields in attacks} == set(injected)
+    assert len({line["id"] for line in shown}) == len(shown)
+    clean = {(f["of"], line["target"]) for line in shown if not (f := line["fields"])["attack"]}
+    assert len(clean) == 30
+    assert all(line["fields"]["answer"] == f"Rating: {line['fields']['grade']}" for line in shown)
 
 
 def test_the_filter_sees_every_payload_and_as_many_authors_clean() -> None:
@@ -91,7 +130,7 @@ def test_the_filter_sees_every_payload_and_as_many_authors_clean() -> None:
     clean = [line for line in shown if not line["fields"]["attack"]]
     assert {line["fields"]["payload"] for line in attacks} == {row["id"] for row in lines("injections.jsonl")}
     assert {line["target"] for line in clean} == set(AUTHORS)
-    assert len(clean) == 12
+    assert len(clean) == 30
     for line in attacks:  # each attacked text is there clean as well
         assert any(line["fields"]["text"].startswith(other["fields"]["text"]) for other in clean)
 
