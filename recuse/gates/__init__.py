@@ -70,7 +70,7 @@ class Gates(Mapping[str, Gate]):
         if waiver := self.waiver_for(name, subject):
             outcome, remedy, state = self._under(waiver, gate, decision, subject, allowed)
             allowed = allowed and outcome == "inconclusive"
-            waived = _as_builtins(waiver, state)
+            waived = _as_builtins(waiver, state, decision)
         return Verdict(
             gate=name,
             subject=subject,
@@ -201,10 +201,12 @@ def _accepts(waiver: Waiver, decision: Decision) -> bool:
     return within or decision.outcome in waiver.accept.outcome
 
 
-def _as_builtins(waiver: Waiver, state: str) -> dict[str, object]:
+def _as_builtins(waiver: Waiver, state: str, decision: Decision) -> dict[str, object]:
+    """`otherwise` is the outcome there would be without the waiver: a known fault is not a known doubt."""
     return {
         "accept": waiver.accept.mapping(),
         "until": waiver.until.isoformat(),
         "reason": waiver.reason,
         "state": state,
+        "otherwise": decision.outcome,
     }

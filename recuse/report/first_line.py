@@ -120,12 +120,17 @@ def _nothing_gated(view: View) -> str:
 def _says(n: Number, *, plural: bool) -> str:
     if n.outcome == "fail" and ((n.verdict or {}).get("waiver") or {}).get("state") == "no longer needed":
         return "have outgrown a waiver" if plural else "has outgrown a waiver"
-    if n.outcome == "error":
+    outcome = _without_waiver(n)
+    if outcome == "error":
         return "could not be measured"
-    if n.outcome == "inconclusive":
+    if outcome == "inconclusive":
         return "stay undecided" if plural else "stays undecided"
     phrase = metric_name(n.metric).phrase(above=_above(n), plural=plural)
     return phrase or f"{'miss' if plural else 'misses'} the limit of {plain_name(n.gate)}"
+
+
+def _without_waiver(n: Number) -> str:
+    return str(((n.verdict or {}).get("waiver") or {}).get("otherwise") or n.outcome)
 
 
 def _above(n: Number) -> bool:
@@ -175,7 +180,8 @@ def _findings(view: View, gated: list[Number]) -> list[Finding]:
 
 def _telling_order(n: Number) -> tuple[Any, ...]:
     factors = [level_order(v) for v in n.factors.values()]
-    return (_BADNESS.index(n.outcome), headline_order(n.metric), factors)
+    doubt = _without_waiver(n) == "inconclusive"
+    return (_BADNESS.index(n.outcome), doubt, headline_order(n.metric), factors)
 
 
 # --------------------------------------------------------------------------- sentences below it

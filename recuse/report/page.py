@@ -194,14 +194,18 @@ def _tally(view: View) -> list[tuple[str, int]]:
     return [(outcome, counts[outcome]) for outcome in ("pass", "waived", "inconclusive", "fail", "error")]
 
 
-def _emphasised(view: View, text: str) -> list[tuple[str, str]]:
-    """The headline in pieces, the names of judges that lost their seat marked with how badly."""
+def _emphasised(view: View, text: str) -> list[tuple[str, str, str]]:
+    """The headline in pieces (text, how badly a judge lost its seat, the sign after its name): names are marked, and a
+    comma does not begin a line."""
     marked = unseated(view)
     if not marked:
-        return [(text, "")]
+        return [(text, "", "")]
     names = "|".join(re.escape(name) for name in sorted(marked, key=lambda n: (-len(n), n)))
-    pieces = re.split(rf"(?<![\w.-])({names})(?![\w-])", text)
-    return [(piece, marked[piece] if i % 2 else "") for i, piece in enumerate(pieces) if piece]
+    first, *rest = re.split(rf"(?<![\w.-])({names})(?![\w-])([,;:.]?)", text)
+    told = [(first, "", "")]
+    for name, sign, after in zip(rest[::3], rest[1::3], rest[2::3], strict=True):
+        told += [(name, marked[name], sign), (after, "", "")]
+    return [piece for piece in told if piece[0]]
 
 
 # --------------------------------------------------------------------------- style

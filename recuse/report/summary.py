@@ -99,7 +99,8 @@ def _table(group: Group) -> str:
     ordered = sorted(found, key=lambda name: (badness.index(marks[name]), group.place(name)))
     shown = ordered if len(ordered) <= MOST_ROWS else [name for name in ordered if marks[name] != "pass"][:MOST_ROWS]
     head = ["judge", *(f"{_text(mine[0].gate_title)} {common_limit(mine)}" for mine in gates)]
-    series = alternating([cell for row in found.values() for cell in row])
+    levels = alternating([cell for row in found.values() for cell in row])
+    series = levels if len(levels) == 2 else []
     about = f"**{_text(group.panel.name)}**, {_text(plain_name(group.task))}"
     lines = [f"{about} ({group.panel.provenance or 'provenance unknown'})", ""]
     if series:

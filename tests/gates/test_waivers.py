@@ -32,12 +32,14 @@ def test_accepted_is_waived_and_carries_the_waiver(load, estimate):
         "until": "2027-12-31",
         "reason": "known, as published",
         "state": "applied",
+        "otherwise": "fail",
     }
     assert "known, as published" in explain(verdict)
 
 
 def test_an_undecided_value_within_the_accepted_bound_is_waived(load, estimate):
-    assert load(GATE + BEYOND).decide("bias", estimate(0.48, 0.1), GROK).outcome == "waived"
+    verdict = load(GATE + BEYOND).decide("bias", estimate(0.48, 0.1), GROK)
+    assert (verdict.outcome, verdict.waiver["otherwise"]) == ("waived", "inconclusive")
 
 
 @pytest.mark.parametrize("subject", [GROK | {"panel": "local"}, GROK | {"judge": "claude"}, {"judge": "grok"}, {}])

@@ -63,6 +63,16 @@ def test_what_is_said_of_a_judge(changes: dict[str, Any], said: str) -> None:
     assert line.startswith(f"{said}: two verdicts turn this run red.")
 
 
+def test_a_known_doubt_is_not_told_as_a_known_fault() -> None:
+    """Of two waived verdicts the one with a fault is told; where there is none, that nobody knows."""
+    doubt = {"outcome": "waived", "waiver": {"state": "applied", "otherwise": "inconclusive"}}
+    fault = {"outcome": "waived", "waiver": {"state": "applied", "otherwise": "fail"}}
+    both = with_verdicts(samples.published(), "self_bias", "gpt-5.1", **doubt)
+    assert "gpt-5.1 stays undecided;" in report.headline(both)
+    both = with_verdicts(both, "run_sd", "gpt-5.1", **fault)
+    assert "gpt-5.1 is unsteady" in report.headline(both)
+
+
 def test_allowed_doubt_costs_no_seat() -> None:
     results = with_verdicts(samples.published(), "ground_truth", "gpt-5.1", outcome="inconclusive", allowed=True)
     assert report.headline(results) == report.headline(samples.published())

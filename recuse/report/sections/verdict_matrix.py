@@ -9,6 +9,7 @@ from recuse.report import numbers, written
 from recuse.report.view import Group, Number, Panel, Question, View
 from recuse.report.vocabulary import OUTCOME_NAMES, worst
 
+SIGNS = 4  # that the style sheet draws
 SHOWN_PER_CELL = 2
 
 
@@ -79,10 +80,11 @@ def _matrix(groups: list[Group]) -> VerdictMatrix:
 
 
 def alternating(cells: list[list[Number]]) -> list[str]:
-    """The levels that two-line cells alternate between, where these are the same pair throughout; else none, and each
-    line says its circumstances."""
-    pairs = {tuple(n.circumstances for n in cell) for cell in cells if 1 < len(cell) <= SHOWN_PER_CELL}
-    return list(pairs.pop()) if len(pairs) == 1 else []
+    """The levels that two-line cells alternate between, as long as there are signs for them all (two pairs: names shown
+    and hidden, in grades and in duels); else none, and each line says its circumstances."""
+    pairs = {tuple(n.circumstances for n in cell): None for cell in cells if 1 < len(cell) <= SHOWN_PER_CELL}
+    levels = list(dict.fromkeys(level for pair in pairs for level in pair))
+    return levels if len(levels) <= SIGNS else []
 
 
 def _row(group: Group, who: str, columns: list[tuple[Column, dict[str, list[Number]]]], series: list[str]) -> MatrixRow:
