@@ -158,7 +158,8 @@ def slope(
     np.add.at(moments, groups, columns[:, :, None] * columns[:, None, :])
     total = moments.sum(axis=0)
     value = _slope_from(total, total[0, 0])
-    if math.isnan(value) or len(groups) - np.linalg.matrix_rank(given) - 1 < 1:
+    rank = int(np.linalg.matrix_rank(given)) if given.size else 0
+    if math.isnan(value) or len(groups) - rank - 1 < 1:
         return OverStories(math.nan, math.nan, 0)
     without = np.array([_slope_from(total - own, total[0, 0]) for own in moments])
     se = math.sqrt((count - 1) / count * _sum_of_squares(without - value))
@@ -167,7 +168,9 @@ def slope(
 
 def _slope_from(moments: Floats, scale: float) -> float:
     """Slope of y on x given z from the sums of products of (x, y, z); NaN where x is nothing beyond z."""
-    freed = moments[:2, :2] - moments[:2, 2:] @ np.linalg.pinv(moments[2:, 2:]) @ moments[2:, :2]
+    freed = moments[:2, :2]
+    if len(moments) > 2:
+        freed = freed - moments[:2, 2:] @ np.linalg.pinv(moments[2:, 2:]) @ moments[2:, :2]
     return float(freed[0, 1] / freed[0, 0]) if freed[0, 0] > 1e-10 * max(scale, 1e-300) else math.nan
 
 
