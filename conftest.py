@@ -108,7 +108,8 @@ def _with_likelihoods(ratings: pd.DataFrame, perplexities: pd.DataFrame | None) 
         grades = grades.merge(beside[[*call, column]], on=call, how="left", validate="one_to_one")
     if perplexities is None:
         return grades
-    perplexities = perplexities.rename(columns={"score": "perplexity"})[[*text, "perplexity"]]
+    perplexities = perplexities[perplexities["criterion"] == "perplexity"].rename(columns={"score": "perplexity"})
+    perplexities = perplexities[[*text, "perplexity"]]
     return grades.merge(perplexities, on=text, how="left", validate="many_to_one")
 
 

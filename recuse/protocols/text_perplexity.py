@@ -2,16 +2,23 @@
 the text it grades. The grammar leaves it nothing else to write, and the log-probabilities, which are those before the
 grammar is applied, say how likely every token was.
 
-One row "perplexity": exp(-mean log-probability) of the tokens, the end of the reply left out, at least 1 (thesis
-"Investigating Bias in LLM Self-Evaluation", sec. 2.4.1, after Wataoka et al. 2024, arXiv:2410.21819). It is a number
-per token of the judge's own tokenizer: compare texts within a judge, not judges. A reply that is not the text, or has
-no log-probabilities, has none, as with every server that knows no grammar.
+Two rows, the end of the reply left out of both:
+
+    perplexity            exp(-mean log-probability) of the tokens, at least 1 (thesis "Investigating Bias in LLM
+                          Self-Evaluation", sec. 2.4.1, after Wataoka et al. 2024, arXiv:2410.21819)
+    bits_per_character    -sum of log2 p over the tokens / characters of the text
+
+Perplexity is per token of the judge's own tokenizer, so it compares texts within a judge; bits per character compare
+judges, too. A reply that is not the text, or has no log-probabilities, has neither, as with every server that knows no
+grammar.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from recuse.protocols import log_probabilities, reading, wording
 from recuse.schema import Item, Judge, Judgement, Prompt, Reply
@@ -20,7 +27,7 @@ from recuse.tasks import Task
 FACTORS: Mapping[str, tuple[str, ...]] = {}
 REPEATS = 1
 WORDING = "headline_generation"
-CRITERION = "perplexity"
+CRITERIA = ("perplexity", "bits_per_character")
 
 
 def items(task: Task, judge: Judge) -> Sequence[Item]:
@@ -36,14 +43,19 @@ def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
 def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
     try:
         text = reading.answered(reply)
+        if text != _text(item):
+            raise reading.Unreadable("unparsed", "the reply is not the text whose perplexity is asked")
+        written = [(token, logprob) for token, logprob in reply.tokens or () if token]  # the end of a reply is empty
+        if not written:
+            raise reading.Unreadable("unparsed", "the reply has no log-probabilities")
     except reading.Unreadable as failure:
-        return reading.all_failed([CRITERION], failure)
-    if text != _text(item):
-        return [Judgement(CRITERION, status="unparsed", why="the reply is not the text whose perplexity is asked")]
-    written = [(token, logprob) for token, logprob in reply.tokens or () if token]  # the end of a reply is an empty one
-    if not written:
-        return [Judgement(CRITERION, status="unparsed", why="the reply has no log-probabilities")]
-    return [log_probabilities.perplexity(CRITERION, written)]
+        return reading.all_failed(CRITERIA, failure)
+    per_token, per_character = CRITERIA
+    found = log_probabilities.perplexity(per_token, written)
+    if found.score is None:
+        return [found, replace(found, criterion=per_character)]
+    bits = math.log2(found.score) * len(written)
+    return [found, Judgement(per_character, score=bits / len(text))]
 
 
 def _text(item: Item) -> str:

@@ -107,7 +107,7 @@ def found() -> dict[str, list[Estimate | Estimates]]:
     lead = some.assign(segment="lead", score=rng.integers(1, 6, len(some)).astype(float))
     by_parts = pd.concat([some.assign(segment="headline"), lead])
     surprises = graded[graded["framing"] == "positive"].drop(columns="framing").assign(
-        protocol="text_perplexity", criterion="perplexity", score=graded["perplexity"], status="ok"
+        protocol="text_perplexity", criterion="bits_per_character", score=graded["perplexity"], status="ok"
     )  # fmt: skip
     without = graded.drop(columns="perplexity")
     return {

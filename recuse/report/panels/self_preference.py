@@ -54,14 +54,14 @@ def draw(group: Group) -> dict[str, Any]:
             group.of("own_predictability"),
             group.label,
             caption="How much easier its own text is for it than for its peers, beyond texts neither wrote",
-            value_name="bits per token",
+            value_name="bits per character",
             signed=True,
-            aside=_perplexities,
+            aside=_bits,
         ),
         "paid": forest_plot(
             group.of("grade_on_predictability"),
             group.label,
-            caption="What it adds to the peers' grade per bit per token that a text is easier for it",
+            caption="What it adds to the peers' grade per bit per character that a text is easier for it",
             value_name="points per bit",
             signed=True,
         ),
@@ -90,9 +90,9 @@ def _reading(group: Group, own: list[Number]) -> str:
     return f"{text}, once leniency and quality are taken out."
 
 
-def _perplexities(n: Number) -> str:
+def _bits(n: Number) -> str:
     own, others = n.detail.get("own"), n.detail.get("others")
-    return f"perplexity {own:.1f} against {others:.1f}" if is_number(own) and is_number(others) else ""
+    return f"own {fixed(own)} bits, others {fixed(others)}" if is_number(own) and is_number(others) else ""
 
 
 def _tests(group: Group) -> Table | None:

@@ -301,9 +301,9 @@ SAID = "Headline: Rain\nLead: It rained on Monday."
 
 def test_perplexity_of_a_text_is_that_of_its_tokens_without_the_end_of_the_reply() -> None:
     tokens = (("Headline: Rain\n", math.log(0.5)), ("Lead: It rained on Monday.", math.log(0.125)), ("", -13.0))
-    ((criterion, value, _, status),) = rows(text_perplexity, SAID, {}, tokens=tokens)
-    assert (criterion, status) == ("perplexity", "ok")
-    assert value == pytest.approx(4.0)  # (1 / (0.5 * 0.125)) ** (1/2)
+    per_token, per_character = rows(text_perplexity, SAID, {}, tokens=tokens)
+    assert per_token == ("perplexity", pytest.approx(4.0), None, "ok")  # (1 / (0.5 * 0.125)) ** (1/2)
+    assert per_character == ("bits_per_character", pytest.approx((1 + 3) / len(SAID)), None, "ok")
 
 
 @pytest.mark.parametrize(
@@ -312,7 +312,13 @@ def test_perplexity_of_a_text_is_that_of_its_tokens_without_the_end_of_the_reply
     ids=["no log-probabilities", "only an end", "cut", "empty"],
 )
 def test_a_reply_that_is_not_the_text_or_has_no_probabilities_has_no_perplexity(text: str, tokens: Any) -> None:
-    assert rows(text_perplexity, text, {}, tokens=tokens) == [("perplexity", None, None, "unparsed")]
+    failed = [(criterion, None, None, "unparsed") for criterion in ("perplexity", "bits_per_character")]
+    assert rows(text_perplexity, text, {}, tokens=tokens) == failed
+
+
+def test_an_impossible_token_leaves_both_undefined() -> None:
+    found = rows(text_perplexity, SAID, {}, tokens=((SAID, -math.inf),))
+    assert [row[1:] for row in found] == [(None, None, "unparsed")] * 2
 
 
 def test_the_grammar_of_a_text_allows_that_text_alone() -> None:
