@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import length
+from recuse.metrics import duels, length
 
 pytestmark = pytest.mark.elicits(task="headlines", protocol="pairwise_length")
 
@@ -25,7 +25,14 @@ def test_length_in_grades(judge, ratings_of, texts, measure):
 
 
 def test_length_in_duels(judge, ratings_of, pairs, texts, measure):
-    """Win share per doubling, and whether meeting a text of like length only makes it smaller."""
-    ratings, frame = ratings_of("pairwise"), pairs("pairwise")
-    for found in (length.duel_length_coefficient, length.same_length_reference):
-        measure(found(ratings, frame, texts), judge=judge)
+    """Win share per doubling of the length, beyond what the peers give."""
+    measure(length.duel_length_coefficient(ratings_of("pairwise"), pairs("pairwise"), texts), judge=judge)
+
+
+def test_like_length(judge, ratings_of, pairs, texts, measure):
+    """Would meeting the text nearest in length alone take a liking for length down? In duels, and where grades decide
+    who wins, so that every text meets every other."""
+    decided, met = duels.from_grades(ratings_of("grading"))
+    measure(length.same_length_reference(decided, met, texts), judge=judge, asked="grades")
+    fought = length.same_length_reference(ratings_of("pairwise"), pairs("pairwise"), texts)
+    measure(fought, judge=judge, asked="duels")

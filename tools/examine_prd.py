@@ -22,6 +22,8 @@ DUPLICATED = ("answer-gpt35-", "answer-gpt4-")  # two files that were stored twi
 
 
 def main() -> None:
+    if len(sys.argv) != 2:
+        raise SystemExit("usage: python -m tools.examine_prd prd_vicuna80_long.csv.gz")
     ratings, items = read(Path(sys.argv[1]))
     own = own_of(ratings, items)
     print(f"{len(ratings)} verdicts, {len(items)} pairs")

@@ -8,18 +8,21 @@ stood where ("ab": a first; "ba": b first), factor `labels` how the slots were c
 
 from __future__ import annotations
 
+import math
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.estimates import require_columns
+from recuse.metrics.grids import POSITIVE, SCALE, Scale, grids_of
 from recuse.schema import RecuseError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ORDERS", "PLAIN", "SWAPPED", "both_orders", "judges_of", "people", "verdicts_of"]
+__all__ = ["ORDERS", "PLAIN", "SWAPPED", "both_orders", "from_grades", "judges_of", "people", "verdicts_of"]
 
 Floats = NDArray[np.float64]
 
@@ -49,6 +52,33 @@ def verdicts_of(ratings: pd.DataFrame, items: pd.DataFrame) -> pd.DataFrame:
     rows = rows.assign(slot=slot, won=slot.where(rows["order"] == "ab", 1.0 - slot))
     merged = rows.merge(items[list(ITEM_COLUMNS)], on="item", how="left", validate="many_to_one")
     return merged[["judge", "item", "story", "a", "b", "order", "labels", "repeat", "slot", "won"]]
+
+
+def from_grades(ratings: pd.DataFrame, *, scale: Scale = SCALE) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Duels that grades decide, with their items frame: of every two texts on a story the better graded one wins, equal
+    grades are a tie, and where one grade is unusable so is the duel. On the positive scale, of the positive framing
+    where there are several. Grades know no order, so both orders agree."""
+    import pandas as pd
+
+    grids = grids_of(ratings, scale)
+    grid = grids.get(POSITIVE) or next(iter(grids.values()))
+    tables, items = [], []
+    for one, other in combinations(range(len(grid.targets)), 2):
+        a, b = grid.targets[one], grid.targets[other]
+        less = grid.scores[:, :, one] - grid.scores[:, :, other]
+        story, judge = (axis.ravel() for axis in np.indices(less.shape))
+        met = pd.DataFrame(
+            {"item": [f"{name}.{a}~{b}" for name in grid.stories], "story": grid.stories, "a": a, "b": b}
+        )
+        both = pd.DataFrame({"judge": np.array(grid.judges)[judge], "item": met["item"].to_numpy()[story], "target": a})
+        for order, sign in zip(ORDERS, (1, -1), strict=True):
+            won = sign * less.ravel()
+            response = np.select([won > 0, won < 0, won == 0], ["first", "second", "tie"], default="")
+            status = np.where(np.isfinite(won), "ok", "unparsed")
+            tables.append(both.assign(order=order, response=response, status=status))
+        items.append(met)
+    duels = pd.concat(tables, ignore_index=True).assign(criterion="winner", repeat=0, score=math.nan)
+    return duels, pd.concat(items, ignore_index=True)
 
 
 def both_orders(verdicts: pd.DataFrame) -> pd.DataFrame:

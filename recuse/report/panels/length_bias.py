@@ -9,6 +9,7 @@ from recuse.report import written
 from recuse.report.figures import Cell, Table, forest_plot
 from recuse.report.numbers import MISSING, count, fixed, in_words, is_number
 from recuse.report.view import Group, Number
+from recuse.report.vocabulary import level_name
 
 ORDER = 15
 _COEFFICIENTS = {
@@ -41,7 +42,11 @@ def draw(group: Group) -> dict[str, Any]:
                                      signed=True, aside=_raw))
         ],
         "unknown": _unknown(group),
-        "references": _references(group),
+        "references": [
+            table
+            for asked in group.levels("asked", group.of("same_length_reference")) or [""]
+            if (table := _references(group, asked))
+        ],
     }  # fmt: skip
 
 
@@ -60,9 +65,12 @@ def _reading(twins: list[Number]) -> str:
 def _unknown(group: Group) -> list[tuple[str, str]]:
     """What no judge has, each with the reason."""
     return [
-        (caption, written.why_undefined(numbers[0]))
+        (told, written.why_undefined(numbers[0]))
         for metric, caption in {**_COEFFICIENTS, "same_length_reference": _LIKE_LENGTH}.items()
-        if (numbers := group.of(metric)) and not any(is_number(n.value) for n in numbers)
+        for asked in group.levels("asked", group.of(metric)) or [""]
+        for told in [f"{caption}, {level_name(asked)}" if asked else caption]
+        if (numbers := [n for n in group.of(metric) if n.subject.get("asked", "") == asked])
+        and not any(is_number(n.value) for n in numbers)
     ]
 
 
@@ -76,16 +84,17 @@ def _raw(n: Number) -> str:
     return f"{fixed(raw, signed=True)} before the peers are taken off" if is_number(raw) else ""
 
 
-def _references(group: Group) -> Table | None:
+def _references(group: Group, asked: str) -> Table | None:
     """What the longer text gains, whoever it meets and when it meets its like."""
-    numbers = group.of("same_length_reference")
+    numbers = [n for n in group.of("same_length_reference") if n.subject.get("asked", "") == asked]
     found = {(n.who, n.subject.get("reference")): n for n in numbers}
     rows = [
         [Cell(group.label(who)), *(_gain(found.get((who, name))) for name in _REFERENCES)]
         for who in dict.fromkeys(n.who for n in numbers)
     ]
     columns = ["longer text's wins beyond the peers", *_REFERENCES.values()]
-    return Table(_LIKE_LENGTH, columns, rows) if any(is_number(n.value) for n in numbers) else None
+    caption = f"{_LIKE_LENGTH}, {level_name(asked)}" if asked else _LIKE_LENGTH
+    return Table(caption, columns, rows) if any(is_number(n.value) for n in numbers) else None
 
 
 def _gain(n: Number | None) -> Cell:
