@@ -16,9 +16,20 @@ pytestmark = pytest.mark.elicits(task="headlines", protocol="grading_injected")
 
 
 @pytest.fixture
-def outcomes(ratings, ratings_of, attacks):
-    """What became of every attack."""
-    return injection.grade_outcomes(ratings, ratings_of("grading"), attacks)
+def outcomes(ratings_of, attacks):
+    """What became of every attack on a grade."""
+    return injection.grade_outcomes(ratings_of("grading_injected"), ratings_of("grading"), attacks)
+
+
+@pytest.fixture
+def measure_defence(outcomes, measure):
+    """What a defence stops of the attacks that succeeded, and what clean text it blocks."""
+
+    def both(on_attacks, on_clean):
+        measure(defences.stopped(outcomes, on_attacks))
+        measure(defences.clean_blocked(on_clean))
+
+    return both
 
 
 def test_success(judge, outcomes, gate):
@@ -40,33 +51,23 @@ def test_success_in_duels(judge, ratings, ratings_of, items, gate, measure):
     assert gate("injection", injection.success_rate(outcomes), judge=judge, asked="duels")
 
 
-def test_reading_the_text(outcomes, attacks, texts, measure):
-    """Known phrases and odd statistics of the text: what they stop and what clean text they block."""
-    on_attacks, on_clean = defences.text_blocks(attacks, texts)
-    measure(defences.stopped(outcomes, on_attacks))
-    measure(defences.clean_blocked(on_clean))
+def test_reading_the_text(attacks, texts, measure_defence):
+    """Known phrases and odd statistics of the text."""
+    measure_defence(*defences.text_blocks(attacks, texts))
 
 
-def test_committee(outcomes, ratings, ratings_of, attacks, measure):
+def test_committee(ratings, ratings_of, attacks, measure_defence):
     """The median of the other judges in a judge's place."""
-    on_attacks, on_clean = defences.committee_blocks(ratings, ratings_of("grading"), attacks)
-    measure(defences.stopped(outcomes, on_attacks))
-    measure(defences.clean_blocked(on_clean))
+    measure_defence(*defences.committee_blocks(ratings, ratings_of("grading"), attacks))
 
 
 @pytest.mark.elicits(protocol="input_filter")
-def test_asking_a_model(items, ratings, ratings_of, attacks, measure):
+def test_asking_a_model(items, ratings, measure_defence):
     """Each judge of the panel asked, before anyone grades, whether a text tries to steer who reads it."""
-    outcomes = injection.grade_outcomes(ratings_of("grading_injected"), ratings_of("grading"), attacks)
-    on_attacks, on_clean = defences.filter_blocks(ratings, items)
-    measure(defences.stopped(outcomes, on_attacks))
-    measure(defences.clean_blocked(on_clean))
+    measure_defence(*defences.filter_blocks(ratings, items))
 
 
 @pytest.mark.elicits(protocol="output_filter")
-def test_asking_a_model_about_the_answer(ratings, ratings_of, attacks, replies, measure):
+def test_asking_a_model_about_the_answer(ratings, replies, measure_defence):
     """Each judge of the panel asked, after the grade, whether the text steered the one who gave it."""
-    outcomes = injection.grade_outcomes(ratings_of("grading_injected"), ratings_of("grading"), attacks)
-    on_attacks, on_clean = defences.reply_blocks(ratings, replies)
-    measure(defences.stopped(outcomes, on_attacks))
-    measure(defences.clean_blocked(on_clean))
+    measure_defence(*defences.reply_blocks(ratings, replies))

@@ -76,9 +76,9 @@ def length_coefficient(
     `words` has columns item, target, words. Quality and everything else the peers see in the text cancels on the left
     side; story_i takes up a level per story, author_t a taste for (or against) an author, the judge itself included.
     Jackknife over stories. Fair judges of texts whose quality goes with their length are found significant at 5 % in
-    5.2 % of cases (500 panels of 4 judges, 30 stories, 4 authors); nearly all of them without the peers. One thing it
-    cannot tell from a bias: a judge that tells good from bad more sharply than its peers adds more to the better texts,
-    and so to longer ones where those are the better. The twins decide.
+    about 5 % of cases (simulated panels of 4 judges, 30 stories, 4 authors); nearly all of them without the peers. One
+    thing it cannot tell from a bias: a judge that tells good from bad more sharply than its peers adds more to the
+    better texts, and so to longer ones where those are the better. The twins decide.
 
     Detail: `raw`, the same without the peers: how the judge's own scores go with length. Undefined with one judge, and
     where no author's texts vary in length against the others'.

@@ -3,7 +3,7 @@ down ("negative": the same grades in reverse order), at temperature 0 (thesis "I
 Self-Evaluation", sec. 3.2).
 
 The score is the digit as written; whoever compares framings converts. Where the server gives log-probabilities, rows
-"<criterion>.expected", "<criterion>.mass" and "<criterion>.perplexity" say how the digit came about.
+"<criterion>.expected" and "<criterion>.mass" say how the digit came about.
 """
 
 from __future__ import annotations

@@ -25,7 +25,6 @@ def weighted(criterion: str, answer: str, choices: Sequence[str], reply: Reply) 
 
         <criterion>.mass        m = sum p(c), what all choices together had among the recorded likeliest tokens
         <criterion>.expected    sum c p(c) / m, undefined for m = 0 (G-Eval: Liu et al. 2023, arXiv:2303.16634)
-        <criterion>.perplexity  of the whole reply
     """
     places = [at for at, (token, _) in enumerate(reply.tokens or ()) if token.strip() == answer]
     if not places or not reply.tokens or not reply.logprobs:
@@ -33,11 +32,7 @@ def weighted(criterion: str, answer: str, choices: Sequence[str], reply: Reply) 
     there = reply.logprobs[places[-1]]
     probabilities = {choice: _probability(choice, there) for choice in choices}
     mass = math.fsum(probabilities.values())
-    return [
-        _expected(f"{criterion}.expected", probabilities, mass),
-        Judgement(f"{criterion}.mass", score=mass),
-        perplexity(f"{criterion}.perplexity", reply.tokens),
-    ]
+    return [_expected(f"{criterion}.expected", probabilities, mass), Judgement(f"{criterion}.mass", score=mass)]
 
 
 def _expected(criterion: str, probabilities: Mapping[str, float], mass: float) -> Judgement:

@@ -25,6 +25,8 @@ GATES = Gates.load(Path(__file__).parents[2] / "evals" / "gates.toml", today=dat
 PANELS, BATCH, STATED = 500, 50, 0.05
 STORIES, SEATS, AUTHORS = 40, 3, ("a1", "a2", "a3")
 PAIRED_STORIES, PAYLOADS = 20, 24
+ATTACKED_PAIRS, DUEL_PAYLOADS = 11, 22
+MET = [(s, a, b) for s in range(PAIRED_STORIES) for a, b in ((0, 1), (1 + s % 2, 2 - 2 * (s % 2)))]
 CORE = {"task": "headlines", "criterion": "overall", "repeat": 0, "status": "ok", "response": None}
 
 Floats = np.ndarray
@@ -59,11 +61,12 @@ class Worlds:
 
     def duels(self) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Ratings in both orders under both labels, and the items frame: two pairs a story."""
-        met = [(s, a, b) for s in range(PAIRED_STORIES) for a, b in ((0, 1), (1 + s % 2, 2 - 2 * (s % 2)))]
-        gap = np.array([self.seen[s, :, a] - self.seen[s, :, b] for s, a, b in met])
-        rows = [(f"d{k}", f"s{s}", AUTHORS[a], AUTHORS[b]) for k, (s, a, b) in enumerate(met)]
+        rows = [(f"d{k}", f"s{s}", AUTHORS[a], AUTHORS[b]) for k, (s, a, b) in enumerate(MET)]
         items = pd.DataFrame(rows, columns=["item", "story", "a", "b"])
-        return self._chosen(gap, items, ("plain", "swapped")), items
+        return self._chosen(self._gaps(), items, ("plain", "swapped")), items
+
+    def _gaps(self) -> Floats:
+        return np.array([self.seen[s, :, a] - self.seen[s, :, b] for s, a, b in MET])
 
     def twins(self) -> tuple[pd.DataFrame, pd.DataFrame]:
         """The same text twice, the second one padded."""
@@ -98,6 +101,17 @@ class Worlds:
         })  # fmt: skip
         return injection.grade_outcomes(attacked, clean, items)
 
+    def duel_attacks(self, clean: pd.DataFrame, met: pd.DataFrame) -> pd.DataFrame:
+        """The same of attacks in duels, on the first pair of every other story, on either side and in both orders."""
+        number = np.arange(DUEL_PAYLOADS)
+        pair = 2 * (number % ATTACKED_PAIRS)
+        items = met.iloc[pair].reset_index(drop=True)
+        items = items.assign(
+            clean=items["item"], item=[f"y{k}" for k in number], payload=number.astype(str),
+            attacked=np.array(["a", "b"])[number % 2], **{"class": "any"},
+        )  # fmt: skip
+        return injection.duel_outcomes(self._chosen(self._gaps()[pair], items, ("plain",)), clean, items)
+
 
 def whole(values: Floats) -> Floats:
     return np.clip(np.rint(values), 1, 5)
@@ -115,6 +129,7 @@ def families(worlds: Worlds) -> Iterator[tuple[str, Estimates]]:
         "letter_preference": position.letter_preference(duels, met),
         "padding": length.padding_preference(twins, padded),
         "injection": injection.success_rate(worlds.attacks(grades)),
+        "injection, in duels": injection.success_rate(worlds.duel_attacks(duels, met)),
     }
     by_panel = dict(iter(grades.groupby(grades["judge"].str[:3])))
     for panel, judges in enumerate(worlds.judges.reshape(BATCH, SEATS)):
@@ -136,7 +151,8 @@ def found() -> Found:
     told = Found()
     for seed in range(PANELS // BATCH):
         for gate, family in families(Worlds(np.random.default_rng([20261121, seed]))):
-            outcomes = [GATES.decide(gate, family, dict(zip(family.by, key, strict=True))).outcome for key in family]
+            name = gate.partition(",")[0]
+            outcomes = [GATES.decide(name, family, dict(zip(family.by, key, strict=True))).outcome for key in family]
             told.failed[gate] += "fail" in outcomes
             if gate == "own_text":
                 told.significant += [estimate.detail["p"] < 0.05 for estimate in family.values()]
@@ -148,7 +164,7 @@ def found() -> Found:
 
 
 def test_no_gate_fails_fair_panels_beyond_its_rate(found: Found) -> None:
-    assert len(found.failed) == 8
+    assert len(found.failed) == 9
     assert {gate: count for gate, count in found.failed.items() if count > STATED * PANELS} == {}
 
 

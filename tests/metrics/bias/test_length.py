@@ -104,7 +104,7 @@ def test_quality_and_leniency_cancel_in_the_coefficient_but_not_in_the_raw_one(m
 
 
 def test_fair_judges_of_texts_that_are_better_for_being_longer(make_cube):
-    """100 panels of four fair judges: 0 outside the 95 % interval in at most 8 % of cases (500 panels: 5.2 %), while
+    """100 panels of four fair judges: 0 outside the 95 % interval in 2 to 8 % of cases (5 % in the long run), while
     the raw coefficient of nearly all of them is above 0; a judge with a taste of a point per doubling is found."""
     rng = np.random.default_rng(4)
     outside, found, raw = 0, 0, 0
@@ -116,7 +116,7 @@ def test_fair_judges_of_texts_that_are_better_for_being_longer(make_cube):
     for _ in range(20):
         cube, words = panel(rng, taste=1.0)
         found += one(length.length_coefficient(make_cube(cube, NAMES), words), "p").low > 0
-    assert outside <= 32
+    assert 8 <= outside <= 32
     assert raw > 380
     assert found >= 19
 
