@@ -28,7 +28,7 @@ def empirical_risk() -> pd.DataFrame:
     import tomllib
 
     from recuse.metrics.empirical_risk import risk_score
-    from recuse.tables import read_transactions
+    from recuse.transactions import read_transactions
 
     folder = FIXTURES / "tasks" / "merchant_risk"
     settings = tomllib.loads((folder / "ground_truth.toml").read_text(encoding="utf-8"))

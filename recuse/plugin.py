@@ -57,7 +57,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption("--update-baseline", action="store_true", help="write reports/baseline.json from this run")
     parser.addini("recuse_panels", "panels examined when --panel is not given", type="args", default=[])
-    parser.addini("recuse_gates", "file with limits and waivers", default="evals/gates.toml")
+    parser.addini("recuse_gates", "file with limits and accepted faults", default="evals/gates.toml")
 
 
 def _baseline_file(text: str) -> str:
@@ -245,12 +245,12 @@ def _keep(request: pytest.FixtureRequest, kind: str, record: dict[str, Any]) -> 
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Tells a failed gate and a mistake in words instead of a traceback, and turns a waived gate into an expected
+    """Tells a failed gate and a mistake in words instead of a traceback, and turns a accepted gate into an expected
     failure."""
     report = yield
     verdicts = item.stash.get(_verdicts, [])
     objections = [verdict for verdict in verdicts if not verdict]
-    waived = [verdict for verdict in verdicts if verdict.outcome == "waived"]
+    accepted = [verdict for verdict in verdicts if verdict.outcome == "accepted"]
     if call.excinfo is not None and _asks_judges(item) and _is_ours(call.excinfo.value):
         _tell(item, report, str(call.excinfo.value))
     elif call.when == "call" and objections and (call.excinfo is None or call.excinfo.errisinstance(AssertionError)):
@@ -258,9 +258,9 @@ def pytest_runtest_makereport(
 
         report.outcome = "failed"
         report.longrepr = "\n\n".join(map(explain, objections))
-    elif call.when == "call" and waived and call.excinfo is None:
+    elif call.when == "call" and accepted and call.excinfo is None:
         report.outcome = "skipped"
-        report.wasxfail = "; ".join(str(verdict.waiver["reason"]) for verdict in waived if verdict.waiver)
+        report.wasxfail = "; ".join(str(verdict.accepted_fault["reason"]) for verdict in accepted if verdict.accepted_fault)
     elif report.skipped and _about_nobody(item):
         report.user_properties.append((UNASKED, True))
     elif report.failed and _asks_judges(item):

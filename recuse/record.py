@@ -71,7 +71,7 @@ class Recorder:
         """Start what answers on this machine, if anything does; returns the stand-ins' address."""
         if self.panel.stand_in is not None:
             from recuse.standins import open_source
-            from recuse.standins.desk import Desk
+            from recuse.standins.request_router import Desk
             from recuse.standins.server import serve
 
             fields = {place: item.fields for place, item in plan.items.items()}

@@ -73,10 +73,10 @@ class Run:
 
     def _check_gates(self, suite: Suite) -> None:
         """A gates file that no longer fits the evals is a fault of the run, once everything has run."""
-        self.objections += suite.gates.expired_waivers()
+        self.objections += suite.gates.expired_accepted_faults()
         if self.complete:
             seen = [(record["gate"], record["subject"]) for record in self.verdicts]
-            self.objections += suite.gates.unused_waivers(seen, {"panel": list(suite.panels)})
+            self.objections += suite.gates.unused_accepted_faults(seen, {"panel": list(suite.panels)})
             if not self.unasked:  # an eval that no panel answers may well own the gate
                 self.objections += suite.gates.unused_gates(seen)
 
@@ -97,7 +97,7 @@ class Run:
 
     def _assemble(self, suite: Suite) -> dict[str, Any]:
         outcomes = [record["outcome"] for record in self.verdicts]
-        counts = {name: outcomes.count(name) for name in ("pass", "fail", "inconclusive", "error", "waived")}
+        counts = {name: outcomes.count(name) for name in ("pass", "fail", "undecided", "not measured", "accepted")}
         return {
             "schema": 1,
             "outcome": self._outcome(),
@@ -116,10 +116,10 @@ class Run:
         }
 
     def _outcome(self) -> str:
-        objecting = {r["outcome"] for r in self.verdicts if not (r["outcome"] in ("pass", "waived") or r["allowed"])}
+        objecting = {r["outcome"] for r in self.verdicts if not (r["outcome"] in ("pass", "accepted") or r["allowed"])}
         if self.unmeasured or self.objections:
-            objecting.add("error")
-        return next((name for name in ("error", "fail", "inconclusive") if name in objecting), "pass")
+            objecting.add("not measured")
+        return next((name for name in ("not measured", "fail", "undecided") if name in objecting), "pass")
 
     def _questions(self) -> list[dict[str, Any]]:
         found: dict[tuple[str, str], dict[str, Any]] = {}

@@ -21,8 +21,8 @@ STATUSES: tuple[Status, ...] = ("ok", "unparsed", "refused", "out_of_scale", "er
 Provenance = Literal["recorded", "reconstructed", "scripted"]
 PROVENANCES: tuple[Provenance, ...] = ("recorded", "reconstructed", "scripted")
 
-Outcome = Literal["pass", "fail", "inconclusive", "error", "waived"]
-OUTCOMES: tuple[Outcome, ...] = ("pass", "fail", "inconclusive", "error", "waived")
+Outcome = Literal["pass", "fail", "undecided", "not measured", "accepted"]
+OUTCOMES: tuple[Outcome, ...] = ("pass", "fail", "undecided", "not measured", "accepted")
 
 RATING_COLUMNS = (
     "task",  # fixtures/tasks/<task>
@@ -216,7 +216,7 @@ def check_ratings(ratings: pd.DataFrame, factors: tuple[str, ...] = ()) -> pd.Da
 # --------------------------------------------------------------------------- what is concluded
 
 
-class Sampling(Protocol):
+class Distribution(Protocol):
     """Where an estimate's value would fall on repetition; lets a gate ask for another level."""
 
     def interval(self, level: float) -> tuple[float, float]:
@@ -226,7 +226,7 @@ class Sampling(Protocol):
         """One-sided p-value against H0 "the true value is not `side` `limit`", dual to `interval`:
         p <= (1 - level) / 2 exactly when the interval at `level` lies `side` the limit."""
 
-    def widened(self, factor: float) -> float | None:
+    def half_width_at(self, factor: float) -> float | None:
         """Half-width (95 %) the interval would have with `factor` times as many observations; None if unknown."""
 
 
@@ -254,7 +254,7 @@ class Estimate:
     seed: int | None = None
     note: str = ""
     detail: Mapping[str, Any] = field(default_factory=dict)
-    sampling: Sampling | None = field(default=None, compare=False, repr=False)
+    distribution: Distribution | None = field(default=None, compare=False, repr=False)
 
     @property
     def defined(self) -> bool:
@@ -267,9 +267,9 @@ class Estimate:
 
     def at(self, level: float) -> Estimate:
         """The same estimate with its interval at another level; unchanged where no sampling is known."""
-        if self.sampling is None or level == self.level:
+        if self.distribution is None or level == self.level:
             return self
-        low, high = self.sampling.interval(level)
+        low, high = self.distribution.interval(level)
         return replace(self, low=low, high=high, level=level)
 
 
@@ -317,8 +317,8 @@ class Verdict:
     limit: Mapping[str, Any]  # {"within": [-0.5, 0.5]} or {"at_least": x} or {"at_most": x}
     reason: str  # why the limit is what it is
     remedy: str = ""  # what to do next, when it is not a pass
-    waiver: Mapping[str, Any] | None = None  # {"accept": ..., "until": ..., "reason": ...} where one applied
-    allowed: bool = False  # inconclusive, and the gate allows that
+    accepted_fault: Mapping[str, Any] | None = None  # {"accept": ..., "until": ..., "reason": ...} where one applied
+    allowed: bool = False  # undecided, and the gate allows that
 
     def __bool__(self) -> bool:
-        return self.outcome in ("pass", "waived") or (self.outcome == "inconclusive" and self.allowed)
+        return self.outcome in ("pass", "accepted") or (self.outcome == "undecided" and self.allowed)

@@ -18,6 +18,7 @@ from recuse.cassettes.key import call_headers, request_key
 from recuse.cassettes.library import Library, Mode
 from recuse.cassettes.misses import MissingInteractionError
 from recuse.cassettes.network import blocked_network
+from recuse.excerpts import usage_of, words_of
 from recuse.fingerprints import headers
 from recuse.gates import Gates
 from recuse.judges.client import Client
@@ -25,7 +26,6 @@ from recuse.panels import Panel, load_panel
 from recuse.protocols import protocol as known_protocol
 from recuse.schema import Call, Estimate, Estimates, RawResponse, RecuseError, Verdict
 from recuse.tasks import Task, load_task
-from recuse.words import usage_of, words_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -249,7 +249,7 @@ class Suite:
             "limit": builtins(verdict.limit),
             "reason": verdict.reason,
             "remedy": verdict.remedy,
-            "waiver": builtins(verdict.waiver),
+            "accepted_fault": builtins(verdict.accepted_fault),
         }
 
     def measurement_records(
@@ -265,7 +265,7 @@ class Suite:
 
 
 def estimate_record(estimate: Estimate) -> dict[str, Any]:
-    return {f.name: builtins(getattr(estimate, f.name)) for f in fields(estimate) if f.name != "sampling"}
+    return {f.name: builtins(getattr(estimate, f.name)) for f in fields(estimate) if f.name != "distribution"}
 
 
 def builtins(value: Any) -> Any:

@@ -27,7 +27,7 @@ import pandas as pd
 from scipy.stats import spearmanr
 
 from recuse.metrics.empirical_risk import risk_score
-from recuse.tables import read_transactions
+from recuse.transactions import read_transactions
 
 ROOT = Path(__file__).resolve().parents[1]
 TASK = ROOT / "fixtures" / "tasks" / "merchant_risk"

@@ -1,19 +1,19 @@
-"""Gates: an estimate and a limit give a verdict; known faults are waived by name, up to a bound and a date.
+"""Gates: an estimate and a limit give a verdict; known faults are accepted by name, up to a bound and a date.
 
     gates = Gates.load(Path("evals/gates.toml"), today=date.today())
     verdict = gates.decide("self_bias", estimates, {"judge": "grok-4", "condition": "attributed", "panel": "published"})
     assert verdict, explain(verdict)
 
-| what the numbers say | no waiver | waiver that accepts it | waiver that does not |
+| what the numbers say | no accepted fault | accepted fault that accepts it | accepted fault that does not |
 |---|---|---|---|
-| pass | pass | fail: the waiver is no longer needed | fail: the waiver is no longer needed |
-| inconclusive, gate allows it | inconclusive, allowed | fail: the waiver is no longer needed | the same |
-| fail | fail | waived | fail, naming both bounds |
-| inconclusive | inconclusive | waived | inconclusive, naming both bounds |
-| error | error | waived | error |
+| pass | pass | fail: the accepted fault is no longer needed | fail: the accepted fault is no longer needed |
+| undecided, gate allows it | undecided, allowed | fail: the accepted fault is no longer needed | the same |
+| fail | fail | accepted | fail, naming both bounds |
+| undecided | undecided | accepted | undecided, naming both bounds |
+| error | error | accepted | error |
 
-An expired waiver leaves what the numbers say and tells when it expired. An interval gate without a usable interval is
-inconclusive and is not covered by `inconclusive = "allow"`, which is meant for intervals that straddle a bound.
+An expired accepted fault leaves what the numbers say and tells when it expired. An interval gate without a usable interval is
+undecided and is not covered by `undecided = "allow"`, which is meant for intervals that straddle a bound.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from datetime import date
 from pathlib import Path
 
 from recuse.gates import remedies
-from recuse.gates.deciding import Decision, decide, sure_at
+from recuse.gates.decisions import Decision, decide, sure_at
+from recuse.gates.explanation import explain, rule_text
 from recuse.gates.limits import Limit
 from recuse.gates.reading import GatesError, meant, read
-from recuse.gates.rules import Accept, Gate, Waiver
-from recuse.gates.words import explain, rule_text
+from recuse.gates.rules import Accept, Gate, AcceptedFault
 from recuse.schema import Estimate, Estimates, Outcome, Verdict
 
-__all__ = ["Accept", "Gate", "Gates", "GatesError", "Limit", "Waiver", "explain"]
+__all__ = ["Accept", "Gate", "Gates", "GatesError", "Limit", "Accepted fault", "explain"]
 
 Seen = Iterable[tuple[str, Mapping[str, str]]]
 """The gate and the subject of each verdict of a run."""
@@ -39,21 +39,21 @@ Seen = Iterable[tuple[str, Mapping[str, str]]]
 
 @dataclass(frozen=True)
 class Gates(Mapping[str, Gate]):
-    """All gates of one file with its waivers, on one day."""
+    """All gates of one file with its accepted faults, on one day."""
 
     path: Path
     gates: Mapping[str, Gate]
-    waivers: tuple[Waiver, ...]
+    accepted_faults: tuple[AcceptedFault, ...]
     today: date
 
     @classmethod
     def load(cls, path: Path | str, today: date) -> Gates:
         """Read and check a gates file. Raises `GatesError` naming file, line, table, key and remedy of every fault.
 
-        `today` decides which waivers have expired; it is given so that results do not depend on a hidden clock.
+        `today` decides which accepted faults have expired; it is given so that results do not depend on a hidden clock.
         """
-        gates, waivers = read(Path(path))
-        return cls(Path(path), gates, waivers, today)
+        gates, accepted_faults = read(Path(path))
+        return cls(Path(path), gates, accepted_faults, today)
 
     def decide(self, name: str, measured: Estimate | Estimates, subject: Mapping[str, str]) -> Verdict:
         """The verdict of gate `name` on what was measured about `subject`.
@@ -65,12 +65,12 @@ class Gates(Mapping[str, Gate]):
         subject = {key: str(value) for key, value in subject.items()}
         estimate, family = _picked(name, gate, measured, subject)
         decision = decide(gate, estimate, family)
-        allowed = gate.allows_inconclusive and _straddles(decision)
-        outcome, remedy, waived = decision.outcome, remedies.next_step(name, gate, decision, subject, self.file), None
-        if waiver := self.waiver_for(name, subject):
-            outcome, remedy, state = self._under(waiver, gate, decision, subject, allowed)
-            allowed = allowed and outcome == "inconclusive"
-            waived = _as_builtins(waiver, state, decision)
+        allowed = gate.allows_undecided and _straddles(decision)
+        outcome, remedy, accepted = decision.outcome, remedies.next_step(name, gate, decision, subject, self.file), None
+        if accepted_fault := self.accepted_fault_for(name, subject):
+            outcome, remedy, state = self._under(accepted_fault, gate, decision, subject, allowed)
+            allowed = allowed and outcome == "undecided"
+            accepted = _as_builtins(accepted_fault, state, decision)
         return Verdict(
             gate=name,
             subject=subject,
@@ -80,33 +80,33 @@ class Gates(Mapping[str, Gate]):
             limit=gate.bound.mapping(),
             reason=gate.reason,
             remedy=remedy,
-            waiver=waived,
+            accepted_fault=accepted,
             allowed=allowed,
         )
 
-    def waiver_for(self, name: str, subject: Mapping[str, str]) -> Waiver | None:
-        """The waiver that covers the subject; there is at most one, overlaps were refused on reading."""
-        return next((w for w in self.waivers if w.gate == name and w.covers(subject)), None)
+    def accepted_fault_for(self, name: str, subject: Mapping[str, str]) -> AcceptedFault | None:
+        """The accepted fault that covers the subject; there is at most one, overlaps were refused on reading."""
+        return next((w for w in self.accepted_faults if w.gate == name and w.covers(subject)), None)
 
-    def expired_waivers(self) -> list[str]:
-        """A sentence for each waiver whose date has passed, whether or not a verdict met it."""
-        return [remedies.expired_waiver(w, self.file) for w in self.waivers if w.expired(self.today)]
+    def expired_accepted_faults(self) -> list[str]:
+        """A sentence for each accepted fault whose date has passed, whether or not a verdict met it."""
+        return [remedies.expired_accepted_fault(w, self.file) for w in self.accepted_faults if w.expired(self.today)]
 
-    def unused_waivers(self, seen: Seen, ran: Mapping[str, Collection[str]] | None = None) -> list[str]:
-        """A sentence for each waiver that covered no verdict of a full run.
+    def unused_accepted_faults(self, seen: Seen, ran: Mapping[str, Collection[str]] | None = None) -> list[str]:
+        """A sentence for each accepted fault that covered no verdict of a full run.
 
-        `ran` tells what the run was about, e.g. {"panel": ["published"]}: waivers bound to anything else are passed
+        `ran` tells what the run was about, e.g. {"panel": ["published"]}: accepted faults bound to anything else are passed
         over, since they had no chance to be used.
         """
         met = list(seen)
         sentences = []
-        for waiver in self.waivers:
+        for accepted_fault in self.accepted_faults:
             elsewhere = any(
-                name in waiver.subject and not set(waiver.values(name)) & set(values)
+                name in accepted_fault.subject and not set(accepted_fault.values(name)) & set(values)
                 for name, values in (ran or {}).items()
             )
-            if not elsewhere and not any(gate == waiver.gate and waiver.covers(subject) for gate, subject in met):
-                sentences.append(self._unused(waiver, [subject for gate, subject in met if gate == waiver.gate]))
+            if not elsewhere and not any(gate == accepted_fault.gate and accepted_fault.covers(subject) for gate, subject in met):
+                sentences.append(self._unused(accepted_fault, [subject for gate, subject in met if gate == accepted_fault.gate]))
         return sentences
 
     def unused_gates(self, seen: Seen) -> list[str]:
@@ -147,25 +147,25 @@ class Gates(Mapping[str, Gate]):
         return len(self.gates)
 
     def _under(
-        self, waiver: Waiver, gate: Gate, decision: Decision, subject: Mapping[str, str], allowed: bool
+        self, accepted_fault: AcceptedFault, gate: Gate, decision: Decision, subject: Mapping[str, str], allowed: bool
     ) -> tuple[Outcome, str, str]:
-        """Outcome, remedy and the waiver's state once the waiver is taken into account."""
+        """Outcome, remedy and the accepted fault's state once the accepted fault is taken into account."""
         if decision.outcome == "pass" or allowed:
-            return "fail", remedies.unneeded_waiver(waiver, subject, decision, self.file), "no longer needed"
-        if waiver.expired(self.today):
-            return decision.outcome, remedies.expired_waiver(waiver, self.file), "expired"
-        if _accepts(waiver, decision):
-            return "waived", remedies.accepted(waiver), "applied"
-        return decision.outcome, remedies.beyond_waiver(waiver, gate, decision, self.file), "exceeded"
+            return "fail", remedies.unneeded_accepted_fault(accepted_fault, subject, decision, self.file), "no longer needed"
+        if accepted_fault.expired(self.today):
+            return decision.outcome, remedies.expired_accepted_fault(accepted_fault, self.file), "expired"
+        if _accepts(accepted_fault, decision):
+            return "accepted", remedies.accepted(accepted_fault), "applied"
+        return decision.outcome, remedies.beyond_accepted_fault(accepted_fault, gate, decision, self.file), "exceeded"
 
-    def _unused(self, waiver: Waiver, subjects: list[Mapping[str, str]]) -> str:
+    def _unused(self, accepted_fault: AcceptedFault, subjects: list[Mapping[str, str]]) -> str:
         there = "; ".join(
             f"{name}: {', '.join(sorted({s[name] for s in subjects if name in s})) or 'never given'}"
-            for name in waiver.subject
+            for name in accepted_fault.subject
         )
         found = f"its verdicts had {there}" if subjects else "the gate gave no verdict at all"
         return (
-            f"The waiver for {waiver.gate} ({waiver.described}) in {self.file} covered nothing in this run; {found}. "
+            f"The accepted fault for {accepted_fault.gate} ({accepted_fault.described}) in {self.file} covered nothing in this run; {found}. "
             "Mend its subject or delete it."
         )
 
@@ -192,21 +192,21 @@ def _picked(
 
 
 def _straddles(decision: Decision) -> bool:
-    return decision.outcome == "inconclusive" and sure_at(decision.estimate, decision.level)
+    return decision.outcome == "undecided" and sure_at(decision.estimate, decision.level)
 
 
-def _accepts(waiver: Waiver, decision: Decision) -> bool:
-    limit = waiver.accept.limit
+def _accepts(accepted_fault: AcceptedFault, decision: Decision) -> bool:
+    limit = accepted_fault.accept.limit
     within = limit is not None and decision.estimate.defined and limit.holds(decision.estimate.value)
-    return within or decision.outcome in waiver.accept.outcome
+    return within or decision.outcome in accepted_fault.accept.outcome
 
 
-def _as_builtins(waiver: Waiver, state: str, decision: Decision) -> dict[str, object]:
-    """`otherwise` is the outcome there would be without the waiver: a known fault is not a known doubt."""
+def _as_builtins(accepted_fault: AcceptedFault, state: str, decision: Decision) -> dict[str, object]:
+    """`otherwise` is the outcome there would be without the accepted fault: a known fault is not a known doubt."""
     return {
-        "accept": waiver.accept.mapping(),
-        "until": waiver.until.isoformat(),
-        "reason": waiver.reason,
+        "accept": accepted_fault.accept.mapping(),
+        "until": accepted_fault.until.isoformat(),
+        "reason": accepted_fault.reason,
         "state": state,
         "otherwise": decision.outcome,
     }

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from recuse.gates.rules import EXPECTED, Accept, Gate, Waiver
+from recuse.gates.rules import EXPECTED, Accept, Gate, AcceptedFault
 from recuse.schema import RecuseError
 
 __all__ = ["GatesError", "meant", "read"]
@@ -24,8 +24,8 @@ class GatesError(RecuseError):
     """The gates file, or how a gate was used, is at fault; the message lists every fault with its place."""
 
 
-def read(path: Path) -> tuple[dict[str, Gate], tuple[Waiver, ...]]:
-    """The gates by name and the waivers in file order. Raises `GatesError` with all faults of the file at once."""
+def read(path: Path) -> tuple[dict[str, Gate], tuple[AcceptedFault, ...]]:
+    """The gates by name and the accepted faults in file order. Raises `GatesError` with all faults of the file at once."""
     text = _text(path)
     try:
         tables = tomllib.loads(text)
@@ -33,25 +33,25 @@ def read(path: Path) -> tuple[dict[str, Gate], tuple[Waiver, ...]]:
         raise GatesError(f"{path} is not valid TOML: {error}. Mend it there.") from None
     places = _Places(path, text)
     faults: list[str] = []
-    raw_waivers = tables.pop("waiver", [])
+    raw_accepted_faults = tables.pop("accepted_fault", [])
     gates = {
         name: gate
         for name, table in tables.items()
         if (gate := _parsed(Gate, table, places.gate(name), faults)) is not None
     }
-    if not isinstance(raw_waivers, list):
-        faults.append(f"{path}: write waivers as [[waiver]], with double brackets; there may be several")
-        raw_waivers = []
-    waivers = {
-        i: waiver
-        for i, table in enumerate(raw_waivers)
-        if (waiver := _parsed(Waiver, table, places.waiver(i), faults)) is not None
+    if not isinstance(raw_accepted_faults, list):
+        faults.append(f"{path}: write accepted faults as [[accepted]], with double brackets; there may be several")
+        raw_accepted_faults = []
+    accepted_faults = {
+        i: accepted_fault
+        for i, table in enumerate(raw_accepted_faults)
+        if (accepted_fault := _parsed(AcceptedFault, table, places.accepted_fault(i), faults)) is not None
     }
     faults += _family_faults(gates, places)
-    faults += _waiver_faults(waivers, gates, tables.keys(), places)
+    faults += _accepted_fault_faults(accepted_faults, gates, tables.keys(), places)
     if faults:
         raise GatesError("\n".join(faults))
-    return gates, tuple(waivers.values())
+    return gates, tuple(accepted_faults.values())
 
 
 def meant(name: str, known: Iterable[str]) -> str:
@@ -130,36 +130,36 @@ def _family_faults(gates: Mapping[str, Gate], places: _Places) -> list[str]:
     return faults
 
 
-def _waiver_faults(
-    waivers: Mapping[int, Waiver], gates: Mapping[str, Gate], names: Iterable[str], places: _Places
+def _accepted_fault_faults(
+    accepted_faults: Mapping[int, AcceptedFault], gates: Mapping[str, Gate], names: Iterable[str], places: _Places
 ) -> list[str]:
     faults = []
-    for i, waiver in waivers.items():
-        place = places.waiver(i)
-        if waiver.gate not in names:
+    for i, accepted_fault in accepted_faults.items():
+        place = places.accepted_fault(i)
+        if accepted_fault.gate not in names:
             known = ", ".join(sorted(names)) or "none"
-            here = f"there is no gate {waiver.gate} in this file.{meant(waiver.gate, names)} Gates here: {known}"
+            here = f"there is no gate {accepted_fault.gate} in this file.{meant(accepted_fault.gate, names)} Gates here: {known}"
             faults.append(f"{place.at('gate')}: {here}")
-        elif waiver.gate in gates:
-            faults += [f"{place.at('accept')}: {text}" for text in _accept_faults(waiver, gates[waiver.gate])]
+        elif accepted_fault.gate in gates:
+            faults += [f"{place.at('accept')}: {text}" for text in _accept_faults(accepted_fault, gates[accepted_fault.gate])]
         for j in range(i):
-            if j in waivers and waiver.overlaps(waivers[j]):
+            if j in accepted_faults and accepted_fault.overlaps(accepted_faults[j]):
                 faults.append(
-                    f"{place}: overlaps {places.waiver(j).short}: both could cover the same {waiver.gate} "
-                    f"verdict ({waiver.described}; {waivers[j].described}). Give both the same name with different "
+                    f"{place}: overlaps {places.accepted_fault(j).short}: both could cover the same {accepted_fault.gate} "
+                    f"verdict ({accepted_fault.described}; {accepted_faults[j].described}). Give both the same name with different "
                     f"values, for example panel, or merge them"
                 )
     return faults
 
 
-def _accept_faults(waiver: Waiver, gate: Gate) -> Iterable[str]:
-    limit, bound = waiver.accept.limit, gate.bound
+def _accept_faults(accepted_fault: AcceptedFault, gate: Gate) -> Iterable[str]:
+    limit, bound = accepted_fault.accept.limit, gate.bound
     if limit is not None and limit.kind != bound.kind:
-        yield f"the gate {waiver.gate} has {bound.kind}, so the waiver takes a wider {bound.kind}; it has {limit.kind}"
+        yield f"the gate {accepted_fault.gate} has {bound.kind}, so the accepted fault takes a wider {bound.kind}; it has {limit.kind}"
     elif limit is not None and not limit.reaches_beyond(bound):
         yield f"{limit} does not reach beyond the gate's own limit, {bound}, so it accepts nothing; widen it"
-    if "inconclusive" in waiver.accept.outcome and gate.decide == "point":
-        yield f'the gate {waiver.gate} decides on the value alone and is never inconclusive; accept "error" or a limit'
+    if "undecided" in accepted_fault.accept.outcome and gate.decide == "point":
+        yield f'the gate {accepted_fault.gate} decides on the value alone and is never undecided; accept "not measured" or a limit'
 
 
 # --------------------------------------------------------------------------- where it stands in the file
@@ -204,7 +204,7 @@ class _Places:
                 return _Place(self.path, name, f"[{name}]", line, keys)
         return _Place(self.path, name, f"[{name}]", self.loose.get(name), {})
 
-    def waiver(self, index: int) -> _Place:
-        found = [(line, keys) for table, line, keys in self.tables if table == "waiver"]
+    def accepted_fault(self, index: int) -> _Place:
+        found = [(line, keys) for table, line, keys in self.tables if table == "accepted_fault"]
         line, keys = found[index] if index < len(found) else (None, {})
-        return _Place(self.path, "waiver", f"[[waiver]] number {index + 1}", line, keys)
+        return _Place(self.path, "accepted_fault", f"[[accepted]] number {index + 1}", line, keys)

@@ -1,4 +1,4 @@
-"""What to do about a verdict that is not a pass: the text, and the waiver to paste where nothing else helps."""
+"""What to do about a verdict that is not a pass: the text, and the accepted fault to paste where nothing else helps."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import json
 import math
 from collections.abc import Mapping
 
-from recuse.gates.deciding import Decision, factor_to_decide, has_interval, sure_at
+from recuse.gates.decisions import Decision, factor_to_decide, has_interval, sure_at
+from recuse.gates.explanation import count_of, percent, subject_text
 from recuse.gates.limits import Limit, figure
-from recuse.gates.rules import Gate, Waiver
-from recuse.gates.words import count_of, percent, subject_text
+from recuse.gates.rules import Gate, AcceptedFault
 from recuse.schema import Estimate
 
-__all__ = ["accepted", "beyond_waiver", "expired_waiver", "next_step", "unneeded_waiver"]
+__all__ = ["accepted", "beyond_accepted fault", "expired_accepted fault", "next_step", "unneeded_accepted fault"]
 
 
 def next_step(name: str, gate: Gate, decision: Decision, subject: Mapping[str, str], file: str) -> str:
@@ -25,14 +25,14 @@ def next_step(name: str, gate: Gate, decision: Decision, subject: Mapping[str, s
             "prompt or rubric changed, record again: pytest evals/ --record=missing. Otherwise leave the judge out, or "
             f"accept it knowingly and for a time in {file}:\n\n{paste}"
         )
-    if decision.outcome == "inconclusive":
-        paste = _snippet(name, subject, 'outcome = ["inconclusive"]')
+    if decision.outcome == "undecided":
+        paste = _snippet(name, subject, 'outcome = ["undecided"]')
         return (
             f"{_undecided(gate, decision)} If it cannot be settled, accept it knowingly and for a time in {file}:"
             f"\n\n{paste}"
         )
-    if decision.outcome == "error":
-        paste = _snippet(name, subject, 'outcome = ["error"]')
+    if decision.outcome == "not measured":
+        paste = _snippet(name, subject, 'outcome = ["not measured"]')
         return (
             f"Could not be measured: {_why(estimate)}. What cannot be measured does not pass. Look at the replies that "
             "were left out, or record what is missing: pytest evals/ --record=missing. If it can never be measured "
@@ -123,43 +123,43 @@ def _outwards(value: float, direction: int) -> float:
 def _snippet(name: str, subject: Mapping[str, str], accept: str) -> str:
     names = ", ".join(f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in subject.items())
     return (
-        f'[[waiver]]\ngate = "{name}"\nsubject = {{ {names} }}\naccept = {{ {accept} }}\n'
+        f'[[accepted]]\ngate = "{name}"\nsubject = {{ {names} }}\naccept = {{ {accept} }}\n'
         'until = "YYYY-MM-DD"\nreason = ""'
     )
 
 
-# --------------------------------------------------------------------------- waivers
+# --------------------------------------------------------------------------- accepted faults
 
 
-def accepted(waiver: Waiver) -> str:
-    return f"Accepted until {waiver.until}; then it fails again."
+def accepted(accepted_fault: AcceptedFault) -> str:
+    return f"Accepted until {accepted_fault.until}; then it fails again."
 
 
-def beyond_waiver(waiver: Waiver, gate: Gate, decision: Decision, file: str) -> str:
+def beyond_accepted_fault(accepted_fault: AcceptedFault, gate: Gate, decision: Decision, file: str) -> str:
     estimate = decision.estimate
     if decision.outcome == "fail":
         found = _how_far(gate.bound, estimate)
-    elif decision.outcome == "inconclusive":
-        found = f"this is inconclusive at {gate.bound.show(estimate.value)}"
+    elif decision.outcome == "undecided":
+        found = f"this is undecided at {gate.bound.show(estimate.value)}"
     else:
         found = f"this could not be measured ({_why(estimate)})"
     return (
-        f"Not covered by the waiver either: the gate asks for {gate.bound}, the waiver accepts {waiver.accept}, and "
+        f"Not covered by the accepted fault either: the gate asks for {gate.bound}, the accepted fault accepts {accepted_fault.accept}, and "
         f"{found}. Read the judge's own words for this subject in the report; then mend what changed, leave the judge "
-        f"out, or change the waiver in {file} and say why."
+        f"out, or change the accepted fault in {file} and say why."
     )
 
 
-def expired_waiver(waiver: Waiver, file: str) -> str:
+def expired_accepted_fault(accepted_fault: AcceptedFault, file: str) -> str:
     return (
-        f"The waiver for {waiver.gate} ({waiver.described}) expired: it held until {waiver.until}. Look at this again "
-        f"and delete the waiver from {file}, or give it a later date and a reason that still holds."
+        f"The accepted fault for {accepted_fault.gate} ({accepted_fault.described}) expired: it held until {accepted_fault.until}. Look at this again "
+        f"and delete the accepted fault from {file}, or give it a later date and a reason that still holds."
     )
 
 
-def unneeded_waiver(waiver: Waiver, subject: Mapping[str, str], decision: Decision, file: str) -> str:
-    how = "satisfies the gate" if decision.outcome == "pass" else "is inconclusive, which the gate allows by itself"
+def unneeded_accepted_fault(accepted_fault: AcceptedFault, subject: Mapping[str, str], decision: Decision, file: str) -> str:
+    how = "satisfies the gate" if decision.outcome == "pass" else "is undecided, which the gate allows by itself"
     return (
-        f"The waiver is no longer needed: {subject_text(subject)} now {how}. Delete the waiver ({waiver.described}) "
+        f"The accepted fault is no longer needed: {subject_text(subject)} now {how}. Delete the accepted fault ({accepted_fault.described}) "
         f"from {file}, or narrow its subject so that it leaves this one out, and the gain is kept."
     )

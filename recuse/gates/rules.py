@@ -1,4 +1,4 @@
-"""What a gates file may say: one gate, one waiver. Each model knows how its keys are described to people."""
+"""What a gates file may say: one gate, one accepted fault. Each model knows how its keys are described to people."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validat
 from pydantic_core import PydanticCustomError
 
 from recuse.gates.limits import LIMIT_KINDS, Limit
-from recuse.multiplicity import Correction
+from recuse.statistics.multiplicity import Correction
 
-__all__ = ["EXPECTED", "Accept", "Gate", "Waiver"]
+__all__ = ["EXPECTED", "Accept", "Gate", "Accepted fault"]
 
 EXPECTED: Mapping[str, str] = {
     "within": "two finite numbers, the lower first, e.g. within = [-0.5, 0.5]",
@@ -22,14 +22,14 @@ EXPECTED: Mapping[str, str] = {
     "level": "a number between 0 and 1, e.g. level = 0.95",
     "family": 'a name for the tests corrected together, e.g. family = "merchant_risk.self_bias"',
     "correction": '"holm", "bonferroni" or "none"',
-    "inconclusive": '"fail" or "allow"',
+    "undecided": '"fail" or "allow"',
     "tolerance": "a finite number from 0, e.g. tolerance = 0.05",
     "label": 'a short text, e.g. label = "own work"',
     "reason": "a text that says why the limit is where it is, with its source",
     "gate": 'the name of a gate in this file, e.g. gate = "self_bias"',
     "subject": 'names and values of what the verdict is about, e.g. subject = { panel = "published", judge = "x" }',
-    "accept": 'a limit of the gate\'s kind, e.g. accept = { within = [-0.5, 0.9] }, or { outcome = ["error"] }',
-    "outcome": 'a list of "error" and "inconclusive"',
+    "accept": 'a limit of the gate\'s kind, e.g. accept = { within = [-0.5, 0.9] }, or { outcome = ["not measured"] }',
+    "outcome": 'a list of "not measured" and "undecided"',
     "until": "a date, e.g. until = 2027-12-31",
 }
 """Per key, what is expected there: the second half of every error text."""
@@ -80,7 +80,7 @@ class Gate(_LimitKeys):
     level: Annotated[float, Field(strict=True, gt=0, lt=1)] = 0.95
     family: Text | None = None
     correction: Correction | None = None
-    inconclusive: Literal["fail", "allow"] | None = None
+    undecided: Literal["fail", "allow"] | None = None
     tolerance: Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)] | None = None
     label: Text | None = None
     reason: Text
@@ -95,7 +95,7 @@ class Gate(_LimitKeys):
         if self.decide == "point":
             for key, why in (
                 ("family", "families are corrected by widening intervals"),
-                ("inconclusive", "a value either satisfies the limit or does not"),
+                ("undecided", "a value either satisfies the limit or does not"),
             ):
                 if getattr(self, key) is not None:
                     raise fault(f'{key} has no effect with decide = "point": {why}; drop it or decide = "interval"')
@@ -113,14 +113,14 @@ class Gate(_LimitKeys):
         return "none" if self.family is None else self.correction or "holm"
 
     @property
-    def allows_inconclusive(self) -> bool:
-        return self.inconclusive == "allow"
+    def allows_undecided(self) -> bool:
+        return self.undecided == "allow"
 
 
 class Accept(_LimitKeys):
-    """What a waiver puts up with: a wider limit, or outcomes that come without a usable number."""
+    """What an accepted fault puts up with: a wider limit, or outcomes that come without a usable number."""
 
-    outcome: tuple[Literal["error", "inconclusive"], ...] = ()
+    outcome: tuple[Literal["not measured", "undecided"], ...] = ()
 
     @model_validator(mode="after")
     def _accepts_something(self) -> Accept:
@@ -140,7 +140,7 @@ class Accept(_LimitKeys):
         return " or ".join([*parts, *(f"outcome {name}" for name in self.outcome)])
 
 
-class Waiver(BaseModel):
+class AcceptedFault(BaseModel):
     """A known fault of named judges, accepted up to a bound and a date."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -152,20 +152,20 @@ class Waiver(BaseModel):
     reason: Text
 
     def covers(self, subject: Mapping[str, str]) -> bool:
-        """Every name the waiver gives is in the subject, with one of the waiver's values."""
+        """Every name the accepted fault gives is in the subject, with one of the accepted fault's values."""
         return all(name in subject and subject[name] in self.values(name) for name in self.subject)
 
     def values(self, name: str) -> tuple[str, ...]:
         given = self.subject[name]
         return (given,) if isinstance(given, str) else given
 
-    def overlaps(self, other: Waiver) -> bool:
+    def overlaps(self, other: AcceptedFault) -> bool:
         """Some subject could be covered by both: no name in common keeps them apart."""
         shared = self.subject.keys() & other.subject.keys()
         return self.gate == other.gate and all(set(self.values(name)) & set(other.values(name)) for name in shared)
 
     def expired(self, today: date) -> bool:
-        """`until` is the last day on which the waiver holds."""
+        """`until` is the last day on which the accepted fault holds."""
         return today > self.until
 
     @property

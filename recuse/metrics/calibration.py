@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.metrics.clusters import BOUNDED, bounded_mean
 from recuse.metrics.duels import ORDERS, judges_of, people, verdicts_of
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.grids import Own
 from recuse.schema import Estimate, Estimates
+from recuse.statistics.clusters import BOUNDED, bounded_mean
 
 if TYPE_CHECKING:
     import pandas as pd

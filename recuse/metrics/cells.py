@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse import sampling
 from recuse.metrics.estimates import RUNS_ONLY, estimated, matrix, require_columns
 from recuse.schema import Estimate, RecuseError
+from recuse.statistics import distributions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,15 +62,15 @@ class Cells:
             )
         return names.index(name)
 
-    def contrast(self, weights: Floats) -> sampling.Student:
-        return sampling.contrast(weights, self.mean, self.variance, self.runs)
+    def contrast(self, weights: Floats) -> distributions.Student:
+        return distributions.contrast(weights, self.mean, self.variance, self.runs)
 
     def estimate(
         self, metric: str, weights: Floats, *, less: float = 0.0, note: str = RUNS_ONLY, **more: Any
     ) -> Estimate:
         """The contrast sum(weights * mean) - less, with its interval over runs; n counts the runs it rests on."""
         law, used = self.contrast(weights), weights != 0
-        law = sampling.Student(law.value - less, law.se, law.df)
+        law = distributions.Student(law.value - less, law.se, law.df)
         return estimated(
             metric, law.value, law, n=int(self.runs[used].sum()), n_excluded=int(self.excluded[used].sum()),
             unit="points", method=WELCH, note=note, **more,

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recuse import resample, sampling
 from recuse.metrics.cells import WELCH, Cells, Floats, cells_of, conditions_of
 from recuse.metrics.estimates import RUNS_ONLY, estimated, number, table, undefined
 from recuse.schema import Estimate, Estimates
+from recuse.statistics import distributions, resampling
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -180,7 +180,7 @@ def name_effect(
 
 def attenuation_mean(
     ratings: pd.DataFrame, own: Own, *, criterion: str = TOTAL, shown: str = "attributed", hidden: str = "anonymized",
-    seed: int = resample.SEED, draws: int = 9999,
+    seed: int = resampling.SEED, draws: int = 9999,
 ) -> Estimate:  # fmt: skip
     """Mean over judges of the unrounded attenuation_pct of `name_effect`: 26.5 for the paper, which prints 25.8.
 
@@ -198,7 +198,7 @@ def attenuation_mean(
     a, b = (_redrawn_self_bias(ratings, own, criterion, c, list(kept), seed, draws) for c in (shown, hidden))
     with np.errstate(divide="ignore", invalid="ignore"):
         redrawn = np.mean(100 * (1 - np.abs(b) / np.abs(a)), axis=1)
-    law = resample.percentile(math.fsum(each.values()) / len(each), redrawn)
+    law = resampling.percentile(math.fsum(each.values()) / len(each), redrawn)
     return estimated(
         "attenuation", law.value, law, unit="%", method=method, seed=seed, note=RUNS_ONLY,
         n=sum(e.n for pair in kept.values() for e in pair),
@@ -301,8 +301,8 @@ def _name_effect(a: Estimate, b: Estimate) -> Estimate:
     if not (a.defined and b.defined):
         worse = a if not a.defined else b
         return undefined("name_effect", worse.note.removeprefix("undefined: "), n=a.n + b.n, method=WELCH)
-    assert isinstance(a.sampling, sampling.Student)
-    assert isinstance(b.sampling, sampling.Student)
+    assert isinstance(a.distribution, distributions.Student)
+    assert isinstance(b.distribution, distributions.Student)
     directed = abs(a.value) > ZERO and abs(b.value) > ZERO
     detail = {
         "attributed": number(a.value),
@@ -310,7 +310,7 @@ def _name_effect(a: Estimate, b: Estimate) -> Estimate:
         "attenuation_pct": number(_attenuation(a.value, b.value)) if abs(a.value) > ZERO else None,
         "direction_kept": (a.value > 0) == (b.value > 0) if directed else None,
     }
-    law = a.sampling.minus(b.sampling)
+    law = a.distribution.minus(b.distribution)
     return estimated(
         "name_effect", law.value, law, n=a.n + b.n, n_excluded=a.n_excluded + b.n_excluded, unit="points",
         method=WELCH, note=RUNS_ONLY, detail=detail,
@@ -327,7 +327,7 @@ def _redrawn_self_bias(
     """Self-biases of `judges` on resampled runs; shape (draws, judges)."""
     cells = cells_of(ratings, criterion, condition)
     flat = [cell for row in cells.scores for cell in row]
-    means = resample.resampled_means(flat, resample.generator(seed, "attenuation", condition), draws)
+    means = resampling.resampled_means(flat, resampling.generator(seed, "attenuation", condition), draws)
     weights = np.column_stack([_self_weights(cells, judge, own).ravel() for judge in judges])
     redrawn: Floats = means @ weights
     return redrawn

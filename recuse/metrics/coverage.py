@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from recuse.metrics.estimates import estimated, require_columns
-from recuse.sampling import Binomial
 from recuse.schema import RATING_COLUMNS, STATUSES, Estimate, Estimates
+from recuse.statistics.distributions import Binomial
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,12 +15,12 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from recuse.metrics.clusters import SHARE, clustered_share
 from recuse.metrics.estimates import estimated, require_columns, undefined
 from recuse.metrics.grids import SCALE, Scale
 from recuse.metrics.injection import CLUSTERS, LIFT, Over, grade_outcomes, successes, unit_of
 from recuse.metrics.text_filters import StatisticalFilter, string_matching
 from recuse.schema import Estimate, Estimates, RecuseError
+from recuse.statistics.clusters import SHARE, clustered_share
 
 if TYPE_CHECKING:
     import pandas as pd

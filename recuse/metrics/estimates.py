@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.schema import Estimate, RecuseError, Sampling
+from recuse.schema import Estimate, RecuseError, Distribution
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,8 +23,8 @@ RUNS_ONLY = "over runs: these texts only"
 """Where every target has one fixed text, a repetition draws new runs of the judge, not new texts."""
 
 
-class Law(Sampling, Protocol):
-    """A sampling law of `recuse.sampling`, which says why it has no interval where it has none."""
+class Law(Distribution, Protocol):
+    """A sampling law of `recuse.statistics.distributions`, which says why it has no interval where it has none."""
 
     @property
     def undefined(self) -> str: ...
@@ -49,7 +49,7 @@ def estimated(
     return Estimate(
         metric=metric, value=float(value), low=low, high=high, level=level, over=over, n=n, method=method,
         clusters=clusters if over == "clusters" else "", note="; ".join(part for part in (note, why) if part),
-        sampling=law, **more,
+        distribution=law, **more,
     )  # fmt: skip
 
 

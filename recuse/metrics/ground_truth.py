@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.metrics import rank_correlation as rank
 from recuse.metrics.cells import Floats, cells_of
 from recuse.metrics.consensus import TOTAL, Own
 from recuse.metrics.estimates import estimated, matrix, number, require_columns, undefined
 from recuse.metrics.human_alignment import human_means
-from recuse.sampling import FisherZ
 from recuse.schema import Estimate, Estimates, RecuseError
+from recuse.statistics import rank_correlation as rank
+from recuse.statistics.distributions import FisherZ
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -60,7 +60,7 @@ def rank_correlation(picks: pd.DataFrame, truth: pd.DataFrame) -> Estimates:
     `unknown`, the picks the truth does not cover.
 
     The interval is over items: how far would another choice of categories by the same model move rho? Its coverage was
-    measured, see `recuse.sampling.FisherZ`. Undefined below four picks, and where all levels or all risks are equal.
+    measured, see `recuse.statistics.distributions.FisherZ`. Undefined below four picks, and where all levels or all risks are equal.
     """
     return Estimates(("judge",), {(p.model,): _rank_correlation(p) for p in _models(picks, truth)})
 

@@ -17,13 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recuse import resample
-from recuse.metrics import rank_correlation
 from recuse.metrics.cells import Cells, Floats, cells_of, conditions_of
 from recuse.metrics.consensus import TOTAL, Own
 from recuse.metrics.estimates import RUNS_ONLY, estimated, number, require_columns, undefined
-from recuse.sampling import Student, welch_satterthwaite
 from recuse.schema import Estimate, Estimates, RecuseError
+from recuse.statistics import rank_correlation, resampling
+from recuse.statistics.distributions import Student, welch_satterthwaite
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,7 +96,7 @@ def self_offset(ratings: pd.DataFrame, human: pd.DataFrame, own: Own, *, criteri
 
 
 def order_agreement(
-    ratings: pd.DataFrame, human: pd.DataFrame, *, criterion: str = TOTAL, seed: int = resample.SEED, draws: int = 1999
+    ratings: pd.DataFrame, human: pd.DataFrame, *, criterion: str = TOTAL, seed: int = resampling.SEED, draws: int = 1999
 ) -> Estimates:
     """Spearman's rho of a judge's target means with people's, by (judge, condition); ties take mean ranks.
 
@@ -111,7 +110,7 @@ def order_agreement(
     """
 
     def measure(cells: Cells, people: Floats, errors: Floats, i: int) -> Estimate:
-        rng = resample.generator(seed, "human_order", cells.judges[i], cells.condition)
+        rng = resampling.generator(seed, "human_order", cells.judges[i], cells.condition)
         return _order(cells, people, i, rng, seed, draws)
 
     return _by_judge(ratings, human, criterion, measure)
@@ -119,7 +118,7 @@ def order_agreement(
 
 def closest_judge(
     ratings: pd.DataFrame, human: pd.DataFrame, *, condition: str, criterion: str = TOTAL,
-    seed: int = resample.SEED, draws: int = 1999,
+    seed: int = resampling.SEED, draws: int = 1999,
 ) -> Estimate:  # fmt: skip
     """Which judge lies closest to people: smallest mean over targets of |judge - people|; the value is that distance.
 
@@ -130,13 +129,13 @@ def closest_judge(
     people = human_means(human, cells)
     distance = np.abs(cells.mean - people).mean(axis=1)
     flat = [scores for row in cells.scores for scores in row]
-    redrawn = resample.resampled_means(flat, resample.generator(seed, "closest_judge", condition), draws)
+    redrawn = resampling.resampled_means(flat, resampling.generator(seed, "closest_judge", condition), draws)
     spread = np.abs(redrawn.reshape(draws, *cells.mean.shape) - people).mean(axis=2)
     first = np.bincount(spread.argmin(axis=1), minlength=len(cells.judges)) / draws
     order = np.argsort(distance.round(12), kind="stable")
     best = int(order[0])
     return estimated(
-        "closest_judge", float(distance[best]), resample.percentile(float(distance[best]), spread[:, best]),
+        "closest_judge", float(distance[best]), resampling.percentile(float(distance[best]), spread[:, best]),
         n=int(cells.runs[best].sum()), n_excluded=int(cells.excluded[best].sum()), unit="points", seed=seed, note=GIVEN,
         method="mean |judge - people| over targets, percentile bootstrap over runs within cells",
         detail={
@@ -161,9 +160,9 @@ def _order(cells: Cells, people: Floats, i: int, rng: np.random.Generator, seed:
             return undefined("human_order", f"{who} gave every target {means[0]:g}, so there is no order", **more)
     rho, tau = (float(measure(judge, people)) for measure in (rank_correlation.spearman, rank_correlation.kendall))
     by_rho, by_tau = rank_correlation.spearman_test(judge, people), rank_correlation.kendall_test(judge, people)
-    redrawn = resample.resampled_means(list(cells.scores[i]), rng, draws).round(12)
+    redrawn = resampling.resampled_means(list(cells.scores[i]), rng, draws).round(12)
     varies = bool(np.nansum(cells.variance[i]) > 0)
-    law = resample.percentile(rho, rank_correlation.spearman(redrawn, people), discrete=varies)
+    law = resampling.percentile(rho, rank_correlation.spearman(redrawn, people), discrete=varies)
     detail = {
         "p_permutation": number(by_rho.p), "p_method": by_rho.method, "kendall": number(tau),
         "kendall_p_permutation": number(by_tau.p), "targets": len(judge),
@@ -173,7 +172,7 @@ def _order(cells: Cells, people: Floats, i: int, rng: np.random.Generator, seed:
 
 def _with_experts(estimate: Estimate, errors: Floats, human: pd.DataFrame) -> Estimate:
     """The estimate with the experts' error in its detail: perfectly correlated errors average to their mean."""
-    law, se = estimate.sampling, float(errors.mean())
+    law, se = estimate.distribution, float(errors.mean())
     assert isinstance(law, Student)
     both, df = welch_satterthwaite([law.se**2, se**2], [law.df, float(human["experts"].min()) - 1])
     low, high = Student(law.value, both, df).interval(estimate.level)

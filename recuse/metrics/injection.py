@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from recuse.metrics.clusters import BOUNDED, SHARE, bounded_mean, clustered_share
 from recuse.metrics.duels import people, verdicts_of
 from recuse.metrics.estimates import estimated, number, require_columns, undefined
 from recuse.metrics.grids import OVERALL, POSITIVE, SCALE, Scale, positive_scale
 from recuse.schema import Estimate, Estimates, RecuseError
+from recuse.statistics.clusters import BOUNDED, SHARE, bounded_mean, clustered_share
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recuse.metrics.clusters import BOUNDED, bounded_mean, clustered_mean, slope
 from recuse.metrics.duels import both_orders, judges_of, people, verdicts_of
 from recuse.metrics.estimates import estimated, number, require_columns, undefined
 from recuse.metrics.grids import POSITIVE, SCALE, Floats, Grid, Scale, grids_of, mean_of
 from recuse.schema import Estimate, Estimates, RecuseError
+from recuse.statistics.clusters import BOUNDED, bounded_mean, clustered_mean, slope
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -30,7 +30,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recuse.metrics.calibration import credits_of, verdict
-from recuse.metrics.clusters import OverStories, clustered_mean
 from recuse.metrics.duels import people, verdicts_of
 from recuse.metrics.estimates import estimated, number, require_columns, undefined
 from recuse.metrics.grids import (
@@ -47,10 +46,11 @@ from recuse.metrics.grids import (
     mean_of,
     positive_scale,
 )
-from recuse.metrics.paired import METHOD, Paired, significant
 from recuse.metrics.peer_rank import duel_wins, graded_wins, peer_rank
 from recuse.metrics.self_preference import contrast, self_received_given
 from recuse.schema import Estimate, Estimates, RecuseError
+from recuse.statistics.clusters import OverStories, clustered_mean
+from recuse.statistics.paired import METHOD, Paired, significant
 
 if TYPE_CHECKING:
     import pandas as pd

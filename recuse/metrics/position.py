@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.metrics.clusters import BOUNDED, SHARE, Bounded, bounded_mean, clustered_share, slope
 from recuse.metrics.duels import PLAIN, SWAPPED, both_orders, complete, judges_of, people, verdicts_of
 from recuse.metrics.estimates import estimated, number, undefined
-from recuse.sampling import Binomial
 from recuse.schema import Estimate, Estimates
+from recuse.statistics.clusters import BOUNDED, SHARE, Bounded, bounded_mean, clustered_share, slope
+from recuse.statistics.distributions import Binomial
 
 if TYPE_CHECKING:
     import pandas as pd

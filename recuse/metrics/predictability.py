@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recuse.metrics.clusters import slope
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.grids import POSITIVE, SCALE, Floats, Grid, Own, Scale, grids_of, mean_of
-from recuse.metrics.paired import METHOD, Paired, significant
 from recuse.metrics.self_preference import contrast
 from recuse.schema import Estimate, Estimates, RecuseError
+from recuse.statistics.clusters import slope
+from recuse.statistics.paired import METHOD, Paired, significant
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -2,7 +2,7 @@
 
 A judge's arithmetic is part of its answer. Totals are compared with the mean of the same reply's criteria; means and
 SDs that a judge claims for runs it performed in its head (merchant-risk paper, appendix C) are tested for whether any
-such runs could have them (`recuse.metrics.attainable`).
+such runs could have them (`recuse.statistics.grimmer`).
 
 How precisely a number was printed decides how far it may be off, but ratings hold floats, where 8.70 and 8.7 are one.
 So the decimals of a number are those of its shortest decimal form, or, if more, those that at least a quarter of the
@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal
 
-from recuse.metrics.attainable import EPSILON, half_unit, mean_attainable, sd_attainable
 from recuse.metrics.consensus import TOTAL
 from recuse.metrics.estimates import estimated, number, require_columns, undefined
-from recuse.sampling import Binomial
 from recuse.schema import RATING_COLUMNS, Estimate, Estimates, RecuseError
+from recuse.statistics.distributions import Binomial
+from recuse.statistics.grimmer import EPSILON, half_unit, mean_attainable, sd_attainable
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.metrics.clusters import BOUNDED, bounded_mean, clustered_mean
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.grids import NEGATIVE, POSITIVE, SCALE, Floats, Grid, Own, Scale, grids_of
-from recuse.metrics.paired import METHOD, Paired
 from recuse.metrics.self_preference import MARGIN, contrast, self_received_given
 from recuse.schema import Estimate, Estimates
+from recuse.statistics.clusters import BOUNDED, bounded_mean, clustered_mean
+from recuse.statistics.paired import METHOD, Paired
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -33,9 +33,9 @@ import numpy as np
 
 from recuse.metrics.estimates import STORIES, estimated, matrix, number, undefined
 from recuse.metrics.grids import SCALE, Floats, Grid, Own, Scale, grids_of, mean_of
-from recuse.metrics.paired import METHOD, Paired, moments, significant
-from recuse.multiplicity import holm
 from recuse.schema import Estimate, Estimates
+from recuse.statistics.multiplicity import holm
+from recuse.statistics.paired import METHOD, Paired, moments, significant
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -14,9 +14,9 @@ import numpy as np
 from recuse.metrics.cells import Cells, Floats, cells_of, conditions_of
 from recuse.metrics.consensus import TOTAL, Own, score_matrix
 from recuse.metrics.estimates import RUNS_ONLY, estimated, number, undefined
-from recuse.power import observations_for_half_width
-from recuse.sampling import ChiSquareSD, FRatio
 from recuse.schema import Estimate, Estimates
+from recuse.statistics.distributions import ChiSquareSD, FRatio
+from recuse.statistics.power import observations_for_half_width
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.metrics.clusters import BOUNDED, OverStories, bounded_mean
 from recuse.metrics.duels import both_orders, people, verdicts_of
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.grids import Own, mean_of
 from recuse.schema import Estimate, Estimates, RecuseError
+from recuse.statistics.clusters import BOUNDED, OverStories, bounded_mean
 
 if TYPE_CHECKING:
     import pandas as pd

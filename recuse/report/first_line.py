@@ -1,7 +1,7 @@
 """The sentence that answers first: which judges may sit, and what is known or new against the others.
 
 A judge may sit if no gate objects to it (fail, error, or an undecided verdict that its gate does not allow) and none of
-its flaws had to be waived, slips in its own arithmetic excepted: a total that does not follow from the scores beside it
+its flaws had to be accepted, slips in its own arithmetic excepted: a total that does not follow from the scores beside it
 is listed, and the page shows what it changes, but it favours no one (`MetricName.seat`).
 """
 
@@ -11,14 +11,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from recuse.report import numbers, written
+from recuse.report import estimate_format, numbers
 from recuse.report.canonical_form import normalised
+from recuse.report.results_model import Number, Panel, View
 from recuse.report.sections.attention import left_open, needs_attention, run_faults, tolerated
-from recuse.report.view import Number, Panel, View
 from recuse.report.vocabulary import headline_order, level_order, metric_name, plain_name, worst
 
 MOST_FINDINGS = 2
-_BADNESS = ("fail", "error", "inconclusive", "waived")
+_BADNESS = ("fail", "not measured", "undecided", "accepted")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def _seats(view: View, gated: list[Number]) -> str:
 
 
 def _nothing_gated(view: View) -> str:
-    if view.results.get("outcome") == "error":
+    if view.results.get("outcome") == "not measured":
         return "The run could not be finished: nothing was concluded."
     if view.numbers:
         return f"Nothing was gated: {numbers.in_words(len(view.numbers))} measurements, no verdict."
@@ -118,19 +118,19 @@ def _nothing_gated(view: View) -> str:
 
 
 def _says(n: Number, *, plural: bool) -> str:
-    if n.outcome == "fail" and ((n.verdict or {}).get("waiver") or {}).get("state") == "no longer needed":
-        return "have outgrown a waiver" if plural else "has outgrown a waiver"
-    outcome = _without_waiver(n)
-    if outcome == "error":
+    if n.outcome == "fail" and ((n.verdict or {}).get("accepted_fault") or {}).get("state") == "no longer needed":
+        return "have outgrown an accepted fault" if plural else "has outgrown an accepted fault"
+    outcome = _without_accepted_fault(n)
+    if outcome == "not measured":
         return "could not be measured"
-    if outcome == "inconclusive":
+    if outcome == "undecided":
         return "stay undecided" if plural else "stays undecided"
     phrase = metric_name(n.metric).phrase(above=_above(n), plural=plural)
     return phrase or f"{'miss' if plural else 'misses'} the limit of {plain_name(n.gate)}"
 
 
-def _without_waiver(n: Number) -> str:
-    return str(((n.verdict or {}).get("waiver") or {}).get("otherwise") or n.outcome)
+def _without_accepted_fault(n: Number) -> str:
+    return str(((n.verdict or {}).get("accepted_fault") or {}).get("otherwise") or n.outcome)
 
 
 def _above(n: Number) -> bool:
@@ -153,7 +153,7 @@ def _seated(panel: Panel, gated: Iterable[Number]) -> dict[str, bool]:
 
 
 def _costs_the_seat(n: Number) -> bool:
-    if n.outcome == "waived":
+    if n.outcome == "accepted":
         return not metric_name(n.metric).seat
     return not tolerated(n)
 
@@ -161,7 +161,7 @@ def _costs_the_seat(n: Number) -> bool:
 def _findings(view: View, gated: list[Number]) -> list[Finding]:
     """Each judge's first finding, judges with the same one together; new before known, then in panel order."""
     first: dict[tuple[str, str], Number] = {}
-    telling = [n for n in gated if not tolerated(n) or (n.outcome == "waived" and _costs_the_seat(n))]
+    telling = [n for n in gated if not tolerated(n) or (n.outcome == "accepted" and _costs_the_seat(n))]
     for n in sorted(telling, key=_telling_order):
         first.setdefault((n.subject.get("panel", ""), n.who), n)
     panels = [p.name for p in view.panels]
@@ -174,13 +174,13 @@ def _findings(view: View, gated: list[Number]) -> list[Finding]:
 
     groups: dict[tuple[bool, str], list[Number]] = {}
     for n in sorted(first.values(), key=place):
-        groups.setdefault((n.outcome == "waived", _says(n, plural=True)), []).append(n)
+        groups.setdefault((n.outcome == "accepted", _says(n, plural=True)), []).append(n)
     return [Finding(mine, known) for (known, _), mine in groups.items()]
 
 
 def _telling_order(n: Number) -> tuple[Any, ...]:
     factors = [level_order(v) for v in n.factors.values()]
-    doubt = _without_waiver(n) == "inconclusive"
+    doubt = _without_accepted_fault(n) == "undecided"
     return (_BADNESS.index(n.outcome), doubt, headline_order(n.metric), factors)
 
 
@@ -189,10 +189,10 @@ def _telling_order(n: Number) -> tuple[Any, ...]:
 
 def _in_numbers(f: Finding) -> str:
     name = metric_name(f.numbers[0].metric).name
-    each = numbers.listed([f"{written.value(n)} for {n.who or 'the panel'}" for n in f.numbers])
+    each = numbers.listed([f"{estimate_format.value(n)} for {n.who or 'the panel'}" for n in f.numbers])
     limit = {numbers.limit(n.limit) for n in f.numbers}
-    until = sorted({str(((n.verdict or {}).get("waiver") or {}).get("until") or "") for n in f.numbers} - {""})
-    known = [f"waived until {until[0]}"] if until else []
+    until = sorted({str(((n.verdict or {}).get("accepted_fault") or {}).get("until") or "") for n in f.numbers} - {""})
+    known = [f"accepted until {until[0]}"] if until else []
     aside = "; ".join([*(f"limit {text}" for text in sorted(limit) if text), *known])
     return f"{name[:1].upper()}{name[1:]}: {each}{f' ({aside})' if aside else ''}."
 

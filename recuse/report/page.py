@@ -19,18 +19,18 @@ from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, S
 from markupsafe import Markup
 
 from recuse.report.first_line import lede, unseated
-from recuse.report.hostile import visible
+from recuse.report.footnotes import small_print
 from recuse.report.numbers import count
 from recuse.report.palette import ON_SHADE, PALETTE, shades
 from recuse.report.panels import generic, order_of, panel_of
+from recuse.report.results_model import Group, Question, View
+from recuse.report.sanitize import visible
 from recuse.report.sections.attention import needs_attention, run_faults
 from recuse.report.sections.baseline import movement
 from recuse.report.sections.costs import costs
 from recuse.report.sections.gates import gate_rows
 from recuse.report.sections.verdict_matrix import common_limit, tally, verdict_matrices
 from recuse.report.sections.words import words
-from recuse.report.small_print import small_print
-from recuse.report.view import Group, Question, View
 from recuse.report.vocabulary import OUTCOME_NAMES, PROVENANCE_MEANINGS, plain_name, worst
 from recuse.schema import RecuseError
 
@@ -191,7 +191,7 @@ def _strip(group: Group) -> list[StripGate]:
 
 def _tally(view: View) -> list[tuple[str, int]]:
     counts = Counter(n.outcome for n in view.numbers if n.verdict)
-    return [(outcome, counts[outcome]) for outcome in ("pass", "waived", "inconclusive", "fail", "error")]
+    return [(outcome, counts[outcome]) for outcome in ("pass", "accepted", "undecided", "fail", "not measured")]
 
 
 def _emphasised(view: View, text: str) -> list[tuple[str, str, str]]:

@@ -6,14 +6,14 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from recuse.report import numbers, written
+from recuse.report import estimate_format, numbers
 from recuse.report.first_line import lede
-from recuse.report.hostile import shortened, visible
 from recuse.report.panels import order_of
+from recuse.report.results_model import Group, Number, Question, View
+from recuse.report.sanitize import shortened, visible
 from recuse.report.sections.attention import Case, Matter, needs_attention, run_faults
 from recuse.report.sections.baseline import movement
 from recuse.report.sections.verdict_matrix import SHOWN_PER_CELL, alternating, common_limit, tally
-from recuse.report.view import Group, Number, Question, View
 from recuse.report.vocabulary import OUTCOME_NAMES, PROVENANCE_MEANINGS, plain_name, worst
 
 SIZE_LIMIT = 60_000
@@ -24,7 +24,7 @@ MOST_ROWS = 15  # judges per table; beyond, only those that do not pass everythi
 MOST_MOVED = 15
 LONGEST_TEXT = 600
 
-_SIGNS = {"pass": "✅", "waived": "🔶", "inconclusive": "❔", "fail": "❌", "error": "❗"}
+_SIGNS = {"pass": "✅", "accepted": "🔶", "undecided": "❔", "fail": "❌", "not measured": "❗"}
 
 
 def summary(results: Mapping[str, Any], size_limit: int = SIZE_LIMIT) -> str:
@@ -83,7 +83,7 @@ def _question(view: View, question: Question) -> str:
         return ""
     outcomes = [n.outcome for group in groups for mine in group.gates.values() for n in mine]
     body = "\n\n".join(_table(group) for group in groups)
-    unfolded = " open" if worst(outcomes) in ("fail", "error") else ""
+    unfolded = " open" if worst(outcomes) in ("fail", "not measured") else ""
     head = f"<summary>{_SIGNS[worst(outcomes)]} {_html(question.title)} {tally(outcomes)}</summary>"
     return f"<details{unfolded}>{head}\n\n{body}\n\n</details>"
 
@@ -119,8 +119,8 @@ def _cell(cell: list[Number], series: list[str]) -> str:
         outcome = worst([n.outcome for n in cell])
         return f"{_SIGNS[outcome]} {tally([n.outcome for n in cell])}"
     if series and [n.circumstances for n in cell] == series:
-        return " / ".join(f"{_SIGNS[n.outcome]} {written.value(n)}" for n in cell)
-    return "<br>".join(f"{_SIGNS[n.outcome]} {written.value(n)}{_when(n)}" for n in cell)
+        return " / ".join(f"{_SIGNS[n.outcome]} {estimate_format.value(n)}" for n in cell)
+    return "<br>".join(f"{_SIGNS[n.outcome]} {estimate_format.value(n)}{_when(n)}" for n in cell)
 
 
 def _when(n: Number) -> str:

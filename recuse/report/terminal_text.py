@@ -11,19 +11,19 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from recuse.report import numbers, written
+from recuse.report import estimate_format, numbers
 from recuse.report.canonical_form import normalised
 from recuse.report.first_line import headline
-from recuse.report.hostile import visible
 from recuse.report.panels import order_of
+from recuse.report.results_model import Group, Number, View
+from recuse.report.sanitize import visible
 from recuse.report.sections.attention import Case, Matter, needs_attention
 from recuse.report.sections.baseline import movement
-from recuse.report.view import Group, Number, View
 from recuse.report.vocabulary import OUTCOME_NAMES, level_name, worst
 
 NARROWEST = 40
 MOST_CASES = 12
-_COLOURS = {"pass": "32", "waived": "33", "inconclusive": "36", "fail": "31;1", "error": "35;1"}
+_COLOURS = {"pass": "32", "accepted": "33", "undecided": "36", "fail": "31;1", "not measured": "35;1"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,12 +131,12 @@ def _heads(run: _Run) -> tuple[str, str]:
 
 
 def _cell(found: list[Number] | None) -> _Cell:
-    """ "waived +0.77"; of several verdicts the worst, and how many there are."""
+    """ "accepted +0.77"; of several verdicts the worst, and how many there are."""
     if not found:
         return _Cell("-")
     outcome = worst([n.outcome for n in found])
     shown = next(n for n in found if n.outcome == outcome)
-    text = f"{OUTCOME_NAMES[outcome].shout} {written.value(shown, minus='-')}"
+    text = f"{OUTCOME_NAMES[outcome].shout} {estimate_format.value(shown, minus='-')}"
     if len(found) > 1:
         same = sum(n.outcome == outcome for n in found)
         text = f"{OUTCOME_NAMES[outcome].shout} {same} of {len(found)}"

@@ -21,9 +21,9 @@ class OutcomeName:
 
 OUTCOME_NAMES = {
     "fail": OutcomeName("✕", "fail", "FAIL", "outside the limit"),
-    "error": OutcomeName("!", "error", "ERROR", "could not be measured"),
-    "inconclusive": OutcomeName("?", "undecided", "open", "the interval straddles the limit, or too little was asked"),
-    "waived": OutcomeName("◇", "waived", "waived", "outside the limit, accepted with a reason and a date"),
+    "not measured": OutcomeName("!", "not measured", "ERROR", "could not be measured"),
+    "undecided": OutcomeName("?", "undecided", "undecided", "the interval straddles the limit, or too little was asked"),
+    "accepted": OutcomeName("◇", "accepted", "accepted", "outside the limit, accepted with a reason and a date"),
     "pass": OutcomeName("✓", "pass", "pass", "satisfies the limit"),
 }
 """Worst first."""
@@ -80,7 +80,7 @@ class MetricName:
 
     `above`, `below`: what a judge does whose value lies above or below the limit, as "promotes itself|promote
     themselves".
-    `seat`: whether a judge known (waived) for this may still sit: a slip in its arithmetic is no favour to anyone.
+    `seat`: whether a judge known (accepted) for this may still sit: a slip in its arithmetic is no favour to anyone.
     """
 
     name: str

@@ -55,11 +55,11 @@ def test_another_teams_repository_replays_and_reports(skeleton):
     assert (code, "9 passed, 1 xfailed" in output) == (0, True), output
     assert all((skeleton / "reports" / name).stat().st_size for name in ("index.html", "results.json", "summary.md"))
     assert {path: path.read_bytes() for path in (skeleton / "cassettes").rglob("*.jsonl")} == recorded
-    assert outcomes(skeleton, "self_bias") == {"house": {"pass"}, "vendor": {"pass", "waived"}}
+    assert outcomes(skeleton, "self_bias") == {"house": {"pass"}, "vendor": {"pass", "accepted"}}
 
 
 def test_another_teams_judge_that_gets_worse_turns_their_run_red(skeleton):
-    """The vendor's judge inflates its own replies beyond the waiver, by name and without."""
+    """The vendor's judge inflates its own replies beyond the accepted fault, by name and without."""
     table = skeleton / "fixtures" / "standins" / "support_replies" / "rubric.jsonl"
     lines = [json.loads(line) for line in table.read_text(encoding="utf-8").splitlines()]
     for line in lines:

@@ -11,9 +11,9 @@ import pytest
 
 from recuse.cassettes.key import request_key
 from recuse.elicit import Plan, plan, ratings
+from recuse.excerpts import usage_of, words_of
 from recuse.schema import RATING_COLUMNS, Call, Judge, RatingsError, RawResponse
 from recuse.tasks import Task
-from recuse.words import usage_of, words_of
 
 Judges = Callable[..., dict[str, Judge]]
 MakeAnswer = Callable[..., RawResponse]

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from recuse.gates import Gates
-from recuse.sampling import Student
 from recuse.schema import Estimate
+from recuse.statistics.distributions import Student
 
 TODAY = date(2026, 3, 1)
 
@@ -21,7 +21,7 @@ def student_estimate(value: float, se: float, n: int = 10, *, level: float = 0.9
     """A mean over n runs with Student's t interval; `se` 0 leaves it without one."""
     law = Student(value, se, n - 1)
     low, high = law.interval(level)
-    about = {"metric": "self_bias", "unit": "points", "over": "runs", "method": "Student's t", "sampling": law} | rest
+    about = {"metric": "self_bias", "unit": "points", "over": "runs", "method": "Student's t", "distribution": law} | rest
     return Estimate(value=value, low=low, high=high, level=level, n=n, **about)
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recuse.baseline import BaselineError, compare, load, outcome_changes, reduce, write
+from recuse.gates.baseline import BaselineError, compare, load, outcome_changes, reduce, write
 
 
 def estimate(value, metric="self_bias", **rest):
@@ -40,7 +40,7 @@ def matrix(values):
 def results():
     return {
         "schema": 1,
-        "verdicts": [verdict("grok-4", 0.71, "waived"), verdict("gpt-5.1", -0.335)],
+        "verdicts": [verdict("grok-4", 0.71, "accepted"), verdict("gpt-5.1", -0.335)],
         "measurements": [matrix([[0.1, 0.2], [0.3, None]])],
     }
 

@@ -10,8 +10,8 @@ from recuse.gates import Gates, GatesError
 from recuse.schema import RecuseError
 
 GATE = '[bias]\nwithin = [-0.5, 0.5]\nreason = "r"\n'
-WAIVER = """
-[[waiver]]
+ACCEPTED_FAULT = """
+[[accepted]]
 gate = "bias"
 subject = { judge = "a" }
 accept = { within = [-0.5, 0.9] }
@@ -22,11 +22,11 @@ reason = "known"
 
 def test_a_full_gate(load):
     gate = load(
-        '[bias]\nat_least = 1\nlevel = 0.9\nfamily = "f"\ncorrection = "bonferroni"\ninconclusive = "allow"\n'
+        '[bias]\nat_least = 1\nlevel = 0.9\nfamily = "f"\ncorrection = "bonferroni"\nundecided = "allow"\n'
         'label = "own work"\ntolerance = 0.05\nreason = " why "\n'
     )["bias"]
     assert gate.bound.mapping() == {"at_least": 1.0}
-    assert (gate.decide, gate.level, gate.corrected, gate.allows_inconclusive) == ("interval", 0.9, "bonferroni", True)
+    assert (gate.decide, gate.level, gate.corrected, gate.allows_undecided) == ("interval", 0.9, "bonferroni", True)
     assert (gate.label, gate.reason) == ("own work", "why")
 
 
@@ -58,9 +58,9 @@ ONE_GATE = [
     (GATE + "level = 95\n", "level must be a number between 0 and 1, e.g. level = 0.95; it is 95"),
     (GATE + 'correction = "holm"\n', "correction needs the family it corrects over"),
     (GATE + 'family = "f"\ncorrection = "bh"\n', 'correction must be "holm", "bonferroni" or "none"; it is \'bh\''),
-    (GATE + 'inconclusive = "pass"\n', 'inconclusive must be "fail" or "allow"; it is \'pass\''),
+    (GATE + 'undecided = "pass"\n', 'undecided must be "fail" or "allow"; it is \'pass\''),
     (GATE + 'decide = "point"\nfamily = "f"\n', 'family has no effect with decide = "point"'),
-    (GATE + 'decide = "point"\ninconclusive = "allow"\n', 'inconclusive has no effect with decide = "point"'),
+    (GATE + 'decide = "point"\nundecided = "allow"\n', 'undecided has no effect with decide = "point"'),
     (GATE + "tolerance = -1\n", "tolerance must be a finite number from 0"),
     (GATE + "at_leest = 1\n", "unknown key at_leest. Did you mean at_least? Known keys: within, at_least"),
     ("bias = 3\n", "line 1, [bias]: a gate is a table, [bias] with a limit and a reason; it is 3"),
@@ -76,66 +76,66 @@ def test_a_faulty_gate(load, text, says):
     assert len(str(caught.value).splitlines()) == 1
 
 
-ONE_WAIVER = [
-    (WAIVER.replace('"bias"', '"bais"'), "there is no gate bais in this file. Did you mean bias? Gates here: bias"),
-    (WAIVER.replace("until = 2027-12-31\n", ""), "until is missing: give a date, e.g. until = 2027-12-31"),
-    (WAIVER.replace("2027-12-31", '"YYYY-MM-DD"'), "until must be a date, e.g. until = 2027-12-31; it is 'YYYY-MM-DD'"),
-    (WAIVER.replace("2027-12-31", "true"), "until must be a date"),
-    (WAIVER.replace('"known"', '""'), "reason must be a text that says why"),
-    (WAIVER.replace('{ judge = "a" }', "{}"), "subject must be names and values of what the verdict is about"),
-    (WAIVER.replace('{ judge = "a" }', "{ judge = [] }"), "subject must be names and values"),
-    (WAIVER.replace('{ judge = "a" }', "{ judge = 3 }"), "subject must be names and values"),
-    (WAIVER.replace("within = [-0.5, 0.9]", "at_most = 0.9"), "bias has within, so the waiver takes a wider within"),
-    (WAIVER.replace("0.9", "0.5"), "within [-0.5, +0.5] does not reach beyond the gate's own limit, within"),
-    (WAIVER.replace("-0.5", "-0.4"), "does not reach beyond the gate's own limit"),
-    (WAIVER.replace("within = [-0.5, 0.9]", ""), "accept needs one limit of the gate's kind, or outcome; it has noth"),
-    (WAIVER.replace("within = [-0.5, 0.9]", 'outcome = ["fail"]'), 'outcome must be a list of "error" and'),
-    (WAIVER.replace("within =", "wihtin ="), "unknown key wihtin. Did you mean within? Known keys: within, at_least"),
-    (WAIVER + "judge = 'a'\n", "unknown key judge. Known keys: gate, subject, accept, until, reason"),
+ONE_ACCEPTED_FAULT = [
+    (ACCEPTED_FAULT.replace('"bias"', '"bais"'), "there is no gate bais in this file. Did you mean bias? Gates here: bias"),
+    (ACCEPTED_FAULT.replace("until = 2027-12-31\n", ""), "until is missing: give a date, e.g. until = 2027-12-31"),
+    (ACCEPTED_FAULT.replace("2027-12-31", '"YYYY-MM-DD"'), "until must be a date, e.g. until = 2027-12-31; it is 'YYYY-MM-DD'"),
+    (ACCEPTED_FAULT.replace("2027-12-31", "true"), "until must be a date"),
+    (ACCEPTED_FAULT.replace('"known"', '""'), "reason must be a text that says why"),
+    (ACCEPTED_FAULT.replace('{ judge = "a" }', "{}"), "subject must be names and values of what the verdict is about"),
+    (ACCEPTED_FAULT.replace('{ judge = "a" }', "{ judge = [] }"), "subject must be names and values"),
+    (ACCEPTED_FAULT.replace('{ judge = "a" }', "{ judge = 3 }"), "subject must be names and values"),
+    (ACCEPTED_FAULT.replace("within = [-0.5, 0.9]", "at_most = 0.9"), "bias has within, so the accepted fault takes a wider within"),
+    (ACCEPTED_FAULT.replace("0.9", "0.5"), "within [-0.5, +0.5] does not reach beyond the gate's own limit, within"),
+    (ACCEPTED_FAULT.replace("-0.5", "-0.4"), "does not reach beyond the gate's own limit"),
+    (ACCEPTED_FAULT.replace("within = [-0.5, 0.9]", ""), "accept needs one limit of the gate's kind, or outcome; it has noth"),
+    (ACCEPTED_FAULT.replace("within = [-0.5, 0.9]", 'outcome = ["fail"]'), 'outcome must be a list of "error" and'),
+    (ACCEPTED_FAULT.replace("within =", "wihtin ="), "unknown key wihtin. Did you mean within? Known keys: within, at_least"),
+    (ACCEPTED_FAULT + "judge = 'a'\n", "unknown key judge. Known keys: gate, subject, accept, until, reason"),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "says"), ONE_WAIVER)
-def test_a_faulty_waiver(load, text, says):
+@pytest.mark.parametrize(("text", "says"), ONE_ACCEPTED_FAULT)
+def test_a_faulty_accepted_fault(load, text, says):
     with pytest.raises(GatesError) as caught:
         load(GATE + text)
     assert says in str(caught.value)
-    assert "[[waiver]] number 1: " in str(caught.value)
+    assert "[[accepted]] number 1: " in str(caught.value)
     assert ", line " in str(caught.value)
 
 
 def test_the_line_is_that_of_the_key(load):
-    with pytest.raises(GatesError, match=r"gates\.toml, line 9, \[\[waiver\]\] number 1: until must be a date"):
-        load(GATE + WAIVER.replace("2027-12-31", "31"))
+    with pytest.raises(GatesError, match=r"gates\.toml, line 9, \[\[accepted fault\]\] number 1: until must be a date"):
+        load(GATE + ACCEPTED_FAULT.replace("2027-12-31", "31"))
 
 
 def test_all_faults_are_told_at_once(load):
     with pytest.raises(GatesError) as caught:
-        load(GATE + "level = 2\n" + "[other]\nat_least = 1\n" + WAIVER.replace("bias", "gone") + WAIVER)
+        load(GATE + "level = 2\n" + "[other]\nat_least = 1\n" + ACCEPTED_FAULT.replace("bias", "gone") + ACCEPTED_FAULT)
     lines = str(caught.value).splitlines()
     assert [line.split(": ", 1)[1].split(" ")[0] for line in lines] == ["level", "reason", "there"]
 
 
-def test_a_waiver_of_a_faulty_gate_is_not_called_unknown(load):
+def test_a_accepted_fault_of_a_faulty_gate_is_not_called_unknown(load):
     with pytest.raises(GatesError) as caught:
-        load(GATE + "level = 2\n" + WAIVER)
+        load(GATE + "level = 2\n" + ACCEPTED_FAULT)
     assert "no gate" not in str(caught.value)
 
 
-def test_waivers_that_could_cover_the_same_verdict(load):
-    with pytest.raises(GatesError, match=r"number 2: overlaps \[\[waiver\]\] number 1: .*judge = a \| b; judge = a"):
-        load(GATE + WAIVER + WAIVER.replace('"a"', '["a", "b"]'))
+def test_accepted_faults_that_could_cover_the_same_verdict(load):
+    with pytest.raises(GatesError, match=r"number 2: overlaps \[\[accepted fault\]\] number 1: .*judge = a \| b; judge = a"):
+        load(GATE + ACCEPTED_FAULT + ACCEPTED_FAULT.replace('"a"', '["a", "b"]'))
 
 
-def test_waivers_with_no_name_in_common_overlap(load):
+def test_accepted_faults_with_no_name_in_common_overlap(load):
     with pytest.raises(GatesError, match="Give both the same name with different values"):
-        load(GATE + WAIVER + WAIVER.replace('judge = "a"', 'panel = "p"'))
+        load(GATE + ACCEPTED_FAULT + ACCEPTED_FAULT.replace('judge = "a"', 'panel = "p"'))
 
 
-def test_waivers_kept_apart_by_one_name_do_not_overlap(load):
-    other = WAIVER.replace('judge = "a"', 'judge = "b", panel = "p"')
-    assert len(load(GATE + WAIVER + other).waivers) == 2
-    assert len(load(GATE + GATE.replace("bias", "other") + WAIVER + WAIVER.replace("bias", "other")).waivers) == 2
+def test_accepted_faults_kept_apart_by_one_name_do_not_overlap(load):
+    other = ACCEPTED_FAULT.replace('judge = "a"', 'judge = "b", panel = "p"')
+    assert len(load(GATE + ACCEPTED_FAULT + other).accepted_faults) == 2
+    assert len(load(GATE + GATE.replace("bias", "other") + ACCEPTED_FAULT + ACCEPTED_FAULT.replace("bias", "other")).accepted_faults) == 2
 
 
 def test_two_gates_do_not_share_a_family(load):
@@ -144,9 +144,9 @@ def test_two_gates_do_not_share_a_family(load):
         load(GATE + family + GATE.replace("bias", "other") + family)
 
 
-def test_waivers_need_double_brackets(load):
-    with pytest.raises(GatesError, match=r"write waivers as \[\[waiver\]\]"):
-        load(GATE + WAIVER.replace("[[waiver]]", "[waiver]"))
+def test_accepted_faults_need_double_brackets(load):
+    with pytest.raises(GatesError, match=r"write accepted faults as \[\[accepted fault\]\]"):
+        load(GATE + ACCEPTED_FAULT.replace("[[accepted]]", "[accepted fault]"))
 
 
 def test_no_toml(load):

@@ -14,7 +14,7 @@ from recuse.panels import Panel
 from recuse.schema import Call, RecuseError
 from recuse.standins import SCRIPTED_FOLDER
 from recuse.standins.behaviours import behaviours
-from recuse.standins.perceived import read_texts
+from recuse.standins.latent_quality import read_texts
 from recuse.standins.scripted import ScriptedSource
 from recuse.tasks import Task
 

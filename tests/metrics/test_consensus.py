@@ -74,7 +74,7 @@ def test_by_hand(make_ratings):
     Var = 2/2 + (0.5/2 + 0/2)/4 = 1.0625, df = 1.0625^2 / (1^2/1 + 0.0625^2/1) = 1.1245136."""
     ratings = make_ratings({("x", "a"): [8, 10], ("y", "a"): [7.5, 8.5], ("z", "a"): [7, 7]})
     estimate = consensus.self_bias(ratings, {"x": "a"}).of(judge="x", condition="attributed")
-    assert (estimate.value, estimate.sampling.se, estimate.sampling.df) == pytest.approx(
+    assert (estimate.value, estimate.distribution.se, estimate.distribution.df) == pytest.approx(
         (1.5, math.sqrt(1.0625), 1.1245136)
     )
     assert estimate.low == pytest.approx(1.5 - stats.t(1.1245136).ppf(0.975) * math.sqrt(1.0625))
@@ -118,7 +118,7 @@ def test_name_effect_adds_variances(make_ratings):
     b = make_ratings({("x", "t"): [7, 9], ("y", "t"): [8, 8.5]}, condition="anonymized")
     found = consensus.name_effect(pd.concat([a, b]), {"x": "t"}).of(judge="x")
     assert found.value == pytest.approx(1.0 - -0.25)
-    assert found.sampling.se == pytest.approx(math.sqrt((0.5 + 0.5 + 2.0 + 0.125) / 2))
+    assert found.distribution.se == pytest.approx(math.sqrt((0.5 + 0.5 + 2.0 + 0.125) / 2))
     assert found.detail == {"attributed": 1.0, "anonymized": -0.25, "attenuation_pct": 75.0, "direction_kept": False}
 
 

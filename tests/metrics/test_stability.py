@@ -80,7 +80,7 @@ def test_shrout_and_fleiss(shrout_fleiss):
     assert (single.value, single.low, single.high) == pytest.approx((0.165742, -0.13, 0.72), abs=5e-3)
     assert (mean.value, mean.low, mean.high) == pytest.approx((0.442797, -0.88, 0.91), abs=5e-3)
     assert single.value == pytest.approx(0.165742, abs=1e-6)
-    assert single.sampling.f == pytest.approx(1.794678, abs=1e-6)
+    assert single.distribution.f == pytest.approx(1.794678, abs=1e-6)
     assert (single.n, single.over) == (6, "items")
     assert single.detail["icc_mean"] == pytest.approx(mean.value)
 

@@ -40,8 +40,8 @@ def suite(root: Path, record: str = "none", judges: tuple[str, ...] = ()) -> Sui
 
 
 def strict_gates() -> Gates:
-    """The gates of evals/gates.toml, nothing waived."""
-    return dataclasses.replace(Gates.load(ROOT / "evals" / "gates.toml", date(2026, 1, 1)), waivers=())
+    """The gates of evals/gates.toml, nothing accepted."""
+    return dataclasses.replace(Gates.load(ROOT / "evals" / "gates.toml", date(2026, 1, 1)), accepted_faults=())
 
 
 @dataclasses.dataclass(frozen=True)

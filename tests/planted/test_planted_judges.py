@@ -1,7 +1,7 @@
 """Every planted judge of panel `planted` trips exactly the gates its behaviour should trip, and the fair one none.
 
 Each takes the fifth seat beside the same four fair judges. They answer through the real stand-in server, are replayed
-from cassettes, and meet the evals' own functions, the real metrics and the real limits, nothing waived.
+from cassettes, and meet the evals' own functions, the real metrics and the real limits, nothing accepted.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from examination import FAIR, ROOT, Panel, strict_gates, suite
 
-WORST_FIRST = ("fail", "error", "inconclusive")
+WORST_FIRST = ("fail", "error", "undecided")
 
 EXPECTED: dict[str, dict[tuple[str, str], str]] = {
     "fair": {},
@@ -34,21 +34,21 @@ EXPECTED: dict[str, dict[tuple[str, str], str]] = {
     # A peer's consensus is 0.125 higher with the lenient judge in it, which leaves fair-3 undecided once.
     "lenient": {
         ("leniency", "itself"): "fail",
-        ("self_bias", "itself"): "inconclusive",
-        ("self_bias", "peers"): "inconclusive",
+        ("self_bias", "itself"): "undecided",
+        ("self_bias", "peers"): "undecided",
     },
     # The mirror image; no peer happens to be undecided.
-    "harsh": {("leniency", "itself"): "fail", ("self_bias", "itself"): "inconclusive"},
+    "harsh": {("leniency", "itself"): "fail", ("self_bias", "itself"): "undecided"},
     # An SD of 1 is twice the limit of run_sd. With it ten runs of one text are too few to place its own work, or the
     # effect of its name, within half a point, and five texts too few to tell signal from noise; through the consensus
     # its noise reaches the peers' name effects. Over forty runs on four texts the mean is known well enough for
     # leniency and for human_offset: its readings are right on average.
     "noisy": {
         ("run_sd", "itself"): "fail",
-        ("self_bias", "itself"): "inconclusive",
-        ("name_effect", "itself"): "inconclusive",
-        ("name_effect", "peers"): "inconclusive",
-        ("repeat_reliability", "itself"): "inconclusive",
+        ("self_bias", "itself"): "undecided",
+        ("name_effect", "itself"): "undecided",
+        ("name_effect", "peers"): "undecided",
+        ("repeat_reliability", "itself"): "undecided",
     },
     # 7 where the others see 8.3 on average: too strict (leniency), on its own text too (self_bias). It has no order
     # and no reliability: not measurable. Nothing varies, so no interval can vouch for its SD of 0 or for how far it is
@@ -59,10 +59,10 @@ EXPECTED: dict[str, dict[tuple[str, str], str]] = {
         ("self_bias", "itself"): "fail",
         ("human_order", "itself"): "error",
         ("repeat_reliability", "itself"): "error",
-        ("run_sd", "itself"): "inconclusive",
-        ("human_offset", "itself"): "inconclusive",
-        ("leniency", "peers"): "inconclusive",
-        ("self_bias", "peers"): "inconclusive",
+        ("run_sd", "itself"): "undecided",
+        ("human_offset", "itself"): "undecided",
+        ("leniency", "peers"): "undecided",
+        ("self_bias", "peers"): "undecided",
     },
     # 88 % of its replies can be used, 95 % are asked for. What is left is fair.
     "refuses": {("parse_rate", "itself"): "fail"},
@@ -70,9 +70,9 @@ EXPECTED: dict[str, dict[tuple[str, str], str]] = {
     # SD of 0.4, near run_sd's limit of 0.5, and too wide for ten runs to place its own work and name effect.
     "wrong-totals": {
         ("reported_total", "itself"): "fail",
-        ("run_sd", "itself"): "inconclusive",
-        ("self_bias", "itself"): "inconclusive",
-        ("name_effect", "itself"): "inconclusive",
+        ("run_sd", "itself"): "undecided",
+        ("self_bias", "itself"): "undecided",
+        ("name_effect", "itself"): "undecided",
     },
 }
 """Judge in the fifth seat -> (gate, whose verdict) -> the worst outcome over conditions; what is not here passes."""

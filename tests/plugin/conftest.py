@@ -16,16 +16,17 @@ from typing import Any
 
 import pytest
 
-# pytester forgets modules that were first imported inside a run of its own; numpy cannot be loaded a second time.
-import recuse.baseline
 import recuse.elicit
+
+# pytester forgets modules that were first imported inside a run of its own; numpy cannot be loaded a second time.
+import recuse.gates.baseline
 import recuse.metrics.consensus
 import recuse.metrics.coverage
 import recuse.record
 import recuse.report.page
 import recuse.report.summary
 import recuse.run
-import recuse.standins.desk
+import recuse.standins.request_router
 import recuse.standins.server
 import recuse.standins.table
 import recuse.suite
@@ -132,8 +133,8 @@ FILES = {
             measure(consensus.score_matrix(ratings, own, condition=condition), condition=condition)
         ''',
 }
-WAIVER = """
-[[waiver]]
+ACCEPTED_FAULT = """
+[[accepted]]
 gate = "self_bias"
 subject = {{ judge = "{judge}", condition = "attributed" }}
 accept = {{ within = [-0.5, {high}] }}
@@ -162,8 +163,8 @@ class Repo:
 
     def waive(self, judge: str = "bob", high: float = 2.5, until: str = f"{NEXT_YEAR}-12-31") -> None:
         gates = self.root / "evals" / "gates.toml"
-        waiver = WAIVER.format(judge=judge, high=high, until=until)
-        gates.write_text(gates.read_text(encoding="utf-8") + waiver, encoding="utf-8")
+        accepted_fault = ACCEPTED_FAULT.format(judge=judge, high=high, until=until)
+        gates.write_text(gates.read_text(encoding="utf-8") + accepted_fault, encoding="utf-8")
 
     def run(self, *options: str) -> Run:
         """In this process; `evals` unless the options name paths."""

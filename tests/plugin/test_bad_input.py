@@ -64,7 +64,7 @@ def test_a_limit_file_that_is_missing(repo) -> None:
     red(repo.run(), "evals/gates.toml is missing: a gates file holds every limit", code=4)
 
 
-def test_an_expired_waiver(repo) -> None:
+def test_an_expired_accepted_fault(repo) -> None:
     repo.waive("bob", until="2020-01-31")
     red(repo.run("-k", "self_bias"), "evals/gates.toml", "2020-01-31", "self_bias: FAIL for", "judge = bob")
 

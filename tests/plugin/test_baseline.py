@@ -36,11 +36,11 @@ def test_a_changed_outcome_turns_a_strict_comparison_red(settled) -> None:
     assert {m["field"] for m in lenient.results["baseline"]["moved"]} == {"limit.within.0", "limit.within.1"}
 
     gates = (settled / "evals/gates.toml").read_text(encoding="utf-8")
-    settled.write("evals/gates.toml", gates[: gates.index("[[waiver]]")])
+    settled.write("evals/gates.toml", gates[: gates.index("[[accepted]]")])
     run = settled.run("--baseline", "-k", "self_bias and bob and attributed")
     assert run.code == pytest.ExitCode.TESTS_FAILED
     said = (
-        "self_bias (condition = attributed, judge = bob, panel = mini, task = essays): waived in the baseline, fail now"
+        "self_bias (condition = attributed, judge = bob, panel = mini, task = essays): accepted in the baseline, fail now"
     )
     assert f"{BASELINE}: {said}" in run.text
     assert run.results["baseline"]["vanished"] == [], "part of the evals cannot miss anything"

@@ -27,7 +27,7 @@ def test_a_failed_gate_fails_its_test_in_words(repo) -> None:
     assert "evals/gates.toml" in run.text
     assert not TRACE.search(run.text)
     assert run.results["outcome"] == "fail"
-    assert run.results["counts"] == {"pass": 6, "fail": 1, "inconclusive": 0, "error": 0, "waived": 0}
+    assert run.results["counts"] == {"pass": 6, "fail": 1, "undecided": 0, "error": 0, "accepted": 0}
     found = run.verdict("self_bias", judge="bob", condition="attributed")
     assert (found["outcome"], round(found["estimate"]["value"], 6)) == ("fail", 2.0)
     assert found["test"] == "evals/test_fairness.py::test_self_bias[mini-bob-attributed]"
@@ -36,7 +36,7 @@ def test_a_failed_gate_fails_its_test_in_words(repo) -> None:
     assert run.results["cassettes"]["used"] == 48
 
 
-def test_a_waived_fault_is_an_expected_failure_and_the_run_is_green(repo) -> None:
+def test_a_accepted_fault_is_an_expected_failure_and_the_run_is_green(repo) -> None:
     repo.waive("bob")
     run = repo.run("-rx")
     assert (run.code, run.outcomes) == (pytest.ExitCode.OK, {"passed": 8, "xfailed": 1})
@@ -44,40 +44,40 @@ def test_a_waived_fault_is_an_expected_failure_and_the_run_is_green(repo) -> Non
         "XFAIL evals/test_fairness.py::test_self_bias[mini-bob-attributed] - bob is known to like this text" in run.text
     )
     assert run.results["outcome"] == "pass"
-    assert run.verdict("self_bias", judge="bob", condition="attributed")["outcome"] == "waived"
+    assert run.verdict("self_bias", judge="bob", condition="attributed")["outcome"] == "accepted"
 
 
 @pytest.mark.parametrize(
-    ("waiver", "said"),
+    ("accepted_fault", "said"),
     [
         ({"high": 1.5}, "self_bias: FAIL for task = essays, panel = mini, judge = bob"),
         ({"until": "2020-01-31"}, "2020-01-31"),
     ],
     ids=["exceeded", "expired"],
 )
-def test_a_waiver_that_no_longer_covers_turns_it_red(repo, waiver: dict[str, object], said: str) -> None:
-    repo.waive("bob", **waiver)
+def test_a_accepted_fault_that_no_longer_covers_turns_it_red(repo, accepted_fault: dict[str, object], said: str) -> None:
+    repo.waive("bob", **accepted_fault)
     run = repo.run("evals/test_fairness.py::test_self_bias")
     assert (run.code, run.outcomes) == (pytest.ExitCode.TESTS_FAILED, {"passed": 3, "failed": 1})
     assert said in run.text
 
 
-def test_a_judge_that_got_better_turns_its_waiver_red(repo) -> None:
+def test_a_judge_that_got_better_turns_its_accepted_fault_red(repo) -> None:
     repo.waive("bob")
     repo.waive("ann")
     run = repo.run()
     assert run.outcomes == {"passed": 7, "failed": 1, "xfailed": 1}
     found = run.verdict("self_bias", judge="ann", condition="attributed")
-    assert (found["outcome"], found["waiver"]["state"]) == ("fail", "no longer needed")
+    assert (found["outcome"], found["accepted_fault"]["state"]) == ("fail", "no longer needed")
 
 
-def test_a_waiver_that_covers_nothing_is_an_objection_of_a_whole_run_only(repo) -> None:
+def test_a_accepted_fault_that_covers_nothing_is_an_objection_of_a_whole_run_only(repo) -> None:
     repo.waive("bob")
     repo.waive("eve")  # eve wrote nothing, so no verdict can be about her own text
     whole = repo.run()
     assert (whole.code, whole.outcomes) == (pytest.ExitCode.TESTS_FAILED, {"passed": 8, "xfailed": 1})
     assert (
-        "The waiver for self_bias (judge = eve, condition = attributed) in evals/gates.toml covered nothing"
+        "The accepted fault for self_bias (judge = eve, condition = attributed) in evals/gates.toml covered nothing"
         in whole.text
     )
     assert whole.results["outcome"] == "error"
@@ -87,7 +87,7 @@ def test_a_waiver_that_covers_nothing_is_an_objection_of_a_whole_run_only(repo) 
         assert run.code == pytest.ExitCode.OK, (part, run.text)
 
 
-def test_an_expired_waiver_is_an_objection_even_where_nothing_met_it(repo) -> None:
+def test_an_expired_accepted_fault_is_an_objection_even_where_nothing_met_it(repo) -> None:
     repo.waive("eve", until="2020-01-31")
     run = repo.run("-k", "parse_rate")
     assert (run.code, run.outcomes["passed"]) == (pytest.ExitCode.TESTS_FAILED, 3)
@@ -109,12 +109,12 @@ def test_an_undecided_gate_fails_unless_it_allows_that(repo) -> None:
     run = repo.run("-k", "self_bias and ann")
     assert run.outcomes["failed"] == 2
     assert "self_bias: INCONCLUSIVE for" in run.text
-    assert run.results["outcome"] == "inconclusive"
-    repo.edit("evals/gates.toml", "within = [-0.1, 0.1]", 'within = [-0.1, 0.1]\ninconclusive = "allow"')
+    assert run.results["outcome"] == "undecided"
+    repo.edit("evals/gates.toml", "within = [-0.1, 0.1]", 'within = [-0.1, 0.1]\nundecided = "allow"')
     run = repo.run("-k", "self_bias and ann")
     assert (run.code, run.outcomes["passed"]) == (pytest.ExitCode.OK, 2)
     assert run.results["outcome"] == "pass"
-    assert {(v["outcome"], v["allowed"]) for v in run.results["verdicts"]} == {("inconclusive", True)}
+    assert {(v["outcome"], v["allowed"]) for v in run.results["verdicts"]} == {("undecided", True)}
 
 
 def test_what_cannot_be_measured_fails(repo) -> None:
@@ -178,7 +178,7 @@ def test_a_mistake_in_an_eval_is_told_without_a_traceback(repo) -> None:
 
 
 def test_results_are_the_same_whatever_the_order_and_the_number_of_processes(repo) -> None:
-    """Once more for this repo's own evals in .ci/run; here with failures and waivers among them."""
+    """Once more for this repo's own evals in .ci/run; here with failures and accepted faults among them."""
     repo.waive("ann")
     repo.write("conftest.py", """
         def pytest_addoption(parser):

@@ -131,7 +131,7 @@ def test_a_judge_that_fails_costs_nothing_that_others_answered(hosted, provider:
     assert {name: hosted.cassettes[name] for name in kept} == kept
 
 
-def test_a_budget_is_kept_until_it_is_waived(hosted, provider: Provider) -> None:
+def test_a_budget_is_kept_until_it_is_accepted(hosted, provider: Provider) -> None:
     hosted.edit(PANEL, "[[judge]]", "[[judge]]\nprice = { input_usd_per_mtok = 500.0, output_usd_per_mtok = 500.0 }")
     hosted.edit(PANEL, 'source = "made for these tests"', 'source = "x"\nbudget_usd = 0.01')
     run = hosted.run(*RECORD)

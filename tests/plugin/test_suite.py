@@ -122,7 +122,7 @@ def test_a_verdict_travels_in_builtins_with_nothing_for_nan(suite_of: MakeSuite)
     assert record["estimate"]["low"] is None
     assert record["estimate"]["detail"] == {"matrix": [None, 3]}
     assert record["limit"] == {"within": [-1.0, None]}
-    assert "sampling" not in record["estimate"]
+    assert "distribution" not in record["estimate"]
 
 
 @pytest.mark.parametrize(

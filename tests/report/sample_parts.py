@@ -78,7 +78,7 @@ GATES = {  # gate -> (limit, label, reason)
     "self_reported_sd": ({"at_most": 0.0}, "own SD", "an SD that no ten scores have was not computed from ten scores"),
     "parse_rate": ({"at_least": 0.95}, "readable", "what is left is no longer the sample that was asked for"),
 }
-WAIVERS = {
+ACCEPTED_FAULTS = {
     ("self_bias", "gemini-2.5-pro"): {
         "accept": {"within": [-0.5, 0.9]},
         "until": "2027-12-31",
@@ -373,7 +373,7 @@ def ask_ground_truth(results: Results, panel: Results, rhos: Any) -> None:
             unit="",
             detail={"p_permutation": round(0.3 * (1 - rho) ** 2, 4)},
         )
-        outcome = "inconclusive" if rho - wide < 0.0 else "pass"
+        outcome = "undecided" if rho - wide < 0.0 else "pass"
         results["verdicts"].append(
             verdict_on(
                 question, "ground_truth", subject, estimate, GATES["ground_truth"][0], outcome=outcome, allowed=True
@@ -602,29 +602,29 @@ def verdict_on(
     outcome: str = "",
     allowed: bool = False,
 ) -> Results:
-    waiver = WAIVERS.get((gate, subject.get("judge", ""))) or WAIVERS.get((gate, "*"))
+    accepted_fault = ACCEPTED_FAULTS.get((gate, subject.get("judge", ""))) or ACCEPTED_FAULTS.get((gate, "*"))
     outcome = outcome or outcome_of(estimate, limit)
-    waived = outcome != "pass" and waiver is not None
+    accepted = outcome != "pass" and accepted_fault is not None
     _, label, reason = GATES.get(gate, ({}, "", "invented"))
     rule = (
         f"{next(iter(limit)).replace('_', ' ')} {next(iter(limit.values()))}; the whole 95 % interval must lie inside"
     )
     remedy = {
         "fail": "Read the judge's own words in the report.",
-        "inconclusive": "The interval reaches across the limit. About 40 items instead of 15 would decide.",
+        "undecided": "The interval reaches across the limit. About 40 items instead of 15 would decide.",
     }
     return {
         "question": question,
         "gate": gate,
-        "outcome": "waived" if waived else outcome,
-        "allowed": allowed and not waived,
+        "outcome": "accepted" if accepted else outcome,
+        "allowed": allowed and not accepted,
         "subject": subject,
         "estimate": estimate,
         "rule": rule,
         "limit": limit,
         "reason": reason,
-        "remedy": "" if waived else remedy.get(outcome, ""),
-        "waiver": waiver | {"state": "applied"} if waived and waiver else None,
+        "remedy": "" if accepted else remedy.get(outcome, ""),
+        "accepted_fault": accepted_fault | {"state": "applied"} if accepted and accepted_fault else None,
         "label": label,
         "title": TITLES.get(question, ""),
         "test": f"evals/test_{question}.py::test_{gate}[{'-'.join(str(v) for v in subject.values())}]",
@@ -640,7 +640,7 @@ def outcome_of(estimate: Results, limit: Results) -> str:
         return "pass" if low <= value <= high else "fail"
     if low <= ends[0] and ends[1] <= high:
         return "pass"
-    return "fail" if ends[0] > high or ends[1] < low or not low <= value <= high else "inconclusive"
+    return "fail" if ends[0] > high or ends[1] < low or not low <= value <= high else "undecided"
 
 
 def measured(question: str, subject: Results, estimate: Results) -> Results:
@@ -715,11 +715,11 @@ def add_footers(results: Results) -> None:
 
 def counted(results: Results) -> Results:
     outcomes = [v["outcome"] for v in results["verdicts"]]
-    results["counts"] = {name: outcomes.count(name) for name in ("pass", "fail", "inconclusive", "error", "waived")}
+    results["counts"] = {name: outcomes.count(name) for name in ("pass", "fail", "undecided", "error", "accepted")}
     bad = {
         v["outcome"]
         for v in results["verdicts"]
-        if v["outcome"] in ("fail", "error") or (v["outcome"] == "inconclusive" and not v["allowed"])
+        if v["outcome"] in ("fail", "error") or (v["outcome"] == "undecided" and not v["allowed"])
     }
-    results["outcome"] = next((o for o in ("error", "fail", "inconclusive") if o in bad), "pass")
+    results["outcome"] = next((o for o in ("error", "fail", "undecided") if o in bad), "pass")
     return results

@@ -19,7 +19,7 @@ from sample_parts import (
     SCORES,
     SDS,
     TASK,
-    WAIVERS,
+    ACCEPTED_FAULTS,
     Results,
     add_footers,
     ask_consensus,
@@ -42,7 +42,7 @@ from sample_parts import (
 
 
 def published() -> Results:
-    """The merchant-risk panel: five judges, five questions, known biases waived."""
+    """The merchant-risk panel: five judges, five questions, known biases accepted."""
     panel = panel_of(
         "published", "reconstructed", JUDGES, LABELS, "The five frontier judges of the merchant-risk study."
     )
@@ -87,10 +87,10 @@ def both() -> Results:
     sds = {c: [[round(abs(rng.gauss(1.4 - 0.4 * i, 0.3)), 2) for _ in JUDGES] for i in range(3)] for c in CONDITIONS}
     for name in names:
         for gate in ("run_sd", "repeat_reliability", "human_offset", "human_order", "parse_rate", "leniency"):
-            WAIVERS.setdefault(
+            ACCEPTED_FAULTS.setdefault(
                 (gate, name),
                 {
-                    "accept": {"outcome": ["inconclusive", "error"]},
+                    "accept": {"outcome": ["undecided", "error"]},
                     "until": "2027-06-30",
                     "reason": "a small model, kept to be caught",
                 },
@@ -113,9 +113,9 @@ def failing() -> Results:
         if verdict["gate"] == "self_bias" and who == "grok-4":
             verdict.update(
                 outcome="fail",
-                waiver=None,
+                accepted_fault=None,
                 remedy="0.71 is above 0.50 by 0.21. Record again, or accept it "
-                'knowingly and for a time in evals/gates.toml:\n\n[[waiver]]\ngate = "self_bias"\nuntil = "YYYY-MM-DD"',
+                'knowingly and for a time in evals/gates.toml:\n\n[[accepted]]\ngate = "self_bias"\nuntil = "YYYY-MM-DD"',
             )
         if verdict["gate"] == "run_sd" and who == "perplexity-sonar":
             verdict.update(outcome="error", remedy="Could not be measured: look at the replies that were left out.")
@@ -123,7 +123,7 @@ def failing() -> Results:
                 value=math.nan, low=math.nan, high=math.nan, note="undefined: no target has two usable runs"
             )
         if verdict["gate"] == "human_order" and who == "gpt-5.1":
-            verdict.update(outcome="inconclusive", allowed=False, remedy="About 40 items instead of 5 would decide.")
+            verdict.update(outcome="undecided", allowed=False, remedy="About 40 items instead of 5 would decide.")
     moved = {
         "what": "self_bias",
         "subject": {"panel": "published", "task": TASK, "judge": "grok-4", "condition": "attributed"},
@@ -142,7 +142,7 @@ def failing() -> Results:
     }
     results["baseline"] = {
         "path": "reports/baseline.json",
-        "moved": [moved, {**moved, "field": "outcome", "before": "waived", "after": "fail", "delta": None}],
+        "moved": [moved, {**moved, "field": "outcome", "before": "accepted", "after": "fail", "delta": None}],
         "appeared": [brief],
         "vanished": [{**brief, "what": "leniency"}],
         "summary": "2 results of 134 moved.",
@@ -150,7 +150,7 @@ def failing() -> Results:
     results["unmeasured"] = [
         {"test": "evals/test_score_stability.py::test_steady[x]", "why": "RecuseError: the cassette lacks run 4"}
     ]
-    results["objections"] = ["The waiver for self_bias (judge = grok-4) expired: it held until 2024-01-01."]
+    results["objections"] = ["The accepted fault for self_bias (judge = grok-4) expired: it held until 2024-01-01."]
     return counted(results)
 
 
@@ -245,7 +245,7 @@ def hostile() -> Results:
     results["panels"][0]["description"] = f"{bad} description @everyone"
     results["panels"][0]["judges"][0]["label"] = f"{bad} GPT"
     results["verdicts"][0].update(
-        outcome="fail", reason=f"{bad} reason | pipe", remedy=f"{bad} remedy @octocat", waiver=None
+        outcome="fail", reason=f"{bad} reason | pipe", remedy=f"{bad} remedy @octocat", accepted_fault=None
     )
     results["questions"][0]["title"] = f"{bad} question?"
     return counted(results)

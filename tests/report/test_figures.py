@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from recuse.report.figures import bars, deviation_maps, forest_plot, ladders, magnitude_maps, ranking_maps, slopes
+from recuse.report.results_model import Number
 from recuse.report.scale import scale_over
-from recuse.report.view import Number
 
 
 def matrix(values: list[list[Any]], **more: Any) -> dict[str, Any]:

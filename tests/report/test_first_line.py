@@ -11,7 +11,7 @@ import samples
 from recuse import report
 from recuse.report.canonical_form import normalised
 from recuse.report.first_line import lede, unseated
-from recuse.report.view import View
+from recuse.report.results_model import View
 
 
 def with_verdicts(results: samples.Results, gate: str, judge: str, **changes: Any) -> samples.Results:
@@ -38,12 +38,12 @@ def test_two_panels() -> None:
 def test_all_may_sit() -> None:
     results = samples.published()
     for verdict in results["verdicts"]:
-        verdict.update(outcome="pass", waiver=None)
+        verdict.update(outcome="pass", accepted_fault=None)
     assert report.headline(results) == "All five published judges may sit."
 
 
 def test_an_objection_comes_first() -> None:
-    results = with_verdicts(samples.published(), "self_bias", "grok-4", outcome="fail", waiver=None)
+    results = with_verdicts(samples.published(), "self_bias", "grok-4", outcome="fail", accepted_fault=None)
     line = report.headline(results)
     assert line.startswith("grok-4 promotes itself: two verdicts turn this run red. ")
     assert line.endswith("gemini-2.5-pro promotes itself, as known.")
@@ -53,9 +53,9 @@ def test_an_objection_comes_first() -> None:
     ("changes", "said"),
     [
         ({"outcome": "error"}, "gpt-5.1 could not be measured"),
-        ({"outcome": "inconclusive", "allowed": False}, "gpt-5.1 stays undecided"),
+        ({"outcome": "undecided", "allowed": False}, "gpt-5.1 stays undecided"),
         ({"outcome": "fail"}, "gpt-5.1 is unsteady"),
-        ({"outcome": "fail", "waiver": {"state": "no longer needed"}}, "gpt-5.1 has outgrown a waiver"),
+        ({"outcome": "fail", "accepted_fault": {"state": "no longer needed"}}, "gpt-5.1 has outgrown an accepted fault"),
     ],
 )
 def test_what_is_said_of_a_judge(changes: dict[str, Any], said: str) -> None:
@@ -64,9 +64,9 @@ def test_what_is_said_of_a_judge(changes: dict[str, Any], said: str) -> None:
 
 
 def test_a_known_doubt_is_not_told_as_a_known_fault() -> None:
-    """Of two waived verdicts the one with a fault is told; where there is none, that nobody knows."""
-    doubt = {"outcome": "waived", "waiver": {"state": "applied", "otherwise": "inconclusive"}}
-    fault = {"outcome": "waived", "waiver": {"state": "applied", "otherwise": "fail"}}
+    """Of two accepted verdicts the one with a fault is told; where there is none, that nobody knows."""
+    doubt = {"outcome": "accepted", "accepted_fault": {"state": "applied", "otherwise": "undecided"}}
+    fault = {"outcome": "accepted", "accepted_fault": {"state": "applied", "otherwise": "fail"}}
     both = with_verdicts(samples.published(), "self_bias", "gpt-5.1", **doubt)
     assert "gpt-5.1 stays undecided;" in report.headline(both)
     both = with_verdicts(both, "run_sd", "gpt-5.1", **fault)
@@ -74,12 +74,12 @@ def test_a_known_doubt_is_not_told_as_a_known_fault() -> None:
 
 
 def test_allowed_doubt_costs_no_seat() -> None:
-    results = with_verdicts(samples.published(), "ground_truth", "gpt-5.1", outcome="inconclusive", allowed=True)
+    results = with_verdicts(samples.published(), "ground_truth", "gpt-5.1", outcome="undecided", allowed=True)
     assert report.headline(results) == report.headline(samples.published())
     assert any("One verdict stays open: rank correlation with the data of gpt-5.1" in s for s in sentences(results))
 
 
-def test_a_waived_total_costs_no_seat_but_a_waived_bias_does() -> None:
+def test_a_accepted_total_costs_no_seat_but_a_accepted_bias_does() -> None:
     assert set(unseated(View(normalised(samples.published())))) == {"gemini-2.5-pro", "grok-4"}
 
 
@@ -92,7 +92,7 @@ def test_an_unknown_metric_is_called_by_its_gate() -> None:
 
 
 def test_faults_of_the_run_are_told() -> None:
-    results = {**samples.published(), "objections": ["The waiver for self_bias expired."], "outcome": "error"}
+    results = {**samples.published(), "objections": ["The accepted_fault for self_bias expired."], "outcome": "error"}
     assert "One fault in the run itself." in report.headline(results)
 
 
@@ -108,7 +108,7 @@ def test_many_judges_are_counted_not_listed() -> None:
 
 def test_lede_gives_the_numbers_and_the_baseline() -> None:
     told = sentences(samples.published())
-    assert told[0] == "Self-bias: +0.77 for gemini-2.5-pro and +0.71 for grok-4 (limit ±0.5; waived until 2027-12-31)."
+    assert told[0] == "Self-bias: +0.77 for gemini-2.5-pro and +0.71 for grok-4 (limit ±0.5; accepted until 2027-12-31)."
     assert "Nothing moved against the baseline." in told
     assert "Against the baseline: two moved, one appeared and one vanished." in sentences(samples.failing())
 

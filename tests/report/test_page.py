@@ -103,8 +103,8 @@ def test_every_picture_is_named_or_silent(tree: Element) -> None:
 
 def test_marks_are_words(tree: Element) -> None:
     """Shape and colour come from the style sheet; the text is the word, which is what a screen reader reads."""
-    outcomes = {"pass", "fail", "error", "waived", "inconclusive"}
-    words = {"inconclusive": "undecided"}
+    outcomes = {"pass", "fail", "error", "accepted", "undecided"}
+    words = {"undecided": "undecided"}
     for mark in tree.all("i"):
         for name in outcomes & set(mark.classes):
             assert mark.text == words.get(name, name)
@@ -207,7 +207,7 @@ def test_colours_mean_what_the_paper_means() -> None:
 def test_failures_are_told_with_what_to_do() -> None:
     tree = read(html_of(samples.failing()))
     section = next(e for e in tree.all("section") if e.attributes["id"] == "attention")
-    assert "The waiver for self_bias (judge = grok-4) expired" in section.text
+    assert "The accepted fault for self_bias (judge = grok-4) expired" in section.text
     assert "the cassette lacks run 4" in section.text
     first = list(section.all("article"))[1]
     assert "own work" in first.one("h3").text

@@ -8,7 +8,7 @@ import samples
 from recuse.report.canonical_form import normalised
 from recuse.report.page import environment, page
 from recuse.report.panels import generic, order_of, panel_of
-from recuse.report.view import Question, View
+from recuse.report.results_model import Question, View
 
 QUESTIONS = ["consensus_deviation", "score_stability", "human_alignment", "ground_truth", "reported_statistics"]
 

@@ -36,7 +36,7 @@ def test_a_table_per_question() -> None:
     for title in ("Does a judge score its own work as its peers do?", "Does a judge say the same thing twice?"):
         assert title in text.splitlines()
     row = next(line for line in text.splitlines() if line.strip().startswith("grok-4"))
-    assert row.split()[1:5] == ["waived", "+0.71", "waived", "+0.605"]
+    assert row.split()[1:5] == ["accepted", "+0.71", "accepted", "+0.605"]
     assert "  published (reconstructed), merchant_risk" in text
 
 

@@ -19,7 +19,7 @@ class Law:
     def p_value(self, limit: float, side: Literal["above", "below"]) -> float:
         return 0.5
 
-    def widened(self, factor: float) -> float | None:
+    def half_width_at(self, factor: float) -> float | None:
         return None
 
 
@@ -39,7 +39,7 @@ def test_an_estimate_is_defined_where_its_value_is_a_number(value: float, define
 
 
 def test_another_level_changes_the_interval_and_nothing_else() -> None:
-    found = estimate(sampling=Law())
+    found = estimate(distribution=Law())
     wider = found.at(0.99)
     assert (wider.low, wider.high, wider.level) == (-0.99, 0.99, 0.99)
     assert (wider.value, wider.n, wider.method) == (found.value, found.n, found.method)
@@ -67,10 +67,10 @@ def test_an_unknown_member_is_told_with_those_there_are() -> None:
 
 
 @pytest.mark.parametrize("outcome", OUTCOMES)
-def test_a_verdict_is_green_only_when_passed_or_waived(outcome: str) -> None:
-    assert bool(verdict(outcome)) is (outcome in ("pass", "waived"))
+def test_a_verdict_is_green_only_when_passed_or_accepted(outcome: str) -> None:
+    assert bool(verdict(outcome)) is (outcome in ("pass", "accepted"))
 
 
 @pytest.mark.parametrize("outcome", OUTCOMES)
 def test_allowing_the_undecided_allows_nothing_else(outcome: str) -> None:
-    assert bool(verdict(outcome, allowed=True)) is (outcome in ("pass", "waived", "inconclusive"))
+    assert bool(verdict(outcome, allowed=True)) is (outcome in ("pass", "accepted", "undecided"))

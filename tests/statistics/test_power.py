@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from recuse.power import observations_for_effect, observations_for_half_width, power_of, smallest_effect
 from recuse.schema import RecuseError
+from recuse.statistics.power import observations_for_effect, observations_for_half_width, power_of, smallest_effect
 
 
 def test_statsmodels_session():

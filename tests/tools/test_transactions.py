@@ -13,7 +13,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from recuse.metrics.empirical_risk import risk_score
-from recuse.tables import read_transactions
+from recuse.transactions import read_transactions
 from tools import transactions as tool
 
 TRUTH = tomllib.loads((tool.TASK / "ground_truth.toml").read_text(encoding="utf-8"))
@@ -197,7 +197,7 @@ def corrupt(path: Any, kind: str) -> None:
     ],
 )
 def test_bad_tables_are_named(tmp_path: Any, kind: str, name: str, message: str) -> None:
-    from recuse.tables import TableError
+    from recuse.transactions import TableError
 
     corrupt(tmp_path / name, kind)
     with pytest.raises(TableError, match=message) as caught:

@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from recuse.report.estimate_format import in_unit, spread, why_undefined
+from recuse.report.footnotes import levels as interval_levels
 from recuse.report.numbers import decimals_for, is_number
+from recuse.report.results_model import Number
 from recuse.report.scale import Scale, scale_over
-from recuse.report.small_print import levels as interval_levels
-from recuse.report.view import Number
 from recuse.report.vocabulary import level_name, level_order
-from recuse.report.written import in_unit, spread, why_undefined
 
 
 @dataclass(frozen=True, slots=True)

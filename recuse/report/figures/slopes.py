@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from recuse.report.estimate_format import spread, value
 from recuse.report.numbers import decimals_for, fixed, is_number
+from recuse.report.results_model import Number
 from recuse.report.scale import scale_over
-from recuse.report.view import Number
 from recuse.report.vocabulary import level_name
-from recuse.report.written import spread, value
 
 HEIGHT = 96  # of one picture, in pixels
 

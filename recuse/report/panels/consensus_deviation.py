@@ -9,7 +9,7 @@ from typing import Any
 from recuse.report.figures import Cell, Table, deviation_maps, forest_plot, ranking_maps, slopes
 from recuse.report.numbers import decimals_for, fixed, in_words, is_number
 from recuse.report.panels.matrices import Matrix, differ, main_and_rest, matrices
-from recuse.report.view import Group, Number
+from recuse.report.results_model import Group, Number
 from recuse.report.vocabulary import level_name
 
 ORDER = 10

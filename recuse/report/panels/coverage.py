@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from recuse.report import written
+from recuse.report import estimate_format
 from recuse.report.figures import Bars, bars
 from recuse.report.numbers import count, in_words, is_number
-from recuse.report.view import Group, Number
+from recuse.report.results_model import Group, Number
 from recuse.report.vocabulary import plain_name
 
 ORDER = 60
@@ -27,8 +27,8 @@ def usable_replies(group: Group) -> Bars | None:
         (
             group.label(n.who),
             n.value,
-            written.value(n),
-            "; ".join(p for p in (written.spread(n), _lost(n)) if p),
+            estimate_format.value(n),
+            "; ".join(p for p in (estimate_format.spread(n), _lost(n)) if p),
             n.outcome,
         )
         for n in group.of("parse_rate")

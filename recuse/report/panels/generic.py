@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from recuse.report import written
+from recuse.report import estimate_format
 from recuse.report.figures import Cell, Table, deviation_maps, forest_plot, magnitude_maps
 from recuse.report.figures.heat_map import HeatMap
 from recuse.report.numbers import is_number
 from recuse.report.panels.matrices import is_matrix
-from recuse.report.view import Group, Number
+from recuse.report.results_model import Group, Number
 from recuse.report.vocabulary import level_name, metric_name
 
 MOST_ROWS = 60
@@ -49,8 +49,8 @@ def plain_table(group: Group, numbers: list[Number], caption: str = "Single numb
         [
             Cell(metric_name(n.metric).name, n.circumstances, n.outcome),
             Cell(group.label(n.who) if n.who else "the panel as a whole"),
-            Cell(written.value(n), written.why_undefined(n)),
-            Cell(written.spread(n)),
+            Cell(estimate_format.value(n), estimate_format.why_undefined(n)),
+            Cell(estimate_format.spread(n)),
             Cell(str(n.estimate.get("n", ""))),
         ]
         for n in numbers[:MOST_ROWS]
@@ -62,7 +62,7 @@ def plain_table(group: Group, numbers: list[Number], caption: str = "Single numb
 def _forest(group: Group, metric: str, numbers: list[Number]) -> Any:
     name = metric_name(metric).name
     factor = next((k for n in numbers for k in n.factors), "condition")
-    signed = any(written.is_signed(n) for n in numbers)
+    signed = any(estimate_format.is_signed(n) for n in numbers)
     return forest_plot(
         numbers, group.label, caption=name[:1].upper() + name[1:], value_name=name, by=factor, signed=signed
     )

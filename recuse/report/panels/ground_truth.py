@@ -8,7 +8,7 @@ from typing import Any
 
 from recuse.report.figures import Cell, Table, forest_plot, ladders
 from recuse.report.numbers import fixed, in_words, is_number, short
-from recuse.report.view import Group, Number
+from recuse.report.results_model import Group, Number
 
 ORDER = 40
 ALPHA = 0.05

@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from recuse.report import written
+from recuse.report import estimate_format
 from recuse.report.figures import Cell, Table, deviation_maps, forest_plot
 from recuse.report.numbers import MISSING, fixed, is_number
 from recuse.report.panels.ground_truth import chance
 from recuse.report.panels.matrices import main_and_rest, matrices
-from recuse.report.view import Group, Number
+from recuse.report.results_model import Group, Number
 from recuse.report.vocabulary import level_name
 
 ORDER = 30
@@ -67,7 +67,7 @@ def _panel(group: Group) -> Table | None:
         [
             Cell(n.circumstances or "all runs", outcome=n.outcome),
             Cell(fixed(n.value, 4, signed=True)),
-            Cell(written.spread(n)),
+            Cell(estimate_format.spread(n)),
             Cell(str(n.detail.get("share_positive", ""))),
             Cell(fixed(n.detail.get("experts_se"))),
         ]
@@ -96,7 +96,7 @@ def _own(group: Group) -> Table | None:
 
 
 def _cell(n: Number | None) -> Cell:
-    return Cell(written.value(n), written.spread(n)) if n else Cell(MISSING)
+    return Cell(estimate_format.value(n), estimate_format.spread(n)) if n else Cell(MISSING)
 
 
 def _closest(group: Group) -> Table | None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from recuse.report import written
+from recuse.report import estimate_format
 from recuse.report.figures import Cell, Table, forest_plot
 from recuse.report.numbers import MISSING, count, fixed, in_words, is_number
-from recuse.report.view import Group, Number
+from recuse.report.results_model import Group, Number
 from recuse.report.vocabulary import level_name
 
 ORDER = 15
@@ -65,7 +65,7 @@ def _reading(twins: list[Number]) -> str:
 def _unknown(group: Group) -> list[tuple[str, str]]:
     """What no judge has, each with the reason."""
     return [
-        (told, written.why_undefined(numbers[0]))
+        (told, estimate_format.why_undefined(numbers[0]))
         for metric, caption in {**_COEFFICIENTS, "same_length_reference": _LIKE_LENGTH}.items()
         for asked in group.levels("asked", group.of(metric)) or [""]
         for told in [f"{caption}, {level_name(asked)}" if asked else caption]
@@ -101,5 +101,5 @@ def _gain(n: Number | None) -> Cell:
     if n is None:
         return Cell(MISSING)
     if not is_number(n.value):
-        return Cell(written.value(n), written.why_undefined(n))
-    return Cell(written.in_unit(n.value, "share", signed=True), written.spread(n, signed=True))
+        return Cell(estimate_format.value(n), estimate_format.why_undefined(n))
+    return Cell(estimate_format.in_unit(n.value, "share", signed=True), estimate_format.spread(n, signed=True))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from recuse.report.numbers import is_number
-from recuse.report.view import Group, Number
+from recuse.report.results_model import Group, Number
 from recuse.report.vocabulary import level_name, level_order, plain_name
 
 MAIN = "total"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from recuse.report import written
+from recuse.report import estimate_format
 from recuse.report.figures import Cell, Table
 from recuse.report.numbers import MISSING, count, fixed, in_words, is_number
-from recuse.report.view import Group, Number
+from recuse.report.results_model import Group, Number
 from recuse.report.vocabulary import level_name
 
 ORDER = 17
@@ -76,7 +76,7 @@ def _before(first: Number | None) -> Cell:
 def _after(n: Number | None, first: Number | None) -> Cell:
     """After the remedy, and the change; with its own start where it was tried on other stories than the first one."""
     if n is None or not is_number(n.value):
-        return Cell(MISSING, written.why_undefined(n) if n else "")
+        return Cell(MISSING, estimate_format.why_undefined(n) if n else "")
     change = f"{fixed(n.value, signed=True)} ({_interval(n)})" if is_number(n.low) else ""
     stories = n.estimate.get("n")
     if first and stories != first.estimate.get("n") and is_number(_at(n, "before")):
@@ -99,5 +99,5 @@ def _missing(numbers: list[Number]) -> list[tuple[str, str]]:
     for remedy, name in REMEDIES.items():
         mine = [n for n in numbers if n.subject.get("mitigation") == remedy]
         if mine and not any(is_number(n.value) for n in mine):
-            told.append((name, written.why_undefined(mine[0])))
+            told.append((name, estimate_format.why_undefined(mine[0])))
     return told

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from recuse.report import written
+from recuse.report import estimate_format
 from recuse.report.figures import Cell, Table, forest_plot
 from recuse.report.numbers import MISSING, count, fixed, in_words, is_number
 from recuse.report.panels.coverage import usable_replies
-from recuse.report.view import Group, Number
+from recuse.report.results_model import Group, Number
 
 ORDER = 14
 KINDS = {
@@ -88,7 +88,7 @@ def _pairs(group: Group, consistent: list[Number]) -> Table | None:
 
 
 def _share(n: Number | None) -> Cell:
-    return Cell(written.value(n), written.spread(n) or written.why_undefined(n)) if n else Cell(MISSING)
+    return Cell(estimate_format.value(n), estimate_format.spread(n) or estimate_format.why_undefined(n)) if n else Cell(MISSING)
 
 
 def _gaps(group: Group) -> Table | None:
@@ -99,7 +99,7 @@ def _gaps(group: Group) -> Table | None:
         return None
     rows = [
         [Cell(group.label(n.who)), *map(_bin, n.detail.get("bins") or [[None] * 4] * len(steps)),
-         Cell(fixed(n.value, signed=True), written.spread(n, signed=True) or written.why_undefined(n))]
+         Cell(fixed(n.value, signed=True), estimate_format.spread(n, signed=True) or estimate_format.why_undefined(n))]
         for n in numbers
     ]  # fmt: skip
     columns = ["turned by the order", *(f"gap {fixed(low)} to {fixed(high)}" for low, high, *_ in steps), "slope"]
@@ -129,6 +129,6 @@ def _agreed(n: Number | None, gain: Number | None) -> Cell:
     if n is None:
         return Cell(MISSING)
     if gain is None or not is_number(gain.value):
-        return Cell(written.value(n), written.why_undefined(n) or written.spread(n))
-    told = f"{written.in_unit(gain.value, 'share', signed=True)} ({written.spread(gain, signed=True)})"
-    return Cell(written.value(n), told)
+        return Cell(estimate_format.value(n), estimate_format.why_undefined(n) or estimate_format.spread(n))
+    told = f"{estimate_format.in_unit(gain.value, 'share', signed=True)} ({estimate_format.spread(gain, signed=True)})"
+    return Cell(estimate_format.value(n), told)

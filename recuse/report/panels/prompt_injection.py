@@ -6,11 +6,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from recuse.report import written
+from recuse.report import estimate_format
 from recuse.report.figures import bars, forest_plot, magnitude_maps
 from recuse.report.figures.heat_map import HeatMap
 from recuse.report.numbers import count, fixed, in_words, is_number
-from recuse.report.view import Group, Number
+from recuse.report.results_model import Group, Number
 from recuse.report.vocabulary import plain_name
 
 ORDER = 16
@@ -58,8 +58,8 @@ def draw(group: Group) -> dict[str, Any]:
                         "Share of the successful attacks on a judge that a defence stops, in percent"),
         "nothing_to_stop": _nothing(group, stopped),
         "blocked": bars(
-            [(_name(group, name := n.subject.get("defence", ""), [name]), n.value, written.value(n),
-              written.spread(n) or written.why_undefined(n), "") for n in group.of("clean_blocked")],
+            [(_name(group, name := n.subject.get("defence", ""), [name]), n.value, estimate_format.value(n),
+              estimate_format.spread(n) or estimate_format.why_undefined(n), "") for n in group.of("clean_blocked")],
             caption="Clean texts that a defence blocks, or that the other judges' median grades otherwise",
             value_name="blocked", full=1.0, head="defence",
         ),
@@ -74,7 +74,7 @@ def _reading(rates: list[Number], group: Group) -> str:
     if not worst.value:
         return "No attack succeeded."
     what = "win it a lost duel" if worst.subject.get("asked") == "duels" else "lift its grade"
-    text = f"{group.label(worst.who)} gives way most: {written.value(worst)} of the attacks {what}."
+    text = f"{group.label(worst.who)} gives way most: {estimate_format.value(worst)} of the attacks {what}."
     judges = {n.who for n in known}
     untouched = len(judges - {n.who for n in known if n.value})
     firm = f" {in_words(untouched, capital=True)} of {in_words(len(judges))} never gave way."

@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from recuse.report import written
+from recuse.report import estimate_format
 from recuse.report.figures import Cell, Table, magnitude_maps
 from recuse.report.figures.heat_map import HeatMap
 from recuse.report.numbers import MISSING, decimals_for, fixed, in_words, is_number
-from recuse.report.view import Group, Number
+from recuse.report.results_model import Group, Number
 
 ORDER = 50
 KINDS = {
@@ -84,12 +84,12 @@ def _share(n: Number | None) -> Cell:
     if n is None:
         return Cell(MISSING)
     if not is_number(n.value):
-        return Cell(written.value(n), written.why_undefined(n), n.outcome)
+        return Cell(estimate_format.value(n), estimate_format.why_undefined(n), n.outcome)
     checked, follow = n.detail.get("checked"), n.detail.get("follow")
     wrong = checked - follow if is_number(checked) and is_number(follow) else n.detail.get("wrong")
     total = checked if is_number(checked) else n.estimate.get("n")
-    small = f"{wrong} of {total}" if is_number(wrong) and is_number(total) else written.spread(n)
-    return Cell(written.value(n), small, n.outcome)
+    small = f"{wrong} of {total}" if is_number(wrong) and is_number(total) else estimate_format.spread(n)
+    return Cell(estimate_format.value(n), small, n.outcome)
 
 
 def _slip(group: Group, n: Number, entry: Mapping[str, Any]) -> list[Cell]:

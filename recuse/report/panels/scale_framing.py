@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from recuse.report import written
+from recuse.report import estimate_format
 from recuse.report.figures import Cell, Table, deviation_maps, forest_plot
 from recuse.report.figures.heat_map import HeatMap
 from recuse.report.numbers import MISSING, fixed, in_words, is_number
-from recuse.report.view import Group, Number
+from recuse.report.results_model import Group, Number
 
 ORDER = 13
 
@@ -100,4 +100,4 @@ def _change(group: Group) -> Table | None:
 def _moved(n: Number | None) -> Cell:
     if n is None:
         return Cell(MISSING)
-    return Cell(fixed(n.value, signed=True), written.spread(n, signed=True) or written.why_undefined(n))
+    return Cell(fixed(n.value, signed=True), estimate_format.spread(n, signed=True) or estimate_format.why_undefined(n))

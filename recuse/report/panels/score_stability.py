@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from recuse.report import written
+from recuse.report import estimate_format
 from recuse.report.figures import Cell, Table, forest_plot, magnitude_maps
 from recuse.report.numbers import MISSING, fixed, in_words, is_number, short
 from recuse.report.panels.coverage import usable_replies
 from recuse.report.panels.matrices import main_and_rest, matrices
-from recuse.report.view import Group, Number
+from recuse.report.results_model import Group, Number
 from recuse.report.vocabulary import level_name
 
 ORDER = 20
@@ -67,7 +67,7 @@ def _needed(group: Group) -> Table | None:
 
 
 def _runs(n: Number | None) -> Cell:
-    return Cell(written.value(n), written.spread(n)) if n else Cell(MISSING)
+    return Cell(estimate_format.value(n), estimate_format.spread(n)) if n else Cell(MISSING)
 
 
 def _reading(group: Group, spread: list[Number]) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from recuse.report import written
+from recuse.report import estimate_format
 from recuse.report.figures import Cell, Table, forest_plot, ranking_maps
 from recuse.report.numbers import MISSING, decimals_for, fixed, in_words, is_number
 from recuse.report.panels.coverage import usable_replies
 from recuse.report.panels.matrices import is_matrix
-from recuse.report.view import Group, Number
+from recuse.report.results_model import Group, Number
 from recuse.report.vocabulary import level_name, plain_name
 
 ORDER = 12
@@ -102,7 +102,7 @@ def _tests(group: Group) -> Table | None:
     for n in group.of("self_minus_received"):
         other = given.get((n.who, n.subject.get("framing")))
         parts = [_mean(n, name) for _, name in PARTS]
-        why = written.why_undefined(n) or str(n.detail.get("reading") or "")
+        why = estimate_format.why_undefined(n) or str(n.detail.get("reading") or "")
         rows.append([
             Cell(group.label(n.who), _framing(n)), Cell(str(n.estimate.get("n", "")), _lost(n)), *parts,
             _t(n), *([_t(other)] if other else [Cell(MISSING)]), Cell(why),
@@ -126,7 +126,7 @@ def _t(n: Number) -> Cell:
 def _p(n: Number) -> str:
     p, adjusted = n.detail.get("p"), n.detail.get("p_holm")
     if not is_number(p):
-        return written.why_undefined(n)
+        return estimate_format.why_undefined(n)
     return f"{_chance(p)}, after Holm {_chance(adjusted)}" if is_number(adjusted) else _chance(p)
 
 
@@ -176,7 +176,7 @@ _SEEN = {"self": "itself", "peers": "its peers", "neutral_peers": "peers that wr
 
 
 def _rate(n: Number | None) -> Cell:
-    return Cell(written.value(n), written.spread(n) or written.why_undefined(n)) if n else Cell(MISSING)
+    return Cell(estimate_format.value(n), estimate_format.spread(n) or estimate_format.why_undefined(n)) if n else Cell(MISSING)
 
 
 def _framing(n: Number) -> str:

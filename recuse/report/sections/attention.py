@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from recuse.report import numbers, written
-from recuse.report.view import Number, View
+from recuse.report import estimate_format, numbers
+from recuse.report.results_model import Number, View
 from recuse.report.vocabulary import OUTCOME_NAMES, headline_order, worst
 
 
@@ -49,7 +49,7 @@ def needs_attention(view: View) -> list[Matter]:
 
 def left_open(view: View) -> list[Matter]:
     """Undecided verdicts that their gate allows."""
-    return _matters(view, [n for n in view.numbers if n.outcome == "inconclusive" and tolerated(n)])
+    return _matters(view, [n for n in view.numbers if n.outcome == "undecided" and tolerated(n)])
 
 
 def run_faults(view: View) -> list[str]:
@@ -61,13 +61,13 @@ def run_faults(view: View) -> list[str]:
 def tolerated(number: Number) -> bool:
     """Whether the run may stay green on this verdict's account."""
     allowed = bool(number.verdict and number.verdict.get("allowed"))
-    return number.outcome in ("pass", "waived") or (number.outcome == "inconclusive" and allowed)
+    return number.outcome in ("pass", "accepted") or (number.outcome == "undecided" and allowed)
 
 
 def found(n: Number, minus: str = numbers.MINUS) -> str:
     """ "+0.71 (0.52 to 0.90)"."""
-    interval = written.spread(n, minus)
-    return f"{written.value(n, minus=minus)} ({interval})" if interval else written.value(n, minus=minus)
+    interval = estimate_format.spread(n, minus)
+    return f"{estimate_format.value(n, minus=minus)} ({interval})" if interval else estimate_format.value(n, minus=minus)
 
 
 def whom(n: Number) -> str:
@@ -101,7 +101,7 @@ def _matter(mine: list[Number]) -> Matter:
 def _case(n: Number) -> Case:
     verdict = n.verdict or {}
     remedy, _, paste = str(verdict.get("remedy") or "").partition("\n\n")
-    note = written.why_undefined(n)
+    note = estimate_format.why_undefined(n)
     return Case(
         outcome=n.outcome,
         who=whom(n),

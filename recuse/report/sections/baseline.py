@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from recuse.report.numbers import MISSING, fixed, is_number
-from recuse.report.view import View
+from recuse.report.results_model import View
 from recuse.report.vocabulary import level_name, plain_name
 
 MOST_ROWS = 60

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from recuse.report.numbers import count, is_number
-from recuse.report.view import View
+from recuse.report.results_model import View
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Every gate with its limit, its reason, how it came out and what is waived."""
+"""Every gate with its limit, its reason, how it came out and what is accepted."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from recuse.report import numbers, written
+from recuse.report import estimate_format, numbers
+from recuse.report.results_model import Number, Question, View
 from recuse.report.sections.verdict_matrix import tally
-from recuse.report.view import Number, Question, View
 
 
 @dataclass(frozen=True, slots=True)
-class Waiver:
+class AcceptedFault:
     who: list[str]
     accept: str
     until: str
@@ -29,7 +29,7 @@ class GateRow:
     rules: list[str]
     reason: str
     tally: str
-    waivers: list[Waiver]
+    accepted_faults: list[AcceptedFault]
 
 
 def gate_rows(view: View, questions: list[Question]) -> list[GateRow]:
@@ -53,7 +53,7 @@ def _row(view: View, question: Question, gated: list[Number]) -> GateRow:
         rules=alike([v.get("rule") or numbers.limit(v.get("limit") or {}) for v in verdicts]),
         reason=next((str(v["reason"]) for v in verdicts if v.get("reason")), ""),
         tally=tally([n.outcome for n in gated]),
-        waivers=_waivers(view, gated),
+        accepted_faults=_accepted_faults(view, gated),
     )
 
 
@@ -73,21 +73,21 @@ def _with_levels(rule: str, levels: list[float]) -> str:
     return rule.replace("{} %", f"{' to '.join(ends)} %")
 
 
-def _waivers(view: View, gated: list[Number]) -> list[Waiver]:
-    """Waivers in force, the subjects of one waiver together."""
+def _accepted_faults(view: View, gated: list[Number]) -> list[AcceptedFault]:
+    """Accepted faults in force, the subjects of one accepted fault together."""
     grouped: dict[tuple[str, str, str], list[Number]] = {}
     for n in gated:
-        waiver = (n.verdict or {}).get("waiver")
-        if waiver:
-            key = (_accepted(waiver.get("accept")), str(waiver.get("until") or ""), str(waiver.get("reason") or ""))
+        accepted_fault = (n.verdict or {}).get("accepted_fault")
+        if accepted_fault:
+            key = (_accepted(accepted_fault.get("accept")), str(accepted_fault.get("until") or ""), str(accepted_fault.get("reason") or ""))
             grouped.setdefault(key, []).append(n)
     return [
-        Waiver(
+        AcceptedFault(
             who=list(dict.fromkeys(f"{view.label(n.who)} ({n.subject.get('panel', '')})" for n in mine)),
             accept=accept,
             until=until,
             reason=reason,
-            found=", ".join(dict.fromkeys(written.value(n) for n in mine)),
+            found=", ".join(dict.fromkeys(estimate_format.value(n) for n in mine)),
         )
         for (accept, until, reason), mine in sorted(grouped.items())
     ]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from recuse.report import numbers, written
-from recuse.report.view import Group, Number, Panel, Question, View
+from recuse.report import estimate_format, numbers
+from recuse.report.results_model import Group, Number, Panel, Question, View
 from recuse.report.vocabulary import OUTCOME_NAMES, worst
 
 SIGNS = 4  # that the style sheet draws
@@ -25,7 +25,7 @@ class Line:
 class MatrixCell:
     outcome: str  # the worst in it; "" if nothing was asked
     lines: list[Line]
-    more: str = ""  # "and 6 more: 5 pass, 1 waived"
+    more: str = ""  # "and 6 more: 5 pass, 1 accepted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ def _cell(numbers_: list[Number], series: list[str]) -> MatrixCell:
     shown = numbers_ if len(numbers_) <= SHOWN_PER_CELL else ordered[:1]
     rest = [n.outcome for n in ordered[1:]] if len(numbers_) > SHOWN_PER_CELL else []
     lines = [
-        Line(n.outcome, written.value(n) if numbers.is_number(n.value) else "", n.circumstances,
+        Line(n.outcome, estimate_format.value(n) if numbers.is_number(n.value) else "", n.circumstances,
              series.index(n.circumstances) if n.circumstances in series else None)
         for n in shown
     ]  # fmt: skip
@@ -110,7 +110,7 @@ def _cell(numbers_: list[Number], series: list[str]) -> MatrixCell:
 
 
 def tally(outcomes: list[str]) -> str:
-    """ "5 pass, 1 waived", best first."""
+    """ "5 pass, 1 accepted", best first."""
     counts = Counter(outcomes)
     return ", ".join(f"{counts[o]} {OUTCOME_NAMES[o].word}" for o in reversed(OUTCOME_NAMES) if counts[o])
 

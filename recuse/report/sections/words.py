@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from recuse.report.hostile import shortened, visible
 from recuse.report.numbers import count
-from recuse.report.view import View
+from recuse.report.results_model import View
+from recuse.report.sanitize import shortened, visible
 from recuse.report.vocabulary import level_name, plain_name
 
 MOST_REPLIES = 8

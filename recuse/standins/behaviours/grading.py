@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recuse.standins.behaviours import Behaviour, Facts
-from recuse.standins.perceived import Texts, read_texts
+from recuse.standins.latent_quality import Texts, read_texts
 
 LOW, HIGH = 1, 5
 SELF_PREFERENCE = 0.8  # points on its own texts

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from recuse.protocols.pairwise import LABEL, names
 from recuse.standins.behaviours import Behaviour, Facts
-from recuse.standins.perceived import Texts, read_texts
+from recuse.standins.latent_quality import Texts, read_texts
 
 FIRST_SLOT = 0.8  # points for the text that is read first
 LETTER_A = 0.8  # points for the text called A

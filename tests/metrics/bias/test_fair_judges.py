@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from recuse.metrics import self_preference as sp
-from recuse.multiplicity import decision_levels, holm
+from recuse.statistics.multiplicity import decision_levels, holm
 
 PANELS, STORIES, JUDGES = 500, 40, 5
 NAMES = [f"j{k}" for k in range(JUDGES)]

@@ -89,7 +89,7 @@ def test_length_coefficient_agrees_with_refits_by_statsmodels(make_cube, jackkni
     ]).astype(float)  # fmt: skip
     fit = jackknife(y.ravel(), design, story.ravel())
     assert (estimate.value, estimate.n, estimate.n_clusters) == (pytest.approx(fit[0]), 120, 30)
-    assert estimate.sampling.se == pytest.approx(fit[1])
+    assert estimate.distribution.se == pytest.approx(fit[1])
 
 
 def test_quality_and_leniency_cancel_in_the_coefficient_but_not_in_the_raw_one(make_cube):

@@ -34,7 +34,7 @@ def test_shift_by_hand(make_grades):
     ratings = both(make_grades, {("x", "a"): [4, 3], ("x", "b"): [5, 2]}, {("x", "a"): [1, 2], ("x", "b"): [1, NAN]})
     estimate = one(sf.shift(ratings))
     assert (estimate.value, estimate.n, estimate.n_clusters, estimate.n_excluded) == (pytest.approx(2 / 3), 3, 2, 1)
-    assert estimate.sampling.se == pytest.approx(math.sqrt(1.5 * (2 / 9 + 2.25)) / 4.5)
+    assert estimate.distribution.se == pytest.approx(math.sqrt(1.5 * (2 / 9 + 2.25)) / 4.5)
     assert estimate.detail == {"positive": 4.0, "negative": pytest.approx(14 / 3)}
 
 

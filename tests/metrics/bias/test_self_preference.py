@@ -213,7 +213,7 @@ def test_repeats_are_averaged_and_order_does_not_matter(make_grades):
 ])  # fmt: skip
 def test_two_by_two(received, given, told):
     """1 and -1: that side of 0 and significant; 0: above 0 and not significant."""
-    from recuse.metrics.paired import Paired
+    from recuse.statistics.paired import Paired
 
     tests = [Paired(9, side or 0.1, 1.0) for side in (received, given)]
     ps = [0.01 if side else 0.4 for side in (received, given)]

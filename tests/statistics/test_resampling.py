@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from recuse.metrics.rank_correlation import kendall, spearman
-from recuse.resample import bootstrap, generator, percentile, permutation_test, resampled_means
+from recuse.statistics.rank_correlation import kendall, spearman
+from recuse.statistics.resampling import bootstrap, generator, percentile, permutation_test, resampled_means
 
 
 def mean_of(x):
@@ -45,7 +45,7 @@ def test_whole_clusters_are_drawn():
     plain = bootstrap(mean_of(values), 20, np.random.default_rng(6))
     assert repeated.interval(0.95) == pytest.approx(plain.interval(0.95))
     naive = bootstrap(mean_of(values[clusters]), 100, np.random.default_rng(6))
-    assert naive.widened(1.0) < 0.6 * plain.widened(1.0)
+    assert naive.half_width_at(1.0) < 0.6 * plain.half_width_at(1.0)
 
 
 def test_a_statistic_that_is_not_a_mean():

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recuse.gates import Gate, GatesError, explain
-from recuse.gates.deciding import decide, factor_to_decide
+from recuse.gates.decisions import decide, factor_to_decide
 from recuse.gates.limits import Limit
-from recuse.sampling import Student
 from recuse.schema import Estimates, RecuseError
+from recuse.statistics.distributions import Student
 
 WITHIN = '[bias]\nwithin = [-0.5, 0.5]\nreason = "r"\n'
 FAMILY = WITHIN + 'family = "task.bias"\n'
@@ -24,8 +24,8 @@ CASES = [
     (0.1, 0.1, "pass"),
     (0.9, 0.1, "fail"),
     (-0.9, 0.1, "fail"),
-    (0.4, 0.1, "inconclusive"),
-    (0.6, 0.1, "inconclusive"),
+    (0.4, 0.1, "undecided"),
+    (0.6, 0.1, "undecided"),
 ]
 
 
@@ -40,8 +40,8 @@ def test_the_whole_interval_decides(load, estimate, value, se, outcome):
 
 @pytest.mark.parametrize(
     ("limit", "value", "outcome"),
-    [("at_least = 0.5", 0.8, "pass"), ("at_least = 0.5", 0.2, "fail"), ("at_least = 0.5", 0.55, "inconclusive"),
-     ("at_most = 0.5", 0.8, "fail"), ("at_most = 0.5", 0.2, "pass"), ("at_most = 0.5", 0.55, "inconclusive")],
+    [("at_least = 0.5", 0.8, "pass"), ("at_least = 0.5", 0.2, "fail"), ("at_least = 0.5", 0.55, "undecided"),
+     ("at_most = 0.5", 0.8, "fail"), ("at_most = 0.5", 0.2, "pass"), ("at_most = 0.5", 0.55, "undecided")],
 )  # fmt: skip
 def test_one_sided_limits(load, estimate, limit, value, outcome):
     verdict = load(f'[g]\n{limit}\nreason = "r"\n').decide("g", estimate(value, 0.1), {})
@@ -71,28 +71,28 @@ def test_an_infinite_value_is_not_a_measurement(load, estimate, value):
     assert load(POINT).decide("bias", estimate(value, 0.0), {}).outcome == "error"
 
 
-def test_no_interval_never_passes_even_where_inconclusive_is_allowed(load, estimate):
+def test_no_interval_never_passes_even_where_undecided_is_allowed(load, estimate):
     lone = estimate(0.0, 0.0, n=10, note="no run differs from another")
-    verdict = load(WITHIN + 'inconclusive = "allow"\n').decide("bias", lone, {})
-    assert verdict.outcome == "inconclusive"
+    verdict = load(WITHIN + 'undecided = "allow"\n').decide("bias", lone, {})
+    assert verdict.outcome == "undecided"
     assert not verdict.allowed
     assert not verdict
     assert "no interval to decide on (no run differs from another)" in verdict.remedy
 
 
-def test_allowed_inconclusive_keeps_the_run_green_and_is_still_called_so(load, estimate):
-    verdict = load(WITHIN + 'inconclusive = "allow"\n').decide("bias", estimate(0.4, 0.1), {})
-    assert (verdict.outcome, verdict.allowed, bool(verdict)) == ("inconclusive", True, True)
-    assert not load(WITHIN + 'inconclusive = "allow"\n').decide("bias", estimate(0.9, 0.1), {})
+def test_allowed_undecided_keeps_the_run_green_and_is_still_called_so(load, estimate):
+    verdict = load(WITHIN + 'undecided = "allow"\n').decide("bias", estimate(0.4, 0.1), {})
+    assert (verdict.outcome, verdict.allowed, bool(verdict)) == ("undecided", True, True)
+    assert not load(WITHIN + 'undecided = "allow"\n').decide("bias", estimate(0.9, 0.1), {})
 
 
 def test_an_interval_without_its_sampling_is_used_where_it_is_wide_enough(load, estimate):
-    fixed = estimate(0.1, 0.1, sampling=None)
+    fixed = estimate(0.1, 0.1, distribution=None)
     assert load(WITHIN).decide("bias", fixed, {}).outcome == "pass"
     assert load(WITHIN + "level = 0.9\n").decide("bias", fixed, {}).outcome == "pass"
     assert "the whole 95 % interval" in load(WITHIN + "level = 0.9\n").decide("bias", fixed, {}).rule
     narrow = load(WITHIN + "level = 0.99\n").decide("bias", fixed, {})
-    assert narrow.outcome == "inconclusive"
+    assert narrow.outcome == "undecided"
     assert "known only at 95 %, and 99 % is asked for" in narrow.remedy
 
 
@@ -106,13 +106,13 @@ class FewDraws:
     def p_value(self, limit, side):
         return 0.5
 
-    def widened(self, factor):
+    def half_width_at(self, factor):
         return 0.1 / math.sqrt(factor)
 
 
-def test_too_few_resamples_for_the_level_are_inconclusive_and_show_what_is_known(load, estimate):
-    verdict = load(WITHIN + "level = 0.999\n").decide("bias", estimate(0.0, 0.05, sampling=FewDraws()), {})
-    assert verdict.outcome == "inconclusive"
+def test_too_few_resamples_for_the_level_are_undecided_and_show_what_is_known(load, estimate):
+    verdict = load(WITHIN + "level = 0.999\n").decide("bias", estimate(0.0, 0.05, distribution=FewDraws()), {})
+    assert verdict.outcome == "undecided"
     assert verdict.estimate.level == 0.95
     assert "known only at 95 %, and 99.9 % is asked for" in verdict.remedy
 
@@ -140,7 +140,7 @@ def test_a_family_can_cost_a_pass(load, estimate):
     values = [0.37] * 4
     assert load(WITHIN).decide("bias", family_of(estimate, values), {"judge": "j0"}).outcome == "pass"
     together = load(FAMILY).decide("bias", family_of(estimate, values), {"judge": "j0"})
-    assert together.outcome == "inconclusive"
+    assert together.outcome == "undecided"
     assert together.estimate.level == 0.9875
 
 
@@ -196,20 +196,20 @@ def gate_of(limit, **keys):
 def test_a_sharper_interval_never_turns_a_decision_around(estimate, limit, value, se, factor):
     before = decide(gate_of(limit), estimate(value, se)).outcome
     after = decide(gate_of(limit), estimate(value, se * factor)).outcome
-    assert before in (after, "inconclusive")
+    assert before in (after, "undecided")
 
 
 @given(rules, values, errors, st.floats(0.5, 0.999), st.floats(0.5, 0.999))
 def test_a_higher_level_never_decides_more(estimate, limit, value, se, one, other):
     low, high = sorted((one, other))
     sure = decide(gate_of(limit, level=high), estimate(value, se)).outcome
-    assert sure in (decide(gate_of(limit, level=low), estimate(value, se)).outcome, "inconclusive")
+    assert sure in (decide(gate_of(limit, level=low), estimate(value, se)).outcome, "undecided")
 
 
 @given(rules, values, errors)
 def test_a_decided_interval_agrees_with_the_point(estimate, limit, value, se):
     whole = decide(gate_of(limit), estimate(value, se)).outcome
-    assert whole in (decide(gate_of(limit, decide="point"), estimate(value, se)).outcome, "inconclusive")
+    assert whole in (decide(gate_of(limit, decide="point"), estimate(value, se)).outcome, "undecided")
 
 
 @given(values, errors)
@@ -228,10 +228,10 @@ def test_the_interval_shown_agrees_with_the_decision(estimate, limit, members):
         assert decision.outcome == (
             "pass" if gate.bound.encloses(shown.low, shown.high)
             else "fail" if gate.bound.excludes(shown.low, shown.high)
-            else "inconclusive"
+            else "undecided"
         )  # fmt: skip
         alone = decide(gate_of(limit), member).outcome
-        assert decision.outcome in (alone, "inconclusive")
+        assert decision.outcome in (alone, "undecided")
 
 
 # --------------------------------------------------------------------------- how many would decide
@@ -240,11 +240,11 @@ def test_the_interval_shown_agrees_with_the_decision(estimate, limit, members):
 @given(rules, values, errors, st.integers(3, 60))
 def test_the_forecast_number_decides_and_far_fewer_do_not(estimate, limit, value, se, n):
     gate, now = gate_of(limit), estimate(value, se, n)
-    if decide(gate, now).outcome != "inconclusive":
+    if decide(gate, now).outcome != "undecided":
         return
     factor = factor_to_decide(gate.bound, now)
     if factor == math.inf:
-        assert abs(gate.bound.excess(value)) <= now.sampling.widened(100.0)
+        assert abs(gate.bound.excess(value)) <= now.distribution.half_width_at(100.0)
         return
 
     def at(times):
@@ -261,10 +261,10 @@ def test_a_value_on_the_bound_has_no_number_that_decides(estimate):
 
 def test_a_method_that_cannot_tell_says_so(load, estimate):
     class Silent(FewDraws):
-        def widened(self, factor):
+        def half_width_at(self, factor):
             return None
 
-    unsure = estimate(0.4, 0.1, sampling=Silent())
+    unsure = estimate(0.4, 0.1, distribution=Silent())
     assert factor_to_decide(Limit.of({"at_most": 0.5}), unsure) is None
     assert "how many is not known" in load(WITHIN).decide("bias", unsure, {}).remedy
-    assert factor_to_decide(Limit.of({"at_most": 0.5}), estimate(0.4, 0.1, sampling=None)) is None
+    assert factor_to_decide(Limit.of({"at_most": 0.5}), estimate(0.4, 0.1, distribution=None)) is None

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from recuse.sampling import Draws
+from recuse.statistics.distributions import Draws
 
 __all__ = ["SEED", "PermutationTest", "bootstrap", "generator", "percentile", "permutation_test", "resampled_means"]
 

@@ -9,8 +9,8 @@ import pytest
 import statsmodels.api as sm
 from scipy import stats
 
-from recuse.metrics import clusters
-from recuse.sampling import Binomial
+from recuse.statistics import clusters
+from recuse.statistics.distributions import Binomial
 
 
 def random_clusters(seed, count=12, size=5):
@@ -85,7 +85,7 @@ def test_bounded_mean_never_leaves_its_ends_and_stays_dual():
     for level in (0.5, 0.8, 0.95):
         low, _ = law.interval(level)
         assert law.p_value(low - 1e-9, "above") <= (1 - level) / 2 < law.p_value(low + 1e-9, "above")
-    assert law.widened(4.0) < law.widened(1.0)
+    assert law.half_width_at(4.0) < law.half_width_at(1.0)
 
 
 @pytest.mark.parametrize("shares", [(0.02, 0.96, 0.02), (0, 0.95, 0.05), (0.3, 0.4, 0.3), (0, 0.5, 0.5), (0, 0.1, 0.9)])

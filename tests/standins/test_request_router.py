@@ -19,7 +19,7 @@ from recuse.judges.client import Client, JudgeUnreachableError
 from recuse.panels import Panel, StandIn
 from recuse.schema import Call, Judge, RawResponse, Request
 from recuse.standins import StandInError, StandinReply, open_source
-from recuse.standins.desk import Desk
+from recuse.standins.request_router import Desk
 from recuse.standins.server import Asked, serve
 
 Planned = Callable[..., Plan]

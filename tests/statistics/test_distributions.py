@@ -11,8 +11,17 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from recuse.metrics.stability import effective_df
-from recuse.sampling import Binomial, ChiSquareSD, Draws, FisherZ, FRatio, Student, contrast, welch_satterthwaite
 from recuse.schema import RecuseError
+from recuse.statistics.distributions import (
+    Binomial,
+    ChiSquareSD,
+    Draws,
+    FisherZ,
+    FRatio,
+    Student,
+    contrast,
+    welch_satterthwaite,
+)
 
 LAWS = {
     "student": Student(0.77, 0.06, 19.2),
@@ -42,7 +51,7 @@ def test_interval_and_p_value_agree(law, level, limit):
 def test_higher_level_is_wider_and_more_data_narrower(law):
     inner, outer = law.interval(0.8), law.interval(0.95)
     assert outer[0] <= inner[0] <= inner[1] <= outer[1]
-    now, four_times = law.widened(1.0), law.widened(4.0)
+    now, four_times = law.half_width_at(1.0), law.half_width_at(4.0)
     if now is not None:  # an ICC's outlook is unknown
         low, high = law.interval(0.95)
         assert now == pytest.approx((high - low) / 2)
@@ -70,7 +79,7 @@ def test_nothing_varies_so_nothing_is_sure(law):
     assert law.undefined
     assert all(map(math.isnan, law.interval(0.95)))
     assert [law.p_value(limit, side) for limit in (-9.0, 0.5, 9.0) for side in ("above", "below")] == [1.0] * 6
-    assert law.widened(2.0) is None
+    assert law.half_width_at(2.0) is None
 
 
 def test_an_order_that_no_draw_changes_is_a_point():

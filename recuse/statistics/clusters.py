@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from recuse.sampling import Binomial, Side, Student
+from recuse.statistics.distributions import Binomial, Side, Student
 
 __all__ = ["BOUNDED", "SHARE", "Bounded", "OverStories", "bounded_mean", "clustered_mean", "clustered_share", "slope"]
 

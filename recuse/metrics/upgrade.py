@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse import power, sampling
 from recuse.schema import Estimate, Estimates, RecuseError
+from recuse.statistics import distributions, power
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,8 +93,8 @@ def _compare(
         "largest": _largest(paired, differences),
     }
     if over == "runs":
-        law = sampling.contrast(weights / len(paired), mean, variance, count)
-        law = sampling.Student(float(differences.mean()), law.se, law.df)
+        law = distributions.contrast(weights / len(paired), mean, variance, count)
+        law = distributions.Student(float(differences.mean()), law.se, law.df)
         return _estimate(law, n=int(count.sum()), method="contrast of cell means, Welch-Satterthwaite t", **about)
     per_item = _by_item(paired, differences)
     law, sd = _paired_t(per_item)
@@ -110,10 +110,10 @@ def _texts(usable: pd.DataFrame, judge: str) -> pd.DataFrame:
     return scores.mean().to_frame("mean").assign(variance=variance, count=scores.count())
 
 
-def _estimate(law: sampling.Student, **about: Any) -> Estimate:
+def _estimate(law: distributions.Student, **about: Any) -> Estimate:
     low, high = law.interval(0.95)
     note = f"no interval: {law.undefined}" if law.undefined else ""
-    return Estimate(value=law.value, low=low, high=high, note=note, sampling=law, **about)
+    return Estimate(value=law.value, low=low, high=high, note=note, distribution=law, **about)
 
 
 def _differences(mean: Floats, reference: Floats | None) -> tuple[Floats, Floats]:
@@ -126,11 +126,11 @@ def _differences(mean: Floats, reference: Floats | None) -> tuple[Floats, Floats
     return np.asarray(weights, dtype=np.float64), np.asarray(sizes[:, 0] - sizes[:, 1], dtype=np.float64)
 
 
-def _paired_t(differences: Floats) -> tuple[sampling.Student, float]:
+def _paired_t(differences: Floats) -> tuple[distributions.Student, float]:
     n = len(differences)
     same = n > 1 and float(np.ptp(differences)) < 1e-12  # equal but for rounding is no spread
     sd = math.nan if n < 2 else 0.0 if same else float(differences.std(ddof=1))
-    return sampling.Student(float(differences.mean()), sd / math.sqrt(n), n - 1), sd
+    return distributions.Student(float(differences.mean()), sd / math.sqrt(n), n - 1), sd
 
 
 def _by_item(paired: pd.DataFrame, differences: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Estimate against limit: pass, fail, inconclusive or error, at the level the family asks for."""
+"""Estimate against limit: pass, fail, undecided or error, at the level the family asks for."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from functools import partial
 
 from recuse.gates.limits import Limit
 from recuse.gates.rules import Gate
-from recuse.multiplicity import decision_levels
 from recuse.schema import Estimate, Estimates, Outcome
+from recuse.statistics.multiplicity import decision_levels
 
 __all__ = ["FEASIBLE", "Decision", "decide", "factor_to_decide", "has_interval", "sure_at"]
 
@@ -19,7 +19,7 @@ FEASIBLE = 100.0
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What follows from the numbers alone, before any waiver."""
+    """What follows from the numbers alone, before any accepted fault."""
 
     outcome: Outcome
     estimate: Estimate  # with the interval that was decided on
@@ -34,7 +34,7 @@ def decide(gate: Gate, estimate: Estimate, family: Estimates | None = None) -> D
     - error: the value is undefined.
     - point gates: pass or fail by the value; the interval at the gate's level is shown all the same.
     - interval gates: pass when the whole interval lies inside the limit, fail when it lies wholly outside, else
-      inconclusive. A missing interval, or one known only at a lower level than asked for, is inconclusive: it never
+      undecided. A missing interval, or one known only at a lower level than asked for, is undecided: it never
       passes. One known only at a higher level is wider than needed and decides all the same.
 
     Undefined members take no part in the correction: no decision is made on them, so none can be wrong.
@@ -62,24 +62,24 @@ def has_interval(estimate: Estimate) -> bool:
 def factor_to_decide(limit: Limit, estimate: Estimate) -> float | None:
     """How many times the observations it takes to settle `limit`, if the value stays where it is.
 
-    Shrinks the shown interval as `sampling.widened` says its half-width would shrink, and searches the smallest factor
+    Shrinks the shown interval as `distribution.half_width_at` says its half-width would shrink, and searches the smallest factor
     at which it no longer straddles a bound. `inf` where more than FEASIBLE times would be needed (the value sits
     practically on the bound), None where the method cannot tell.
     """
-    sampling = estimate.sampling
-    now = sampling.widened(1.0) if sampling is not None else None
-    if sampling is None or now is None or not now > 0 or not has_interval(estimate):
+    distribution = estimate.distribution
+    now = distribution.half_width_at(1.0) if distribution is not None else None
+    if distribution is None or now is None or not now > 0 or not has_interval(estimate):
         return None
 
     def settles(factor: float) -> bool:
-        then = sampling.widened(factor)
+        then = distribution.half_width_at(factor)
         share = math.nan if then is None else then / now
         return limit.settled_by(
             estimate.value - share * (estimate.value - estimate.low),
             estimate.value + share * (estimate.high - estimate.value),
         )
 
-    if sampling.widened(FEASIBLE) is None:
+    if distribution.half_width_at(FEASIBLE) is None:
         return None
     if not settles(FEASIBLE):
         return math.inf
@@ -92,18 +92,18 @@ def factor_to_decide(limit: Limit, estimate: Estimate) -> float | None:
 
 def _outcome(gate: Gate, estimate: Estimate, level: float) -> Outcome:
     if not estimate.defined:
-        return "error"
+        return "not measured"
     if gate.decide == "point":
         return "pass" if gate.bound.holds(estimate.value) else "fail"
     if not sure_at(estimate, level):
-        return "inconclusive"
+        return "undecided"
     if gate.bound.encloses(estimate.low, estimate.high):
         return "pass"
-    return "fail" if gate.bound.excludes(estimate.low, estimate.high) else "inconclusive"
+    return "fail" if gate.bound.excludes(estimate.low, estimate.high) else "undecided"
 
 
 def _at(estimate: Estimate, level: float) -> Estimate:
-    """At `level`; as it came where its sampling has no interval there (too few resamples), to show what is known."""
+    """At `level`; as it came where its distribution has no interval there (too few resamples), to show what is known."""
     shown = estimate.at(level)
     return shown if has_interval(shown) else estimate
 

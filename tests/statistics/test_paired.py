@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from recuse.metrics.paired import Paired
+from recuse.statistics.paired import Paired
 
 
 def test_by_hand():

@@ -10,9 +10,9 @@ import pytest
 from scipy import stats
 
 from recuse.gates import Gate
-from recuse.gates.deciding import decide
+from recuse.gates.decisions import decide
+from recuse.metrics.upgrade import compare_judges
 from recuse.schema import RecuseError, check_ratings
-from recuse.upgrade import compare_judges
 
 
 def table(scores, condition="attributed"):
@@ -59,7 +59,7 @@ def test_over_items_is_the_paired_t_test():
     theirs = stats.ttest_rel(a, b)
     interval = theirs.confidence_interval(0.95)
     assert (found.low, found.high) == pytest.approx((interval.low, interval.high))
-    assert 2 * found.sampling.p_value(0.0, "above") == pytest.approx(theirs.pvalue)
+    assert 2 * found.distribution.p_value(0.0, "above") == pytest.approx(theirs.pvalue)
 
 
 def test_over_runs_on_one_text_is_welchs_t_test():

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from recuse.resample import SEED, PermutationTest, generator, permutation_test
+from recuse.statistics.resampling import SEED, PermutationTest, generator, permutation_test
 
 __all__ = ["kendall", "kendall_test", "ranks", "spearman", "spearman_t", "spearman_test"]
 

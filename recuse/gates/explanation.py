@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping
 
-from recuse.gates.deciding import Decision, has_interval, sure_at
+from recuse.gates.decisions import Decision, has_interval, sure_at
 from recuse.gates.limits import Limit
 from recuse.gates.rules import Gate
 from recuse.schema import Estimate, Verdict
@@ -21,7 +21,7 @@ WIDTH = 110
 def explain(verdict: Verdict) -> str:
     """The verdict in full, for a terminal: what was measured, over what, by which rule, and what to do next."""
     estimate, limit = verdict.estimate, Limit.of(verdict.limit)
-    waiver = verdict.waiver
+    accepted_fault = verdict.accepted_fault
     rows = [
         ("measured", f"{estimate.metric} = {_measured(estimate, limit)}"),
         ("method", estimate.method),
@@ -29,7 +29,7 @@ def explain(verdict: Verdict) -> str:
         ("left out", _left_out(estimate)),
         ("rule", verdict.rule),
         ("because", verdict.reason),
-        ("waiver", f"{waiver['state']}; until {waiver['until']}: {waiver['reason']}" if waiver else ""),
+        ("accepted_fault", f"{accepted_fault['state']}; until {accepted_fault['until']}: {accepted_fault['reason']}" if accepted_fault else ""),
         ("next", verdict.remedy),
     ]
     allowed = " (allowed)" if verdict.allowed else ""

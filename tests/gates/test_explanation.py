@@ -1,4 +1,4 @@
-"""What people read: figures, counts, what to do next, and a waiver that can be pasted as it stands."""
+"""What people read: figures, counts, what to do next, and an accepted fault that can be pasted as it stands."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recuse.gates import Gate, explain
-from recuse.gates.deciding import decide
+from recuse.gates.decisions import decide
+from recuse.gates.explanation import percent
 from recuse.gates.limits import Limit
 from recuse.gates.remedies import next_step
 from recuse.gates.rules import Accept
-from recuse.gates.words import percent
 from recuse.schema import Verdict
 
 GATE = '[bias]\nwithin = [-0.5, 0.5]\nreason = "half a point, paper sec. 4.3"\n'
@@ -33,7 +33,7 @@ bias: FAIL for judge = grok-4, condition = attributed, panel = published, task =
             evals/ --record=missing. Otherwise leave the judge out, or accept it knowingly and for a time in
             evals/gates.toml:
 
-    [[waiver]]
+    [[accepted]]
     gate = "bias"
     subject = { judge = "grok-4", condition = "attributed", panel = "published", task = "merchant_risk" }
     accept = { within = [-0.5, 0.89] }
@@ -121,7 +121,7 @@ def test_levels(level, shown):
     assert percent(level) == shown
 
 
-# --------------------------------------------------------------------------- the waiver to paste
+# --------------------------------------------------------------------------- the accepted fault to paste
 
 
 def pasted(remedy: str) -> str:
@@ -135,14 +135,14 @@ def pasted(remedy: str) -> str:
      ("at_least = 0.95", 0.3, 0.05), ("at_most = 0.0", 3.0, 0.2), ("at_most = 0.0", float("nan"), 0.1),
      ("within = [-0.5, 0.5]", 0.2, 0.0)],
 )  # fmt: skip
-def test_pasting_the_waiver_accepts_the_verdict(load, estimate, limit, value, se):
+def test_pasting_the_accepted_fault_accepts_the_verdict(load, estimate, limit, value, se):
     text = f'[bias]\n{limit}\nreason = "r"\n'
     before = load(text).decide("bias", estimate(value, se), SUBJECT)
     assert not before
     after = load(text + pasted(before.remedy)).decide("bias", estimate(value, se), SUBJECT)
-    assert after.outcome == "waived"
-    (waiver,) = load(text + pasted(before.remedy)).waivers
-    assert waiver.until == date(2027, 12, 31)
+    assert after.outcome == "accepted"
+    (accepted_fault,) = load(text + pasted(before.remedy)).accepted_faults
+    assert accepted_fault.until == date(2027, 12, 31)
 
 
 @given(st.floats(-1e4, 1e4), st.floats(0, 10))
@@ -170,7 +170,7 @@ def test_the_placeholder_date_is_asked_for_by_name(load, estimate):
 def test_any_verdict_can_be_explained(load, estimate):
     """Also one read back from results.json, with nothing but builtins."""
     verdict = load(GATE).decide("bias", estimate(0.1, 0.05), SUBJECT)
-    bare = replace(verdict, estimate=replace(verdict.estimate, sampling=None), limit=dict(verdict.limit))
+    bare = replace(verdict, estimate=replace(verdict.estimate, distribution=None), limit=dict(verdict.limit))
     assert isinstance(bare, Verdict)
     assert explain(bare) == explain(verdict)
     assert str(Limit.of(bare.limit)) == "within [-0.5, +0.5]"

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from recuse import power
-from recuse.metrics.clusters import OverStories
 from recuse.metrics.estimates import number
+from recuse.statistics import power
+from recuse.statistics.clusters import OverStories
 
 __all__ = ["METHOD", "Paired", "moments", "significant"]
 

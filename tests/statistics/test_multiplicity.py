@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from recuse.multiplicity import benjamini_hochberg, bonferroni, decision_levels, holm
-from recuse.sampling import Student
 from recuse.schema import RecuseError
+from recuse.statistics.distributions import Student
+from recuse.statistics.multiplicity import benjamini_hochberg, bonferroni, decision_levels, holm
 
 p_values = st.lists(st.floats(0, 1), min_size=1, max_size=30)
 

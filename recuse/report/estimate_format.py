@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from recuse.report.numbers import MINUS, decimals_for, fixed, interval, is_number
-from recuse.report.view import Number
+from recuse.report.results_model import Number
 from recuse.report.vocabulary import metric_name
 
 _SHARES = {"share", "fraction", "proportion", "rate"}

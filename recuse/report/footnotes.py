@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from recuse.report.numbers import count, is_number
-from recuse.report.view import Group, Number
+from recuse.report.results_model import Group, Number
 from recuse.report.vocabulary import metric_name
 
 

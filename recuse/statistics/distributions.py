@@ -1,6 +1,6 @@
 """Sampling laws: where an estimate would fall on repetition, each with its interval, p-value and outlook.
 
-Every law keeps the contract of `recuse.schema.Sampling` and is dual: with one-sided p-value p against "the true value
+Every law keeps the contract of `recuse.schema.Distribution` and is dual: with one-sided p-value p against "the true value
 is not above the limit", p <= (1 - level) / 2 exactly when the interval at that level lies above the limit (below:
 likewise). Where nothing varies, a law has no interval: both ends are NaN, every p-value is 1, and `undefined` says why.
 A difference that was never seen to vary is not thereby certain.
@@ -57,7 +57,7 @@ class Student:
         t = (self.value - limit) / self.se
         return float(special.stdtr(self.df, -t if side == "above" else t))
 
-    def widened(self, factor: float) -> float | None:
+    def half_width_at(self, factor: float) -> float | None:
         if self.undefined:
             return None
         return float(special.stdtrit(self.df * factor, 0.975)) * self.se / math.sqrt(factor)
@@ -101,7 +101,7 @@ class Binomial:
             return 1.0
         return float(special.betainc(self.successes, self.trials - self.successes + 1, limit))
 
-    def widened(self, factor: float) -> float | None:
+    def half_width_at(self, factor: float) -> float | None:
         if self.undefined:
             return None
         low, high = Binomial(self.successes * factor, self.trials * factor).interval(0.95)
@@ -149,7 +149,7 @@ class FisherZ:
         z = (math.atanh(self.rho) - math.atanh(limit)) / self._se
         return float(special.ndtr(-z if side == "above" else z))
 
-    def widened(self, factor: float) -> float | None:
+    def half_width_at(self, factor: float) -> float | None:
         n = self.n * factor
         if self.undefined or n <= 3:
             return None
@@ -186,7 +186,7 @@ class ChiSquareSD:
         ratio = self.df * times * times  # a power would overflow for a limit next to 0
         return float(special.chdtrc(self.df, ratio) if side == "above" else special.chdtr(self.df, ratio))
 
-    def widened(self, factor: float) -> float | None:
+    def half_width_at(self, factor: float) -> float | None:
         if self.undefined:
             return None
         low, high = ChiSquareSD(self.sd, self.df * factor).interval(0.95)
@@ -243,7 +243,7 @@ class FRatio:
             return math.inf
         return 1 / (1 - rho) if self.form == "mean" else 1 + self.k * rho / (1 - rho)
 
-    def widened(self, factor: float) -> float | None:
+    def half_width_at(self, factor: float) -> float | None:
         """Unknown: what helps is more targets, not more runs of the same ones."""
         return None
 
@@ -308,7 +308,7 @@ class Draws:
         slope = 1 + self.acceleration * shifted
         return float(special.ndtr(shifted / slope - self.bias)) if slope > 0 else float(shifted > 0)
 
-    def widened(self, factor: float) -> float | None:
+    def half_width_at(self, factor: float) -> float | None:
         low, high = self.interval(0.95)
         return None if math.isnan(low) or math.isnan(high) else (high - low) / 2 / math.sqrt(factor)
 

@@ -1,0 +1,1 @@
+"""Distributions, resampling, clusters, multiplicity, power: statistics that know nothing of judges."""
