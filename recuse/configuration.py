@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from recuse.key_shapes import looks_like_a_key
 from recuse.schema import RecuseError
 
 
@@ -62,7 +63,8 @@ def _plain(model: type[BaseModel], fault: Any) -> str:
         return "required, but missing"
     if fault["type"] == "value_error":  # our own sentence, which says what arrived; the input would be the whole table
         return str(fault["ctx"]["error"])
-    return f"{fault['msg']} (got {fault['input']!r})"
+    arrived = repr(fault["input"])
+    return f"{fault['msg']} ({'value not shown' if looks_like_a_key(arrived) else f'got {arrived}'})"
 
 
 def _neighbours(path: Path) -> str:

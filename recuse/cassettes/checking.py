@@ -15,9 +15,9 @@ from recuse.cassettes.index import CellIndex, index_of
 from recuse.cassettes.keeping import reason_to_drop
 from recuse.cassettes.key import request_key
 from recuse.cassettes.names import SUFFIX, check_distinct, checked_cell
-from recuse.cassettes.redaction import key_shapes_in
 from recuse.cassettes.storage import SUPERSEDED
 from recuse.cassettes.stored_requests import read_requests
+from recuse.key_shapes import key_shapes_in
 from recuse.schema import PROVENANCES, RecuseError, Request
 
 LARGEST_MB = 40.0

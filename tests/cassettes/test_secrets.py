@@ -15,9 +15,10 @@ from misbehaving import Server
 from small_plans import KEY, files, headers, opened, plan, recorded
 
 from recuse.cassettes import Library, Limits, ProgressLine, call_headers, canonical_json, record, request_key
-from recuse.cassettes.redaction import Secrets, key_shapes_in
+from recuse.cassettes.redaction import Secrets
 from recuse.judges import WIRES, wire
 from recuse.judges.client import Client
+from recuse.key_shapes import key_shapes_in
 from recuse.schema import Call, Judge, Message, Prompt, RecuseError, Request
 
 TRICKY = 'canary/+"\\=é 9f2c1d'  # every character that some encoding spells differently

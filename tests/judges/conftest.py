@@ -33,7 +33,10 @@ def wire_name(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def judge() -> Callable[..., Judge]:
     def make(wire: str = "openai_chat", **changes: Any) -> Judge:
-        values = {"name": "ann", "label": "Ann", "base_url": "http://api.example/v1", "model": "ann-1", **changes}
+        query = {"query": {"api-version": "2024-10-21"}} if wire == "azure_openai" else {}
+        values = (
+            {"name": "ann", "label": "Ann", "base_url": "http://api.example/v1", "model": "ann-1"} | query | changes
+        )
         return Judge(wire=wire, **values)
 
     return make
