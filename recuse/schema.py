@@ -78,6 +78,7 @@ class Prompt:
     schema: Mapping[str, Any] | None = None  # JSON schema of the wanted reply, for providers that enforce one
     top_logprobs: int | None = None
     grammar: str | None = None  # the reply's shape as a GBNF grammar, for servers that enforce one
+    grammar_schema: Mapping[str, Any] | None = None  # `schema` for those servers: they know no bounds of a number
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,8 @@ def body(judge: Judge, prompt: Prompt, seed: int | None, *, strict: bool) -> dic
     if seed is not None:
         found["seed"] = seed
     if judge.structured and prompt.schema is not None:
-        schema = strict_schema(prompt.schema, LENGTHS) if strict else prompt.schema
+        whole = (prompt.grammar_schema if judge.grammar else None) or prompt.schema
+        schema = strict_schema(whole, LENGTHS) if strict else whole
         found["response_format"] = {
             "type": "json_schema",
             "json_schema": {"name": "reply", "strict": True, "schema": schema},

@@ -339,7 +339,8 @@ JSON = st.recursive(
 MEMBERS = st.sampled_from(
     ["choices", "message", "content", "refusal", "text", "type", "usage", "model", "error", "candidates", "parts",
      "finish_reason", "finishReason", "stop_reason", "stopReason", "logprobs", "promptFeedback", "usageMetadata",
-     "output", "reasoningContent", "reasoningText", "reasoning", "summary", "status", "thought", "output_tokens_details"]
+     "output", "reasoningContent", "reasoningText", "reasoning", "summary", "status", "thought",
+     "output_tokens_details"]
 )  # fmt: skip
 SHAPED = st.recursive(
     JSON, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(MEMBERS, inner, max_size=5), max_leaves=12

@@ -239,3 +239,14 @@ def test_bodies_have_one_spelling(body: dict[str, Any], spelled: bytes) -> None:
 def test_a_body_holds_no_nan() -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         canonical({"temperature": float("nan")})
+
+
+def test_a_server_that_enforces_a_schema_by_grammar_gets_its_own(judge: MakeJudge, prompt: Prompt) -> None:
+    """Such servers know no bounds of a number, so a protocol may spell the steps out for them."""
+    both = dataclasses.replace(prompt, schema={"type": "number"}, grammar_schema={"enum": [1, 2]})
+    at = ("response_format", "json_schema", "schema")
+    for grammar, expected in ((True, {"enum": [1, 2]}), (False, {"type": "number"})):
+        found = body_of(judge(structured=True, grammar=grammar), both)
+        for step in at:
+            found = found[step]
+        assert found == expected
