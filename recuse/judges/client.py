@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -14,7 +15,7 @@ import stamina
 
 from recuse.judges import wire
 from recuse.judges.credentials import Credentials, MissingKeyError, keys_from_environment
-from recuse.judges.provider_errors import is_used_up, parsed, words
+from recuse.judges.provider_errors import is_bad_key, is_used_up, parsed, words
 from recuse.policy import is_policy_refusal
 from recuse.schema import Call, Judge, RawResponse, RecuseError
 
@@ -61,6 +62,7 @@ class Client:
     ) -> None:
         self._judges, self._identify = judges, identify
         self._keys = {name: keys.get(name, Credentials()) for name in judges}
+        self._headers = {n: {**wire(j.wire).headers(self._keys[n].key), **j.headers} for n, j in judges.items()}
         self._closed: dict[str, JudgeClosedError] = {}
         self._answered: set[str] = set()
         self._attempts = attempts
@@ -103,30 +105,38 @@ class Client:
         raise AssertionError("stamina ends by returning or raising")
 
     async def _send_once(self, call: Call) -> RawResponse:
-        judge = self._judges[call.judge]
         if call.judge in self._closed:
             raise self._closed[call.judge]
-        authorised = await self._authorised(call)
-        response = await self._http.request(
-            call.request.method,
-            call.request.url,
-            content=call.request.body,
-            headers={"content-type": "application/json", **self._identify(call), **judge.headers, **authorised},
-            timeout=judge.timeout_s,
-        )
+        secret = await self._secret_headers(call)
+        headers = {"content-type": "application/json", **self._identify(call), **self._headers[call.judge], **secret}
+        response = await self._exchange(call, headers, self._judges[call.judge].timeout_s)
         payload = parsed(response.content)
         if not response.is_success and not is_policy_refusal(response.status_code, payload):
-            raise self._failure(call, response, payload, words(response.content, _secrets(authorised)))
+            said = words(response.content, [self._keys[call.judge].key or "", *_parts_of(secret)])
+            raise self._failure(call, response, payload, said)
         self._answered.add(call.judge)
         return RawResponse(response.status_code, dict(response.headers), response.content)
 
-    async def _authorised(self, call: Call) -> dict[str, str]:
-        """The headers that carry credentials, signed where the format wants it, and anew for every attempt."""
+    async def _exchange(self, call: Call, headers: Mapping[str, str], within_s: float) -> httpx2.Response:
+        """The whole answer within the time: the HTTP client's own limit starts anew with every byte that trickles in."""
+        asked = call.request
+        try:
+            async with asyncio.timeout(within_s):
+                return await self._http.request(
+                    asked.method, asked.url, content=asked.body, headers=headers, timeout=within_s
+                )
+        except TimeoutError:
+            raise httpx2.ReadTimeout(f"no whole answer within {within_s:g} s") from None
+
+    async def _secret_headers(self, call: Call) -> dict[str, str]:
+        """The headers that carry credentials beside the format's own key; signed anew for every attempt."""
         own = self._keys[call.judge]
-        headers = {**wire(self._judges[call.judge].wire).headers(own.key), **own.headers}
-        if own.sign is not None:  # may read files or ask for a token
-            headers |= await asyncio.to_thread(own.sign, call.request)
-        return headers
+        if own.sign is None:
+            return dict(own.headers)
+        return {
+            **own.headers,
+            **await asyncio.to_thread(own.sign, call.request),
+        }  # it may read files or ask for a token
 
     def _failure(self, call: Call, response: httpx2.Response, payload: object, said: str) -> Exception:
         status = response.status_code
@@ -134,8 +144,8 @@ class Client:
         if is_used_up(status, payload):
             return self._close(call.judge, f"{told}. The account has nothing left: look at its billing and limits.")
         # A key that has been accepted before is not the fault of one call that is forbidden.
-        if status == 401 or (status == 403 and call.judge not in self._answered):
-            return self._close(call.judge, f"{told}. {_ADVICE[status]}")
+        if is_bad_key(status, payload) or (status == 403 and call.judge not in self._answered):
+            return self._close(call.judge, f"{told}. {_ADVICE[403 if status == 403 else 401]}")
         if status in RETRIED:
             return _Busy(status, _retry_after(response.headers.get("retry-after")), said)
         advice = _ADVICE.get(status, "Look at the request and the provider’s status page.")
@@ -156,11 +166,10 @@ _ADVICE = {
 }
 
 
-def _secrets(headers: Mapping[str, str]) -> set[str]:
-    """Header values that must not be shown, whole and without their scheme ("Bearer ...")."""
-    public = {"anthropic-version", "content-type", "x-amz-date", "x-amz-content-sha256"}
-    values = {value for name, value in headers.items() if name not in public}
-    return values | {part for value in values for part in value.split() if len(part) > 7}
+def _parts_of(headers: Mapping[str, str]) -> set[str]:
+    """Values that must not be shown, whole and in parts ("Bearer ...", the fields of a signature)."""
+    values = {value for name, value in headers.items() if name not in ("content-type", "x-amz-date")}
+    return values | {part for value in values for part in re.split(r"[\s,=]+", value) if len(part) > 15}
 
 
 def _whether_to_retry(error: Exception) -> bool | float:

@@ -34,6 +34,12 @@ def is_used_up(status: int, payload: Any) -> bool:
     return status == 400 and bool(_NO_CREDIT.search(str(error.get("message", ""))))
 
 
+def is_bad_key(status: int, payload: Any) -> bool:
+    """Whether the key itself is not accepted. Google says so in a 400."""
+    reasons = [detail.get("reason") for detail in _details(_error(payload))]
+    return status == 401 or (status == 400 and "API_KEY_INVALID" in reasons)
+
+
 def words(body: bytes, secrets: Iterable[str] = ()) -> str:
     """The provider's own error text on one line, without secrets and control characters; empty where there is none.
 
@@ -57,13 +63,13 @@ def _error(payload: Any) -> Mapping[str, Any]:
     return error if isinstance(error, dict) else {}
 
 
-def _quotas(error: Mapping[str, Any]) -> list[Any]:
+def _details(error: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     details = error.get("details")
-    found = (
-        [detail.get("violations") for detail in details if isinstance(detail, dict)]
-        if isinstance(details, list)
-        else []
-    )
+    return [detail for detail in details if isinstance(detail, dict)] if isinstance(details, list) else []
+
+
+def _quotas(error: Mapping[str, Any]) -> list[Any]:
+    found = [detail.get("violations") for detail in _details(error)]
     violations = [violation for some in found if isinstance(some, list) for violation in some]
     return [violation.get("quotaId") for violation in violations if isinstance(violation, dict)]
 

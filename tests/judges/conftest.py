@@ -85,7 +85,11 @@ class Provider:
                 for name, value in {**answer.headers, "content-length": str(len(answer.body))}.items():
                     self.send_header(name, value)
                 self.end_headers()
-                self.wfile.write(answer.body)
+                for at in range(len(answer.body) if answer.trickle else 0):
+                    self.wfile.write(answer.body[at : at + 1])
+                    if provider.leaving.wait(answer.trickle):
+                        return
+                self.wfile.write(b"" if answer.trickle else answer.body)
 
             def log_message(self, format: str, *arguments: Any) -> None:
                 """Quiet."""
@@ -119,6 +123,7 @@ class Answer:
     body: bytes = b'{"choices": [{"message": {"content": "Good."}}]}'
     headers: dict[str, str] = field(default_factory=dict)
     delay: float = 0.0
+    trickle: float = 0.0  # seconds between two bytes of the body
     reset: bool = False  # the connection breaks before an answer
 
 

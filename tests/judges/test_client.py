@@ -107,12 +107,14 @@ def test_a_passing_trouble_is_tried_again(provider: Servers, judge: MakeJudge, c
 
 
 @pytest.mark.usefixtures("at_once")
-@pytest.mark.parametrize("trouble", [{"reset": True}, {"delay": 0.4}], ids=["reset", "time-out"])
+@pytest.mark.parametrize(
+    "trouble", [{"reset": True}, {"delay": 0.4}, {"trickle": 0.05}], ids=["reset", "time-out", "trickle"]
+)
 def test_so_is_a_broken_or_a_silent_connection(
     provider: Servers, judge: MakeJudge, call: MakeCall, trouble: dict[str, Any]
 ) -> None:
     server = provider(trouble, {})
-    ann = judge(base_url=server.url, timeout_s=0.15)
+    ann = judge(base_url=server.url, timeout_s=0.2)
     assert send(call(ann), ann).status == 200
     assert len(server.asked) == 2
 

@@ -1,4 +1,4 @@
-"""The requests of the shipped panels are byte for byte those that were recorded: no cassette went stale by our doing."""
+"""The requests of the shipped panels are byte for byte those that were recorded: no cassette has gone stale."""
 
 from __future__ import annotations
 
