@@ -10,6 +10,8 @@ A wire format is a module with four functions, and a fifth where requests are si
                                                        the inverse of read, for stand-ins served on loopback
     signer(judge)                 -> function          only where requests are signed: from a schema.Request to the
                                                        headers that authorise it; used where the judge names no key
+
+A module whose provider takes whole files of requests says by which interface (`recuse.batch`): BATCH = "openai".
 """
 
 from __future__ import annotations

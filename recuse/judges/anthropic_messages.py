@@ -8,6 +8,7 @@ from typing import Any
 from recuse.judges.description import BOUNDS, address, described, strict_schema
 from recuse.schema import Judge, Prompt, RecuseError, Reply, Request, Usage
 
+BATCH = "anthropic"
 VERSION = "2023-06-01"
 _FINISH = {"max_tokens": "length", "model_context_window_exceeded": "length", "refusal": "refusal"}
 

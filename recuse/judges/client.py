@@ -118,7 +118,7 @@ class Client:
         return RawResponse(response.status_code, dict(response.headers), response.content)
 
     async def _exchange(self, call: Call, headers: Mapping[str, str], within_s: float) -> httpx2.Response:
-        """The whole answer within the time: the HTTP client's own limit starts anew with every byte that trickles in."""
+        """The whole answer within the time: the HTTP client's own limit starts anew with every byte."""
         asked = call.request
         try:
             async with asyncio.timeout(within_s):
@@ -133,10 +133,8 @@ class Client:
         own = self._keys[call.judge]
         if own.sign is None:
             return dict(own.headers)
-        return {
-            **own.headers,
-            **await asyncio.to_thread(own.sign, call.request),
-        }  # it may read files or ask for a token
+        signed = await asyncio.to_thread(own.sign, call.request)  # it may read files, or ask for a token
+        return {**own.headers, **signed}
 
     def _failure(self, call: Call, response: httpx2.Response, payload: object, said: str) -> Exception:
         status = response.status_code

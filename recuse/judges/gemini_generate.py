@@ -12,6 +12,7 @@ from typing import Any
 from recuse.judges.description import address, described, segment
 from recuse.schema import Judge, Prompt, Reply, Request, Usage
 
+BATCH = "gemini"
 _REFUSALS = {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE", "MODEL_ARMOR"}
 _ROLES = {"user": "user", "assistant": "model"}
 

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from recuse.judges.description import LENGTHS, address, described, strict_schema
 from recuse.schema import Judge, Prompt, Reply, Request, Usage
 
+BATCH = "openai"
 _FINISH = {"length": "length", "content_filter": "refusal"}
 _OWN_HOST = "api.openai.com"
 

@@ -11,6 +11,7 @@ from recuse.schema import Judge, Prompt, RecuseError, Reply, Request, Usage
 
 __all__ = ["headers", "payload", "read", "request"]
 
+BATCH = "openai"
 _CUT = {"max_output_tokens": "length", "content_filter": "refusal"}
 
 
