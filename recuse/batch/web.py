@@ -88,8 +88,9 @@ class Web:
 
     def create(self, url: str, body: Mapping[str, Any]) -> Any:
         """A POST that must not be made twice: tried again only where the provider says that it has not taken it."""
-        content = {"content": canonical(body), "headers": {"content-type": "application/json"}}
-        return self.object_of(self._again("POST", url, retried=frozenset({429}), **content))
+        as_json = {"content-type": "application/json"}
+        made = self._again("POST", url, retried=frozenset({429}), content=canonical(body), headers=as_json)
+        return self.object_of(made)
 
     def _again(
         self, method: str, url: str, *, retried: frozenset[int] = PASSING, bare: bool = False, **content: Any
