@@ -423,7 +423,9 @@ def _attenuation_mean(part: Ratings, seed: int, draws: int) -> Estimate:
         },
     }  # fmt: skip
     if estimates[0].over != "repeats":
-        return Estimate(metric="attenuation", value=value, note="no interval: a ratio over items has no method here", **about)
+        return Estimate(
+            metric="attenuation", value=value, note="no interval: a ratio over items has no method here", **about
+        )
     a, b = (_redrawn_self_bias(part, level, list(kept), seed, draws) for level in (SHOWN, HIDDEN))
     with np.errstate(divide="ignore", invalid="ignore"):
         redrawn = np.mean(100 * (1 - np.abs(b) / np.abs(a)), axis=1)
