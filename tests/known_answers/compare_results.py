@@ -38,10 +38,18 @@ def numbers(results: Mapping[str, Any]) -> dict[Key, dict[str, Any]]:
         figures |= {f"cell {place}": value for place, value in cells(detail)}
         if "outcome" in record:
             figures["outcome"] = OUTCOMES.get(record["outcome"], record["outcome"])
-        asked = record["subject"].get("asked", "") or record["subject"].get("protocol", "")
+        protocol = record["subject"].get("protocol") or record["protocol"]
         key = (estimate["metric"], record.get("gate", ""), *(f"{k}={v}" for k, v in sorted(subject.items())))
-        found[(*key, asked) if key in found else key] = figures
+        found[(*key, f"protocol={protocol}")] = figures
     return found
+
+
+def counterpart(key: Key, among: Mapping[Key, Any]) -> Key:
+    """The same key, or the only one that differs in the protocol it was asked by."""
+    if key in among:
+        return key
+    alike = [other for other in among if other[:-1] == key[:-1]]
+    return alike[0] if len(alike) == 1 else key
 
 
 def cells(detail: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -65,6 +73,7 @@ def main() -> int:
     options = parser.parse_args()
     before, after = (numbers(json.load(open(path))) for path in (options.before, options.after))
     wanted = {key: value for key, value in before.items() if not options.metric or key[0] in options.metric}
+    wanted = {counterpart(key, after): value for key, value in wanted.items()}
     gone = [key for key in wanted if key not in after]
     changed = [
         (key, name, old, after[key].get(name))
