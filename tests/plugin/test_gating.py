@@ -37,7 +37,7 @@ def test_a_failed_gate_fails_its_test_in_words(repo) -> None:
 
 
 def test_a_accepted_fault_is_an_expected_failure_and_the_run_is_green(repo) -> None:
-    repo.waive("bob")
+    repo.accept("bob")
     run = repo.run("-rx")
     assert (run.code, run.outcomes) == (pytest.ExitCode.OK, {"passed": 8, "xfailed": 1})
     assert (
@@ -56,15 +56,15 @@ def test_a_accepted_fault_is_an_expected_failure_and_the_run_is_green(repo) -> N
     ids=["exceeded", "expired"],
 )
 def test_a_accepted_fault_that_no_longer_covers_turns_it_red(repo, accepted_fault: dict[str, object], said: str) -> None:
-    repo.waive("bob", **accepted_fault)
+    repo.accept("bob", **accepted_fault)
     run = repo.run("evals/test_fairness.py::test_self_bias")
     assert (run.code, run.outcomes) == (pytest.ExitCode.TESTS_FAILED, {"passed": 3, "failed": 1})
     assert said in run.text
 
 
 def test_a_judge_that_got_better_turns_its_accepted_fault_red(repo) -> None:
-    repo.waive("bob")
-    repo.waive("ann")
+    repo.accept("bob")
+    repo.accept("ann")
     run = repo.run()
     assert run.outcomes == {"passed": 7, "failed": 1, "xfailed": 1}
     found = run.verdict("self_bias", judge="ann", condition="attributed")
@@ -72,8 +72,8 @@ def test_a_judge_that_got_better_turns_its_accepted_fault_red(repo) -> None:
 
 
 def test_a_accepted_fault_that_covers_nothing_is_an_objection_of_a_whole_run_only(repo) -> None:
-    repo.waive("bob")
-    repo.waive("eve")  # eve wrote nothing, so no verdict can be about her own text
+    repo.accept("bob")
+    repo.accept("eve")  # eve wrote nothing, so no verdict can be about her own text
     whole = repo.run()
     assert (whole.code, whole.outcomes) == (pytest.ExitCode.TESTS_FAILED, {"passed": 8, "xfailed": 1})
     assert (
@@ -88,14 +88,14 @@ def test_a_accepted_fault_that_covers_nothing_is_an_objection_of_a_whole_run_onl
 
 
 def test_an_expired_accepted_fault_is_an_objection_even_where_nothing_met_it(repo) -> None:
-    repo.waive("eve", until="2020-01-31")
+    repo.accept("eve", until="2020-01-31")
     run = repo.run("-k", "parse_rate")
     assert (run.code, run.outcomes["passed"]) == (pytest.ExitCode.TESTS_FAILED, 3)
     assert "2020-01-31" in run.text
 
 
 def test_a_gate_that_decides_nothing_is_an_objection_of_a_whole_run(repo) -> None:
-    repo.waive("bob")
+    repo.accept("bob")
     repo.edit("evals/gates.toml", "[parse_rate]", '[idle]\nat_most = 1.0\nreason = "x"\n\n[parse_rate]')
     run = repo.run()
     assert run.code == pytest.ExitCode.TESTS_FAILED
@@ -104,7 +104,7 @@ def test_a_gate_that_decides_nothing_is_an_objection_of_a_whole_run(repo) -> Non
 
 
 def test_an_undecided_gate_fails_unless_it_allows_that(repo) -> None:
-    repo.waive("bob")
+    repo.accept("bob")
     repo.edit("evals/gates.toml", "within = [-0.5, 0.5]", "within = [-0.1, 0.1]")
     run = repo.run("-k", "self_bias and ann")
     assert run.outcomes["failed"] == 2
@@ -179,7 +179,7 @@ def test_a_mistake_in_an_eval_is_told_without_a_traceback(repo) -> None:
 
 def test_results_are_the_same_whatever_the_order_and_the_number_of_processes(repo) -> None:
     """Once more for this repo's own evals in .ci/run; here with failures and accepted faults among them."""
-    repo.waive("ann")
+    repo.accept("ann")
     repo.write("conftest.py", """
         def pytest_addoption(parser):
             parser.addoption("--backwards", action="store_true")
