@@ -78,7 +78,7 @@ class TomlFile:
         self._faults: list[tuple[Place, str]] = []
 
     def parse(self, model: type[T], *place: int | str) -> T | None:
-        """The table at `place` (the whole file without one) as a `model`; None, and faults kept, where it is not one."""
+        """The table at `place` (without one, the whole file) as a `model`; None where it has faults, which are kept."""
         try:
             return model.model_validate(_value_at(self.data, place))
         except ValidationError as error:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from recuse.run import Run
-    from recuse.schema import Estimate, Estimates, Verdict
+    from recuse.schema import Estimate, Estimates, Verdict, Verdicts
     from recuse.suite import Suite
     from recuse.tasks import Task
 
@@ -206,15 +206,18 @@ def own(suite: Suite, panel: str, task: Task) -> dict[str, str]:
 
 
 @pytest.fixture
-def gate(request: pytest.FixtureRequest, suite: Suite, panel: str, task: Task) -> Callable[..., Verdict]:
-    """`assert gate(name, estimates, judge=..., condition=...)`: the verdict, kept for the report."""
+def gate(request: pytest.FixtureRequest, suite: Suite, panel: str, task: Task) -> Callable[..., Verdicts]:
+    """`assert gate(name, estimates, judge=...)`: the verdicts, kept for the report."""
 
-    def decide(name: str, measured: Estimate | Estimates, **subject: str) -> Verdict:
-        full = {"task": task.name, "panel": panel, **subject}
-        verdict = suite.gates.decide(name, measured, full)
-        request.node.stash.setdefault(_verdicts, []).append(verdict)
-        _keep(request, VERDICT, suite.verdict_record(verdict))
-        return verdict
+    def decide(name: str, measured: Estimate | Estimates, **subject: str) -> Verdicts:
+        members = getattr(measured, "by", ())  # names of members choose among them
+        given = {"task": task.name, "panel": panel} | {k: v for k, v in subject.items() if k not in members}
+        shown = {k: [v] for k, v in subject.items() if k in members}
+        verdicts = suite.gates.decide(name, measured, given, shown=shown)
+        request.node.stash.setdefault(_verdicts, []).extend(verdicts)
+        for verdict in verdicts:
+            _keep(request, VERDICT, suite.verdict_record(verdict))
+        return verdicts
 
     return decide
 
@@ -260,7 +263,7 @@ def pytest_runtest_makereport(
         report.longrepr = "\n\n".join(map(explain, objections))
     elif call.when == "call" and accepted and call.excinfo is None:
         report.outcome = "skipped"
-        report.wasxfail = "; ".join(str(verdict.accepted_fault["reason"]) for verdict in accepted if verdict.accepted_fault)
+        report.wasxfail = "; ".join(verdict.accepted_fault.reason for verdict in accepted if verdict.accepted_fault)
     elif report.skipped and _about_nobody(item):
         report.user_properties.append((UNASKED, True))
     elif report.failed and _asks_judges(item):

@@ -41,7 +41,7 @@ class Run:
         `complete`: every eval was asked for, of every judge of every panel the configuration names. Only then can
         something be missing, and only then may the run become the baseline.
         """
-        from recuse import baseline as baselines
+        from recuse.gates import baseline as baselines
         from recuse import report
 
         self.complete = complete and not self.unmeasured
@@ -81,7 +81,7 @@ class Run:
                 self.objections += suite.gates.unused_gates(seen)
 
     def _compare(self, suite: Suite, path: Path, strict: bool) -> dict[str, Any] | None:
-        from recuse import baseline as baselines
+        from recuse.gates import baseline as baselines
 
         shown = path.relative_to(suite.root).as_posix() if path.is_relative_to(suite.root) else path.name
         if not path.is_file():

@@ -6,7 +6,7 @@ import asyncio
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields
 from datetime import date
 from pathlib import Path
 from types import TracebackType
@@ -238,18 +238,20 @@ class Suite:
     # ------------------------------------------------------------------ records
 
     def verdict_record(self, verdict: Verdict) -> dict[str, Any]:
+        accepted_fault = verdict.accepted_fault
         return {
             "gate": verdict.gate,
             "label": self.gates[verdict.gate].label,
             "outcome": verdict.outcome,
             "allowed": verdict.allowed,
+            "blocks": verdict.blocks,
             "subject": dict(verdict.subject),
             "estimate": estimate_record(verdict.estimate),
-            "rule": verdict.rule,
+            "rule": builtins(asdict(verdict.rule)),
             "limit": builtins(verdict.limit),
             "reason": verdict.reason,
-            "remedy": verdict.remedy,
-            "accepted_fault": builtins(verdict.accepted_fault),
+            "remedy": builtins(asdict(verdict.remedy)) if verdict.remedy else None,
+            "accepted_fault": builtins(asdict(accepted_fault)) if accepted_fault else None,
         }
 
     def measurement_records(
