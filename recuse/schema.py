@@ -235,7 +235,7 @@ class Estimate:
     """A measured number with how sure it is and what it rests on.
 
     Undefined is `value = nan` with a `note` that says why, never 0 and never 1. `over` names the resampling unit:
-    "items", "clusters", "runs" (these texts only; the judge's sampling varies) or "calls"; `clusters` says, in the
+    "items", "clusters", "repeats" (these texts only; the judge's sampling varies) or "calls"; `clusters` says, in the
     plural, what clusters are: "stories". `span` is the range of the criterion's scale in the estimate's unit, 10 for
     points on a 0-10 scale; None for shares, correlations and whatever else has no scale.
     """
@@ -246,8 +246,8 @@ class Estimate:
     high: float = math.nan
     level: float = 0.95
     unit: str = ""
-    span: float | None = None
-    over: Literal["items", "clusters", "runs", "calls"] = "items"
+    span: float | None = None  # range of the scale, in `unit`: what a limit given as a share of the range is a share of
+    over: Literal["items", "clusters", "repeats", "calls"] = "items"
     n: int
     n_clusters: int | None = None
     clusters: str = ""
@@ -362,7 +362,7 @@ class Remedy:
     near_end: float | None = None  # from the nearer end of the interval to that bound, where the whole is outside
     observed: int | None = None  # how many of `units` there are
     needed: int | None = None  # about how many would decide, if the value stays; None where not known
-    units: str = ""  # "runs", "stories"
+    units: str = ""  # "repeats", "stories"
 
 
 AcceptanceState = Literal["applied", "exceeded", "expired", "no longer needed"]

@@ -74,7 +74,7 @@ def _measured(estimate: Estimate, limit: Limit) -> str:
 
 def _over(estimate: Estimate) -> str:
     text = f"{count_of(estimate)} {estimate.units if count_of(estimate) != 1 else _one(estimate.units)}"
-    if estimate.over == "runs" and "texts only" not in estimate.note:
+    if estimate.over == "repeats" and "texts only" not in estimate.note:
         text += " (these texts only)"
     if estimate.over == "clusters":
         text += f" ({estimate.n} observations)"
