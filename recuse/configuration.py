@@ -106,7 +106,8 @@ def _explained(model: type[BaseModel], fault: Any, data: Any, start: Place) -> t
     """Place and text of one of pydantic's errors, which reports a key once per type it could have had."""
     inner: Place = tuple(fault["loc"])
     owner, field, depth = _field_at(model, inner)
-    place = (*start, *_written(_value_at(data, start), inner, keep_last=fault["type"] == "missing"))
+    missing = fault["type"] == "missing" and isinstance(inner[-1], str)  # else an entry of a list, which is too short
+    place = (*start, *_written(_value_at(data, start), inner, keep_last=missing))
     if fault["type"] == "extra_forbidden":
         known = sorted(f.alias or n for n, f in owner.model_fields.items())
         return place, f"unknown key; known here: {', '.join(known)}.{did_you_mean(str(inner[-1]), known)}"
@@ -115,7 +116,7 @@ def _explained(model: type[BaseModel], fault: Any, data: Any, start: Place) -> t
     if fault["type"] == "model_type":
         return place, f"must be a table of its own, [{place[-1] if place else ''}]; it is {fault['input']!r}"
     expected = field.description if field is not None else None
-    if fault["type"] == "missing":
+    if missing:
         return place, f"required, but missing{f': give {expected}' if expected else ''}"
     if expected:
         whole = place[: len(start) + depth]
@@ -148,7 +149,10 @@ def _model_in(annotation: Any) -> type[BaseModel] | None:
 def _written(data: Any, place: Place, *, keep_last: bool) -> Place:
     """The part of `place` that stands in the file: pydantic appends the types it tried."""
     for i, part in enumerate(place):
-        inside = part in data if isinstance(data, dict) else isinstance(data, list) and isinstance(part, int)
+        if isinstance(data, dict):
+            inside = part in data
+        else:
+            inside = isinstance(data, list) and isinstance(part, int) and part < len(data)
         if not inside:
             return (*place[:i], part) if keep_last else place[:i]
         data = data[part]
