@@ -1,4 +1,4 @@
-"""An accepted fault is a strict xfail: for named judges, up to a bound and a date, and not a day or a success longer."""
+"""An accepted fault is a strict xfail: for named judges, up to a bound and a date, not a day or a success longer."""
 
 from __future__ import annotations
 
@@ -58,9 +58,8 @@ def test_others_are_not_covered(load, estimate, subject):
 def test_beyond_the_accepted_bound_fails_and_names_both(load, estimate):
     verdict = load(GATE + BEYOND).decide("bias", estimate(1.2, 0.05), GROK)[0]
     assert (verdict.outcome, verdict.accepted_fault.state) == ("fail", "exceeded")
-    assert "asks for within [-0.5, +0.5], the accepted fault accepts within [-0.5, +0.9], and +1.2 is above +0.5 by 0.7" in (
-        told(verdict)
-    )
+    assert "asks for within [-0.5, +0.5], the accepted fault accepts within [-0.5, +0.9]" in told(verdict)
+    assert "and +1.2 is above +0.5 by 0.7" in told(verdict)
     below = load(GATE + BEYOND).decide("bias", estimate(-0.8, 0.05), GROK)[0]
     assert below.outcome == "fail"
 

@@ -49,7 +49,7 @@ def test_one_sided_and_lopsided_limits(load, estimate, limit, told):
 
 
 def test_a_measure_that_knows_no_scale_is_refused(load, estimate):
-    with pytest.raises(GatesError, match=r"gate bias: its limit is a share of the scale's range .*Give its Estimate a sp"):
+    with pytest.raises(GatesError, match=r"gate bias: its limit is a share of the scale's range .*Give its Estimate"):
         load(RANGE).decide("bias", estimate(0.0, 0.01), {})
 
 

@@ -58,11 +58,13 @@ def test_an_undecided_gate_says_how_many_more(load, estimate):
 
 def test_many_more_are_rounded_upwards(load, estimate):
     # (1.98 * .08 sqrt(10) / .045)^2 = 124
-    assert "About 130 repeats instead of 10" in load(GATE).decide("bias", estimate(0.455, 0.08), SUBJECT)[0].remedy.finding
+    remedy = load(GATE).decide("bias", estimate(0.455, 0.08), SUBJECT)[0].remedy
+    assert "About 130 repeats instead of 10" in remedy.finding
 
 
 def test_an_interval_across_both_bounds(load, estimate):
-    assert "reaches across -0.5 and +0.5. About" in load(GATE).decide("bias", estimate(0.1, 0.4), SUBJECT)[0].remedy.finding
+    remedy = load(GATE).decide("bias", estimate(0.1, 0.4), SUBJECT)[0].remedy
+    assert "reaches across -0.5 and +0.5. About" in remedy.finding
 
 
 def test_a_value_on_the_bound_has_no_feasible_number(load, estimate):
@@ -149,7 +151,8 @@ def test_the_accepted_limit_always_holds_the_value(estimate, value, se):
     gate = Gate.model_validate({"within": (-0.5, 0.5), "decide": "point", "reason": "r"})
     decision = decide(gate.bound, estimate(value, se), by="point")
     if decision.outcome == "fail":
-        line = next_step("bias", gate.bound, decision, {}, "gates.toml").paste.split("accept = { within = [")[1].split("]")[0]
+        paste = next_step("bias", gate.bound, decision, {}, "gates.toml").paste
+        line = paste.split("accept = { within = [")[1].split("]")[0]
         low, high = (float(x) for x in line.split(","))
         accept = Accept.model_validate({"within": (low, high)})
         assert accept.limit.holds(value)

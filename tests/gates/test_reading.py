@@ -54,7 +54,7 @@ ONE_GATE = [
     (GATE.replace("-0.5", "0.5"), "line 2, bias.within: must be two finite numbers, the lower first"),
     (GATE.replace("-0.5", '"-0.5"'), "bias.within: must be two finite numbers"),
     (GATE.replace("-0.5", "nan"), "bias.within: must be two finite numbers"),
-    (GATE.replace("-0.5, ", ""), "bias.within: must be two finite numbers, the lower first, e.g. within = [-0.5, 0.5]; it"),
+    (GATE.replace("-0.5, ", ""), "the lower first, e.g. within = [-0.5, 0.5]; it is [0.5]"),
     ('[bias]\nat_least = true\nreason = "r"\n', "at_least: must be a finite number, e.g. at_least = 0.5; it is True"),
     (GATE + 'decide = "maybe"\n', "line 4, bias.decide: must be \"interval\""),
     (GATE + "level = 95\n", "level: must be a number between 0 and 1, e.g. level = 0.95; it is 95"),
@@ -70,7 +70,7 @@ ONE_GATE = [
     (GATE + "at_leest = 1\n", "bias.at_leest: unknown key; known here: at_least, at_most, corrected_within"),
     (GATE + "at_leest = 1\n", "Did you mean at_least?"),
     ("bias = 3\n", "line 1, bias: must be a table of its own, [bias]; it is 3"),
-    (GATE + "[[bias.on]]\nat_most = 1\nreason = 'r'\n", "line 4, bias.on[0]: says nowhere to apply: name task, panel or"),
+    (GATE + "[[bias.on]]\nat_most = 1\nreason = 'r'\n", "line 4, bias.on[0]: says nowhere to apply: name task"),
     (GATE + "[[bias.on]]\ntask = 't'\nreason = 'r'\n", "bias.on[0]: needs exactly one limit"),
     (GATE + "[[bias.on]]\ntask = 't'\nat_most = 1\n", "line 4, bias.on[0].reason: required, but missing: give a text"),
     (GATE + 2 * "[[bias.on]]\ntask = 't'\nat_most = 1\nreason = 'r'\n", "two of its limits could apply to one verdict"),
@@ -89,7 +89,7 @@ def test_a_faulty_gate(load, text, says):
 
 FAULT = KNOWN_FAULT
 ONE_ACCEPTED_FAULT = [
-    (FAULT.replace('"bias"', '"bais"'), "gate: there is no gate bais in this file. Did you mean bias? Gates here: bias"),
+    (FAULT.replace('"bias"', '"bais"'), "there is no gate bais in this file. Did you mean bias? Gates here: bias"),
     (FAULT.replace("until = 2027-12-31\n", ""), "until: required, but missing: give a date, e.g. until = 2027-12-31"),
     (FAULT.replace("2027-12-31", '"YYYY-MM-DD"'), "until: must be a date, e.g. until = 2027-12-31; it is 'YYYY-MM-DD'"),
     (FAULT.replace("2027-12-31", "true"), "until: must be a date"),
@@ -97,14 +97,14 @@ ONE_ACCEPTED_FAULT = [
     (FAULT.replace('{ judge = "a" }', "{}"), "subject: must be names and values of what the verdict is about"),
     (FAULT.replace('{ judge = "a" }', "{ judge = [] }"), "subject: must be names and values"),
     (FAULT.replace('{ judge = "a" }', "{ judge = 3 }"), "subject: must be names and values"),
-    (FAULT.replace("within = [-0.5, 0.9]", "at_most = 0.9"), "bias has within, so the accepted fault takes a wider within"),
+    (FAULT.replace("within = [-0.5, 0.9]", "at_most = 0.9"), "bias has within, so the accepted fault takes a wider w"),
     (FAULT.replace("0.9", "0.5"), "within [-0.5, +0.5] does not reach beyond the gate's own limit, within"),
     (FAULT.replace("-0.5", "-0.4"), "does not reach beyond the gate's own limit"),
     (FAULT.replace("within = [-0.5, 0.9]", ""), "needs one limit of the gate's kind, outcome, or both; it has nothing"),
     (FAULT.replace("within = [-0.5, 0.9]", 'outcome = ["pass"]'), 'outcome: must be a list of "fail", "undecided" and'),
     (FAULT.replace("0.9]", '0.9], outcome = ["not measured"]'), "has no value that could lie within a limit"),
     (FAULT.replace("0.9]", "0.9], of_range = true"), "accept: is told in the measure's own unit"),
-    (FAULT.replace("within =", "wihtin ="), "accept.wihtin: unknown key; known here: at_least, at_most, of_range, outcome"),
+    (FAULT.replace("within =", "wihtin ="), "accept.wihtin: unknown key; known here: at_least, at_most,"),
     (FAULT + "judge = 'a'\n", "accepted[0].judge: unknown key; known here: accept, gate, reason, subject, until"),
 ]  # fmt: skip
 
@@ -135,7 +135,8 @@ def test_all_faults_are_told_at_once(load):
         load(GATE + "level = 2\n" + "[other]\nat_least = 1\n" + KNOWN_FAULT.replace("bias", "gone") + KNOWN_FAULT)
     head, *faults = str(caught.value).splitlines()
     assert head.endswith("3 fault(s)")
-    assert [fault.split(", ")[1].split(":")[0] for fault in faults] == ["bias.level", "other.reason", "accepted[0].gate"]
+    places = [fault.split(", ")[1].split(":")[0] for fault in faults]
+    assert places == ["bias.level", "other.reason", "accepted[0].gate"]
 
 
 def test_an_accepted_fault_of_a_faulty_gate_is_not_called_unknown(load):
@@ -182,7 +183,7 @@ def test_accepted_faults_need_double_brackets(load):
 
 
 def test_no_toml(load):
-    with pytest.raises(ConfigurationError, match=r"gates\.toml: not valid TOML: Invalid value \(at line 2, column 10\)"):
+    with pytest.raises(ConfigurationError, match=r"not valid TOML: Invalid value \(at line 2, column 10\)"):
         load("[bias]\nwithin = -half\n")
 
 
