@@ -8,12 +8,9 @@ This module imports no other part of Recuse. Data flows one way through these ty
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, Protocol, overload
-
-if TYPE_CHECKING:
-    import pandas as pd
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from typing import Any, Literal, Protocol
 
 Status = Literal["ok", "unparsed", "refused", "out_of_scale", "error"]
 STATUSES: tuple[Status, ...] = ("ok", "unparsed", "refused", "out_of_scale", "error")
@@ -23,22 +20,6 @@ PROVENANCES: tuple[Provenance, ...] = ("recorded", "reconstructed", "scripted")
 
 Outcome = Literal["pass", "fail", "undecided", "not measured", "accepted"]
 OUTCOMES: tuple[Outcome, ...] = ("pass", "fail", "undecided", "not measured", "accepted")
-
-RATING_COLUMNS = (
-    "task",  # fixtures/tasks/<task>
-    "protocol",  # how the judgement was elicited
-    "judge",  # who judged; people are "human:<id>"
-    "item",  # what was judged
-    "target",  # whose output it was
-    "criterion",  # on which criterion
-    "repeat",  # which of the independent runs, from 0
-    "score",  # a number on the task's scale; missing unless status is "ok"
-    "response",  # a category ("first", "tie", ...); missing where a score applies
-    "status",  # one of STATUSES
-    "request",  # cassette key: leads back to the words behind the number
-)
-"""Core columns of the ratings table, one row per judgement and criterion. Factors (condition, framing, order, ...)
-are further columns, declared by the protocol."""
 
 
 class RecuseError(Exception):
@@ -145,7 +126,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One judge call of the plan: who is asked what, under which factors, for the how-manieth time."""
+    """One judge call of the plan: who is asked what, under which factors, and which of the repeats it is."""
 
     task: str
     protocol: str
@@ -169,48 +150,6 @@ class Judgement:
     status: Status = "ok"
     why: str = ""
     item: str | None = None  # where one reply judges several items (a generation's picks); None: the call's item
-
-
-# --------------------------------------------------------------------------- the ratings table
-
-
-def check_ratings(ratings: pd.DataFrame, factors: tuple[str, ...] = ()) -> pd.DataFrame:
-    """Return the table unchanged if it keeps the rules; raise `RatingsError` listing all faults otherwise.
-
-    Rules: every core and factor column is there; `status` is one of STATUSES; exactly one of `score` and `response`
-    is present when status is "ok" and neither otherwise; scores are finite; `repeat` is a whole number from 0; no two
-    rows share (task, protocol, judge, item, target, criterion, repeat, *factors).
-    """
-    import numpy as np
-    import pandas as pd
-
-    missing = [c for c in (*RATING_COLUMNS, *factors) if c not in ratings.columns]
-    if missing:
-        has = ", ".join(ratings.columns)
-        raise RatingsError(f"ratings table lacks the column(s) {', '.join(missing)}; it has {has}")
-    faults: list[str] = []
-
-    def fault(mask: Any, text: str) -> None:
-        rows = list(ratings.index[np.asarray(mask, dtype=bool)])
-        if rows:
-            shown = ", ".join(str(r) for r in rows[:5]) + (f" and {len(rows) - 5} more" if len(rows) > 5 else "")
-            faults.append(f"{text}: row {shown}" if len(rows) == 1 else f"{text}: rows {shown}")
-
-    ok = ratings["status"].eq("ok")
-    score = pd.to_numeric(ratings["score"], errors="coerce")
-    has_score, has_response = ratings["score"].notna(), ratings["response"].notna()
-    fault(~ratings["status"].isin(STATUSES), f"status is not one of {', '.join(STATUSES)}")
-    fault(ok & ~(has_score ^ has_response), "an ok row needs either a score or a response, not both and not neither")
-    fault(~ok & (has_score | has_response), "a row that is not ok carries a value; nothing is imputed")
-    fault(has_score & ~np.isfinite(score.to_numpy(dtype=float, na_value=np.nan)), "score is not a finite number")
-    repeat = pd.to_numeric(ratings["repeat"], errors="coerce")
-    fault(repeat.isna() | (repeat < 0) | (repeat % 1 != 0), "repeat is not a whole number from 0")
-    identity = ["task", "protocol", "judge", "item", "target", "criterion", "repeat", *factors]
-    same = f"same {', '.join(identity)}"
-    fault(ratings.duplicated(identity, keep=False), f"the same judgement appears more than once ({same})")
-    if faults:
-        raise RatingsError("ratings table is not usable:\n  " + "\n  ".join(faults))
-    return ratings
 
 
 # --------------------------------------------------------------------------- what is concluded
@@ -274,6 +213,10 @@ class Estimate:
         low, high = self.distribution.interval(level)
         return replace(self, low=low, high=high, level=level)
 
+    def record(self) -> dict[str, Any]:
+        """The estimate as builtins, NaN as None: what pytest-xdist can carry and JSON can hold."""
+        return {f.name: builtins(getattr(self, f.name)) for f in fields(self) if f.name != "distribution"}
+
 
 class Estimates(Mapping[tuple[str, ...], Estimate]):
     """Estimates of one metric for many subjects, measured together: a family that can be corrected together.
@@ -308,6 +251,32 @@ class Estimates(Mapping[tuple[str, ...], Estimate]):
         return len(self._estimates)
 
 
+def members(measured: Estimate | Estimates) -> Iterator[tuple[dict[str, str], Estimate]]:
+    """Each estimate with the names of its subject; a lone estimate has none."""
+    if isinstance(measured, Estimate):
+        yield {}, measured
+        return
+    for key, estimate in measured.items():
+        yield dict(zip(measured.by, key, strict=True)), estimate
+
+
+def builtins(value: Any) -> Any:
+    """The same value in builtins only, NaN as None."""
+    if isinstance(value, Estimate):
+        return value.record()
+    if is_dataclass(value):
+        return {f.name: builtins(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(k): builtins(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [builtins(v) for v in value]
+    if hasattr(value, "item") and callable(value.item):  # a numpy scalar
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
     """Verdicts corrected together: the members of one measurement that share the levels `within`."""
@@ -330,6 +299,7 @@ class Rule:
     sentence: str  # "within [-0.5, +0.5]; the whole 99 % interval must lie inside (Holm over 5: self_bias)"
     decide: Literal["interval", "point"]
     level: float  # confidence level of the interval decided on, after correction
+    limit_text: str  # "within [-0.5, +0.5] points, 5 % of the scale's range of 10"
     of_range: Mapping[str, Any] | None = None  # the limit as shares of the scale's range, where it is told so
     span: float | None = None  # that range, in the estimate's unit
     family: Family | None = None
@@ -384,6 +354,7 @@ class Verdict:
     """What a gate says of an estimate. Truthy when the run may stay green on its account."""
 
     gate: str
+    label: str = ""  # what tables call the gate, where the file gives it a short name
     subject: Mapping[str, str]
     outcome: Outcome
     estimate: Estimate  # with the interval decided on
@@ -398,39 +369,6 @@ class Verdict:
     def __bool__(self) -> bool:
         return self.outcome in ("pass", "accepted") or (self.outcome == "undecided" and self.allowed)
 
-
-class Verdicts(Sequence[Verdict]):
-    """The verdicts of one gate on everything measured together. Truthy when every one lets the run stay green."""
-
-    def __init__(self, verdicts: Iterable[Verdict]) -> None:
-        self._verdicts = tuple(verdicts)
-
-    @property
-    def objecting(self) -> Verdicts:
-        """Those on whose account the run turns red."""
-        return Verdicts(verdict for verdict in self if not verdict)
-
-    def of(self, **subject: str) -> Verdict:
-        """The one verdict about `subject`. Raises `RecuseError` where none or several fit."""
-        fitting = [v for v in self if subject.items() <= v.subject.items()]
-        if len(fitting) != 1:
-            asked = ", ".join(f"{k}={v}" for k, v in subject.items())
-            known = "; ".join(", ".join(f"{k}={v}" for k, v in verdict.subject.items()) for verdict in self)
-            raise RecuseError(f"{len(fitting)} verdicts for {asked}, and one is wanted; there are: {known}")
-        return fitting[0]
-
-    @overload
-    def __getitem__(self, at: int) -> Verdict: ...
-    @overload
-    def __getitem__(self, at: slice) -> Verdicts: ...
-    def __getitem__(self, at: int | slice) -> Verdict | Verdicts:
-        return Verdicts(self._verdicts[at]) if isinstance(at, slice) else self._verdicts[at]
-
-    def __len__(self) -> int:
-        return len(self._verdicts)
-
-    def __bool__(self) -> bool:
-        return all(self._verdicts)
-
-    def __repr__(self) -> str:
-        return f"Verdicts({', '.join(f'{v.gate}: {v.outcome}' for v in self)})"
+    def record(self) -> dict[str, Any]:
+        """The verdict as builtins, NaN as None, one key per field: what pytest-xdist can carry and JSON can hold."""
+        return {f.name: builtins(getattr(self, f.name)) for f in fields(self)}

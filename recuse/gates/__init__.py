@@ -2,7 +2,7 @@
 
     gates = Gates.load(Path("evals/gates.toml"), today=date.today())
     verdicts = gates.decide("self_bias", estimates, {"panel": "published", "task": "merchant_risk"})
-    assert verdicts, explain(verdicts)
+    assert verdicts, verdicts.explain()
 
 `estimates` holds everything that was measured, by (judge, names) for example; each member gets a verdict of its own.
 
@@ -24,5 +24,6 @@ from recuse.gates.gates import Gates
 from recuse.gates.limits import Limit
 from recuse.gates.recommendation import recommendations
 from recuse.gates.tables import Accept, AcceptedFault, Gate
+from recuse.gates.verdicts import Verdicts
 
-__all__ = ["Accept", "AcceptedFault", "Gate", "Gates", "GatesError", "Limit", "explain", "recommendations"]
+__all__ = ["Accept", "AcceptedFault", "Gate", "Gates", "GatesError", "Limit", "Verdicts", "explain", "recommendations"]

@@ -9,7 +9,7 @@ from recuse.gates.applied import AppliedLimit
 from recuse.gates.decisions import Decision, has_interval
 from recuse.gates.limits import Limit
 from recuse.gates.tables import Gate
-from recuse.schema import Estimate, Family, Remedy, Rule, Verdict, Verdicts
+from recuse.schema import Estimate, Family, Remedy, Rule, Verdict
 
 __all__ = ["count_of", "explain", "percent", "rule_of", "subject_text"]
 
@@ -19,13 +19,8 @@ WIDTH = 110
 # --------------------------------------------------------------------------- the verdict on a terminal
 
 
-def explain(verdict: Verdict | Verdicts) -> str:
-    """For a terminal: what was measured, over what, by which rule, and what to do next.
-
-    Of `Verdicts`, those that turn the run red, one after the other; "" where none does.
-    """
-    if isinstance(verdict, Verdicts):
-        return "\n\n".join(map(explain, verdict.objecting))
+def explain(verdict: Verdict) -> str:
+    """The verdict in full, for a terminal: what was measured, over what, by which rule, and what to do next."""
     estimate, limit, fault = verdict.estimate, Limit.of(verdict.limit), verdict.accepted_fault
     rows = [
         ("measured", f"{estimate.metric} = {_measured(estimate, limit)}"),
@@ -113,6 +108,7 @@ def rule_of(gate: Gate, applied: AppliedLimit, decision: Decision, family: Famil
         sentence=_sentence(gate, applied, decision, family),
         decide=gate.decide,
         level=decision.level_shown,
+        limit_text=str(applied),
         of_range=applied.share.mapping() if applied.share else None,
         span=applied.span,
         family=family,

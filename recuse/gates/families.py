@@ -10,7 +10,7 @@ from recuse.gates.applied import AppliedLimit, applied_limit
 from recuse.gates.decisions import Decision, decide, settled_at
 from recuse.gates.errors import GatesError
 from recuse.gates.tables import Gate
-from recuse.schema import Estimate, Estimates, Family
+from recuse.schema import Estimate, Estimates, Family, members
 from recuse.statistics.multiplicity import decision_levels
 
 __all__ = ["Member", "decide_together", "members_of"]
@@ -44,7 +44,7 @@ def members_of(
 
 
 def decide_together(
-    gate: Gate, members: list[Member], given: Mapping[str, str]
+    gate: Gate, together: list[Member], given: Mapping[str, str]
 ) -> list[tuple[Member, Decision, Family | None]]:
     """Each member decided at the level that its family asks for.
 
@@ -52,21 +52,21 @@ def decide_together(
     subject that all of the measurement share; its factors tell the family's name from another's.
     """
     if gate.family is None or gate.decide == "point":
-        return [(m, decide(m.applied.limit, m.estimate, gate.level, by=gate.decide), None) for m in members]
-    defined = [member for member in members if member.estimate.defined]
+        return [(m, decide(m.applied.limit, m.estimate, gate.level, by=gate.decide), None) for m in together]
+    defined = [member for member in together if member.estimate.defined]
     asked = [partial(settled_at, member.applied.limit, member.estimate) for member in defined]
     levels = dict(zip(map(id, defined), decision_levels(asked, gate.level, gate.corrected), strict=True))
     within = {factor: level for factor, level in given.items() if factor not in NOT_FACTORS}
-    within |= {factor: members[0].subject[factor] for factor in gate.corrected_within if factor in members[0].subject}
+    within |= {factor: together[0].subject[factor] for factor in gate.corrected_within if factor in together[0].subject}
     family = Family(
         name=gate.family,
         within=within,
         correction=gate.corrected,
         members=len(defined),
-        undefined=len(members) - len(defined),
+        undefined=len(together) - len(defined),
     )
     shown = None if gate.corrected == "none" else family
-    return [(m, decide(m.applied.limit, m.estimate, levels.get(id(m), gate.level)), shown) for m in members]
+    return [(m, decide(m.applied.limit, m.estimate, levels.get(id(m), gate.level)), shown) for m in together]
 
 
 def _about(
@@ -89,4 +89,4 @@ def _about(
             f"gate {name}: what was measured is by ({', '.join(measured.by)}), and each member has a verdict of its "
             f"own; leave {', '.join(twice)} out of the subject, e.g. gate({name!r}, estimates)"
         )
-    return [({**subject, **dict(zip(measured.by, key, strict=True))}, e) for key, e in measured.items()]
+    return [({**subject, **names}, estimate) for names, estimate in members(measured)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -16,6 +16,7 @@ from recuse.gates.explanation import rule_of
 from recuse.gates.families import Member, decide_together, members_of
 from recuse.gates.reading import read
 from recuse.gates.tables import AcceptedFault, Gate
+from recuse.gates.verdicts import Verdicts
 from recuse.schema import (
     Acceptance,
     AcceptanceState,
@@ -25,7 +26,6 @@ from recuse.schema import (
     Outcome,
     Remedy,
     Verdict,
-    Verdicts,
 )
 
 __all__ = ["Gates"]
@@ -58,15 +58,14 @@ class Gates(Mapping[str, Gate]):
         measured: Estimate | Estimates,
         subject: Mapping[str, str],
         *,
-        blocks: bool = True,
-        shown: Mapping[str, Collection[str]] | None = None,
+        blocks: Callable[[str], bool] = lambda metric: True,
     ) -> Verdicts:
         """A verdict of gate `name` on each member of `Estimates`, or on the one estimate.
 
         `subject` is what all of it is about (panel, task, ...); a member's own subject adds the names it was measured
-        by. Members are corrected together as the gate's `family` and `corrected_within` say, whatever is `shown`:
-        {"judge": ["gpt"]} gives the verdicts on gpt, decided among all judges. `blocks` comes with the measure: whether
-        a known fault of this kind bars a judge (`recommendation`).
+        by. Members are corrected together as the gate's `family` and `corrected_within` say; who wants to see some of
+        them chooses afterwards (`Verdicts.only`). `blocks` says of a measure, by its name, whether a
+        known fault of this kind bars a judge (`recommendation`).
 
         Raises `GatesError` for an unknown gate, for nothing measured, for one lone estimate where a family is
         corrected, for a subject that names what was measured by, and for a limit of the scale's range where the
@@ -75,10 +74,9 @@ class Gates(Mapping[str, Gate]):
         gate = self[name]
         given = {key: str(value) for key, value in subject.items()}
         return Verdicts(
-            self._verdict(name, member, decision, family, blocks)
+            self._verdict(name, member, decision, family, blocks(member.estimate.metric))
             for members in members_of(name, gate, measured, given).values()
             for member, decision, family in decide_together(gate, members, given)
-            if all(member.subject.get(key) in values for key, values in (shown or {}).items())
         )
 
     def accepted_fault_for(self, name: str, subject: Mapping[str, str]) -> AcceptedFault | None:
@@ -157,6 +155,7 @@ class Gates(Mapping[str, Gate]):
             outcome, remedy, acceptance = self._under(known, member, decision, allowed)
         return Verdict(
             gate=name,
+            label=gate.label or "",
             subject=member.subject,
             outcome=outcome,
             estimate=decision.estimate,

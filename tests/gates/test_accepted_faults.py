@@ -129,8 +129,9 @@ def test_one_accepted_fault_never_hides_another_failure(load, estimate):
     verdicts = load(GATE + BEYOND).decide("bias", family, {"panel": "published"})
     assert [(v.subject["judge"], v.outcome) for v in verdicts] == [("grok", "accepted"), ("claude", "fail")]
     assert not verdicts
-    assert explain(verdicts).startswith("bias: FAIL for panel = published, judge = claude\n")
-    assert "judge = grok" not in explain(verdicts)
+    assert verdicts.explain().startswith("bias: FAIL for panel = published, judge = claude\n")
+    assert "judge = grok" not in verdicts.explain()
+    assert verdicts.accepted_reasons == ["known, as published"]
 
 
 def test_a_bound_that_reaches_no_further_than_a_limit_of_the_range_is_refused_once_the_scale_is_known(load, estimate):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import fields, replace
 from datetime import date
 
 import pytest
@@ -213,6 +213,7 @@ def test_the_rule_is_data_too(load, estimate):
     family = Estimates(("judge", "names"), {(j, "shown"): estimate(0.1, 0.05) for j in "ab"})
     gates = load(GATE + 'family = "bias"\ncorrected_within = ["names"]\n')
     rule = gates.decide("bias", family, {"panel": "p"})[0].rule
+    assert rule.limit_text == "within [-0.5, +0.5]"
     assert (rule.decide, rule.level, rule.of_range, rule.span) == ("interval", 0.975, None, None)
     assert rule.family == Family(name="bias", within={"names": "shown"}, correction="holm", members=2)
     assert rule.sentence.endswith("(Holm over 2: bias, names shown)")
@@ -220,12 +221,14 @@ def test_the_rule_is_data_too(load, estimate):
 
 def test_a_record_of_a_verdict_holds_builtins_only(load, estimate):
     verdict = load(GATE).decide("bias", estimate(0.77, 0.05), SUBJECT)[0]
-    parts = asdict(verdict.rule), asdict(verdict.remedy)
-    assert json.loads(json.dumps(parts)) == list(parts)
+    record = verdict.record()
+    assert json.loads(json.dumps(record)) == record
+    assert set(record) == {field.name for field in fields(Verdict)}
+    assert record["remedy"]["distance"] == pytest.approx(0.27)
 
 
 def test_of_several_verdicts_only_those_that_object_are_explained(load, estimate):
     family = Estimates(("judge",), {("a",): estimate(0.0, 0.05), ("b",): estimate(0.9, 0.05)})
     verdicts = load(GATE).decide("bias", family, {})
-    assert explain(verdicts) == explain(verdicts.of(judge="b"))
-    assert explain(verdicts[:1]) == ""
+    assert verdicts.explain() == explain(verdicts.of(judge="b"))
+    assert verdicts[:1].explain() == ""

@@ -92,8 +92,9 @@ def test_a_factor_that_the_ratings_lack_splits_nothing(load, estimate):
 
 def test_choosing_what_is_shown_changes_no_decision(load, estimate):
     family = family_of(estimate, [0.37] * 4)
-    (chosen,) = load(FAMILY).decide("bias", family, WHERE, shown={"judge": ["j2"]})
-    assert chosen == load(FAMILY).decide("bias", family, WHERE)[2]
+    together = load(FAMILY).decide("bias", family, WHERE)
+    (chosen,) = together.only(lambda subject: subject["judge"] == "j2")
+    assert chosen is together[2]
     assert chosen.outcome == "undecided"
 
 
@@ -153,7 +154,17 @@ def test_the_verdict_on_one_subject(load, estimate):
 
 def test_whether_a_known_fault_blocks_comes_with_the_measure(load, estimate):
     assert load(WITHIN).decide("bias", estimate(0.0, 0.1), WHERE)[0].blocks
-    assert not load(WITHIN).decide("bias", estimate(0.0, 0.1), WHERE, blocks=False)[0].blocks
+    both = Estimates(("judge",), {("a",): estimate(0.0, 0.1), ("b",): estimate(0.0, 0.1, metric="reported_total")})
+    decided = load(WITHIN).decide("bias", both, WHERE, blocks=lambda metric: metric != "reported_total")
+    assert [verdict.blocks for verdict in decided] == [True, False]
+
+
+def test_whether_anybody_asked_for_the_truth_is_known(load, estimate):
+    verdicts = load(WITHIN).decide("bias", estimate(0.9, 0.1), WHERE)
+    assert (verdicts.stays_green, verdicts.asserted) == (False, False)
+    assert not verdicts
+    assert verdicts.asserted
+    assert repr(verdicts) == "<gate bias: fail>"
 
 
 LIMITS = [{"within": (-0.5, 0.5)}, {"at_least": 0.2}, {"at_most": 0.2}]
