@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
+import tempfile
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -115,8 +117,15 @@ def _get_suite(config: pytest.Config) -> Suite:
             models=config.rootpath / _option(config, "models"),
             gates=config.rootpath / config.getini("recuse_gates"),
             distributed=hasattr(config, "workerinput") or bool(getattr(config.option, "numprocesses", None)),
+            shared=_shared_folder(config),
         )
     return config.stash[_suite]
+
+
+def _shared_folder(config: pytest.Config) -> Path | None:
+    """The folder in which the workers of this run share what they read; None in a process of its own."""
+    given = getattr(config, "workerinput", {}).get("recuse_shared")
+    return Path(given) if given else None
 
 
 # --------------------------------------------------------------------------- which ratings a test is about
@@ -361,6 +370,11 @@ class _Gathering:
 
     def __init__(self) -> None:
         self._run: Run | None = None
+        self._shared: str | None = None
+
+    def pytest_unconfigure(self) -> None:
+        if self._shared is not None:
+            shutil.rmtree(self._shared, ignore_errors=True)
 
     @property
     def run(self) -> Run:
@@ -379,6 +393,13 @@ class _Gathering:
                 self.run.nobody_asked = True
             elif name == UNMEASURED:
                 self.run.unmeasured[report.nodeid] = str(value)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """xdist starts a worker: tell it where the workers of this run share what they read."""
+        if self._shared is None:
+            self._shared = tempfile.mkdtemp(prefix="recuse-run-")
+        node.workerinput["recuse_shared"] = self._shared
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
