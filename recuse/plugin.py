@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from recuse.gates.verdicts import Verdicts
+    from recuse.gates import Verdicts
     from recuse.ratings import Ratings
     from recuse.run import Run
     from recuse.schema import Estimate, Estimates
@@ -227,12 +227,13 @@ def gate(request: pytest.FixtureRequest, recuse_suite: Suite, asked: Asked) -> C
 
     def decide(name: str, measured: Estimate | Estimates, **subject: str) -> Verdicts:
         full = {"task": asked.task, "panel": asked.panel, "protocol": asked.protocol, **subject}
-        from recuse.gates.verdicts import decide_all, record
+        from recuse.metrics.measure import described
 
-        verdicts = decide_all(recuse_suite.gates, name, measured, full).only(recuse_suite.is_shown)
+        decided = recuse_suite.gates.decide(name, measured, full, blocks=lambda metric: described(metric).blocks)
+        verdicts = decided.only(recuse_suite.is_shown)
         request.node.stash.setdefault(_decided, []).append(verdicts)
         for verdict in verdicts:
-            _keep(request, VERDICT, record(verdict, recuse_suite.gates[name].label))
+            _keep(request, VERDICT, verdict.record())
             _describe(request, verdict.estimate)
         return verdicts
 

@@ -74,7 +74,7 @@ def _case(matter: Matter, case: Case) -> str:
     limit = f", limit {matter.limit}" if matter.limit else ""
     note = f", {_text(case.note)}" if case.note else ""
     about = f"**{_text(matter.title)}** {_text(case.who)}: {_text(case.found)}{limit}{note}."
-    return f"- {_SIGNS[case.outcome]} {about} {_text(case.advice)}"
+    return f"- {_SIGNS[case.outcome]} {about} {_text(case.remedy)}"
 
 
 def _question(view: View, question: Question) -> str:
