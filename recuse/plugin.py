@@ -291,9 +291,9 @@ def pytest_runtest_makereport(
     if call.excinfo is not None and _is_ours(call.excinfo.value):
         _tell(item, report, str(call.excinfo.value))
     elif call.when == "call" and (told := _objections(decided, call.excinfo)):
-        report.outcome, report.longrepr = "failed", told
-        if any(not verdicts.asserted for verdicts in decided):
-            report.user_properties.append((UNMEASURED, UNASSERTED))
+        report.outcome, report.longrepr = "failed", "\n\n".join(told)
+        if any(not verdicts.asserted or verdicts.stays_green for verdicts in decided):
+            report.user_properties.append((UNMEASURED, told[-1].splitlines()[-1][:300]))
     elif call.when == "call" and call.excinfo is None and (reasons := _accepted(decided)):
         report.outcome, report.wasxfail = "skipped", reasons
     elif report.skipped and _about_nobody(item):
@@ -306,16 +306,16 @@ def pytest_runtest_makereport(
 UNASSERTED = "a gate was asked and its answer not asserted: write `assert gate(...)`"
 
 
-def _objections(decided: Sequence[Verdicts], raised: pytest.ExceptionInfo[BaseException] | None) -> str:
-    """What failed gates say, a gate whose answer nobody looked at, and the words of any other failed assertion."""
-    if raised is not None and not raised.errisinstance(AssertionError):
-        return ""
+def _objections(decided: Sequence[Verdicts], raised: pytest.ExceptionInfo[BaseException] | None) -> list[str]:
+    """What failed gates say, a gate whose answer nobody looked at, and last the words of any other failed assertion."""
+    if not decided or (raised is not None and not raised.errisinstance(AssertionError)):
+        return []
     parts = [verdicts.explain() for verdicts in decided if not verdicts.stays_green]
     parts += [f"{UNASSERTED} ({verdicts.gate})" for verdicts in decided if not verdicts.asserted]
     if raised is not None and not any(verdicts.marker in str(raised.value) for verdicts in decided):
         where = raised.traceback[-1]
         parts.append(f"{where.path.name}:{where.lineno + 1}: {raised.exconly()}")
-    return "\n\n".join(parts) if decided else ""
+    return parts
 
 
 def _accepted(decided: Sequence[Verdicts]) -> str:

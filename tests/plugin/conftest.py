@@ -99,6 +99,7 @@ FILES = {
         [self_bias]
         within = [-0.5, 0.5]
         family = "self_bias"
+        corrected_within = ["names"]
         reason = "half a point, for the test"
 
         [parse_rate]
