@@ -168,7 +168,7 @@ def _matter(matter: Matter, cases: list[Case], width: int, color: bool) -> list[
         told = _folded(f"{name} {case.who}: {case.found}{note}", width, "    ", "      ")
         if color:
             told[0] = told[0].replace(name, _paint(name, case.outcome), 1)
-        lines += told + _folded(case.advice, width, "      ", "      ")
+        lines += told + _folded(case.remedy, width, "      ", "      ")
     return lines
 
 
