@@ -25,7 +25,8 @@ class Entry:
 
 
 class State:
-    """The entries of the file, written whole at every change, so that no moment of dying leaves half of it."""
+    """The entries of the file, which is written whole at every change, so that no moment of dying leaves half of it. It
+    is gone when nothing is under way."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -49,6 +50,9 @@ class State:
         self._write()
 
     def _write(self) -> None:
+        if not self._entries:
+            self._path.unlink(missing_ok=True)
+            return
         data = {"schema": SCHEMA, "batches": [asdict(entry) for entry in self._entries.values()]}
         self._path.parent.mkdir(parents=True, exist_ok=True)
         beside = self._path.with_name(self._path.name + ".new")

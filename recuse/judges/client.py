@@ -17,9 +17,9 @@ from recuse.judges import wire
 from recuse.judges.credentials import Credentials, MissingKeyError, keys_from_environment
 from recuse.judges.provider_errors import is_bad_key, is_used_up, parsed, words
 from recuse.policy import is_policy_refusal
-from recuse.schema import Call, Judge, RawResponse, RecuseError
+from recuse.schema import Call, Judge, JudgeClosedError, RawResponse, RecuseError
 
-__all__ = ["Client", "JudgeClosedError", "JudgeUnreachableError", "MissingKeyError", "keys_from_environment"]
+__all__ = ["Client", "JudgeUnreachableError", "MissingKeyError", "keys_from_environment"]
 
 RETRIED = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
 LONGEST_WAIT_S = 120.0
@@ -27,11 +27,6 @@ LONGEST_WAIT_S = 120.0
 
 class JudgeUnreachableError(RecuseError):
     """The judge gave no usable HTTP answer; nothing of this call was recorded."""
-
-
-class JudgeClosedError(JudgeUnreachableError):
-    """No call of this judge can succeed until somebody acts: its key is not accepted, or its account is used up. The
-    message is the same for every call, and names none, so that it is told once."""
 
 
 class _Busy(Exception):
@@ -82,7 +77,7 @@ class Client:
 
     async def send(self, call: Call) -> RawResponse:
         """The judge's answer: status 2xx, or the 4xx of a refusal on policy; `JudgeUnreachableError` when there is none
-        after all attempts. A judge that turned out closed is not asked again."""
+        after all attempts, `JudgeClosedError` when no call of this judge can have one: it is not asked again then."""
         try:
             if self._attempts == 1:
                 return await self._send_once(call)

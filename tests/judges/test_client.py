@@ -13,9 +13,9 @@ import pytest
 import stamina
 from stamina.instrumentation import RetryDetails, set_on_retry_hooks
 
-from recuse.judges.client import Client, JudgeClosedError, JudgeUnreachableError
+from recuse.judges.client import Client, JudgeUnreachableError
 from recuse.judges.credentials import Credentials
-from recuse.schema import Call, Judge, RawResponse
+from recuse.schema import Call, Judge, JudgeClosedError, RawResponse
 from recuse.standins.server import serve
 
 MakeJudge = Callable[..., Judge]
@@ -49,7 +49,7 @@ def _credentials(keys: Mapping[str, str] | None) -> dict[str, Credentials]:
 
 
 def failure(call: Call, judge: Judge, **more: Any) -> str:
-    with pytest.raises(JudgeUnreachableError) as caught:
+    with pytest.raises((JudgeUnreachableError, JudgeClosedError)) as caught:
         send(call, judge, **more)
     return str(caught.value)
 
@@ -381,7 +381,7 @@ def test_no_error_shows_a_key(
     provider: Servers, judge: MakeJudge, call: MakeCall, wire_name: str, trouble: dict[str, Any]
 ) -> None:
     ann = judge(wire_name, base_url=provider(trouble).url)
-    with pytest.raises(JudgeUnreachableError) as caught:
+    with pytest.raises((JudgeUnreachableError, JudgeClosedError)) as caught:
         send(call(ann), ann, keys={"ann": KEY})
     told: BaseException | None = caught.value
     while told is not None:

@@ -22,9 +22,9 @@ from loopback import Answer, Asked, loopback
 from strict_providers import GOOD
 
 from recuse.judges import read_response, wire
-from recuse.judges.client import Client, JudgeClosedError
+from recuse.judges.client import Client
 from recuse.judges.credentials import keys_from_environment
-from recuse.schema import Call, Judge, Prompt, RawResponse, RecuseError
+from recuse.schema import Call, Judge, JudgeClosedError, Prompt, RawResponse, RecuseError
 
 MakeJudge = Callable[..., Judge]
 ACCESS, SECRET, SESSION = "AKIA" + "CANARY7EXAMPLE42", "canary-secret-access-key", "canary-session-token"

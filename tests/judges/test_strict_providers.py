@@ -18,9 +18,9 @@ from loopback import Asked, loopback
 from strict_providers import GOOD, KEY
 
 from recuse.judges import WIRES, read_response, wire
-from recuse.judges.client import Client, JudgeClosedError, JudgeUnreachableError
+from recuse.judges.client import Client, JudgeUnreachableError
 from recuse.judges.credentials import Credentials
-from recuse.schema import Call, Judge, Message, Prompt, RawResponse
+from recuse.schema import Call, Judge, JudgeClosedError, Message, Prompt, RawResponse
 
 MakeJudge = Callable[..., Judge]
 
