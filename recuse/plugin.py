@@ -292,7 +292,7 @@ def pytest_runtest_makereport(
         _tell(item, report, str(call.excinfo.value))
     elif call.when == "call" and (told := _objections(decided, call.excinfo)):
         report.outcome, report.longrepr = "failed", "\n\n".join(told)
-        if any(not verdicts.asserted or verdicts.stays_green for verdicts in decided):
+        if _of_another(decided, call.excinfo) or any(not verdicts.asserted for verdicts in decided):
             report.user_properties.append((UNMEASURED, told[-1].splitlines()[-1][:300]))
     elif call.when == "call" and call.excinfo is None and (reasons := _accepted(decided)):
         report.outcome, report.wasxfail = "skipped", reasons
@@ -312,10 +312,15 @@ def _objections(decided: Sequence[Verdicts], raised: pytest.ExceptionInfo[BaseEx
         return []
     parts = [verdicts.explain() for verdicts in decided if not verdicts.stays_green]
     parts += [f"{UNASSERTED} ({verdicts.gate})" for verdicts in decided if not verdicts.asserted]
-    if raised is not None and not any(verdicts.marker in str(raised.value) for verdicts in decided):
+    if raised is not None and _of_another(decided, raised):
         where = raised.traceback[-1]
-        parts.append(f"{where.path.name}:{where.lineno + 1}: {raised.exconly()}")
+        parts.append(f"{Path(where.path).name}:{where.lineno + 1}: {raised.exconly()}")
     return parts
+
+
+def _of_another(decided: Sequence[Verdicts], raised: pytest.ExceptionInfo[BaseException] | None) -> bool:
+    """Whether an assertion failed that is not about a gate's answer."""
+    return raised is not None and not any(verdicts.marker in str(raised.value) for verdicts in decided)
 
 
 def _accepted(decided: Sequence[Verdicts]) -> str:
@@ -418,7 +423,8 @@ class _Gathering:
         try:
             suite = _get_suite(config)
             self.run.replayed.update(suite.replayed())
-            self.run.not_asked.update(config.stash.get(_not_asked, {}))
+            if _not_asked in config.stash:
+                self.run.not_asked.update(config.stash[_not_asked])
             self.run.finish(
                 suite,
                 complete=_everything_was_asked(session, suite),
