@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from recuse import elicit
 from recuse.cassettes.coverage import unused_lines
-from recuse.cassettes.key import call_headers, request_key
+from recuse.cassettes.matching import call_headers, request_key
 from recuse.cassettes.library import Library, Mode
-from recuse.cassettes.misses import MissingInteractionError
+from recuse.cassettes.coverage import MissingInteractionError
 from recuse.cassettes.network import blocked_network
 from recuse.excerpts import usage_of, words_of
 from recuse.fingerprints import headers
@@ -180,7 +180,7 @@ class Suite:
                 )
             answers = self._replay(plan, library)
         else:
-            from recuse.record import Recorder
+            from recuse.recording.session import Recorder
 
             Recorder(self.panels[panel], library, self.root, self.models, self.yes).record(plan, coverage)
             answers = [(call, library.response(call)) for call in plan.calls]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from recuse.cassettes.key import request_key
+from recuse.cassettes.matching import request_key
 from recuse.judges import wire
 from recuse.judges.canonical import canonical
 from recuse.schema import Call, Judge, Provenance, Request

@@ -16,7 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import urlsplit
 
-from recuse.cassettes.key import CELL_HEADER, RUN_HEADER
+from recuse.cassettes.matching import CELL_HEADER, REPEAT_HEADER
 from recuse.standins import StandInError
 
 LARGEST_BODY = 16 * 2**20  # bytes
@@ -134,9 +134,9 @@ class _Handler(BaseHTTPRequestHandler):
         body = self._json_object()
         host = target.netloc or self.headers.get("host", "")
         path = (target.path or "/") + (f"?{target.query}" if target.query else "")
-        run = self.headers.get(RUN_HEADER, "0")
+        run = self.headers.get(REPEAT_HEADER, "0")
         if not run.isdecimal():
-            raise _Rejected(400, f"header {RUN_HEADER} must be a whole number from 0, got {run!r}")
+            raise _Rejected(400, f"header {REPEAT_HEADER} must be a whole number from 0, got {run!r}")
         return Asked(host, path, body, int(run), self.headers.get(CELL_HEADER))
 
     def _json_object(self) -> dict[str, Any]:

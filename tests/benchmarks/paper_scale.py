@@ -56,7 +56,7 @@ def http(root: Path, calls: int) -> dict[str, float]:
     import httpx2
     from workloads import PANEL, judged_plan, sent
 
-    import recuse.cassettes.vcr_cassette  # noqa: F401  (its import is not part of a call)
+    import recuse.cassettes.vcrpy_adapter  # noqa: F401  (its import is not part of a call)
     from recuse.cassettes import Library
 
     plan = judged_plan(calls)

@@ -100,7 +100,7 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
                 server.seen.append((self.path, dict(self.headers), body))
                 number = len(server.seen)
             try:
-                run = int(self.headers.get("x-recuse-run", -1))
+                run = int(self.headers.get("x-recuse-repeat", -1))
                 server.stopping.wait(server.delays.get(run, server.delay))
                 item = str(self.headers.get("x-recuse-cell", "")).split("~")[-1]
                 behave(self, server.behaviour(item, run), number, body)

@@ -14,7 +14,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 import httpx2
 from small_plans import opened, plan, post
 
-from recuse.cassettes import IncompleteRecordingError, Limits, RecordingReport, StorageError, record
+from recuse.cassettes import StorageError
+from recuse.recording import IncompleteRecordingError, Limits, RecordingReport, record
 from recuse.schema import Call, RawResponse
 
 

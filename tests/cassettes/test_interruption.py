@@ -289,7 +289,7 @@ def test_what_was_written_is_handed_to_the_disk_about_once_a_second(
 
 def test_a_recording_syncs_while_it_runs(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from recuse.cassettes import Library
-    from recuse.cassettes import recording as module
+    from recuse.recording import asking as module
 
     counted = []
     real = Library.sync

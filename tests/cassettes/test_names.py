@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from recuse.cassettes import Library, cell_name
-from recuse.cassettes.names import check_distinct, checked_cell
+from recuse.cassettes.cell_cassette import check_distinct, checked_cell
 from recuse.schema import RecuseError
 
 UNSAFE = {

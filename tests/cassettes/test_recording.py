@@ -12,21 +12,20 @@ import pytest
 from misbehaving import Server
 from small_plans import files, headers, opened, plan, recorded, recording, send_all
 
-from recuse.cassettes import (
+from recuse.cassettes import Library, StorageError
+from recuse.cassettes.writer import RecordingLock
+from recuse.recording import (
     BudgetError,
     IncompleteRecordingError,
-    Library,
     Limits,
     Progress,
     ProgressLine,
-    StorageError,
     check_budget,
     cost_text,
     expected_costs,
     record,
 )
-from recuse.cassettes.pace import Pace
-from recuse.cassettes.writer import RecordingLock
+from recuse.recording.rate_limit import Pace
 from recuse.schema import Call, Judge, RawResponse, RecuseError
 
 
@@ -289,7 +288,7 @@ def test_costs_are_told_before_anything_is_asked() -> None:
     ],
 )
 def test_the_longest_answer_is_read_from_every_wire_format(body: bytes, largest: int) -> None:
-    from recuse.cassettes.cost import tokens_of
+    from recuse.recording.budget import tokens_of
     from recuse.schema import Request
 
     assert tokens_of(Request("https://x.example", body))[1] == largest

@@ -20,7 +20,7 @@ from small_plans import answer_for, headers, opened, plan, recorded, recording, 
 
 from recuse.cassettes import (
     CELL_HEADER,
-    RUN_HEADER,
+    REPEAT_HEADER,
     Library,
     MissingInteractionError,
     call_headers,
@@ -220,14 +220,14 @@ def test_a_request_outside_the_plan_is_a_miss(calls: list[Call], root: Path) -> 
     library = opened(root, calls)
     stranger = plan("http://elsewhere.example/v1", items=("a",), repeats=1)
     with library.use(), pytest.raises(MissingInteractionError, match="the request is in no plan"):
-        asyncio.run(_post(stranger[0], {RUN_HEADER: "0"}))
-    with library.use(), pytest.raises(MissingInteractionError, match="carries no x-recuse-run header"):
+        asyncio.run(_post(stranger[0], {REPEAT_HEADER: "0"}))
+    with library.use(), pytest.raises(MissingInteractionError, match="carries no x-recuse-repeat header"):
         asyncio.run(_post(stranger[0], {}))
 
 
 def test_the_cell_is_found_by_key_where_only_one_cell_asks(calls: list[Call], root: Path) -> None:
     with opened(root, calls).use():
-        assert asyncio.run(_post(calls[12], {RUN_HEADER: "2"})) == answer_for(calls[12])
+        assert asyncio.run(_post(calls[12], {REPEAT_HEADER: "2"})) == answer_for(calls[12])
 
 
 def test_two_cells_that_ask_the_same_words_keep_their_own_answers(root: Path) -> None:
@@ -238,7 +238,7 @@ def test_two_cells_that_ask_the_same_words_keep_their_own_answers(root: Path) ->
     with opened(root, both).use():
         assert asyncio.run(send_all(both)) == expected(both)
         with pytest.raises(RecuseError, match=f"several cells ask.*send its cell in {CELL_HEADER}"):
-            asyncio.run(_post(one[0], {RUN_HEADER: "0"}))
+            asyncio.run(_post(one[0], {REPEAT_HEADER: "0"}))
 
 
 def test_two_items_of_one_cell_must_not_ask_the_same_words(root: Path) -> None:
@@ -253,7 +253,7 @@ def test_two_items_of_one_cell_must_not_ask_the_same_words(root: Path) -> None:
 @pytest.mark.parametrize("run", ["-1", "one", "", "1.0"])
 def test_a_run_that_is_no_number_is_refused(run: str, calls: list[Call], root: Path) -> None:
     with opened(root, calls).use(), pytest.raises(RecuseError, match="whole number from 0"):
-        asyncio.run(_post(calls[0], {RUN_HEADER: run, CELL_HEADER: calls[0].cell}))
+        asyncio.run(_post(calls[0], {REPEAT_HEADER: run, CELL_HEADER: calls[0].cell}))
 
 
 async def _post(call: Call, sent: dict[str, str]) -> bytes:

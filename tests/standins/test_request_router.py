@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from recuse.cassettes.key import call_headers, request_key
+from recuse.cassettes.matching import call_headers, request_key
 from recuse.elicit import Plan, ratings
 from recuse.judges import read_response, wire
 from recuse.judges.client import Client, JudgeUnreachableError

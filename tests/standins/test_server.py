@@ -84,7 +84,7 @@ def test_as_an_http_proxy_for_a_host_that_does_not_exist(url: str) -> None:
         mounts = {"all://judge.invalid": httpx2.AsyncHTTPTransport(proxy=url)}
         async with httpx2.AsyncClient(mounts=mounts, trust_env=False, timeout=10) as client:
             calls = [
-                client.post("http://judge.invalid/v1", json={"i": i}, headers={"x-recuse-run": str(i)})
+                client.post("http://judge.invalid/v1", json={"i": i}, headers={"x-recuse-repeat": str(i)})
                 for i in range(100)
             ]
             return await asyncio.gather(*calls)
@@ -138,7 +138,7 @@ def test_status_and_headers_are_the_answer_s(url: str) -> None:
         (b"\xff\xfe", {}, 400, "not JSON"),
         (b"[" * 200_000, {}, 400, "not JSON"),
         (b"[1]", {}, 400, "must be a JSON object, not list"),
-        (b"{}", {"x-recuse-run": "-1"}, 400, "x-recuse-run must be a whole number from 0, got '-1'"),
+        (b"{}", {"x-recuse-repeat": "-1"}, 400, "x-recuse-repeat must be a whole number from 0, got '-1'"),
         (b"{}", {"content-length": "99999999999"}, 413, "at most"),
         (b"{}", {"content-length": "-2"}, 411, "needs a Content-Length"),
         (b'{"do": "unplanned"}', {}, 404, "run 3 of this request is not in the plan"),

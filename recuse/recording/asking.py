@@ -15,12 +15,11 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
-from recuse.cassettes.cost import tokens_of
 from recuse.cassettes.coverage import describe, missing_lines
 from recuse.cassettes.library import Library
-from recuse.cassettes.pace import Limits, Pace
-from recuse.cassettes.progress import Progress, Report
 from recuse.cassettes.writer import StorageError
+from recuse.recording.budget import Progress, Report, tokens_of
+from recuse.recording.rate_limit import Limits, RateLimit
 from recuse.schema import Call, RawResponse, RecuseError
 
 Send = Callable[[Call], Awaitable[RawResponse]]
@@ -108,10 +107,10 @@ async def record(
     for call in missing:
         queues.setdefault(call.judge, deque()).append(call)
     workers = [
-        asyncio.create_task(_work(run, queue, send, pace, lane))
+        asyncio.create_task(_work(run, queue, send, rate_limit, lane))
         for judge, queue in queues.items()
         for own in [(limits or {}).get(judge, Limits())]
-        for pace, lane in [(Pace(own), _Lane())]
+        for rate_limit, lane in [(RateLimit(own), _Lane())]
         for _ in range(min(own.concurrency, len(queue)))
     ]
     with _signals(run, workers, grace):
@@ -138,10 +137,10 @@ class _Lane:
         return self.failures >= GIVE_UP_AFTER
 
 
-async def _work(run: _Run, queue: deque[Call], send: Send, pace: Pace, lane: _Lane) -> None:
+async def _work(run: _Run, queue: deque[Call], send: Send, rate_limit: RateLimit, lane: _Lane) -> None:
     while queue and not run.stopped and not lane.given_up:
         call = queue.popleft()
-        await pace.wait(sum(tokens_of(call.request)) if pace.counts_tokens else 0)
+        await rate_limit.wait(sum(tokens_of(call.request)) if rate_limit.counts_tokens else 0)
         if run.stopped or lane.given_up:
             return
         why = await _ask(run, call, send)

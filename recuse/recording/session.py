@@ -9,13 +9,15 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from recuse.cassettes import Limits, ProgressLine, call_headers, check_budget, cost_text, expected_costs
-from recuse.cassettes import record as record_calls
+from recuse.cassettes import call_headers
 from recuse.cassettes.coverage import Coverage
 from recuse.cassettes.library import Library
 from recuse.elicit import Plan
 from recuse.judges.client import Client, keys_from_environment
 from recuse.panels import Panel
+from recuse.recording.asking import record as record_calls
+from recuse.recording.budget import ProgressLine, check_budget, cost_text, expected_costs
+from recuse.recording.rate_limit import Limits
 from recuse.schema import Call, Judge
 
 
