@@ -141,6 +141,11 @@ class CellCassette:
     def use(self, key: str, repeat: int) -> None:
         self._used[key] = self._used.get(key, 0) | 1 << repeat
 
+    def use_all(self, calls: Iterable[Call]) -> None:
+        used = self._used
+        for call in calls:
+            used[call.key] = used.get(call.key, 0) | 1 << call.repeat
+
     def used(self) -> dict[str, list[int]]:
         """Key -> repeats that were asked for."""
         return {key: [n for n in range(bits.bit_length()) if bits >> n & 1] for key, bits in self._used.items()}

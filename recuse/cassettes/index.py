@@ -6,7 +6,6 @@ import os
 import threading
 import warnings
 from collections import OrderedDict
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ Interaction = tuple[str, int]  # key and repeat
 Stamp = tuple[int, int, int]
 
 OPEN_FILES = 128
+HEAD = 160  # kind, keys and repeat stand in the first bytes of a line; bodies are not copied to index them
 
 
 class CassetteError(RecuseError):
@@ -64,6 +64,18 @@ def read_index(path: Path) -> CellIndex:
         return CellIndex(path, None)
 
 
+def read_indexed(index: CellIndex) -> bytes:
+    """The bytes of a file that was indexed; `CassetteError` if it has been changed since."""
+    with open(index.path, "rb", buffering=0) as file:
+        check_unchanged(index, os.fstat(file.fileno()))
+        return file.readall()
+
+
+def check_unchanged(index: CellIndex, found: os.stat_result) -> None:
+    if index.stamp is not None and (found.st_ino, found.st_size, found.st_mtime_ns) != index.stamp:
+        raise CassetteError(f"{index.path}: the file was changed by another program while it was in use; start again")
+
+
 def index_of(path: Path | str, data: bytes, stamp: Stamp | None = None) -> CellIndex:
     """Index the bytes of a cassette file."""
     index = CellIndex(Path(path), stamp, len(data))
@@ -99,31 +111,24 @@ def read_requests(index: CellIndex, data: bytes) -> dict[str, Recorded]:
 
 def _read_lines(index: CellIndex, data: bytes) -> None:
     keys: dict[str, str] = {}  # one string per key, however many repeats it has
-    for number, start, line in _split(data):
-        end_of_file = start + len(line) == len(data)
-        if not record_format.is_intact(line):
-            if end_of_file:
-                index.torn = len(line)
-            else:
-                index.faults.append(f"{index.path}:{number}: {_what_is_wrong(line)}")
-            continue
-        index.unended = end_of_file
-        fault = _enter(index, keys, number, (start, len(line)), line)
-        if fault:
-            index.faults.append(f"{index.path}:{number}: {fault}")
-
-
-def _split(data: bytes) -> Iterator[tuple[int, int, bytes]]:
-    number, start = 1, 0
-    while start < len(data):
+    view, number, start, size = memoryview(data), 0, 0, len(data)
+    while start < size:
         end = data.find(b"\n", start)
-        end = len(data) if end < 0 else end
-        yield number, start, data[start:end]
-        number, start = number + 1, end + 1
+        end = size if end < 0 else end
+        number += 1
+        if record_format.is_intact(view, start, end):
+            index.unended = end == size
+            if fault := _enter(index, keys, number, (start, end - start), data[start : min(end, start + HEAD)], data):
+                index.faults.append(f"{index.path}:{number}: {fault}")
+        elif end == size:
+            index.torn = end - start
+        else:
+            index.faults.append(f"{index.path}:{number}: {_what_is_wrong(data[start:end])}")
+        start = end + 1
 
 
-def _enter(index: CellIndex, keys: dict[str, str], number: int, place: Place, line: bytes) -> str:
-    """Enter one intact line; returns what is wrong with it in this place, if anything."""
+def _enter(index: CellIndex, keys: dict[str, str], number: int, place: Place, line: bytes, data: bytes) -> str:
+    """Enter one intact line, of which `line` is the beginning; returns what is wrong with it here, if anything."""
     kind = record_format.kind_of(line)
     if kind == record_format.ANSWER:
         key, repeat = record_format.answer_key_of(line)
@@ -144,7 +149,7 @@ def _enter(index: CellIndex, keys: dict[str, str], number: int, place: Place, li
     elif kind == record_format.HEADER:
         if number != 1:
             return "a second header: two cassettes were joined into one file"
-        index.header = record_format.read_header(line)
+        index.header = record_format.read_header(data[: place[1]])
         if index.header.get("schema") != record_format.SCHEMA:
             known = record_format.SCHEMA
             return f"cassette format {index.header.get('schema')}; this version of Recuse reads format {known}"
@@ -202,10 +207,11 @@ class LineReader:
         if len(self._open) >= OPEN_FILES:
             os.close(self._open.popitem(last=False)[1])
         descriptor = os.open(index.path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0))
-        found = os.fstat(descriptor)
-        if index.stamp is not None and (found.st_ino, found.st_size, found.st_mtime_ns) != index.stamp:
+        try:
+            check_unchanged(index, os.fstat(descriptor))
+        except CassetteError:
             os.close(descriptor)
-            raise CassetteError(f"{index.path}: the file was changed by another program while it was in use; run again")
+            raise
         self._open[index.path] = descriptor
         return descriptor
 

@@ -2,17 +2,20 @@
 
 library = Library(Path("cassettes"), "published")                # replay: never the network
 coverage = library.expect(plan.calls, headers)                   # what is there, missing, stale, damaged
+for call, response in library.replay(plan.calls):                # every answer, straight from the files
+    ...
 with library.use():                                              # HTTP of this process is answered from here
     ...
-library.response(call)                                           # the same answer without an HTTP client
 """
 
 from __future__ import annotations
 
-import os
 import threading
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -20,7 +23,7 @@ from urllib.parse import urlsplit
 from recuse.cassettes import record_format
 from recuse.cassettes.cell_cassette import SUFFIX, CellCassette, check_distinct, checked_cell
 from recuse.cassettes.coverage import Coverage, MissingInteractionError, Unused, missing_message
-from recuse.cassettes.index import Interaction, LineReader
+from recuse.cassettes.index import Interaction, LineReader, read_indexed
 from recuse.cassettes.matching import REPEAT_HEADER, JudgeRequest, RequestMatcher, canonical_body, public_url
 from recuse.cassettes.network import blocked_network, is_loopback
 from recuse.cassettes.redaction import Secrets
@@ -49,8 +52,6 @@ class Library:
     ) -> None:
         if mode not in MODES:
             raise RecuseError(f"unknown recording mode {mode!r}; known: {', '.join(MODES)}")
-        if mode != "replay" and os.environ.get("PYTEST_XDIST_WORKER"):
-            raise RecuseError("recording runs in one process (it is concurrent inside): leave out -n while recording")
         self.root, self.panel, self.mode = Path(root), checked_name(panel, "panel", "cassettes"), mode
         self.secrets = Secrets(secrets)
         self.command = command or f"pytest evals/ --panel fixtures/panels/{panel}.toml --record=missing"
@@ -92,6 +93,41 @@ class Library:
         return _coverage(self._cassettes.values())
 
     # ------------------------------------------------------------------ replay
+
+    def replay(self, calls: Sequence[Call]) -> Iterator[tuple[Call, RawResponse]]:
+        """Every call with its recorded answer, in the order of `calls`: straight from the files, no HTTP client.
+
+        A file is read when the first of its calls comes and let go after the last, so a plan that asks judge by judge
+        holds one judge's files. Each answer counts as used. Raises before the first answer: `MissingInteractionError`
+        if a call has none, `CassetteError` if a file is damaged or belongs to another cell.
+        """
+        left = Counter(call.cell for call in calls)
+        cassettes = {cell: self._cassette(cell) for cell in left}
+        for cassette in cassettes.values():
+            cassette.check()
+        for call in calls:
+            if (call.key, call.repeat) not in cassettes[call.cell].index.answers:
+                raise self._miss(cassettes[call.cell], call, call.request, call.repeat)
+        return self._replayed(calls, cassettes, left)
+
+    def _replayed(
+        self, calls: Sequence[Call], cassettes: Mapping[str, CellCassette], left: Counter[str]
+    ) -> Iterator[tuple[Call, RawResponse]]:
+        contents: dict[str, bytes] = {}
+        read_answer = record_format.read_answer
+        for cell, group in groupby(calls, key=attrgetter("cell")):
+            batch, cassette = list(group), cassettes[cell]
+            data, answers = contents.get(cell) or read_indexed(cassette.index), cassette.index.answers
+            left[cell] -= len(batch)
+            if left[cell]:
+                contents[cell] = data
+            else:
+                contents.pop(cell, None)
+            with self._counting:
+                cassette.use_all(batch)
+            for call in batch:
+                at, length = answers[call.key, call.repeat]
+                yield call, RawResponse(*read_answer(data[at : at + length]))
 
     def response(self, call: Call) -> RawResponse:
         """The recorded answer to a call, without going through an HTTP client."""

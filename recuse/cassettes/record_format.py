@@ -26,7 +26,6 @@ SCHEMA = 1
 
 Recorded = tuple[str, str, bytes]  # method, URL and body of a request
 
-_SUM = slice(8, 24)
 _REST = 26  # the checksum covers the line from here to its end, line feed excluded
 KIND_AT = _REST + len('"kind":"')
 HEADER, REQUEST, ANSWER = b'header"', b'request"', b'answer"'
@@ -62,10 +61,11 @@ def answer_line(key: str, repeat: int, status: int, headers: Mapping[str, str], 
     return _seal(b'"kind":"answer","key":"%b","run":%d,%b,%b}' % (key.encode(), repeat, kept, _body(body)))
 
 
-def is_intact(line: bytes) -> bool:
-    """Whether the line (without line feed) still has the checksum it was written with."""
-    digest = blake2b(line[_REST:], digest_size=8).hexdigest().encode()
-    return line[_SUM] == digest and line.startswith(b'{"sum":"') and line.startswith(b'",', _SUM.stop)
+def is_intact(data: bytes | memoryview, start: int = 0, end: int | None = None) -> bool:
+    """Whether the line at data[start:end] (without line feed) still has the checksum it was written with."""
+    rest = start + _REST
+    digest = blake2b(data[rest:end], digest_size=8).hexdigest().encode()
+    return data[start:rest] == b'{"sum":"%b",' % digest
 
 
 def kind_of(line: bytes) -> bytes:

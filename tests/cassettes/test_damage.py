@@ -63,6 +63,7 @@ def reseal(data: bytes, old: bytes, new: bytes) -> bytes:
     """Change the first line and give it a valid checksum again."""
 
     from recuse.cassettes import record_format
+
     first = line(data, 1)
     rest = first[26:-1].replace(old, new)
     return record_format._seal(rest) + data[len(first) :]

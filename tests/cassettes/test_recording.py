@@ -25,7 +25,7 @@ from recuse.recording import (
     expected_costs,
     record,
 )
-from recuse.recording.rate_limit import Pace
+from recuse.recording.rate_limit import RateLimit
 from recuse.schema import Call, Judge, RawResponse, RecuseError
 
 
@@ -194,7 +194,7 @@ class Clock:
 )
 def test_requests_start_no_faster_than_the_limits_allow(limits: Limits, tokens: int, starts: list[float]) -> None:
     clock = Clock()
-    pace = Pace(limits, clock, clock.sleep)
+    pace = RateLimit(limits, clock, clock.sleep)
 
     async def four() -> list[float]:
         found = []
@@ -208,7 +208,7 @@ def test_requests_start_no_faster_than_the_limits_allow(limits: Limits, tokens: 
 
 def test_time_not_used_is_not_saved_up_for_a_burst() -> None:
     clock = Clock()
-    pace = Pace(Limits(requests_per_minute=60), clock, clock.sleep)
+    pace = RateLimit(Limits(requests_per_minute=60), clock, clock.sleep)
 
     async def pause_then_two() -> float:
         await pace.wait(1)
@@ -455,7 +455,7 @@ def test_fewer_planned_repeats_do_not_cost_recorded_ones(root: Path, server: Ser
     recording(opened(root, many, mode="missing"), many)
     before = files(root)
     library = opened(root, few, mode="missing")
-    assert [u.run for u in library.coverage().unplanned] == [2, 3, 4]
+    assert [u.repeat for u in library.coverage().unplanned] == [2, 3, 4]
     recording(library, few)
     assert files(root) == before
 

@@ -8,13 +8,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from recuse.cassettes.check import compact
 from small_plans import files, headers, opened, plan, recorded
 
 from recuse.cassettes import Library, canonical_json, record_format, request_key
-from recuse.cassettes.check import check_cassettes
-from recuse.cassettes.index import index_of
-from recuse.cassettes.index import read_requests
+from recuse.cassettes.check import check_cassettes, compact
+from recuse.cassettes.index import index_of, read_requests
 from recuse.cassettes.record_format import request_line
 from recuse.schema import Request
 

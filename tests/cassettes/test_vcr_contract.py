@@ -144,7 +144,7 @@ def test_stock_vcrpy_replays_our_cassette_in_file_order(calls: list[Call], root:
 
 
 def test_with_our_matcher_stock_vcrpy_serves_each_repeat_its_own_answer(calls: list[Call], root: Path) -> None:
-    how = {"serializer": "recuse", "match_on": ["method", "uri", "body", "run"]}
+    how = {"serializer": "recuse", "match_on": ["method", "uri", "body", "repeat"]}
     with recorder().use_cassette(str(root / f"{calls[0].cell}.jsonl"), **how):
         assert asyncio.run(send_all(calls[2::-1], 1)) == [json.loads(answer_for(call)) for call in calls[2::-1]]
 

@@ -32,7 +32,7 @@ def echo(asked: Asked) -> tuple[int, Mapping[str, str], bytes]:
         "url": asked.url,
         "host": asked.host,
         "path": asked.path,
-        "run": asked.run,
+        "repeat": asked.repeat,
         "cell": asked.cell,
         "body": asked.body,
     }
@@ -61,14 +61,14 @@ def post(to: http.client.HTTPConnection, target: str, body: Any, **headers: str)
 
 def test_origin_form(url: str) -> None:
     status, said = post(
-        connection(url), "/v1/x?a=1", {"n": 1}, host="judge.invalid", x_recuse_run="4", x_recuse_cell="p/t/r/c"
+        connection(url), "/v1/x?a=1", {"n": 1}, host="judge.invalid", x_recuse_repeat="4", x_recuse_cell="p/t/r/c"
     )
     assert status == 200
     assert said == {
         "url": "http://judge.invalid/v1/x?a=1",
         "host": "judge.invalid",
         "path": "/v1/x?a=1",
-        "run": 4,
+        "repeat": 4,
         "cell": "p/t/r/c",
         "body": {"n": 1},
     }
@@ -76,7 +76,7 @@ def test_origin_form(url: str) -> None:
 
 def test_absolute_form_names_the_host_whatever_the_host_header_says(url: str) -> None:
     status, said = post(connection(url), "http://judge.invalid:8080/v1", {}, host="127.0.0.1")
-    assert (status, said["url"], said["run"], said["cell"]) == (200, "http://judge.invalid:8080/v1", 0, None)
+    assert (status, said["url"], said["repeat"], said["cell"]) == (200, "http://judge.invalid:8080/v1", 0, None)
 
 
 def test_as_an_http_proxy_for_a_host_that_does_not_exist(url: str) -> None:
@@ -90,7 +90,7 @@ def test_as_an_http_proxy_for_a_host_that_does_not_exist(url: str) -> None:
             return await asyncio.gather(*calls)
 
     responses = asyncio.run(ask())
-    assert [r.json()["body"]["i"] for r in responses] == [r.json()["run"] for r in responses] == list(range(100))
+    assert [r.json()["body"]["i"] for r in responses] == [r.json()["repeat"] for r in responses] == list(range(100))
     assert {r.json()["host"] for r in responses} == {"judge.invalid"}
 
 
@@ -99,7 +99,7 @@ def test_one_connection_serves_many_requests(url: str) -> None:
     kept.connect()
     before = kept.sock
     for run in range(20):
-        assert post(kept, "/", {}, x_recuse_run=str(run))[1]["run"] == run
+        assert post(kept, "/", {}, x_recuse_repeat=str(run))[1]["repeat"] == run
     assert kept.sock is before
 
 
@@ -199,7 +199,7 @@ def test_ends_with_idle_connections_open_and_leaves_nothing_behind(monkeypatch: 
 def test_two_servers_do_not_share_anything() -> None:
     with serve(echo) as one, serve(lambda asked: (200, HEADERS, b'"other"')) as other:
         assert one != other
-        assert post(connection(one), "/", {})[1]["run"] == 0
+        assert post(connection(one), "/", {})[1]["repeat"] == 0
         assert post(connection(other), "/", {})[1] == "other"
 
 

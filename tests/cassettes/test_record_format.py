@@ -14,8 +14,8 @@ KEY = "0123456789abcdef" * 2
 HEADERS = {"content-type": "application/json"}
 
 
-def answer(body: bytes, run: int = 3, status: int = 200) -> bytes:
-    return record_format.answer_line(KEY, run, status, HEADERS, body).removesuffix(b"\n")
+def answer(body: bytes, repeat: int = 3, status: int = 200) -> bytes:
+    return record_format.answer_line(KEY, repeat, status, HEADERS, body).removesuffix(b"\n")
 
 
 @given(st.binary() | st.text().map(lambda text: json.dumps(text).encode()) | st.text().map(str.encode))
@@ -53,7 +53,7 @@ def test_json_is_kept_as_it_came_but_for_line_breaks() -> None:
 @pytest.mark.parametrize("trap", [b'{"x":",\\"json\\":{}"}', b'{"json":{"text":"base64"}}', b'{"a":",\\"run\\":9,"}'])
 def test_words_of_the_format_inside_a_body_do_not_confuse_the_reader(trap: bytes) -> None:
     assert record_format.read_answer(answer(trap))[2] == trap
-    assert record_format.answer_key_of(answer(trap, run=7)) == (KEY, 7)
+    assert record_format.answer_key_of(answer(trap, repeat=7)) == (KEY, 7)
 
 
 @pytest.mark.parametrize("run", [0, 9, 10, 12345])

@@ -114,7 +114,7 @@ def test_an_answer_that_should_not_have_been_stored_is_found(root: Path) -> None
     recorded(root, CALLS[:1])
     path = root / f"{CELL}.jsonl"
     path.write_bytes(path.read_bytes() + record_format.answer_line(CALLS[0].key, 1, 429, {}, b'{"error":{}}'))
-    assert any("run 1 is not an answer: HTTP status 429" in fault for fault in faults(root))
+    assert any("repeat 1 is not an answer: HTTP status 429" in fault for fault in faults(root))
 
 
 def test_a_request_stored_under_a_wrong_key_is_found(root: Path) -> None:
@@ -209,9 +209,8 @@ def test_a_file_without_a_header_cannot_be_compacted(path: Path) -> None:
 
 
 def test_a_rewrite_that_fails_leaves_the_old_file(path: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from recuse.cassettes.writer import replace_file
-
     from recuse.cassettes import StorageError
+    from recuse.cassettes.writer import replace_file
 
     before = files(root)
 
