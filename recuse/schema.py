@@ -235,7 +235,7 @@ class Estimate:
     """A measured number with how sure it is and what it rests on.
 
     Undefined is `value = nan` with a `note` that says why, never 0 and never 1. `over` names the resampling unit:
-    "items", "clusters", "runs" (these texts only; the judge's sampling varies) or "calls"; `clusters` says, in the
+    "items", "clusters", "repeats" (these texts only; the judge's sampling varies) or "calls"; `clusters` says, in the
     plural, what clusters are: "stories".
     """
 
@@ -245,7 +245,8 @@ class Estimate:
     high: float = math.nan
     level: float = 0.95
     unit: str = ""
-    over: Literal["items", "clusters", "runs", "calls"] = "items"
+    span: float | None = None  # range of the scale, in `unit`: what a limit given as a share of the range is a share of
+    over: Literal["items", "clusters", "repeats", "calls"] = "items"
     n: int
     n_clusters: int | None = None
     clusters: str = ""

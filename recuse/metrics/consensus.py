@@ -1,339 +1,447 @@
 """Consensus deviation: how far a judge's score lies from the mean of all other judges on the same text.
 
-    Bias(i, j) = s_ij - 1/(n-1) sum_{k != i} s_kj,    s_ij = mean over the runs of judge i on target j
+    Bias(i, u) = s_iu - mean over the judges k != i with a score of u of s_ku,    s_iu = mean over repeats
 
 Merchant-risk paper, secs. 4.1-4.3 and appendix F. The judge itself is left out of its reference, so its own score moves
-its bias one for one; including it would shrink every bias by (n - 1) / n. Columns add up to zero: the measure is
-relative, and a panel that is lenient as a whole shows nothing here.
+its bias one for one; including it would shrink every bias by (n - 1) / n. Deviations on a text add up to zero: the
+measure is relative, and a panel that is lenient as a whole shows nothing here. A missing score costs the judge it
+belongs to; the others' reference is the judges that did score the text.
 
-Texts are fixed, one per target, so every interval is over runs: how far would new runs of the same judges on the same
-texts move the number? Var Bias(i, j) = s2_ij / R_ij + sum_k s2_kj / R_kj / (n - 1)^2, with Welch-Satterthwaite
-degrees of freedom. `own` maps a judge to the target it wrote; judges without one are peers only.
+Where every target has one text, intervals are over repeats: how far would new replies of the same judges on the same
+texts move the number? Var Bias(i, u) = s2_iu / R_iu + sum_k s2_ku / R_ku / (n - 1)^2, with Welch-Satterthwaite degrees
+of freedom. Otherwise they are over items: Student's t of the deviations, items (or what they share) as clusters.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from recuse.metrics.cells import WELCH, Cells, Floats, cells_of, conditions_of
-from recuse.metrics.estimates import RUNS_ONLY, estimated, number, table, undefined
+from recuse.metrics.estimates import THESE_TEXTS, estimated, matrix, number, table, undefined
+from recuse.metrics.measure import measure
+from recuse.ratings import Cells, Ratings
 from recuse.schema import Estimate, Estimates
 from recuse.statistics import distributions, resampling
+from recuse.statistics.clusters import difference_of_means
+from recuse.statistics.distributions import Student
 
-if TYPE_CHECKING:
-    import pandas as pd
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
-TOTAL = "total"
-CRITERIA_MEAN = "criteria_mean"
-Own = Mapping[str, str]
-
+WELCH = "linear contrast of cell means, Welch-Satterthwaite t"
+OVER_ITEMS = "mean deviation over texts, cluster-robust t over items"
 ONE_JUDGE = "no consensus: one judge"
 ZERO = 1e-9
 """Biases closer to 0 than this (points) have no direction; smaller ones are rounding."""
 
-
-def with_criteria_mean(ratings: pd.DataFrame, criteria: Iterable[str], name: str = CRITERIA_MEAN) -> pd.DataFrame:
-    """The table with one more row per run: criterion `name`, the mean of that run's scores on `criteria`.
-
-    A run with all of them usable gets the mean; any other gets a row that carries its first failure and no score, so
-    that it is counted as excluded and never averaged from what is left of it.
-    """
-    import pandas as pd
-
-    wanted = list(criteria)
-    keys = [column for column in ratings.columns if column not in ("criterion", "score", "response", "status")]
-    rows = ratings[ratings["criterion"].isin(wanted)]
-    failure = rows["status"].where(rows["status"] != "ok")
-    runs = rows.assign(failure=failure).groupby(keys, sort=False, dropna=False)
-    added = runs.agg(score=("score", "mean"), failure=("failure", "first"), size=("criterion", "size")).reset_index()
-    complete = added["failure"].isna() & (added["size"] == len(wanted))
-    added["status"] = added["failure"].where(added["failure"].notna(), "unparsed").where(~complete, "ok")
-    # rounded far below any scale's step: the same five scores in another order must give the same mean
-    added["score"] = added["score"].round(12).where(complete)
-    added = added.assign(criterion=name, response=None)[list(ratings.columns)]
-    return pd.concat([ratings, added], ignore_index=True) if len(added) else ratings
+SHOWN, HIDDEN = "shown", "hidden"
 
 
 # --------------------------------------------------------------------------- matrices
 
 
-def score_matrix(ratings: pd.DataFrame, own: Own, *, condition: str, criterion: str = TOTAL) -> Estimate:
-    """Mean score of every judge on every target (paper, Fig. 6), as detail `values` with `sd` and `runs`.
+@measure("score_matrix", "mean scores", reading="Mean score of every judge on every target.")
+def score_matrix(ratings: Ratings) -> Estimates:
+    """Mean score of every judge on every target (paper, Fig. 6), by factor level, as detail `values` with `n` usable
+    scores per cell and, where every target has one text, `sd` over repeats.
 
-    The value is the mean of all cells. Cells without a usable run are empty and leave the value undefined."""
-    cells = cells_of(ratings, criterion, condition)
-    detail = cells.matrix(cells.mean, own, sd=cells.sd, runs=cells.runs.astype(float))
-    if not cells.runs.all():
-        return undefined(
-            "score_matrix",
-            "a judge x target cell has no usable run",
-            n=int(cells.runs.sum()),
-            method=WELCH,
-            detail=detail,
-        )
-    return cells.estimate("score_matrix", cells.zeros() + 1 / cells.runs.size, detail=detail)
+    The value is the mean of all cells. Cells without a usable score are empty and leave the value undefined.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"judge": ["a", "b"], "item": "i", "target": "t", "score": [1.0, 3.0]})
+    >>> score_matrix(Ratings.of(frame)).of().value
+    2.0
+    """
+    return Estimates(ratings.within(), {names: _score_matrix(part) for names, part in ratings.each()})
 
 
-def consensus_deviation(ratings: pd.DataFrame, own: Own, *, condition: str, criterion: str = TOTAL) -> Estimate:
-    """Bias(i, j) for every judge and target (paper, Fig. 8); the value is the mean of |Bias| over all cells.
+@measure(
+    "consensus_deviation", "deviation from consensus", signed=True, rank=120,
+    above="departs from its peers|depart from their peers",
+    reading="Each judge's mean score less the mean of the other judges' on the same texts.",
+)  # fmt: skip
+def consensus_deviation(ratings: Ratings) -> Estimates:
+    """Bias(i, j) for every judge and target (paper, Fig. 8), by factor level; the value is the mean of |Bias| over all
+    cells.
 
     Detail, beside the matrix `values` with `low` and `high` per cell: `scores`, `sds`, `consensus` (the self-excluded
-    mean each cell is compared with), `zero_sum` (largest |column sum|, 0 by construction), and `naive`: the deviation
-    from a consensus that includes the judge, and its measured `shrinkage` = (n - 1) / n. The value itself has no
-    interval: absolute values of noise are never 0. Undefined with one judge; `RecuseError` where the grid has holes.
+    mean each cell is compared with), `zero_sum` (largest |column sum|, 0 by construction where nothing is missing), and
+    `naive`: the deviation from a consensus that includes the judge, and its measured `shrinkage` = (n - 1) / n. The
+    value itself has no interval: absolute values of noise are never 0. Undefined with one judge.
     """
-    cells = cells_of(ratings, criterion, condition)
-    if len(cells.judges) < 2:
-        return undefined("consensus_deviation", ONE_JUDGE, n=int(cells.runs.sum()), method=WELCH)
-    cells.require_complete("a consensus")
-    bias, naive = _deviation(cells), cells.mean - cells.mean.mean(axis=0)
-    low, high = cells.intervals(_against_peers(cells))
-    detail = cells.matrix(
-        bias, own, low=low, high=high, scores=cells.mean, sds=cells.sd, consensus=cells.mean - bias,
-        zero_sum=number(np.abs(bias.sum(axis=0)).max()),
-        naive={
-            "values": table(naive), "shrinkage": _shrinkage(naive, bias), "expected": number(1 - 1 / len(cells.judges)),
-        },
-    )  # fmt: skip
-    return Estimate(
-        metric="consensus_deviation", value=float(np.abs(bias).mean()), unit="points",
-        over="runs", n=int(cells.runs.sum()), n_excluded=int(cells.excluded.sum()),
-        method="mean of |self-excluded deviation| over cells",
-        note=f"{RUNS_ONLY}; intervals are per cell", detail=detail,
-    )  # fmt: skip
-
-
-def pair_bias(ratings: pd.DataFrame, *, criterion: str = TOTAL) -> Estimates:
-    """Bias(i, j) as estimates by (judge, target, condition): the cells of `consensus_deviation`, one by one."""
-    return _family(
-        ratings, criterion, "pair_bias", ("judge", "target"),
-        subjects=lambda cells: [(judge, target) for judge in cells.judges for target in cells.targets],
-        weights=lambda cells, pair: _against_peers(cells)(cells.row(pair[0]), cells.column(pair[1])),
-    )  # fmt: skip
+    return Estimates(ratings.within(), {names: _deviation_matrix(part) for names, part in ratings.each()})
 
 
 # --------------------------------------------------------------------------- a judge and its own work
 
 
-def self_bias(ratings: pd.DataFrame, own: Own, *, criterion: str = TOTAL) -> Estimates:
-    """Bias(i, own(i)) for every judge that wrote a target, by (judge, condition); paper, sec. 4.3.1.
+@measure(
+    "self_bias", "self-bias", signed=True, rank=20,
+    above="promotes itself|promote themselves", below="holds itself down|hold themselves down",
+    reading="A judge's score of its own work less its peers' mean for the same work; leniency included.",
+)  # fmt: skip
+def self_bias(ratings: Ratings) -> Estimates:
+    """Mean Bias(i, u) over the texts u that judge i wrote, by judge and factor level; paper, sec. 4.3.1.
 
-    n counts the runs it rests on: the judge's own and those of its peers on that target. Undefined with one judge;
-    `RecuseError` where the judge x target grid has holes or an author is not in the ratings.
+    Over repeats, n counts the repeats it rests on, the judge's own and those of its peers on that text; over items, the
+    items. Undefined with one judge, and where no text of its own has a usable score of its own and of a peer.
+
+    >>> import pandas as pd
+    >>> rows = [("x", 9.0), ("y", 8.0), ("z", 7.0)]
+    >>> frame = pd.DataFrame(rows, columns=["judge", "score"]).assign(item="i", target="a")
+    >>> self_bias(Ratings.of(frame, authors={"x": "a"})).of(judge="x").value
+    1.5
     """
-    return _family(
-        ratings,
-        criterion,
-        "self_bias",
-        ("judge",),
-        _authors(own),
-        lambda cells, names: _self_weights(cells, names[0], own),
-    )
+    return _family(ratings, "self_bias", _authors, lambda cells, own: (own, None), "text of its own")
 
 
-def leniency(ratings: pd.DataFrame, own: Own, *, criterion: str = TOTAL) -> Estimates:
-    """Mean of Bias(i, j) over the targets j that judge i did not write, by (judge, condition).
+@measure(
+    "leniency", "leniency", signed=True, rank=110,
+    above="is more lenient than its peers|are more lenient than their peers",
+    below="is harsher than its peers|are harsher than their peers",
+    reading="A judge's scores of others' work less its peers' mean for the same work.",
+)  # fmt: skip
+def leniency(ratings: Ratings) -> Estimates:
+    """Mean Bias(i, u) over the texts u that judge i did not write, by judge and factor level.
 
     Covers all judges; undefined for an author with no other target. Relative like every consensus deviation: a peer
     that inflates its own target by d lowers the others' leniency by d / (n - 1) / (number of their targets).
     """
-    return _family(
-        ratings, criterion, "leniency", ("judge",),
-        subjects=lambda cells: [(judge,) for judge in cells.judges],
-        weights=lambda cells, names: _leniency_weights(cells, names[0], own),
-    )  # fmt: skip
+    return _family(ratings, "leniency", _everyone, lambda cells, own: (~own, None), "text of another")
 
 
-def self_preference(ratings: pd.DataFrame, own: Own, *, criterion: str = TOTAL) -> Estimates:
-    """self_bias - leniency, by (judge, condition): what a judge adds on its own text beyond its general level.
+@measure(
+    "self_preference", "self-preference", signed=True, rank=30,
+    above="prefers its own work|prefer their own work", below="disfavours its own work|disfavour their own work",
+    reading="Self-bias less leniency: what a judge adds on its own work beyond its general level.",
+)  # fmt: skip
+def self_preference(ratings: Ratings) -> Estimates:
+    """self_bias - leniency, by judge and factor level: what a judge adds on its own text beyond its general level.
 
     A lenient judge has a positive self-bias without preferring itself; here its level cancels, and so does the quality
     of the texts, since each is compared with the peers' view of the same text.
     """
-
-    def weights(cells: Cells, names: tuple[str, ...]) -> Floats | str:
-        others = _leniency_weights(cells, names[0], own)
-        return others if isinstance(others, str) else _self_weights(cells, names[0], own) - others
-
-    return _family(ratings, criterion, "self_preference", ("judge",), _authors(own), weights)
+    return _family(ratings, "self_preference", _authors, lambda cells, own: (own, ~own), "text of its own")
 
 
 # --------------------------------------------------------------------------- what the name changes
 
 
-def name_effect(
-    ratings: pd.DataFrame, own: Own, *, criterion: str = TOTAL, shown: str = "attributed", hidden: str = "anonymized"
-) -> Estimates:
-    """A - B by (judge,), A and B the self-bias with names shown and hidden (paper, sec. 4.3.2).
+@measure(
+    "name_effect", "effect of the name", signed=True, rank=90,
+    above="is swayed by names|are swayed by names", below="is swayed by names|are swayed by names",
+    reading="Self-bias with names shown less self-bias with names hidden.",
+)  # fmt: skip
+def name_effect(ratings: Ratings) -> Estimates:
+    """A - B by judge, A and B the self-bias with names shown and hidden (paper, sec. 4.3.2).
 
-    Detail: `attributed` A and `anonymized` B; `attenuation_pct` = 100 (1 - |B| / |A|), unrounded, None where A is 0;
-    `direction_kept`, whether A and B have the same sign, None where either is 0. The conditions' runs are independent,
-    so variances add. Undefined where a condition was not asked.
+    Detail: `shown` A and `hidden` B; `attenuation_pct` = 100 (1 - |B| / |A|), unrounded, None where A is 0;
+    `direction_kept`, whether A and B have the same sign, None where either is 0. Over repeats the two are independent
+    and variances add; over items they are paired text by text. Undefined where either was not asked.
     """
-    pairs = _self_bias_pairs(ratings, own, criterion, (shown, hidden))
-    return Estimates(("judge",), {(judge,): _name_effect(a, b) for judge, (a, b) in pairs.items()})
+    found: dict[tuple[str, ...], Estimate] = {}
+    for names, part in ratings.each("names"):
+        for judge, (a, b) in _self_bias_pairs(part).items():
+            found[(judge, *names)] = _name_effect(part, judge, a, b)
+    return Estimates(("judge", *ratings.within("names")), found)
 
 
-def attenuation_mean(
-    ratings: pd.DataFrame, own: Own, *, criterion: str = TOTAL, shown: str = "attributed", hidden: str = "anonymized",
-    seed: int = resampling.SEED, draws: int = 9999,
-) -> Estimate:  # fmt: skip
+@measure(
+    "attenuation", "attenuation", unit="%", rank=95,
+    reading="By how many per cent self-bias shrinks when names are hidden, on average over judges.",
+)  # fmt: skip
+def attenuation_mean(ratings: Ratings, seed: int = resampling.SEED, draws: int = 9999) -> Estimates:
     """Mean over judges of the unrounded attenuation_pct of `name_effect`: 26.5 for the paper, which prints 25.8.
 
-    A ratio has no simple law, so the interval is a percentile bootstrap over runs, redrawn within every cell. Judges
-    without a direction (A = 0) have no ratio and are left out; one near 0 makes the interval very wide. For biases
-    like the paper's it covers 94 % at nominal 95 %, missing almost always on the low side. Detail: `judges` with their
-    own percentages, and `left_out`.
+    A ratio has no simple distribution, so the interval is a percentile bootstrap over repeats, redrawn within every
+    cell; where items vary there is none. Judges without a direction (A = 0) have no ratio and are left out; one near 0
+    makes the interval very wide. For biases like the paper's it covers 94 % at nominal 95 %, missing almost always on
+    the low side. Detail: `judges` with their own percentages, and `left_out`.
     """
-    method = "mean of 100 (1 - |B| / |A|), percentile bootstrap over runs within cells"
-    pairs = _self_bias_pairs(ratings, own, criterion, (shown, hidden))
-    kept = {j: pair for j, pair in pairs.items() if all(e.defined for e in pair) and abs(pair[0].value) > ZERO}
-    if not kept:
-        return undefined("attenuation", "no judge with a self-bias to attenuate", method=method)
-    each = {judge: _attenuation(a.value, b.value) for judge, (a, b) in kept.items()}
-    a, b = (_redrawn_self_bias(ratings, own, criterion, c, list(kept), seed, draws) for c in (shown, hidden))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        redrawn = np.mean(100 * (1 - np.abs(b) / np.abs(a)), axis=1)
-    law = resampling.percentile(math.fsum(each.values()) / len(each), redrawn)
-    return estimated(
-        "attenuation", law.value, law, unit="%", method=method, seed=seed, note=RUNS_ONLY,
-        n=sum(e.n for pair in kept.values() for e in pair),
-        n_excluded=sum(e.n_excluded for pair in kept.values() for e in pair),
-        detail={
-            "judges": {judge: number(value) for judge, value in each.items()},
-            "left_out": [judge for judge in pairs if judge not in kept],
-        },
-    )  # fmt: skip
+    within = ratings.within("names")
+    return Estimates(within, {names: _attenuation_mean(part, seed, draws) for names, part in ratings.each("names")})
 
 
-# --------------------------------------------------------------------------- weights
+# --------------------------------------------------------------------------- deviations and their distributions
 
 
-def _deviation(cells: Cells) -> Floats:
-    weights = _against_peers(cells)
-    values = [
-        [cells.contrast(weights(i, j)).value for j in range(len(cells.targets))] for i in range(len(cells.judges))
-    ]
-    return np.array(values, dtype=float)
+def deviations(cells: Cells) -> Floats:
+    """Bias of every judge on every text, shape (J, U); NaN without a score of its own or of a peer."""
+    there = np.isfinite(cells.mean)
+    sums, counts = np.where(there, cells.mean, 0.0).sum(axis=0), there.sum(axis=0)
+    peers = np.divide(sums - np.where(there, cells.mean, 0.0), counts - there, out=np.full(there.shape, np.nan),
+                      where=counts - there > 0)  # fmt: skip
+    bias: Floats = cells.mean - peers
+    return bias
 
 
-def _against_peers(cells: Cells) -> Callable[[int, int], Floats]:
-    """Weights of Bias(i, j): 1 on the judge's own cell, -1 / (n - 1) on each peer's."""
-
-    def weights(i: int, j: int) -> Floats:
-        w = cells.zeros()
-        w[:, j] = -1 / (len(cells.judges) - 1)
-        w[i, j] = 1.0
-        return w
-
-    return weights
-
-
-def _self_weights(cells: Cells, judge: str, own: Own) -> Floats:
-    return _against_peers(cells)(cells.row(judge), cells.column(own[judge]))
+def peer_weights(cells: Cells, judge: int, weights: Floats) -> Floats:
+    """Cell weights, shape (J, U), of sum_u weights[u] Bias(judge, u): 1 on the judge's own cell of u, and -1 shared
+    equally by the peers that scored it."""
+    there = np.isfinite(cells.mean)
+    there[judge] = False
+    counts = there.sum(axis=0)
+    shared = np.divide(weights, counts, out=np.zeros(len(weights)), where=counts > 0)
+    full = np.where(there, -shared, 0.0)
+    full[judge] = weights
+    return full
 
 
-def _leniency_weights(cells: Cells, judge: str, own: Own) -> Floats | str:
-    others = [j for j, target in enumerate(cells.targets) if target != own.get(judge)]
-    if not others:
-        return "no target that is not its own"
-    i, weights = cells.row(judge), _against_peers(cells)
-    mean: Floats = np.mean([weights(i, j) for j in others], axis=0)
-    return mean
+def _distribution(cells: Cells, judge: int, plus: Mask, minus: Mask | None, bias: Floats) -> Student:
+    """Of the mean deviation over the texts `plus`, less that over `minus`."""
+    if cells.fixed:
+        weights = plus / plus.sum() - (0.0 if minus is None else minus / minus.sum())
+        full = peer_weights(cells, judge, np.asarray(weights, dtype=float))
+        return distributions.contrast(full, cells.mean, cells.variance, cells.count)
+    return difference_of_means(bias, plus, minus, cells.clusters)
+
+
+def _estimate(
+    cells: Cells, metric: str, judge: int, bias: Floats, plus: Mask, minus: Mask | None, missing: str
+) -> Estimate:
+    wanted = plus if minus is None else plus | minus
+    about: dict[str, Any] = {
+        "over": cells.over, "unit": cells.scale.unit, "span": cells.scale.span,
+        "method": WELCH if cells.fixed else OVER_ITEMS, "clusters": cells.clusters_called,
+    }  # fmt: skip
+    usable = np.isfinite(bias)
+    plus, minus = plus & usable, None if minus is None else minus & usable
+    if not plus.any() or (minus is not None and not minus.any()):
+        what = missing if not plus.any() else "text of another"
+        why = ONE_JUDGE if len(cells.judges) < 2 else _nothing(cells, judge, wanted, what)
+        return undefined(metric, why, n=int(cells.count[judge].sum()), n_excluded=int(cells.lost[judge].sum()), **about)
+    used = plus if minus is None else plus | minus
+    distribution = _distribution(cells, judge, plus, minus, bias)
+    about |= {"note": THESE_TEXTS} if cells.fixed else {}
+    if cells.over == "clusters":
+        about["n_clusters"] = len(np.unique(cells.clusters[used]))
+    n = int(cells.count[:, used].sum()) if cells.fixed else len(np.unique(cells.items[used]))
+    lost = int(cells.lost[:, wanted].sum()) if cells.fixed else int((wanted & ~usable).sum())
+    return estimated(metric, distribution.value, distribution, n=n, n_excluded=lost, **about)
+
+
+def _nothing(cells: Cells, judge: int, wanted: Mask, what: str) -> str:
+    """Why no deviation could be had."""
+    if not wanted.any():
+        return f"there is no {what}"
+    lost = cells.lost_by
+    told = "; ".join(
+        f"{target}: {', '.join(f'{count} {status}' for status, count in counts.items())}"
+        for (name, target), counts in lost.items()
+        if name == cells.judges[judge]
+    )
+    return f"no {what} has a usable score of its own and of a peer" + (f" ({told})" if told else "")
 
 
 # --------------------------------------------------------------------------- families
 
 
 def _family(
-    ratings: pd.DataFrame,
-    criterion: str,
+    ratings: Ratings,
     metric: str,
-    by: tuple[str, ...],
-    subjects: Callable[[Cells], Iterable[tuple[str, ...]]],
-    weights: Callable[[Cells, tuple[str, ...]], Floats | str],
+    subjects: Callable[[Ratings, Cells], Iterable[str]],
+    sides: Callable[[Cells, Mask], tuple[Mask, Mask | None]],
+    missing: str,
 ) -> Estimates:
-    """One contrast per subject and condition; a text instead of weights says why there is none."""
+    """One contrast per judge and factor level: mean deviation on one side of the texts, less that on the other."""
     found: dict[tuple[str, ...], Estimate] = {}
-    for condition in conditions_of(ratings):
-        cells = cells_of(ratings, criterion, condition)
-        alone = len(cells.judges) < 2
-        if not alone:
-            cells.require_complete("a consensus")
-        for names in subjects(cells):
-            chosen = ONE_JUDGE if alone else weights(cells, names)
-            found[(*names, condition)] = (
-                undefined(metric, chosen, n=int(cells.runs.sum()), method=WELCH)
-                if isinstance(chosen, str)
-                else cells.estimate(metric, chosen)
-            )
-    return Estimates((*by, "condition"), found)
+    for names, part in ratings.each():
+        cells = part.cells()
+        bias = part.remember(deviations, lambda cells=cells: deviations(cells))
+        for judge in subjects(part, cells):
+            row, (plus, minus) = cells.row(judge), sides(cells, cells.texts_of(part.authors.get(judge)))
+            found[(judge, *names)] = _estimate(cells, metric, row, bias[row], plus, minus, missing)
+    return Estimates(("judge", *ratings.within()), found)
 
 
-def _authors(own: Own) -> Callable[[Cells], Iterable[tuple[str]]]:
-    """The judges that wrote a target; `RecuseError` where one, or its target, is not in the ratings."""
-
-    def subjects(cells: Cells) -> Iterable[tuple[str]]:
-        for judge, target in own.items():
-            cells.row(judge), cells.column(target)
-        return [(judge,) for judge in own]
-
-    return subjects
+def _everyone(ratings: Ratings, cells: Cells) -> Sequence[str]:
+    return cells.judges
 
 
-def _self_bias_pairs(
-    ratings: pd.DataFrame, own: Own, criterion: str, conditions: tuple[str, str]
-) -> dict[str, tuple[Estimate, Estimate]]:
-    missing = [c for c in conditions if c not in conditions_of(ratings)]
+def _authors(ratings: Ratings, cells: Cells) -> list[str]:
+    return [judge for judge in ratings.own() if judge in cells.judges]
+
+
+# --------------------------------------------------------------------------- matrices of one part
+
+
+def _score_matrix(part: Ratings) -> Estimate:
+    cells = part.cells()
+    counts = _counts(cells)
+    sd = {"sd": cells.by_target(np.sqrt(cells.variance))} if cells.fixed else {}
+    detail = _matrix(part, cells, cells.by_target(cells.mean), n=counts, **sd)
+    about: dict[str, Any] = {"n": int(cells.count.sum()), "n_excluded": int(cells.lost.sum()), "unit": cells.scale.unit,
+                             "method": "mean of the judge x target means", "over": cells.over}  # fmt: skip
+    if not counts.all():
+        return undefined("score_matrix", "a judge has no usable score of some target", detail=detail, **about)
+    if cells.fixed:
+        weights = np.full(cells.mean.shape, 1 / cells.mean.size)
+        distribution = distributions.contrast(weights, cells.mean, cells.variance, cells.count)
+        return estimated("score_matrix", distribution.value, distribution, detail=detail, note=THESE_TEXTS, **about)
+    value = float(cells.by_target(cells.mean).mean())
+    return Estimate(metric="score_matrix", value=value, detail=detail, note="a mean of means, no interval", **about)
+
+
+def _deviation_matrix(part: Ratings) -> Estimate:
+    cells = part.cells()
+    n = int(cells.count.sum())
+    if len(cells.judges) < 2:
+        return undefined("consensus_deviation", ONE_JUDGE, n=n, method=WELCH, over=cells.over)
+    each = deviations(cells)
+    bias, means = cells.by_target(each), cells.by_target(cells.mean)
+    naive = cells.by_target(cells.mean - np.nanmean(np.where(np.isfinite(cells.mean), cells.mean, np.nan), axis=0))
+    low, high = _intervals(cells, each)
+    sds = {"sds": cells.by_target(np.sqrt(cells.variance))} if cells.fixed else {}
+    detail = _matrix(
+        part, cells, bias, low=low, high=high, scores=means, **sds, consensus=means - bias,
+        zero_sum=number(np.abs(np.nansum(bias, axis=0)).max()),
+        naive={
+            "values": table(naive), "shrinkage": _shrinkage(naive, bias), "expected": number(1 - 1 / len(cells.judges)),
+        },
+    )  # fmt: skip
+    about: dict[str, Any] = {
+        "n": n, "n_excluded": int(cells.lost.sum()), "unit": cells.scale.unit, "over": cells.over,
+        "method": "mean of |self-excluded deviation| over cells", "detail": detail,
+    }  # fmt: skip
+    if not np.isfinite(bias).any():
+        return undefined("consensus_deviation", "no text has usable scores of two judges", **about)
+    where = f"{THESE_TEXTS}; " if cells.fixed else ""
+    return Estimate(
+        metric="consensus_deviation", value=float(np.nanmean(np.abs(bias))), note=f"{where}intervals are per cell",
+        **about,
+    )  # fmt: skip
+
+
+def _intervals(cells: Cells, each: Floats, level: float = 0.95) -> tuple[Floats, Floats]:
+    """Ends of the interval of every judge x target deviation."""
+    ends = np.full((2, len(cells.judges), len(cells.target_names)), np.nan)
+    for t, target in enumerate(cells.target_names):
+        texts = cells.texts_of(target)
+        for j in range(len(cells.judges)):
+            plus = texts & np.isfinite(each[j])
+            if plus.any():
+                ends[:, j, t] = _distribution(cells, j, plus, None, each[j]).interval(level)
+    return ends[0], ends[1]
+
+
+def _counts(cells: Cells) -> Floats:
+    return np.array(
+        [[cells.count[j, cells.targets == t].sum() for t in range(len(cells.target_names))] for j in range(len(cells.judges))],
+        dtype=float,
+    )  # fmt: skip
+
+
+def _matrix(part: Ratings, cells: Cells, values: Floats, **more: Any) -> dict[str, Any]:
+    return matrix(cells.judges, cells.target_names, values, part.own(), criterion=cells.criterion, **more)
+
+
+def _shrinkage(naive: Floats, bias: Floats) -> float | None:
+    """Least-squares factor between the two matrices; None where every bias is 0."""
+    there = np.isfinite(naive) & np.isfinite(bias)
+    scale = float((bias[there] ** 2).sum())
+    return number(float((naive[there] * bias[there]).sum()) / scale) if scale > ZERO else None
+
+
+# --------------------------------------------------------------------------- names
+
+
+def _self_bias_pairs(part: Ratings) -> dict[str, tuple[Estimate, Estimate]]:
+    """Self-bias with names shown and hidden, of every author."""
+    judges = list(part.own())
+    missing = [level for level in (SHOWN, HIDDEN) if level not in part.levels("names")]
     if missing:
-        nothing = undefined("self_bias", f"nothing was asked under condition {' and '.join(missing)}", method=WELCH)
-        return dict.fromkeys(own, (nothing, nothing))
-    found = self_bias(ratings[ratings["condition"].isin(conditions)], own, criterion=criterion)
-    a, b = conditions
-    return {judge: (found.of(judge=judge, condition=a), found.of(judge=judge, condition=b)) for judge in own}
+        why = f"nothing was asked with names {' and '.join(missing)}"
+        nothing = undefined("self_bias", why, method=WELCH, over="repeats")
+        return dict.fromkeys(judges, (nothing, nothing))
+    found = self_bias(part)
+    return {judge: (found.of(judge=judge, names=SHOWN), found.of(judge=judge, names=HIDDEN)) for judge in judges}
 
 
-def _name_effect(a: Estimate, b: Estimate) -> Estimate:
+def _name_effect(part: Ratings, judge: str, a: Estimate, b: Estimate) -> Estimate:
     if not (a.defined and b.defined):
         worse = a if not a.defined else b
-        return undefined("name_effect", worse.note.removeprefix("undefined: "), n=a.n + b.n, method=WELCH)
-    assert isinstance(a.distribution, distributions.Student)
-    assert isinstance(b.distribution, distributions.Student)
+        why = worse.note.removeprefix("undefined: ")
+        return undefined("name_effect", why, n=a.n + b.n, method=worse.method, over=worse.over)
     directed = abs(a.value) > ZERO and abs(b.value) > ZERO
     detail = {
-        "attributed": number(a.value),
-        "anonymized": number(b.value),
+        "shown": number(a.value),
+        "hidden": number(b.value),
         "attenuation_pct": number(_attenuation(a.value, b.value)) if abs(a.value) > ZERO else None,
         "direction_kept": (a.value > 0) == (b.value > 0) if directed else None,
     }
-    law = a.distribution.minus(b.distribution)
+    if a.over == "repeats":
+        assert isinstance(a.distribution, Student)
+        assert isinstance(b.distribution, Student)
+        distribution, n, note = a.distribution.minus(b.distribution), a.n + b.n, THESE_TEXTS
+    else:
+        distribution, n, note = *_paired_by_name(part, judge), ""
     return estimated(
-        "name_effect", law.value, law, n=a.n + b.n, n_excluded=a.n_excluded + b.n_excluded, unit="points",
-        method=WELCH, note=RUNS_ONLY, detail=detail,
+        "name_effect", a.value - b.value, distribution, n=n, n_excluded=a.n_excluded + b.n_excluded, unit=a.unit,
+        span=a.span, over=a.over, method=a.method, note=note, detail=detail,
     )  # fmt: skip
+
+
+def _paired_by_name(part: Ratings, judge: str) -> tuple[Student, int]:
+    """Of the deviations with names shown less those with names hidden, on the own texts judged either way."""
+    per_level = []
+    for level in (SHOWN, HIDDEN):
+        cells = part.where(names=level).cells()
+        bias, own = deviations(cells)[cells.row(judge)], cells.texts_of(part.authors[judge])
+        per_level.append({
+            (cells.item_names[i], cells.cluster_names[c]): value
+            for i, c, value in zip(cells.items[own], cells.clusters[own], bias[own], strict=True)
+        })  # fmt: skip
+    both = [key for key in per_level[0] if key in per_level[1]]
+    changes = np.array([per_level[0][key] - per_level[1][key] for key in both], dtype=float)
+    clusters = np.unique([cluster for _, cluster in both], return_inverse=True)[1] if both else np.zeros(0, dtype=int)
+    usable = np.isfinite(changes)
+    return difference_of_means(changes, usable, None, np.asarray(clusters)), int(usable.sum())
 
 
 def _attenuation(a: float, b: float) -> float:
     return 100 * (1 - abs(b) / abs(a))
 
 
-def _redrawn_self_bias(
-    ratings: pd.DataFrame, own: Own, criterion: str, condition: str, judges: list[str], seed: int, draws: int
-) -> Floats:
-    """Self-biases of `judges` on resampled runs; shape (draws, judges)."""
-    cells = cells_of(ratings, criterion, condition)
+def _attenuation_mean(part: Ratings, seed: int, draws: int) -> Estimate:
+    method = "mean of 100 (1 - |B| / |A|), percentile bootstrap over repeats within cells"
+    pairs = _self_bias_pairs(part)
+    kept = {j: pair for j, pair in pairs.items() if all(e.defined for e in pair) and abs(pair[0].value) > ZERO}
+    if not kept:
+        return undefined("attenuation", "no judge with a self-bias to attenuate", method=method, over="repeats")
+    each = {judge: _attenuation(a.value, b.value) for judge, (a, b) in kept.items()}
+    value = math.fsum(each.values()) / len(each)
+    estimates = [e for pair in kept.values() for e in pair]
+    about: dict[str, Any] = {
+        "n": sum(e.n for e in estimates), "n_excluded": sum(e.n_excluded for e in estimates), "unit": "%",
+        "over": estimates[0].over, "method": method, "detail": {
+            "judges": {judge: number(percent) for judge, percent in each.items()},
+            "left_out": [judge for judge in pairs if judge not in kept],
+        },
+    }  # fmt: skip
+    if estimates[0].over != "repeats":
+        return Estimate(metric="attenuation", value=value, note="no interval: a ratio over items has no method here", **about)
+    a, b = (_redrawn_self_bias(part, level, list(kept), seed, draws) for level in (SHOWN, HIDDEN))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        redrawn = np.mean(100 * (1 - np.abs(b) / np.abs(a)), axis=1)
+    return estimated("attenuation", value, resampling.percentile(value, redrawn), seed=seed, note=THESE_TEXTS, **about)
+
+
+SEEDS = {SHOWN: "attributed", HIDDEN: "anonymized"}
+"""What the draws of either level are named after: as in the first edition, whose published intervals stand."""
+
+
+def _redrawn_self_bias(part: Ratings, level: str, judges: list[str], seed: int, draws: int) -> Floats:
+    """Self-biases of `judges` on resampled repeats; shape (draws, judges)."""
+    cells = part.where(names=level).cells()
     flat = [cell for row in cells.scores for cell in row]
-    means = resampling.resampled_means(flat, resampling.generator(seed, "attenuation", condition), draws)
-    weights = np.column_stack([_self_weights(cells, judge, own).ravel() for judge in judges])
-    redrawn: Floats = means @ weights
+    means = resampling.resampled_means(flat, resampling.generator(seed, "attenuation", SEEDS[level]), draws)
+    columns = []
+    for judge in judges:
+        own = cells.texts_of(part.authors[judge])
+        columns.append(peer_weights(cells, cells.row(judge), own / own.sum()).ravel())
+    redrawn: Floats = means @ np.column_stack(columns)
     return redrawn
-
-
-def _shrinkage(naive: Floats, bias: Floats) -> float | None:
-    """Least-squares factor between the two matrices; None where every bias is 0."""
-    scale = float((bias**2).sum())
-    return number(float((naive * bias).sum()) / scale) if scale > ZERO else None

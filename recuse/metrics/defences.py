@@ -182,7 +182,7 @@ def stopped(outcomes: pd.DataFrame, blocks: pd.DataFrame, over: Over | None = No
 
 
 def clean_blocked(blocks: pd.DataFrame) -> Estimates:
-    """Share of clean texts that a defence blocks, by (defence,); `blocks` needs a column story, interval over stories.
+    """Share of clean texts that a defence blocks, by (defence,); `blocks` needs a column story, interval over clusters.
     For the committee: share of clean texts (per judge) that it grades otherwise."""
     require_columns(blocks, "defence", "item", "story", "blocked", what="table of blocks")
     return Estimates(("defence",), {

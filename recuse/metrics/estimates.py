@@ -14,13 +14,10 @@ from recuse.schema import Estimate, RecuseError, Distribution
 if TYPE_CHECKING:
     import pandas as pd
 
-Over = Literal["items", "clusters", "runs", "calls"]
+Over = Literal["items", "clusters", "repeats", "calls"]
 
-STORIES = "stories"
-"""What observations are clustered by, unless a measure says otherwise: texts on one story share its difficulties."""
-
-RUNS_ONLY = "over runs: these texts only"
-"""Where every target has one fixed text, a repetition draws new runs of the judge, not new texts."""
+THESE_TEXTS = "over repeats: these texts only"
+"""Where every target has one fixed text, a repetition draws new replies of the judge, not new texts."""
 
 
 class Law(Distribution, Protocol):
@@ -37,10 +34,10 @@ def estimated(
     *,
     n: int,
     method: str,
-    over: Over = "runs",
+    over: Over = "items",
     note: str = "",
     level: float = 0.95,
-    clusters: str = STORIES,
+    clusters: str = "clusters",
     **more: Any,
 ) -> Estimate:
     """The estimate with its interval at `level`; where the law has none, the note says why."""
@@ -54,7 +51,7 @@ def estimated(
 
 
 def undefined(
-    metric: str, why: str, *, n: int = 0, method: str, over: Over = "runs", clusters: str = STORIES, **more: Any
+    metric: str, why: str, *, n: int = 0, method: str, over: Over = "items", clusters: str = "clusters", **more: Any
 ) -> Estimate:
     """An estimate that could not be made: NaN, and the reason in its note."""
     return Estimate(

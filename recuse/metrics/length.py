@@ -7,7 +7,7 @@ against its length, so that quality cancels whatever it is (`length_coefficient`
 peers' mean as a covariate instead would let quality that few peers measure badly leak into the coefficient. The price:
 a preference that all judges share does not show there; it does in the twins. `same_length_reference` measures a remedy.
 
-Lengths are words. Coefficients are per doubling of the number of words. Intervals are over stories.
+Lengths are words. Coefficients are per doubling of the number of words. Intervals are over clusters.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = [
     "duel_length_coefficient", "length_coefficient", "padding_preference", "same_length_reference", "word_counts",
 ]  # fmt: skip
 
-FITTED = "least squares, jackknife over stories, Student's t"
+FITTED = "least squares, jackknife over clusters, Student's t"
 REFERENCES = ("any", "same_length", "change")
 
 
@@ -75,7 +75,7 @@ def length_coefficient(
 
     `words` has columns item, target, words. Quality and everything else the peers see in the text cancels on the left
     side; story_i takes up a level per story, author_t a taste for (or against) an author, the judge itself included.
-    Jackknife over stories. Fair judges of texts whose quality goes with their length are found significant at 5 % in
+    Jackknife over clusters. Fair judges of texts whose quality goes with their length are found significant at 5 % in
     about 5 % of cases (simulated panels of 4 judges, 30 stories, 4 authors); nearly all of them without the peers. One
     thing it cannot tell from a bias: a judge that tells good from bad more sharply than its peers adds more to the
     better texts, and so to longer ones where those are the better. The twins decide.
@@ -228,7 +228,7 @@ def _by_text(kept: pd.DataFrame) -> pd.DataFrame:
 
 
 def _referenced(texts: pd.DataFrame, reference: str, judged: int, lost: int) -> Estimate:
-    method = "mean over texts, cluster-robust t over stories"
+    method = "mean over texts, cluster-robust t over clusters"
     if texts.empty:
         why = "no pair was judged in both orders by the judge and a peer"
         if judged:

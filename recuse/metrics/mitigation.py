@@ -49,7 +49,7 @@ from recuse.metrics.grids import (
 from recuse.metrics.peer_rank import duel_wins, graded_wins, peer_rank
 from recuse.metrics.self_preference import contrast, self_received_given
 from recuse.schema import Estimate, Estimates, RecuseError
-from recuse.statistics.clusters import OverStories, clustered_mean
+from recuse.statistics.clusters import OverClusters, clustered_mean
 from recuse.statistics.paired import METHOD, Paired, significant
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def what_if(
 
 def position_calibration(ratings: pd.DataFrame, items: pd.DataFrame, own: Own) -> Estimates:
     """Change of a judge's own-text excess when both orders are asked instead of "ab" alone, by (judge, mitigation), the
-    latter always "position_calibration"; `before` and `after` in detail, interval over stories.
+    latter always "position_calibration"; `before` and `after` in detail, interval over clusters.
 
     Excess per pair: own text's credit by the judge minus its mean credit by peers that wrote neither text, all scored
     in the same way. Verdicts under several labels and runs are averaged first."""
@@ -230,7 +230,7 @@ def _s_minus_r(grid: Grid, row: int, column: int) -> Floats:
 
 
 def _calibrated(table: pd.DataFrame, judge: str, own: Own) -> Estimate:
-    metric, method = "own_win_excess_change", "mean of paired differences, cluster-robust t over stories"
+    metric, method = "own_win_excess_change", "mean of paired differences, cluster-robust t over clusters"
     mine = table[(table["judge"] == judge) & ((table["a"] == own[judge]) | (table["b"] == own[judge]))]
     wrote = table["judge"].map(lambda name: own.get(name, ""))
     neutral = table[(wrote != table["a"]) & (wrote != table["b"])]
@@ -251,7 +251,7 @@ def _calibrated(table: pd.DataFrame, judge: str, own: Own) -> Estimate:
     )  # fmt: skip
 
 
-def _interval(law: OverStories) -> dict[str, float | None]:
+def _interval(law: OverClusters) -> dict[str, float | None]:
     low, high = law.interval(0.95)
     return {"value": number(law.value), "low": number(low), "high": number(high)}
 

@@ -2,7 +2,7 @@
 
 Every pair is asked in both orders, so what a text is worth cancels and what is left belongs to the slot. Asking with
 the names of the slots swapped as well tells the slot from the letter it carries: a judge that likes "A" follows the
-letter into the second slot, one that likes what it reads first does not. Intervals are over stories, which share their
+letter into the second slot, one that likes what it reads first does not. Intervals are over clusters, which share their
 texts between pairs. Source: thesis on bias in LLM self-evaluation, sec. 2.1, after Wang et al. (2023, arXiv:2305.17926)
 and Shi et al. (2025, arXiv:2406.07791).
 
@@ -68,7 +68,7 @@ def first_pick_share(ratings: pd.DataFrame, items: pd.DataFrame) -> Estimates:
     """Share of verdicts for the first slot among those that name a winner, by (judge,); 0.5 without a preference.
 
     Over pairs with both verdicts usable, so that each text stood first as often as second; n counts the decided
-    verdicts. Undefined where all are ties. The two verdicts of a pair hang together, which the interval over stories
+    verdicts. Undefined where all are ties. The two verdicts of a pair hang together, which the interval over clusters
     allows for.
     """
 
@@ -155,7 +155,7 @@ def gap_effect(ratings: pd.DataFrame, items: pd.DataFrame, bins: tuple[float, ..
     be a tie and so have a small gap by construction. Detail `bins`: gap from, to, pairs, share sensitive. Undefined
     with one judge, and where all gaps are equal.
     """
-    method = "least-squares slope with intercept, jackknife over stories, Student's t"
+    method = "least-squares slope with intercept, jackknife over clusters, Student's t"
     pairs = both_orders(verdicts_of(ratings, items))
     pairs = pairs[~people(pairs["judge"])]
     found: dict[tuple[str, ...], Estimate] = {}

@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
 __all__ = ["grade_on_predictability", "own_predictability"]
 
-SLOPE = "least squares with a level per story, jackknife over stories, Student's t"
+SLOPE = "least squares with a level per story, jackknife over clusters, Student's t"
 
 
 def own_predictability(likelihoods: pd.DataFrame, own: Own) -> Estimates:
     """How much easier its own text is for a judge than for its peers, beyond texts that neither wrote, by (judge,), in
-    bits per character: the controlled contrast of `recuse.metrics.self_preference` on q, mean over stories, paired t.
+    bits per character: the controlled contrast of `recuse.metrics.self_preference` on q, mean over clusters, paired t.
 
     `likelihoods` are ratings of protocol `text_perplexity`. Above 0: its own text is the easier for it. Detail: the
     judge's bits per character on its `own` texts and on `others`', on the same stories, and p.

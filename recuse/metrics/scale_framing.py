@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["direction_insensitivity", "self_preference_change", "shift", "shift_by_target"]
 
 ONE_FRAMING = "it was asked under one framing only"
-SHIFT = "mean of paired differences, cluster-robust t over stories, half a story a grade up and down added"
+SHIFT = "mean of paired differences, cluster-robust t over clusters, half a story a grade up and down added"
 INSENSITIVE = f"share of same digits minus share of mirrored digits; {BOUNDED}"
 
 
@@ -44,7 +44,7 @@ def shift(ratings: pd.DataFrame, *, scale: Scale = SCALE) -> Estimates:
 
 
 def shift_by_target(ratings: pd.DataFrame, *, scale: Scale = SCALE, margin: float = MARGIN) -> Estimates:
-    """The same by (judge, target): a paired t-test over stories for every author's texts."""
+    """The same by (judge, target): a paired t-test over clusters for every author's texts."""
     found: dict[tuple[str, ...], Estimate] = {}
     targets = next(iter(grids_of(ratings, scale).values())).targets
     for judge, pos, neg, _ in _twice(ratings, scale):
@@ -90,7 +90,7 @@ def direction_insensitivity(ratings: pd.DataFrame, *, scale: Scale = SCALE) -> E
     noisy; one that writes the same number whatever it means is above 0, a constant one exactly +1. A judge without any
     discrimination, whose two digits have nothing to do with each other, is near 0 and is not told apart.
 
-    Bounded mean over texts, interval over stories. Detail: `same`, `mirrored`, `neither`, `middle`; `same_side`, the
+    Bounded mean over texts, interval over clusters. Detail: `same`, `mirrored`, `neither`, `middle`; `same_side`, the
     same with sides of the middle in place of digits; and over all texts, the middle included, `same_share` beside
     `same_share_if_aware`, what it would be for a judge that mirrors every digit: the share of middles.
     """

@@ -53,7 +53,7 @@ ALPHA = 0.05
 def against_received(
     ratings: pd.DataFrame, own: Own, *, scale: Scale = SCALE, margin: float = MARGIN, alpha: float = ALPHA
 ) -> Estimates:
-    """Mean of S - R in points, by (judge, framing), for every judge that wrote a target; paired t over stories.
+    """Mean of S - R in points, by (judge, framing), for every judge that wrote a target; paired t over clusters.
 
     Detail: n, means and SDs of S, R and G, t, p, `p_holm` over the family of all S - R and S - G tests, Cohen's dz with
     interval, power and smallest detectable effect (`Paired.detail`), `excluded` stories by what they lack, and the

@@ -24,7 +24,7 @@ from recuse.metrics.duels import both_orders, people, verdicts_of
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.grids import Own, mean_of
 from recuse.schema import Estimate, Estimates, RecuseError
-from recuse.statistics.clusters import BOUNDED, OverStories, bounded_mean
+from recuse.statistics.clusters import BOUNDED, OverClusters, bounded_mean
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,7 +83,7 @@ def controlled_excess(ratings: pd.DataFrame, items: pd.DataFrame, own: Own) -> E
     judge; j_p and n_p are the mean credit less 1/2 that the judge, and neutral peers, give the first of them. lambda is
     1 for a judge that tells texts apart as its peers do and 0 for one led by chance (detail `discrimination`).
 
-    Jackknife over stories, t on G - 1 degrees of freedom. Fair judges (5 authors, 40 stories) are found significant at
+    Jackknife over clusters, t on G - 1 degrees of freedom. Fair judges (5 authors, 40 stories) are found significant at
     5 % in 3 to 6 % of cases where quality and noise differ moderately, 8 to 13 % where they differ by factors of two
     and more; `excess` in 8 to 24 %. Undefined where every other author's texts win alike, where nobody neutral judged,
     and below two stories."""
@@ -118,7 +118,7 @@ class _Cube:
         return cls(tuple(map(str, stories)), pairs, tuple(map(str, judges)), mean.reshape(shape))
 
     def controlled(self, judge: str, own: Own) -> Estimate:
-        metric, method = "controlled_own_win_excess", "jackknife over stories, Student's t"
+        metric, method = "controlled_own_win_excess", "jackknife over clusters, Student's t"
         if judge not in self.judges:
             why = "it has no pair with a usable verdict in both orders"
             return undefined(metric, why, over="clusters", method=method)
@@ -137,7 +137,7 @@ class _Cube:
             why = "the texts of the other authors win alike, so nothing tells how well the judge tells texts apart"
             return undefined(metric, why, n=counted, n_clusters=count, over="clusters", method=method)
         se = math.sqrt((count - 1) / count * float(((values[1:] - values[1:].mean()) ** 2).sum()))
-        law = OverStories(float(values[0]), se if se > 1e-12 else 0.0, count - 1)
+        law = OverClusters(float(values[0]), se if se > 1e-12 else 0.0, count - 1)
         return estimated(
             metric, law.value, law, n=counted, n_clusters=count, over="clusters", unit="share", method=method,
             n_excluded=int((np.isfinite(self.won).any(axis=2) & ~both)[:, sides != 0].sum()),

@@ -1,8 +1,8 @@
-"""Means, shares and slopes of observations that come in clusters: pairs, calls or texts that share one news story.
+"""Means, shares and slopes of observations that come in clusters: pairs, calls or texts that share something, a story or a topic.
 
-Observations of one story are not independent of each other, so the story is what a repetition would draw anew. Every
-law here gets its width from the sums over stories, on G - 1 degrees of freedom, G the number of stories; with one
-observation per story it is the textbook law for independent ones.
+Observations of one cluster are not independent of each other, so the cluster is what a repetition would draw anew. Every
+law here gets its width from the sums over clusters, on G - 1 degrees of freedom, G their number; with one
+observation per cluster it is the textbook law for independent ones.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from scipy import special
 
 from recuse.statistics.distributions import Binomial, Side, Student
 
-__all__ = ["BOUNDED", "SHARE", "Bounded", "OverStories", "bounded_mean", "clustered_mean", "clustered_share", "slope"]
+__all__ = ["BOUNDED", "SHARE", "Bounded", "OverClusters", "bounded_mean", "clustered_mean", "clustered_share", "slope"]
 
 Floats = NDArray[np.float64]
 
@@ -27,33 +27,33 @@ BOUNDED = "mean, cluster-robust t with half a cluster added at each end of the s
 
 
 @dataclass(frozen=True, slots=True)
-class OverStories(Student):
-    """Student's t for a mean over stories; only the words differ where nothing varies."""
+class OverClusters(Student):
+    """Student's t for a mean over clusters; only the words differ where nothing varies."""
 
     @property
     def undefined(self) -> str:
         if math.isnan(self.se) or math.isnan(self.value) or not self.df > 0:
-            return "one story says nothing about the next"
-        return "" if self.se > 0 else "no story differs from another, so nothing tells how far a repetition would move"
+            return "one cluster says nothing about the next"
+        return "" if self.se > 0 else "no cluster differs from another, so nothing tells how far a repetition would move"
 
 
 @dataclass(frozen=True, slots=True)
-class Bounded(OverStories):
+class Bounded(OverClusters):
     """Student's t for the mean of observations that cannot leave `ends`, nor can the interval. `value` is the centre of
     the interval; the mean itself lies a little further out."""
 
     ends: tuple[float, float] = (-math.inf, math.inf)
 
     def interval(self, level: float) -> tuple[float, float]:
-        low, high = OverStories.interval(self, level)
+        low, high = OverClusters.interval(self, level)
         return max(low, self.ends[0]), min(high, self.ends[1])
 
     def p_value(self, limit: float, side: Side) -> float:
         beyond = limit < self.ends[0] if side == "above" else limit > self.ends[1]
-        return 0.0 if beyond and not self.undefined else OverStories.p_value(self, limit, side)
+        return 0.0 if beyond and not self.undefined else OverClusters.p_value(self, limit, side)
 
 
-def clustered_mean(values: ArrayLike, clusters: ArrayLike, *, step: float = 0.0) -> OverStories:
+def clustered_mean(values: ArrayLike, clusters: ArrayLike, *, step: float = 0.0) -> OverClusters:
     """The mean of n values with the variance of a ratio estimator: e_g = sum over cluster g of (x - mean),
 
         se^2 = G / (G - 1) sum e_g^2 / n^2
@@ -66,14 +66,14 @@ def clustered_mean(values: ArrayLike, clusters: ArrayLike, *, step: float = 0.0)
     """
     x, groups = np.asarray(values, dtype=float), _codes(clusters)
     if not len(x):
-        return OverStories(math.nan, math.nan, 0)
+        return OverClusters(math.nan, math.nan, 0)
     mean, count = math.fsum(x.tolist()) / len(x), int(groups.max()) + 1
     if count < 2:
-        return OverStories(mean, math.nan, 0)
+        return OverClusters(mean, math.nan, 0)
     size = len(x) / count if step else 0.0
     squares, units = _sum_of_squares(np.bincount(groups, weights=x - mean)) + (size * step) ** 2, count + bool(step)
     se = math.sqrt(units / (units - 1) * squares) / (len(x) + size)
-    return OverStories(mean, 0.0 if se < 1e-12 else se, count - 1)
+    return OverClusters(mean, 0.0 if se < 1e-12 else se, count - 1)
 
 
 def bounded_mean(values: ArrayLike, clusters: ArrayLike, ends: tuple[float, float]) -> Bounded:
@@ -133,7 +133,7 @@ def _effective(p: float, n: int, count: int, se: float) -> float:
 
 def slope(
     y: ArrayLike, x: ArrayLike, clusters: ArrayLike, controls: ArrayLike | None = None, *, levels: bool = True
-) -> OverStories:
+) -> OverClusters:
     """Least-squares slope of y on x, given `controls` (n, k); no intercept, but a level of its own for every cluster.
 
     y, x and controls are centred within each cluster (fixed effects; `levels=False` leaves that out, for a line through
@@ -152,7 +152,7 @@ def slope(
     given = np.zeros((len(groups), 0)) if controls is None else centred(np.asarray(controls, dtype=float))
     count = len(np.unique(groups))
     if count < 2:
-        return OverStories(math.nan, math.nan, 0)
+        return OverClusters(math.nan, math.nan, 0)
     columns = np.column_stack([regressor, outcome, given])
     moments = np.zeros((count, columns.shape[1], columns.shape[1]))
     np.add.at(moments, groups, columns[:, :, None] * columns[:, None, :])
@@ -160,10 +160,10 @@ def slope(
     value = _slope_from(total, total[0, 0])
     rank = int(np.linalg.matrix_rank(given)) if given.size else 0
     if math.isnan(value) or len(groups) - rank - 1 < 1:
-        return OverStories(math.nan, math.nan, 0)
+        return OverClusters(math.nan, math.nan, 0)
     without = np.array([_slope_from(total - own, total[0, 0]) for own in moments])
     se = math.sqrt((count - 1) / count * _sum_of_squares(without - value))
-    return OverStories(value, 0.0 if se < 1e-12 else se, count - 1)
+    return OverClusters(value, 0.0 if se < 1e-12 else se, count - 1)
 
 
 def _slope_from(moments: Floats, scale: float) -> float:
@@ -189,3 +189,35 @@ def _codes(clusters: ArrayLike) -> NDArray[Any]:
 
 def _sum_of_squares(values: NDArray[Any]) -> float:
     return math.fsum((values**2).tolist())
+
+
+def difference_of_means(
+    values: Floats, plus: NDArray[np.bool_], minus: NDArray[np.bool_] | None, clusters: NDArray[np.intp]
+) -> OverClusters:
+    """Mean of `values` where `plus`, less their mean where `minus`; all arrays of shape (n,), `clusters` whole numbers.
+
+        e_g = sum over cluster g of w (x - mean of its side),    w = 1 / n_plus, or -1 / n_minus
+        se^2 = G / (G - 1) sum e_g^2
+
+    on G - 1 degrees of freedom, G the number of clusters in use. Where every cluster has one value on either side it is
+    the paired t, where it has one value on one side alone nearly the two-sample t: pairing is taken as it comes.
+    """
+    weights, residuals = np.zeros(len(values)), np.zeros(len(values))
+    value = 0.0
+    for side, sign in ((plus, 1.0), (minus, -1.0)):
+        if side is None:
+            continue
+        if not side.any():
+            return OverClusters(math.nan, math.nan, 0)
+        mean = math.fsum(values[side].tolist()) / int(side.sum())
+        value += sign * mean
+        weights[side] += sign / int(side.sum())
+        residuals[side] = values[side] - mean
+    used = weights != 0
+    codes = np.unique(clusters[used], return_inverse=True)[1]
+    count = int(codes.max()) + 1
+    if count < 2:
+        return OverClusters(value, math.nan, 0)
+    sums = np.bincount(codes, weights=(weights * residuals)[used])
+    se = math.sqrt(count / (count - 1) * _sum_of_squares(sums))
+    return OverClusters(value, 0.0 if se < 1e-12 else se, count - 1)

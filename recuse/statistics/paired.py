@@ -1,4 +1,4 @@
-"""Paired comparison over stories: Student's t of differences, the effect in standard deviations, what n could show."""
+"""Paired comparison over clusters: Student's t of differences, the effect in standard deviations, what n could show."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from scipy import special
 
 from recuse.metrics.estimates import number
 from recuse.statistics import power
-from recuse.statistics.clusters import OverStories
+from recuse.statistics.clusters import OverClusters
 
 __all__ = ["METHOD", "Paired", "moments", "significant"]
 
-METHOD = "mean of paired differences over stories, Student's t"
+METHOD = "mean of paired differences over clusters, Student's t"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,8 @@ class Paired:
         return cls(len(d), *moments(d))
 
     @property
-    def law(self) -> OverStories:
-        return OverStories(self.mean, self.sd / math.sqrt(self.n) if self.n > 1 else math.nan, self.n - 1)
+    def law(self) -> OverClusters:
+        return OverClusters(self.mean, self.sd / math.sqrt(self.n) if self.n > 1 else math.nan, self.n - 1)
 
     @property
     def t(self) -> float:

@@ -1,0 +1,15 @@
+"""Ratings: who gave what to which text, from recorded calls or from a file. One table, and arrays made of it."""
+
+from __future__ import annotations
+
+from recuse.ratings.array import RatingArray, mean_of
+from recuse.ratings.cells import Cells
+from recuse.ratings.moments import Moments, moments_of
+from recuse.ratings.ratings import Ratings
+from recuse.ratings.scale import Nominal, Numeric, Ordinal, ResponseSets, Scale, scale_of
+from recuse.ratings.table import COLUMNS, check_table, completed
+
+__all__ = [
+    "COLUMNS", "Cells", "Moments", "Nominal", "Numeric", "Ordinal", "RatingArray", "Ratings", "ResponseSets", "Scale",
+    "check_table", "completed", "mean_of", "moments_of", "scale_of",
+]  # fmt: skip

@@ -1,0 +1,198 @@
+"""The rating array: raters x items x targets x repeats of one criterion, people among the raters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recuse.ratings.moments import Moments, moments_of
+from recuse.ratings.scale import Scale
+from recuse.ratings.table import PERSON
+from recuse.schema import RecuseError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from recuse.ratings.ratings import Ratings
+
+__all__ = ["Axes", "RatingArray", "array_of", "mean_of"]
+
+Floats = NDArray[np.float64]
+Axes = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
+AXES = ("rater", "item", "target")
+
+
+@dataclass(frozen=True, eq=False)
+class RatingArray:
+    """`means`, `counts` and `asked` have shape (raters, items, targets): the mean over repeats on the ascending scale
+    (NaN where nothing was usable), how many repeats it rests on, and whether there is any row. `people` (raters,) marks
+    people. `clusters` (items,) says what each item belongs to, the item itself unless more is known.
+    """
+
+    raters: tuple[str, ...]
+    items: tuple[str, ...]
+    targets: tuple[str, ...]
+    people: NDArray[np.bool_]
+    clusters: tuple[str, ...]
+    moments: Moments
+    asked: NDArray[np.bool_]
+    scale: Scale
+    _rows: tuple[NDArray[np.intp], Floats, NDArray[np.intp]]
+
+    @property
+    def means(self) -> Floats:
+        return self.moments.mean
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        return self.moments.count
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        return len(self.raters), len(self.items), len(self.targets)
+
+    @property
+    def axes(self) -> Axes:
+        return self.raters, self.items, self.targets
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        return tuple(name for name, person in zip(self.raters, self.people, strict=True) if not person)
+
+    @property
+    def values(self) -> Floats:
+        """Every usable score, shape (raters, items, targets, repeats); NaN where there is none."""
+        cells, values, repeats = self._rows
+        depth = int(repeats.max()) + 1 if len(repeats) else 1
+        full = np.full((int(np.prod(self.shape)), depth), np.nan)
+        full[cells, repeats] = values
+        return full.reshape(*self.shape, depth)
+
+    def only_judges(self) -> RatingArray:
+        """The same array without people."""
+        if not self.people.any():
+            return self
+        kept = np.flatnonzero(~self.people)
+        old = -np.ones(len(self.raters), dtype=np.intp)
+        old[kept] = np.arange(len(kept))
+        per_rater = len(self.items) * len(self.targets)
+        cells, values, repeats = self._rows
+        rater, rest = np.divmod(cells, per_rater)
+        mine = old[rater] >= 0
+        m = self.moments
+        return replace(
+            self,
+            raters=tuple(self.raters[k] for k in kept),
+            people=self.people[kept],
+            moments=Moments(m.count[kept], m.mean[kept], m.squares[kept]),
+            asked=self.asked[kept],
+            _rows=((old[rater] * per_rater + rest)[mine], values[mine], repeats[mine]),
+        )
+
+    def row(self, rater: str) -> int:
+        return _place(self.raters, rater, "rater")
+
+    def column(self, target: str) -> int:
+        return _place(self.targets, target, "target")
+
+    def with_rater(self, rater: int, means: Floats) -> RatingArray:
+        """The same array with one rater's means, shape (items, targets), replaced."""
+        changed = self.means.copy()
+        changed[rater] = means
+        return self.with_means(changed)
+
+    def with_means(self, means: Floats) -> RatingArray:
+        """The same array with other means; what they rest on is not known any more and counts as one repeat each."""
+        there = np.isfinite(means)
+        nothing = np.zeros(0, dtype=np.intp)
+        return replace(
+            self,
+            moments=Moments(there.astype(np.int64), means, np.zeros(means.shape)),
+            _rows=(nothing, np.zeros(0), nothing),
+        )
+
+    def means_on(self, axes: Axes) -> Floats:
+        """The means on other axes; NaN for raters, items and targets that are not there."""
+        means = self.means
+        for axis, (names, wanted) in enumerate(zip(self.axes, axes, strict=True)):
+            index = {name: k for k, name in enumerate(names)}
+            places = [index.get(name, len(names)) for name in wanted]
+            padding = [(0, int(k == axis)) for k in range(3)]
+            means = np.pad(means, padding, constant_values=np.nan).take(places, axis=axis)
+        return means
+
+
+def array_of(ratings: Ratings, axes: Axes | None = None) -> RatingArray:
+    """The array of the one criterion of `ratings` (see `Ratings.criterion`) within one combination of factor levels.
+
+    `axes`: raters, items and targets in the wanted order; those of the table, in order of first appearance, unless
+    given. Raises `RecuseError` where a factor still varies, and where the scale has no numbers.
+    """
+    import pandas as pd
+
+    criterion = ratings.criterion
+    if ratings.factors:
+        raise RecuseError(
+            f"an array holds one combination of factor levels; {', '.join(ratings.factors)} still vary. Use each(), or "
+            f"where({ratings.factors[0]}=...)"
+        )
+    if not ratings.scale.counts:
+        raise RecuseError(
+            f"criterion {criterion} has options without distances ({ratings.scale}); it cannot be averaged. Give its "
+            "scale as two ordered options or as numbers"
+        )
+    table = ratings.table
+    rows = table[table["criterion"] == criterion]
+    coded = [pd.factorize(table[name].astype(str)) for name in AXES] if axes is None else None
+    if coded is not None:
+        axes = tuple(tuple(map(str, names)) for _, names in coded)  # type: ignore[assignment]
+    assert axes is not None
+    codes = [pd.Index(names).get_indexer(pd.Index(rows[name].astype(str))) for names, name in zip(axes, AXES, strict=True)]
+    shape = tuple(map(len, axes))
+    inside = np.all([code >= 0 for code in codes], axis=0)
+    cells = np.ravel_multi_index([code[inside] for code in codes], shape).astype(np.intp)
+    values = numbers(ratings, rows)[inside]
+    size = int(np.prod(shape))
+    asked = np.zeros(size, dtype=bool)
+    asked[cells] = True
+    repeats = rows["repeat"].to_numpy(dtype=np.intp)[inside]
+    there = np.isfinite(values)
+    people = np.array([ratings.raters.get(name) == PERSON for name in axes[0]], dtype=bool)
+    return RatingArray(
+        *axes, people, clusters_of(ratings, axes[1]), moments_of(cells, values, size).reshape(*shape),
+        asked.reshape(shape), ratings.scale, (cells[there], values[there], repeats[there]),
+    )  # fmt: skip
+
+
+def numbers(ratings: Ratings, rows: pd.DataFrame) -> Floats:
+    """The usable values of rows of the one criterion, on the ascending scale; NaN where there is none."""
+    usable = rows["status"].eq("ok")
+    values = ratings.scale.numbers(rows["score"].where(usable), rows["response"].where(usable))
+    found: Floats = values.to_numpy(dtype=float)
+    return found
+
+
+def clusters_of(ratings: Ratings, items: tuple[str, ...]) -> tuple[str, ...]:
+    """What each item belongs to: its `cluster` among the texts, or the item itself."""
+    known: dict[str, Any] = {}
+    if ratings.texts is not None and "cluster" in ratings.texts:
+        facts = ratings.texts[["item", "cluster"]].drop_duplicates("item")
+        known = dict(zip(facts["item"].astype(str), facts["cluster"].astype(str), strict=True))
+    return tuple(known.get(item, item) for item in items)
+
+
+def mean_of(values: Floats, axis: int | tuple[int, ...]) -> Floats:
+    """Mean of what is there; NaN where nothing is."""
+    there = np.isfinite(values)
+    sums, counts = np.where(there, values, 0.0).sum(axis=axis), there.sum(axis=axis)
+    result: Floats = np.divide(sums, counts, out=np.full(np.shape(sums), np.nan), where=counts > 0)
+    return result
+
+
+def _place(names: tuple[str, ...], name: str, kind: str) -> int:
+    if name not in names:
+        raise RecuseError(f"{kind} {name} is not in the ratings; they hold {', '.join(names)}")
+    return names.index(name)

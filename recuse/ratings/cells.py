@@ -1,0 +1,167 @@
+"""Judge x text cells: the repeats of one judge on one text, and what a repetition would move.
+
+A text is an item of a target. Where every target has one text and judges were asked repeatedly, a repetition draws new
+repeats on these texts (`over` = "repeats"); otherwise it draws new items (`over` = "items", or "clusters" where items
+share something). A measure states values per text and their weights; the distribution follows from the design.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recuse.ratings.array import clusters_of, numbers
+from recuse.ratings.moments import Moments, moments_of
+from recuse.ratings.scale import Scale
+from recuse.schema import RecuseError
+
+if TYPE_CHECKING:
+    from recuse.ratings.ratings import Ratings
+
+__all__ = ["Cells", "cells_of"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """`moments` has shape (J, U), judges x texts; `items`, `targets` and `clusters` (U,) say what each text is, as
+    places in `item_names`, `target_names` and `cluster_names`. `lost` (J, U) counts repeats that were not usable, by
+    status in `lost_by`. People are not among the judges."""
+
+    criterion: str
+    judges: tuple[str, ...]
+    item_names: tuple[str, ...]
+    target_names: tuple[str, ...]
+    cluster_names: tuple[str, ...]
+    items: NDArray[np.intp]
+    targets: NDArray[np.intp]
+    clusters: NDArray[np.intp]
+    moments: Moments
+    lost: NDArray[np.int64]
+    lost_by: Mapping[tuple[str, str], Mapping[str, int]]  # (judge, target) -> status -> count
+    scale: Scale
+    clusters_called: str
+    _rows: tuple[NDArray[np.intp], Floats]  # cell of each usable score in order of repeat, and the score
+
+    @property
+    def mean(self) -> Floats:
+        return self.moments.mean
+
+    @property
+    def count(self) -> NDArray[np.int64]:
+        return self.moments.count
+
+    @property
+    def variance(self) -> Floats:
+        return self.moments.variance
+
+    @cached_property
+    def fixed(self) -> bool:
+        """Whether every target has one text and some cell was repeated: then only repeats can vary."""
+        return len(self.items) == len(self.target_names) and bool((self.count > 1).any())
+
+    @property
+    def over(self) -> Literal["repeats", "items", "clusters"]:
+        if self.fixed:
+            return "repeats"
+        return "items" if len(self.cluster_names) == len(self.item_names) else "clusters"
+
+    def row(self, judge: str) -> int:
+        if judge not in self.judges:
+            raise RecuseError(f"judge {judge} is not in the ratings; they hold {', '.join(self.judges)}")
+        return self.judges.index(judge)
+
+    def texts_of(self, target: str | None) -> NDArray[np.bool_]:
+        """Which texts are this target's, shape (U,); none where it has none."""
+        if target not in self.target_names:
+            return np.zeros(len(self.targets), dtype=bool)
+        return self.targets == self.target_names.index(target)
+
+    @cached_property
+    def scores(self) -> tuple[tuple[Floats, ...], ...]:
+        """The usable scores of every cell in order of repeat, J tuples of U arrays."""
+        cells, values = self._rows
+        order = np.argsort(cells, kind="stable")
+        size = self.count.size
+        parts = np.split(values[order], np.cumsum(np.bincount(cells, minlength=size))[:-1])
+        width = self.count.shape[1]
+        return tuple(tuple(parts[j * width : (j + 1) * width]) for j in range(len(self.judges)))
+
+    def by_target(self, values: Floats) -> Floats:
+        """Mean over each target's texts of values (J, U), shape (J, T); NaN where a judge has none."""
+        out = np.full((len(values), len(self.target_names)), np.nan)
+        for k in range(len(self.target_names)):
+            part = values[:, self.targets == k]
+            there = np.isfinite(part)
+            counts = there.sum(axis=1)
+            np.divide(np.where(there, part, 0.0).sum(axis=1), counts, out=out[:, k], where=counts > 0)
+        return out
+
+
+def cells_of(ratings: Ratings) -> Cells:
+    """Cells of the one criterion of `ratings` within one combination of factor levels, for every judge and text of the
+    table. A judge that was never asked has empty cells: it is not forgotten.
+
+    Raises `RecuseError` where a factor still varies, where the scale has no numbers, and where nothing was asked.
+    """
+    import pandas as pd
+
+    array = ratings.table
+    judged = array[array["kind"] == "judge"]
+    rows = judged[judged["criterion"] == ratings.criterion]
+    if ratings.factors:
+        raise RecuseError(f"cells hold one combination of factor levels; {', '.join(ratings.factors)} still vary")
+    if not ratings.scale.counts:
+        raise RecuseError(
+            f"criterion {ratings.criterion} has options without distances; it cannot be averaged. Give its scale as two "
+            "ordered options or as numbers"
+        )
+    names = [tuple(map(str, judged[name].astype(str).drop_duplicates())) for name in ("rater", "item", "target")]
+    judge, item, target = (
+        pd.Index(known).get_indexer(pd.Index(rows[name].astype(str)))
+        for known, name in zip(names, ("rater", "item", "target"), strict=True)
+    )
+    text, codes = _texts(item, target, len(names[2]))
+    shape = len(names[0]), len(codes)
+    cells = judge.astype(np.intp) * shape[1] + text
+    values, repeats = numbers(ratings, rows), rows["repeat"].to_numpy(dtype=np.intp)
+    items, targets = np.divmod(codes, len(names[2]))
+    clusters = clusters_of(ratings, names[1])
+    cluster_names = tuple(dict.fromkeys(clusters))
+    cluster_places = pd.Index(cluster_names).get_indexer(pd.Index(clusters)).astype(np.intp)
+    usable = np.isfinite(values)
+    by_repeat = np.argsort(repeats, kind="stable")
+    by_repeat = by_repeat[usable[by_repeat]]
+    statuses = rows["status"].to_numpy()[~usable]
+    return Cells(
+        ratings.criterion, names[0], names[1], names[2], cluster_names,
+        items, targets, cluster_places[items] if len(items) else items,
+        moments_of(cells, values, shape[0] * shape[1]).reshape(*shape),
+        np.bincount(cells[~usable], minlength=shape[0] * shape[1]).reshape(shape),
+        _lost_by(names, judge[~usable], target[~usable], statuses), ratings.scale, ratings.clusters,
+        (cells[by_repeat], values[by_repeat]),
+    )  # fmt: skip
+
+
+def _texts(item: NDArray[Any], target: NDArray[Any], width: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The text of each row, numbered in order of first appearance, and each text's item x width + target."""
+    import pandas as pd
+
+    text, codes = pd.factorize(item.astype(np.intp) * width + target)
+    return text.astype(np.intp), np.asarray(codes, dtype=np.intp)
+
+
+def _lost_by(
+    names: list[tuple[str, ...]], judges: Iterable[int], targets: Iterable[int], statuses: Iterable[str]
+) -> dict[tuple[str, str], dict[str, int]]:
+    found: dict[tuple[str, str], dict[str, int]] = {}
+    for judge, target, status in sorted(zip(judges, targets, statuses, strict=True), key=lambda row: str(row[2])):
+        counts = found.setdefault((names[0][judge], names[2][target]), {})
+        counts[str(status)] = counts.get(str(status), 0) + 1
+    return found

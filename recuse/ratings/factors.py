@@ -1,0 +1,62 @@
+"""Factors: what is varied on purpose between two calls about the same text, under the names that measures know.
+
+A protocol may call its factors and levels as its prompts want them (`condition`: attributed, anonymized); the ratings
+table holds the names below, so a measure of "what does a shown name change?" reads any task. A factor that is not in
+this list is kept under its own name: measures work within each of its levels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from recuse.schema import RecuseError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["DIRECTION", "LABELS", "LEVELS", "NAMES", "ORDER", "check_levels", "level_words", "levels_in"]
+
+NAMES, DIRECTION, ORDER, LABELS = "names", "direction", "order", "labels"
+
+LEVELS: Mapping[str, tuple[str, ...]] = {
+    NAMES: ("shown", "hidden"),  # whose work it is: told in the prompt, or hidden behind a label
+    DIRECTION: ("ascending", "reversed"),  # which end of the scale is best: the highest number, or the lowest
+    ORDER: ("ab", "ba"),  # which of two texts stands first
+    LABELS: ("plain", "swapped"),  # whether the first text is called A or B
+}
+"""Known factors with their levels, the ordinary one first."""
+
+WORDS: Mapping[tuple[str, str], str] = {
+    (NAMES, "shown"): "names shown",
+    (NAMES, "hidden"): "names hidden",
+    (DIRECTION, "ascending"): "high is best",
+    (DIRECTION, "reversed"): "low is best",
+    (ORDER, "ab"): "a first",
+    (ORDER, "ba"): "b first",
+    (LABELS, "plain"): "first called A",
+    (LABELS, "swapped"): "first called B",
+}
+
+
+def level_words(factor: str, level: str) -> str:
+    """A level in plain words, "names hidden"; one that is not known with its factor, "divisor n"."""
+    return WORDS.get((factor, level)) or f"{factor} {level}".replace("_", " ")
+
+
+def levels_in(table: pd.DataFrame, factor: str) -> tuple[str, ...]:
+    """The factor's levels that the table holds: known ones in the order above, others as they first appear."""
+    there = [str(level) for level in table[factor].dropna().drop_duplicates()]
+    known = LEVELS.get(factor, ())
+    return (*(level for level in known if level in there), *(level for level in there if level not in known))
+
+
+def check_levels(table: pd.DataFrame, factors: Sequence[str]) -> None:
+    """`RecuseError` for an unknown level of a known factor, and for a row without one."""
+    for factor in factors:
+        strange = [level for level in levels_in(table, factor) if level not in LEVELS.get(factor, (level,))]
+        if strange or table[factor].isna().any():
+            raise RecuseError(
+                f"factor {factor} is one of {', '.join(LEVELS.get(factor, ('its levels',)))} in every row; found "
+                f"{', '.join(map(repr, strange)) or 'an empty one'}"
+            )

@@ -1,0 +1,202 @@
+"""`Ratings`: a checked table with what is known about it, which is all that a measure is given.
+
+    ratings = Ratings.of(frame, scales={"quality": Numeric(1, 5)}, authors={"gpt": "gpt"})
+    for names, part in ratings.each():          # within every criterion and every level of every factor
+        cells = part.cells()
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import product
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from recuse.ratings.factors import DIRECTION, check_levels, level_words, levels_in
+from recuse.ratings.scale import Numeric, Scale, scale_of
+from recuse.ratings.table import JUDGE, PERSON, check_table, completed
+from recuse.schema import RatingsError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from recuse.ratings.array import RatingArray
+    from recuse.ratings.cells import Cells
+
+__all__ = ["CRITERION", "Ratings"]
+
+CRITERION = "criterion"
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True, eq=False)
+class Ratings:
+    """Ratings of one task by one protocol, or of one file.
+
+    - `table`: see `recuse.ratings.table`; `scales`: criterion -> scale; `factors`: its factor columns.
+    - `authors`: judge -> the target that is its own work.
+    - `headline`: the criteria that stand for the judgement as a whole and are measured unless a measure asks for
+      others; `parts`: the criteria of which a single headline criterion claims to be the mean.
+    - `texts`: what is known of each text beside its ratings, a frame with columns item, target and any of `cluster`
+      (what items share: a story, a topic), `text`, `words`, `a` and `b` (the two that meet in a pair), `payload`, ...
+    - `clusters`: what clusters are called, in the plural.
+    - `people`: where only summaries of people are known: columns target, mean, sd, n, and item where it is per item.
+    - `reference`: the true value per item: columns item, value, and name where items have one.
+    - `beside`: the same judges' ratings of this task by other protocols, by what these offer.
+    """
+
+    table: pd.DataFrame
+    scales: Mapping[str, Scale]
+    factors: tuple[str, ...] = ()
+    authors: Mapping[str, str] = field(default_factory=dict)
+    headline: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    texts: pd.DataFrame | None = None
+    clusters: str = "items"
+    people: pd.DataFrame | None = None
+    reference: pd.DataFrame | None = None
+    beside: Callable[[str], Ratings | None] = lambda kind: None
+    _memory: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(
+        cls,
+        frame: pd.DataFrame,
+        *,
+        scales: Mapping[str, Scale] | Scale | None = None,
+        factors: Sequence[str] | None = None,
+        authors: Mapping[str, str] | None = None,
+        headline: Sequence[str] | None = None,
+        **known: Any,
+    ) -> Self:
+        """Ratings from any frame with columns rater (or judge), item, and score or response; see `completed`.
+
+        What is not given is taken from the data: scales from the values, factors from columns of known names, all
+        criteria as headline. Raises `RatingsError` listing every fault of the table.
+        """
+        from recuse.ratings.factors import LEVELS
+
+        table = completed(frame)
+        columns = tuple(name for name in table.columns if name in LEVELS) if factors is None else tuple(factors)
+        check_table(table, columns)
+        check_levels(table, columns)
+        criteria = [str(name) for name in table["criterion"].drop_duplicates()]
+        given = scales if isinstance(scales, Mapping) else dict.fromkeys(criteria, scales) if scales else {}
+        found = {
+            name: given.get(name) or scale_of(*(table.loc[table["criterion"] == name, c] for c in ("score", "response")))
+            for name in criteria
+        }
+        chosen = tuple(criteria if headline is None else headline)
+        return cls(table, found, columns, dict(authors or {}), chosen, **known)
+
+    # ------------------------------------------------------------------ who and what
+
+    @cached_property
+    def raters(self) -> dict[str, str]:
+        """Rater -> kind, in order of first appearance."""
+        rows = self.table[["rater", "kind"]].drop_duplicates("rater")
+        return dict(zip(map(str, rows["rater"]), rows["kind"], strict=True))
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        return tuple(name for name, kind in self.raters.items() if kind == JUDGE)
+
+    @property
+    def persons(self) -> tuple[str, ...]:
+        return tuple(name for name, kind in self.raters.items() if kind == PERSON)
+
+    @cached_property
+    def targets(self) -> tuple[str, ...]:
+        return tuple(map(str, self.table["target"].drop_duplicates()))
+
+    @cached_property
+    def criteria(self) -> tuple[str, ...]:
+        return tuple(map(str, self.table["criterion"].drop_duplicates()))
+
+    def levels(self, factor: str) -> tuple[str, ...]:
+        """The factor's levels in these ratings, the ordinary one first; empty where it was not varied."""
+        return levels_in(self.table, factor) if factor in self.factors else ()
+
+    def own(self) -> dict[str, str]:
+        """Judge -> target, for the judges of these ratings that wrote one of their targets."""
+        return {judge: target for judge, target in self.authors.items() if judge in self.judges}
+
+    @property
+    def criterion(self) -> str:
+        """The one criterion that is measured; `RatingsError` where there are several, naming them."""
+        if len(self.headline) != 1:
+            raise RatingsError(
+                f"one criterion is measured at a time; these ratings have {', '.join(self.headline) or 'none'}. "
+                "Use each(), or with_criterion(...)"
+            )
+        return self.headline[0]
+
+    @property
+    def scale(self) -> Scale:
+        return self.scales[self.criterion]
+
+    # ------------------------------------------------------------------ parts of it
+
+    def where(self, **levels: str) -> Ratings:
+        """The rows with these factor levels; the factors are then fixed and no longer varied."""
+        return self.remember(("where", *sorted(levels.items())), lambda: self._where(levels))
+
+    def _where(self, levels: Mapping[str, str]) -> Ratings:
+        rows, gone = self.table, set(levels)
+        for factor, level in levels.items():
+            rows = rows[rows[factor] == level]
+        left = tuple(name for name in self.factors if name not in gone)
+        table = rows.drop(columns=list(gone)) if rows is not self.table else rows
+        scales = self.scales
+        if levels.get(DIRECTION) == "reversed":
+            scales = {name: replace(s, reversed=True) if isinstance(s, Numeric) else s for name, s in scales.items()}
+        return replace(self, table=table, factors=left, scales=scales, _memory={})
+
+    def with_criterion(self, *criteria: str) -> Ratings:
+        """The same ratings with other criteria to be measured; `RatingsError` for one that is not there."""
+        if unknown := [name for name in criteria if name not in self.criteria]:
+            raise RatingsError(f"no ratings of criterion {', '.join(unknown)}; there are {', '.join(self.criteria)}")
+        return self.remember(("criteria", *criteria), lambda: replace(self, headline=tuple(criteria), _memory={}))
+
+    def each(self, *compared: str) -> Iterator[tuple[tuple[str, ...], Ratings]]:
+        """(levels in the order of `within(*compared)`, ratings) for every headline criterion and every combination of
+        levels of the factors that a measure does not itself compare. A combination without rows is passed over."""
+        varied = [name for name in self.factors if name not in compared]
+        for criterion in self.headline:
+            part = self if len(self.headline) == 1 else self.with_criterion(criterion)
+            for levels in product(*(self.levels(name) for name in varied)):
+                here = part.where(**dict(zip(varied, levels, strict=True))) if varied else part
+                if len(here.table):
+                    yield (*levels, *((criterion,) if len(self.headline) > 1 else ())), here
+
+    def within(self, *compared: str) -> tuple[str, ...]:
+        """Names of what `each(*compared)` goes through: the factors, and `criterion` where there are several."""
+        varied = tuple(name for name in self.factors if name not in compared)
+        return (*varied, *((CRITERION,) if len(self.headline) > 1 else ()))
+
+    def words(self, names: Sequence[str], levels: Sequence[str]) -> str:
+        """Levels in plain words: "names hidden, quality"."""
+        pairs = zip(names, levels, strict=True)
+        return ", ".join(level if name == CRITERION else level_words(name, level) for name, level in pairs)
+
+    # ------------------------------------------------------------------ as numbers
+
+    def cells(self) -> Cells:
+        """Counts, means and variances per judge and text of the criterion, over repeats (`recuse.ratings.cells`)."""
+        from recuse.ratings.cells import cells_of
+
+        return self.remember(("cells", self.headline), lambda: cells_of(self))
+
+    def array(self) -> RatingArray:
+        """The criterion as an array raters x items x targets x repeats, people among the raters."""
+        from recuse.ratings.array import array_of
+
+        return self.remember(("array", self.headline), lambda: array_of(self))
+
+    def remember(self, key: Any, make: Callable[[], Found]) -> Found:
+        """What `make` returns, made once for these ratings."""
+        if key not in self._memory:
+            self._memory[key] = make()
+        found: Found = self._memory[key]
+        return found

@@ -1,0 +1,182 @@
+"""Scales: which answers a criterion has, and which of them can be counted with.
+
+    Numeric(0, 10, step=0.5)         scores; more is better unless `reversed`
+    Ordinal(("fail", "pass"))        options from worst to best; two of them count as 0 and 1
+    Nominal(("a", "b", "neither"))   options without an order
+    ResponseSets(("toxic", "fine"))  any non-empty set of the options may be right at once
+
+A measure of levels and differences needs numbers: a numeric scale, or two ordered options. More than two ordered options
+have ranks, no distances, and are not averaged.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from recuse.schema import RecuseError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Nominal", "Numeric", "Ordinal", "ResponseSets", "Scale", "scale_of"]
+
+SLACK = 1e-9
+"""Scores this far (times the range) beyond an end are on it: 9.999999999 is 10 after arithmetic."""
+
+
+@dataclass(frozen=True, slots=True)
+class Numeric:
+    """Scores from `minimum` to `maximum`, in units of `unit`; every `step` is one, where a step is known."""
+
+    minimum: float
+    maximum: float
+    step: float | None = None
+    reversed: bool = False
+    unit: str = "points"
+
+    def __post_init__(self) -> None:
+        if not self.minimum < self.maximum:
+            raise RecuseError(
+                f"a scale runs from a minimum to a larger maximum; got {self.minimum:g} to {self.maximum:g}"
+            )
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        return self.minimum, self.maximum
+
+    @property
+    def span(self) -> float:
+        """The range, maximum - minimum; infinite where an end is."""
+        return self.maximum - self.minimum
+
+    @property
+    def counts(self) -> bool:
+        """Whether levels and differences on this scale mean anything."""
+        return True
+
+    def numbers(self, scores: pd.Series[Any], responses: pd.Series[Any]) -> pd.Series[float]:
+        """Scores on the ascending scale: minimum + maximum - score where 1 is best. NaN where there is none.
+
+        `RecuseError` for a score outside the scale, naming its row."""
+        values = scores.astype(float)
+        slack = SLACK * self.span if math.isfinite(self.span) else 0.0
+        outside = values.notna() & ~values.between(self.minimum - slack, self.maximum + slack)
+        if outside.any():
+            raise RecuseError(
+                f"scores lie between {self.minimum:g} and {self.maximum:g}; row {values.index[outside][0]} has "
+                f"{values[outside].iloc[0]:g}. Give the task's scale, or mend the protocol's reader"
+            )
+        return self.minimum + self.maximum - values if self.reversed else values
+
+
+@dataclass(frozen=True, slots=True)
+class Ordinal:
+    """Options from worst to best. Two of them count as 0 and 1, so that a mean is the share of the better one."""
+
+    options: tuple[str, ...]
+
+    @property
+    def unit(self) -> str:
+        return "share"
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        return 0.0, float(len(self.options) - 1)
+
+    @property
+    def span(self) -> float:
+        return self.ends[1]
+
+    @property
+    def counts(self) -> bool:
+        return len(self.options) == 2
+
+    def numbers(self, scores: pd.Series[Any], responses: pd.Series[Any]) -> pd.Series[float]:
+        """The place of each response among the options, from 0; `RecuseError` for one that is none of them."""
+        return _codes(self.options, responses)
+
+
+@dataclass(frozen=True, slots=True)
+class Nominal:
+    """Options without an order: they can be compared for equality alone."""
+
+    options: tuple[str, ...]
+    unit = "share"
+    counts = False
+    span = math.nan
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        return math.nan, math.nan
+
+    def numbers(self, scores: pd.Series[Any], responses: pd.Series[Any]) -> pd.Series[float]:
+        """The place of each response among the options: a code, not a quantity."""
+        return _codes(self.options, responses)
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseSets:
+    """Sets of options that a rater holds admissible at once; written "a|b" in a table's column `response`."""
+
+    options: tuple[str, ...]
+    unit = "share"
+    counts = False
+    span = math.nan
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        return math.nan, math.nan
+
+    def members(self, response: str) -> frozenset[str]:
+        """The options of one response; `RecuseError` for an empty set and for an option that is none."""
+        found = frozenset(part.strip() for part in response.split("|") if part.strip())
+        if not found or not found <= set(self.options):
+            raise RecuseError(f"a response set holds one or more of {', '.join(self.options)}; got {response!r}")
+        return found
+
+    def numbers(self, scores: pd.Series[Any], responses: pd.Series[Any]) -> pd.Series[float]:
+        """A code per set: bit k stands for option k."""
+        bits = {option: 1 << k for k, option in enumerate(self.options)}
+        return responses.map(lambda text: float(sum(bits[o] for o in self.members(text))), na_action="ignore").astype(
+            float
+        )
+
+
+Scale = Numeric | Ordinal | Nominal | ResponseSets
+
+ORDERED: Sequence[tuple[str, str]] = (("fail", "pass"), ("no", "yes"), ("false", "true"), ("bad", "good"), ("0", "1"))
+"""Pairs of options whose order needs no telling."""
+
+
+def scale_of(scores: pd.Series[Any], responses: pd.Series[Any]) -> Scale:
+    """The scale that a criterion's values suggest, where nobody says: from the smallest to the largest score; a known
+    pair such as fail and pass in order; any other options without one.
+
+    A range taken from data is no longer than what was used: where limits depend on the range, give the scale."""
+    given = scores.dropna()
+    if len(given):
+        values = sorted(set(map(float, given)))
+        low, high = values[0], values[-1]
+        steps = [b - a for a, b in zip(values, values[1:], strict=False)]
+        return Numeric(low, high if high > low else low + 1.0, min(steps) if steps else None)
+    options = sorted(set(map(str, responses.dropna())))
+    lowered = {option.lower(): option for option in options}
+    for worse, better in ORDERED:
+        if lowered and lowered.keys() <= {worse, better}:
+            return Ordinal((lowered.get(worse, worse), lowered.get(better, better)))
+    return Nominal(tuple(options))
+
+
+def _codes(options: tuple[str, ...], responses: pd.Series[Any]) -> pd.Series[float]:
+    places = {option: float(k) for k, option in enumerate(options)}
+    codes = responses.map(places)
+    strange = responses.notna() & codes.isna()
+    if strange.any():
+        raise RecuseError(
+            f"responses are one of {', '.join(options)}; row {responses.index[strange][0]} has "
+            f"{responses[strange].iloc[0]!r}"
+        )
+    return codes.astype(float)
