@@ -9,7 +9,6 @@ import json
 import resource
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[2]), str(Path(__file__).resolve().parent)]
@@ -21,7 +20,6 @@ def bulk(root: Path, calls: int) -> dict[str, float]:
 
     from recuse.cassettes import Library
     from recuse.elicit import ratings
-    from recuse.schema import Call, RawResponse
 
     steps: dict[str, float] = {}
     start = time.process_time()
@@ -39,11 +37,7 @@ def bulk(root: Path, calls: int) -> dict[str, float]:
     assert coverage.complete
     step("index")
 
-    def answers() -> Iterator[tuple[Call, RawResponse]]:
-        for call in plan.calls:
-            yield call, library.response(call)
-
-    table = ratings(plan, answers())
+    table = ratings(plan, library.replay(plan.calls))
     step("ratings")
     assert len(table) == calls * 6
     assert not library.unused()

@@ -21,6 +21,7 @@ from small_plans import answer_for, headers, opened, plan, recorded, recording, 
 from recuse.cassettes import (
     CELL_HEADER,
     REPEAT_HEADER,
+    CassetteError,
     Library,
     MissingInteractionError,
     call_headers,
@@ -306,3 +307,61 @@ def test_replay_needs_no_files_to_be_written(calls: list[Call], root: Path) -> N
     with opened(root, calls).use():
         asyncio.run(send_all(calls))
     assert files(root) == before
+
+
+# --------------------------------------------------------------------------- straight from the files
+
+
+def test_replay_gives_every_call_its_answer_in_the_order_of_the_plan(root: Path) -> None:
+    calls = plan(items=("a", "b"), repeats=3)
+    recorded(root, calls)
+    mixed = [*calls[::2], *calls[1::2]]  # cells take turns
+    assert [(call, response.body) for call, response in opened(root, calls).replay(mixed)] == [
+        (call, answer_for(call)) for call in mixed
+    ]
+
+
+def test_replay_counts_what_was_used(root: Path) -> None:
+    calls = plan(items=("a", "b"), repeats=3)
+    recorded(root, calls)
+    library = opened(root, calls)
+    list(library.replay(calls[:4]))
+    assert [(u.call.item, u.repeat) for u in library.unused() if u.call] == [("b", 1), ("b", 2)]
+
+
+def test_replay_reads_a_file_once_however_its_calls_are_mixed(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from recuse.cassettes import library as module
+
+    calls = plan(items=("a", "b"), repeats=3)
+    recorded(root, calls)
+    library, read = opened(root, calls), []
+    real = module.read_indexed
+    monkeypatch.setattr(module, "read_indexed", lambda index: (read.append(index.path), real(index))[1])
+    assert len(list(library.replay([*calls[::2], *calls[1::2]]))) == 6
+    assert sorted(read) == sorted({root / f"{call.cell}.jsonl" for call in calls})
+
+
+def test_replay_of_a_call_without_an_answer_raises_before_the_first_answer(root: Path) -> None:
+    recorded(root, plan(items=("a",), repeats=3))
+    wanted = plan(items=("a",), repeats=4)
+    with pytest.raises(MissingInteractionError, match="the same request is recorded, but not this repeat of it"):
+        opened(root, wanted).replay(wanted)
+
+
+def test_replay_of_a_damaged_file_raises_before_the_first_answer(root: Path) -> None:
+    calls = plan(items=("a",), repeats=3)
+    recorded(root, calls)
+    path = root / f"{calls[0].cell}.jsonl"
+    path.write_bytes(path.read_bytes().replace(b'"run": 1', b'"run": 7'))
+    with pytest.raises(CassetteError, match="does not match its checksum"):
+        opened(root, calls).replay(calls)
+
+
+def test_replay_notices_a_file_that_changed_after_it_was_indexed(root: Path) -> None:
+    calls = plan(items=("a",), repeats=3)
+    recorded(root, calls)
+    library = opened(root, calls)
+    path = root / f"{calls[0].cell}.jsonl"
+    path.write_bytes(path.read_bytes() + b"\n")
+    with pytest.raises(CassetteError, match="changed by another program"):
+        list(library.replay(calls))
