@@ -1,7 +1,6 @@
 """Does a judge say the same thing twice?
 
-Ten independent runs on the same text at temperature 0.7: their spread is the judge's own (merchant-risk paper,
-sec. 3.1).
+Independent repeats of the same question: their spread is the judge's own (merchant-risk paper, sec. 3.1).
 """
 
 from __future__ import annotations
@@ -10,33 +9,33 @@ import pytest
 
 from recuse.metrics import coverage, stability
 
-pytestmark = pytest.mark.elicits(task="merchant_risk", protocol="rubric")
-CONDITIONS = pytest.mark.parametrize("condition", ["attributed", "anonymized"])
+pytestmark = pytest.mark.asks("scores")
 
 
-def test_parse_rate(judge, ratings, gate):
+def test_parse_rate(ratings, gate):
     """Share of calls whose reply can be used as it stands."""
-    assert gate("parse_rate", coverage.parse_rate(ratings), judge=judge)
+    assert gate("parse_rate", coverage.parse_rate(ratings))
 
 
-@CONDITIONS
-def test_run_sd(judge, condition, ratings, gate):
-    """Spread of the total over runs, pooled over texts."""
-    assert gate("run_sd", stability.run_sd(ratings), judge=judge, condition=condition)
+@pytest.mark.asks("repeats", "numbers")
+def test_run_sd(ratings, gate):
+    """Spread over repeats, pooled over texts."""
+    assert gate("run_sd", stability.run_sd(ratings))
 
 
-@CONDITIONS
-def test_repeat_reliability(judge, condition, ratings, gate):
+@pytest.mark.asks("repeats", "numbers")
+def test_repeat_reliability(ratings, gate):
     """Do the mean scores tell the texts apart, or only the judge's own noise?"""
-    found = stability.repeat_reliability(ratings, form="mean")
-    assert gate("repeat_reliability", found, judge=judge, condition=condition)
+    assert gate("repeat_reliability", stability.repeat_reliability(ratings, form="mean"))
 
 
-def test_cells(ratings, own, measure):
+@pytest.mark.asks("numbers")
+def test_cells(ratings, measure):
     """Mean and SD of every cell and criterion."""
-    measure(stability.cell_table(ratings, own))
+    measure(stability.cell_table(ratings))
 
 
+@pytest.mark.asks("repeats", "numbers")
 def test_runs_needed(ratings, measure):
-    """How many runs would give each judge's mean to a tenth of a point."""
-    measure(stability.runs_needed(ratings, half_width=0.1))
+    """How many repeats would give each judge's mean to a hundredth of the scale."""
+    measure(stability.runs_needed(ratings, half_width=ratings.scale.span / 100))

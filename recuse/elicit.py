@@ -1,37 +1,51 @@
-"""The only loop over judges, items, conditions and repeats: makes the plan of calls, and turns replies into ratings."""
+"""The only loop over judges, items, factors and repeats: makes the plan of calls, and reads every reply once.
+
+plan -> calls -> (call, response) -> read() -> ratings table, usage, excerpts
+"""
 
 from __future__ import annotations
 
 import hashlib
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from recuse.excerpts import Excerpts
 from recuse.judges import read_response, wire
-from recuse.protocols import ElicitationProtocol, protocol
-from recuse.schema import RATING_COLUMNS, Call, Item, Judge, Judgement, RawResponse, RecuseError, Request, check_ratings
+from recuse.protocols import ElicitationProtocol, called, protocol
+from recuse.ratings.table import COLUMNS, JUDGE, check_table
+from recuse.schema import Call, Item, Judge, Judgement, RawResponse, RecuseError, Request
 from recuse.tasks import Task
+from recuse.usage import Usages
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Identify = Callable[[Request], str]
+Levels = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True)
 class Plan:
     """Every call one protocol makes of a panel's judges on one task, in a fixed order."""
 
+    panel: str
     task: Task
     protocol: str
     judges: Mapping[str, Judge]
     calls: Sequence[Call]
     items: Mapping[tuple[str, str, str], Item]  # (judge, item id, target) -> item
+    factors: Levels = field(default_factory=dict)  # as the protocol calls them
 
-    @property
-    def factors(self) -> Mapping[str, tuple[str, ...]]:
-        return protocol(self.protocol).FACTORS
+
+@dataclass(frozen=True)
+class Elicited:
+    """What one pass over the replies found. `table` has the factors under the names of `recuse.ratings.factors`."""
+
+    table: pd.DataFrame
+    usage: list[dict[str, Any]]
+    excerpts: list[dict[str, Any]]
 
 
 def plan(
@@ -43,9 +57,12 @@ def plan(
     identify: Identify,
     repeats: int | None = None,
     targets: Sequence[str] | None = None,
+    factors: Levels | None = None,
 ) -> Plan:
-    """Judges x items x factor levels x repeats. `identify` gives a request its cassette key."""
+    """Judges x items x factor levels x repeats. `identify` gives a request its cassette key; `factors` restricts what
+    is varied to some levels, by the protocol's names or by those of the ratings table."""
     how = protocol(protocol_name)
+    varied = levels_asked(how, protocol_name, factors or {})
     if unknown := [target for target in targets or () if target not in task.targets]:
         raise RecuseError(
             f"panel {panel}, task {task.name}: unknown target {', '.join(unknown)}; known: {', '.join(task.targets)}"
@@ -53,19 +70,21 @@ def plan(
     calls: list[Call] = []
     asked: dict[tuple[str, str, str], Item] = {}
     prompts = _Prompts(how, task)
+    crossed = [tuple(zip(varied, levels, strict=True)) for levels in itertools.product(*varied.values())]
     for judge in judges.values():
+        request_of = wire(judge.wire).request
         for item in how.items(task, judge):
             if targets is not None and item.target not in targets:
                 continue
             asked[judge.name, item.id, item.target] = item
-            for levels in itertools.product(*how.FACTORS.values()):
-                factors = tuple(zip(how.FACTORS, levels, strict=True))
+            for chosen in crossed:
+                levels = (level for _, level in chosen)
                 cell = f"{panel}/{task.name}/{protocol_name}/{'~'.join((judge.name, item.target, *levels))}"
                 request, key = None, ""
                 for repeat in range(repeats or how.REPEATS):
                     if request is None or judge.seeded:  # identical requests are built and identified once
-                        seed = seed_for(task.name, protocol_name, item, factors, repeat) if judge.seeded else None
-                        request = wire(judge.wire).request(judge, prompts.of(item, factors), seed)
+                        seed = seed_for(task.name, protocol_name, item, chosen, repeat) if judge.seeded else None
+                        request = request_of(judge, prompts.of(item, chosen), seed)
                         key = identify(request)
                     calls.append(
                         Call(
@@ -74,14 +93,31 @@ def plan(
                             judge.name,
                             item.id,
                             item.target,
-                            factors,
+                            chosen,
                             repeat,
                             request,
                             key,
                             cell,
                         )
                     )
-    return Plan(task, protocol_name, judges, calls, asked)
+    return Plan(panel, task, protocol_name, judges, calls, asked, varied)
+
+
+def levels_asked(how: ElicitationProtocol, name: str, wanted: Levels) -> dict[str, tuple[str, ...]]:
+    """The protocol's factors with the levels that are asked: all, unless `wanted` restricts them. `RecuseError` for a
+    factor or level that the protocol does not have."""
+    varied = {factor: tuple(levels) for factor, levels in how.FACTORS.items()}
+    for factor, chosen in wanted.items():
+        own = next((f for f in varied if factor in (f, called(how, f))), None)
+        if own is None:
+            raise RecuseError(f"protocol {name} has no factor {factor!r}; it has {', '.join(varied) or 'none'}")
+        known = {called(how, own, level): level for level in varied[own]} | {level: level for level in varied[own]}
+        if not chosen or (strange := [level for level in chosen if level not in known]):
+            named = ", ".join(map(repr, strange)) if chosen else "none"
+            raise RecuseError(f"protocol {name}: factor {factor} has the levels {', '.join(varied[own])}; got {named}")
+        kept = {known[level] for level in chosen}
+        varied[own] = tuple(level for level in varied[own] if level in kept)
+    return varied
 
 
 def seed_for(task: str, protocol_name: str, item: Item, factors: Sequence[tuple[str, str]], repeat: int) -> int:
@@ -90,33 +126,45 @@ def seed_for(task: str, protocol_name: str, item: Item, factors: Sequence[tuple[
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=4).digest()) & 0x7FFFFFFF
 
 
-def ratings(plan_: Plan, responses: Iterable[tuple[Call, RawResponse]]) -> pd.DataFrame:
-    """The checked ratings table of the plan: one row per call and criterion, in the order of the plan's calls."""
+def read(plan_: Plan, responses: Iterable[tuple[Call, RawResponse]]) -> Elicited:
+    """The checked table with one row per call and criterion, in the order of the plan's calls, and what the replies
+    say beside the scores. Each reply is decoded and read once."""
     how = protocol(plan_.protocol)
     formats = {name: wire(judge.wire) for name, judge in plan_.judges.items()}
+    usages, excerpts = Usages(plan_), Excerpts(plan_)
     calls: list[Call] = []
     sizes: list[int] = []  # rows of each call
-    read: dict[str, list[Any]] = {name: [] for name in ("item", "criterion", "score", "response", "status")}
+    found: dict[str, list[Any]] = {name: [] for name in ("item", "criterion", "score", "response", "status")}
+    named = {chosen: dict(chosen) for chosen in {call.factors for call in plan_.calls}}
     for call, response in responses:
         item = plan_.items[call.judge, call.item, call.target]
-        rows = how.read(plan_.task, item, dict(call.factors), read_response(formats[call.judge], response))
+        reply = read_response(formats[call.judge], response)
+        rows = how.read(plan_.task, item, named[call.factors], reply)
+        usages.count(call, reply)
+        excerpts.note(call, reply, rows)
         calls.append(call)
         sizes.append(len(rows))
-        _append(read, call, rows)
-    return check_ratings(_table(calls, sizes, read, tuple(how.FACTORS)), tuple(how.FACTORS))
+        _append(found, call, rows)
+    columns = {factor: called(how, factor) for factor in plan_.factors}
+    table = check_table(_table(how, calls, sizes, found, columns), tuple(columns.values()))
+    return Elicited(table, usages.rows(), excerpts.rows())
 
 
-def _append(read: dict[str, list[Any]], call: Call, rows: Iterable[Judgement]) -> None:
+def _append(found: dict[str, list[Any]], call: Call, rows: Iterable[Judgement]) -> None:
     for row in rows:
-        read["item"].append(row.item or call.item)
-        read["criterion"].append(row.criterion)
-        read["score"].append(row.score)
-        read["response"].append(row.response)
-        read["status"].append(row.status)
+        found["item"].append(row.item or call.item)
+        found["criterion"].append(row.criterion)
+        found["score"].append(row.score)
+        found["response"].append(row.response)
+        found["status"].append(row.status)
 
 
 def _table(
-    calls: Sequence[Call], sizes: Sequence[int], read: dict[str, list[Any]], factors: Sequence[str]
+    how: ElicitationProtocol,
+    calls: Sequence[Call],
+    sizes: Sequence[int],
+    found: dict[str, list[Any]],
+    columns: Mapping[str, str],
 ) -> pd.DataFrame:
     """What a call has is spread over its rows column by column, which takes a fraction of building row after row."""
     import numpy as np
@@ -125,21 +173,31 @@ def _table(
     of = np.repeat(np.arange(len(calls)), sizes)
 
     def spread(values: list[Any]) -> Any:
-        return pd.Series(values).take(of).array
+        return pd.Series(values, dtype=object if values and isinstance(values[0], str) else None).take(of).array
 
-    by_call = {name: [getattr(call, name) for call in calls] for name in _OF_CALLS}
-    by_call |= {factor: [call.factors[n][1] for call in calls] for n, factor in enumerate(factors)}
+    by_call: dict[str, list[Any]] = {name: [getattr(call, name) for call in calls] for name in _OF_CALLS}
+    by_call["rater"] = [call.judge for call in calls]
+    by_call["kind"] = [JUDGE] * len(calls)
     by_call["request"] = [call.key for call in calls]
-    columns = {}
-    for name in (*RATING_COLUMNS, *factors):
+    for place, (factor, column) in enumerate(columns.items()):
+        by_call[column] = [called(how, factor, call.factors[place][1]) for call in calls]
+    made = {}
+    for name in (*COLUMNS, *columns.values()):
         # One column after the other, each list given up as its column is made: a third less memory at its peak.
-        found = spread(by_call[name]) if name in by_call else pd.Series(read.pop(name), dtype=_DTYPES.get(name)).array
-        columns[name] = found
-    return pd.DataFrame(columns, copy=False)
+        made[name] = (
+            spread(by_call[name]) if name in by_call else pd.Series(found.pop(name), dtype=_DTYPES.get(name)).array
+        )
+    return pd.DataFrame(made, copy=False)
 
 
-_OF_CALLS = ("task", "protocol", "judge", "target", "repeat")
-_DTYPES = {"score": "float64"}
+_OF_CALLS = ("task", "protocol", "target", "repeat")
+_DTYPES: dict[str, Any] = {
+    "score": "float64",
+    "response": object,
+    "item": object,
+    "criterion": object,
+    "status": object,
+}
 
 
 class _Prompts:

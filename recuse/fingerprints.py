@@ -44,9 +44,13 @@ def headers(panel: Panel, plan: Plan) -> dict[str, dict[str, Any]]:
     }
 
 
+UNTOLD = ("title", "description", "target", "text", "cluster", "clusters", "people", "reference")
+"""Tables of task.toml that say nothing to a judge: prose for readers, and what answers are compared with."""
+
+
 def rubric_hash(task: Task) -> str:
-    """Identifies criteria, anchors and levels: 16 hex digits over task.toml without its prose."""
-    kept = {key: value for key, value in task.data.items() if key not in ("title", "description", "target")}
+    """Identifies criteria, anchors and levels: 16 hex digits over task.toml without what no judge is told."""
+    kept = {key: value for key, value in task.data.items() if key not in UNTOLD}
     return hashlib.blake2b(
         json.dumps(kept, sort_keys=True, ensure_ascii=False, default=str).encode(), digest_size=8
     ).hexdigest()

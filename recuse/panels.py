@@ -90,6 +90,7 @@ class TaskTable(Table):
     repeats: dict[str, Annotated[int, Field(ge=1)]] = Field(default_factory=dict)
     targets: list[str] | None = None
     judges: list[str] | None = None  # which of the panel's judges; all unless given
+    factors: dict[str, dict[str, list[str]]] = Field(default_factory=dict)  # protocol -> factor -> levels asked
     items: dict[str, str] = Field(default_factory=dict)  # protocol -> file of the task folder, instead of items.jsonl
 
 
@@ -182,7 +183,7 @@ def load_panel(path: Path) -> Panel:
                 protocol(checked_name(name, "protocol", where))
             except RecuseError as error:
                 raise ConfigurationError(f"{path}: task {task.name}: {error}") from error
-        for key, given in (("repeats", task.repeats), ("items", task.items)):
+        for key, given in (("repeats", task.repeats), ("items", task.items), ("factors", task.factors)):
             if unknown := [p for p in given if p not in task.protocols]:
                 raise ConfigurationError(
                     f"{path}: task {task.name}: {key} for {', '.join(unknown)}, which is not in protocols"

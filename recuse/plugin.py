@@ -1,61 +1,72 @@
 """The pytest plugin: options, fixtures and hooks. The only module that imports pytest; it wires and computes nothing.
 
-Everything heavy is imported when a test that asks judges is collected: an environment that merely has Recuse installed
-pays for this file alone.
+Everything heavy is imported when a test that asks about judges is collected: an environment that merely has Recuse
+installed pays for this file alone.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
-    import pandas as pd
-
+    from recuse.gates.verdicts import Verdicts
+    from recuse.ratings import Ratings
     from recuse.run import Run
-    from recuse.schema import Estimate, Estimates, Verdict
-    from recuse.suite import Suite
+    from recuse.schema import Estimate, Estimates
+    from recuse.suite import Asked, Suite
     from recuse.tasks import Task
 
-MARKER = "elicits(task, protocol): this test asks the judges of every selected panel that has this task and protocol"
-VERDICT, MEASUREMENT = "recuse.verdict", "recuse.measurement"
-UNMEASURED, UNASKED = "recuse.unmeasured", "recuse.unasked"
+MARKER = (
+    'asks(*needs, task=None, protocol=None): what this test asks of ratings, as asks("scores", "authors"); it runs for '
+    "every panel, task and protocol that offers all of it"
+)
+VERDICT, MEASUREMENT, MEASURE = "recuse.verdict", "recuse.measurement", "recuse.measure"
+UNMEASURED, NOBODY = "recuse.unmeasured", "recuse.nobody"
 _suite = pytest.StashKey["Suite"]()
 _mistake = pytest.StashKey[str]()
 _told = pytest.StashKey[set[str]]()
-_verdicts = pytest.StashKey[list["Verdict"]]()
+_decided = pytest.StashKey[list["Verdicts"]]()
+_not_asked = pytest.StashKey[dict[str, list[dict[str, Any]]]]()
 
 
 # --------------------------------------------------------------------------- options
 
+SHORT = ("--panel", "--judges", "--record", "--yes", "--models", "--baseline", "--update-baseline")
+"""Short names of our options, `--panel` for `--recuse-panel`: each is ours unless another plugin has it."""
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    group = parser.getgroup("recuse", "judging judges (recuse)")
-    group.addoption("--panel", action="append", default=[], metavar="FILE", help="panel to examine; repeat for several")
-    group.addoption("--judges", default="", metavar="A,B", help="only these judges of the panels")
+    group = parser.getgroup("recuse", "judging judges (recuse); every --recuse-NAME may be written --NAME")
     group.addoption(
-        "--record",
+        "--recuse-panel", action="append", default=[], metavar="FILE", help="panel to examine; repeat for several"
+    )
+    group.addoption(
+        "--recuse-judges", default="", metavar="A,B", help="verdicts on these judges only; the reference stays whole"
+    )
+    group.addoption(
+        "--recuse-record",
         choices=("none", "missing", "all"),
         default="none",
         help="none: replay only, no network (default); missing: ask for what no cassette answers; all: ask anew",
     )
-    group.addoption("--yes", action="store_true", help="record even if the expected cost is above the panel's budget")
-    group.addoption("--models", default="models", metavar="DIR", help="where weights of local models are kept")
+    group.addoption("--recuse-yes", action="store_true", help="record even above the panel's budget")
+    group.addoption("--recuse-models", default="models", metavar="DIR", help="where weights of local models are kept")
     group.addoption(
-        "--baseline",
+        "--recuse-baseline",
         nargs="?",
         const="",
         default=None,
         type=_baseline_file,
         metavar="FILE",
-        help="fail when an outcome changed against it",
+        help="fail when an outcome changed against it (reports/baseline.json)",
     )
-    group.addoption("--update-baseline", action="store_true", help="write reports/baseline.json from this run")
+    group.addoption("--recuse-update-baseline", action="store_true", help="write reports/baseline.json from this run")
     parser.addini("recuse_panels", "panels examined when --panel is not given", type="args", default=[])
     parser.addini("recuse_gates", "file with limits and accepted faults", default="evals/gates.toml")
 
@@ -66,8 +77,29 @@ def _baseline_file(text: str) -> str:
     return text
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_load_initial_conftests(
+    early_config: pytest.Config, parser: pytest.Parser, args: list[str]
+) -> Generator[None, None, None]:
+    """Once every plugin and conftest has named its options, our short names that nobody else has become ours."""
+    yield
+    taken = {
+        name for group in (*parser._groups, parser._anonymous) for option in group.options for name in option.names()
+    }
+    for place, given in enumerate(args):
+        if given == "--":
+            break
+        name, sign, value = given.partition("=")
+        if name in SHORT and name not in taken:
+            args[place] = f"--recuse-{name[2:]}{sign}{value}"
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", MARKER)
+
+
+def _option(config: pytest.Config, name: str) -> Any:
+    return config.getoption(f"--recuse-{name}")
 
 
 def _get_suite(config: pytest.Config) -> Suite:
@@ -76,41 +108,40 @@ def _get_suite(config: pytest.Config) -> Suite:
 
         config.stash[_suite] = Suite.from_options(
             root=config.rootpath,
-            panels=config.getoption("--panel") or config.getini("recuse_panels"),
-            judges=[name.strip() for name in config.getoption("--judges").split(",") if name.strip()],
-            record=config.getoption("--record"),
-            yes=config.getoption("--yes"),
-            models=config.rootpath / config.getoption("--models"),
+            panels=_option(config, "panel") or config.getini("recuse_panels"),
+            judges=[name.strip() for name in _option(config, "judges").split(",") if name.strip()],
+            record=_option(config, "record"),
+            yes=_option(config, "yes"),
+            models=config.rootpath / _option(config, "models"),
             gates=config.rootpath / config.getini("recuse_gates"),
             distributed=hasattr(config, "workerinput") or bool(getattr(config.option, "numprocesses", None)),
         )
     return config.stash[_suite]
 
 
-# --------------------------------------------------------------------------- which judges a test is about
+# --------------------------------------------------------------------------- which ratings a test is about
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Tests marked `elicits` run once per panel, and per judge where they name `judge` (every judge) or `author`
-    (judges that are also the author of a target)."""
-    if next(metafunc.definition.iter_markers("elicits"), None) is None or "panel" not in metafunc.fixturenames:
+    """Tests marked `asks` run once for every panel, task and protocol that offers what they need."""
+    if not _asks_judges(metafunc.definition) or "asked" not in metafunc.fixturenames:
         return
     from recuse.schema import RecuseError
 
-    per_judge = next((name for name in ("judge", "author") if name in metafunc.fixturenames), None)
+    config = metafunc.config
     try:
-        asked = _asked(metafunc.definition)
-        subjects = _get_suite(metafunc.config).subjects(*asked, authors=per_judge == "author")
+        needs, narrowed = _needs(metafunc.definition)
+        found, lacking = _get_suite(config).asked(needs, **narrowed)
     except RecuseError as error:
-        asked, subjects = ("", ""), {}
-        _note_mistake(metafunc.config, str(error))
-    lacking = " with an author among its judges" if per_judge == "author" else ""
-    none = pytest.mark.skip(reason=f"no selected panel has {'/'.join(asked)}{lacking}")
-    if per_judge:
-        pairs: list[Any] = [pytest.param(p, j, id=f"{p}-{j}") for p, judges in subjects.items() for j in judges]
-        metafunc.parametrize(("panel", per_judge), pairs or [pytest.param("", "", id="none", marks=none)])
+        needs, found, lacking = (), [], []
+        _note_mistake(config, str(error))
+    records = [{**row.record(), **_question(metafunc.definition)} for row in lacking]
+    config.stash.setdefault(_not_asked, {})[metafunc.definition.nodeid] = records
+    if found:
+        metafunc.parametrize("asked", [pytest.param(asked, id=str(asked)) for asked in found])
     else:
-        metafunc.parametrize("panel", list(subjects) or [pytest.param("", id="none", marks=none)])
+        none = pytest.mark.skip(reason=f"no selected panel offers {', '.join(needs)}")
+        metafunc.parametrize("asked", [pytest.param(None, id="nobody", marks=none)])
 
 
 def _note_mistake(config: pytest.Config, text: str) -> None:
@@ -126,116 +157,112 @@ def pytest_collection_modifyitems(config: pytest.Config) -> None:
         raise pytest.UsageError(config.stash[_mistake])
 
 
-def _asked(node: Any) -> tuple[str, str]:
-    """Task and protocol of the nearest `elicits` marks; what a test's own mark leaves out comes from its module's."""
+def _needs(node: Any) -> tuple[tuple[str, ...], dict[str, str]]:
+    """What the `asks` marks of a test, its class and its module name together, the nearest first."""
+    from recuse.offers import check_needs
+    from recuse.protocols import offered_kinds
     from recuse.schema import RecuseError
 
-    given: dict[str, str] = {}
-    unnamed: list[Any] = []
-    for mark in node.iter_markers("elicits"):
-        given, unnamed = {**mark.kwargs, **given}, [*unnamed, *mark.args]
-    if unnamed or set(given) != {"task", "protocol"}:
-        got = ", ".join([*map(repr, unnamed), *(f"{name}={value!r}" for name, value in given.items())])
+    needs: dict[str, None] = {}
+    narrowed: dict[str, str] = {}
+    for mark in node.iter_markers("asks"):
+        needs |= dict.fromkeys(mark.args)
+        narrowed = {**mark.kwargs, **narrowed}
+    wrong = [name for name in needs if not isinstance(name, str)]
+    if wrong or not set(narrowed) <= {"task", "protocol"}:
+        got = ", ".join([*map(repr, needs), *(f"{name}={value!r}" for name, value in narrowed.items())])
         raise RecuseError(
-            f'{node.nodeid}: mark it @pytest.mark.elicits(task="...", protocol="..."), by name; got ({got})'
+            f'{node.nodeid}: mark it @pytest.mark.asks("scores", "authors", ...), and task="..." or protocol="..." to '
+            f"narrow it down; got ({got})"
         )
-    return given["task"], given["protocol"]
+    check_needs(needs, node.nodeid, offered_kinds())
+    return tuple(needs), narrowed
 
 
 # --------------------------------------------------------------------------- fixtures
 
 
 @pytest.fixture(scope="session")
-def suite(pytestconfig: pytest.Config) -> Generator[Suite, None, None]:
+def recuse_suite(pytestconfig: pytest.Config) -> Generator[Suite, None, None]:
     """The selected panels with their tasks, cassettes and gates."""
     with _get_suite(pytestconfig) as opened:
         yield opened
 
 
 @pytest.fixture
-def panel(request: pytest.FixtureRequest) -> str:
-    """Name of the panel under examination."""
-    wanted = "what asks judges must be marked @pytest.mark.elicits(task=..., protocol=...)"
+def asked(request: pytest.FixtureRequest) -> Asked:
+    """Whom the test is about: panel, task and protocol."""
+    wanted = 'what asks about judges must be marked, as @pytest.mark.asks("scores")'
     pytest.fail(f"{request.node.nodeid}: {wanted}", pytrace=False)
 
 
 @pytest.fixture
-def task(request: pytest.FixtureRequest, panel: str, suite: Suite) -> Task:
-    """The task the test is marked with."""
-    return suite.task(_asked(request.node)[0])
+def task(recuse_suite: Suite, asked: Asked) -> Task:
+    """The task the test is about, with the items that the panel was asked about."""
+    return recuse_suite.task_of(asked)
 
 
 @pytest.fixture
-def ratings_of(request: pytest.FixtureRequest, suite: Suite, panel: str) -> Callable[[str], pd.DataFrame]:
-    """Ratings of the panel by another protocol of the same task: `ratings_of("generation")`."""
-    asked = _asked(request.node)
+def ratings(request: pytest.FixtureRequest, recuse_suite: Suite, asked: Asked) -> Ratings:
+    """The ratings that the test asks for. `ratings.beside("choices")` are the same judges' by another protocol."""
     capture = request.config.pluginmanager.getplugin("capturemanager")
-
-    def of(protocol: str) -> pd.DataFrame:
-        if suite.mode == "replay" or capture is None:
-            return suite.ratings(panel, asked[0], protocol)
-        with capture.global_and_fixture_disabled():  # what a recording will cost and how far it is must be seen
-            return suite.ratings(panel, asked[0], protocol)
-
-    return of
+    if recuse_suite.mode == "replay" or capture is None:
+        return recuse_suite.ratings(asked)
+    with capture.global_and_fixture_disabled():  # what a recording will cost and how far it is must be seen
+        return recuse_suite.ratings(asked)
 
 
 @pytest.fixture
-def ratings(request: pytest.FixtureRequest, ratings_of: Callable[[str], pd.DataFrame]) -> pd.DataFrame:
-    """The ratings table of the panel for the task and protocol the test is marked with."""
-    return ratings_of(_asked(request.node)[1])
+def gate(request: pytest.FixtureRequest, recuse_suite: Suite, asked: Asked) -> Callable[..., Verdicts]:
+    """`assert gate(name, estimates)`: a verdict on every judge that was measured, kept for the report."""
 
+    def decide(name: str, measured: Estimate | Estimates, **subject: str) -> Verdicts:
+        full = {"task": asked.task, "panel": asked.panel, "protocol": asked.protocol, **subject}
+        from recuse.gates.verdicts import decide_all, record
 
-@pytest.fixture
-def items_of(request: pytest.FixtureRequest, suite: Suite, panel: str) -> Callable[[str], pd.DataFrame]:
-    """What the panel is asked about by a protocol of the task, as a table: `items_of("pairwise")`."""
-    asked = _asked(request.node)
-    return lambda protocol: suite.items(panel, asked[0], protocol)
-
-
-@pytest.fixture
-def items(request: pytest.FixtureRequest, items_of: Callable[[str], pd.DataFrame]) -> pd.DataFrame:
-    """What the panel is asked about for the task and protocol the test is marked with."""
-    return items_of(_asked(request.node)[1])
-
-
-@pytest.fixture
-def own(suite: Suite, panel: str, task: Task) -> dict[str, str]:
-    """Judge -> the target that is its own work, for judges that have one."""
-    return suite.panels[panel].own(list(task.targets))
-
-
-@pytest.fixture
-def gate(request: pytest.FixtureRequest, suite: Suite, panel: str, task: Task) -> Callable[..., Verdict]:
-    """`assert gate(name, estimates, judge=..., condition=...)`: the verdict, kept for the report."""
-
-    def decide(name: str, measured: Estimate | Estimates, **subject: str) -> Verdict:
-        full = {"task": task.name, "panel": panel, **subject}
-        verdict = suite.gates.decide(name, measured, full)
-        request.node.stash.setdefault(_verdicts, []).append(verdict)
-        _keep(request, VERDICT, suite.verdict_record(verdict))
-        return verdict
+        verdicts = decide_all(recuse_suite.gates, name, measured, full).only(recuse_suite.is_shown)
+        request.node.stash.setdefault(_decided, []).append(verdicts)
+        for verdict in verdicts:
+            _keep(request, VERDICT, record(verdict, recuse_suite.gates[name].label))
+            _describe(request, verdict.estimate)
+        return verdicts
 
     return decide
 
 
 @pytest.fixture
-def measure(request: pytest.FixtureRequest, suite: Suite, panel: str, task: Task) -> Callable[..., None]:
-    """`measure(estimate, condition=...)`: shown in the report, gated by nothing."""
+def measure(request: pytest.FixtureRequest, recuse_suite: Suite, asked: Asked) -> Callable[..., None]:
+    """`measure(estimates)`: shown in the report, gated by nothing."""
 
     def keep(measured: Estimate | Estimates, **subject: str) -> None:
-        for record in suite.measurement_records(measured, {"task": task.name, "panel": panel, **subject}):
-            _keep(request, MEASUREMENT, record)
+        from recuse.schema import members
+
+        full = {"task": asked.task, "panel": asked.panel, "protocol": asked.protocol, **subject}
+        for names, estimate in members(measured):
+            if recuse_suite.is_shown({**full, **names}):
+                _keep(request, MEASUREMENT, {"subject": {**full, **names}, "estimate": estimate.record()})
+                _describe(request, estimate)
 
     return keep
 
 
 def _keep(request: pytest.FixtureRequest, kind: str, record: dict[str, Any]) -> None:
     node = request.node
+    node.user_properties.append((kind, {**record, **_question(node), "test": node.nodeid}))
+
+
+def _describe(request: pytest.FixtureRequest, estimate: Estimate) -> None:
+    """The measure's own description travels with its first number."""
+    from recuse.metrics.measure import described
+
+    told = (MEASURE, dict(described(estimate.metric).record()))
+    if told not in request.node.user_properties:
+        request.node.user_properties.append(told)
+
+
+def _question(node: Any) -> dict[str, str]:
     title, _, note = (node.module.__doc__ or "").strip().partition("\n")  # the eval file's own words head its section
-    asked = {"question": node.path.stem.removeprefix("test_"), "title": title, "note": " ".join(note.split())}
-    protocol = _asked(node)[1]
-    node.user_properties.append((kind, {**record, **asked, "protocol": protocol, "test": node.nodeid}))
+    return {"question": node.path.stem.removeprefix("test_"), "title": title, "note": " ".join(note.split())}
 
 
 # --------------------------------------------------------------------------- outcome of a test
@@ -245,38 +272,55 @@ def _keep(request: pytest.FixtureRequest, kind: str, record: dict[str, Any]) -> 
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Tells a failed gate and a mistake in words instead of a traceback, and turns a accepted gate into an expected
+    """Tells failed gates and mistakes in words instead of a traceback, and turns accepted faults into an expected
     failure."""
     report = yield
-    verdicts = item.stash.get(_verdicts, [])
-    objections = [verdict for verdict in verdicts if not verdict]
-    accepted = [verdict for verdict in verdicts if verdict.outcome == "accepted"]
-    if call.excinfo is not None and _asks_judges(item) and _is_ours(call.excinfo.value):
+    if not _asks_judges(item):
+        return report  # others' tests keep their tracebacks, whatever they raise
+    decided = item.stash.get(_decided, [])
+    if call.excinfo is not None and _is_ours(call.excinfo.value):
         _tell(item, report, str(call.excinfo.value))
-    elif call.when == "call" and objections and (call.excinfo is None or call.excinfo.errisinstance(AssertionError)):
-        from recuse.gates import explain
-
-        report.outcome = "failed"
-        report.longrepr = "\n\n".join(map(explain, objections))
-    elif call.when == "call" and accepted and call.excinfo is None:
-        report.outcome = "skipped"
-        report.wasxfail = "; ".join(str(verdict.accepted_fault["reason"]) for verdict in accepted if verdict.accepted_fault)
+    elif call.when == "call" and (told := _objections(decided, call.excinfo)):
+        report.outcome, report.longrepr = "failed", told
+        if any(not verdicts.asserted for verdicts in decided):
+            report.user_properties.append((UNMEASURED, UNASSERTED))
+    elif call.when == "call" and call.excinfo is None and (reasons := _accepted(decided)):
+        report.outcome, report.wasxfail = "skipped", reasons
     elif report.skipped and _about_nobody(item):
-        report.user_properties.append((UNASKED, True))
-    elif report.failed and _asks_judges(item):
+        report.user_properties.append((NOBODY, True))
+    elif report.failed:
         report.user_properties.append((UNMEASURED, str(report.longrepr).strip().splitlines()[-1][:300]))
     return report
 
 
+UNASSERTED = "a gate was asked and its answer not asserted: write `assert gate(...)`"
+
+
+def _objections(decided: Sequence[Verdicts], raised: pytest.ExceptionInfo[BaseException] | None) -> str:
+    """What failed gates say, a gate whose answer nobody looked at, and the words of any other failed assertion."""
+    if raised is not None and not raised.errisinstance(AssertionError):
+        return ""
+    parts = [verdicts.explain() for verdicts in decided if not verdicts.stays_green]
+    parts += [f"{UNASSERTED} ({verdicts.gate})" for verdicts in decided if not verdicts.asserted]
+    if raised is not None and not any(verdicts.marker in str(raised.value) for verdicts in decided):
+        where = raised.traceback[-1]
+        parts.append(f"{where.path.name}:{where.lineno + 1}: {raised.exconly()}")
+    return "\n\n".join(parts) if decided else ""
+
+
+def _accepted(decided: Sequence[Verdicts]) -> str:
+    """The reasons of all faults that were accepted."""
+    return "; ".join(dict.fromkeys(reason for verdicts in decided for reason in verdicts.accepted_reasons))
+
+
 def _about_nobody(item: pytest.Item) -> bool:
-    """Whether no selected panel has what the test asks for."""
+    """Whether no selected panel offers what the test asks for."""
     called = getattr(item, "callspec", None)
-    return called is not None and called.params.get("panel") == ""
+    return called is not None and called.params.get("asked", "") is None
 
 
-def _asks_judges(item: pytest.Item) -> bool:
-    """Others' tests keep their tracebacks, whatever they raise."""
-    return item.get_closest_marker("elicits") is not None
+def _asks_judges(item: Any) -> bool:
+    return next(item.iter_markers("asks"), None) is not None
 
 
 def _is_ours(error: BaseException) -> bool:
@@ -307,7 +351,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """An xdist worker hands what it replayed to the process that reports."""
     config = session.config
     if hasattr(config, "workerinput") and _suite in config.stash:
-        config.workeroutput["recuse"] = config.stash[_suite].replayed()  # type: ignore[attr-defined]
+        handed = {"replayed": config.stash[_suite].replayed(), "not_asked": config.stash.get(_not_asked, {})}
+        config.workeroutput["recuse"] = handed  # type: ignore[attr-defined]
 
 
 class _Gathering:
@@ -329,15 +374,16 @@ class _Gathering:
         if report.when == "call" and properties:
             self.run.add(properties)
         for name, value in properties:
-            if name == UNASKED:
-                self.run.unasked = True
+            if name == NOBODY:
+                self.run.nobody_asked = True
             elif name == UNMEASURED:
                 self.run.unmeasured[report.nodeid] = str(value)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
-        if replayed := getattr(node, "workeroutput", {}).get("recuse"):
-            self.run.replayed.update(replayed)
+        if handed := getattr(node, "workeroutput", {}).get("recuse"):
+            self.run.replayed.update(handed["replayed"])
+            self.run.not_asked.update(handed["not_asked"])
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -350,11 +396,12 @@ class _Gathering:
         try:
             suite = _get_suite(config)
             self.run.replayed.update(suite.replayed())
+            self.run.not_asked.update(config.stash.get(_not_asked, {}))
             self.run.finish(
                 suite,
                 complete=_everything_was_asked(session, suite),
-                baseline=config.getoption("--baseline"),
-                update=config.getoption("--update-baseline"),
+                baseline=_option(config, "baseline"),
+                update=_option(config, "update-baseline"),
             )
         except RecuseError as error:  # a damaged baseline, a template that does not render
             self.run.objections.append(str(error))
@@ -370,10 +417,10 @@ class _Gathering:
 
 def _everything_was_asked(session: pytest.Session, suite: Suite) -> bool:
     config = session.config
-    choosing = ("keyword", "markexpr", "deselect", "ignore", "ignore_glob", "lf", "stepwise", "--judges")
+    choosing = ("keyword", "markexpr", "deselect", "ignore", "ignore_glob", "lf", "stepwise", "--recuse-judges")
     selected = any(config.getoption(name, None) for name in choosing) or session.shouldfail or session.shouldstop
     files = any(arg.endswith(".py") or "::" in arg for arg in config.args)
-    named = [Path(given) for given in config.getoption("--panel")]
+    named = [Path(given) for given in _option(config, "panel")]
     configured = {(config.rootpath / path).resolve() for path in config.getini("recuse_panels")}
     panels = {panel.path.resolve() for panel in suite.panels.values()}
     return not selected and not files and (not named or panels >= configured)

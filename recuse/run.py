@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from recuse.suite import Suite
 
-VERDICT, MEASUREMENT = "recuse.verdict", "recuse.measurement"
+VERDICT, MEASUREMENT, MEASURE = "recuse.verdict", "recuse.measurement", "recuse.measure"
 BASELINE = Path("reports") / "baseline.json"
 UNUSED_SHOWN = 10
 
@@ -26,7 +26,9 @@ class Run:
     objections: list[str] = field(default_factory=list)  # what is wrong with the run as a whole
     results: dict[str, Any] = field(default_factory=dict)
     complete: bool = False
-    unasked: bool = False  # some eval found no panel that has its task and protocol
+    measures: dict[str, dict[str, Any]] = field(default_factory=dict)  # name -> its description
+    not_asked: dict[str, list[dict[str, Any]]] = field(default_factory=dict)  # test -> whom it could not be asked of
+    nobody_asked: bool = False  # some eval found no panel that offers what it needs
 
     def add(self, properties: Sequence[tuple[str, Any]]) -> None:
         for kind, record in properties:
@@ -34,6 +36,8 @@ class Run:
                 self.verdicts.append(record)
             elif kind == MEASUREMENT:
                 self.measurements.append(record)
+            elif kind == MEASURE:
+                self.measures[record["name"]] = record
 
     def finish(self, suite: Suite, *, complete: bool, baseline: str | None, update: bool) -> None:
         """Assemble the results, compare them with the baseline, write reports/.
@@ -41,7 +45,7 @@ class Run:
         `complete`: every eval was asked for, of every judge of every panel the configuration names. Only then can
         something be missing, and only then may the run become the baseline.
         """
-        from recuse import baseline as baselines
+        from recuse.gates import baseline as baselines
         from recuse import report
 
         self.complete = complete and not self.unmeasured
@@ -77,11 +81,11 @@ class Run:
         if self.complete:
             seen = [(record["gate"], record["subject"]) for record in self.verdicts]
             self.objections += suite.gates.unused_accepted_faults(seen, {"panel": list(suite.panels)})
-            if not self.unasked:  # an eval that no panel answers may well own the gate
+            if not self.nobody_asked:  # an eval that no panel answers may well own the gate
                 self.objections += suite.gates.unused_gates(seen)
 
     def _compare(self, suite: Suite, path: Path, strict: bool) -> dict[str, Any] | None:
-        from recuse import baseline as baselines
+        from recuse.gates import baseline as baselines
 
         shown = path.relative_to(suite.root).as_posix() if path.is_relative_to(suite.root) else path.name
         if not path.is_file():
@@ -105,6 +109,8 @@ class Run:
             "headline": "",
             "panels": [_panel(suite, name) for name in suite.panels],
             "questions": self._questions(),
+            "measures": dict(sorted(self.measures.items())),
+            "not_asked": self._not_asked(),
             "verdicts": self.verdicts,
             "measurements": self.measurements,
             "unmeasured": [{"test": test, "why": why} for test, why in sorted(self.unmeasured.items())],
@@ -124,11 +130,20 @@ class Run:
     def _questions(self) -> list[dict[str, Any]]:
         found: dict[tuple[str, str], dict[str, Any]] = {}
         for record in (*self.verdicts, *self.measurements):
-            task = record["subject"]["task"]
+            task, protocol = record["subject"]["task"], record["subject"]["protocol"]
             words = {"id": record["question"], "title": record["title"], "note": record["note"]}
             question = found.setdefault((record["question"], task), {**words, "task": task, "protocols": []})
-            if record["protocol"] not in question["protocols"]:
-                question["protocols"] = sorted([*question["protocols"], record["protocol"]])
+            if protocol not in question["protocols"]:
+                question["protocols"] = sorted([*question["protocols"], protocol])
+        return [found[key] for key in sorted(found)]
+
+    def _not_asked(self) -> list[dict[str, Any]]:
+        """Once per question, panel, task and protocol: what was missing, and what would unlock it."""
+        found: dict[tuple[str, ...], dict[str, Any]] = {}
+        for test, rows in sorted(self.not_asked.items()):
+            for row in rows:
+                key = (row["question"], row["panel"], row["task"], row["protocol"], *row["missing"])
+                found.setdefault(key, {**row, "tests": []})["tests"].append(test)
         return [found[key] for key in sorted(found)]
 
     def _cassettes(self) -> dict[str, Any]:

@@ -9,11 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, Protocol
-
-if TYPE_CHECKING:
-    import pandas as pd
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal, Protocol
 
 Status = Literal["ok", "unparsed", "refused", "out_of_scale", "error"]
 STATUSES: tuple[Status, ...] = ("ok", "unparsed", "refused", "out_of_scale", "error")
@@ -23,22 +20,6 @@ PROVENANCES: tuple[Provenance, ...] = ("recorded", "reconstructed", "scripted")
 
 Outcome = Literal["pass", "fail", "undecided", "not measured", "accepted"]
 OUTCOMES: tuple[Outcome, ...] = ("pass", "fail", "undecided", "not measured", "accepted")
-
-RATING_COLUMNS = (
-    "task",  # fixtures/tasks/<task>
-    "protocol",  # how the judgement was elicited
-    "judge",  # who judged; people are "human:<id>"
-    "item",  # what was judged
-    "target",  # whose output it was
-    "criterion",  # on which criterion
-    "repeat",  # which of the independent runs, from 0
-    "score",  # a number on the task's scale; missing unless status is "ok"
-    "response",  # a category ("first", "tie", ...); missing where a score applies
-    "status",  # one of STATUSES
-    "request",  # cassette key: leads back to the words behind the number
-)
-"""Core columns of the ratings table, one row per judgement and criterion. Factors (condition, framing, order, ...)
-are further columns, declared by the protocol."""
 
 
 class RecuseError(Exception):
@@ -145,7 +126,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One judge call of the plan: who is asked what, under which factors, for the how-manieth time."""
+    """One judge call of the plan: who is asked what, under which factors, and which of the repeats it is."""
 
     task: str
     protocol: str
@@ -169,48 +150,6 @@ class Judgement:
     status: Status = "ok"
     why: str = ""
     item: str | None = None  # where one reply judges several items (a generation's picks); None: the call's item
-
-
-# --------------------------------------------------------------------------- the ratings table
-
-
-def check_ratings(ratings: pd.DataFrame, factors: tuple[str, ...] = ()) -> pd.DataFrame:
-    """Return the table unchanged if it keeps the rules; raise `RatingsError` listing all faults otherwise.
-
-    Rules: every core and factor column is there; `status` is one of STATUSES; exactly one of `score` and `response`
-    is present when status is "ok" and neither otherwise; scores are finite; `repeat` is a whole number from 0; no two
-    rows share (task, protocol, judge, item, target, criterion, repeat, *factors).
-    """
-    import numpy as np
-    import pandas as pd
-
-    missing = [c for c in (*RATING_COLUMNS, *factors) if c not in ratings.columns]
-    if missing:
-        has = ", ".join(ratings.columns)
-        raise RatingsError(f"ratings table lacks the column(s) {', '.join(missing)}; it has {has}")
-    faults: list[str] = []
-
-    def fault(mask: Any, text: str) -> None:
-        rows = list(ratings.index[np.asarray(mask, dtype=bool)])
-        if rows:
-            shown = ", ".join(str(r) for r in rows[:5]) + (f" and {len(rows) - 5} more" if len(rows) > 5 else "")
-            faults.append(f"{text}: row {shown}" if len(rows) == 1 else f"{text}: rows {shown}")
-
-    ok = ratings["status"].eq("ok")
-    score = pd.to_numeric(ratings["score"], errors="coerce")
-    has_score, has_response = ratings["score"].notna(), ratings["response"].notna()
-    fault(~ratings["status"].isin(STATUSES), f"status is not one of {', '.join(STATUSES)}")
-    fault(ok & ~(has_score ^ has_response), "an ok row needs either a score or a response, not both and not neither")
-    fault(~ok & (has_score | has_response), "a row that is not ok carries a value; nothing is imputed")
-    fault(has_score & ~np.isfinite(score.to_numpy(dtype=float, na_value=np.nan)), "score is not a finite number")
-    repeat = pd.to_numeric(ratings["repeat"], errors="coerce")
-    fault(repeat.isna() | (repeat < 0) | (repeat % 1 != 0), "repeat is not a whole number from 0")
-    identity = ["task", "protocol", "judge", "item", "target", "criterion", "repeat", *factors]
-    same = f"same {', '.join(identity)}"
-    fault(ratings.duplicated(identity, keep=False), f"the same judgement appears more than once ({same})")
-    if faults:
-        raise RatingsError("ratings table is not usable:\n  " + "\n  ".join(faults))
-    return ratings
 
 
 # --------------------------------------------------------------------------- what is concluded
@@ -274,6 +213,11 @@ class Estimate:
         return replace(self, low=low, high=high, level=level)
 
 
+    def record(self) -> dict[str, Any]:
+        """The estimate as builtins, NaN as None: what pytest-xdist can carry and JSON can hold."""
+        return {f.name: builtins(getattr(self, f.name)) for f in fields(self) if f.name != "distribution"}
+
+
 class Estimates(Mapping[tuple[str, ...], Estimate]):
     """Estimates of one metric for many subjects, measured together: a family that can be corrected together.
 
@@ -304,6 +248,28 @@ class Estimates(Mapping[tuple[str, ...], Estimate]):
 
     def __len__(self) -> int:
         return len(self._estimates)
+
+
+def members(measured: Estimate | Estimates) -> Iterator[tuple[dict[str, str], Estimate]]:
+    """Each estimate with the names of its subject; a lone estimate has none."""
+    if isinstance(measured, Estimate):
+        yield {}, measured
+        return
+    for key, estimate in measured.items():
+        yield dict(zip(measured.by, key, strict=True)), estimate
+
+
+def builtins(value: Any) -> Any:
+    """The same value in builtins only, NaN as None."""
+    if isinstance(value, Mapping):
+        return {str(k): builtins(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [builtins(v) for v in value]
+    if hasattr(value, "item") and callable(value.item):  # a numpy scalar
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

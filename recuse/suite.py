@@ -1,41 +1,69 @@
-"""What a run is about: the selected panels with their tasks, cassettes and gates; elicits each ratings table once."""
+"""What a run is about: the selected panels with their tasks, cassettes and gates; makes each panel's ratings once."""
 
 from __future__ import annotations
 
-import asyncio
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from recuse import elicit
-from recuse.cassettes.coverage import unused_lines
-from recuse.cassettes.matching import call_headers, request_key
+from recuse import elicit, offers
+from recuse.cassettes.coverage import Coverage, MissingInteractionError, unused_lines
 from recuse.cassettes.library import Library, Mode
-from recuse.cassettes.coverage import MissingInteractionError
+from recuse.cassettes.matching import request_key
 from recuse.cassettes.network import blocked_network
-from recuse.excerpts import usage_of, words_of
 from recuse.fingerprints import headers
 from recuse.gates import Gates
-from recuse.judges.client import Client
+from recuse.panel_ratings import panel_ratings
 from recuse.panels import Panel, load_panel
+from recuse.protocols import called
 from recuse.protocols import protocol as known_protocol
-from recuse.schema import Call, Estimate, Estimates, RawResponse, RecuseError, Verdict
+from recuse.schema import RecuseError
 from recuse.tasks import Task, load_task
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from recuse.ratings import Ratings
 
 MODES: Mapping[str, Mode] = {"none": "replay", "missing": "missing", "all": "all"}
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class Asked:
+    """Whom a question is asked of: the ratings of one panel, task and protocol."""
+
+    panel: str
+    task: str
+    protocol: str
+
+    def __str__(self) -> str:
+        return f"{self.panel}/{self.task}/{self.protocol}"
+
+
+@dataclass(frozen=True, slots=True)
+class NotAsked:
+    """A panel and task that a question could not be asked of, and what is missing for it."""
+
+    panel: str
+    task: str
+    protocol: str
+    missing: tuple[str, ...]
+
+    def record(self) -> dict[str, Any]:
+        return {
+            "panel": self.panel, "task": self.task, "protocol": self.protocol, "missing": list(self.missing),
+            "unlock": [offers.unlock(need) for need in self.missing],
+        }  # fmt: skip
+
+
 @dataclass
 class Suite:
-    """Use as a context manager: closes cassettes and lifts the network block on the way out."""
+    """Use as a context manager: closes cassettes and lifts the network block on the way out.
+
+    `shown`: the judges that verdicts are wanted on, all where empty. The reference is always the whole panel, so
+    choosing judges never changes a number."""
 
     root: Path
     panels: Mapping[str, Panel]
@@ -43,7 +71,9 @@ class Suite:
     gates: Gates
     models: Path
     yes: bool = False
-    _ratings: dict[tuple[str, str, str], Any] = field(default_factory=dict)
+    distributed: bool = False
+    shown: frozenset[str] = frozenset()
+    _made: dict[Asked, Ratings | RecuseError] = field(default_factory=dict)
     _replayed: dict[str, Any] = field(default_factory=dict)
     _tasks: dict[str, Task] = field(default_factory=dict)
     _libraries: dict[str, Library] = field(default_factory=dict)
@@ -62,8 +92,6 @@ class Suite:
         gates: Path,
         distributed: bool,
     ) -> Self:
-        if record != "none" and distributed:
-            raise RecuseError("recording runs in one process (it is concurrent inside): leave out -n with --record")
         if not panels:
             raise RecuseError(
                 "no panel to examine: give --panel fixtures/panels/<name>.toml, or set recuse_panels in the pytest "
@@ -74,9 +102,7 @@ class Suite:
             raise RecuseError(f"two of the selected panels have the same name: {', '.join(p.name for p in loaded)}")
         if judges:
             _check_judges(judges, loaded)
-            loaded = [
-                p.only([j for j in judges if j in p.judges]) for p in loaded if any(j in p.judges for j in judges)
-            ]
+            loaded = [panel for panel in loaded if any(judge in panel.judges for judge in judges)]
         suite = cls(
             root=root,
             panels={panel.name: panel for panel in loaded},
@@ -84,6 +110,8 @@ class Suite:
             gates=Gates.load(gates, today=date.today()),
             models=models,
             yes=yes,
+            distributed=distributed,
+            shown=frozenset(judges),
         )
         for panel in loaded:
             suite._check_authors(panel)
@@ -106,44 +134,84 @@ class Suite:
             self._tasks[name] = load_task(self.root / "fixtures" / "tasks" / name)
         return self._tasks[name]
 
-    def subjects(self, task: str, protocol: str, *, authors: bool) -> dict[str, list[str]]:
-        """Panel -> its judges, for the panels that elicit `task` by `protocol`; with `authors`, only judges that have a
-        target of their own. `RecuseError` for a task or protocol that does not exist at all."""
-        self.task(task)
-        known_protocol(protocol)
-        found: dict[str, list[str]] = {}
-        for name, panel in self.panels.items():
-            if task in panel.tasks and protocol in panel.tasks[task].protocols:
-                asked = panel.judges_of(task)
-                own = panel.own(list(self.task(task).targets)) if authors else asked
-                if shown := [judge for judge in asked if judge in own]:
-                    found[name] = shown
-        return found
+    def task_of(self, asked: Asked) -> Task:
+        """The task with the items that this panel is asked about by this protocol."""
+        file = self.panels[asked.panel].task(asked.task).items.get(asked.protocol)
+        return self.task(asked.task).with_items(file)
 
-    def plan(self, panel: str, task: str, protocol: str) -> elicit.Plan:
+    def asked(
+        self, needs: Sequence[str], *, task: str | None = None, protocol: str | None = None
+    ) -> tuple[list[Asked], list[NotAsked]]:
+        """Who offers all of `needs`, and who lacks what. `task` and `protocol` narrow it down; `RecuseError` for one
+        that does not exist at all."""
+        if task is not None:
+            self.task(task)
+        if protocol is not None:
+            known_protocol(protocol)
+        kind = offers.kind_of(needs)
+        found: list[Asked] = []
+        lacking: list[NotAsked] = []
+        for panel, table in ((p, t) for p in self.panels.values() for t in p.tasks.values()):
+            if task not in (None, table.name):
+                continue
+            named = [name for name in table.protocols if protocol in (None, name)]
+            fitting = [name for name in named if known_protocol(name).OFFERS == kind or protocol is not None]
+            for name in fitting:
+                here = Asked(panel.name, table.name, name)
+                if wanting := offers.missing(needs, offers.offered(self.design(here))):
+                    lacking.append(NotAsked(*_parts(here), tuple(wanting)))
+                else:
+                    found.append(here)
+            if not fitting:
+                lacking.append(NotAsked(panel.name, table.name, "", (kind,)))
+        return found, lacking
+
+    def design(self, asked: Asked) -> offers.Design:
+        """What the panel's ratings will offer, known before any is made."""
+        panel, task, how = self.panels[asked.panel], self.task_of(asked), known_protocol(asked.protocol)
+        table = panel.task(asked.task)
+        judges = panel.judges_of(asked.task)
+        texts: dict[str, int] = {}
+        for item in how.items(task, next(iter(judges.values()))) if judges else ():
+            texts[item.target] = texts.get(item.target, 0) + 1
+        varied = elicit.levels_asked(how, asked.protocol, table.factors.get(asked.protocol, {}))
+        wrote = panel.own(list(task.targets))
+        return offers.Design(
+            kind=how.OFFERS,
+            judges=len(judges),
+            texts_per_target=max(texts.values(), default=0),
+            repeats=table.repeats.get(asked.protocol) or how.REPEATS,
+            levels={called(how, factor): levels for factor, levels in varied.items()},
+            authors=any(judge in wrote and (not self.shown or judge in self.shown) for judge in judges),
+            parts=bool(getattr(how, "parts", lambda task: ())(task)),
+            people="people" in task.data,
+            reference="reference" in task.data,
+            beside=frozenset(known_protocol(name).OFFERS for name in table.protocols if name != asked.protocol),
+        )
+
+    def plan(self, asked: Asked) -> elicit.Plan:
         """The calls of one protocol; `RecuseError` if the panel does not have it."""
-        table = self.panels[panel].task(task)
-        if protocol not in table.protocols:
+        panel = self.panels[asked.panel]
+        table = panel.task(asked.task)
+        if asked.protocol not in table.protocols:
             raise RecuseError(
-                f"{self.panels[panel].path}: panel {panel} does not elicit {task} by {protocol}; it has "
+                f"{panel.path}: panel {panel.name} does not elicit {asked.task} by {asked.protocol}; it has "
                 f"{', '.join(table.protocols)}"
             )
         return elicit.plan(
-            panel,
-            self._asked_about(panel, task, protocol),
-            protocol,
-            self.panels[panel].judges_of(task),
+            asked.panel,
+            self.task_of(asked),
+            asked.protocol,
+            panel.judges_of(asked.task),
             identify=request_key,
-            repeats=table.repeats.get(protocol),
+            repeats=table.repeats.get(asked.protocol),
             targets=table.targets,
+            factors=table.factors.get(asked.protocol),
         )
 
-    def items(self, panel: str, task: str, protocol: str) -> pd.DataFrame:
-        """What the panel is asked about by a protocol: columns item, target and the fields of the items file."""
-        return self._asked_about(panel, task, protocol).items_table()
-
-    def _asked_about(self, panel: str, task: str, protocol: str) -> Task:
-        return self.task(task).with_items(self.panels[panel].task(task).items.get(protocol))
+    def is_shown(self, subject: Mapping[str, str]) -> bool:
+        """Whether a verdict on this subject is wanted."""
+        return not self.shown or "judge" not in subject or subject["judge"] in self.shown
 
     def _check_authors(self, panel: Panel) -> None:
         """An author that is misspelled would leave its judge's self-bias unexamined, and green."""
@@ -155,48 +223,55 @@ class Suite:
 
     # ------------------------------------------------------------------ ratings
 
-    def ratings(self, panel: str, task: str, protocol: str) -> pd.DataFrame:
-        """The checked ratings table; elicited once per process, later calls get a copy that costs nothing."""
-        key = (panel, task, protocol)
-        if key not in self._ratings:
+    def ratings(self, asked: Asked) -> Ratings:
+        """The ratings, made once per process; a failure is kept and raised again at once."""
+        if asked not in self._made:
             try:
-                self._ratings[key] = self._elicit(*key)
+                self._made[asked] = self._make(asked)
             except RecuseError as error:
-                self._ratings[key] = error  # the same table asked for again fails the same way, at once
-        found = self._ratings[key]
+                self._made[asked] = error
+        found = self._made[asked]
         if isinstance(found, RecuseError):
             raise found
-        table: pd.DataFrame = found
-        return table.copy(deep=False)
+        return found
 
-    def _elicit(self, panel: str, task: str, protocol: str) -> pd.DataFrame:
-        plan = self.plan(panel, task, protocol)
-        library = self._library(panel)
-        coverage = library.expect(plan.calls, headers(self.panels[panel], plan))
+    def _make(self, asked: Asked) -> Ratings:
+        elicited, plan = self._elicit(asked)
+        table = self.panels[asked.panel].task(asked.task)
+        kinds = {known_protocol(name).OFFERS: name for name in reversed(table.protocols)}
+
+        def beside(kind: str) -> Ratings | None:
+            name = kinds.get(kind)
+            return None if name is None else self.ratings(Asked(asked.panel, asked.task, name))
+
+        authors = self.panels[asked.panel].own(list(self.task(asked.task).targets))
+        return panel_ratings(plan, elicited.table, authors=authors, beside=beside)
+
+    def _elicit(self, asked: Asked) -> tuple[elicit.Elicited, elicit.Plan]:
+        plan = self.plan(asked)
+        library = self._library(asked.panel)
+        coverage = library.expect(plan.calls, headers(self.panels[asked.panel], plan))
         if self.mode == "replay":
-            if not coverage.complete:
-                raise MissingInteractionError(
-                    f"{panel}/{task}/{protocol} cannot be replayed.\n{coverage.text()}\nRecord: {library.command}"
-                )
-            answers = self._replay(plan, library)
+            self._require(asked, coverage, library)
         else:
-            from recuse.recording.session import Recorder
+            self._record(asked, plan, coverage, library)
+        elicited = elicit.read(plan, library.replay(plan.calls))
+        self._account(asked, plan, library, elicited)
+        return elicited, plan
 
-            Recorder(self.panels[panel], library, self.root, self.models, self.yes).record(plan, coverage)
-            answers = [(call, library.response(call)) for call in plan.calls]
-        self._account(panel, task, protocol, plan, library, answers)
-        return elicit.ratings(plan, answers)
+    def _require(self, asked: Asked, coverage: Coverage, library: Library) -> None:
+        if not coverage.complete:
+            raise MissingInteractionError(f"{asked} cannot be replayed.\n{coverage.text()}\nRecord: {library.command}")
 
-    def _replay(self, plan: elicit.Plan, library: Library) -> list[tuple[Call, RawResponse]]:
-        """Every call through the HTTP client, answered by the cassettes."""
-        client = Client(plan.judges, keys={}, attempts=1, identify=call_headers)
+    def _record(self, asked: Asked, plan: elicit.Plan, coverage: Coverage, library: Library) -> None:
+        if coverage.missing and self.distributed:
+            raise RecuseError(
+                f"{asked}: recording runs in one process (it is concurrent inside); leave out -n for the "
+                f"{len(coverage.missing)} calls that are missing here"
+            )
+        from recuse.recording.session import Recorder
 
-        async def all_calls() -> list[tuple[Call, RawResponse]]:
-            async with client:
-                return [(call, await client.send(call)) for call in plan.calls]
-
-        with library.use():
-            return asyncio.run(all_calls())
+        Recorder(self.panels[asked.panel], library, self.root, self.models, self.yes).record(plan, coverage)
 
     def _library(self, panel: str) -> Library:
         if panel not in self._libraries:
@@ -211,74 +286,25 @@ class Suite:
             )
         return self._libraries[panel]
 
-    def _account(
-        self,
-        panel: str,
-        task: str,
-        protocol: str,
-        plan: elicit.Plan,
-        library: Library,
-        answers: Sequence[tuple[Call, RawResponse]],
-    ) -> None:
+    def _account(self, asked: Asked, plan: elicit.Plan, library: Library, elicited: elicit.Elicited) -> None:
         cells = {call.cell for call in plan.calls}
         unused = [found for found in library.unused() if found.cell in cells]
-        self._replayed[f"{panel}/{task}/{protocol}"] = {
+        self._replayed[str(asked)] = {
             "files": len(cells),
             "used": len(plan.calls),
             "unused": len(unused),
             "unused_lines": [line.strip() for line in unused_lines(unused)],
-            "usage": usage_of(panel, plan, answers),
-            "words": words_of(panel, plan, answers),
+            "usage": elicited.usage,
+            "words": elicited.excerpts,
         }
 
     def replayed(self) -> dict[str, Any]:
         """What was replayed, per "panel/task/protocol", as builtins: an xdist worker sends it to the controller."""
         return self._replayed
 
-    # ------------------------------------------------------------------ records
 
-    def verdict_record(self, verdict: Verdict) -> dict[str, Any]:
-        return {
-            "gate": verdict.gate,
-            "label": self.gates[verdict.gate].label,
-            "outcome": verdict.outcome,
-            "allowed": verdict.allowed,
-            "subject": dict(verdict.subject),
-            "estimate": estimate_record(verdict.estimate),
-            "rule": verdict.rule,
-            "limit": builtins(verdict.limit),
-            "reason": verdict.reason,
-            "remedy": verdict.remedy,
-            "accepted_fault": builtins(verdict.accepted_fault),
-        }
-
-    def measurement_records(
-        self, measured: Estimate | Estimates, subject: Mapping[str, str]
-    ) -> Iterator[dict[str, Any]]:
-        if isinstance(measured, Estimate):
-            yield {"subject": dict(subject), "estimate": estimate_record(measured)}
-            return
-        for key, estimate in measured.items():
-            named = dict(zip(measured.by, key, strict=True))
-            if all(subject.get(name, value) == value for name, value in named.items()):
-                yield {"subject": {**subject, **named}, "estimate": estimate_record(estimate)}
-
-
-def estimate_record(estimate: Estimate) -> dict[str, Any]:
-    return {f.name: builtins(getattr(estimate, f.name)) for f in fields(estimate) if f.name != "distribution"}
-
-
-def builtins(value: Any) -> Any:
-    """The same value in builtins only, NaN as None: what pytest-xdist can carry and JSON can hold."""
-    if isinstance(value, Mapping):
-        return {str(k): builtins(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [builtins(v) for v in value]
-    if hasattr(value, "item") and callable(value.item):  # a numpy scalar
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
+def _parts(asked: Asked) -> tuple[str, str, str]:
+    return asked.panel, asked.task, asked.protocol
 
 
 def _panel_path(root: Path, given: str) -> Path:

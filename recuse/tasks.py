@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from recuse.configuration import parse, read_toml
 from recuse.naming import checked_distinct, checked_name
+from recuse.ratings.scale import Numeric, Ordinal, Scale
 from recuse.schema import Item, RecuseError
 
 if TYPE_CHECKING:
@@ -39,11 +40,38 @@ class _Identified(_Open):
     id: str
 
 
+class _Criterion(_Identified):
+    scale: _Scale | None = None  # where it is not the task's
+    options: list[str] | None = Field(default=None, min_length=2)  # from worst to best, instead of a scale
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class _People(_Table):
+    """Ratings by people: one row per rating, or means per target; see `recuse.references`."""
+
+    file: str
+
+
+class _Reference(_Table):
+    """The true value of each item: a table of its own, or event rates computed from a table of payments."""
+
+    file: str | None = None
+    event_rates: str | None = None
+    names: str | None = None
+
+
 class _TaskFile(_Open):
     name: str
     scale: _Scale
-    criterion: list[_Identified] = Field(min_length=1)
+    criterion: list[_Criterion] = Field(min_length=1)
     target: list[_Identified] = Field(min_length=1)
+    text: list[str] = Field(default_factory=list)
+    clusters: str = "items"
+    people: _People | None = None
+    reference: _Reference | None = None
 
 
 @dataclass(frozen=True)
@@ -68,6 +96,21 @@ class Task:
         return float(self.data["scale"]["minimum"]), float(self.data["scale"]["maximum"])
 
     @property
+    def scales(self) -> dict[str, Scale]:
+        """Criterion -> its scale: its own, its options from worst to best, or the task's."""
+        return {c["id"]: _scale_of(c, self.data["scale"]) for c in self.data["criterion"]}
+
+    @property
+    def text(self) -> tuple[str, ...]:
+        """The fields of an item that are the judged text, in order; empty where the task does not say."""
+        return tuple(self.data.get("text", ()))
+
+    @property
+    def clusters(self) -> str:
+        """What items are clustered by, in the plural."""
+        return str(self.data.get("clusters", "items"))
+
+    @property
     def targets(self) -> dict[str, Mapping[str, Any]]:
         return {t["id"]: t for t in self.data["target"]}
 
@@ -80,24 +123,13 @@ class Task:
         """The same task with another file of its folder as items; itself where none is named."""
         return self if file in (None, self.items_file) else replace(self, items_file=file)
 
-    def items_table(self) -> pd.DataFrame:
-        """The items as a table: columns item, target and every field; fields within fields are named "outer.inner"."""
-        import pandas as pd
 
-        fields = pd.json_normalize([dict(item.fields) for item in self.items])
-        places = pd.DataFrame({"item": [i.id for i in self.items], "target": [i.target for i in self.items]})
-        return pd.concat([places, fields.drop(columns=[c for c in places if c in fields])], axis=1)
-
-    def table(self, name: str) -> pd.DataFrame:
-        """A CSV file of the task folder; codes and names stay text only where the column says so in its name."""
-        import pandas as pd
-
-        path = self.folder / name
-        if not path.is_file():
-            raise RecuseError(
-                f"{path}: no such table; the folder has {', '.join(sorted(p.name for p in self.folder.iterdir()))}"
-            )
-        return pd.read_csv(path)
+def _scale_of(criterion: Mapping[str, Any], usual: Mapping[str, Any]) -> Scale:
+    if "options" in criterion:
+        return Ordinal(tuple(criterion["options"]))
+    scale = criterion.get("scale", usual)
+    step = scale.get("step")
+    return Numeric(float(scale["minimum"]), float(scale["maximum"]), None if step is None else float(step))
 
 
 def load_task(folder: Path) -> Task:

@@ -55,7 +55,7 @@ class Gates(Mapping[str, Gate]):
         gates, accepted_faults = read(Path(path))
         return cls(Path(path), gates, accepted_faults, today)
 
-    def decide(self, name: str, measured: Estimate | Estimates, subject: Mapping[str, str]) -> Verdict:
+    def decide_one(self, name: str, measured: Estimate | Estimates, subject: Mapping[str, str]) -> Verdict:
         """The verdict of gate `name` on what was measured about `subject`.
 
         From `Estimates` the member that the subject names is decided, corrected together with all the others when the

@@ -33,7 +33,7 @@ def read(path: Path) -> tuple[dict[str, Gate], tuple[AcceptedFault, ...]]:
         raise GatesError(f"{path} is not valid TOML: {error}. Mend it there.") from None
     places = _Places(path, text)
     faults: list[str] = []
-    raw_accepted_faults = tables.pop("accepted_fault", [])
+    raw_accepted_faults = tables.pop("accepted", [])
     gates = {
         name: gate
         for name, table in tables.items()

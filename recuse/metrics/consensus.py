@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from recuse.metrics.estimates import THESE_TEXTS, estimated, matrix, number, table, undefined
 from recuse.metrics.measure import measure
-from recuse.ratings import Cells, Ratings
+from recuse.ratings import Cells, Ratings, mean_of
 from recuse.schema import Estimate, Estimates
 from recuse.statistics import distributions, resampling
 from recuse.statistics.clusters import difference_of_means
@@ -293,7 +293,7 @@ def _deviation_matrix(part: Ratings) -> Estimate:
         return undefined("consensus_deviation", ONE_JUDGE, n=n, method=WELCH, over=cells.over)
     each = deviations(cells)
     bias, means = cells.by_target(each), cells.by_target(cells.mean)
-    naive = cells.by_target(cells.mean - np.nanmean(np.where(np.isfinite(cells.mean), cells.mean, np.nan), axis=0))
+    naive = cells.by_target(cells.mean - mean_of(cells.mean, axis=0))
     low, high = _intervals(cells, each)
     sds = {"sds": cells.by_target(np.sqrt(cells.variance))} if cells.fixed else {}
     detail = _matrix(
@@ -423,7 +423,9 @@ def _attenuation_mean(part: Ratings, seed: int, draws: int) -> Estimate:
         },
     }  # fmt: skip
     if estimates[0].over != "repeats":
-        return Estimate(metric="attenuation", value=value, note="no interval: a ratio over items has no method here", **about)
+        return Estimate(
+            metric="attenuation", value=value, note="no interval: a ratio over items has no method here", **about
+        )
     a, b = (_redrawn_self_bias(part, level, list(kept), seed, draws) for level in (SHOWN, HIDDEN))
     with np.errstate(divide="ignore", invalid="ignore"):
         redrawn = np.mean(100 * (1 - np.abs(b) / np.abs(a)), axis=1)

@@ -6,8 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from recuse.metrics.estimates import estimated, require_columns
-from recuse.schema import RATING_COLUMNS, STATUSES, Estimate, Estimates
+from recuse.metrics.estimates import estimated
+from recuse.metrics.measure import measure
+from recuse.ratings import COLUMNS, Ratings
+from recuse.schema import STATUSES, Estimate, Estimates
 from recuse.statistics.distributions import Binomial
 
 if TYPE_CHECKING:
@@ -16,8 +18,13 @@ if TYPE_CHECKING:
 METHOD = "share of calls, Clopper-Pearson interval"
 
 
-def parse_rate(ratings: pd.DataFrame, criteria: Iterable[str] | None = None) -> Estimates:
-    """Share of calls in which every wanted criterion has a usable answer, by (judge,).
+@measure(
+    "parse_rate", "usable replies", unit="share", rank=0,
+    below="often gives no usable answer|often give no usable answer",
+    reading="Share of calls whose reply could be used as it stands.",
+)  # fmt: skip
+def parse_rate(ratings: Ratings, criteria: tuple[str, ...] | None = None) -> Estimates:
+    """Share of calls in which every wanted criterion has a usable answer, by judge.
 
     `criteria` defaults to all that the table holds. A call is one request and one repeat, however many criteria or
     items its reply answers (a generation's picks share a call); one row that is not ok makes it unusable. Detail:
@@ -26,33 +33,44 @@ def parse_rate(ratings: pd.DataFrame, criteria: Iterable[str] | None = None) -> 
 
     Clopper and Pearson's interval is exact for calls that fail independently at one rate, and wide where rates differ
     between targets.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"judge": "a", "item": ["i", "j"], "score": [3.0, None]})
+    >>> parse_rate(Ratings.of(frame)).of(judge="a").value
+    0.5
     """
     import pandas as pd
 
-    require_columns(ratings, *RATING_COLUMNS)
-    rows = ratings[~ratings["judge"].astype(str).str.startswith("human:")]
+    table = ratings.table
+    rows = table[table["kind"] == "judge"]
     wanted = list(dict.fromkeys(rows["criterion"])) if criteria is None else list(criteria)
     asked = rows["criterion"].isin(wanted)
+    named = rows["request"].fillna("").astype(str)
     rows = rows.assign(
-        call=rows["request"].where(rows["request"].notna(), rows["item"]),
+        call=named.where(named != "", rows["item"]),
         failure=rows["status"].where(asked & (rows["status"] != "ok")),
         answered=rows["criterion"].where(asked),
     )
-    factors = [column for column in ratings.columns if column not in RATING_COLUMNS]
-    calls = rows.groupby(["judge", "task", "protocol", "target", "call", "repeat", *factors], sort=False, dropna=False)
+    factors = [column for column in table.columns if column not in COLUMNS]
+    keys = ["rater", "task", "protocol", "target", "call", "repeat", *factors]
+    calls = rows.groupby(keys, sort=False, dropna=False)
     found = calls.agg(failure=("failure", "first"), answered=("answered", "nunique")).reset_index()
-    complete = pd.Series("ok", index=found.index).where(found["answered"] == len(set(wanted)), "unparsed")
-    status = found["failure"].where(found["failure"].notna(), complete)
-    return Estimates(
-        ("judge",), {(judge,): _rate(group) for judge, group in status.groupby(found["judge"], sort=False)}
-    )
+    return Estimates(("judge",), _rates(found, wanted))
+
+
+def _rates(calls: pd.DataFrame, wanted: Iterable[str]) -> dict[tuple[str, ...], Estimate]:
+    import pandas as pd
+
+    complete = pd.Series("ok", index=calls.index).where(calls["answered"] == len(set(wanted)), "unparsed")
+    status = calls["failure"].where(calls["failure"].notna(), complete)
+    return {(str(judge),): _rate(group) for judge, group in status.groupby(calls["rater"], sort=False)}
 
 
 def _rate(status: pd.Series[str]) -> Estimate:
     calls, usable = len(status), int((status == "ok").sum())
     counts = {name: int((status == name).sum()) for name in STATUSES if (status == name).any()}
     detail = {"calls": calls, "usable": usable, "by_status": counts}
-    law = Binomial(usable, calls)
     return estimated(
-        "parse_rate", usable / calls, law, n=calls, over="calls", unit="share", method=METHOD, detail=detail
-    )
+        "parse_rate", usable / calls, Binomial(usable, calls), n=calls, over="calls", unit="share", span=1.0,
+        method=METHOD, detail=detail,
+    )  # fmt: skip

@@ -7,7 +7,7 @@ A protocol never guesses: what cannot be read is a named failure (unparsed, refu
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from recuse.extensions import named_module
 from recuse.schema import Item, Judge, Judgement, Prompt, Reply
@@ -34,8 +34,16 @@ PROTOCOLS = (
 
 
 class ElicitationProtocol(Protocol):
-    """What elicit.py needs to know of a protocol. A module with these names is one."""
+    """What elicit.py needs to know of a protocol. A module with these names is one.
 
+    It may also have: `FACTOR_NAMES`, for factors that its prompts call otherwise than the ratings table does, as
+    {"condition": ("names", {"attributed": "shown", "anonymized": "hidden"})}; `headline(task)`, the criteria that stand
+    for the judgement (the task's unless given); `parts(task)`, those of which the one headline criterion claims to be
+    the mean; `scales(task)`, criterion -> scale where it is not the task's; `facts(task, item)`, what measures may know
+    of an item (cluster, text, words, a, b, payload, ...; unless given, its text and what it belongs to).
+    """
+
+    OFFERS: str  # what its rows are: "scores", "choices", ... (recuse.offers)
     FACTORS: Mapping[str, tuple[str, ...]]  # what is varied on purpose: factor -> its levels, fully crossed
     REPEATS: int  # independent runs unless the panel says otherwise
 
@@ -49,12 +57,28 @@ class ElicitationProtocol(Protocol):
 
 
 def protocol(name: str) -> ElicitationProtocol:
-    needs = ("FACTORS", "REPEATS", "items", "prompt", "read")
-    module = named_module(name, what="protocol", package=__name__, known=PROTOCOLS, needs=needs)
-    return cast(ElicitationProtocol, module)
+    needs = ("OFFERS", "FACTORS", "REPEATS", "items", "prompt", "read")
+    if name not in _named:
+        _named[name] = named_module(name, what="protocol", package=__name__, known=PROTOCOLS, needs=needs)
+    return cast(ElicitationProtocol, _named[name])
+
+
+_named: dict[str, Any] = {}
 
 
 def template(name: str) -> str:
     """Under which name the task's prompts folder holds the protocol's wording: its own, without the package, unless the
     protocol asks with another one's words and says so (`WORDING`)."""
     return str(getattr(protocol(name), "WORDING", name.rpartition(".")[2]))
+
+
+def called(how: ElicitationProtocol, factor: str, level: str | None = None) -> str:
+    """What the ratings table calls a protocol's factor, or one of its levels: its own name unless `FACTOR_NAMES` says
+    otherwise."""
+    name, levels = getattr(how, "FACTOR_NAMES", {}).get(factor, (factor, {}))
+    return str(name) if level is None else str(levels.get(level, level))
+
+
+def offered_kinds() -> tuple[str, ...]:
+    """What the protocols that have been named so far offer, a team's own among them."""
+    return tuple(dict.fromkeys(str(getattr(module, "OFFERS", "")) for module in _named.values()))

@@ -10,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from recuse.protocols import reading, wording
+from recuse.ratings.scale import Numeric, Scale
 from recuse.schema import Item, Judge, Judgement, Prompt, RecuseError, Reply
 from recuse.tasks import Task
 
+OFFERS = "picks"
 FACTORS: Mapping[str, tuple[str, ...]] = {}
 REPEATS = 1
 CRITERION = "risk_level"
@@ -21,6 +23,15 @@ PICKS_PER_LEVEL = 3
 
 def items(task: Task, judge: Judge) -> Sequence[Item]:
     return (Item(task.name, "category-table", judge.author or judge.name, {"mccs": _categories(task.folder)}),)
+
+
+def headline(task: Task) -> tuple[str, ...]:
+    return (CRITERION,)
+
+
+def scales(task: Task) -> dict[str, Scale]:
+    levels = [float(entry["level"]) for entry in task.data["level"]]
+    return {CRITERION: Numeric(min(levels), max(levels), 1.0, unit="levels")}
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:

@@ -13,10 +13,13 @@ import re
 from collections.abc import Mapping, Sequence
 
 from recuse.protocols import last_line, log_probabilities, reading, wording
+from recuse.ratings.scale import Numeric, Scale
 from recuse.schema import Item, Judge, Judgement, Prompt, Reply
 from recuse.tasks import Task
 
+OFFERS = "scores"
 FACTORS: Mapping[str, tuple[str, ...]] = {"framing": ("positive", "negative")}
+FACTOR_NAMES = {"framing": ("direction", {"positive": "ascending", "negative": "reversed"})}
 REPEATS = 1
 WORDING = "grading"
 LABEL = "Rating"
@@ -24,6 +27,12 @@ LABEL = "Rating"
 
 def items(task: Task, judge: Judge) -> Sequence[Item]:
     return task.items
+
+
+def scales(task: Task) -> dict[str, Scale]:
+    """Of what log-probabilities say beside the grade: the expected grade, and the mass of all grades."""
+    (criterion,) = task.criteria
+    return {f"{criterion}.expected": Numeric(*task.scale), f"{criterion}.mass": Numeric(0.0, 1.0, unit="share")}
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:

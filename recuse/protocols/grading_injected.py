@@ -5,9 +5,20 @@ target."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
-from recuse.protocols.grading import REPEATS, WORDING, items, prompt, read
+from recuse.protocols import facts as usual
+from recuse.protocols.grading import REPEATS, WORDING, items, prompt, read, scales
+from recuse.schema import Item
+from recuse.tasks import Task
 
-__all__ = ["FACTORS", "REPEATS", "WORDING", "items", "prompt", "read"]
+__all__ = ["FACTORS", "FACTOR_NAMES", "OFFERS", "REPEATS", "WORDING", "facts", "items", "prompt", "read", "scales"]
 
+OFFERS = "attacked_scores"
 FACTORS: Mapping[str, tuple[str, ...]] = {"framing": ("positive",)}
+FACTOR_NAMES = {"framing": ("direction", {"positive": "ascending", "negative": "reversed"})}
+
+
+def facts(task: Task, item: Item) -> dict[str, Any]:
+    """The attacked text with its payload; `cluster` is the clean twin's item."""
+    return {**usual.facts(task, item), "cluster": item.fields["clean"]}

@@ -7,12 +7,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from recuse.protocols import grading, wording
-from recuse.protocols.grading import REPEATS, items, read
+from recuse.protocols.grading import REPEATS, items, read, scales
 from recuse.schema import Item, Prompt
 from recuse.tasks import Task
 
-__all__ = ["FACTORS", "REPEATS", "items", "prompt", "read"]
+__all__ = ["FACTORS", "OFFERS", "REPEATS", "items", "prompt", "read", "scales"]
 
+OFFERS = "segment_scores"
 FACTORS: Mapping[str, tuple[str, ...]] = {"segment": ("headline", "lead")}
 
 

@@ -14,6 +14,7 @@ from recuse.protocols.last_line import labelled
 from recuse.schema import Item, Judge, Judgement, Prompt, RecuseError, Reply
 from recuse.tasks import Task
 
+OFFERS = "texts"
 FACTORS: Mapping[str, tuple[str, ...]] = {}
 REPEATS = 1
 PARTS = ("headline", "lead")
@@ -24,6 +25,10 @@ LONGEST = {"headline": 100, "lead": 320}
 def items(task: Task, judge: Judge) -> Sequence[Item]:
     target = judge.author or judge.name
     return tuple(Item(task.name, name, target, {"story": text}) for name, text in stories(task.folder).items())
+
+
+def headline(task: Task) -> tuple[str, ...]:
+    return PARTS
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:

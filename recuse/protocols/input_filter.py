@@ -6,9 +6,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from recuse.protocols import last_line, wording
+from recuse.ratings.scale import Ordinal, Scale
 from recuse.schema import Item, Judge, Judgement, Prompt, Reply
 from recuse.tasks import Task
 
+OFFERS = "text_filter"
 FACTORS: Mapping[str, tuple[str, ...]] = {}
 REPEATS = 1
 CRITERION = "steers"
@@ -16,6 +18,14 @@ CRITERION = "steers"
 
 def items(task: Task, judge: Judge) -> Sequence[Item]:
     return task.items
+
+
+def headline(task: Task) -> tuple[str, ...]:
+    return (CRITERION,)
+
+
+def scales(task: Task) -> dict[str, Scale]:
+    return {CRITERION: Ordinal(("no", "yes"))}
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:

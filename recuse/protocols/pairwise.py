@@ -10,11 +10,14 @@ An item has `story` (its id) and `text` (its words), `a` and `b` (who meets: aut
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from recuse.protocols import last_line, reading, wording
+from recuse.ratings.scale import Nominal, Scale
 from recuse.schema import Item, Judge, Judgement, Message, Prompt, Reply
 from recuse.tasks import Task
 
+OFFERS = "choices"
 FACTORS: Mapping[str, tuple[str, ...]] = {"order": ("ab", "ba"), "labels": ("plain", "swapped")}
 REPEATS = 1
 WORDING = "pairwise"
@@ -24,6 +27,23 @@ LABEL = "Winner"
 
 def items(task: Task, judge: Judge) -> Sequence[Item]:
     return task.items
+
+
+def scales(task: Task) -> dict[str, Scale]:
+    return {CRITERION: Nominal(("first", "second", "tie"))}
+
+
+def headline(task: Task) -> tuple[str, ...]:
+    return (CRITERION,)
+
+
+def facts(task: Task, item: Item) -> dict[str, Any]:
+    """Who meets whom: `a` and `b`, how many words each text has, and what the pair belongs to (`cluster`)."""
+    fields = item.fields
+    words = fields.get("words", {})
+    known = {name: fields[name] for name in ("clean", "attacked", "payload", "class") if name in fields}
+    sizes = {f"words_{side}": words[side] for side in ("a", "b") if side in words}
+    return {"cluster": fields.get("story", item.id), "a": fields["a"], "b": fields["b"], **sizes, **known}
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:

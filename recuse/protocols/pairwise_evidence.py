@@ -7,12 +7,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from recuse.protocols import pairwise
-from recuse.protocols.pairwise import items, read
+from recuse.protocols.pairwise import facts, headline, items, read, scales
 from recuse.schema import Item, Prompt
 from recuse.tasks import Task
 
-__all__ = ["FACTORS", "REPEATS", "items", "prompt", "read"]
+__all__ = ["FACTORS", "OFFERS", "REPEATS", "facts", "headline", "items", "prompt", "read", "scales"]
 
+OFFERS = "choices_after_evidence"
 FACTORS: Mapping[str, tuple[str, ...]] = {"order": ("ab", "ba")}
 REPEATS = 3
 LONGEST = 160  # characters of evidence per text that the grammar allows

@@ -12,12 +12,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from recuse.protocols import pairwise
-from recuse.protocols.pairwise import REPEATS, WORDING, items, read
+from recuse.protocols.pairwise import REPEATS, WORDING, facts, headline, items, read, scales
 from recuse.schema import Item, Prompt
 from recuse.tasks import Task
 
-__all__ = ["FACTORS", "REPEATS", "WORDING", "items", "prompt", "read"]
+__all__ = ["FACTORS", "OFFERS", "REPEATS", "WORDING", "facts", "headline", "items", "prompt", "read", "scales"]
 
+OFFERS = "attacked_choices"
 FACTORS: Mapping[str, tuple[str, ...]] = {"order": ("ab", "ba"), "labels": ("plain",)}
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from recuse.protocols.pairwise import REPEATS, WORDING, items, prompt, read
+from recuse.protocols.pairwise import REPEATS, WORDING, facts, headline, items, prompt, read, scales
 
-__all__ = ["FACTORS", "REPEATS", "WORDING", "items", "prompt", "read"]
+__all__ = ["FACTORS", "OFFERS", "REPEATS", "WORDING", "facts", "headline", "items", "prompt", "read", "scales"]
 
+OFFERS = "length_twins"
 FACTORS: Mapping[str, tuple[str, ...]] = {"order": ("ab", "ba")}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from recuse.schema import Judgement, Reply, Status
@@ -168,3 +168,14 @@ def _called(kind: type) -> str:
 def _short(text: str, limit: int = 160) -> str:
     line = " ".join(text.split())
     return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+def option(value: object, criterion: str, options: Sequence[str]) -> Judgement:
+    """One of the options, whatever its case; anything else is unparsed."""
+    known = {name.lower(): name for name in options}
+    word = known.get(str(value).strip().rstrip(".").lower()) if isinstance(value, str | bool) else None
+    if word is None:
+        return Judgement(
+            criterion, status="unparsed", why=f"{criterion} is {value!r:.60}, none of {', '.join(options)}"
+        )
+    return Judgement(criterion, response=word)

@@ -11,11 +11,33 @@ from typing import Any
 
 from recuse.protocols import reading, wording
 from recuse.schema import Item, Judge, Judgement, Prompt, RecuseError, Reply
+from recuse.ratings.scale import Numeric, Ordinal, Scale
 from recuse.tasks import Task
 
+OFFERS = "scores"
 FACTORS: Mapping[str, tuple[str, ...]] = {"condition": ("attributed", "anonymized")}
+FACTOR_NAMES = {"condition": ("names", {"attributed": "shown", "anonymized": "hidden"})}
 REPEATS = 10
-TOTAL = "total"
+
+
+def total(task: Task) -> str | None:
+    """The criterion under which a judge gives its own overall score: `criteria_total` of task.toml; None without."""
+    return task.data.get("criteria_total")
+
+
+def headline(task: Task) -> tuple[str, ...]:
+    whole = total(task)
+    return task.criteria if whole is None else (whole,)
+
+
+def parts(task: Task) -> tuple[str, ...]:
+    """The criteria of which the total claims to be the mean: all of them."""
+    return () if total(task) is None else task.criteria
+
+
+def scales(task: Task) -> dict[str, Scale]:
+    whole = total(task)
+    return {} if whole is None else {whole: Numeric(*task.scale, task.data["scale"].get("step"))}
 
 
 def items(task: Task, judge: Judge) -> Sequence[Item]:
@@ -34,12 +56,13 @@ def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
 
 
 def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
-    criteria = (*task.criteria, TOTAL)
+    whole, scales = total(task), task.scales
+    criteria = task.criteria if whole is None else (*task.criteria, whole)
     try:
         answer = reading.json_value(reply, dict)
     except reading.Unreadable as failure:
         return reading.all_failed(criteria, failure)
-    return [_one(answer, criterion, task.scale) for criterion in criteria]
+    return [_one(answer, name, scales.get(name), task.scale) for name in criteria]
 
 
 def author_label(task: Task, target: str, condition: str) -> str:
@@ -53,38 +76,47 @@ def author_label(task: Task, target: str, condition: str) -> str:
         ) from None
 
 
-def _one(answer: object, criterion: str, scale: tuple[float, float]) -> Judgement:
+def _one(answer: object, criterion: str, scale: Scale | None, usual: tuple[float, float]) -> Judgement:
+    """One criterion's score and reason; the total, which has no scale of its own, is a bare number."""
     try:
         value = reading.member(answer, criterion, criterion)
-        if criterion != TOTAL:
+        if scale is not None:
             value = reading.member(value, "score", f"{criterion}.score")
     except reading.Unreadable as failure:
         return Judgement(criterion, status=failure.status, why=failure.why)
-    return reading.score(value, criterion, scale)
+    if isinstance(scale, Ordinal):
+        return reading.option(value, criterion, scale.options)
+    return reading.score(value, criterion, scale.ends if scale is not None else usual)
 
 
 def _schema(task: Task) -> dict[str, Any]:
     """The reply's JSON schema. Scores are an enumeration of the scale's steps: servers that enforce a schema by grammar
     enforce that, but not the bounds of a number."""
-    steps = {"enum": _steps(task)}
-    one = {
+    whole, scales = total(task), task.scales
+    properties: dict[str, Any] = {name: _scored(task, scale) for name, scale in scales.items()}
+    if whole is not None:
+        properties[whole] = {"enum": _steps(task, Numeric(*task.scale, task.data["scale"].get("step")))}
+    return {
         "type": "object",
-        "properties": {"score": steps, "why": {"type": "string", "maxLength": 160}},
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _scored(task: Task, scale: Scale) -> dict[str, Any]:
+    choices = list(scale.options) if isinstance(scale, Ordinal) else _steps(task, scale)
+    return {
+        "type": "object",
+        "properties": {"score": {"enum": choices}, "why": {"type": "string", "maxLength": 160}},
         "required": ["score", "why"],
         "additionalProperties": False,
     }
-    names = (*task.criteria, TOTAL)
-    return {
-        "type": "object",
-        "properties": {name: steps if name == TOTAL else one for name in names},
-        "required": list(names),
-        "additionalProperties": False,
-    }
 
 
-def _steps(task: Task) -> list[int | float]:
-    if "step" not in task.data["scale"]:
+def _steps(task: Task, scale: Scale) -> list[int | float]:
+    if not isinstance(scale, Numeric) or scale.step is None:
         raise RecuseError(f"{task.folder / 'task.toml'}: scale.step is required: it says which scores a judge may give")
-    (low, high), step = task.scale, float(task.data["scale"]["step"])
-    values = [round(low + i * step, 6) for i in range(round((high - low) / step) + 1)]
+    low, step = scale.minimum, scale.step
+    values = [round(low + i * step, 6) for i in range(round((scale.maximum - low) / step) + 1)]
     return [int(v) if v == int(v) else v for v in values]

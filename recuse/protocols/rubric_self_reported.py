@@ -10,16 +10,33 @@ from collections.abc import Mapping, Sequence
 
 from recuse.protocols import reading, wording
 from recuse.protocols.rubric import author_label
+from recuse.ratings.scale import Numeric, Scale
 from recuse.schema import Item, Judge, Judgement, Prompt, Reply
 from recuse.tasks import Task
 
+OFFERS = "claimed_statistics"
 FACTORS: Mapping[str, tuple[str, ...]] = {"condition": ("attributed", "anonymized")}
+FACTOR_NAMES = {"condition": ("names", {"attributed": "shown", "anonymized": "hidden"})}
 REPEATS = 1
 FINAL = "final"
 
 
 def items(task: Task, judge: Judge) -> Sequence[Item]:
     return task.items
+
+
+def headline(task: Task) -> tuple[str, ...]:
+    return (f"{FINAL}.mean",)
+
+
+def scales(task: Task) -> dict[str, Scale]:
+    """Of every claimed mean the task's scale, of every claimed SD what fits into it."""
+    low, high = task.scale
+    names = (*task.criteria, FINAL)
+    return {
+        **{f"{name}.mean": Numeric(low, high) for name in names},
+        **{f"{name}.sd": Numeric(0.0, high - low) for name in names},
+    }
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:

@@ -21,9 +21,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from recuse.protocols import log_probabilities, reading, wording
+from recuse.ratings.scale import Numeric, Scale
 from recuse.schema import Item, Judge, Judgement, Prompt, Reply
 from recuse.tasks import Task
 
+OFFERS = "likelihoods"
 FACTORS: Mapping[str, tuple[str, ...]] = {}
 REPEATS = 1
 WORDING = "headline_generation"
@@ -32,6 +34,15 @@ CRITERIA = ("perplexity", "bits_per_character")
 
 def items(task: Task, judge: Judge) -> Sequence[Item]:
     return task.items
+
+
+def headline(task: Task) -> tuple[str, ...]:
+    return CRITERIA[1:]
+
+
+def scales(task: Task) -> dict[str, Scale]:
+    low, unit = {"perplexity": 1.0, "bits_per_character": 0.0}, {"perplexity": "", "bits_per_character": "bits"}
+    return {name: Numeric(low[name], math.inf, reversed=True, unit=unit[name]) for name in CRITERIA}
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:

@@ -150,7 +150,9 @@ def array_of(ratings: Ratings, axes: Axes | None = None) -> RatingArray:
     if coded is not None:
         axes = tuple(tuple(map(str, names)) for _, names in coded)  # type: ignore[assignment]
     assert axes is not None
-    codes = [pd.Index(names).get_indexer(pd.Index(rows[name].astype(str))) for names, name in zip(axes, AXES, strict=True)]
+    codes = [
+        pd.Index(names).get_indexer(pd.Index(rows[name].astype(str))) for names, name in zip(axes, AXES, strict=True)
+    ]
     shape = tuple(map(len, axes))
     inside = np.all([code >= 0 for code in codes], axis=0)
     cells = np.ravel_multi_index([code[inside] for code in codes], shape).astype(np.intp)

@@ -1,8 +1,8 @@
 """`Ratings`: a checked table with what is known about it, which is all that a measure is given.
 
-    ratings = Ratings.of(frame, scales={"quality": Numeric(1, 5)}, authors={"gpt": "gpt"})
-    for names, part in ratings.each():          # within every criterion and every level of every factor
-        cells = part.cells()
+ratings = Ratings.of(frame, scales={"quality": Numeric(1, 5)}, authors={"gpt": "gpt"})
+for names, part in ratings.each():          # within every criterion and every level of every factor
+    cells = part.cells()
 """
 
 from __future__ import annotations
@@ -84,7 +84,8 @@ class Ratings:
         criteria = [str(name) for name in table["criterion"].drop_duplicates()]
         given = scales if isinstance(scales, Mapping) else dict.fromkeys(criteria, scales) if scales else {}
         found = {
-            name: given.get(name) or scale_of(*(table.loc[table["criterion"] == name, c] for c in ("score", "response")))
+            name: given.get(name)
+            or scale_of(*(table.loc[table["criterion"] == name, c] for c in ("score", "response")))
             for name in criteria
         }
         chosen = tuple(criteria if headline is None else headline)

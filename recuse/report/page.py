@@ -110,7 +110,7 @@ def _environment(folders: tuple[str, ...]) -> Environment:
         undefined=StrictUndefined,
         finalize=_safe_text,
     )
-    env.filters |= {"plain": plain_name, "number": count, "pc": _percent}
+    env.filters |= {"plain": plain_name, "number": count, "pc": _percent, "slug": lambda name: name.replace(" ", "-")}
     env.globals |= {
         "outcome_names": OUTCOME_NAMES,
         "provenance_meanings": PROVENANCE_MEANINGS,

@@ -61,7 +61,7 @@ def _head(view: View) -> str:
 
 def _attention(view: View) -> str:
     cases = [(matter, case) for matter in needs_attention(view) for case in matter.cases]
-    faults = [f"- {_SIGNS['error']} {_text(fault)}" for fault in run_faults(view)]
+    faults = [f"- {_SIGNS['not measured']} {_text(fault)}" for fault in run_faults(view)]
     if not cases and not faults:
         return ""
     lines = ["#### What turns this run red, and what to do", "", *faults, *(_case(m, c) for m, c in cases[:MOST_CASES])]

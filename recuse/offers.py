@@ -1,0 +1,117 @@
+"""What ratings offer, and what a question asks for: one vocabulary, matched before anything is asked or computed.
+
+    pytestmark = pytest.mark.asks("scores", "authors")
+
+A question is asked of every panel, task and protocol that offers all it asks for; for the others it is listed with what
+is missing and what would bring it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from recuse.ratings.factors import LEVELS
+from recuse.schema import RecuseError
+
+__all__ = ["KINDS", "NEEDS", "Design", "Need", "check_needs", "kind_of", "missing", "offered", "unlock"]
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """`means`: what is there when it is offered; `unlock`: what to add when it is not."""
+
+    means: str
+    unlock: str
+
+
+KINDS: dict[str, Need] = {
+    "scores": Need("scores of texts", "ask by a protocol that scores texts, or add a column score"),
+    "choices": Need("choices between two texts", "ask by the protocol pairwise"),
+    "choices_after_evidence": Need("choices after written evidence", "ask by the protocol pairwise_evidence"),
+    "length_twins": Need("choices between a text and itself made longer", "ask by the protocol pairwise_length"),
+    "attacked_scores": Need("scores of texts with an injected instruction", "ask by the protocol grading_injected"),
+    "attacked_choices": Need("choices where one text was tampered with", "ask by the protocol pairwise_injected"),
+    "segment_scores": Need("scores of a text's parts one by one", "ask by the protocol grading_segments"),
+    "likelihoods": Need("how likely each judge finds each text", "ask by the protocol text_perplexity"),
+    "text_filter": Need("judges asked whether a text steers", "ask by the protocol input_filter"),
+    "reply_filter": Need("judges asked whether a reply was steered", "ask by the protocol output_filter"),
+    "picks": Need("items that models put on levels", "ask by the protocol generation"),
+    "claimed_statistics": Need("means and SDs that judges claim", "ask by the protocol rubric_self_reported"),
+    "texts": Need("texts that models wrote", "ask by a generating protocol"),
+}
+"""What a protocol's rows are (`OFFERS` of its module). A team's protocol may offer a kind of its own."""
+
+NEEDS: dict[str, Need] = {
+    **KINDS,
+    "names": Need("names shown and hidden", "ask with names shown and hidden"),
+    "direction": Need("both directions of the scale", "ask with the scale ascending and reversed"),
+    "order": Need("both orders of a pair", "ask every pair in both orders"),
+    "labels": Need("labels swapped", "ask with labels plain and swapped"),
+    "repeats": Need("texts judged more than once", "record more repeats of the same question"),
+    "peers": Need("two judges or more", "add a second judge"),
+    "three_judges": Need("three judges or more", "add a third judge"),
+    "authors": Need("a judge that wrote one of the texts", "name the target a judge wrote (author = ...)"),
+    "items": Need("several items per target", "add items: one text per target says nothing about the next text"),
+    "parts": Need("scores of parts beside a total", "score the parts of the total one by one"),
+    "people": Need("ratings by people", "add ratings by people (task.toml, [people])"),
+    "reference": Need("true values", "add the true value of each item (task.toml, [reference])"),
+    "numbers": Need("scores that can be averaged", "give the scale as numbers, or as two ordered options"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Design:
+    """What is known of ratings before or after they are made."""
+
+    kind: str
+    judges: int
+    texts_per_target: int  # of the target with the most
+    repeats: int
+    levels: Mapping[str, Sequence[str]]  # factor, as the ratings table calls it -> its levels
+    authors: bool = False
+    parts: bool = False
+    people: bool = False
+    reference: bool = False
+    numbers: bool = True
+    beside: frozenset[str] = field(default_factory=frozenset)  # kinds that other protocols of the task offer
+
+
+def offered(design: Design) -> frozenset[str]:
+    """Everything in `NEEDS` that ratings of this design have."""
+    facts = {
+        design.kind: True,
+        "repeats": design.repeats > 1,
+        "peers": design.judges > 1,
+        "three_judges": design.judges > 2,
+        "authors": design.authors,
+        "items": design.texts_per_target > 1,
+        "parts": design.parts,
+        "people": design.people,
+        "reference": design.reference,
+        "numbers": design.numbers,
+        **{factor: len(design.levels.get(factor, ())) > 1 for factor in LEVELS},
+    }
+    return frozenset(name for name, there in facts.items() if there) | design.beside
+
+
+def check_needs(needs: Iterable[str], place: str, known: Iterable[str] = ()) -> None:
+    """`RecuseError` for a need that nothing can offer, naming the place and the known ones."""
+    there = {*NEEDS, *known}
+    if unknown := [name for name in needs if name not in there]:
+        raise RecuseError(f"{place}: nothing offers {', '.join(map(repr, unknown))}; known: {', '.join(sorted(there))}")
+
+
+def kind_of(needs: Sequence[str]) -> str:
+    """Which ratings a question is about: the first kind that it names, or plain scores."""
+    return next((name for name in needs if name in KINDS or name not in NEEDS), "scores")
+
+
+def missing(needs: Iterable[str], offers: Iterable[str]) -> list[str]:
+    there = set(offers)
+    return [name for name in needs if name not in there]
+
+
+def unlock(need: str) -> str:
+    """What to add, in words."""
+    return NEEDS[need].unlock if need in NEEDS else f"ask by a protocol that offers {need}"

@@ -1,0 +1,26 @@
+"""What measures may know of an item beside its ratings, where a protocol does not say otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from recuse.schema import Item
+
+if TYPE_CHECKING:
+    from recuse.tasks import Task
+
+__all__ = ["facts", "text_of"]
+
+
+def facts(task: Task, item: Item) -> dict[str, Any]:
+    """The item's single-valued fields, and its text and number of words where the task says which fields are the text."""
+    known = {name: value for name, value in item.fields.items() if isinstance(value, str | int | float)}
+    text = text_of(task, item.fields)
+    return known if text is None else {**known, "text": text, "words": len(text.split())}
+
+
+def text_of(task: Task, fields: Mapping[str, Any]) -> str | None:
+    """The judged text: the task's text fields, one below the other; None where one is missing or none is named."""
+    parts = [fields.get(name) for name in task.text]
+    return "\n".join(map(str, parts)) if parts and all(part is not None for part in parts) else None

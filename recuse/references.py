@@ -1,0 +1,76 @@
+"""What judges are compared with beside each other: what people said, and what is true. Read from a task's files.
+
+[people]                        # task.toml
+file = "people.csv"             # rater, item, target, criterion, score or response; or target, mean, sd, n
+
+[reference]
+file = "truth.csv"              # item, value, and name where items have one
+event_rates = "rates.toml"      # or: computed from a table of payments (recuse.metrics.empirical_risk)
+names = "categories.csv"
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from recuse.schema import RecuseError
+from recuse.tasks import Task
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["people_of", "reference_of"]
+
+SUMMARY = ("target", "mean", "sd", "n")
+
+
+def people_of(task: Task) -> pd.DataFrame | None:
+    """Ratings by people as the task's file has them; None where it names none. A table of means has the columns
+    `SUMMARY`, any other the columns rater, item, and score or response."""
+    if "people" not in task.data:
+        return None
+    table = _csv(task, task.data["people"]["file"])
+    if not set(SUMMARY) <= set(table.columns) and "rater" not in table:
+        raise RecuseError(
+            f"{task.folder / task.data['people']['file']}: ratings by people have the columns rater, item, and score or "
+            f"response, means of people {', '.join(SUMMARY)}; there is {', '.join(table.columns)}"
+        )
+    return table
+
+
+def reference_of(task: Task) -> pd.DataFrame | None:
+    """The true value of each item: columns item, value, and name; None where the task names none."""
+    if "reference" not in task.data:
+        return None
+    given = task.data["reference"]
+    table = _event_rates(task, given["event_rates"]) if "event_rates" in given else _csv(task, given["file"])
+    if missing := [name for name in ("item", "value") if name not in table]:
+        raise RecuseError(f"task {task.name}: the reference lacks the column(s) {', '.join(missing)}")
+    table = table.assign(item=table["item"].astype(str))
+    if "names" in given:
+        names = _csv(task, given["names"])
+        first, name = names.columns[0], "name"
+        names = names.assign(item=names[first].astype(str))[["item", name]]
+        table = table.drop(columns=[c for c in ("name",) if c in table]).merge(names, on="item", how="left")
+    return table
+
+
+def _event_rates(task: Task, file: str) -> pd.DataFrame:
+    from recuse.metrics.empirical_risk import risk_score
+    from recuse.transactions import read_transactions
+
+    path = task.folder / file
+    settings = tomllib.loads(path.read_text(encoding="utf-8"))
+    rates = risk_score(read_transactions(task.folder / settings["table"]), settings["indicators"])
+    return rates.rename(columns={rates.columns[0]: "item", "risk": "value"})
+
+
+def _csv(task: Task, file: str) -> pd.DataFrame:
+    import pandas as pd
+
+    path: Path = task.folder / file
+    if not path.is_file():
+        raise RecuseError(f"{path}: no such file; task.toml of {task.name} names it")
+    return pd.read_csv(path)

@@ -1,0 +1,51 @@
+"""What the replies cost: calls, tokens and dollars per judge, from the usage blocks of the replies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from recuse.schema import Call, Judge, Reply
+
+if TYPE_CHECKING:
+    from recuse.elicit import Plan
+
+__all__ = ["Usages", "dollars"]
+
+
+class Usages:
+    """Counts while the replies are read; unknown stays None, never 0."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._calls = dict.fromkeys(plan.judges, 0)
+        self._input: dict[str, int | None] = dict.fromkeys(plan.judges, 0)
+        self._output: dict[str, int | None] = dict.fromkeys(plan.judges, 0)
+
+    def count(self, call: Call, reply: Reply) -> None:
+        judge, usage = call.judge, reply.usage
+        self._calls[judge] += 1
+        self._input[judge] = _plus(self._input[judge], usage.input_tokens)
+        self._output[judge] = _plus(self._output[judge], usage.output_tokens)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One record per judge, as builtins."""
+        plan = self._plan
+        return [
+            {
+                "panel": plan.panel, "judge": name, "task": plan.task.name, "protocol": plan.protocol,
+                "calls": self._calls[name], "input_tokens": self._input[name], "output_tokens": self._output[name],
+                "dollars": dollars(judge, self._input[name], self._output[name]),
+            }
+            for name, judge in plan.judges.items()
+        ]  # fmt: skip
+
+
+def dollars(judge: Judge, input_tokens: int | None, output_tokens: int | None) -> float | None:
+    """Cost at the panel's prices (USD per million tokens); None where a price or a count is unknown."""
+    if None in (judge.input_usd_per_mtok, judge.output_usd_per_mtok, input_tokens, output_tokens):
+        return None
+    return (judge.input_usd_per_mtok * input_tokens + judge.output_usd_per_mtok * output_tokens) / 1e6  # type: ignore[operator]
+
+
+def _plus(total: int | None, more: int | None) -> int | None:
+    return None if total is None or more is None else total + more

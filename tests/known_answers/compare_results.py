@@ -1,0 +1,95 @@
+"""Two results.json value by value: `python tests/known_answers/compare_results.py BEFORE AFTER [--metric NAME]`.
+
+Every number of the older file (value, interval, n, excluded, and the values of a matrix) is looked for in the newer one
+under the same metric and subject, and both under the names of today. Prints what differs and what is gone; exit code 1
+where anything does. What is new in the newer file is counted, not compared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+LEVELS = {
+    "condition": ("names", {"attributed": "shown", "anonymized": "hidden"}),
+    "framing": ("direction", {"positive": "ascending", "negative": "reversed"}),
+    "score": ("criterion", {}),
+}
+OUTCOMES = {"inconclusive": "undecided", "error": "not measured", "waived": "accepted"}
+LEFT_OUT = {"protocol", "asked"}
+Key = tuple[str, ...]
+
+
+def numbers(results: Mapping[str, Any]) -> dict[Key, dict[str, Any]]:
+    """(metric, gate or "", subject) -> the figures of each estimate, under the names of today."""
+    found: dict[Key, dict[str, Any]] = {}
+    for record in (*results["verdicts"], *results["measurements"]):
+        estimate, subject = record["estimate"], {}
+        for name, value in record["subject"].items():
+            name, levels = LEVELS.get(name, (name, {}))
+            if name not in LEFT_OUT:
+                subject[name] = levels.get(value, value)
+        detail = estimate["detail"] or {}
+        figures = {name: estimate[name] for name in ("value", "low", "high", "level", "n", "n_excluded")}
+        figures |= {f"cell {place}": value for place, value in cells(detail)}
+        if "outcome" in record:
+            figures["outcome"] = OUTCOMES.get(record["outcome"], record["outcome"])
+        protocol = record["subject"].get("protocol") or record["protocol"]
+        key = (estimate["metric"], record.get("gate", ""), *(f"{k}={v}" for k, v in sorted(subject.items())))
+        found[(*key, f"protocol={protocol}")] = figures
+    return found
+
+
+def counterpart(key: Key, among: Mapping[Key, Any]) -> Key:
+    """The same key, or the only one that differs in the protocol it was asked by."""
+    if key in among:
+        return key
+    alike = [other for other in among if other[:-1] == key[:-1]]
+    return alike[0] if len(alike) == 1 else key
+
+
+def cells(detail: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    if detail.get("kind") != "matrix":
+        return
+    for row, values in zip(detail["rows"], detail["values"], strict=True):
+        yield from ((f"{row} on {column}", value) for column, value in zip(detail["columns"], values, strict=True))
+
+
+def same(a: Any, b: Any) -> bool:
+    if isinstance(a, int | float) and isinstance(b, int | float):
+        return math.isclose(a, b, rel_tol=1e-8, abs_tol=1e-9)
+    return bool(a == b)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("before")
+    parser.add_argument("after")
+    parser.add_argument("--metric", action="append", default=[])
+    options = parser.parse_args()
+    before, after = (numbers(json.load(open(path))) for path in (options.before, options.after))
+    wanted = {key: value for key, value in before.items() if not options.metric or key[0] in options.metric}
+    wanted = {counterpart(key, after): value for key, value in wanted.items()}
+    gone = [key for key in wanted if key not in after]
+    changed = [
+        (key, name, old, after[key].get(name))
+        for key, figures in wanted.items()
+        if key in after
+        for name, old in figures.items()
+        if not same(old, after[key].get(name))
+    ]
+    for key in gone:
+        print("gone   ", *key)
+    for key, name, old, new in changed:
+        print("changed", *key, f"{name}: {old} -> {new}")
+    print(f"{len(wanted) - len(gone)} of {len(wanted)} estimates found again, {len(changed)} figures differ; "
+          f"{len(after.keys() - before.keys())} estimates are new")  # fmt: skip
+    return 1 if gone or changed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
