@@ -271,7 +271,7 @@ class Suite:
             )
         from recuse.recording.session import Recorder
 
-        Recorder(self.panels[asked.panel], library, self.root, self.models, self.yes).record(plan, coverage)
+        Recorder(self.panels[asked.panel], library, self.root, self.models, self.yes).record([plan])
 
     def _library(self, panel: str) -> Library:
         if panel not in self._libraries:

@@ -30,6 +30,7 @@ from recuse.cassettes.redaction import Secrets
 from recuse.cassettes.response_filter import decompressed, kept_headers, reason_to_drop
 from recuse.cassettes.storage import Storage
 from recuse.naming import checked_name
+from recuse.sanitize import visible
 from recuse.schema import Call, RawResponse, RecuseError, Request
 
 Mode = Literal["replay", "missing", "all"]
@@ -202,6 +203,10 @@ class Library:
         self._storage.store(
             cassette, interaction, Request(url, body, method), RawResponse(response.status, kept, plain)
         )
+
+    def shown(self, text: str) -> str:
+        """`text` as it may be shown: without secrets and without characters that act on a terminal."""
+        return visible(self.secrets.clean_text(text))
 
     def sync(self) -> None:
         """Hand what was stored so far to the disk itself."""

@@ -19,7 +19,7 @@ def bulk(root: Path, calls: int) -> dict[str, float]:
     from workloads import PANEL, headers, judged_plan
 
     from recuse.cassettes import Library
-    from recuse.elicit import ratings
+    from recuse.elicit import read
 
     steps: dict[str, float] = {}
     start = time.process_time()
@@ -37,7 +37,7 @@ def bulk(root: Path, calls: int) -> dict[str, float]:
     assert coverage.complete
     step("index")
 
-    table = ratings(plan, library.replay(plan.calls))
+    table = read(plan, library.replay(plan.calls)).table
     step("ratings")
     assert len(table) == calls * 6
     assert not library.unused()

@@ -15,7 +15,7 @@ import httpx2
 from small_plans import opened, plan, post
 
 from recuse.cassettes import StorageError
-from recuse.recording import IncompleteRecordingError, Limits, RecordingReport, record
+from recuse.recording import IncompleteRecordingError, Limits, RecordingInterrupted, RecordingReport, record
 from recuse.schema import Call, RawResponse
 
 
@@ -43,6 +43,9 @@ def main(root: str, url: str, repeats: str, concurrency: str, grace: str = "5") 
             print("ready", flush=True)
             report = asyncio.run(run())
         report.check()
+    except RecordingInterrupted as error:
+        print(error, file=sys.stderr)
+        return 2
     except (IncompleteRecordingError, StorageError) as error:
         print(error, file=sys.stderr)
         return 3
