@@ -11,6 +11,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Generator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -166,6 +167,28 @@ def pytest_collection_modifyitems(config: pytest.Config) -> None:
         raise pytest.UsageError(config.stash[_mistake])
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Everything that the collected tests will want is recorded before the first of them runs: one budget, one stop."""
+    config = session.config
+    if _suite not in config.stash or _option(config, "record") == "none" or config.option.collectonly:
+        return
+    suite = config.stash[_suite]
+    if suite.distributed:
+        return  # a test whose calls are missing will say so
+    wanted = [asked for item in session.items for asked in _wanted(suite, item)]
+    capture = config.pluginmanager.getplugin("capturemanager")
+    with capture.global_and_fixture_disabled() if capture is not None else nullcontext():
+        suite.record(wanted, stop_at_first=bool(config.getoption("maxfail", 0) == 1))
+
+
+def _wanted(suite: Suite, item: pytest.Item) -> list[Asked]:
+    """The ratings a collected test is about, and those by other protocols that it names among its needs."""
+    asked = getattr(getattr(item, "callspec", None), "params", {}).get("asked")
+    if asked is None or not _asks_judges(item):
+        return []
+    return [asked, *suite.beside(asked, _needs(item)[0])]
+
+
 def _needs(node: Any) -> tuple[tuple[str, ...], dict[str, str]]:
     """What the `asks` marks of a test, its class and its module name together, the nearest first."""
     from recuse.offers import check_needs
@@ -212,13 +235,9 @@ def task(recuse_suite: Suite, asked: Asked) -> Task:
 
 
 @pytest.fixture
-def ratings(request: pytest.FixtureRequest, recuse_suite: Suite, asked: Asked) -> Ratings:
+def ratings(recuse_suite: Suite, asked: Asked) -> Ratings:
     """The ratings that the test asks for. `ratings.beside("choices")` are the same judges' by another protocol."""
-    capture = request.config.pluginmanager.getplugin("capturemanager")
-    if recuse_suite.mode == "replay" or capture is None:
-        return recuse_suite.ratings(asked)
-    with capture.global_and_fixture_disabled():  # what a recording will cost and how far it is must be seen
-        return recuse_suite.ratings(asked)
+    return recuse_suite.ratings(asked)
 
 
 @pytest.fixture
@@ -292,7 +311,7 @@ def pytest_runtest_makereport(
         _tell(item, report, str(call.excinfo.value))
     elif call.when == "call" and (told := _objections(decided, call.excinfo)):
         report.outcome, report.longrepr = "failed", "\n\n".join(told)
-        if any(not verdicts.asserted or verdicts.stays_green for verdicts in decided):
+        if _of_another(decided, call.excinfo) or any(not verdicts.asserted for verdicts in decided):
             report.user_properties.append((UNMEASURED, told[-1].splitlines()[-1][:300]))
     elif call.when == "call" and call.excinfo is None and (reasons := _accepted(decided)):
         report.outcome, report.wasxfail = "skipped", reasons
@@ -312,10 +331,15 @@ def _objections(decided: Sequence[Verdicts], raised: pytest.ExceptionInfo[BaseEx
         return []
     parts = [verdicts.explain() for verdicts in decided if not verdicts.stays_green]
     parts += [f"{UNASSERTED} ({verdicts.gate})" for verdicts in decided if not verdicts.asserted]
-    if raised is not None and not any(verdicts.marker in str(raised.value) for verdicts in decided):
+    if raised is not None and _of_another(decided, raised):
         where = raised.traceback[-1]
-        parts.append(f"{where.path.name}:{where.lineno + 1}: {raised.exconly()}")
+        parts.append(f"{Path(where.path).name}:{where.lineno + 1}: {raised.exconly()}")
     return parts
+
+
+def _of_another(decided: Sequence[Verdicts], raised: pytest.ExceptionInfo[BaseException] | None) -> bool:
+    """Whether an assertion failed that is not about a gate's answer."""
+    return raised is not None and not any(verdicts.marker in str(raised.value) for verdicts in decided)
 
 
 def _accepted(decided: Sequence[Verdicts]) -> str:
@@ -418,7 +442,8 @@ class _Gathering:
         try:
             suite = _get_suite(config)
             self.run.replayed.update(suite.replayed())
-            self.run.not_asked.update(config.stash.get(_not_asked, {}))
+            if _not_asked in config.stash:
+                self.run.not_asked.update(config.stash[_not_asked])
             self.run.finish(
                 suite,
                 complete=_everything_was_asked(session, suite),

@@ -14,12 +14,10 @@ import httpx2
 import stamina
 
 from recuse.judges import wire
-from recuse.judges.credentials import Credentials, MissingKeyError, keys_from_environment
+from recuse.judges.credentials import Credentials
 from recuse.judges.provider_errors import is_bad_key, is_used_up, parsed, words
 from recuse.policy import is_policy_refusal
 from recuse.schema import Call, Judge, JudgeClosedError, RawResponse, RecuseError
-
-__all__ = ["Client", "JudgeUnreachableError", "MissingKeyError", "keys_from_environment"]
 
 RETRIED = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
 LONGEST_WAIT_S = 120.0

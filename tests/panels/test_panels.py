@@ -83,7 +83,7 @@ def test_a_mistake_is_told_with_its_place(panel_file: PanelFile, old: str, new: 
 
 def test_an_unknown_top_level_key_is_told_with_the_known_ones(panel_file: PanelFile) -> None:
     said = fault_of(panel_file('name = "mini"', 'name = "mini"\nbudget = 3.0'))
-    assert "budget: unknown key; known here: budget_usd, description, judge, name" in said
+    assert "budget: unknown key; known here: budget_usd, description, free, judge, name" in said
 
 
 def test_credentials_in_an_address_are_refused_and_not_repeated(panel_file: PanelFile) -> None:
