@@ -20,11 +20,12 @@ One batch interface per file; each is a module with
 from __future__ import annotations
 
 from recuse.batch.interface import BATCHES, Lost, Progress, Result, batch_interface
-from recuse.batch.recording import Batches, BatchReport, Shelf
+from recuse.batch.recording import PRICE, Batches, BatchReport, Shelf
 from recuse.batch.web import BatchError, Web
 
 __all__ = [
     "BATCHES",
+    "PRICE",
     "BatchError",
     "BatchReport",
     "Batches",

@@ -19,6 +19,7 @@ from recuse.judges.provider_errors import words
 from recuse.schema import Call, Judge, RawResponse
 
 POLL_S = 60.0
+PRICE = 0.5  # of the price of calls one by one, at all three providers
 TRIES = 2  # how often one process submits a call: again only where time ran out
 
 
@@ -89,6 +90,11 @@ class Batches:
         self._settle(by_judge)
         return sum(self._submit(name, interfaces[name], asked) for name, asked in by_judge.items())
 
+    def unsubmitted(self, calls: Sequence[Call]) -> list[Call]:
+        """The calls that are neither stored nor under way: what `submit` would submit and what will be paid for."""
+        under_way = self._state.under_way()
+        return [call for call in calls if number_of(call) not in under_way and not self._shelf.has(call)]
+
     def collect(self, calls: Sequence[Call]) -> BatchReport:
         """Store what has come back for these calls. A batch leaves the state when all of it is done with."""
         known = {number_of(call): call for call in calls}
@@ -122,9 +128,8 @@ class Batches:
 
     # ------------------------------------------------------------------ inside
 
-    def _submit(self, judge: str, interface: BatchInterface, calls: Iterable[Call]) -> int:
-        under_way = self._state.under_way()
-        wanted = {n: call for call in calls if (n := number_of(call)) not in under_way and not self._shelf.has(call)}
+    def _submit(self, judge: str, interface: BatchInterface, calls: Sequence[Call]) -> int:
+        wanted = {number_of(call): call for call in self.unsubmitted(calls)}
         with self._web(judge) as web:
             for numbers, lines in _files(interface, wanted):
                 entry = Entry(f"recuse-{self._panel}-{token_hex(8)}", judge, numbers)

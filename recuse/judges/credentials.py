@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -10,6 +11,9 @@ from urllib.parse import urlsplit
 
 from recuse.judges import wire
 from recuse.schema import Judge, RecuseError, Request
+
+
+SHORTEST = 8  # a shorter value is found in ordinary words
 
 
 class MissingKeyError(RecuseError):
@@ -48,7 +52,20 @@ def keys_from_environment(
             f"the value of the environment variable(s) {', '.join(broken)} cannot be an API key: it holds a blank, a "
             "line break or a character outside ASCII; set it again without them"
         )
+    for name, judge in judges.items():
+        _check_not_in_file(judge, {variable: environment[variable] for variable in wanted[name]})
     return {name: _credentials(judge, environment) for name, judge in judges.items()}
+
+
+def _check_not_in_file(judge: Judge, secrets: Mapping[str, str]) -> None:
+    """A key that stands in the panel file would go into every cassette's header."""
+    written = json.dumps([judge.base_url, judge.model, dict(judge.parameters), dict(judge.headers), dict(judge.query)])
+    for variable, value in secrets.items():
+        if len(value) >= SHORTEST and (value in written or json.dumps(value)[1:-1] in written):
+            raise MissingKeyError(
+                f"judge {judge.name}: its table in the panel file holds the value of {variable} (not shown); take it "
+                "out, and renew the key if the file was shared"
+            )
 
 
 def _credentials(judge: Judge, environment: Mapping[str, str]) -> Credentials:

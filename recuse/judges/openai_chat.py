@@ -64,7 +64,7 @@ def read(payload: Mapping[str, Any]) -> Reply:
         logprobs=_logprobs(choice.get("logprobs")),
         tokens=_tokens(choice.get("logprobs")),
         # Not OpenAI's: what vLLM, llama.cpp, DeepSeek and routers call the reasoning they have taken out.
-        reasoning=message.get("reasoning_content") or message.get("reasoning") or "",
+        reasoning=message.get("reasoning_content") or message.get("reasoning") or _thoughts(message.get("content")),
     )
 
 
@@ -92,6 +92,12 @@ def _text(content: object) -> str:
     if not isinstance(content, str):
         raise TypeError("message.content is neither a text nor a list of parts")
     return content
+
+
+def _thoughts(content: object) -> str:
+    """The parts of a content in which a judge thinks, as Mistral sends them."""
+    parts = [part for part in content if part.get("type") == "thinking"] if isinstance(content, list) else []
+    return "".join(inner.get("text", "") for part in parts for inner in part.get("thinking") or ())
 
 
 def _logprobs(block: Mapping[str, Any] | None) -> tuple[Mapping[str, float], ...] | None:

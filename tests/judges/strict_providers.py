@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -56,18 +57,18 @@ RESPONSES_FIELDS = _names(
 
 
 def openai_chat(asked: Asked) -> Answer:
-    return _openai(asked, "/v1/chat/completions", _check_chat, "openai_chat", "authorization", f"Bearer {KEY}")
+    return _openai(asked, "/v1/chat/completions", check_chat, "openai_chat", "authorization", f"Bearer {KEY}")
 
 
 def openai_responses(asked: Asked) -> Answer:
-    return _openai(asked, "/v1/responses", _check_responses, "openai_responses", "authorization", f"Bearer {KEY}")
+    return _openai(asked, "/v1/responses", check_responses, "openai_responses", "authorization", f"Bearer {KEY}")
 
 
 def azure_openai(asked: Asked) -> Answer:
     if parse_qs(urlsplit(asked.target).query).get("api-version") != ["2024-10-21"]:
         return Answer(404, {"error": {"code": "404", "message": "Resource not found"}})
     path = "/openai/deployments/ann-1/chat/completions"
-    return _openai(asked, path, _check_chat_without_model, "azure_openai", "api-key", KEY)
+    return _openai(asked, path, check_chat_without_model, "azure_openai", "api-key", KEY)
 
 
 def _openai(asked: Asked, path: str, check: Callable[[Any], None], wire_name: str, header: str, value: str) -> Answer:
@@ -83,17 +84,17 @@ def _openai(asked: Asked, path: str, check: Callable[[Any], None], wire_name: st
     return Answer(200, good(wire_name))
 
 
-def _check_chat(body: Any) -> None:
+def check_chat(body: Any) -> None:
     _fields(body, CHAT_FIELDS, {"model", "messages"}, "Unknown parameter: '{}'.", "Missing required parameter: '{}'.")
-    _check_chat_settings(body)
+    check_chat_settings(body)
 
 
-def _check_chat_without_model(body: Any) -> None:
+def check_chat_without_model(body: Any) -> None:
     _fields(body, CHAT_FIELDS, {"messages"}, "Unknown parameter: '{}'.", "Missing required parameter: '{}'.")
-    _check_chat_settings({"model": "", **body})
+    check_chat_settings({"model": "", **body})
 
 
-def _check_chat_settings(body: Any) -> None:
+def check_chat_settings(body: Any) -> None:
     if {turn["role"] for turn in body["messages"]} - {"developer", "system", "user", "assistant"}:
         raise Refused(400, "Invalid value: 'role'", param="messages")
     if body["model"].startswith(REASONING_MODELS):
@@ -109,10 +110,10 @@ def _check_chat_settings(body: Any) -> None:
     if "top_logprobs" in body and not body.get("logprobs"):
         raise Refused(400, "'top_logprobs' is only allowed when 'logprobs' is enabled.", param="top_logprobs")
     if form := body.get("response_format"):
-        _check_strict_schema(form["json_schema"]["schema"])
+        check_strict_schema(form["json_schema"]["schema"])
 
 
-def _check_responses(body: Any) -> None:
+def check_responses(body: Any) -> None:
     _fields(body, RESPONSES_FIELDS, {"model", "input"}, "Unknown parameter: '{}'.", "Missing required parameter: '{}'.")
     if {turn["role"] for turn in body["input"]} - {"developer", "system", "user", "assistant"}:
         raise Refused(400, "Invalid value: 'role'", param="input")
@@ -121,7 +122,7 @@ def _check_responses(body: Any) -> None:
     if form := body.get("text", {}).get("format"):
         if set(form) - {"type", "name", "strict", "schema", "description"}:
             raise Refused(400, "Unknown parameter in 'text.format'.", param="text.format")
-        _check_strict_schema(form["schema"])
+        check_strict_schema(form["schema"])
 
 
 def _no_temperature(body: Any) -> None:
@@ -135,7 +136,7 @@ def _no_temperature(body: Any) -> None:
         )
 
 
-def _check_strict_schema(schema: Any) -> None:
+def check_strict_schema(schema: Any) -> None:
     if schema.get("type") != "object":
         raise Refused(400, "Invalid schema for response_format: schema must be of 'type: \"object\"'.")
     for place, inner in _schemas(schema, ()):
@@ -164,14 +165,14 @@ def anthropic_messages(asked: Asked) -> Answer:
             raise Refused(401, "invalid x-api-key", type="authentication_error")
         if (asked.method, asked.target) != ("POST", "/v1/messages"):
             raise Refused(404, "Not found", type="not_found_error")
-        _check_messages(json.loads(asked.body))
+        check_messages(json.loads(asked.body))
     except Refused as no:
         error = {"type": "invalid_request_error", "message": no.message, **no.more}
         return Answer(no.code, {"type": "error", "error": error, "request_id": "req_1"})
     return Answer(200, good("anthropic_messages"))
 
 
-def _check_messages(body: Any) -> None:
+def check_messages(body: Any) -> None:
     needed = {"model", "messages", "max_tokens"}
     _fields(body, MESSAGES_FIELDS, needed, "{}: Extra inputs are not permitted", "{}: Field required")
     for turn in body["messages"]:
@@ -189,10 +190,10 @@ def _check_messages(body: Any) -> None:
     config = body.get("output_config", {})
     _fields(config, {"effort", "format"}, set(), "output_config.{}: Extra inputs are not permitted", "")
     if form := config.get("format"):
-        _check_bounded_schema(form["schema"])
+        check_bounded_schema(form["schema"])
 
 
-def _check_bounded_schema(schema: Any) -> None:
+def check_bounded_schema(schema: Any) -> None:
     for place, inner in _schemas(schema, ()):
         bad = set(inner) & {"minimum", "maximum", "multipleOf", "minLength", "maxLength", "maxItems"}
         if bad or inner.get("minItems", 0) > 1:
@@ -233,7 +234,7 @@ def _google(asked: Asked, right_key: bool, bad_key: Refused, path: str, fields: 
             raise bad_key
         if (asked.method, asked.target) != ("POST", path):
             raise Refused(404, f"models/{asked.target} is not found for API version v1beta", status="NOT_FOUND")
-        _check_contents(json.loads(asked.body), fields)
+        check_contents(json.loads(asked.body), fields)
     except Refused as no:
         return Answer(
             no.code, {"error": {"code": no.code, "message": no.message, "status": "INVALID_ARGUMENT", **no.more}}
@@ -241,7 +242,7 @@ def _google(asked: Asked, right_key: bool, bad_key: Refused, path: str, fields: 
     return Answer(200, good("gemini_generate"))
 
 
-def _check_contents(body: Any, fields: frozenset[str]) -> None:
+def check_contents(body: Any, fields: frozenset[str]) -> None:
     unknown = 'Invalid JSON payload received. Unknown name "{}": Cannot find field.'
     _fields(body, fields, {"contents"}, unknown, "contents is not specified")
     for turn in body["contents"]:
@@ -275,13 +276,13 @@ def converse(asked: Asked) -> Answer:
     try:
         if (asked.method, unquote(asked.target)) != ("POST", "/model/ann-1:0/converse"):
             raise Refused(404, "The model identifier is unknown.")
-        _check_converse(json.loads(asked.body))
+        check_converse(json.loads(asked.body))
     except Refused as no:
         return Answer(no.code, {"message": no.message}, {"x-amzn-errortype": "ValidationException"})
     return Answer(200, good("bedrock_converse"))
 
 
-def _check_converse(body: Any) -> None:
+def check_converse(body: Any) -> None:
     unknown = "Malformed input request: extraneous key [{}] is not permitted"
     _fields(body, CONVERSE_FIELDS, {"messages"}, unknown, "Malformed input request: required key [{}] not found")
     for turn in body["messages"]:
@@ -296,7 +297,19 @@ def _check_converse(body: Any) -> None:
         schema = form["structure"]["jsonSchema"]["schema"]
         if not isinstance(schema, str):
             raise Refused(400, "Malformed input request: schema must be a string")
-        _check_bounded_schema(json.loads(schema))
+        check_bounded_schema(json.loads(schema))
+
+
+CHECKS: dict[str, Callable[[Any], None]] = {
+    "openai_chat": check_chat,
+    "openai_responses": check_responses,
+    "azure_openai": check_chat_without_model,
+    "anthropic_messages": check_messages,
+    "gemini_generate": partial(check_contents, fields=GEMINI_FIELDS),
+    "vertex_generate": partial(check_contents, fields=VERTEX_FIELDS),
+    "bedrock_converse": check_converse,
+}
+"""Wire format -> what its provider checks of a body; raises `Refused`."""
 
 
 # --------------------------------------------------------------------------- what they share

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -55,3 +56,20 @@ def test_credentials_do_not_show_themselves() -> None:
 def test_a_stand_in_is_never_signed_for(judge: MakeJudge) -> None:
     ann = judge("bedrock_converse", base_url="http://ann.scripted.invalid")
     assert keys_from_environment({"ann": ann}, {}) == {"ann": Credentials()}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"parameters": {"extra": {"deep": ["it is plain-looking1"]}}},
+        {"headers": {"x-proxy": "plain-looking1"}},
+        {"query": {"user": "plain-looking1"}},
+        {"base_url": "http://api.example/plain-looking1/v1"},
+    ],
+)
+def test_the_value_of_a_variable_may_not_stand_in_the_file(judge: MakeJudge, changes: dict[str, Any]) -> None:
+    """Whatever a key looks like: it would go into the header of every cassette."""
+    ann = judge(api_key_env="ANN_KEY", **changes)
+    with pytest.raises(MissingKeyError, match=r"panel file holds the value of ANN_KEY \(not shown\)") as caught:
+        keys_from_environment({"ann": ann}, {"ANN_KEY": "plain-looking1"})
+    assert "plain-looking1" not in str(caught.value)

@@ -174,6 +174,17 @@ THOUGHT = "Hm, 3?"
         ("openai_chat", openai({"content": "Good.", "reasoning": THOUGHT})),
         ("openai_chat", openai({"content": f"<think>{THOUGHT}</think>\n\nGood."})),
         ("azure_openai", openai({"content": "Good.", "reasoning_content": THOUGHT})),
+        (
+            "openai_chat",
+            openai(
+                {
+                    "content": [
+                        {"type": "thinking", "thinking": [{"type": "text", "text": THOUGHT}]},
+                        {"type": "text", "text": "Good."},
+                    ]
+                }
+            ),
+        ),
         ("anthropic_messages", anthropic({"type": "thinking", "thinking": THOUGHT}, {"type": "text", "text": "Good."})),
         ("gemini_generate", gemini({"text": THOUGHT, "thought": True}, {"text": "Good."})),
         ("vertex_generate", gemini({"text": THOUGHT, "thought": True}, {"text": "Good."})),

@@ -80,7 +80,7 @@ def test_what_a_format_sends_is_taken_and_read(wire_name: str, judge: MakeJudge)
 def test_so_is_a_schema(wire_name: str, judge: MakeJudge) -> None:
     # On loopback openai_chat sends what servers with grammars want; its schema for OpenAI itself is Azure's.
     if wire_name == "openai_chat":
-        strict_providers._check_strict_schema(_schema_for_openai(judge))
+        strict_providers.check_strict_schema(_schema_for_openai(judge))
         return
     response = ask(judge_of(wire_name, judge, structured=True))
     assert read_response(wire(wire_name), response).text == GOOD
