@@ -70,8 +70,9 @@ def offset(ratings: Ratings) -> Estimates:
     judge that shares no text with people.
 
     >>> import pandas as pd
-    >>> rows = [("a", "judge", "i", 4.0), ("a", "judge", "j", 3.0), ("p", "person", "i", 3.0), ("p", "person", "j", 2.5)]
-    >>> offset(Ratings.of(pd.DataFrame(rows, columns=["rater", "kind", "item", "score"]))).of(judge="a").value
+    >>> wide = pd.DataFrame([("a", "judge", 4, 3), ("p", "person", 3, 2.5)], columns=["rater", "kind", "i", "j"])
+    >>> frame = wide.melt(["rater", "kind"], var_name="item", value_name="score")
+    >>> offset(Ratings.of(frame)).of(judge="a").value
     0.75
     """
     return _by_judge(ratings, lambda against, i: against.offset("human_offset", against.only(i)))
@@ -164,10 +165,9 @@ class Compared:
             return undefined(metric, self.nothing(wanted), n_excluded=lost, **about)
         law = self.distribution(used)
         texts = np.asarray(used.any(axis=0))
-        estimate = estimated(
-            metric, law.value, law, n=int(cells.count[used].sum()) if cells.fixed else len(np.unique(cells.items[texts])),
-            n_excluded=self.excluded(wanted, used), note=self.note(wanted), **about, **more,
-        )  # fmt: skip
+        n = int(cells.count[used].sum()) if cells.fixed else len(np.unique(cells.items[texts]))
+        excluded, note = self.excluded(wanted, used), self.note(wanted)
+        estimate = estimated(metric, law.value, law, n=n, n_excluded=excluded, note=note, **about, **more)
         return self._with_people(estimate, law, texts)
 
     def nothing(self, wanted: Mask) -> str:
@@ -217,8 +217,8 @@ def _offset_matrix(part: Ratings, against: Compared) -> Estimate:
                 ends[:, i, t] = against.distribution(used).interval(0.95)
     low, high = ends
     detail = matrix(
-        cells.judges, cells.target_names, cells.by_target(each), part.own(), criterion=cells.criterion, low=low, high=high,
-        scores=cells.by_target(cells.mean),
+        cells.judges, cells.target_names, cells.by_target(each), part.own(), criterion=cells.criterion,
+        low=low, high=high, scores=cells.by_target(cells.mean),
         human=[number(mean) for mean in cells.by_target(against.people.mean[None])[0]],
     )  # fmt: skip
     estimate = against.offset("human_offset_matrix", np.ones(each.shape, dtype=bool))

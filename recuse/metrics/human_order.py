@@ -1,12 +1,12 @@
 """Do judges order the texts as people do, and which judge lies closest to people?
 
-Where people rated targets as a whole, targets are ordered by the mean of their texts; otherwise the texts are. Merchant-
-risk paper, sec. 4.4.
+Where people rated targets as a whole, targets are ordered by the mean of their texts; otherwise the texts are ordered.
+Merchant-risk paper, sec. 4.4.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -56,10 +56,10 @@ def order_agreement(ratings: Ratings, seed: int = resampling.SEED, draws: int = 
     """
     found: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each():
-        sides = Sides(compared(part, ratings))
+        sides = Sides(compared(part, ratings), seed)
         for i, judge in enumerate(part.cells().judges):
             rng = resampling.generator(seed, "human_order", judge, *(SEEDS.get(name, name) for name in names))
-            found[(judge, *names)] = _order(sides, i, rng, seed, draws)
+            found[(judge, *names)] = _order(sides, i, rng, draws)
     return Estimates(("judge", *ratings.within()), found)
 
 
@@ -84,7 +84,7 @@ def closest_judge(ratings: Ratings, seed: int = resampling.SEED, draws: int = 19
     found: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each():
         rng = resampling.generator(seed, "closest_judge", *(SEEDS.get(name, name) for name in names))
-        found[names] = _closest(Sides(compared(part, ratings)), rng, seed, draws)
+        found[names] = _closest(Sides(compared(part, ratings), seed), rng, draws)
     return Estimates(ratings.within(), found)
 
 
@@ -96,6 +96,8 @@ class Sides:
     """Judges and people on what people rated: texts, or targets as a whole."""
 
     against: Compared
+    seed: int
+    _redrawn: dict[int, Floats] = field(default_factory=dict)
 
     @property
     def per_text(self) -> bool:
@@ -146,6 +148,13 @@ class Sides:
         total, n = weights @ sums.T, weights @ counts.T
         return _ratio(total, n).reshape(-1, *shape)
 
+    def redrawn_targets(self, draws: int) -> Floats:
+        """Means of every judge and target on the same resampled items, (draws, J, T): drawn once for all judges."""
+        if draws not in self._redrawn:
+            rng = resampling.generator(self.seed, "human_order", "items")
+            self._redrawn[draws] = self.target_means(self.cluster_weights(rng, draws))
+        return self._redrawn[draws]
+
     def cluster_weights(self, rng: np.random.Generator, draws: int) -> Floats:
         groups = len(self.against.cells.cluster_names)
         picked = rng.integers(groups, size=(draws, groups)) + np.arange(draws)[:, None] * groups
@@ -155,7 +164,7 @@ class Sides:
 # --------------------------------------------------------------------------- order
 
 
-def _order(sides: Sides, i: int, rng: np.random.Generator, seed: int, draws: int) -> Estimate:
+def _order(sides: Sides, i: int, rng: np.random.Generator, draws: int) -> Estimate:
     against, cells = sides.against, sides.against.cells
     used = np.isfinite(sides.judges[i])
     judge, people = sides.judges[i][used], sides.people[used]
@@ -175,7 +184,9 @@ def _order(sides: Sides, i: int, rng: np.random.Generator, seed: int, draws: int
     rho = float(rank_correlation.spearman(judge, people))
     law = _order_law(sides, i, used, rho, rng, draws)
     note = THESE_TEXTS if cells.fixed else ""
-    return estimated("human_order", rho, law, note=note, seed=seed, detail=_tests(judge, people, rho, sides), **about)
+    return estimated(
+        "human_order", rho, law, note=note, seed=sides.seed, detail=_tests(judge, people, rho, sides), **about
+    )
 
 
 def _method(sides: Sides) -> str:
@@ -193,11 +204,10 @@ def _order_law(
     if cells.fixed:
         redrawn = sides.redrawn([i], rng, draws)[:, 0, used].round(12)
         varies = bool(np.nansum(cells.variance[i][used]) > 0)
-        law = resampling.percentile(rho, rank_correlation.spearman(redrawn, sides.people[used]), discrete=varies)
-        return law
+        return resampling.percentile(rho, rank_correlation.spearman(redrawn, sides.people[used]), discrete=varies)
     if sides.per_text:
         return FisherZ(rho, len(np.unique(cells.clusters[used])))
-    means = sides.target_means(sides.cluster_weights(rng, draws))[:, i][:, used].round(12)
+    means = sides.redrawn_targets(draws)[:, i][:, used].round(12)
     return resampling.percentile(rho, rank_correlation.spearman(means, sides.people[used]), discrete=True)
 
 
@@ -220,7 +230,7 @@ def _tests(judge: Floats, people: Floats, rho: float, sides: Sides) -> dict[str,
 # --------------------------------------------------------------------------- distance
 
 
-def _closest(sides: Sides, rng: np.random.Generator, seed: int, draws: int) -> Estimate:
+def _closest(sides: Sides, rng: np.random.Generator, draws: int) -> Estimate:
     cells = sides.against.cells
     usable = np.isfinite(sides.judges)
     known = [i for i in range(len(cells.judges)) if usable[i].any()]
@@ -244,7 +254,7 @@ def _closest(sides: Sides, rng: np.random.Generator, seed: int, draws: int) -> E
     return estimated(
         "closest_judge", float(distances[best]), resampling.percentile(float(distances[best]), spread[:, best]),
         n=int(cells.count[row].sum()) if repeats else len(np.unique(cells.items[np.isfinite(cells.mean[row])])),
-        n_excluded=int(cells.lost[row].sum()), seed=seed, note=f"{THESE_TEXTS}; {GIVEN}" if repeats else GIVEN,
+        n_excluded=int(cells.lost[row].sum()), seed=sides.seed, note=f"{THESE_TEXTS}; {GIVEN}" if repeats else GIVEN,
         detail={"judge": cells.judges[row], "ranking": ranking}, **about,
     )  # fmt: skip
 

@@ -75,8 +75,8 @@ def people_on(part: Ratings, cells: Cells, ratings: Ratings) -> People:
             return People(mean_of(persons, axis=0), persons)
     if part.people is None:
         raise RecuseError(
-            f"nobody's ratings to compare judges with: add rows of kind person, or a summary people=... with the columns "
-            f"{', '.join(SUMMARY)}"
+            "there are no people to compare judges with: add rows of kind person, or a summary people=... with the "
+            f"columns {', '.join(SUMMARY)}"
         )
     if "criterion" not in part.people and len({ratings.scales[name].ends for name in ratings.headline}) > 1:
         raise RecuseError("the summary of people's ratings must say of which criterion: add a column criterion")
@@ -122,7 +122,7 @@ def _summary(part: Ratings, cells: Cells, people: pd.DataFrame) -> People:
     return People(mean, errors=sd / np.sqrt(n), fewest=fewest, per_text=per_text or single)
 
 
-def _texts(cells: Cells, per_text: bool) -> pd.Index[Any]:
+def _texts(cells: Cells, per_text: bool) -> Any:
     import pandas as pd
 
     targets = np.asarray(cells.target_names, dtype=object)[cells.targets]
