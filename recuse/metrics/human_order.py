@@ -25,8 +25,9 @@ from recuse.statistics.distributions import Draws, FisherZ
 Floats = NDArray[np.float64]
 
 REDRAWN = {"repeats": "percentile bootstrap over repeats within cells", "items": "percentile bootstrap over items"}
-FEW, MANY = 20, 1000
-"""Texts up to which permutations give p-values, and up to which pairs are counted one by one (Kendall)."""
+EVERY, FEW, MANY = 8, 12, 1000
+"""Texts up to which all orders are tried for Kendall's p, up to which permutations give Spearman's, and up to which pairs
+are counted one by one for Kendall's tau."""
 
 
 @measure(
@@ -43,7 +44,7 @@ def order_agreement(ratings: Ratings, seed: int = resampling.SEED, draws: int = 
     simulated judges at 95 %. Otherwise it is over items: Bonett and Wright's on Fisher's scale, texts of one item
     counted once, or, where people rated targets as a whole, a bootstrap over items.
 
-    Detail `p_permutation` asks how often an unrelated order would agree as well: by permutation up to 20 texts (with 5
+    Detail `p_permutation` asks how often an unrelated order would agree as well: by permutation up to 12 texts (with 5
     it cannot fall below 2/120), by Student's t beyond. Kendall's tau-b stands beside it. Undefined for a judge, or
     people, with the same mean on every text, and below three texts.
 
@@ -214,17 +215,14 @@ def _order_law(
 def _tests(judge: Floats, people: Floats, rho: float, sides: Sides) -> dict[str, Any]:
     """Is the order more than chance? Spearman's and Kendall's answers as builtins."""
     n = len(judge)
-    tau = number(float(rank_correlation.kendall(judge, people))) if n <= MANY else None
-    if n > FEW:
-        p = number(rank_correlation.spearman_t(rho, n))
-        return {
-            "p_permutation": p, "p_method": "Student's t", "kendall": tau, "kendall_p_permutation": None, sides.what: n
-        }  # fmt: skip
-    by_rho, by_tau = rank_correlation.spearman_test(judge, people), rank_correlation.kendall_test(judge, people)
+    by_rho = rank_correlation.spearman_test(judge, people) if n <= FEW else None
     return {
-        "p_permutation": number(by_rho.p), "p_method": by_rho.method, "kendall": tau,
-        "kendall_p_permutation": number(by_tau.p), sides.what: n,
-    }  # fmt: skip
+        "p_permutation": number(by_rho.p if by_rho else rank_correlation.spearman_t(rho, n)),
+        "p_method": by_rho.method if by_rho else "Student's t",
+        "kendall": number(float(rank_correlation.kendall(judge, people))) if n <= MANY else None,
+        "kendall_p_permutation": number(rank_correlation.kendall_test(judge, people).p) if n <= EVERY else None,
+        sides.what: n,
+    }
 
 
 # --------------------------------------------------------------------------- distance
