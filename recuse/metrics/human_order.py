@@ -26,8 +26,8 @@ Floats = NDArray[np.float64]
 
 REDRAWN = {"repeats": "percentile bootstrap over repeats within cells", "items": "percentile bootstrap over items"}
 EVERY, FEW, MANY = 8, 12, 1000
-"""Texts up to which all orders are tried for Kendall's p, up to which permutations give Spearman's, and up to which pairs
-are counted one by one for Kendall's tau."""
+"""Texts up to which all orders are tried for Kendall's p, up to which permutations give Spearman's, and up to which
+pairs are counted one by one for Kendall's tau."""
 
 
 @measure(
