@@ -2,7 +2,8 @@
 
 Ratings of kind "claimed_statistics" have criteria "<name>.mean" and "<name>.sd"; the headline's name is the final,
 which claims to be the mean of the others. Merchant-risk paper, appendix C; whether any scores could have a mean and an
-SD is decided by `recuse.statistics.grimmer`. Decimals are inferred as for totals (`recuse.metrics.reported_statistics`).
+SD is decided by `recuse.statistics.grimmer`. Decimals are inferred as for totals, see
+`recuse.metrics.reported_statistics`.
 """
 
 from __future__ import annotations
