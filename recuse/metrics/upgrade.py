@@ -53,9 +53,9 @@ def compare_judges(ratings: Ratings, candidate: str, incumbent: str, *, over: Ov
 
     Texts that only one of them has a usable score for are left out; detail `unpaired` counts them, `lost` each judge's
     judgements without a score (n_excluded is their sum), and `worst_case` gives the lowest and highest value that the
-    scale allows for the texts that both were asked about and one of them never scored. Detail `smallest_effect` is what would be found with
-    80 % power at 5 % (items only), `largest` the texts that moved most. Undefined where no text is shared. Raises
-    `RecuseError` for an unknown judge, and for one judge given twice.
+    scale allows for the texts that both were asked about and one of them never scored. Detail `smallest_effect` is what
+    would be found with 80 % power at 5 % (items only), `largest` the texts that moved most. Undefined where no text is
+    shared. Raises `RecuseError` for an unknown judge, and for one judge given twice.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"judge": ["new", "new", "old", "old"], "item": ["i", "j"] * 2, "score": [4.0, 3, 3, 3]})
