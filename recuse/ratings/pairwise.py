@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from recuse.ratings.ratings import Ratings
 
-__all__ = ["CHOICES", "PAIRED", "PairArray", "both_orders", "from_scores", "pair_array", "verdicts_of"]
+__all__ = ["CHOICES", "PAIRED", "PairArray", "both_orders", "from_scores", "pair_array", "repeated_over", "verdicts_of"]
 
 Floats = NDArray[np.float64]
 
@@ -63,6 +63,14 @@ def both_orders(verdicts: pd.DataFrame) -> pd.DataFrame:
         won = np.where(np.isnan(by_order[0]), 1.0 - by_order[1], by_order[0])
     pairs = verdicts.iloc[first].drop(columns=["order", "slot", "won"]).reset_index(drop=True)
     return pairs.assign(ab=by_order[0], ba=by_order[1], won=won)
+
+
+def repeated_over(ratings: Ratings) -> dict[str, Any]:
+    """What a repetition would draw anew, as an estimate says it: clusters under their name where pairs share something,
+    items where they share nothing."""
+    texts = ratings.texts
+    shared = texts is not None and "cluster" in texts and bool((texts["cluster"] != texts["item"]).any())
+    return {"over": "clusters" if shared else "items", "clusters": ratings.clusters}
 
 
 @dataclass(frozen=True, eq=False)
