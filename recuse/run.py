@@ -45,8 +45,8 @@ class Run:
         `complete`: every eval was asked for, of every judge of every panel the configuration names. Only then can
         something be missing, and only then may the run become the baseline.
         """
-        from recuse.gates import baseline as baselines
         from recuse import report
+        from recuse.gates import baseline as baselines
 
         self.complete = complete and not self.unmeasured
         self._check_gates(suite)
@@ -100,6 +100,8 @@ class Run:
         return compared
 
     def _assemble(self, suite: Suite) -> dict[str, Any]:
+        from recuse.gates import recommendations
+
         outcomes = [record["outcome"] for record in self.verdicts]
         counts = {name: outcomes.count(name) for name in ("pass", "fail", "undecided", "not measured", "accepted")}
         return {
@@ -112,6 +114,7 @@ class Run:
             "measures": dict(sorted(self.measures.items())),
             "not_asked": self._not_asked(),
             "verdicts": self.verdicts,
+            "recommendations": recommendations(self.verdicts),
             "measurements": self.measurements,
             "unmeasured": [{"test": test, "why": why} for test, why in sorted(self.unmeasured.items())],
             "objections": sorted(self.objections),

@@ -24,7 +24,7 @@ from recuse.report.numbers import count
 from recuse.report.palette import ON_SHADE, PALETTE, shades
 from recuse.report.panels import generic, order_of, panel_of
 from recuse.report.results_model import Group, Question, View
-from recuse.report.sanitize import visible
+from recuse.sanitize import visible
 from recuse.report.sections.attention import needs_attention, run_faults
 from recuse.report.sections.baseline import movement
 from recuse.report.sections.costs import costs

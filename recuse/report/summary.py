@@ -10,7 +10,7 @@ from recuse.report import estimate_format, numbers
 from recuse.report.first_line import lede
 from recuse.report.panels import order_of
 from recuse.report.results_model import Group, Number, Question, View
-from recuse.report.sanitize import shortened, visible
+from recuse.sanitize import shortened, visible
 from recuse.report.sections.attention import Case, Matter, needs_attention, run_faults
 from recuse.report.sections.baseline import movement
 from recuse.report.sections.verdict_matrix import SHOWN_PER_CELL, alternating, common_limit, tally
@@ -74,7 +74,7 @@ def _case(matter: Matter, case: Case) -> str:
     limit = f", limit {matter.limit}" if matter.limit else ""
     note = f", {_text(case.note)}" if case.note else ""
     about = f"**{_text(matter.title)}** {_text(case.who)}: {_text(case.found)}{limit}{note}."
-    return f"- {_SIGNS[case.outcome]} {about} {_text(case.advice)}"
+    return f"- {_SIGNS[case.outcome]} {about} {_text(case.remedy)}"
 
 
 def _question(view: View, question: Question) -> str:

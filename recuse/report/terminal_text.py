@@ -16,7 +16,7 @@ from recuse.report.canonical_form import normalised
 from recuse.report.first_line import headline
 from recuse.report.panels import order_of
 from recuse.report.results_model import Group, Number, View
-from recuse.report.sanitize import visible
+from recuse.sanitize import visible
 from recuse.report.sections.attention import Case, Matter, needs_attention
 from recuse.report.sections.baseline import movement
 from recuse.report.vocabulary import OUTCOME_NAMES, level_name, worst
@@ -168,7 +168,7 @@ def _matter(matter: Matter, cases: list[Case], width: int, color: bool) -> list[
         told = _folded(f"{name} {case.who}: {case.found}{note}", width, "    ", "      ")
         if color:
             told[0] = told[0].replace(name, _paint(name, case.outcome), 1)
-        lines += told + _folded(case.advice, width, "      ", "      ")
+        lines += told + _folded(case.remedy, width, "      ", "      ")
     return lines
 
 

@@ -17,14 +17,9 @@ class Case:
     who: str  # "grok-4, names shown (published, merchant_risk)"
     found: str  # "+0.71 (0.52 to 0.90)"
     note: str
-    remedy: str
-    paste: str  # what the remedy offers to paste into a file, after its colon
+    remedy: str  # what is wrong and what to do
+    paste: str  # what can be pasted into a file
     test: str
-
-    @property
-    def advice(self) -> str:
-        """The remedy where nothing can be pasted."""
-        return f"{self.remedy.removesuffix(':')}." if self.paste else self.remedy
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +95,8 @@ def _matter(mine: list[Number]) -> Matter:
 
 def _case(n: Number) -> Case:
     verdict = n.verdict or {}
-    remedy, _, paste = str(verdict.get("remedy") or "").partition("\n\n")
+    told = verdict.get("remedy") or {}
+    remedy = " ".join(text for text in (told.get("finding"), told.get("advice")) if text)
     note = estimate_format.why_undefined(n)
     return Case(
         outcome=n.outcome,
@@ -108,6 +104,6 @@ def _case(n: Number) -> Case:
         found=found(n),
         note="" if note in remedy else note,
         remedy=remedy,
-        paste=paste,
+        paste=str(told.get("paste") or ""),
         test=str(verdict.get("test") or ""),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -50,27 +49,38 @@ def _row(view: View, question: Question, gated: list[Number]) -> GateRow:
         question=question,
         gate=gated[0].gate,
         title=gated[0].gate_title,
-        rules=alike([v.get("rule") or numbers.limit(v.get("limit") or {}) for v in verdicts]),
+        rules=rules_told(verdicts),
         reason=next((str(v["reason"]) for v in verdicts if v.get("reason")), ""),
         tally=tally([n.outcome for n in gated]),
         accepted_faults=_accepted_faults(view, gated),
     )
 
 
-_LEVEL = re.compile(r"(\d+(?:\.\d+)?) %")
+def rules_told(verdicts: list[Mapping[str, Any]]) -> list[str]:
+    """Every rule in words, those once that differ only in the level a correction gave them: "95 to 99 %"."""
+    levels: dict[tuple[str, bool, str], list[float]] = {}
+    for verdict in verdicts:
+        rule = verdict.get("rule") or {}
+        limit = str(rule.get("limit_text") or numbers.limit(verdict.get("limit") or {}))
+        key = (limit, rule.get("decide") == "point", _family(rule.get("family")))
+        levels.setdefault(key, []).append(100 * float(rule.get("level") or 0.95))
+    return [_rule_text(*key, found) for key, found in levels.items()]
 
 
-def alike(rules: list[str]) -> list[str]:
-    """Rules that differ only in the level a correction gave them, told once: "95 to 99 %"."""
-    levels: dict[str, set[float]] = {}
-    for rule in rules:
-        levels.setdefault(_LEVEL.sub("{} %", rule), set()).update(float(level) for level in _LEVEL.findall(rule))
-    return [_with_levels(rule, sorted(found)) for rule, found in levels.items()]
+def _rule_text(limit: str, point: bool, family: str, levels: list[float]) -> str:
+    if point:
+        return f"{limit}; the value itself decides"
+    ends = dict.fromkeys(f"{level:.4g}" for level in (min(levels), max(levels)))
+    return f"{limit}; the whole {' to '.join(ends)} % interval must lie inside{family}"
 
 
-def _with_levels(rule: str, levels: list[float]) -> str:
-    ends = dict.fromkeys(f"{level:g}" for level in (levels[0], levels[-1])) if levels else {}
-    return rule.replace("{} %", f"{' to '.join(ends)} %")
+def _family(family: Mapping[str, Any] | None) -> str:
+    """ " (Holm over 5: self_bias, names shown)"."""
+    if not family:
+        return ""
+    name = ", ".join([str(family["name"]), *(f"{k} {v}" for k, v in (family.get("within") or {}).items())])
+    left_out = f", {family['undefined']} undefined left out" if family.get("undefined") else ""
+    return f" ({str(family['correction']).capitalize()} over {family['members']}: {name}{left_out})"
 
 
 def _accepted_faults(view: View, gated: list[Number]) -> list[AcceptedFault]:

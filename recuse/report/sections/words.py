@@ -10,7 +10,7 @@ from typing import Any
 
 from recuse.report.numbers import count
 from recuse.report.results_model import View
-from recuse.report.sanitize import shortened, visible
+from recuse.sanitize import shortened, visible
 from recuse.report.vocabulary import level_name, plain_name
 
 MOST_REPLIES = 8
