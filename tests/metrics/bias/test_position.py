@@ -9,14 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.metrics import position
+from recuse.metrics import position, quality_gap
 from recuse.ratings import Ratings
 
 F, S, T = "first", "second", "tie"
 PAIRS = [("1.ab", "1", "a", "b"), ("1.ac", "1", "a", "c"), ("2.ab", "2", "a", "b"), ("3.ab", "3", "a", "b")]
 MEASURES = (
     position.order_consistency, position.first_pick_share, position.slot_preference, position.letter_preference,
-    position.tie_share, position.gap_effect,
+    position.tie_share, quality_gap.gap_effect,
 )  # fmt: skip
 
 
@@ -93,7 +93,7 @@ def test_gap_by_hand(make_duels, make_pairs):
     verdicts |= {("x", item): turn for (item, *_), turn in zip(
         names, [(F, S), (F, S), (F, F), (F, F), (T, T), (S, F)], strict=True
     )}  # fmt: skip
-    estimate = one(position.gap_effect(met(make_duels(verdicts), make_pairs(*names))))
+    estimate = one(quality_gap.gap_effect(met(make_duels(verdicts), make_pairs(*names))))
     assert (estimate.value, estimate.n, estimate.n_clusters) == (pytest.approx(-0.5 / 0.75), 6, 2)
     assert estimate.detail["bins"] == [[0.0, 0.25, 4, 0.5], [0.25, 0.5, 0, None], [0.5, 1.0, 2, 0.0]]
 
@@ -178,7 +178,7 @@ def test_fair_judges_of_unequal_texts(make_rows, quality):
 def test_a_gap_settles_the_verdict(make_rows):
     table, items = simulated(np.random.default_rng(4), judges=("x", "y", "z"), slot=0.5)
     ratings = make_rows(table, protocol="pairwise", criterion="winner")
-    for estimate in position.gap_effect(met(ratings, items)).values():
+    for estimate in quality_gap.gap_effect(met(ratings, items)).values():
         assert estimate.high < 0
 
 
@@ -207,7 +207,7 @@ def test_nothing_usable(make_duels, make_pairs):
 
 
 def test_one_judge_has_no_gap(make_duels, make_pairs):
-    estimate = one(position.gap_effect(met(duels(make_duels, (F, S), (F, F)), make_pairs(*PAIRS))))
+    estimate = one(quality_gap.gap_effect(met(duels(make_duels, (F, S), (F, F)), make_pairs(*PAIRS))))
     assert "no other judge's verdicts" in estimate.note
 
 
