@@ -18,7 +18,7 @@ from recuse.schema import RecuseError
 if TYPE_CHECKING:
     from recuse.ratings import Ratings
 
-__all__ = ["KINDS", "NEEDS", "Design", "Need", "check_needs", "design_of", "kind_of", "missing", "offered", "unlock"]
+__all__ = ["KINDS", "NEEDS", "Design", "Need", "check_needs", "design_of", "has_lengths", "kind_of", "missing", "offered", "unlock"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,7 @@ NEEDS: dict[str, Need] = {
     "three_judges": Need("three judges or more", "add a third judge"),
     "authors": Need("a judge that wrote one of the texts", "name the target a judge wrote (author = ...)"),
     "items": Need("several items per target", "add items: one text per target says nothing about the next text"),
+    "lengths": Need("texts with their number of words", "give the texts, or how many words each has"),
     "parts": Need("scores of parts beside a total", "score the parts of the total one by one"),
     "people": Need("ratings by people", "add ratings by people (task.toml, [people])"),
     "reference": Need("true values", "add the true value of each item (task.toml, [reference])"),
@@ -74,6 +75,7 @@ class Design:
     repeats: int
     levels: Mapping[str, Sequence[str]]  # factor, as the ratings table calls it -> its levels
     authors: bool = False
+    lengths: bool = False
     parts: bool = False
     people: bool = False
     reference: bool = False
@@ -113,6 +115,7 @@ def offered(design: Design) -> frozenset[str]:
         "three_judges": design.judges > 2,
         "authors": design.authors,
         "items": design.texts_per_target > 1,
+        "lengths": design.lengths,
         "parts": design.parts,
         "people": design.people,
         "reference": design.reference,
@@ -120,6 +123,11 @@ def offered(design: Design) -> frozenset[str]:
         **{factor: len(design.levels.get(factor, ())) > 1 for factor in LEVELS},
     }
     return frozenset(name for name, there in facts.items() if there) | design.beside
+
+
+def has_lengths(facts: Iterable[str]) -> bool:
+    """Whether what is told of an item says how long its text is, or both its texts."""
+    return "words" in facts or {"words_a", "words_b"} <= set(facts)
 
 
 def check_needs(needs: Iterable[str], place: str, known: Iterable[str] = ()) -> None:
