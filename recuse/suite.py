@@ -183,8 +183,10 @@ class Suite:
         table = panel.task(asked.task)
         judges = panel.judges_of(asked.task)
         texts: dict[str, int] = {}
+        sharing: dict[str, set[str]] = {}
         for item in how.items(task, next(iter(judges.values()))) if judges else ():
             texts[item.target] = texts.get(item.target, 0) + 1
+            sharing.setdefault(item.id, set()).add(item.target)
         varied = elicit.levels_asked(how, asked.protocol, table.factors.get(asked.protocol, {}))
         wrote = panel.own(list(task.targets))
         return offers.Design(
@@ -194,6 +196,8 @@ class Suite:
             repeats=table.repeats.get(asked.protocol) or how.REPEATS,
             levels={called(how, factor): levels for factor, levels in varied.items()},
             authors=any(judge in wrote and (not self.shown or judge in self.shown) for judge in judges),
+            common_items=any(len(targets) > 1 for targets in sharing.values()),
+            neutral_texts=offers.has_neutral_texts(judges, texts, wrote),
             parts=bool(getattr(how, "parts", lambda task: ())(task)),
             people="people" in task.data,
             reference="reference" in task.data,

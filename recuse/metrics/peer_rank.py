@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.duels import both_orders, complete, people, verdicts_of
-from recuse.metrics.grids import Floats, Grid
+from recuse.ratings import RatingArray
 from recuse.schema import RecuseError
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NotConverged", "PeerRank", "duel_wins", "graded_wins", "peer_rank"]
 
+Floats = NDArray[np.float64]
 TOLERANCE = 1e-10
 ITERATIONS = 1000
 
@@ -61,14 +62,13 @@ def peer_rank(wins: Floats, own: Sequence[int], *, most: int = ITERATIONS) -> Pe
     raise NotConverged(f"the weights still move by {moved:.2g} after {most} rounds; they go round in a circle")
 
 
-def graded_wins(grid: Grid) -> Floats:
-    """Win ratios from grades: on every story the higher grade of two texts wins, equal grades are half a win for each.
-    Shape (judges, authors), NaN where a judge has no two grades on any story."""
-    scores: NDArray[np.float64] = grid.scores
-    less = scores[:, :, :, None] - scores[:, :, None, :]
-    there = np.isfinite(less) & ~np.eye(len(grid.targets), dtype=bool)[None, None]
-    won = np.where(there, (np.sign(np.where(there, less, 0.0)) + 1) / 2, 0.0).sum(axis=(0, 3))
-    count = there.sum(axis=(0, 3))
+def graded_wins(array: RatingArray) -> Floats:
+    """Win ratios from scores: on every item the higher score of two texts wins, equal scores are half a win for each.
+    Shape (judges, targets), NaN where a judge has no two scores on any item."""
+    less = array.means[:, :, :, None] - array.means[:, :, None, :]
+    there = np.isfinite(less) & ~np.eye(len(array.targets), dtype=bool)[None, None]
+    won = np.where(there, (np.sign(np.where(there, less, 0.0)) + 1) / 2, 0.0).sum(axis=(1, 3))
+    count = there.sum(axis=(1, 3))
     result: Floats = np.divide(won, count, out=np.full(won.shape, np.nan), where=count > 0)
     return result
 

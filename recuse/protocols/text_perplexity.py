@@ -41,7 +41,7 @@ def headline(task: Task) -> tuple[str, ...]:
 
 
 def scales(task: Task) -> dict[str, Scale]:
-    low, unit = {"perplexity": 1.0, "bits_per_character": 0.0}, {"perplexity": "", "bits_per_character": "bits"}
+    low, unit = {"perplexity": 1.0, "bits_per_character": 0.0}, {"perplexity": "", "bits_per_character": "bits per character"}
     return {name: Numeric(low[name], math.inf, reversed=True, unit=unit[name]) for name in CRITERIA}
 
 
