@@ -21,6 +21,15 @@ METHOD = "mean of paired differences, Student's t"
 
 
 @dataclass(frozen=True, slots=True)
+class OverItems(OverClusters):
+    """The same law where every item is its own cluster; only the words differ where nothing varies."""
+
+    @property
+    def undefined(self) -> str:
+        return OverClusters.undefined.__get__(self).replace("cluster", "item")  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True, slots=True)
 class Paired:
     """Differences d of shape (n,), one per item: mean, sd (n - 1), t = mean / se and its two-sided p-value.
 
@@ -46,7 +55,7 @@ class Paired:
     def law(self) -> OverClusters:
         if self.clustered is not None:
             return self.clustered
-        return OverClusters(self.mean, self.sd / math.sqrt(self.n) if self.n > 1 else math.nan, self.n - 1)
+        return OverItems(self.mean, self.sd / math.sqrt(self.n) if self.n > 1 else math.nan, self.n - 1)
 
     @property
     def size(self) -> int:
