@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from recuse.metrics.estimates import number
 from recuse.metrics.measure import measure
-from recuse.metrics.own_text import contrast, missing_text, own_place, self_received_given, why_not_comparable
+from recuse.metrics.own_text import contrast, missing_text, own_place, self_received_given
 from recuse.metrics.paired import paired_estimate, paired_test
 from recuse.metrics.peer_rank import graded_wins, peer_rank
 from recuse.ratings import Numeric, RatingArray, Ratings, mean_of
@@ -65,7 +65,7 @@ def what_if(ratings: Ratings) -> Estimates:
     "<criterion>.mass", the expected score over a judge's probabilities and what they add up to on the scale; and
     beside them (`Ratings.beside`) likelihoods with a criterion `perplexity`, and scores of parts with a factor
     `segment`. What is not there leaves its remedy undefined, with the reason. Undefined throughout where no item has
-    the judge's own score and a peer's, and where every target has items of its own.
+    the judge's own score and a peer's.
 
     >>> import pandas as pd
     >>> rows = [("x", "a", 5.0), ("x", "b", 3.0), ("y", "a", 4.0), ("y", "b", 4.0)]
@@ -239,7 +239,7 @@ def _compared(
     test = paired_test(now.received - was.received, array)
     lost = int((~both).sum())
     if not test.n:
-        why = why_not_comparable(array) or "no item has the judge's own score and a peer's, before and after"
+        why = "no item has the judge's own score and a peer's, before and after"
         return paired_estimate(metric, test, part, excluded=lost, why=why)
     detail = {
         "before": _interval(was.received, both, array), "after": _interval(now.received, both, array),

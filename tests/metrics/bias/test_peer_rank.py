@@ -7,7 +7,6 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from recuse.metrics.grids import grids_of
 from recuse.metrics.peer_rank import NotConverged, duel_wins, graded_wins, peer_rank
 from recuse.schema import RecuseError
 
@@ -51,11 +50,11 @@ def test_nobody_wins():
         peer_rank(np.array([[0.5, np.nan], [0.5, 0.5]]), [0, 1])
 
 
-def test_wins_from_grades_by_hand(make_grades):
+def test_wins_from_scores_by_hand(make_scores, rate):
     """x gives a, b, c 5 4 4 and 3 3 -: a beats b and c once and ties b once: 5/6; b loses, ties c, ties a: 1/3; c
     1/4."""
-    ratings = make_grades({("x", "a"): [5, 3], ("x", "b"): [4, 3], ("x", "c"): [4, float("nan")], ("y", "a"): [1, 1]})
-    wins = graded_wins(grids_of(ratings)["positive"])
+    frame = make_scores({("x", "a"): [5, 3], ("x", "b"): [4, 3], ("x", "c"): [4, float("nan")], ("y", "a"): [1, 1]})
+    wins = graded_wins(rate(frame).array())
     assert wins[0].tolist() == pytest.approx([2.5 / 3, 1 / 3, 0.25])
     assert np.isnan(wins[1]).all()
 
