@@ -14,7 +14,9 @@ from dataclasses import dataclass, field
 from recuse.ratings.factors import LEVELS
 from recuse.schema import RecuseError
 
-__all__ = ["KINDS", "NEEDS", "Design", "Need", "check_needs", "has_neutral_texts", "kind_of", "missing", "offered", "unlock"]
+__all__ = [
+    "KINDS", "NEEDS", "Design", "Need", "check_needs", "has_neutral_texts", "kind_of", "missing", "offered", "unlock",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,7 +110,7 @@ def _remedies(ratings: Ratings, part: Ratings, array: RatingArray, levels: Mappi
         "poll": _Remedy(joint=mean_of(array.means, axis=0), detail={"judges": len(array.raters)}),
         "weighted_poll": _weighted(array, part.beside("likelihoods")),
         "peer_rank": _ranked(array, part.authors),
-        "inverted_mix": _mixed(ratings.with_criterion(part.criterion), array, levels),
+        "inverted_mix": _mixed(ratings, part.criterion, array, levels),
         "probability_weighted": _expected(part, array),
         "segments": _segmented(part, array, levels),
     }
@@ -156,12 +156,12 @@ def _average(array: RatingArray, weights: Floats) -> Floats:
     return result
 
 
-def _mixed(ratings: Ratings, array: RatingArray, levels: Mapping[str, str]) -> _Remedy:
+def _mixed(ratings: Ratings, criterion: str, array: RatingArray, levels: Mapping[str, str]) -> _Remedy:
+    ratings = ratings if ratings.headline == (criterion,) else ratings.with_criterion(criterion)
     if len(ratings.levels(DIRECTION)) < 2:
         return _Remedy(why="the judges were asked in one direction of the scale only")
-    both = [
-        array_of(ratings.where(**{**levels, DIRECTION: level}), array.axes).means for level in ratings.levels(DIRECTION)
-    ]
+    turned = [{**levels, DIRECTION: level} for level in ratings.levels(DIRECTION)]
+    both = [judges_array(ratings.where(**level), array.axes).means for level in turned]
     return _Remedy(changed=(both[0] + both[1]) / 2)
 
 

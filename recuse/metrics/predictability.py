@@ -158,8 +158,8 @@ def _within_items(y: Floats, x: Floats, items: NDArray[np.intp], clusters: NDArr
     """Slope of y on x with a level per item; items of one cluster leave the jackknife together."""
     codes = np.unique(items, return_inverse=True)[1]
     sizes = np.bincount(codes)
-    centred = [values - (np.bincount(codes, weights=values) / np.maximum(sizes, 1))[codes] for values in (y, x)]
-    return slope(*centred, clusters, levels=False)
+    y, x = (values - (np.bincount(codes, weights=values) / sizes)[codes] for values in (y, x))
+    return slope(y, x, clusters, levels=False)
 
 
 def _no_slope(part: Ratings, why: str, **more: object) -> Estimate:

@@ -41,8 +41,8 @@ INSENSITIVE = f"share of same numbers minus share of mirrored numbers; {BOUNDED}
 
 @measure(
     "framing_shift", "shift with the scale turned", signed=True, rank=90,
-    above="is kinder where the lowest number is best|are kinder where the lowest number is best",
-    below="is harsher where the lowest number is best|are harsher where the lowest number is best",
+    above="is kinder where low is best|are kinder where low is best",
+    below="is harsher where low is best|are harsher where low is best",
     reading="Mean score where the lowest number is best less that where the highest is, both on the ascending scale.",
 )  # fmt: skip
 def shift(ratings: Ratings) -> Estimates:
@@ -66,8 +66,7 @@ def shift(ratings: Ratings) -> Estimates:
 @measure(
     "direction_insensitivity", "deafness to direction", unit="index", signed=True, rank=80,
     above="does not notice which end of the scale is best|do not notice which end of the scale is best",
-    reading="Share of texts that keep their number when the scale is turned round, less the share that get its mirror "
-    "image.",
+    reading="Share of texts that keep their number when the scale is turned, less the share that get its mirror image.",
 )  # fmt: skip
 def direction_insensitivity(ratings: Ratings) -> Estimates:
     """Does the number follow the meaning of the scale? By judge, from -1 (it does) to +1 (it does not):
@@ -114,10 +113,8 @@ def shift_by_target(ratings: Ratings, margin: float = MARGIN) -> Estimates:
 
 @measure(
     "framing_change", "change of self-preference with the scale turned", signed=True, rank=340,
-    above="prefers its own work more where the lowest number is best|prefer their own work more where the lowest "
-    "number is best",
-    below="prefers its own work less where the lowest number is best|prefer their own work less where the lowest "
-    "number is best",
+    above="prefers its own work more where low is best|prefer their own work more where low is best",
+    below="prefers its own work less where low is best|prefer their own work less where low is best",
     reading="Self-preference where the lowest number is best less that where the highest is.",
 )  # fmt: skip
 def self_preference_change(ratings: Ratings, margin: float = MARGIN) -> Estimates:
@@ -292,9 +289,9 @@ def _nothing(part: Ratings, why: str, against: str) -> Estimate:
 
 
 def _paired(
-    metric: str, part: Ratings, array: RatingArray, differences: Floats, margin: float, why: str,
-    detail: Mapping[str, Any] | None = None,
-) -> Estimate:  # fmt: skip
+    metric: str, part: Ratings, array: RatingArray, differences: Floats, margin: float, why: str, detail: Any = None
+) -> Estimate:
+    """Paired t over items; `detail` joins what the test tells of itself."""
     test = paired_test(differences, array)
     full = {**test.detail(margin * part.scale.span), **(detail or {})}
     return paired_estimate(metric, test, part, excluded=len(differences) - test.n, why=why, detail=full)

@@ -155,7 +155,7 @@ def _controlled(array: RatingArray, authors: Mapping[str, str], judge: str) -> _
     usable = np.isfinite(on_own - elsewhere)
     test = paired_test(on_own - elsewhere, array)
     why = why_not_comparable(array) or (
-        "no item has a peer's score of its own text and of a text that neither wrote; that takes a third judge or target"
+        "no item has a peer's score of its own text and of one that neither wrote; that takes a third judge or target"
     )
     return _Controlled(test, int((~usable).sum()), number(moments(elsewhere[usable])[0]), why)
 

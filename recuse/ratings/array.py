@@ -185,9 +185,10 @@ def array_of(ratings: Ratings, axes: Axes | None = None) -> RatingArray:
     )  # fmt: skip
 
 
-def judges_array(ratings: Ratings) -> RatingArray:
-    """`Ratings.array()` without people, made once."""
-    return ratings.remember(("array of judges", ratings.headline), lambda: ratings.array().only_judges())
+def judges_array(ratings: Ratings, axes: Axes | None = None) -> RatingArray:
+    """`Ratings.array()` without people, made once; on other axes where these are given."""
+    array = ratings.remember(("array of judges", ratings.headline), lambda: ratings.array().only_judges())
+    return array if axes is None or axes == array.axes else array_of(ratings, axes)
 
 
 def arrays_by_level(ratings: Ratings, factor: str) -> dict[str, RatingArray]:
@@ -200,7 +201,7 @@ def arrays_by_level(ratings: Ratings, factor: str) -> dict[str, RatingArray]:
         rows = ratings.table[(ratings.table["kind"] != PERSON) & (ratings.table["criterion"] == ratings.criterion)]
         raters, items, targets = (tuple(map(str, rows[name].astype(str).drop_duplicates())) for name in AXES)
         return {
-            level: array_of(ratings.where(**{factor: level}), (raters, items, targets))
+            level: judges_array(ratings.where(**{factor: level}), (raters, items, targets))
             for level in ratings.levels(factor)
         }
 

@@ -107,8 +107,11 @@ def scores_from(
     return pd.DataFrame({**names, "item": np.char.add("i", i.astype(str)), "score": cube.ravel()}).assign(**columns)
 
 
+ONE_TO_FIVE = Numeric(1, 5, 1)
+
+
 def rated(
-    *frames: pd.DataFrame, authors: Mapping[str, str] | None = None, scale: Scale = Numeric(1, 5, 1), **known: object
+    *frames: pd.DataFrame, authors: Mapping[str, str] | None = None, scale: Scale = ONE_TO_FIVE, **known: object
 ) -> Ratings:
     """Ratings of all frames together on one scale."""
     return Ratings.of(pd.concat(frames, ignore_index=True), scales=scale, authors=authors, **known)

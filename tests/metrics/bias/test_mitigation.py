@@ -17,6 +17,7 @@ from recuse.schema import RecuseError
 OWN = {"x": "a", "y": "b", "z": "c"}
 JUDGES = ("x", "y", "z")
 OPEN = Numeric(-9, 9)
+PERPLEXITY = Numeric(0, math.inf, reversed=True)
 
 
 @pytest.fixture
@@ -73,7 +74,7 @@ def test_averaging_shrinks_the_controlled_measure_of_a_planted_judge(of):
 def surprised(frame_of, rate):
     """Likelihoods from an array of perplexities."""
 
-    def made(perplexity, scale=Numeric(0, math.inf, reversed=True)):
+    def made(perplexity, scale=PERPLEXITY):
         return rate(frame_of(perplexity, criterion="perplexity"), scale=scale)
 
     return made

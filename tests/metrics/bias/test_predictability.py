@@ -92,7 +92,8 @@ def test_in_each_direction_of_the_scale(likelihoods, make_scores_from, rate):
     """Likelihoods know no direction; scores are compared with them in either."""
     rng = np.random.default_rng(1)
     bits, scores = rng.normal(9, 1, (6, 3, 3)), rng.normal(3, 0.3, (6, 3, 3))
-    up, down = (make_scores_from(cube, NAMES, direction=d) for cube, d in ((scores, "ascending"), (-scores, "reversed")))
+    up = make_scores_from(scores, NAMES, direction="ascending")
+    down = up.assign(direction="reversed", score=-up["score"])
     both = rate(up, down, scale=OPEN, beside={"likelihoods": likelihoods(bits)}.get)
     found = predictability.grade_on_predictability(both)
     assert found.by == ("judge", "direction")

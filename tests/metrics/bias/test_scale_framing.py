@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -152,8 +153,8 @@ def test_noisy_judges_land_on_their_side(both):
 
 
 def test_no_discrimination_is_not_told_apart(both):
-    """Two numbers that have nothing to do with each other: the interval covers 0 for 92 % or more of 200 judges (nominal
-    95 %, where 200 judges err by 1.5 %)."""
+    """Two numbers that have nothing to do with each other: the interval covers 0 for 92 % or more of 200 judges
+    (nominal 95 %, where 200 judges err by 1.5 %)."""
     up, down = np.random.default_rng(3).integers(1, 6, (200, 2, 30)).swapaxes(0, 1)
     judges = [f"j{k}" for k in range(200)]
     tables = [{(judge, "a"): row for judge, row in zip(judges, rows.tolist(), strict=True)} for rows in (up, down)]
@@ -210,11 +211,11 @@ def test_within_other_factors_and_criteria_on_any_scale(make_scores):
     """Two criteria on 0 to 10, names shown and hidden: the judge turns `tone` round and repeats the number of `use`
     where names are hidden."""
     up = make_scores({("x", "a"): [2, 7, 8, 9]})
-    rows = [
-        up.assign(criterion=c, names=n, direction=d, score=up["score"] if deaf or d == "ascending" else 10 - up["score"])
-        for c in ("tone", "use") for n in ("shown", "hidden") for d in ("ascending", "reversed")
-        for deaf in [c == "use" and n == "hidden"]
-    ]  # fmt: skip
+    rows = []
+    for criterion, names in product(("tone", "use"), ("shown", "hidden")):
+        deaf = (criterion, names) == ("use", "hidden")
+        down = up.assign(score=up["score"] if deaf else 10 - up["score"], direction="reversed")
+        rows += [part.assign(criterion=criterion, names=names) for part in (up.assign(direction="ascending"), down)]
     found = sf.direction_insensitivity(Ratings.of(pd.concat(rows, ignore_index=True), scales=Numeric(0, 10)))
     assert found.by == ("judge", "names", "criterion")
     values = {key[1:]: estimate.value for key, estimate in found.items()}

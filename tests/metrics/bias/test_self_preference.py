@@ -261,9 +261,8 @@ def test_summary_when_holm_takes_some_away():
 
 def test_one_judge_has_no_peers(make_scores, rate):
     ratings = rate(make_scores({("x", "a"): [5, 4], ("x", "b"): [3, 3]}), authors={"x": "a"})
-    for measure, why in (
-        (sp.against_received, "no item has a peer's score of its text"), (sp.controlled, "takes a third judge or target")
-    ):  # fmt: skip
+    reasons = {sp.against_received: "a peer's score of its text", sp.controlled: "takes a third judge or target"}
+    for measure, why in reasons.items():
         estimate = of(measure(ratings))
         assert not estimate.defined
         assert why in estimate.note
