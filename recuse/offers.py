@@ -15,7 +15,8 @@ from recuse.ratings.factors import LEVELS
 from recuse.schema import RecuseError
 
 __all__ = [
-    "KINDS", "NEEDS", "Design", "Need", "check_needs", "has_neutral_texts", "kind_of", "missing", "offered", "unlock",
+    "KINDS", "NEEDS", "Design", "Need", "check_needs", "has_lengths", "has_neutral_texts", "kind_of", "missing", "offered",
+    "unlock",
 ]  # fmt: skip
 
 
@@ -62,6 +63,7 @@ NEEDS: dict[str, Need] = {
     "neutral_texts": Need(
         "texts that neither of two judges wrote", "add a judge or a target: what neither of two judges wrote is needed"
     ),
+    "lengths": Need("texts with their number of words", "give the texts, or how many words each has"),
     "parts": Need("scores of parts beside a total", "score the parts of the total one by one"),
     "people": Need("ratings by people", "add ratings by people (task.toml, [people])"),
     "reference": Need("true values", "add the true value of each item (task.toml, [reference])"),
@@ -79,6 +81,7 @@ class Design:
     repeats: int
     levels: Mapping[str, Sequence[str]]  # factor, as the ratings table calls it -> its levels
     authors: bool = False
+    lengths: bool = False
     parts: bool = False
     people: bool = False
     reference: bool = False
@@ -99,6 +102,7 @@ def offered(design: Design) -> frozenset[str]:
         "items": design.texts_per_target > 1,
         "common_items": design.common_items,
         "neutral_texts": design.neutral_texts,
+        "lengths": design.lengths,
         "parts": design.parts,
         "people": design.people,
         "reference": design.reference,
@@ -113,6 +117,11 @@ def has_neutral_texts(judges: Iterable[str], targets: Iterable[str], authors: Ma
     judges, targets = list(judges), set(targets)
     pairs = ((judge, peer) for judge in judges if authors.get(judge) in targets for peer in judges if peer != judge)
     return any(targets - {authors[judge], authors.get(peer)} for judge, peer in pairs)
+
+
+def has_lengths(facts: Iterable[str]) -> bool:
+    """Whether what is told of an item says how long its text is, or both its texts."""
+    return "words" in facts or {"words_a", "words_b"} <= set(facts)
 
 
 def check_needs(needs: Iterable[str], place: str, known: Iterable[str] = ()) -> None:
