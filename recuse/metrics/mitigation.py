@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,10 +33,11 @@ from recuse.metrics.estimates import number
 from recuse.metrics.measure import measure
 from recuse.metrics.own_text import contrast, missing_text, own_place, self_received_given
 from recuse.metrics.paired import paired_estimate, paired_test
-from recuse.metrics.peer_rank import graded_wins, peer_rank
+from recuse.metrics.peer_rank import chosen_wins, graded_wins, peer_rank
 from recuse.ratings import Numeric, RatingArray, Ratings, mean_of
 from recuse.ratings.array import array_of, judges_array
 from recuse.ratings.factors import DIRECTION, LEVELS
+from recuse.ratings.pairwise import pair_array
 from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.statistics.paired import Paired, significant
 
@@ -55,7 +56,7 @@ EXPECTED, MASS = "expected", "mass"
     below="would prefer its own work less|would prefer their own work less",
     reading="S - R after a remedy less S - R before it, on the same items.",
 )  # fmt: skip
-def what_if(ratings: Ratings) -> Estimates:
+def what_if(ratings: Ratings, battles: Literal["scores", "choices"] = "scores") -> Estimates:
     """Change of S - R, after minus before, by judge, mitigation and factor level, paired over the items that have both.
 
     Detail: `before` and `after` with their intervals on these items, and `controlled_before`, `controlled_after`, the
@@ -64,7 +65,7 @@ def what_if(ratings: Ratings) -> Estimates:
     A remedy takes what these ratings have: both directions of the scale; criteria "<criterion>.expected" and
     "<criterion>.mass", the expected score over a judge's probabilities and what they add up to on the scale; and
     beside them (`Ratings.beside`) likelihoods with a criterion `perplexity`, and scores of parts with a factor
-    `segment`. What is not there leaves its remedy undefined, with the reason. Undefined throughout where no item has
+    `segment`. `battles`: what decides Peer Rank's, these scores or the choices beside them. What is not there leaves its remedy undefined, with the reason. Undefined throughout where no item has
     the judge's own score and a peer's.
 
     >>> import pandas as pd
@@ -77,7 +78,10 @@ def what_if(ratings: Ratings) -> Estimates:
     for names, part in ratings.each():
         array = judges_array(part)
         levels = dict(zip(ratings.within(), names, strict=True))
-        remedies = _remedies(ratings, part, array, {name: levels[name] for name in ratings.factors})
+        remedies = {
+            **_remedies(ratings, part, array, {name: levels[name] for name in ratings.factors}),
+            "peer_rank": _ranked(part, array, battles),
+        }
         for judge in ratings.own():
             before = _Measured.of(array, part.authors, judge)
             for name in MITIGATIONS:
@@ -109,7 +113,6 @@ def _remedies(ratings: Ratings, part: Ratings, array: RatingArray, levels: Mappi
     return {
         "poll": _Remedy(joint=mean_of(array.means, axis=0), detail={"judges": len(array.raters)}),
         "weighted_poll": _weighted(array, part.beside("likelihoods")),
-        "peer_rank": _ranked(array, part.authors),
         "inverted_mix": _mixed(ratings, part.criterion, array, levels),
         "probability_weighted": _expected(part, array),
         "segments": _segmented(part, array, levels),
@@ -133,17 +136,24 @@ def _weighted(array: RatingArray, likelihoods: Ratings | None) -> _Remedy:
     return _Remedy(joint=joint, detail={"mean_weight": _by_judge(array, mean)})
 
 
-def _ranked(array: RatingArray, authors: Mapping[str, str]) -> _Remedy:
-    columns = array.columns(authors)
+def _ranked(part: Ratings, array: RatingArray, battles: str) -> _Remedy:
+    columns, choices = array.columns(part.authors), part.beside("choices")
     if None in columns:
         stranger = array.raters[columns.index(None)]
         return _Remedy(why=f"Peer Rank weighs judges by how their own texts win, and {stranger} wrote none")
+    if battles == "choices" and choices is None:
+        return _Remedy(why="no choices between two texts were asked for, which are to be Peer Rank's battles")
     try:
-        ranked = peer_rank(graded_wins(array), [column for column in columns if column is not None])
+        wins = graded_wins(array) if battles == "scores" or choices is None else _chosen(choices, array)
+        ranked = peer_rank(wins, [column for column in columns if column is not None])
     except RecuseError as error:
         return _Remedy(why=str(error))
     detail = {"iterations": ranked.iterations, "weights": _by_judge(array, ranked.weights)}
     return _Remedy(joint=_average(array, ranked.weights[:, None, None]), detail=detail)
+
+
+def _chosen(choices: Ratings, array: RatingArray) -> Floats:
+    return chosen_wins(pair_array(choices), array.raters, array.targets)
 
 
 def _average(array: RatingArray, weights: Floats) -> Floats:

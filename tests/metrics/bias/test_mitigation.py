@@ -12,6 +12,7 @@ from scipy import stats
 from recuse.metrics import mitigation, self_preference
 from recuse.metrics.peer_rank import peer_rank
 from recuse.ratings import Numeric, Ratings
+from recuse.ratings.pairwise import CHOICES
 from recuse.schema import RecuseError
 
 OWN = {"x": "a", "y": "b", "z": "c"}
@@ -107,6 +108,20 @@ def test_peer_rank_from_scores(of, cube):
     assert found.detail["weights"] == {j: pytest.approx(w) for j, w in zip(JUDGES, expected.weights, strict=True)}
     joint = (cube * expected.weights[None, :, None]).sum(axis=1)[:, 0]
     assert found.detail["after"]["value"] == pytest.approx((joint - cube[:, 1:, 0].mean(axis=1)).mean())
+
+
+def test_peer_rank_from_choices(of, cube, rate):
+    """All judges choose a over b, a over c and b over c, in either order: a wins all, b half, c none of its battles."""
+    met = [("ab", "a", "b"), ("ac", "a", "c"), ("bc", "b", "c")]
+    rows = [(judge, item, a, order, {"ab": "first", "ba": "second"}[order])
+            for judge in JUDGES for item, a, _ in met for order in ("ab", "ba")]  # fmt: skip
+    texts = pd.DataFrame(met, columns=["item", "a", "b"]).assign(target=lambda table: table["a"])
+    frame = pd.DataFrame(rows, columns=["judge", "item", "target", "order", "response"])
+    choices = Ratings.of(frame.assign(criterion="winner"), scales=CHOICES, texts=texts)
+    fought = mitigation.what_if(of(cube, beside={"choices": choices}.get), battles="choices")
+    assert one(fought, "peer_rank").detail["weights"] == {"x": pytest.approx(2 / 3), "y": pytest.approx(1 / 3), "z": 0.0}
+    without = one(mitigation.what_if(of(cube), battles="choices"), "peer_rank")
+    assert without.note.startswith("undefined: no choices between two texts were asked for")
 
 
 def test_peer_rank_needs_authors_alone(frame_of, rate, cube):
