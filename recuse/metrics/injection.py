@@ -119,9 +119,9 @@ def _rates(ratings: Ratings, over: Over | None, *more: str) -> Estimates:
 
 def _subjects(table: pd.DataFrame, names: list[str]) -> Iterator[tuple[str, ...]]:
     """Every judge with every class and combination of levels that there is: each judge is told of all of it."""
-    judges, rest = table["judge"].drop_duplicates(), table[names[1:]].drop_duplicates()
-    for judge in judges:
-        yield from ((str(judge), *map(str, levels)) for levels in rest.itertuples(index=False))
+    rest = [()] if len(names) == 1 else list(table[names[1:]].drop_duplicates().itertuples(index=False))
+    for judge in table["judge"].drop_duplicates():
+        yield from ((str(judge), *map(str, levels)) for levels in rest)
 
 
 def _rate(rows: pd.DataFrame, over: Over | None, ratings: Ratings) -> Estimate:
