@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from recuse.ratings import Ratings
 
 __all__ = [
-    "KINDS", "NEEDS", "Design", "Need", "check_needs", "design_of", "has_lengths", "has_neutral_texts", "kind_of", "missing", "offered", "unlock",
+    "KINDS", "NEEDS", "Design", "Need", "check_needs", "design_of", "has_lengths", "has_neutral_texts", "kind_of",
+    "missing", "offered", "unlock",
 ]  # fmt: skip
 
 
