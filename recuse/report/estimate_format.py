@@ -6,17 +6,16 @@ from typing import Any
 
 from recuse.report.numbers import MINUS, decimals_for, fixed, interval, is_number
 from recuse.report.results_model import Number
-from recuse.report.vocabulary import metric_name
 
 _SHARES = {"share", "fraction", "proportion", "rate"}
 _PERCENT = {"percent", "%", "pct"}
-_COUNTS = {"cells", "runs", "items", "pairs", "categories", "calls", "count", "judges", "replies"}
+_COUNTS = {"cells", "repeats", "items", "pairs", "categories", "calls", "count", "judges", "replies"}
 
 
 def is_signed(number: Number) -> bool:
     """Whether a plus sign tells something: a bias, or a gate with room on both sides of zero."""
     within = number.limit.get("within")
-    return metric_name(number.metric).signed or bool(within and within[0] < 0)
+    return number.measure.signed or bool(within and within[0] < 0)
 
 
 def value(number: Number, decimals: int | None = None, minus: str = MINUS) -> str:
@@ -40,10 +39,8 @@ def in_unit(amount: Any, unit: str, decimals: int | None = None, *, signed: bool
 
 
 def why_undefined(number: Number) -> str:
-    """What the metric says of a number it could not give; "" where it gave one."""
-    if is_number(number.value):
-        return ""
-    return str(number.estimate.get("note") or "").removeprefix("undefined: ")
+    """What the measure says of a number it could not give, "undefined: no reply"; "" where it gave one."""
+    return "" if is_number(number.value) else str(number.estimate.get("note") or "undefined")
 
 
 def spread(number: Number, minus: str = MINUS, *, signed: bool | None = None) -> str:
