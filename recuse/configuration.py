@@ -95,8 +95,8 @@ class TomlFile:
         """Raises `ConfigurationError` if any fault was kept."""
         if self._faults:
             lines = _line_numbers(self.path)
-            told = [f"  {_where(place, lines)}: {text}" for place, text in self._faults]
-            raise ConfigurationError(f"{self.path}: {len(told)} fault(s)\n" + "\n".join(told))
+            faults = [f"  {_where(place, lines)}: {text}" for place, text in self._faults]
+            raise ConfigurationError(f"{self.path}: {len(faults)} fault(s)\n" + "\n".join(faults))
 
 
 # --------------------------------------------------------------------------- what is wrong

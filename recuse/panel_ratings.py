@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from recuse.elicit import Plan
-from recuse.protocols import called, facts, protocol
+from recuse.protocols import ElicitationProtocol, called, facts, protocol
 from recuse.ratings import Ratings
 from recuse.ratings.scale import Scale
 from recuse.references import SUMMARY, people_of, reference_of
+from recuse.tasks import Task
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,21 +33,26 @@ def panel_ratings(
     people = people_of(task)
     summary = people if people is not None and set(SUMMARY) <= set(people.columns) else None
     persons = people if summary is None else None
-    scales: dict[str, Scale] = {**task.scales, **getattr(how, "scales", lambda task: {})(task)}
+    scales: dict[str, Scale] = {**task.scales, **_told(how, "scales", task, {})}
     factors = [called(how, factor) for factor in plan.factors]
     return Ratings.of(
         table if persons is None else _joined(table, persons, factors),
         scales=scales,
         factors=factors,
         authors=authors,
-        headline=getattr(how, "headline", lambda task: task.criteria)(task),
-        parts=tuple(getattr(how, "parts", lambda task: ())(task)),
+        headline=_told(how, "headline", task, task.criteria),
+        parts=_told(how, "parts", task, ()),
         texts=texts_of(plan),
         clusters=task.clusters,
         people=summary,
         reference=reference_of(task),
         beside=beside,
     )
+
+
+def _told(how: ElicitationProtocol, what: str, task: Task, usual: Any) -> Any:
+    """What a protocol says of the task, where it says anything."""
+    return getattr(how, what)(task) if hasattr(how, what) else usual
 
 
 def texts_of(plan: Plan) -> pd.DataFrame:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
+import tempfile
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -115,8 +117,15 @@ def _get_suite(config: pytest.Config) -> Suite:
             models=config.rootpath / _option(config, "models"),
             gates=config.rootpath / config.getini("recuse_gates"),
             distributed=hasattr(config, "workerinput") or bool(getattr(config.option, "numprocesses", None)),
+            shared=_shared_folder(config),
         )
     return config.stash[_suite]
+
+
+def _shared_folder(config: pytest.Config) -> Path | None:
+    """The folder in which the workers of this run share what they read; None in a process of its own."""
+    given = getattr(config, "workerinput", {}).get("recuse_shared")
+    return Path(given) if given else None
 
 
 # --------------------------------------------------------------------------- which ratings a test is about
@@ -282,9 +291,9 @@ def pytest_runtest_makereport(
     if call.excinfo is not None and _is_ours(call.excinfo.value):
         _tell(item, report, str(call.excinfo.value))
     elif call.when == "call" and (told := _objections(decided, call.excinfo)):
-        report.outcome, report.longrepr = "failed", told
-        if any(not verdicts.asserted for verdicts in decided):
-            report.user_properties.append((UNMEASURED, UNASSERTED))
+        report.outcome, report.longrepr = "failed", "\n\n".join(told)
+        if _of_another(decided, call.excinfo) or any(not verdicts.asserted for verdicts in decided):
+            report.user_properties.append((UNMEASURED, told[-1].splitlines()[-1][:300]))
     elif call.when == "call" and call.excinfo is None and (reasons := _accepted(decided)):
         report.outcome, report.wasxfail = "skipped", reasons
     elif report.skipped and _about_nobody(item):
@@ -297,16 +306,21 @@ def pytest_runtest_makereport(
 UNASSERTED = "a gate was asked and its answer not asserted: write `assert gate(...)`"
 
 
-def _objections(decided: Sequence[Verdicts], raised: pytest.ExceptionInfo[BaseException] | None) -> str:
-    """What failed gates say, a gate whose answer nobody looked at, and the words of any other failed assertion."""
-    if raised is not None and not raised.errisinstance(AssertionError):
-        return ""
+def _objections(decided: Sequence[Verdicts], raised: pytest.ExceptionInfo[BaseException] | None) -> list[str]:
+    """What failed gates say, a gate whose answer nobody looked at, and last the words of any other failed assertion."""
+    if not decided or (raised is not None and not raised.errisinstance(AssertionError)):
+        return []
     parts = [verdicts.explain() for verdicts in decided if not verdicts.stays_green]
     parts += [f"{UNASSERTED} ({verdicts.gate})" for verdicts in decided if not verdicts.asserted]
-    if raised is not None and not any(verdicts.marker in str(raised.value) for verdicts in decided):
+    if raised is not None and _of_another(decided, raised):
         where = raised.traceback[-1]
-        parts.append(f"{where.path.name}:{where.lineno + 1}: {raised.exconly()}")
-    return "\n\n".join(parts) if decided else ""
+        parts.append(f"{Path(where.path).name}:{where.lineno + 1}: {raised.exconly()}")
+    return parts
+
+
+def _of_another(decided: Sequence[Verdicts], raised: pytest.ExceptionInfo[BaseException] | None) -> bool:
+    """Whether an assertion failed that is not about a gate's answer."""
+    return raised is not None and not any(verdicts.marker in str(raised.value) for verdicts in decided)
 
 
 def _accepted(decided: Sequence[Verdicts]) -> str:
@@ -361,6 +375,11 @@ class _Gathering:
 
     def __init__(self) -> None:
         self._run: Run | None = None
+        self._shared: str | None = None
+
+    def pytest_unconfigure(self) -> None:
+        if self._shared is not None:
+            shutil.rmtree(self._shared, ignore_errors=True)
 
     @property
     def run(self) -> Run:
@@ -381,6 +400,13 @@ class _Gathering:
                 self.run.unmeasured[report.nodeid] = str(value)
 
     @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """xdist starts a worker: tell it where the workers of this run share what they read."""
+        if self._shared is None:
+            self._shared = tempfile.mkdtemp(prefix="recuse-run-")
+        node.workerinput["recuse_shared"] = self._shared
+
+    @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
         if handed := getattr(node, "workeroutput", {}).get("recuse"):
             self.run.replayed.update(handed["replayed"])
@@ -397,7 +423,8 @@ class _Gathering:
         try:
             suite = _get_suite(config)
             self.run.replayed.update(suite.replayed())
-            self.run.not_asked.update(config.stash.get(_not_asked, {}))
+            if _not_asked in config.stash:
+                self.run.not_asked.update(config.stash[_not_asked])
             self.run.finish(
                 suite,
                 complete=_everything_was_asked(session, suite),

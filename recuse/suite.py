@@ -23,6 +23,7 @@ from recuse.panels import Panel, load_panel
 from recuse.protocols import called
 from recuse.protocols import protocol as known_protocol
 from recuse.schema import RecuseError
+from recuse.shared_replay import SharedReplay, content_hash
 from recuse.tasks import Task, load_task
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ class Suite:
     models: Path
     yes: bool = False
     distributed: bool = False
+    shared: Path | None = None  # where the workers of one run share what they read
     shown: frozenset[str] = frozenset()
     _made: dict[Asked, Ratings | RecuseError] = field(default_factory=dict)
     _replayed: dict[str, Any] = field(default_factory=dict)
@@ -92,6 +94,7 @@ class Suite:
         models: Path,
         gates: Path,
         distributed: bool,
+        shared: Path | None = None,
     ) -> Self:
         if not panels:
             raise RecuseError(
@@ -112,6 +115,7 @@ class Suite:
             models=models,
             yes=yes,
             distributed=distributed,
+            shared=shared,
             shown=frozenset(judges),
         )
         for panel in loaded:
@@ -237,7 +241,9 @@ class Suite:
         return found
 
     def _make(self, asked: Asked) -> Ratings:
-        elicited, plan = self._elicit(asked)
+        plan = self.plan(asked)
+        elicited, account = self._elicited(asked, plan)
+        self._replayed[str(asked)] = account
         table = self.panels[asked.panel].task(asked.task)
         kinds = {known_protocol(name).OFFERS: name for name in reversed(table.protocols)}
 
@@ -248,8 +254,16 @@ class Suite:
         authors = self.panels[asked.panel].own(list(self.task(asked.task).targets))
         return panel_ratings(plan, elicited.table, authors=authors, beside=beside)
 
-    def _elicit(self, asked: Asked) -> tuple[elicit.Elicited, elicit.Plan]:
-        plan = self.plan(asked)
+    def _elicited(self, asked: Asked, plan: elicit.Plan) -> tuple[elicit.Elicited, dict[str, Any]]:
+        """Read from the cassettes, here or by another worker of this run."""
+        if self.shared is None or self.mode != "replay":
+            return self._read(asked, plan)
+        cassettes = self.root / "cassettes" / asked.panel / asked.task / asked.protocol
+        sources = [self.panels[asked.panel].path, self.root / "fixtures" / "tasks" / asked.task, cassettes]
+        name = content_hash(sources, str(asked))
+        return SharedReplay(self.shared).get(name, lambda: self._read(asked, plan))
+
+    def _read(self, asked: Asked, plan: elicit.Plan) -> tuple[elicit.Elicited, dict[str, Any]]:
         library = self._library(asked.panel)
         coverage = library.expect(plan.calls, headers(self.panels[asked.panel], plan))
         if self.mode == "replay":
@@ -257,8 +271,7 @@ class Suite:
         else:
             self._record(asked, plan, coverage, library)
         elicited = elicit.read(plan, ((call, library.response(call)) for call in plan.calls))
-        self._account(asked, plan, library, elicited)
-        return elicited, plan
+        return elicited, self._account(plan, library, elicited)
 
     def _require(self, asked: Asked, coverage: Coverage, library: Library) -> None:
         if not coverage.complete:
@@ -287,10 +300,10 @@ class Suite:
             )
         return self._libraries[panel]
 
-    def _account(self, asked: Asked, plan: elicit.Plan, library: Library, elicited: elicit.Elicited) -> None:
+    def _account(self, plan: elicit.Plan, library: Library, elicited: elicit.Elicited) -> dict[str, Any]:
         cells = {call.cell for call in plan.calls}
         unused = [found for found in library.unused() if found.cell in cells]
-        self._replayed[str(asked)] = {
+        return {
             "files": len(cells),
             "used": len(plan.calls),
             "unused": len(unused),

@@ -20,7 +20,7 @@ NOT_FACTORS = ("panel", "task", "protocol")
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One estimate with what it is about, the limit that applies and, once decided, the decision and its family."""
+    """One estimate with what it is about and the limit that applies to it."""
 
     subject: Mapping[str, str]
     estimate: Estimate

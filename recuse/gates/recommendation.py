@@ -14,8 +14,8 @@ Record = Mapping[str, Any]
 def recommendations(verdicts: Iterable[Record]) -> list[dict[str, Any]]:
     """One record per panel and judge that has a verdict: may this judge be used?
 
-    `verdicts` are records as results.json holds them: gate, subject, outcome, allowed, blocks, accepted_fault. What a
-    judge is told is the worst that any of its verdicts says, over all tasks of the panel:
+    `verdicts` are records as results.json holds them: gate, subject, outcome, allowed, blocks, accepted_fault. What
+    is recommended is the worst that any of its verdicts says, over all tasks of the panel:
 
     | outcome | the numbers say | the measure blocks | it does not |
     |---|---|---|---|
@@ -26,7 +26,7 @@ def recommendations(verdicts: Iterable[Record]) -> list[dict[str, Any]]:
     | fail | fail | not cleared | not cleared |
     | accepted | fail | not cleared | cleared |
     | accepted | undecided, not measured | undecided | cleared |
-    | fail: accepted fault no longer needed | pass | cleared | cleared |
+    | fail: accepted fault no longer needed | pass, or undecided and allowed | cleared | cleared |
 
     An accepted fault is known, not gone: it keeps the run green and bars the judge, unless its measure does not block
     (a total that is not the mean of the scores beside it favours no one). A fault that nobody accepted bars the judge
@@ -47,17 +47,17 @@ def recommendations(verdicts: Iterable[Record]) -> list[dict[str, Any]]:
 
 
 def _recommendation(panel: str, judge: str, verdicts: list[Record]) -> dict[str, Any]:
-    told: dict[Recommended, list[dict[str, Any]]] = {"not cleared": [], "undecided": [], "cleared": []}
+    saying: dict[Recommended, list[dict[str, Any]]] = {"not cleared": [], "undecided": [], "cleared": []}
     for verdict in sorted(verdicts, key=_place):
-        told[_says(verdict)].append(_reference(verdict))
-    recommended: Recommended = next((name for name in ("not cleared", "undecided") if told[name]), "cleared")
+        saying[_says(verdict)].append(_reference(verdict))
+    recommended: Recommended = next((name for name in ("not cleared", "undecided") if saying[name]), "cleared")
     return {
         "panel": panel,
         "judge": judge,
         "recommended": recommended,
-        "because": told[recommended] if recommended != "cleared" else [],
-        "besides": told["undecided"] if recommended == "not cleared" else [],
-        "tolerated": [reference for reference in told["cleared"] if reference["outcome"] != "pass"],
+        "because": saying[recommended] if recommended != "cleared" else [],
+        "besides": saying["undecided"] if recommended == "not cleared" else [],
+        "tolerated": [reference for reference in saying["cleared"] if reference["outcome"] != "pass"],
     }
 
 

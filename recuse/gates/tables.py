@@ -124,7 +124,7 @@ class Gate(LimitTable):
         for i, one in enumerate(self.on):
             if rival := next((other for other in self.on[:i] if one.rivals(other)), None):
                 raise ValueError(
-                    f"two of its limits could apply to one verdict ({_told(rival.where)}; {_told(one.where)}): "
+                    f"two of its limits could apply to one verdict ({_in_words(rival.where)}; {_in_words(one.where)}): "
                     "name more in one of them, and the narrower one applies"
                 )
         return self
@@ -214,5 +214,5 @@ class AcceptedFault(Table, strict=False):
         return ", ".join(f"{name} = {' | '.join(self.values(name))}" for name in self.subject)
 
 
-def _told(where: Mapping[str, str]) -> str:
+def _in_words(where: Mapping[str, str]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in where.items())

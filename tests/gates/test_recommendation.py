@@ -36,6 +36,7 @@ TABLE = [
     ("accepted", {"state": "applied", "otherwise": "not measured"}, "undecided", "cleared"),
     ("fail", {"state": "no longer needed", "otherwise": "pass"}, "cleared", "cleared"),
     ("fail", {"state": "no longer needed", "otherwise": "undecided"}, "cleared", "cleared"),
+    ("not measured", {"state": "exceeded", "otherwise": "not measured"}, "undecided", "undecided"),
     ("fail", {"state": "expired", "otherwise": "fail"}, "not cleared", "not cleared"),
     ("fail", {"state": "exceeded", "otherwise": "fail"}, "not cleared", "not cleared"),
     ("undecided", {"state": "expired", "otherwise": "undecided"}, "undecided", "undecided"),
