@@ -26,7 +26,6 @@ from recuse.report.numbers import MISSING, count, is_number
 from recuse.report.palette import ON_SHADE, PALETTE, shades
 from recuse.report.questions import Drawings, generic
 from recuse.report.results_model import Group, Question, View
-from recuse.report.sanitize import visible
 from recuse.report.sections.attention import needs_attention, run_faults
 from recuse.report.sections.baseline import movement
 from recuse.report.sections.costs import costs
@@ -35,6 +34,7 @@ from recuse.report.sections.not_asked import in_one_line, not_asked
 from recuse.report.sections.words import words
 from recuse.report.tables import common_limit, verdict_tables
 from recuse.report.vocabulary import OUTCOME_NAMES, PROVENANCE_MEANINGS, RECOMMENDATION_MEANINGS, tally, worst
+from recuse.sanitize import visible
 from recuse.schema import RecuseError
 
 

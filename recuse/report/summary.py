@@ -10,12 +10,12 @@ from recuse.report import estimate_format, numbers
 from recuse.report.first_line import lede
 from recuse.report.questions import Drawings
 from recuse.report.results_model import Group, Number, Question, View
-from recuse.report.sanitize import shortened, visible
 from recuse.report.sections.attention import Case, Matter, needs_attention, run_faults
 from recuse.report.sections.baseline import movement
 from recuse.report.sections.not_asked import in_one_line, not_asked
 from recuse.report.tables import Cell, VerdictTable, verdict_table
 from recuse.report.vocabulary import OUTCOME_NAMES, PROVENANCE_MEANINGS, tally, worst
+from recuse.sanitize import shortened, visible
 
 SIZE_LIMIT = 60_000
 """Characters; GitHub refuses comments beyond 65,536."""

@@ -16,12 +16,12 @@ from recuse.report.canonical_form import normalised
 from recuse.report.first_line import headline
 from recuse.report.questions import Drawings
 from recuse.report.results_model import Group, View
-from recuse.report.sanitize import visible
 from recuse.report.sections.attention import Case, Matter, needs_attention
 from recuse.report.sections.baseline import movement
 from recuse.report.sections.not_asked import in_one_line
 from recuse.report.tables import Cell, VerdictTable, verdict_table
 from recuse.report.vocabulary import OUTCOME_NAMES
+from recuse.sanitize import visible
 
 NARROWEST = 40
 MOST_CASES = 12

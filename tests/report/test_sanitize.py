@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 
-from recuse.report.sanitize import shortened, visible
+from recuse.sanitize import shortened, visible
 
 
 @pytest.mark.parametrize(

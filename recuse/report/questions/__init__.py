@@ -8,23 +8,25 @@ that turns what the question found about one panel of judges into figures, and q
 places them (they are `it.<key>` there, `{{ draw(it.<key>) }}` shows one). In the engine the two stand here and in
 templates/questions/; in a team's repository the module is named in pytest's settings by its dotted name
 (`recuse_drawings = ["our_judges.fit_for_client"]`, the last part is the question) and the template stands in
-reports/templates/questions/. Nothing else knows about it. The key `reading` holds the one or two sentences above the
+reports/templates/questions/; an installed package names it by an entry point of group "recuse.report.questions" whose
+name is the question. Nothing else knows about it. The key `reading` holds the one or two sentences above the
 pictures. `ORDER` (optional, 50 if absent) is the question's place on the page. A question without a drawing of its own
 is drawn by `generic`; a drawing draws what is there and leaves out what is not.
 """
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
-import re
 from collections.abc import Iterable
+from functools import cache
+from importlib.metadata import entry_points
+from pkgutil import iter_modules
 from types import ModuleType
 
 from recuse.extensions import named_module
 from recuse.schema import RecuseError
 
 DEFAULT_ORDER = 50
+SHIPPED = tuple(sorted(module.name for module in iter_modules(__path__)))
 
 
 class Drawings:
@@ -52,15 +54,17 @@ class Drawings:
         return self._found[question]
 
     def _load(self, question: str) -> tuple[ModuleType, str]:
-        if name := self._own.get(question):
-            try:
-                return named_module(name, what="drawing", package=__name__, known=(), needs=("draw",)), ""
-            except RecuseError as error:
-                return _shipped("generic"), str(error)
-        if re.fullmatch(r"[a-z][a-z0-9_]*", question) and importlib.util.find_spec(f"{__name__}.{question}"):
-            return _shipped(question), ""
-        return _shipped("generic"), ""
+        name = self._own.get(question) or (question if question in {*SHIPPED, *_installed()} else "generic")
+        try:
+            return _module(name), ""
+        except RecuseError as error:
+            return _module("generic"), str(error)
 
 
-def _shipped(name: str) -> ModuleType:
-    return importlib.import_module(f"{__name__}.{name}")
+def _module(name: str) -> ModuleType:
+    return named_module(name, what="drawing", package=__name__, known=SHIPPED, needs=("draw",))
+
+
+@cache
+def _installed() -> frozenset[str]:
+    return frozenset(point.name for point in entry_points(group=__name__))

@@ -8,9 +8,9 @@ from typing import Any
 
 from recuse.report import estimate_format
 from recuse.report.figures import Cell, Table, deviation_maps, forest_plot, number_cell
+from recuse.report.matrices import main_and_rest, matrices
 from recuse.report.numbers import MISSING, fixed, is_number
 from recuse.report.questions.ground_truth import chance
-from recuse.report.questions.matrices import main_and_rest, matrices
 from recuse.report.results_model import Group
 
 ORDER = 30

@@ -8,9 +8,9 @@ from typing import Any
 from recuse.report import estimate_format
 from recuse.report.figures import Cell, Table, forest_plot, number_cell, ranking_maps
 from recuse.report.lexicon import plain_name
+from recuse.report.matrices import is_matrix
 from recuse.report.numbers import MISSING, decimals_for, fixed, in_words, is_number
 from recuse.report.questions.coverage import usable_replies
-from recuse.report.questions.matrices import is_matrix
 from recuse.report.results_model import Group, Number
 
 ORDER = 12

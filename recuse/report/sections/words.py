@@ -11,7 +11,7 @@ from typing import Any
 from recuse.report.lexicon import plain_name
 from recuse.report.numbers import count
 from recuse.report.results_model import View
-from recuse.report.sanitize import shortened, visible
+from recuse.sanitize import shortened, visible
 
 MOST_REPLIES = 8
 MOST_CHARACTERS = 600
