@@ -11,10 +11,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from recuse import elicit, offers
-from recuse.cassettes.coverage import Coverage, unused_lines
-from recuse.cassettes.key import request_key
+from recuse.cassettes.coverage import Coverage, MissingInteractionError, unused_lines
 from recuse.cassettes.library import Library, Mode
-from recuse.cassettes.misses import MissingInteractionError
+from recuse.cassettes.matching import request_key
 from recuse.cassettes.network import blocked_network
 from recuse.fingerprints import headers
 from recuse.gates import Gates
@@ -270,7 +269,7 @@ class Suite:
             self._require(asked, coverage, library)
         else:
             self._record(asked, plan, coverage, library)
-        elicited = elicit.read(plan, ((call, library.response(call)) for call in plan.calls))
+        elicited = elicit.read(plan, library.replay(plan.calls))
         return elicited, self._account(plan, library, elicited)
 
     def _require(self, asked: Asked, coverage: Coverage, library: Library) -> None:
@@ -283,9 +282,9 @@ class Suite:
                 f"{asked}: recording runs in one process (it is concurrent inside); leave out -n for the "
                 f"{len(coverage.missing)} calls that are missing here"
             )
-        from recuse.record import Recorder
+        from recuse.recording.session import Recorder
 
-        Recorder(self.panels[asked.panel], library, self.root, self.models, self.yes).record(plan, coverage)
+        Recorder(self.panels[asked.panel], library, self.root, self.models, self.yes).record([plan])
 
     def _library(self, panel: str) -> Library:
         if panel not in self._libraries:

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from recuse import elicit
-from recuse.cassettes.key import request_key
+from recuse.cassettes.matching import request_key
 from recuse.judges import wire
 from recuse.judges.canonical import canonical
 from recuse.panels import Panel, load_panel

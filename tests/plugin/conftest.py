@@ -22,7 +22,7 @@ import recuse.elicit
 import recuse.gates.baseline
 import recuse.metrics.consensus
 import recuse.metrics.coverage
-import recuse.record
+import recuse.recording
 import recuse.report.page
 import recuse.report.summary
 import recuse.run

@@ -1,4 +1,4 @@
-"""One cell of a library: what the plan wants of it, what its cassette holds, what has been used."""
+"""The cassette of one cell: its name and file, what the plan wants of it, what it holds, what has been used."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from recuse.cassettes.coverage import Stale, Unused, fingerprint_differences
-from recuse.cassettes.index import CassetteError, Interaction, read_index
-from recuse.cassettes.misses import nearest, request_differences
-from recuse.cassettes.names import SUFFIX
-from recuse.cassettes.stored_requests import Recorded, read_requests
+from recuse.cassettes.coverage import Stale, Unused, fingerprint_differences, nearest, request_differences
+from recuse.cassettes.index import CassetteError, Interaction, read_index, read_requests
+from recuse.cassettes.record_format import Recorded
+from recuse.naming import checked_name
 from recuse.schema import PROVENANCES, Call, RecuseError
 
 SIDE = ".new"  # a cell is recorded anew beside its old cassette, which stays until the new one is complete
@@ -19,7 +18,7 @@ SERVED = "served"
 when it changes, every answer of the cell is asked for anew, not only those whose request changed."""
 
 
-class Shelf:
+class CellCassette:
     """A cell. `anew` cells are recorded into a side file; all others are read from and appended to their cassette."""
 
     __slots__ = (
@@ -41,7 +40,7 @@ class Shelf:
         self.main = root / f"{cell}{SUFFIX}"
         self.header: Mapping[str, Any] | None = None
         self.calls: tuple[Call, ...] = ()
-        self._used: dict[str, int] = {}  # key -> bit n is set if run n was used: ten times smaller than a set of pairs
+        self._used: dict[str, int] = {}  # key -> bit n: repeat n was used. Ten times smaller than pairs
         self.load(anew)
 
     def load(self, anew: bool = False) -> None:
@@ -76,8 +75,8 @@ class Shelf:
         if self.recorded_header is not None and _identity(self.recorded_header) == _identity(header):
             self.recorded_header = header  # thousands of cells share one
 
-    def planned(self, key: str, run: int) -> Call | None:
-        return next((call for call in self.calls if call.key == key and call.repeat == run), None)
+    def planned(self, key: str, repeat: int) -> Call | None:
+        return next((call for call in self.calls if call.key == key and call.repeat == repeat), None)
 
     @property
     def missing(self) -> list[Call]:
@@ -139,17 +138,22 @@ class Shelf:
     def _requests(self) -> dict[str, Recorded]:
         return read_requests(self.index, self.index.path.read_bytes()) if self.index.requests else {}
 
-    def use(self, key: str, run: int) -> None:
-        self._used[key] = self._used.get(key, 0) | 1 << run
+    def use(self, key: str, repeat: int) -> None:
+        self._used[key] = self._used.get(key, 0) | 1 << repeat
+
+    def use_all(self, calls: Iterable[Call]) -> None:
+        used = self._used
+        for call in calls:
+            used[call.key] = used.get(call.key, 0) | 1 << call.repeat
 
     def used(self) -> dict[str, list[int]]:
-        """Key -> runs that were asked for."""
+        """Key -> repeats that were asked for."""
         return {key: [n for n in range(bits.bit_length()) if bits >> n & 1] for key, bits in self._used.items()}
 
     def unused(self) -> Iterator[Unused]:
-        for key, run in self.index.answers:
-            if not self._used.get(key, 0) >> run & 1:
-                yield Unused(self.cell, key, run, self.planned(key, run))
+        for key, repeat in self.index.answers:
+            if not self._used.get(key, 0) >> repeat & 1:
+                yield Unused(self.cell, key, repeat, self.planned(key, repeat))
 
     def _misplaced(self) -> list[str]:
         stored = (self.index.header or {}).get("cell", self.cell)
@@ -161,3 +165,42 @@ class Shelf:
 
 def _identity(header: Mapping[str, Any]) -> dict[str, Any]:
     return {**header.get("fingerprint", {}), "provenance": header.get("provenance")}
+
+
+JOIN = "~"  # joins the parts of a cell name, hence not allowed inside one
+SUFFIX = ".jsonl"
+LONGEST_FILE = 200  # leaves room for suffixes of side files below the 255 bytes most file systems allow
+
+
+def cell_name(panel: str, task: str, protocol: str, judge: str, target: str, factors: Mapping[str, str]) -> str:
+    """ "<panel>/<task>/<protocol>/<judge>~<target>~<factor values>", checked."""
+    named = {"panel": panel, "task": task, "protocol": protocol, "judge": judge, "target": target}
+    for what, name in (*named.items(), *((f"factor {factor}", level) for factor, level in factors.items())):
+        checked_name(name, what, "cassette")
+    return checked_cell("/".join((panel, task, protocol, JOIN.join((judge, target, *factors.values())))))
+
+
+def checked_cell(cell: str) -> str:
+    """The cell's name without file suffix if every part of it is a safe file name; `RecuseError` otherwise."""
+    cell = cell.removesuffix(SUFFIX)
+    parts = cell.split("/")
+    if len(parts) != 4:
+        raise RecuseError(f"cassette {cell!r} is not of the form <panel>/<task>/<protocol>/<cell>")
+    for part, what in zip(parts, ("panel", "task", "protocol"), strict=False):
+        checked_name(part, what, f"cassette {cell!r}")
+    for part in parts[3].split(JOIN):
+        checked_name(part, "part of a cell", f"cassette {cell!r}")
+    if len(parts[3]) > LONGEST_FILE:
+        raise RecuseError(
+            f"the cell name {parts[3]!r} has {len(parts[3])} characters; at most {LONGEST_FILE} fit. Shorten the ids"
+        )
+    return cell
+
+
+def check_distinct(cells: Iterable[str]) -> None:
+    """`RecuseError` if two cells differ only in case: some file systems would make them one file."""
+    seen: dict[str, str] = {}
+    for cell in cells:
+        other = seen.setdefault(cell.casefold(), cell)
+        if other != cell:
+            raise RecuseError(f"cells {other!r} and {cell!r} differ only in case: one file on some systems. Rename one")

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from recuse.cassettes import lines
-from recuse.cassettes.index import CellIndex, index_of
-from recuse.cassettes.keeping import reason_to_drop
-from recuse.cassettes.key import request_key
-from recuse.cassettes.names import SUFFIX, check_distinct, checked_cell
+from recuse.cassettes import record_format
+from recuse.cassettes.cell_cassette import SUFFIX, check_distinct, checked_cell
+from recuse.cassettes.index import CassetteError, CellIndex, index_of, read_requests
+from recuse.cassettes.matching import request_key
 from recuse.cassettes.redaction import key_shapes_in
-from recuse.cassettes.storage import SUPERSEDED
-from recuse.cassettes.stored_requests import read_requests
+from recuse.cassettes.response_filter import reason_to_drop
+from recuse.cassettes.storage import DAMAGED, SUPERSEDED, canonical_bytes, salvaged
+from recuse.cassettes.writer import replace_file
 from recuse.schema import PROVENANCES, RecuseError, Request
 
 LARGEST_MB = 40.0
@@ -114,10 +114,10 @@ def _content_faults(path: Path, index: CellIndex, data: bytes) -> Iterator[str]:
         host = urlsplit(url).hostname or ""
         if provenance in PROVENANCES and host.endswith(".invalid") == (provenance == "recorded"):
             yield f"{path}: provenance is {provenance}, but the server was {host} (only stand-ins end in .invalid)"
-    for (key, run), (at, length) in index.answers.items():
-        status, headers, body = lines.read_answer(data[at : at + length])
+    for (key, repeat), (at, length) in index.answers.items():
+        status, headers, body = record_format.read_answer(data[at : at + length])
         if "content-encoding" not in headers and (reason := reason_to_drop(status, body)):
-            yield f"{path}: request {key}, run {run} is not an answer: {reason}"
+            yield f"{path}: request {key}, repeat {repeat} is not an answer: {reason}"
 
 
 def _leftover(path: Path) -> str:
@@ -131,3 +131,25 @@ def _collect(checked: Checked, check: Any) -> None:
         check()
     except RecuseError as error:
         checked.faults.append(str(error))
+
+
+def compact(path: Path, drop_damaged: bool = False) -> str:
+    """Rewrite one cassette in order and without an unfinished last line; says what was done.
+
+    Changed line endings are put back. A file with other damage is refused unless `drop_damaged`; it is then kept as
+    FILE.damaged."""
+    old = path.read_bytes()
+    data, dropped = salvaged(old, str(path))
+    index = index_of(path, data)
+    if (dropped or index.faults) and not drop_damaged:
+        raise CassetteError("\n  ".join((f"{path} is damaged and was left alone", *(dropped or index.faults)[:5])))
+    if index.faults:
+        raise CassetteError(f"{path}: nothing usable is left: {index.faults[0]}")
+    if dropped:
+        replace_file(path.with_name(path.name + DAMAGED), old)
+    new = canonical_bytes(index, data, None, ())
+    if new == old:
+        return f"{path}: already in order, {len(index.answers)} answers"
+    replace_file(path, new)
+    gone = f", {len(dropped)} damaged lines left out" if dropped else ""
+    return f"{path}: {len(index.answers)} answers, {len(old):,} -> {len(new):,} bytes{gone}"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from recuse.cassettes import Library, cell_name
-from recuse.cassettes.names import check_distinct, checked_cell
+from recuse.cassettes.cell_cassette import check_distinct, checked_cell
 from recuse.schema import RecuseError
 
 UNSAFE = {
@@ -53,12 +53,12 @@ def test_a_cell_has_four_parts_and_no_way_out(cell: str, root: Path) -> None:
     with pytest.raises(RecuseError):
         checked_cell(cell)
     with pytest.raises(RecuseError):
-        Library(root, "p")._shelf(cell)
+        Library(root, "p")._cassette(cell)
 
 
 def test_a_cell_of_another_panel_is_refused(root: Path) -> None:
     with pytest.raises(RecuseError, match="does not belong to panel p"):
-        Library(root, "p")._shelf("q/t/r/c")
+        Library(root, "p")._cassette("q/t/r/c")
 
 
 def test_a_panel_name_is_checked(root: Path) -> None:

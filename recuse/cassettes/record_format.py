@@ -7,7 +7,7 @@
 
 BODY is the last member: "json" (the body itself, embedded as it came), "text" (any other UTF-8) or "base64". Sum, kind,
 key and run begin at fixed offsets and BODY ends the line, so an index is built and an answer served by slicing bytes;
-no JSON is decoded on the way.
+no JSON is decoded on the way. "run" is what this format calls the repeat of a request.
 """
 
 from __future__ import annotations
@@ -20,9 +20,12 @@ from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
+from recuse.cassettes.matching import canonical_json
+
 SCHEMA = 1
 
-_SUM = slice(8, 24)
+Recorded = tuple[str, str, bytes]  # method, URL and body of a request
+
 _REST = 26  # the checksum covers the line from here to its end, line feed excluded
 KIND_AT = _REST + len('"kind":"')
 HEADER, REQUEST, ANSWER = b'header"', b'request"', b'answer"'
@@ -30,7 +33,7 @@ _REQUEST_KEY = KIND_AT + len('request","key":"')
 _LIKE = b'","like":"'
 _LIKE_AT = _REQUEST_KEY + 32 + len(_LIKE)
 _ANSWER_KEY = KIND_AT + len('answer","key":"')
-_RUN_AT = _ANSWER_KEY + 32 + len('","run":')
+_REPEAT_AT = _ANSWER_KEY + 32 + len('","run":')
 
 _LINE_BREAK = re.compile(rb"[\r\n]+[ \t\r\n]*")
 
@@ -39,20 +42,30 @@ def header_line(fields: Mapping[str, Any]) -> bytes:
     return _seal(b'"kind":"header","schema":%d,%b}' % (SCHEMA, _members(fields)))
 
 
-def request_line(key: str, method: str, url: str, body: bytes, like: str = "") -> bytes:
-    place = _members({**({"like": like} if like else {}), "method": method, "url": url})
-    return _seal(b'"kind":"request","key":"%b",%b,%b}' % (key.encode(), place, _body(body)))
+def request_line(key: str, request: Recorded, base: tuple[str, Recorded] | None = None) -> bytes:
+    """The line that stores a request: what differs from `base` (a key and its request), where that says it all.
+
+    A judge that is given a seed gets another request in every repeat, although only the seed differs: storing the
+    prompt again each time would multiply the size of its cassettes."""
+    method, url, body = request
+    members = _difference(base[1][2], body) if base is not None and base[1][:2] == (method, url) else None
+    like = {"like": base[0]} if base is not None and members is not None else {}
+    place = _members({**like, "method": method, "url": url})
+    return _seal(
+        b'"kind":"request","key":"%b",%b,%b}' % (key.encode(), place, _body(body if members is None else members))
+    )
 
 
-def answer_line(key: str, run: int, status: int, headers: Mapping[str, str], body: bytes) -> bytes:
+def answer_line(key: str, repeat: int, status: int, headers: Mapping[str, str], body: bytes) -> bytes:
     kept = _members({"status": status, "headers": dict(headers)})
-    return _seal(b'"kind":"answer","key":"%b","run":%d,%b,%b}' % (key.encode(), run, kept, _body(body)))
+    return _seal(b'"kind":"answer","key":"%b","run":%d,%b,%b}' % (key.encode(), repeat, kept, _body(body)))
 
 
-def is_intact(line: bytes) -> bool:
-    """Whether the line (without line feed) still has the checksum it was written with."""
-    digest = blake2b(line[_REST:], digest_size=8).hexdigest().encode()
-    return line[_SUM] == digest and line.startswith(b'{"sum":"') and line.startswith(b'",', _SUM.stop)
+def is_intact(data: bytes | memoryview, start: int = 0, end: int | None = None) -> bool:
+    """Whether the line at data[start:end] (without line feed) still has the checksum it was written with."""
+    rest = start + _REST
+    digest = blake2b(data[rest:end], digest_size=8).hexdigest().encode()
+    return data[start:rest] == b'{"sum":"%b",' % digest
 
 
 def kind_of(line: bytes) -> bytes:
@@ -73,13 +86,13 @@ def like_of(line: bytes) -> str:
 
 
 def answer_key_of(line: bytes) -> tuple[str, int]:
-    return line[_ANSWER_KEY : _ANSWER_KEY + 32].decode(), int(line[_RUN_AT : line.index(b",", _RUN_AT)])
+    return line[_ANSWER_KEY : _ANSWER_KEY + 32].decode(), int(line[_REPEAT_AT : line.index(b",", _REPEAT_AT)])
 
 
 def read_answer(line: bytes) -> tuple[int, dict[str, str], bytes]:
     """Status, headers and body of an answer line."""
     before, body = _split_body(line)
-    status, headers = _status_and_headers(before[before.index(b",", _RUN_AT) + 1 :])
+    status, headers = _status_and_headers(before[before.index(b",", _REPEAT_AT) + 1 :])
     return status, dict(headers), body
 
 
@@ -95,6 +108,11 @@ def read_request(line: bytes) -> tuple[str, str, bytes]:
     before, body = _split_body(line)
     kept = json.loads(b"{" + before[_REQUEST_KEY + 34 :] + b"}")
     return kept["method"], kept["url"], body
+
+
+def whole_body(base: bytes, members: bytes) -> bytes:
+    """The body of a request that stores only its difference from the body `base`."""
+    return canonical_json({**json.loads(base), **json.loads(members)})
 
 
 def read_header(line: bytes) -> dict[str, Any]:
@@ -148,3 +166,20 @@ def _split_body(line: bytes) -> tuple[bytes, bytes]:
         return line[:at], json.loads(line[at + 8 : -1]).encode("utf-8", "surrogatepass")
     at = line.index(b',"base64":"', KIND_AT)
     return line[:at], base64.b64decode(line[at + 11 : -2])
+
+
+def _difference(base: bytes, body: bytes) -> bytes | None:
+    """The members of `body` that `base` has not, or has with another value; None where that is no saving or not all."""
+    one, other = _object(base), _object(body)
+    if one is None or other is None or not one.keys() <= other.keys():
+        return None
+    differing = canonical_json({name: value for name, value in other.items() if name not in one or one[name] != value})
+    return differing if 2 * len(differing) < len(body) and whole_body(base, differing) == body else None
+
+
+def _object(body: bytes) -> dict[str, Any] | None:
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None

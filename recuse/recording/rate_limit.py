@@ -17,7 +17,7 @@ class Limits:
     tokens_per_minute: float | None = None
 
 
-class Pace:
+class RateLimit:
     """Hands out the next moment at which a request of so many tokens may start (virtual scheduling, no bursts)."""
 
     def __init__(

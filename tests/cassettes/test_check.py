@@ -14,7 +14,7 @@ from small_plans import files, opened, plan, recorded
 
 from recuse.cassettes import call_headers
 from recuse.cassettes.__main__ import main
-from recuse.cassettes.checking import check_cassettes
+from recuse.cassettes.check import check_cassettes
 from recuse.schema import RawResponse, RecuseError
 
 REPOSITORY = Path(__file__).parents[2]
@@ -49,13 +49,13 @@ def test_every_committed_cassette_is_sound() -> None:
 
 def reheaded(path: Path, change: Callable[[dict[str, object]], object]) -> None:
     """Rewrite the header line with a valid checksum."""
-    from recuse.cassettes import lines
+    from recuse.cassettes import record_format
 
     first, rest = path.read_bytes().split(b"\n", 1)
-    header = lines.read_header(first)
+    header = record_format.read_header(first)
     del header["schema"]
     change(header)
-    path.write_bytes(lines.header_line(header) + rest)
+    path.write_bytes(record_format.header_line(header) + rest)
 
 
 FAULTS: dict[str, tuple[Callable[[Path], object], str]] = {
@@ -109,21 +109,23 @@ def test_a_key_that_nobody_declared_is_found(body: dict[str, str], message: str,
 
 
 def test_an_answer_that_should_not_have_been_stored_is_found(root: Path) -> None:
-    from recuse.cassettes import lines
+    from recuse.cassettes import record_format
 
     recorded(root, CALLS[:1])
     path = root / f"{CELL}.jsonl"
-    path.write_bytes(path.read_bytes() + lines.answer_line(CALLS[0].key, 1, 429, {}, b'{"error":{}}'))
-    assert any("run 1 is not an answer: HTTP status 429" in fault for fault in faults(root))
+    path.write_bytes(path.read_bytes() + record_format.answer_line(CALLS[0].key, 1, 429, {}, b'{"error":{}}'))
+    assert any("repeat 1 is not an answer: HTTP status 429" in fault for fault in faults(root))
 
 
 def test_a_request_stored_under_a_wrong_key_is_found(root: Path) -> None:
-    from recuse.cassettes import lines
+    from recuse.cassettes import record_format
 
     recorded(root, CALLS[:1])
     path = root / f"{CELL}.jsonl"
     wrong = "0" * 32
-    path.write_bytes(path.read_bytes() + lines.request_line(wrong, "POST", "https://api.example/v1", b'{"q":1}'))
+    path.write_bytes(
+        path.read_bytes() + record_format.request_line(wrong, ("POST", "https://api.example/v1", b'{"q":1}'))
+    )
     found = faults(root)
     assert any("does not have the key of its own words" in fault for fault in found)
     assert any("has no answer" in fault for fault in found)
@@ -208,7 +210,7 @@ def test_a_file_without_a_header_cannot_be_compacted(path: Path) -> None:
 
 def test_a_rewrite_that_fails_leaves_the_old_file(path: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from recuse.cassettes import StorageError
-    from recuse.cassettes.compaction import replace_file
+    from recuse.cassettes.writer import replace_file
 
     before = files(root)
 

@@ -1,22 +1,25 @@
-"""What makes two requests the same: method, URL without secrets, and the JSON body whatever its layout.
+"""What makes two requests the same, and which planned call an HTTP request is.
 
-The how-manieth repeat of a request is not part of its key; it travels in the header `x-recuse-run`, together with the
-cassette it belongs to (`x-recuse-cell`), because two cells may well ask word for word the same.
+Request matching: the key is a hash of method, URL without secrets and the JSON body whatever its layout. Which repeat
+of a request is asked is not part of the key; it travels in the header `x-recuse-repeat`, together with the cell it
+belongs to (`x-recuse-cell`), because two cells may well ask word for word the same.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
+from recuse.cassettes.redaction import PLACEHOLDER, Secrets
 from recuse.schema import Call, RecuseError, Request
 
-RUN_HEADER = "x-recuse-run"
+REPEAT_HEADER = "x-recuse-repeat"
 CELL_HEADER = "x-recuse-cell"
-PLACEHOLDER = "[secret]"
 
 SECRET_PARAMETERS = frozenset(
     [
@@ -69,7 +72,7 @@ def key_of(method: str, url: str, body: bytes) -> str:
 
 def call_headers(call: Call) -> dict[str, str]:
     """The headers by which a judge's HTTP request is recognised as this call of the plan."""
-    return {RUN_HEADER: str(call.repeat), CELL_HEADER: call.cell}
+    return {REPEAT_HEADER: str(call.repeat), CELL_HEADER: call.cell}
 
 
 def canonical_json(value: Any) -> bytes:
@@ -132,3 +135,56 @@ def _blank(value: Any) -> Any:
     if isinstance(value, list):
         return [_blank(member) for member in value]
     return value
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeRequest:
+    """What an HTTP request asks: which key, for the how-manieth time, of which cell (None: no cell is known for it)."""
+
+    key: str
+    repeat: int
+    cell: str | None
+
+
+class RequestMatcher:
+    """Knows the requests of the plans by their bytes, so that replay seldom has to canonicalise one."""
+
+    def __init__(self, secrets: Secrets) -> None:
+        self._secrets = secrets
+        self._keys: dict[tuple[str, str, bytes], str] = {}
+        self._cells: dict[str, str | None] = {}  # key -> its only cell; None: more than one cell asks it
+
+    def remember(self, cell: str, calls: Iterable[Call]) -> None:
+        for key, request in {call.key: call.request for call in calls}.items():
+            self._keys[request.method, public_url(request.url), request.body] = key
+            if self._cells.setdefault(key, cell) != cell:
+                self._cells[key] = None
+
+    def asked(self, method: str, url: str, body: bytes, headers: Mapping[str, str | bytes]) -> JudgeRequest | None:
+        """None if the request carries no repeat header, hence is no judge call."""
+        repeat = headers.get(REPEAT_HEADER)
+        if repeat is None:
+            return None
+        key = self._key(method, url, body)
+        cell = _text(headers.get(CELL_HEADER)) or self._cells.get(key)
+        if cell is None and key in self._cells:
+            place = f"{method} {public_url(url)}"
+            raise RecuseError(f"several cells ask request {key} ({place}); send its cell in {CELL_HEADER}")
+        return JudgeRequest(key, _repeat_number(_text(repeat) or ""), cell)
+
+    def _key(self, method: str, url: str, body: bytes) -> str:
+        place = public_url(url)
+        known = self._keys.get((method, place, body))
+        if known is not None:
+            return known
+        return key_of(method, self._secrets.clean_text(place), self._secrets.clean(canonical_body(body)))
+
+
+def _text(value: str | bytes | None) -> str | None:
+    return value.decode("latin-1") if isinstance(value, bytes) else value
+
+
+def _repeat_number(text: str) -> int:
+    if not (text.isascii() and text.isdecimal()):
+        raise RecuseError(f"the header {REPEAT_HEADER} must be a whole number from 0, got {text!r}")
+    return int(text)

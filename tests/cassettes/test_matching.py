@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recuse.cassettes import canonical_json, request_key
-from recuse.cassettes.key import public_url
+from recuse.cassettes.matching import public_url
 from recuse.schema import RecuseError, Request
 
 JSON = st.recursive(

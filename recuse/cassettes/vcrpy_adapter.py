@@ -8,7 +8,7 @@ Everything vcrpy-specific is here and in `serializer.py`. Names of vcrpy relied 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,10 @@ from vcr.cassette import Cassette
 from vcr.record_mode import RecordMode
 from vcr.request import Request as VcrRequest
 
-from recuse.schema import RawResponse
+from recuse.cassettes import record_format
+from recuse.cassettes.index import CassetteError, index_of, read_requests
+from recuse.cassettes.matching import REPEAT_HEADER
+from recuse.schema import RawResponse, RecuseError
 
 if TYPE_CHECKING:
     from recuse.cassettes.library import Library
@@ -82,3 +85,37 @@ def patched(library: Library) -> Iterator[LibraryCassette]:
     """All HTTP of this process goes through the library while the context is open."""
     with LibraryCassette.use(path=str(library.root), library=library, record_mode=RecordMode.NONE) as cassette:
         yield cassette
+
+
+def deserialize(text: str) -> dict[str, Any]:
+    """The cassette as vcrpy's mapping {"version": 1, "interactions": [{"request", "response"}, ...]}, in file order."""
+    data = text.encode("utf-8", "surrogateescape")
+    index = index_of("<cassette>", data)
+    if index.faults:
+        raise CassetteError("\n  ".join(("the cassette is damaged", *index.faults[:5])))
+    requests = read_requests(index, data)
+    interactions = [
+        {"request": _request(*requests[key], repeat), "response": _response(data[start : start + length])}
+        for (key, repeat), (start, length) in index.answers.items()
+    ]
+    return {"version": 1, "interactions": interactions}
+
+
+def serialize(cassette: Mapping[str, Any]) -> str:
+    raise RecuseError(
+        "stock vcrpy may read Recuse cassettes, not write them; record with `pytest evals/ --record=missing` "
+        'and open them with record_mode="none"'
+    )
+
+
+def same_repeat(one: VcrRequest, other: VcrRequest) -> None:
+    """A vcrpy matcher: both requests are the same repeat."""
+    assert one.headers.get(REPEAT_HEADER) == other.headers.get(REPEAT_HEADER), f"different {REPEAT_HEADER}"
+
+
+def _request(method: str, url: str, body: bytes, repeat: int) -> dict[str, Any]:
+    return {"method": method, "uri": url, "body": body, "headers": {REPEAT_HEADER: [str(repeat)]}}
+
+
+def _response(line: bytes) -> dict[str, Any]:
+    return vcr_response(RawResponse(*record_format.read_answer(line)))
