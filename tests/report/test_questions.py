@@ -1,4 +1,4 @@
-"""Report panels draw what is there: any part may be missing, and nothing is computed."""
+"""Drawings draw what is there: any part may be missing, and nothing is computed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import samples
 
 from recuse.report.canonical_form import normalised
 from recuse.report.page import environment, page
-from recuse.report.panels import generic, order_of, panel_of
+from recuse.report.questions import Drawings, generic
 from recuse.report.results_model import Question, View
 
 QUESTIONS = ["consensus_deviation", "score_stability", "human_alignment", "ground_truth", "reported_statistics"]
@@ -23,18 +23,18 @@ CASES = [(question, metric) for question in QUESTIONS for metric in metrics_of(q
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_a_question_has_a_panel_and_a_template_of_its_name(question: str) -> None:
-    assert panel_of(question).__name__ == f"recuse.report.panels.{question}"
-    assert f"panels/{question}.html.j2" in environment().list_templates()
+def test_a_question_has_a_drawing_and_a_template_of_its_name(question: str) -> None:
+    assert Drawings().of(question).__name__ == f"recuse.report.questions.{question}"
+    assert f"questions/{question}.html.j2" in environment().list_templates()
 
 
 @pytest.mark.parametrize("question", ["no_such_question", "__init__", "os.path", "generic/../x", ""])
-def test_other_questions_are_drawn_by_the_generic_panel(question: str) -> None:
-    assert panel_of(question) is generic
+def test_other_questions_are_drawn_by_generic(question: str) -> None:
+    assert Drawings().of(question) is generic
 
 
 def test_order_on_the_page() -> None:
-    assert sorted([*QUESTIONS[::-1], "another"], key=order_of) == [*QUESTIONS[:4], "another", QUESTIONS[4]]
+    assert sorted([*QUESTIONS[::-1], "another"], key=Drawings().order) == [*QUESTIONS[:4], "another", QUESTIONS[4]]
 
 
 def about(question: str) -> samples.Results:
@@ -80,13 +80,13 @@ def test_everything_may_be_undefined(question: str) -> None:
     assert "no reply" in html
 
 
-def test_a_panel_that_cannot_draw_says_so_and_the_numbers_are_shown() -> None:
+def test_a_drawing_that_cannot_draw_says_so_and_the_numbers_are_shown() -> None:
     results = samples.published()
     for entry in results["measurements"]:
         if entry["estimate"]["metric"] == "consensus_deviation":
             entry["estimate"]["detail"]["own"] = ["not a pair"]
     html = page(normalised(results), "headline")
-    assert "This panel could not be drawn" in html
+    assert "This question could not be drawn" in html
     assert "−0.335" in html
 
 
@@ -98,5 +98,5 @@ def test_a_group_lists_judges_in_panel_order_and_gated_numbers_once() -> None:
     group = view.groups(Question("consensus_deviation", ""))[0]
     own = group.of("self_bias")
     assert [n.who for n in own] == [judge for judge in samples.JUDGES for _ in range(2)]
-    assert [n.subject["condition"] for n in own[:2]] == ["attributed", "anonymized"]
+    assert [n.subject["names"] for n in own[:2]] == ["shown", "hidden"]
     assert all(n.verdict for n in own)

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sample_parts as parts
+from recuse.report.panels import order_of, panel_of
 
 from recuse.metrics import (
     calibration,
@@ -30,7 +31,6 @@ from recuse.metrics import (
 from recuse.metrics.tally import tally
 from recuse.report.canonical_form import normalised
 from recuse.report.page import environment, page
-from recuse.report.panels import order_of, panel_of
 from recuse.schema import Estimate, Estimates
 from recuse.suite import estimate_record
 
