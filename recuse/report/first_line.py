@@ -97,7 +97,8 @@ def _cleared(view: View) -> str:
     clauses = [clause for panel in view.panels if (clause := _of_panel(view, panel))]
     if not clauses:
         return "No single judge was examined"
-    alone = len(view.recommendations) == 1
+    told = view.recommendations
+    alone = len(clauses) == 1 and 1 in (len(told), sum(r.recommended == "cleared" for r in told))
     text = f"{numbers.listed(clauses, most=4)} {'is' if alone else 'are'} cleared"
     undecided = sum(r.recommended == "undecided" for r in view.recommendations)
     if undecided:

@@ -66,7 +66,7 @@ MEASURES = {
     name: {"title": title, "signed": signed, "above": above, "below": below, "rank": 10 * rank}
     for rank, (name, title, signed, above, below) in enumerate([
         ("parse_rate", "usable replies", False, "", "often gives no usable answer|often give no usable answer"),
-        ("self_bias", "self-bias", True, "promotes itself|promote themselves", "holds itself down|hold themselves down"),
+        ("self_bias", "self-bias", True, "promotes itself|promote themselves", "holds itself down"),
         ("self_preference", "self-preference", True, "prefers its own work|prefer their own work", ""),
         ("name_effect", "effect of the name", True, "is swayed by names|are swayed by names", ""),
         ("leniency", "leniency", True, "is more lenient than its peers|are more lenient than their peers", ""),

@@ -134,14 +134,13 @@ def test_nothing_asked() -> None:
 def test_many_judges_are_counted_not_listed() -> None:
     line = report.headline(samples.invented(40))
     assert " more " in line
-    assert line.endswith(f"of {40} many judges are cleared.")
+    assert line.endswith("Two of 40 many judges are cleared; five are undecided.")
 
 
 def test_lede_gives_the_numbers_and_the_baseline() -> None:
     told = sentences(samples.published())
-    assert (
-        told[0] == "Self-bias: +0.77 for gemini-2.5-pro and +0.71 for grok-4 (limit ±0.5; accepted until 2027-12-31)."
-    )
+    each = "+0.77 for gemini-2.5-pro and +0.71 for grok-4"
+    assert told[0] == f"Self-bias: {each} (limit ±0.5; accepted until 2027-12-31)."
     assert "Nothing moved against the baseline." in told
     assert "Against the baseline: two moved, one appeared and one vanished." in sentences(samples.failing())
 

@@ -35,14 +35,15 @@ def test_two_runs_give_the_same_bytes(tmp_path: Path) -> None:
     assert [p.read_bytes() for p in runs[0]] == [p.read_bytes() for p in runs[1]]
 
 
-def test_a_broken_template_leaves_the_old_report(tmp_path: Path) -> None:
+def test_a_broken_template_costs_the_page_only(tmp_path: Path) -> None:
+    """The numbers are written before anything of a team's is asked to render."""
     folder, templates = tmp_path / "reports", tmp_path / "templates"
-    before = {p.name: p.read_bytes() for p in report.write(samples.published(), folder)}
     templates.mkdir()
     (templates / "index.html.j2").write_text("{% endif %}")
     with pytest.raises(RecuseError, match=r"index\.html\.j2, line 1"):
         report.write(samples.failing(), folder, template_folders=[templates])
-    assert {p.name: p.read_bytes() for p in folder.iterdir()} == before
+    assert sorted(p.name for p in folder.iterdir()) == ["results.json", "summary.md"]
+    assert json.loads((folder / "results.json").read_text())["outcome"] == "not measured"
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
