@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from recuse.report import numbers
 from recuse.report.numbers import MINUS, decimals_for, fixed, interval, is_number
 from recuse.report.results_model import Number
 
@@ -36,6 +38,25 @@ def in_unit(amount: Any, unit: str, decimals: int | None = None, *, signed: bool
         return fixed(amount, 0, signed=signed, minus=minus)
     places = decimals_for([amount]) if decimals is None else decimals
     return fixed(amount, places, signed=signed, minus=minus)
+
+
+def limit(number: Number) -> str:
+    """The limit of its gate in a few characters, in the unit the number is told in: "±0.5", "≥ 95 %"; "" without."""
+    unit = str(number.estimate.get("unit") or "")
+    if unit not in _SHARES:
+        return numbers.limit(number.limit)
+    text = numbers.limit({name: _percent_of(bound) for name, bound in number.limit.items()})
+    return f"{text} %" if text else ""
+
+
+def limits(gated: Iterable[Number]) -> str:
+    """The limit of all these verdicts; "limits differ" where it is not the same."""
+    told = {limit(n) for n in gated}
+    return told.pop() if len(told) == 1 else "limits differ"
+
+
+def _percent_of(bound: Any) -> Any:
+    return [_percent_of(end) for end in bound] if isinstance(bound, Sequence) else float(f"{100 * bound:.10g}")
 
 
 def why_undefined(number: Number) -> str:

@@ -178,7 +178,7 @@ def _telling_order(n: Number) -> tuple[Any, ...]:
 def _in_numbers(f: Finding) -> str:
     name = f.numbers[0].measure.title
     each = numbers.listed([f"{estimate_format.value(n)} for {n.who or 'the panel'}" for n in f.numbers])
-    limit = {numbers.limit(n.limit) for n in f.numbers}
+    limit = {estimate_format.limit(n) for n in f.numbers}
     until = sorted({str(((n.verdict or {}).get("accepted_fault") or {}).get("until") or "") for n in f.numbers} - {""})
     known = [f"accepted until {until[0]}"] if until else []
     aside = "; ".join([*(f"limit {text}" for text in sorted(limit) if text), *known])

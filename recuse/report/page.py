@@ -32,7 +32,7 @@ from recuse.report.sections.costs import costs
 from recuse.report.sections.gates import gate_rows
 from recuse.report.sections.not_asked import in_one_line, not_asked
 from recuse.report.sections.words import words
-from recuse.report.tables import common_limit, verdict_tables
+from recuse.report.tables import verdict_tables
 from recuse.report.vocabulary import OUTCOME_NAMES, PROVENANCE_MEANINGS, RECOMMENDATION_MEANINGS, tally, worst
 from recuse.sanitize import visible
 from recuse.schema import RecuseError
@@ -215,7 +215,7 @@ def _strip(group: Group) -> list[StripGate]:
     for mine in group.gates.values():
         counts = Counter(n.outcome for n in mine)
         shown = [(outcome, counts[outcome]) for outcome in reversed(OUTCOME_NAMES) if counts[outcome]]
-        strip.append(StripGate(mine[0].gate_title, common_limit(mine), shown))
+        strip.append(StripGate(mine[0].gate_title, estimate_format.limits(mine), shown))
     return strip
 
 

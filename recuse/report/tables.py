@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from recuse.report import numbers
+from recuse.report import estimate_format
 from recuse.report.results_model import Group, Number, View
 from recuse.report.vocabulary import OUTCOME_NAMES, tally, worst
 
@@ -115,16 +115,12 @@ def verdict_table(groups: Sequence[Group]) -> VerdictTable:
     return VerdictTable(first, columns, rows, _series(rows))
 
 
-def common_limit(gated: Sequence[Number]) -> str:
-    """The limit of all these verdicts, "±0.5"; "limits differ" where it is not the same."""
-    limits = {numbers.limit(n.limit) for n in gated}
-    return limits.pop() if len(limits) == 1 else "limits differ"
-
-
 def _column(group: Group, gate: str, mine: Sequence[Number]) -> Column:
     levels = tuple(group.circumstances(mine))
     title = ", ".join(part for part in (mine[0].gate_title, group.protocol) if part)
-    return Column(group.question.id, gate, title, common_limit(mine), levels if len(levels) <= SHOWN_PER_CELL else ())
+    return Column(
+        group.question.id, gate, title, estimate_format.limits(mine), levels if len(levels) <= SHOWN_PER_CELL else ()
+    )
 
 
 def _series(rows: Sequence[Row]) -> list[str]:

@@ -9,6 +9,7 @@ import pytest
 import samples
 
 from recuse import report
+from recuse.run import Run
 from recuse.schema import RecuseError
 
 
@@ -71,3 +72,16 @@ def test_lone_surrogates_can_be_written(tmp_path: Path) -> None:
     paths = report.write(samples.hostile(), tmp_path)
     for path in paths:
         path.read_text(encoding="utf-8")
+
+
+def test_a_run_objects_to_a_broken_template_and_draws_the_report_without_it(tmp_path: Path) -> None:
+    (tmp_path / "templates" / "parts").mkdir(parents=True)
+    (tmp_path / "templates" / "parts" / "gates.html.j2").write_text("{{ 1 + 'a' }}")
+    run = Run(results=samples.published())
+    run._write(tmp_path)
+    results = json.loads((tmp_path / "results.json").read_text())
+    assert results["outcome"] == "not measured"
+    assert len(results["objections"]) == 1
+    assert "template does not render" in results["objections"][0]
+    assert results["headline"].startswith("One fault in the run itself.")
+    assert "Which limits, and why these?" in (tmp_path / "index.html").read_text()

@@ -83,7 +83,7 @@ def _matters(view: View, chosen: list[Number]) -> list[Matter]:
 
 def _matter(mine: list[Number]) -> Matter:
     first = mine[0]
-    limits = {numbers.limit(n.limit) for n in mine}
+    limits = {estimate_format.limit(n) for n in mine}
     return Matter(
         gate=first.gate,
         title=first.gate_title,
