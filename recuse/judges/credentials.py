@@ -12,7 +12,6 @@ from urllib.parse import urlsplit
 from recuse.judges import wire
 from recuse.schema import Judge, RecuseError, Request
 
-
 SHORTEST = 8  # a shorter value is found in ordinary words
 
 

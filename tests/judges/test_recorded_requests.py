@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,6 +12,7 @@ from recuse.cassettes import Library, request_key
 from recuse.elicit import plan
 from recuse.fingerprints import headers
 from recuse.panels import load_panel
+from recuse.schema import Judge
 from recuse.tasks import load_task
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -36,3 +39,19 @@ def test_every_planned_request_has_its_answer(name: str) -> None:
             library.expect(planned.calls, headers(panel, planned))
     coverage = library.coverage()
     assert (len(coverage.missing), coverage.stale, coverage.damaged) == (0, (), ())
+
+
+def test_what_shows_in_no_request_shows_in_the_header_of_the_cassette() -> None:
+    """A header may change what is answered, and is no part of a request's key."""
+    panel = load_panel(ROOT / "fixtures" / "panels" / "published.toml")
+    task = load_task(ROOT / "fixtures" / "tasks" / "merchant_risk")
+    name, judge = next(iter(panel.judges.items()))
+
+    def fingerprint(changed: Judge) -> dict[str, Any]:
+        planned = plan("published", task, "rubric", {name: changed}, identify=request_key, repeats=1)
+        return dict(next(iter(headers(panel, planned).values()))["fingerprint"])
+
+    plain = fingerprint(judge)
+    described = fingerprint(dataclasses.replace(judge, headers={"x-beta": "1"}, omit=("temperature",)))
+    assert described == plain | {"headers": {"x-beta": "1"}, "omit": ["temperature"], "temperature": None}
+    assert "headers" not in plain
