@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from recuse.key_shapes import without_keys
+from recuse.sanitize import visible
 
 LONGEST = 400
 
@@ -41,7 +41,7 @@ def is_bad_key(status: int, payload: Any) -> bool:
 
 
 def words(body: bytes, secrets: Iterable[str] = ()) -> str:
-    """The provider's own error text on one line, without secrets and control characters; empty where there is none.
+    """The provider's own error text on one line, without secrets, invisible characters spelled out; empty where there is none.
 
     Known shapes: {"error": {"message", "param"}} (OpenAI, Anthropic, Google, Azure), the same in a list (Google),
     {"error": text}, {"message": text} (AWS), {"detail": text or faults} (FastAPI); else the text of the page.
@@ -50,8 +50,7 @@ def words(body: bytes, secrets: Iterable[str] = ()) -> str:
     text = _message(payload) if payload is not None else _page(body)
     for secret in sorted(filter(None, secrets), key=len, reverse=True):
         text = text.replace(secret, "[secret]")
-    plain = "".join(" " if unicodedata.category(c) in ("Cc", "Zl", "Zp") else c for c in without_keys(text))
-    line = " ".join("".join(c for c in plain if unicodedata.category(c) not in ("Cf", "Cs", "Co", "Cn")).split())
+    line = " ".join(visible(without_keys(text)).split())
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
 
 

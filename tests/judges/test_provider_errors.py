@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recuse.judges.provider_errors import LONGEST, is_used_up, parsed, words
+from recuse.sanitize import visible
 
 KEY = "canary-9d2f6c81e4"
 
@@ -59,9 +60,9 @@ def test_a_key_is_not_repeated(text: str) -> None:
     assert not any(part in said for part in ("canary", "abc123", "wxyz"))
 
 
-def test_what_moves_a_terminal_is_taken_out() -> None:
-    text = "a\x1b]0;title\x07b\x9b31mc\u202ed\u2028e\nf\u200bg"
-    assert words(json.dumps({"error": text}).encode()) == "a ]0;title b 31mcd e fg"
+def test_what_moves_a_terminal_is_spelled_out() -> None:
+    text = "a\x1b]0;title\x07b\u202ed\ne"
+    assert words(json.dumps({"error": text}).encode()) == "a⟦U+001B⟧]0;title⟦U+0007⟧b⟦U+202E⟧d e"
 
 
 def test_a_long_text_is_cut() -> None:
@@ -78,5 +79,6 @@ def test_a_long_text_is_cut() -> None:
 def test_whatever_comes_can_be_shown(body: bytes, status: int) -> None:
     said = words(body, ["x"])
     assert len(said) <= LONGEST
-    assert said.isprintable()
+    assert said == visible(said)
+    assert "\n" not in said
     assert isinstance(is_used_up(status, parsed(body)), bool)
