@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 
 from recuse.configuration import ConfigurationError, Table, parse, read_toml
 from recuse.judges import wire
-from recuse.judges.description import check_description
+from recuse.judges.description import check_description, check_headers
 from recuse.key_shapes import SECRET_NAMES, looks_like_a_key
 from recuse.naming import checked_distinct, checked_name
 from recuse.protocols import protocol
@@ -69,6 +69,7 @@ class JudgeTable(Table):
             wire(self.wire)
             check_no_keys(self)
             check_description(self.parameters, self.rename, tuple(self.omit))
+            check_headers(self.headers, self.headers_env)
         except RecuseError as error:
             raise ValueError(str(error)) from None  # told with the place in the file
         if any(mark in self.base_url for mark in "@?#"):  # not shown, here and below: it may hold a secret

@@ -10,7 +10,8 @@ order, so a parameter is named as it is sent and always wins. Fields inside fiel
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -72,9 +73,25 @@ def check_description(parameters: Mapping[str, Any], rename: Mapping[str, str], 
         )
     if "model" in given:
         raise RecuseError("model: set the judge's `model` instead, so that the report names what was asked")
+    try:
+        canonical(parameters)
+    except (TypeError, ValueError):
+        raise RecuseError(
+            "parameters: JSON holds text, finite numbers, true and false, lists and tables; no dates"
+        ) from None
     for name, only in SINGLE.items():
         if _values(parameters, name) - {only}:
             raise RecuseError(f"{name}: one whole answer is read per call, so it can only be {json.dumps(only)}")
+
+
+def check_headers(headers: Mapping[str, str], names: Iterable[str]) -> None:
+    """`RecuseError` for headers that cannot be sent, or that are not for a panel file to set (`names` included)."""
+    for name in (*headers, *names):
+        if not re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", name) or name.lower().startswith(OURS):
+            raise RecuseError(f"headers: {name!r} is no header that can be set here")
+    for name, value in headers.items():
+        if not re.fullmatch(r"[\x20-\x7e]+", value):
+            raise RecuseError(f"headers: the value of {name} must be printable ASCII")
 
 
 def strict_schema(schema: Mapping[str, Any], without: frozenset[str]) -> dict[str, Any]:
@@ -90,6 +107,9 @@ def strict_schema(schema: Mapping[str, Any], without: frozenset[str]) -> dict[st
         found["type"] = "string" if all(isinstance(value, str) for value in schema["enum"]) else "number"
     return found
 
+
+OURS = ("x-recuse-", "content-length", "transfer-encoding", "host", "connection")
+"""Beginnings of headers that say which call this is and where it ends."""
 
 LENGTHS = frozenset({"minLength", "maxLength"})
 """Not among the keywords that OpenAI's structured outputs list as supported."""

@@ -41,7 +41,7 @@ def is_bad_key(status: int, payload: Any) -> bool:
 
 
 def words(body: bytes, secrets: Iterable[str] = ()) -> str:
-    """The provider's own error text on one line, without secrets, invisible characters spelled out; empty where there is none.
+    """The provider's own error text on one line, without secrets, invisible characters spelled out; may be empty.
 
     Known shapes: {"error": {"message", "param"}} (OpenAI, Anthropic, Google, Azure), the same in a list (Google),
     {"error": text}, {"message": text} (AWS), {"detail": text or faults} (FastAPI); else the text of the page.

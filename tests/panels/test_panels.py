@@ -67,6 +67,12 @@ def test_a_sound_file_gives_its_judges_in_order(panel_file: PanelFile) -> None:
             "parameters = { stream = true }",
             "stream: one whole answer is read per call, so it can only",
         ),
+        ("timeout_s = 30", "parameters = { since = 2026-01-01 }", "parameters: JSON holds text, finite numbers"),
+        ("timeout_s = 30", "parameters = { top_p = nan }", "parameters: JSON holds text, finite numbers"),
+        ("timeout_s = 30", 'headers = { "a b" = "1" }', "headers: 'a b' is no header that can be set here"),
+        ("timeout_s = 30", 'headers = { x-recuse-repeat = "1" }', "headers: 'x-recuse-repeat' is no header"),
+        ("timeout_s = 30", 'headers_env = { Host = "HOST" }', "headers: 'Host' is no header that can be set here"),
+        ("timeout_s = 30", 'headers = { x-team = "a\\nb" }', "headers: the value of x-team must be printable ASCII"),
         ("timeout_s = 30", "parameters = { n = 2 }", "n: one whole answer is read per call, so it can only be 1"),
         (
             "timeout_s = 30",
