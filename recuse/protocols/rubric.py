@@ -11,7 +11,7 @@ from typing import Any
 
 from recuse.protocols import reading, wording
 from recuse.ratings.scale import Numeric, Ordinal, Scale
-from recuse.schema import Item, Judge, Judgement, Prompt, RecuseError, Reply
+from recuse.schema import Item, Judge, Judgement, Prompt, Reply
 from recuse.tasks import Task
 
 OFFERS = "scores"
@@ -63,6 +63,9 @@ def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> li
         answer = reading.json_value(reply, dict)
     except reading.Unreadable as failure:
         return reading.all_failed(criteria, failure)
+    plain = _all_scores(answer, criteria, scales, task.scale)
+    if plain is not None:
+        return plain
     return [_one(answer, name, scales.get(name), task.scale) for name in criteria]
 
 
@@ -72,6 +75,24 @@ def author_label(task: Task, target: str, condition: str) -> str:
     if condition == "attributed":
         return str(about.get("label", target))
     return str(about.get("anonymous", f"Author {list(task.targets).index(target) + 1}"))
+
+
+def _all_scores(
+    answer: dict[str, Any], criteria: Sequence[str], scales: Mapping[str, Scale], usual: tuple[float, float]
+) -> list[Judgement] | None:
+    """The rows of a reply in which every score is a number of its scale, as nearly all are; None for any other, which
+    `_one` looks at part by part."""
+    rows = []
+    try:
+        for name in criteria:
+            scale = scales.get(name)
+            value, (low, high) = (answer[name], usual) if scale is None else (answer[name]["score"], scale.ends)
+            if (type(value) is not int and type(value) is not float) or not low <= value <= high:
+                return None
+            rows.append(Judgement(name, float(value)))
+    except (KeyError, TypeError):
+        return None
+    return None if any(isinstance(scale, Ordinal) for scale in scales.values()) else rows
 
 
 def _one(answer: object, criterion: str, scale: Scale | None, usual: tuple[float, float]) -> Judgement:
