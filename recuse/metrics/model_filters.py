@@ -52,8 +52,8 @@ def reply_blocks(ratings: Ratings) -> Blocks:
                                   on=["item", "target", "gave"])  # fmt: skip
     if given.empty:
         raise RecuseError(
-            "none of the answers to these texts was shown to the filter; its texts say of (the graded item), target and "
-            "gave (the score or option), and these must be those of the ratings"
+            "none of the answers to these texts was shown to the filter; its texts say of (the graded item), target "
+            "and gave (the score or option), and these must be those of the ratings"
         )
     rows = given.merge(flags, on=["shown", "target"], how="left", validate="many_to_many")
     attack, keys = rows["attack"].astype(bool), ["defence", "judge", *levels_of(ratings), "item", "target"]
