@@ -27,7 +27,17 @@ if TYPE_CHECKING:
 
     from recuse.ratings.ratings import Ratings
 
-__all__ = ["CHOICES", "PAIRED", "PairArray", "both_orders", "from_scores", "pair_array", "verdicts_of"]
+__all__ = [
+    "CHOICES",
+    "PAIRED",
+    "PairArray",
+    "both_orders",
+    "codes_of",
+    "from_scores",
+    "pair_array",
+    "repeated_over",
+    "verdicts_of",
+]
 
 Floats = NDArray[np.float64]
 
@@ -65,14 +75,24 @@ def both_orders(verdicts: pd.DataFrame) -> pd.DataFrame:
     return pairs.assign(ab=by_order[0], ba=by_order[1], won=won)
 
 
+def repeated_over(ratings: Ratings) -> dict[str, Any]:
+    """What a repetition would draw anew, as an estimate says it: clusters under their name where pairs share something,
+    items where they share nothing."""
+    texts = ratings.texts
+    shared = texts is not None and "cluster" in texts and bool((texts["cluster"] != texts["item"]).any())
+    return {"over": "clusters" if shared else "items", "clusters": ratings.clusters}
+
+
 @dataclass(frozen=True, eq=False)
 class PairArray:
     """Who won each pair, by whose choice: `won` (judges, pairs) is a's mean credit over labels and repeats, both orders
     averaged as in `both_orders`, and `people` (pairs,) people's, in whichever order they were asked; NaN without one.
-    `asked` (judges, pairs) marks what has rows. `items`, `clusters`, `a`, `b` (pairs,) are names."""
+    `asked` (judges, pairs) marks what has rows. `items`, `clusters`, `a`, `b` (pairs,) are names; `questions` (pairs,)
+    is what the two texts answer: texts of one name and one question are one text."""
 
     judges: tuple[str, ...]
     items: NDArray[Any]
+    questions: NDArray[Any]
     clusters: NDArray[Any]
     a: NDArray[Any]
     b: NDArray[Any]
@@ -84,6 +104,27 @@ class PairArray:
         """Shape (pairs,): 1 where the text is a, -1 where it is b, 0 where it takes no part."""
         side: NDArray[np.intp] = (self.a == text).astype(np.intp) - (self.b == text)
         return side
+
+    def cluster_codes(self) -> NDArray[np.intp]:
+        """The clusters as numbers, shape (pairs,)."""
+        return codes_of(self.clusters)
+
+    def beyond_peers(self) -> Floats:
+        """Each judge's credit for a less the mean of the other judges' on the same pair, shape (judges, pairs); NaN
+        where there is no other."""
+        there = np.isfinite(self.won)
+        known = np.where(there, self.won, 0.0)
+        others = there.sum(axis=0) - there
+        peers = np.divide(known.sum(axis=0) - known, others, out=np.full(there.shape, np.nan), where=others > 0)
+        beyond: Floats = self.won - peers
+        return beyond
+
+
+def codes_of(names: NDArray[Any]) -> NDArray[np.intp]:
+    """Names as numbers in order of first appearance."""
+    import pandas as pd
+
+    return np.asarray(pd.factorize(names)[0], dtype=np.intp)
 
 
 def pair_array(ratings: Ratings) -> PairArray:
@@ -187,7 +228,7 @@ def _chosen(ratings: Ratings) -> PairArray:
     people = _means(items.get_indexer(pd.Index(persons["item"])), persons["won"].to_numpy(dtype=float), shape[1])
     won = _means(cells, mine["won"].to_numpy(dtype=float), shape[0] * shape[1]).reshape(shape)
     names, clusters, a, b = (named[name].to_numpy(dtype=object) for name in ("item", "cluster", "a", "b"))
-    return PairArray(judges, names, clusters, a, b, won, asked, people)
+    return PairArray(judges, names, clusters, clusters, a, b, won, asked, people)
 
 
 def _means(cells: NDArray[Any], values: Floats, size: int) -> Floats:
@@ -215,5 +256,6 @@ def _decided(ratings: Ratings) -> PairArray:
     clusters = np.array(array.clusters, dtype=object)[item]
     pairs = names[item] + "." + targets[one] + "~" + targets[other]
     return PairArray(
-        array.judges, pairs, clusters, targets[one], targets[other], won[judged], asked[:, item, pair][judged], people
-    )
+        array.judges, pairs, names[item], clusters, targets[one], targets[other], won[judged],
+        asked[:, item, pair][judged], people,
+    )  # fmt: skip
