@@ -14,10 +14,10 @@ from recuse.cassettes import record_format
 from recuse.cassettes.cell_cassette import SUFFIX, check_distinct, checked_cell
 from recuse.cassettes.index import CassetteError, CellIndex, index_of, read_requests
 from recuse.cassettes.matching import request_key
-from recuse.cassettes.redaction import key_shapes_in
 from recuse.cassettes.response_filter import reason_to_drop
 from recuse.cassettes.storage import DAMAGED, SUPERSEDED, canonical_bytes, salvaged
 from recuse.cassettes.writer import replace_file
+from recuse.key_shapes import key_shapes_in
 from recuse.schema import PROVENANCES, RecuseError, Request
 
 LARGEST_MB = 40.0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import re
 from collections.abc import Iterable
 from urllib.parse import quote, quote_plus
 
@@ -12,21 +11,6 @@ from recuse.schema import RecuseError
 
 PLACEHOLDER = "[secret]"
 SHORTEST = 8
-
-KEY_SHAPES = {
-    "an OpenAI or Anthropic style key": re.compile(rb"\bsk-(?:ant-|proj-|or-)?[A-Za-z0-9_-]{20,}"),
-    "a Google API key": re.compile(rb"\bAIza[A-Za-z0-9_-]{35}"),
-    "an xAI key": re.compile(rb"\bxai-[A-Za-z0-9]{20,}"),
-    "a Perplexity key": re.compile(rb"\bpplx-[A-Za-z0-9]{20,}"),
-    "a Groq key": re.compile(rb"\bgsk_[A-Za-z0-9]{20,}"),
-    "a Hugging Face token": re.compile(rb"\bhf_[A-Za-z0-9]{30,}"),
-    "a GitHub token": re.compile(rb"\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,})"),
-    "an AWS access key": re.compile(rb"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
-    "a bearer token": re.compile(rb"\b[Bb]earer +[A-Za-z0-9._~+/-]{20,}"),
-    "a private key": re.compile(rb"-----BEGIN [A-Z ]*PRIVATE KEY-----"),
-    "a JSON web token": re.compile(rb"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
-}
-"""What credentials of common providers look like; `check` searches committed cassettes for them."""
 
 
 class Secrets:
@@ -73,11 +57,6 @@ class Secrets:
         except (ValueError, RecursionError):
             return data
         return self.clean(plain) if self.found_in(plain) else data
-
-
-def key_shapes_in(data: bytes) -> list[str]:
-    """Which kinds of credentials `data` seems to contain."""
-    return [kind for kind, shape in KEY_SHAPES.items() if shape.search(data)]
 
 
 def _spellings(value: str) -> list[bytes]:
