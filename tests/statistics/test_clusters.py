@@ -46,9 +46,9 @@ def test_mean_agrees_with_statsmodels():
 
 
 @pytest.mark.parametrize("values", [[], [2.0], [2.0, 3.0]])
-def test_one_story_says_nothing(values):
+def test_one_cluster_says_nothing(values):
     law = clusters.clustered_mean(values, ["p"] * len(values))
-    assert law.undefined == "one story says nothing about the next"
+    assert law.undefined == "one cluster says nothing about the next"
     assert all(math.isnan(end) for end in law.interval(0.95))
     assert law.p_value(0, "above") == 1
 
@@ -56,7 +56,7 @@ def test_one_story_says_nothing(values):
 def test_a_constant_has_a_mean_and_no_interval():
     law = clusters.clustered_mean([0.1] * 6, [1, 1, 2, 2, 3, 3])
     assert law.value == pytest.approx(0.1)
-    assert "no story differs" in law.undefined
+    assert "no cluster differs" in law.undefined
 
 
 # --------------------------------------------------------------------------- bounded means
@@ -166,6 +166,7 @@ def test_slope_through_the_origin_agrees_with_refits_by_statsmodels(jackknife):
     assert (law.value, law.se) == pytest.approx(jackknife(y, np.column_stack([x, z]), groups))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("unequal", "least", "sandwich"), [(0.0, 0.93, (0.92, 0.95)), (1.0, 0.90, (0.78, 0.87))])
 def test_intervals_of_a_slope_hold_it(unequal, least, sandwich):
     """2,000 samples of 12 stories of three texts, the spread of x alike in all stories or, on the log scale, with an SD
