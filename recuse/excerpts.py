@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from recuse.schema import Call, Judgement, Reply
 
 if TYPE_CHECKING:
-    from recuse.elicit import Plan
+    from recuse.plan import Plan
 
 __all__ = ["Excerpts"]
 

@@ -19,6 +19,7 @@ from recuse.fingerprints import headers
 from recuse.gates import Gates
 from recuse.panel_ratings import panel_ratings
 from recuse.panels import Panel, load_panel
+from recuse.plan import Plan, levels_asked, make_plan
 from recuse.protocols import called
 from recuse.protocols import protocol as known_protocol
 from recuse.protocols.facts import facts_of
@@ -161,7 +162,7 @@ class Suite:
             if task not in (None, table.name):
                 continue
             named = [name for name in table.protocols if protocol in (None, name)]
-            fitting = [name for name in named if known_protocol(name).OFFERS == kind or protocol is not None]
+            fitting = [name for name in named if kind == known_protocol(name).OFFERS or protocol is not None]
             for name in fitting:
                 here = Asked(panel.name, table.name, name)
                 if wanting := offers.missing(needs, offers.offered(self.design(here))):
@@ -189,7 +190,7 @@ class Suite:
         for item in items:
             texts[item.target] = texts.get(item.target, 0) + 1
             sharing.setdefault(item.id, set()).add(item.target)
-        varied = elicit.levels_asked(how, asked.protocol, table.factors.get(asked.protocol, {}))
+        varied = levels_asked(how, asked.protocol, table.factors.get(asked.protocol, {}))
         wrote = panel.own(list(task.targets))
         return offers.Design(
             kind=how.OFFERS,
@@ -207,7 +208,7 @@ class Suite:
             beside=frozenset(known_protocol(name).OFFERS for name in table.protocols if name != asked.protocol),
         )
 
-    def plan(self, asked: Asked) -> elicit.Plan:
+    def plan(self, asked: Asked) -> Plan:
         """The calls of one protocol; `RecuseError` if the panel does not have it."""
         panel = self.panels[asked.panel]
         table = panel.task(asked.task)
@@ -216,7 +217,7 @@ class Suite:
                 f"{panel.path}: panel {panel.name} does not elicit {asked.task} by {asked.protocol}; it has "
                 f"{', '.join(table.protocols)}"
             )
-        return elicit.plan(
+        return make_plan(
             asked.panel,
             self.task_of(asked),
             asked.protocol,
@@ -267,7 +268,7 @@ class Suite:
         authors = self.panels[asked.panel].own(list(self.task(asked.task).targets))
         return panel_ratings(plan, elicited.table, authors=authors, beside=beside)
 
-    def _elicited(self, asked: Asked, plan: elicit.Plan) -> tuple[elicit.Elicited, dict[str, Any]]:
+    def _elicited(self, asked: Asked, plan: Plan) -> tuple[elicit.Elicited, dict[str, Any]]:
         """Read from the cassettes, here or by another worker of this run."""
         if self.shared is None or self.mode != "replay":
             return self._read(asked, plan)
@@ -276,7 +277,7 @@ class Suite:
         name = content_hash(sources, str(asked))
         return SharedReplay(self.shared).get(name, lambda: self._read(asked, plan))
 
-    def _read(self, asked: Asked, plan: elicit.Plan) -> tuple[elicit.Elicited, dict[str, Any]]:
+    def _read(self, asked: Asked, plan: Plan) -> tuple[elicit.Elicited, dict[str, Any]]:
         library = self._library(asked.panel)
         coverage = library.expect(plan.calls, headers(self.panels[asked.panel], plan))
         if self.mode != "replay" and self._is_wanting(asked, coverage):
@@ -314,7 +315,7 @@ class Suite:
                 if stop_at_first:
                     return
 
-    def _to_record(self, asked: Asked) -> elicit.Plan:
+    def _to_record(self, asked: Asked) -> Plan:
         """The plan of the judges that are shown: choosing judges chooses whom to pay."""
         plan = self.plan(asked)
         return plan.without(set(plan.judges) - self.shown) if self.shown else plan
@@ -345,7 +346,7 @@ class Suite:
         return self._libraries[panel]
 
     def _account(
-        self, plan: elicit.Plan, library: Library, elicited: elicit.Elicited, left_out: Iterable[str]
+        self, plan: Plan, library: Library, elicited: elicit.Elicited, left_out: Iterable[str]
     ) -> dict[str, Any]:
         cells = {call.cell for call in plan.calls}
         unused = [found for found in library.unused() if found.cell in cells]

@@ -17,7 +17,7 @@ from recuse.ratings.scale import Numeric, Ordinal, Scale
 from recuse.schema import Item, RecuseError
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 
 RESERVED = frozenset({"task", "author_label"})

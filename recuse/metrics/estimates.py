@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.schema import Estimate, RecuseError, Distribution
+from recuse.schema import Distribution, Estimate, RecuseError
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -136,9 +136,10 @@ def test_evals_need_no_extra():
     assert undeclared(used, declared()) == set()
 
 
-def test_tests_and_tools_import_what_the_test_extra_declares():
-    files = [p for folder in ("tests", "tools") for p in (ROOT / folder).rglob("*.py") if "skeleton" not in p.parts]
-    ours = {"recuse", "tools", *(path.stem for path in files)}
+def test_tests_and_makers_of_fixtures_import_what_the_test_extra_declares():
+    folders = (ROOT / "tests", ROOT / "fixtures")
+    files = [path for folder in folders for path in folder.rglob("*.py") if "skeleton" not in path.parts]
+    ours = {"recuse", "fixtures", *(path.stem for path in files)}
     used = {name.split(".")[0] for path in files for name in imports_of(path)} - sys.stdlib_module_names - ours
     assert undeclared(used - {"compression"}, declared("test")) == set()  # of the standard library from Python 3.14
 

@@ -1,7 +1,7 @@
 """Asks the position and self-preference questions of verdicts made elsewhere: the PRD data (Li, Patel and Du 2024,
 arXiv:2307.02762, MIT), which this repository does not hold.
 
-    python -m tools.examine_prd prd_vicuna80_long.csv.gz
+    python tests/known_answers/examine_prd.py prd_vicuna80_long.csv.gz
 
 The file has one verdict a line: reviewer, first, second (the authors in the order shown), question, rep, score (1 the
 first wins, 2 the second, 3 a tie) and the file it came from. Reviewer "human" is a person per `rep`.
@@ -25,7 +25,7 @@ DUPLICATED = ("answer-gpt35-", "answer-gpt4-")  # two files that were stored twi
 
 def main() -> None:
     if len(sys.argv) != 2:
-        raise SystemExit("usage: python -m tools.examine_prd prd_vicuna80_long.csv.gz")
+        raise SystemExit("usage: python tests/known_answers/examine_prd.py prd_vicuna80_long.csv.gz")
     ratings = read(Path(sys.argv[1]))
     print(f"{len(ratings.table)} verdicts, {ratings.table['item'].nunique()} pairs")
     for measure in (

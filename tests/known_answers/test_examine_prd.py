@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import examine_prd
 import pytest
 
 from recuse.metrics import calibration, position, win_rates
-from tools import examine_prd
 
 QUESTIONS = (1, 2, 3)
 FIRST, SECOND, TIE = 1, 2, 3
