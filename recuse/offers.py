@@ -10,13 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from recuse.ratings.factors import LEVELS
 from recuse.schema import RecuseError
 
+if TYPE_CHECKING:
+    from recuse.ratings import Ratings
+
 __all__ = [
-    "KINDS", "NEEDS", "Design", "Need", "check_needs", "has_lengths", "has_neutral_texts", "kind_of", "missing", "offered",
-    "unlock",
+    "KINDS", "NEEDS", "Design", "Need", "check_needs", "design_of", "has_lengths", "has_neutral_texts", "kind_of",
+    "missing", "offered", "unlock",
 ]  # fmt: skip
 
 
@@ -89,6 +93,29 @@ class Design:
     common_items: bool = False  # whether some item has texts by several targets
     neutral_texts: bool = False  # whether an author and a peer meet on a text that neither wrote (`has_neutral_texts`)
     beside: frozenset[str] = field(default_factory=frozenset)  # kinds that other protocols of the task offer
+
+
+def design_of(ratings: Ratings, kind: str = "scores") -> Design:
+    """The design that ratings turned out to have: what can be asked of a table, wherever it comes from.
+
+    `kind` is what its rows are. Whether scores can be averaged is asked of all headline criteria.
+    """
+    table = ratings.table[ratings.table["kind"] == "judge"]
+    texts = table[["item", "target"]].drop_duplicates()
+    judgement = ["rater", "item", "target", "criterion", *ratings.factors]
+    return Design(
+        kind=kind,
+        judges=len(ratings.judges),
+        texts_per_target=int(texts["target"].value_counts().max()) if len(texts) else 0,
+        repeats=int(table.groupby(judgement, sort=False, observed=True).size().max()) if len(table) else 0,
+        levels={factor: ratings.levels(factor) for factor in ratings.factors},
+        authors=any(target in ratings.targets for target in ratings.own().values()),
+        parts=bool(ratings.parts),
+        people=bool(ratings.persons) or ratings.people is not None,
+        reference=ratings.reference is not None,
+        numbers=all(ratings.scales[name].counts for name in ratings.headline),
+        beside=frozenset(name for name in KINDS if name != kind and ratings.beside(name) is not None),
+    )
 
 
 def offered(design: Design) -> frozenset[str]:
