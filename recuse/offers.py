@@ -110,6 +110,8 @@ def design_of(ratings: Ratings, kind: str = "scores") -> Design:
         repeats=int(table.groupby(judgement, sort=False, observed=True).size().max()) if len(table) else 0,
         levels={factor: ratings.levels(factor) for factor in ratings.factors},
         authors=any(target in ratings.targets for target in ratings.own().values()),
+        common_items=bool(texts["item"].duplicated().any()),
+        neutral_texts=has_neutral_texts(ratings.judges, ratings.targets, ratings.own()),
         parts=bool(ratings.parts),
         people=bool(ratings.persons) or ratings.people is not None,
         reference=ratings.reference is not None,

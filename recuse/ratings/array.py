@@ -212,7 +212,7 @@ def numbers(ratings: Ratings, rows: pd.DataFrame) -> Floats:
     """The usable values of rows of the one criterion, on the ascending scale; NaN where there is none."""
     usable = rows["status"].eq("ok")
     values = ratings.scale.numbers(rows["score"].where(usable), rows["response"].where(usable))
-    found: Floats = values.to_numpy(dtype=float)
+    found: Floats = np.asarray(values, dtype=float)
     return found
 
 

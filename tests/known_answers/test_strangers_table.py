@@ -43,6 +43,7 @@ def questions() -> Iterator[tuple[str, Any, list[str]]]:
 
 QUESTIONS = {name: (test, needs) for name, test, needs in questions()}
 STABILITY, CONSENSUS, PEOPLE = "test_score_stability", "test_consensus_deviation", "test_human_alignment"
+OWN = "test_self_preference"
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +80,8 @@ def answer(ratings: Ratings, question: str, metric: str, **subject: str) -> Esti
 
 
 def test_what_the_table_offers(ratings: Ratings) -> None:
-    assert offered(design_of(ratings)) == {"scores", "peers", "authors", "items", "people", "numbers"}
+    there = {"scores", "peers", "authors", "items", "common_items", "neutral_texts", "people", "numbers"}
+    assert offered(design_of(ratings)) == there
 
 
 @pytest.mark.parametrize(
@@ -147,6 +149,26 @@ def test_self_preference_where_authors_are_known(ratings: Ratings, criterion: st
     estimate = found.of(judge="kin", criterion=criterion)
     assert estimate.value == pytest.approx(value)
     assert estimate.low < value < estimate.high
+
+
+@pytest.mark.parametrize(
+    ("criterion", "controlled", "received", "n"),
+    [
+        # tickets 2 to 29 have all four scores: on its own text +1 on the 14 even ones, on the other's -1 on five
+        ("helpfulness", 14 / 28 + 5 / 28, 14 / 28, 28),
+        ("safe", 5 / 29, 5 / 29, 29),  # ticket 0 was refused; the other's text gets what `neutral` gives it
+    ],
+)
+def test_own_text_on_the_same_tickets(
+    ratings: Ratings, criterion: str, controlled: float, received: float, n: int
+) -> None:
+    """`kin` against `neutral`, which wrote neither text, on tickets that both bots answered."""
+    own = answer(ratings, f"{OWN}.test_self_preference", "own_text", judge="kin", criterion=criterion)
+    assert (own.value, own.n, own.n_excluded) == (pytest.approx(controlled), n, 30 - n)
+    question, subject = f"{OWN}.test_published_comparisons", {"judge": "kin", "criterion": criterion}
+    against = answer(ratings, question, "self_minus_received", **subject)
+    assert (against.value, against.n) == (pytest.approx(received), n)
+    assert own.span == (4.0 if criterion == "helpfulness" else 1.0)
 
 
 @pytest.mark.parametrize(
