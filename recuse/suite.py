@@ -185,8 +185,10 @@ class Suite:
         judges = panel.judges_of(asked.task)
         items = how.items(task, next(iter(judges.values()))) if judges else ()
         texts: dict[str, int] = {}
+        sharing: dict[str, set[str]] = {}
         for item in items:
             texts[item.target] = texts.get(item.target, 0) + 1
+            sharing.setdefault(item.id, set()).add(item.target)
         varied = elicit.levels_asked(how, asked.protocol, table.factors.get(asked.protocol, {}))
         wrote = panel.own(list(task.targets))
         return offers.Design(
@@ -196,6 +198,8 @@ class Suite:
             repeats=table.repeats.get(asked.protocol) or how.REPEATS,
             levels={called(how, factor): levels for factor, levels in varied.items()},
             authors=any(judge in wrote and (not self.shown or judge in self.shown) for judge in judges),
+            common_items=any(len(targets) > 1 for targets in sharing.values()),
+            neutral_texts=offers.has_neutral_texts(judges, texts, wrote),
             lengths=bool(items) and offers.has_lengths(facts_of(how, task, items[0])),
             parts=bool(getattr(how, "parts", lambda task: ())(task)),
             people="people" in task.data,
