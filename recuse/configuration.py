@@ -1,14 +1,30 @@
-"""Reads the TOML files of a Recuse repo and says which file, table and key is wrong, and what would be right."""
+"""Reads the TOML files of a Recuse repo and says, for every fault in one, its line and key, and what would be right.
+
+    file = TomlFile(Path("fixtures/panels/published.toml"))
+    panel = file.parse(PanelTable)      # None if it has a fault
+    file.check()                        # raises ConfigurationError with every fault of the file
+
+What is expected of a key stands beside it in the model, as its description: Field(description="a date, e.g. ...").
+"""
 
 from __future__ import annotations
 
+import difflib
+import re
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic.fields import FieldInfo
 
 from recuse.schema import RecuseError
+
+__all__ = ["ConfigurationError", "Table", "TomlFile", "did_you_mean", "parse", "read_toml"]
+
+Place = tuple[int | str, ...]
+"""Where something stands in a file: ("judge", 0, "model")."""
 
 
 class Table(BaseModel):
@@ -25,6 +41,7 @@ class ConfigurationError(RecuseError):
 
 
 def read_toml(path: Path) -> dict[str, Any]:
+    """The file's tables. Raises `ConfigurationError` for a file that is missing, not UTF-8 or not TOML."""
     try:
         return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
     except FileNotFoundError:
@@ -37,32 +54,158 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise ConfigurationError(f"{path}: not valid TOML: {error}") from None
 
 
-def parse(model: type[T], data: Any, path: Path, place: str = "") -> T:
-    """`data` as a `model`; every fault on a line of its own, with its dotted place in the file."""
-    try:
-        return model.model_validate(data)
-    except ValidationError as error:
-        lines = [f"  {_dotted(place, fault['loc'])}: {_plain(model, fault)}" for fault in error.errors()]
-        raise ConfigurationError(f"{path}: {len(lines)} fault(s)\n" + "\n".join(lines)) from None
+def parse(model: type[T], data: Any, path: Path) -> T:
+    """`data`, read from `path`, as a `model`. Raises `ConfigurationError` with every fault on a line of its own."""
+    file = TomlFile(path, data)
+    found = file.parse(model)
+    file.check()
+    assert found is not None
+    return found
 
 
-def _dotted(place: str, location: tuple[int | str, ...]) -> str:
-    text = place
-    for part in location:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
-    return text or "(top level)"
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The sentence " Did you mean x?" where a known name is close, else nothing."""
+    close = difflib.get_close_matches(name, list(known), n=1)
+    return f" Did you mean {close[0]}?" if close else ""
 
 
-def _plain(model: type[BaseModel], fault: Any) -> str:
-    if fault["type"] == "extra_forbidden" and len(fault["loc"]) == 1:
-        return f"unknown key; known here: {', '.join(sorted(f.alias or n for n, f in model.model_fields.items()))}"
+class TomlFile:
+    """One file: hands out its tables as models, gathers every fault in them, and tells them all at once."""
+
+    def __init__(self, path: Path, data: Any = None) -> None:
+        self.path = path
+        self.data = read_toml(path) if data is None else data
+        self._faults: list[tuple[Place, str]] = []
+
+    def parse(self, model: type[T], *place: int | str) -> T | None:
+        """The table at `place` (without one, the whole file) as a `model`; None where it has faults, which are kept."""
+        try:
+            return model.model_validate(_value_at(self.data, place))
+        except ValidationError as error:
+            for fault in error.errors(include_url=False):
+                self.fault(*_explained(model, fault, self.data, place))
+            return None
+
+    def fault(self, place: Place, text: str) -> None:
+        """Keep a fault; the same one is kept once."""
+        if (place, text) not in self._faults:
+            self._faults.append((place, text))
+
+    def check(self) -> None:
+        """Raises `ConfigurationError` if any fault was kept."""
+        if self._faults:
+            lines = _line_numbers(self.path)
+            faults = [f"  {_where(place, lines)}: {text}" for place, text in self._faults]
+            raise ConfigurationError(f"{self.path}: {len(faults)} fault(s)\n" + "\n".join(faults))
+
+
+# --------------------------------------------------------------------------- what is wrong
+
+
+def _explained(model: type[BaseModel], fault: Any, data: Any, start: Place) -> tuple[Place, str]:
+    """Place and text of one of pydantic's errors, which reports a key once per type it could have had."""
+    inner: Place = tuple(fault["loc"])
+    owner, field, depth = _field_at(model, inner)
+    missing = fault["type"] == "missing" and isinstance(inner[-1], str)  # else an entry of a list, which is too short
+    place = (*start, *_written(_value_at(data, start), inner, keep_last=missing))
     if fault["type"] == "extra_forbidden":
-        return "unknown key"
-    if fault["type"] == "missing":
-        return "required, but missing"
+        known = sorted(f.alias or n for n, f in owner.model_fields.items())
+        return place, f"unknown key; known here: {', '.join(known)}.{did_you_mean(str(inner[-1]), known)}"
     if fault["type"] == "value_error":  # our own sentence, which says what arrived; the input would be the whole table
-        return str(fault["ctx"]["error"])
-    return f"{fault['msg']} (got {fault['input']!r})"
+        return place, str(fault["ctx"]["error"])
+    if fault["type"] == "model_type":
+        return place, f"must be a table of its own, [{place[-1] if place else ''}]; it is {fault['input']!r}"
+    expected = field.description if field is not None else None
+    if missing:
+        return place, f"required, but missing{f': give {expected}' if expected else ''}"
+    if expected:
+        whole = place[: len(start) + depth]
+        return whole, f"must be {expected}; it is {_value_at(data, whole)!r}"
+    return place, f"{fault['msg']} (got {fault['input']!r})"
+
+
+def _field_at(model: type[BaseModel], place: Place) -> tuple[type[BaseModel], FieldInfo | None, int]:
+    """The innermost model that `place` leads into, the field of it that is meant, and how deep that field lies."""
+    owner, field, depth = model, None, 0
+    inside: type[BaseModel] | None = model
+    for i, part in enumerate(place, start=1):
+        if inside is not None and isinstance(part, str):
+            owner, field, depth = inside, _named(inside, part), i
+            inside = _model_in(field.annotation) if field is not None else None
+    return owner, field, depth
+
+
+def _named(model: type[BaseModel], key: str) -> FieldInfo | None:
+    return next((f for name, f in model.model_fields.items() if key in (name, f.alias)), None)
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    """The model within list[Model], Model | None and the like."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((found for inner in get_args(annotation) if (found := _model_in(inner))), None)
+
+
+def _written(data: Any, place: Place, *, keep_last: bool) -> Place:
+    """The part of `place` that stands in the file: pydantic appends the types it tried."""
+    for i, part in enumerate(place):
+        if isinstance(data, dict):
+            inside = part in data
+        else:
+            inside = isinstance(data, list) and isinstance(part, int) and part < len(data)
+        if not inside:
+            return (*place[:i], part) if keep_last else place[:i]
+        data = data[part]
+    return place
+
+
+def _value_at(data: Any, place: Place) -> Any:
+    for part in place:
+        data = data[part]
+    return data
+
+
+# --------------------------------------------------------------------------- where it stands
+
+_HEADER = re.compile(r"^\s*(\[{1,2})([^\[\]]+)\]")
+_KEY = re.compile(r"^\s*[\"']?([A-Za-z0-9_-]+)[\"']?\s*[=.]")
+
+
+def _where(place: Place, lines: dict[Place, int]) -> str:
+    """ "line 12, judge[0].model"."""
+    text = ""
+    for part in place:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
+    line = next((lines[place[:i]] for i in range(len(place), 0, -1) if place[:i] in lines), None)
+    return f"line {line}, {text}" if line else text or "(top level)"
+
+
+def _line_numbers(path: Path) -> dict[Place, int]:
+    """Line of each table and key, found by its spelling; tomllib keeps none."""
+    lines: dict[Place, int] = {}
+    counts: dict[Place, int] = {}
+    here: Place = ()
+    text = path.read_text(encoding="utf-8-sig") if path.is_file() else ""
+    for number, line in enumerate(text.splitlines(), start=1):
+        if header := _HEADER.match(line):
+            here = _table(header[2], header[1] == "[[", counts)
+            lines.setdefault(here, number)
+        elif key := _KEY.match(line):
+            lines.setdefault((*here, key[1]), number)
+    return lines
+
+
+def _table(name: str, repeated: bool, counts: dict[Place, int]) -> Place:
+    """The place a header opens; `counts` says how many tables of each [[name]] came before."""
+    place: Place = ()
+    parts = [part.strip(" \t\"'") for part in name.split(".")]
+    for i, part in enumerate(parts, start=1):
+        place = (*place, part)
+        if repeated and i == len(parts):
+            counts[place] = counts.get(place, 0) + 1
+        if place in counts:
+            place = (*place, counts[place] - 1)
+    return place
 
 
 def _neighbours(path: Path) -> str:

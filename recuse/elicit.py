@@ -8,7 +8,9 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from recuse.excerpts import Excerpts
@@ -26,17 +28,31 @@ Identify = Callable[[Request], str]
 Levels = Mapping[str, Sequence[str]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Plan:
-    """Every call one protocol makes of a panel's judges on one task, in a fixed order."""
+    """Every call one protocol makes of a panel's judges on one task, in a fixed order.
+
+    `factors`: the levels that are asked, as the protocol calls them. The calls are built when they are first wanted: who
+    only wants to know what is asked about pays for no prompt."""
 
     panel: str
     task: Task
     protocol: str
     judges: Mapping[str, Judge]
-    calls: Sequence[Call]
     items: Mapping[tuple[str, str, str], Item]  # (judge, item id, target) -> item
-    factors: Levels = field(default_factory=dict)  # as the protocol calls them
+    factors: Mapping[str, tuple[str, ...]]
+    repeats: int
+    identify: Identify
+
+    @cached_property
+    def calls(self) -> Sequence[Call]:
+        """Judges x items x factor levels x repeats."""
+        return _calls(self)
+
+    def without(self, judges: AbstractSet[str]) -> Plan:
+        """The same plan for the other judges."""
+        kept = {name: judge for name, judge in self.judges.items() if name not in judges}
+        return replace(self, judges=kept, items={key: item for key, item in self.items.items() if key[0] in kept})
 
 
 @dataclass(frozen=True)
@@ -59,48 +75,43 @@ def plan(
     targets: Sequence[str] | None = None,
     factors: Levels | None = None,
 ) -> Plan:
-    """Judges x items x factor levels x repeats. `identify` gives a request its cassette key; `factors` restricts what
-    is varied to some levels, by the protocol's names or by those of the ratings table."""
+    """The plan of one protocol. `identify` gives a request its cassette key; `factors` restricts what is varied to some
+    levels, by the protocol's names or by those of the ratings table. `RecuseError` for an unknown target or level."""
     how = protocol(protocol_name)
     varied = levels_asked(how, protocol_name, factors or {})
     if unknown := [target for target in targets or () if target not in task.targets]:
         raise RecuseError(
             f"panel {panel}, task {task.name}: unknown target {', '.join(unknown)}; known: {', '.join(task.targets)}"
         )
-    calls: list[Call] = []
-    asked: dict[tuple[str, str, str], Item] = {}
+    items = {
+        (judge.name, item.id, item.target): item
+        for judge in judges.values()
+        for item in how.items(task, judge)
+        if targets is None or item.target in targets
+    }
+    return Plan(panel, task, protocol_name, judges, items, varied, repeats or how.REPEATS, identify)
+
+
+def _calls(asked: Plan) -> list[Call]:
+    how, task = protocol(asked.protocol), asked.task
     prompts = _Prompts(how, task)
-    crossed = [tuple(zip(varied, levels, strict=True)) for levels in itertools.product(*varied.values())]
-    for judge in judges.values():
+    crossed = [tuple(zip(asked.factors, levels, strict=True)) for levels in itertools.product(*asked.factors.values())]
+    calls: list[Call] = []
+    for (name, item_id, target), item in asked.items.items():
+        judge = asked.judges[name]
         request_of = wire(judge.wire).request
-        for item in how.items(task, judge):
-            if targets is not None and item.target not in targets:
-                continue
-            asked[judge.name, item.id, item.target] = item
-            for chosen in crossed:
-                levels = (level for _, level in chosen)
-                cell = f"{panel}/{task.name}/{protocol_name}/{'~'.join((judge.name, item.target, *levels))}"
-                request, key = None, ""
-                for repeat in range(repeats or how.REPEATS):
-                    if request is None or judge.seeded:  # identical requests are built and identified once
-                        seed = seed_for(task.name, protocol_name, item, chosen, repeat) if judge.seeded else None
-                        request = request_of(judge, prompts.of(item, chosen), seed)
-                        key = identify(request)
-                    calls.append(
-                        Call(
-                            task.name,
-                            protocol_name,
-                            judge.name,
-                            item.id,
-                            item.target,
-                            chosen,
-                            repeat,
-                            request,
-                            key,
-                            cell,
-                        )
-                    )
-    return Plan(panel, task, protocol_name, judges, calls, asked, varied)
+        for chosen in crossed:
+            levels = (level for _, level in chosen)
+            cell = f"{asked.panel}/{task.name}/{asked.protocol}/{'~'.join((name, target, *levels))}"
+            request, key = None, ""
+            for repeat in range(asked.repeats):
+                if request is None or judge.seeded:  # identical requests are built and identified once
+                    seed = seed_for(task.name, asked.protocol, item, chosen, repeat) if judge.seeded else None
+                    request = request_of(judge, prompts.of(item, chosen), seed)
+                    key = asked.identify(request)
+                about = (task.name, asked.protocol, name, item_id, target, chosen, repeat)
+                calls.append(Call(*about, request, key, cell))
+    return calls
 
 
 def levels_asked(how: ElicitationProtocol, name: str, wanted: Levels) -> dict[str, tuple[str, ...]]:

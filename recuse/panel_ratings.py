@@ -6,10 +6,12 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from recuse.elicit import Plan
-from recuse.protocols import called, facts, protocol
+from recuse.protocols import ElicitationProtocol, called, protocol
+from recuse.protocols.facts import facts_of
 from recuse.ratings import Ratings
 from recuse.ratings.scale import Scale
 from recuse.references import SUMMARY, people_of, reference_of
+from recuse.tasks import Task
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,15 +34,15 @@ def panel_ratings(
     people = people_of(task)
     summary = people if people is not None and set(SUMMARY) <= set(people.columns) else None
     persons = people if summary is None else None
-    scales: dict[str, Scale] = {**task.scales, **getattr(how, "scales", lambda task: {})(task)}
+    scales: dict[str, Scale] = {**task.scales, **_told(how, "scales", task, {})}
     factors = [called(how, factor) for factor in plan.factors]
     return Ratings.of(
         table if persons is None else _joined(table, persons, factors),
         scales=scales,
         factors=factors,
         authors=authors,
-        headline=getattr(how, "headline", lambda task: task.criteria)(task),
-        parts=tuple(getattr(how, "parts", lambda task: ())(task)),
+        headline=_told(how, "headline", task, task.criteria),
+        parts=_told(how, "parts", task, ()),
         texts=texts_of(plan),
         clusters=task.clusters,
         people=summary,
@@ -49,13 +51,18 @@ def panel_ratings(
     )
 
 
+def _told(how: ElicitationProtocol, what: str, task: Task, usual: Any) -> Any:
+    """What a protocol says of the task, where it says anything."""
+    return getattr(how, what)(task) if hasattr(how, what) else usual
+
+
 def texts_of(plan: Plan) -> pd.DataFrame:
     """One row per item and target that was asked about: columns item, target, and what the protocol tells of each."""
     import pandas as pd
 
-    tell: Callable[..., Mapping[str, Any]] = getattr(protocol(plan.protocol), "facts", facts.facts)
+    how = protocol(plan.protocol)
     asked = {(item.id, item.target): item for item in plan.items.values()}
-    rows = [{**tell(plan.task, item), "item": item.id, "target": item.target} for item in asked.values()]
+    rows = [{**facts_of(how, plan.task, item), "item": item.id, "target": item.target} for item in asked.values()]
     return pd.DataFrame(rows)
 
 

@@ -107,6 +107,7 @@ class PanelTable(Table):
     provenance: Provenance
     source: str
     budget_usd: float = Field(default=0.0, ge=0)
+    free: bool = False  # nobody is paid for these judges: recording asks no price
     stand_in: StandIn | None = None
     task: list[TaskTable] = Field(min_length=1)
     judge: list[JudgeTable] = Field(min_length=1)
@@ -134,6 +135,7 @@ class Panel:
     provenance: Provenance
     source: str
     budget_usd: float
+    free: bool
     judges: Mapping[str, Judge]
     tasks: Mapping[str, TaskTable]
     servers: Mapping[str, LocalServer]
@@ -200,6 +202,7 @@ def load_panel(path: Path) -> Panel:
         provenance=table.provenance,
         source=table.source,
         budget_usd=table.budget_usd,
+        free=table.free,
         judges={j.name: j.judge() for j in table.judge},
         tasks={t.name: t for t in table.task},
         servers={j.name: j.server for j in table.judge if j.server},

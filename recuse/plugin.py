@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
+import tempfile
 from collections.abc import Callable, Generator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
-    from recuse.gates.verdicts import Verdicts
+    from recuse.gates import Verdicts
     from recuse.ratings import Ratings
     from recuse.run import Run
     from recuse.schema import Estimate, Estimates
@@ -68,6 +71,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption("--recuse-update-baseline", action="store_true", help="write reports/baseline.json from this run")
     parser.addini("recuse_panels", "panels examined when --panel is not given", type="args", default=[])
+    parser.addini("recuse_drawings", "modules of your own that draw questions, by dotted name", type="args", default=[])
     parser.addini("recuse_gates", "file with limits and accepted faults", default="evals/gates.toml")
 
 
@@ -115,8 +119,15 @@ def _get_suite(config: pytest.Config) -> Suite:
             models=config.rootpath / _option(config, "models"),
             gates=config.rootpath / config.getini("recuse_gates"),
             distributed=hasattr(config, "workerinput") or bool(getattr(config.option, "numprocesses", None)),
+            shared=_shared_folder(config),
         )
     return config.stash[_suite]
+
+
+def _shared_folder(config: pytest.Config) -> Path | None:
+    """The folder in which the workers of this run share what they read; None in a process of its own."""
+    given = getattr(config, "workerinput", {}).get("recuse_shared")
+    return Path(given) if given else None
 
 
 # --------------------------------------------------------------------------- which ratings a test is about
@@ -155,6 +166,28 @@ def _note_mistake(config: pytest.Config, text: str) -> None:
 def pytest_collection_modifyitems(config: pytest.Config) -> None:
     if _mistake in config.stash and not hasattr(config, "workerinput"):
         raise pytest.UsageError(config.stash[_mistake])
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Everything that the collected tests will want is recorded before the first of them runs: one budget, one stop."""
+    config = session.config
+    if _suite not in config.stash or _option(config, "record") == "none" or config.option.collectonly:
+        return
+    suite = config.stash[_suite]
+    if suite.distributed:
+        return  # a test whose calls are missing will say so
+    wanted = [asked for item in session.items for asked in _wanted(suite, item)]
+    capture = config.pluginmanager.getplugin("capturemanager")
+    with capture.global_and_fixture_disabled() if capture is not None else nullcontext():
+        suite.record(wanted, stop_at_first=bool(config.getoption("maxfail", 0) == 1))
+
+
+def _wanted(suite: Suite, item: pytest.Item) -> list[Asked]:
+    """The ratings a collected test is about, and those by other protocols that it names among its needs."""
+    asked = getattr(getattr(item, "callspec", None), "params", {}).get("asked")
+    if asked is None or not _asks_judges(item):
+        return []
+    return [asked, *suite.beside(asked, _needs(item)[0])]
 
 
 def _needs(node: Any) -> tuple[tuple[str, ...], dict[str, str]]:
@@ -203,13 +236,9 @@ def task(recuse_suite: Suite, asked: Asked) -> Task:
 
 
 @pytest.fixture
-def ratings(request: pytest.FixtureRequest, recuse_suite: Suite, asked: Asked) -> Ratings:
+def ratings(recuse_suite: Suite, asked: Asked) -> Ratings:
     """The ratings that the test asks for. `ratings.beside("choices")` are the same judges' by another protocol."""
-    capture = request.config.pluginmanager.getplugin("capturemanager")
-    if recuse_suite.mode == "replay" or capture is None:
-        return recuse_suite.ratings(asked)
-    with capture.global_and_fixture_disabled():  # what a recording will cost and how far it is must be seen
-        return recuse_suite.ratings(asked)
+    return recuse_suite.ratings(asked)
 
 
 @pytest.fixture
@@ -218,12 +247,13 @@ def gate(request: pytest.FixtureRequest, recuse_suite: Suite, asked: Asked) -> C
 
     def decide(name: str, measured: Estimate | Estimates, **subject: str) -> Verdicts:
         full = {"task": asked.task, "panel": asked.panel, "protocol": asked.protocol, **subject}
-        from recuse.gates.verdicts import decide_all, record
+        from recuse.metrics.measure import described
 
-        verdicts = decide_all(recuse_suite.gates, name, measured, full).only(recuse_suite.is_shown)
+        decided = recuse_suite.gates.decide(name, measured, full, blocks=lambda metric: described(metric).blocks)
+        verdicts = decided.only(recuse_suite.is_shown)
         request.node.stash.setdefault(_decided, []).append(verdicts)
         for verdict in verdicts:
-            _keep(request, VERDICT, record(verdict, recuse_suite.gates[name].label))
+            _keep(request, VERDICT, verdict.record())
             _describe(request, verdict.estimate)
         return verdicts
 
@@ -281,9 +311,9 @@ def pytest_runtest_makereport(
     if call.excinfo is not None and _is_ours(call.excinfo.value):
         _tell(item, report, str(call.excinfo.value))
     elif call.when == "call" and (told := _objections(decided, call.excinfo)):
-        report.outcome, report.longrepr = "failed", told
-        if any(not verdicts.asserted for verdicts in decided):
-            report.user_properties.append((UNMEASURED, UNASSERTED))
+        report.outcome, report.longrepr = "failed", "\n\n".join(told)
+        if _of_another(decided, call.excinfo) or any(not verdicts.asserted for verdicts in decided):
+            report.user_properties.append((UNMEASURED, told[-1].splitlines()[-1][:300]))
     elif call.when == "call" and call.excinfo is None and (reasons := _accepted(decided)):
         report.outcome, report.wasxfail = "skipped", reasons
     elif report.skipped and _about_nobody(item):
@@ -296,16 +326,21 @@ def pytest_runtest_makereport(
 UNASSERTED = "a gate was asked and its answer not asserted: write `assert gate(...)`"
 
 
-def _objections(decided: Sequence[Verdicts], raised: pytest.ExceptionInfo[BaseException] | None) -> str:
-    """What failed gates say, a gate whose answer nobody looked at, and the words of any other failed assertion."""
-    if raised is not None and not raised.errisinstance(AssertionError):
-        return ""
+def _objections(decided: Sequence[Verdicts], raised: pytest.ExceptionInfo[BaseException] | None) -> list[str]:
+    """What failed gates say, a gate whose answer nobody looked at, and last the words of any other failed assertion."""
+    if not decided or (raised is not None and not raised.errisinstance(AssertionError)):
+        return []
     parts = [verdicts.explain() for verdicts in decided if not verdicts.stays_green]
     parts += [f"{UNASSERTED} ({verdicts.gate})" for verdicts in decided if not verdicts.asserted]
-    if raised is not None and not any(verdicts.marker in str(raised.value) for verdicts in decided):
+    if raised is not None and _of_another(decided, raised):
         where = raised.traceback[-1]
-        parts.append(f"{where.path.name}:{where.lineno + 1}: {raised.exconly()}")
-    return "\n\n".join(parts) if decided else ""
+        parts.append(f"{Path(where.path).name}:{where.lineno + 1}: {raised.exconly()}")
+    return parts
+
+
+def _of_another(decided: Sequence[Verdicts], raised: pytest.ExceptionInfo[BaseException] | None) -> bool:
+    """Whether an assertion failed that is not about a gate's answer."""
+    return raised is not None and not any(verdicts.marker in str(raised.value) for verdicts in decided)
 
 
 def _accepted(decided: Sequence[Verdicts]) -> str:
@@ -360,6 +395,11 @@ class _Gathering:
 
     def __init__(self) -> None:
         self._run: Run | None = None
+        self._shared: str | None = None
+
+    def pytest_unconfigure(self) -> None:
+        if self._shared is not None:
+            shutil.rmtree(self._shared, ignore_errors=True)
 
     @property
     def run(self) -> Run:
@@ -380,6 +420,13 @@ class _Gathering:
                 self.run.unmeasured[report.nodeid] = str(value)
 
     @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """xdist starts a worker: tell it where the workers of this run share what they read."""
+        if self._shared is None:
+            self._shared = tempfile.mkdtemp(prefix="recuse-run-")
+        node.workerinput["recuse_shared"] = self._shared
+
+    @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
         if handed := getattr(node, "workeroutput", {}).get("recuse"):
             self.run.replayed.update(handed["replayed"])
@@ -396,7 +443,9 @@ class _Gathering:
         try:
             suite = _get_suite(config)
             self.run.replayed.update(suite.replayed())
-            self.run.not_asked.update(config.stash.get(_not_asked, {}))
+            if _not_asked in config.stash:
+                self.run.not_asked.update(config.stash[_not_asked])
+            self.run.drawings = config.getini("recuse_drawings")
             self.run.finish(
                 suite,
                 complete=_everything_was_asked(session, suite),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import date
@@ -11,10 +11,9 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from recuse import elicit, offers
-from recuse.cassettes.coverage import Coverage, unused_lines
-from recuse.cassettes.key import request_key
+from recuse.cassettes.coverage import Coverage, MissingInteractionError, unused_lines
 from recuse.cassettes.library import Library, Mode
-from recuse.cassettes.misses import MissingInteractionError
+from recuse.cassettes.matching import request_key
 from recuse.cassettes.network import blocked_network
 from recuse.fingerprints import headers
 from recuse.gates import Gates
@@ -22,7 +21,9 @@ from recuse.panel_ratings import panel_ratings
 from recuse.panels import Panel, load_panel
 from recuse.protocols import called
 from recuse.protocols import protocol as known_protocol
+from recuse.protocols.facts import facts_of
 from recuse.schema import RecuseError
+from recuse.shared_replay import SharedReplay, content_hash
 from recuse.tasks import Task, load_task
 
 if TYPE_CHECKING:
@@ -73,11 +74,13 @@ class Suite:
     models: Path
     yes: bool = False
     distributed: bool = False
+    shared: Path | None = None  # where the workers of one run share what they read
     shown: frozenset[str] = frozenset()
     _made: dict[Asked, Ratings | RecuseError] = field(default_factory=dict)
     _replayed: dict[str, Any] = field(default_factory=dict)
     _tasks: dict[str, Task] = field(default_factory=dict)
     _libraries: dict[str, Library] = field(default_factory=dict)
+    _unrecorded: dict[str, RecuseError] = field(default_factory=dict)  # panel -> why its recording ended early
     _open: ExitStack = field(default_factory=ExitStack)
 
     @classmethod
@@ -92,6 +95,7 @@ class Suite:
         models: Path,
         gates: Path,
         distributed: bool,
+        shared: Path | None = None,
     ) -> Self:
         if not panels:
             raise RecuseError(
@@ -112,6 +116,7 @@ class Suite:
             models=models,
             yes=yes,
             distributed=distributed,
+            shared=shared,
             shown=frozenset(judges),
         )
         for panel in loaded:
@@ -167,14 +172,23 @@ class Suite:
                 lacking.append(NotAsked(panel.name, table.name, "", (kind,)))
         return found, lacking
 
+    def beside(self, asked: Asked, needs: Iterable[str]) -> list[Asked]:
+        """The same panel's and task's other protocols that offer a kind among `needs`."""
+        kinds = {name for name in needs if name in offers.KINDS}
+        others = [name for name in self.panels[asked.panel].task(asked.task).protocols if name != asked.protocol]
+        return [Asked(asked.panel, asked.task, name) for name in others if known_protocol(name).OFFERS in kinds]
+
     def design(self, asked: Asked) -> offers.Design:
         """What the panel's ratings will offer, known before any is made."""
         panel, task, how = self.panels[asked.panel], self.task_of(asked), known_protocol(asked.protocol)
         table = panel.task(asked.task)
         judges = panel.judges_of(asked.task)
+        items = how.items(task, next(iter(judges.values()))) if judges else ()
         texts: dict[str, int] = {}
-        for item in how.items(task, next(iter(judges.values()))) if judges else ():
+        sharing: dict[str, set[str]] = {}
+        for item in items:
             texts[item.target] = texts.get(item.target, 0) + 1
+            sharing.setdefault(item.id, set()).add(item.target)
         varied = elicit.levels_asked(how, asked.protocol, table.factors.get(asked.protocol, {}))
         wrote = panel.own(list(task.targets))
         return offers.Design(
@@ -184,6 +198,9 @@ class Suite:
             repeats=table.repeats.get(asked.protocol) or how.REPEATS,
             levels={called(how, factor): levels for factor, levels in varied.items()},
             authors=any(judge in wrote and (not self.shown or judge in self.shown) for judge in judges),
+            common_items=any(len(targets) > 1 for targets in sharing.values()),
+            neutral_texts=offers.has_neutral_texts(judges, texts, wrote),
+            lengths=bool(items) and offers.has_lengths(facts_of(how, task, items[0])),
             parts=bool(getattr(how, "parts", lambda task: ())(task)),
             people="people" in task.data,
             reference="reference" in task.data,
@@ -237,7 +254,9 @@ class Suite:
         return found
 
     def _make(self, asked: Asked) -> Ratings:
-        elicited, plan = self._elicit(asked)
+        plan = self.plan(asked)
+        elicited, account = self._elicited(asked, plan)
+        self._replayed[str(asked)] = account
         table = self.panels[asked.panel].task(asked.task)
         kinds = {known_protocol(name).OFFERS: name for name in reversed(table.protocols)}
 
@@ -248,31 +267,69 @@ class Suite:
         authors = self.panels[asked.panel].own(list(self.task(asked.task).targets))
         return panel_ratings(plan, elicited.table, authors=authors, beside=beside)
 
-    def _elicit(self, asked: Asked) -> tuple[elicit.Elicited, elicit.Plan]:
-        plan = self.plan(asked)
+    def _elicited(self, asked: Asked, plan: elicit.Plan) -> tuple[elicit.Elicited, dict[str, Any]]:
+        """Read from the cassettes, here or by another worker of this run."""
+        if self.shared is None or self.mode != "replay":
+            return self._read(asked, plan)
+        cassettes = self.root / "cassettes" / asked.panel / asked.task / asked.protocol
+        sources = [self.panels[asked.panel].path, self.root / "fixtures" / "tasks" / asked.task, cassettes]
+        name = content_hash(sources, str(asked))
+        return SharedReplay(self.shared).get(name, lambda: self._read(asked, plan))
+
+    def _read(self, asked: Asked, plan: elicit.Plan) -> tuple[elicit.Elicited, dict[str, Any]]:
         library = self._library(asked.panel)
         coverage = library.expect(plan.calls, headers(self.panels[asked.panel], plan))
-        if self.mode == "replay":
-            self._require(asked, coverage, library)
-        else:
-            self._record(asked, plan, coverage, library)
-        elicited = elicit.read(plan, ((call, library.response(call)) for call in plan.calls))
-        self._account(asked, plan, library, elicited)
-        return elicited, plan
-
-    def _require(self, asked: Asked, coverage: Coverage, library: Library) -> None:
-        if not coverage.complete:
+        if self.mode != "replay" and self._is_wanting(asked, coverage):
+            self.record([asked])
+            coverage = library.expect(plan.calls, headers(self.panels[asked.panel], plan))
+            if asked.panel in self._unrecorded:
+                raise self._unrecorded[asked.panel]
+        left_out = _not_recorded(coverage)
+        if not coverage.complete and (not self.shown or left_out & self.shown or coverage.damaged or not left_out):
             raise MissingInteractionError(f"{asked} cannot be replayed.\n{coverage.text()}\nRecord: {library.command}")
+        if left_out:  # nobody asked for a verdict on them, so they may be missing from the reference, and it is said
+            plan = plan.without(left_out)
+        elicited = elicit.read(plan, library.replay(plan.calls))
+        return elicited, self._account(plan, library, elicited, left_out)
 
-    def _record(self, asked: Asked, plan: elicit.Plan, coverage: Coverage, library: Library) -> None:
-        if coverage.missing and self.distributed:
+    # ------------------------------------------------------------------ recording
+
+    def record(self, wanted: Iterable[Asked], *, stop_at_first: bool = False) -> None:
+        """Ask what is missing for all of these: one recording per panel, one budget over all its tasks and protocols.
+
+        A panel that could not be recorded fails the tests that need it, in words; an interruption ends everything."""
+        from recuse.recording.session import Recorder
+
+        by_panel: dict[str, list[Asked]] = {}
+        for asked in dict.fromkeys(wanted):
+            by_panel.setdefault(asked.panel, []).append(asked)
+        for panel, parts in by_panel.items():
+            library, plans = self._library(panel), [self._to_record(asked) for asked in parts]
+            for plan in plans:
+                library.expect(plan.calls, headers(self.panels[panel], plan))
+            try:
+                Recorder(self.panels[panel], library, self.root, self.models, self.yes).record(plans)
+            except RecuseError as error:
+                self._unrecorded[panel] = error
+                if stop_at_first:
+                    return
+
+    def _to_record(self, asked: Asked) -> elicit.Plan:
+        """The plan of the judges that are shown: choosing judges chooses whom to pay."""
+        plan = self.plan(asked)
+        return plan.without(set(plan.judges) - self.shown) if self.shown else plan
+
+    def _is_wanting(self, asked: Asked, coverage: Coverage) -> bool:
+        """Whether something must still be recorded; raises where it cannot be, or has been tried in vain."""
+        wanted = [call for call in coverage.missing if not self.shown or call.judge in self.shown]
+        if wanted and self.distributed:
             raise RecuseError(
-                f"{asked}: recording runs in one process (it is concurrent inside); leave out -n for the "
-                f"{len(coverage.missing)} calls that are missing here"
+                f"{asked}: recording runs in one process (it is concurrent inside); leave out -n for the {len(wanted)} "
+                "calls that are missing here"
             )
-        from recuse.record import Recorder
-
-        Recorder(self.panels[asked.panel], library, self.root, self.models, self.yes).record(plan, coverage)
+        if wanted and asked.panel in self._unrecorded:
+            raise self._unrecorded[asked.panel]
+        return bool(wanted)
 
     def _library(self, panel: str) -> Library:
         if panel not in self._libraries:
@@ -287,14 +344,17 @@ class Suite:
             )
         return self._libraries[panel]
 
-    def _account(self, asked: Asked, plan: elicit.Plan, library: Library, elicited: elicit.Elicited) -> None:
+    def _account(
+        self, plan: elicit.Plan, library: Library, elicited: elicit.Elicited, left_out: Iterable[str]
+    ) -> dict[str, Any]:
         cells = {call.cell for call in plan.calls}
         unused = [found for found in library.unused() if found.cell in cells]
-        self._replayed[str(asked)] = {
+        return {
             "files": len(cells),
             "used": len(plan.calls),
             "unused": len(unused),
             "unused_lines": [line.strip() for line in unused_lines(unused)],
+            "left_out": sorted(left_out),
             "usage": elicited.usage,
             "words": elicited.excerpts,
         }
@@ -302,6 +362,12 @@ class Suite:
     def replayed(self) -> dict[str, Any]:
         """What was replayed, per "panel/task/protocol", as builtins: an xdist worker sends it to the controller."""
         return self._replayed
+
+
+def _not_recorded(coverage: Coverage) -> set[str]:
+    """Judges with a call that no cassette answers, or that an outdated one does."""
+    missing = {call.judge for call in coverage.missing}
+    return missing | {stale.cell.rpartition("/")[2].partition("~")[0] for stale in coverage.stale}
 
 
 def _parts(asked: Asked) -> tuple[str, str, str]:

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recuse import elicit
-from recuse.cassettes.key import request_key
+from recuse.cassettes.matching import request_key
 from recuse.cassettes.library import Library
 from recuse.fingerprints import headers
 from recuse.panels import load_panel

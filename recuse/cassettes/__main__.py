@@ -7,8 +7,7 @@ import sys
 import warnings
 from pathlib import Path
 
-from recuse.cassettes.checking import LARGEST_MB, check_cassettes
-from recuse.cassettes.compaction import compact
+from recuse.cassettes.check import LARGEST_MB, check_cassettes, compact
 from recuse.schema import RecuseError
 
 

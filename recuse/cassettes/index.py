@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import os
+import threading
 import warnings
-from collections.abc import Iterator
+from collections import OrderedDict
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from recuse.cassettes import lines
+from recuse.cassettes import record_format
+from recuse.cassettes.record_format import Recorded, whole_body
 from recuse.schema import RecuseError
 
 Place = tuple[int, int]  # first byte and length of a line, line feed excluded
-Interaction = tuple[str, int]  # key and run
+Interaction = tuple[str, int]  # key and repeat
 Stamp = tuple[int, int, int]
+
+OPEN_FILES = 128
+HEAD = 160  # kind, keys and repeat stand in the first bytes of a line; bodies are not copied to index them
 
 
 class CassetteError(RecuseError):
@@ -59,6 +64,18 @@ def read_index(path: Path) -> CellIndex:
         return CellIndex(path, None)
 
 
+def read_indexed(index: CellIndex) -> bytes:
+    """The bytes of a file that was indexed; `CassetteError` if it has been changed since."""
+    with open(index.path, "rb", buffering=0) as file:
+        check_unchanged(index, os.fstat(file.fileno()))
+        return file.readall()
+
+
+def check_unchanged(index: CellIndex, found: os.stat_result) -> None:
+    if index.stamp is not None and (found.st_ino, found.st_size, found.st_mtime_ns) != index.stamp:
+        raise CassetteError(f"{index.path}: the file was changed by another program while it was in use; start again")
+
+
 def index_of(path: Path | str, data: bytes, stamp: Stamp | None = None) -> CellIndex:
     """Index the bytes of a cassette file."""
     index = CellIndex(Path(path), stamp, len(data))
@@ -81,63 +98,68 @@ def index_of(path: Path | str, data: bytes, stamp: Stamp | None = None) -> CellI
     return index
 
 
+def read_requests(index: CellIndex, data: bytes) -> dict[str, Recorded]:
+    """Every request of a sound cassette, whole, by key, in the order of the file."""
+    found: dict[str, Recorded] = {}
+    for key, (at, length) in index.requests.items():
+        line = data[at : at + length]
+        method, url, body = record_format.read_request(line)
+        like = record_format.like_of(line)
+        found[key] = (method, url, whole_body(found[like][2], body) if like else body)
+    return found
+
+
 def _read_lines(index: CellIndex, data: bytes) -> None:
-    keys: dict[str, str] = {}  # one string per key, however many runs it has
-    for number, start, line in _split(data):
-        end_of_file = start + len(line) == len(data)
-        if not lines.is_intact(line):
-            if end_of_file:
-                index.torn = len(line)
-            else:
-                index.faults.append(f"{index.path}:{number}: {_what_is_wrong(line)}")
-            continue
-        index.unended = end_of_file
-        fault = _enter(index, keys, number, (start, len(line)), line)
-        if fault:
-            index.faults.append(f"{index.path}:{number}: {fault}")
-
-
-def _split(data: bytes) -> Iterator[tuple[int, int, bytes]]:
-    number, start = 1, 0
-    while start < len(data):
+    keys: dict[str, str] = {}  # one string per key, however many repeats it has
+    view, number, start, size = memoryview(data), 0, 0, len(data)
+    while start < size:
         end = data.find(b"\n", start)
-        end = len(data) if end < 0 else end
-        yield number, start, data[start:end]
-        number, start = number + 1, end + 1
+        end = size if end < 0 else end
+        number += 1
+        if record_format.is_intact(view, start, end):
+            index.unended = end == size
+            if fault := _enter(index, keys, number, (start, end - start), data[start : min(end, start + HEAD)], data):
+                index.faults.append(f"{index.path}:{number}: {fault}")
+        elif end == size:
+            index.torn = end - start
+        else:
+            index.faults.append(f"{index.path}:{number}: {_what_is_wrong(data[start:end])}")
+        start = end + 1
 
 
-def _enter(index: CellIndex, keys: dict[str, str], number: int, place: Place, line: bytes) -> str:
-    """Enter one intact line; returns what is wrong with it in this place, if anything."""
-    kind = lines.kind_of(line)
-    if kind == lines.ANSWER:
-        key, run = lines.answer_key_of(line)
+def _enter(index: CellIndex, keys: dict[str, str], number: int, place: Place, line: bytes, data: bytes) -> str:
+    """Enter one intact line, of which `line` is the beginning; returns what is wrong with it here, if anything."""
+    kind = record_format.kind_of(line)
+    if kind == record_format.ANSWER:
+        key, repeat = record_format.answer_key_of(line)
         key = keys.setdefault(key, key)
         if key not in index.requests:
             return f"an answer to request {key}, which is not in the file before it"
-        if (key, run) in index.answers:
-            return f"request {key}, run {run} is answered a second time"
-        index.answers[key, run] = place
-    elif kind == lines.REQUEST:
-        key = lines.request_key_of(line)
+        if (key, repeat) in index.answers:
+            return f"request {key}, repeat {repeat} is answered a second time"
+        index.answers[key, repeat] = place
+    elif kind == record_format.REQUEST:
+        key = record_format.request_key_of(line)
         key = keys.setdefault(key, key)
         if key in index.requests:
             return f"request {key} is stored a second time"
-        if (like := lines.like_of(line)) and like not in index.requests:
+        if (like := record_format.like_of(line)) and like not in index.requests:
             return f"request {key} is stored as a change of request {like}, which is not in the file before it"
         index.requests[key] = place
-    elif kind == lines.HEADER:
+    elif kind == record_format.HEADER:
         if number != 1:
             return "a second header: two cassettes were joined into one file"
-        index.header = lines.read_header(line)
-        if index.header.get("schema") != lines.SCHEMA:
-            return f"cassette format {index.header.get('schema')}; this version of Recuse reads format {lines.SCHEMA}"
+        index.header = record_format.read_header(data[: place[1]])
+        if index.header.get("schema") != record_format.SCHEMA:
+            known = record_format.SCHEMA
+            return f"cassette format {index.header.get('schema')}; this version of Recuse reads format {known}"
     else:
         return "a line of unknown kind; it was written by another version of Recuse"
     return ""
 
 
 def _what_is_wrong(line: bytes) -> str:
-    if line.endswith(b"\r") and lines.is_intact(line[:-1]):
+    if line.endswith(b"\r") and record_format.is_intact(line[:-1]):
         return (
             "the line ends in CR LF: version control changed the file. "
             "Set `cassettes/** -text` in .gitattributes and check it out again"
@@ -151,3 +173,51 @@ def _what_is_wrong(line: bytes) -> str:
     if b'"sum":"' not in line[:16]:
         return "the line bears no checksum: it was not written by Recuse"
     return "the line does not match its checksum: the file was damaged or edited"
+
+
+class LineReader:
+    """Reads single lines of indexed files. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._open: OrderedDict[Path, int] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def read(self, index: CellIndex, place: Place) -> bytes:
+        at, length = place
+        with self._lock:  # held while reading, so that no other thread closes the file meanwhile
+            descriptor = self._open.get(index.path)
+            if descriptor is None:
+                descriptor = self._opened(index)
+            line = _read_at(descriptor, length, at)
+        if len(line) != length:
+            raise CassetteError(f"{index.path}: the file became shorter while it was in use")
+        return line
+
+    def forget(self, path: Path) -> None:
+        with self._lock:
+            if path in self._open:
+                os.close(self._open.pop(path))
+
+    def close(self) -> None:
+        with self._lock:
+            while self._open:
+                os.close(self._open.popitem()[1])
+
+    def _opened(self, index: CellIndex) -> int:
+        if len(self._open) >= OPEN_FILES:
+            os.close(self._open.popitem(last=False)[1])
+        descriptor = os.open(index.path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0))
+        try:
+            check_unchanged(index, os.fstat(descriptor))
+        except CassetteError:
+            os.close(descriptor)
+            raise
+        self._open[index.path] = descriptor
+        return descriptor
+
+
+def _read_at(descriptor: int, length: int, at: int) -> bytes:
+    if hasattr(os, "pread"):
+        return os.pread(descriptor, length, at)
+    os.lseek(descriptor, at, os.SEEK_SET)  # pragma: no cover - Windows
+    return os.read(descriptor, length)  # pragma: no cover

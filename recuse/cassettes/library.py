@@ -2,35 +2,35 @@
 
 library = Library(Path("cassettes"), "published")                # replay: never the network
 coverage = library.expect(plan.calls, headers)                   # what is there, missing, stale, damaged
+for call, response in library.replay(plan.calls):                # every answer, straight from the files
+    ...
 with library.use():                                              # HTTP of this process is answered from here
     ...
-library.response(call)                                           # the same answer without an HTTP client
 """
 
 from __future__ import annotations
 
-import os
 import threading
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from recuse.cassettes import lines
-from recuse.cassettes.coverage import Coverage, Unused
-from recuse.cassettes.files import Slices
-from recuse.cassettes.index import Interaction
-from recuse.cassettes.keeping import decompressed, kept_headers, reason_to_drop
-from recuse.cassettes.key import RUN_HEADER, canonical_body, public_url
-from recuse.cassettes.lookup import Asked, Lookup
-from recuse.cassettes.misses import MissingInteractionError, miss
-from recuse.cassettes.names import SUFFIX, check_distinct, checked_cell
+from recuse.cassettes import record_format
+from recuse.cassettes.cell_cassette import SUFFIX, CellCassette, check_distinct, checked_cell
+from recuse.cassettes.coverage import Coverage, MissingInteractionError, Unused, missing_message
+from recuse.cassettes.index import Interaction, LineReader, read_indexed
+from recuse.cassettes.matching import REPEAT_HEADER, JudgeRequest, RequestMatcher, canonical_body, public_url
 from recuse.cassettes.network import blocked_network, is_loopback
 from recuse.cassettes.redaction import Secrets
-from recuse.cassettes.shelf import Shelf
+from recuse.cassettes.response_filter import decompressed, kept_headers, reason_to_drop
 from recuse.cassettes.storage import Storage
 from recuse.naming import checked_name
+from recuse.sanitize import visible
 from recuse.schema import Call, RawResponse, RecuseError, Request
 
 Mode = Literal["replay", "missing", "all"]
@@ -53,16 +53,14 @@ class Library:
     ) -> None:
         if mode not in MODES:
             raise RecuseError(f"unknown recording mode {mode!r}; known: {', '.join(MODES)}")
-        if mode != "replay" and os.environ.get("PYTEST_XDIST_WORKER"):
-            raise RecuseError("recording runs in one process (it is concurrent inside): leave out -n while recording")
         self.root, self.panel, self.mode = Path(root), checked_name(panel, "panel", "cassettes"), mode
         self.secrets = Secrets(secrets)
         self.command = command or f"pytest evals/ --panel fixtures/panels/{panel}.toml --record=missing"
         self.misses: list[str] = []  # every miss, also one that a client library hid behind an error of its own
-        self.dropped: dict[tuple[str, str, int], str] = {}  # (cell, key, run) -> why the last response was not stored
-        self._shelves: dict[str, Shelf] = {}
-        self._lookup = Lookup(self.secrets)
-        self._slices = Slices()
+        self.dropped: dict[tuple[str, str, int], str] = {}  # (cell, key, repeat) -> why
+        self._cassettes: dict[str, CellCassette] = {}
+        self._matcher = RequestMatcher(self.secrets)
+        self._reader = LineReader()
         self._counting = threading.Lock()
         self._storage: Storage | None = None
 
@@ -77,48 +75,83 @@ class Library:
         by_cell: dict[str, list[Call]] = {}
         for call in calls:
             by_cell.setdefault(call.cell, []).append(call)
-        shelves = {cell: self._shelf(cell) for cell in by_cell}
-        check_distinct(self._shelves)
-        for cell, shelf in shelves.items():
-            shelf.plan(by_cell[cell])
-            self._lookup.remember(cell, shelf.calls)
+        cassettes = {cell: self._cassette(cell) for cell in by_cell}
+        check_distinct(self._cassettes)
+        for cell, cassette in cassettes.items():
+            cassette.plan(by_cell[cell])
+            self._matcher.remember(cell, cassette.calls)
             if headers is not None and cell in headers:
-                shelf.expect_header(headers[cell])
-            if self.mode == "missing" and not shelf.anew and shelf.served_differently():
-                shelf.load(anew=True)
-        return _coverage(shelves.values())
+                cassette.expect_header(headers[cell])
+            if self.mode == "missing" and not cassette.anew and cassette.served_differently():
+                cassette.load(anew=True)
+        return _coverage(cassettes.values())
 
     def has(self, call: Call) -> bool:
-        return (call.key, call.repeat) in self._shelf(call.cell).index.answers
+        return (call.key, call.repeat) in self._cassette(call.cell).index.answers
 
     def coverage(self) -> Coverage:
         """All plans registered so far against what is recorded by now."""
-        return _coverage(self._shelves.values())
+        return _coverage(self._cassettes.values())
 
     # ------------------------------------------------------------------ replay
 
+    def replay(self, calls: Sequence[Call]) -> Iterator[tuple[Call, RawResponse]]:
+        """Every call with its recorded answer, in the order of `calls`: straight from the files, no HTTP client.
+
+        A file is read when the first of its calls comes and let go after the last, so a plan that asks judge by judge
+        holds one judge's files. Each answer counts as used. Raises before the first answer: `MissingInteractionError`
+        if a call has none, `CassetteError` if a file is damaged or belongs to another cell.
+        """
+        left = Counter(call.cell for call in calls)
+        cassettes = {cell: self._cassette(cell) for cell in left}
+        for cassette in cassettes.values():
+            cassette.check()
+        for call in calls:
+            if (call.key, call.repeat) not in cassettes[call.cell].index.answers:
+                raise self._miss(cassettes[call.cell], call, call.request, call.repeat)
+        return self._replayed(calls, cassettes, left)
+
+    def _replayed(
+        self, calls: Sequence[Call], cassettes: Mapping[str, CellCassette], left: Counter[str]
+    ) -> Iterator[tuple[Call, RawResponse]]:
+        contents: dict[str, bytes] = {}
+        read_answer = record_format.read_answer
+        for cell, group in groupby(calls, key=attrgetter("cell")):
+            batch, cassette = list(group), cassettes[cell]
+            data, answers = contents.get(cell) or read_indexed(cassette.index), cassette.index.answers
+            left[cell] -= len(batch)
+            if left[cell]:
+                contents[cell] = data
+            else:
+                contents.pop(cell, None)
+            with self._counting:
+                cassette.use_all(batch)
+            for call in batch:
+                at, length = answers[call.key, call.repeat]
+                yield call, RawResponse(*read_answer(data[at : at + length]))
+
     def response(self, call: Call) -> RawResponse:
         """The recorded answer to a call, without going through an HTTP client."""
-        shelf = self._shelves.get(call.cell) or self._shelf(call.cell)
+        cassette = self._cassettes.get(call.cell) or self._cassette(call.cell)
         interaction = (call.key, call.repeat)
-        if interaction not in shelf.index.answers:
-            raise self._miss(shelf, call, call.request, call.repeat)
-        return self.serve(shelf, interaction)
+        if interaction not in cassette.index.answers:
+            raise self._miss(cassette, call, call.request, call.repeat)
+        return self.serve(cassette, interaction)
 
-    def serve(self, shelf: Shelf, interaction: Interaction) -> RawResponse:
-        if shelf.faults and self.mode == "replay":
-            shelf.check()
-        line = self._slices.read(shelf.index, shelf.index.answers[interaction])
+    def serve(self, cassette: CellCassette, interaction: Interaction) -> RawResponse:
+        if cassette.faults and self.mode == "replay":
+            cassette.check()
+        line = self._reader.read(cassette.index, cassette.index.answers[interaction])
         with self._counting:  # noting a use reads and writes: two threads must not do it at once
-            shelf.use(*interaction)
-        return RawResponse(*lines.read_answer(line))
+            cassette.use(*interaction)
+        return RawResponse(*record_format.read_answer(line))
 
     @contextmanager
     def use(self) -> Iterator[Library]:
         """While open, HTTP of this whole process goes through the library; in mode "replay" the network is blocked.
 
         Only one at a time: two patches at once mix recordings and leave clients patched."""
-        from recuse.cassettes.vcr_cassette import patched
+        from recuse.cassettes.vcrpy_adapter import patched
 
         if not _in_use.acquire(blocking=False):
             raise RecuseError("a cassette library is already in use in this process; one serves all cells, so share it")
@@ -132,29 +165,29 @@ class Library:
 
     def find(
         self, method: str, url: str, body: bytes | None, headers: Mapping[str, str]
-    ) -> tuple[Shelf, Interaction] | None:
+    ) -> tuple[CellCassette, Interaction] | None:
         """Which recording answers an HTTP request; None if it may go out; `MissingInteractionError` if it must not."""
-        asked = self._lookup.asked(method, url, body or b"", headers)
+        asked = self._matcher.asked(method, url, body or b"", headers)
         if asked is None:
             self._check_stray(method, url)
             return None
-        shelf = self._shelf_for(asked, method, url, body or b"")
-        if (asked.key, asked.run) in shelf.index.answers:
-            return shelf, (asked.key, asked.run)
-        call = shelf.planned(asked.key, asked.run)
+        cassette = self._cassette_for(asked, method, url, body or b"")
+        if (asked.key, asked.repeat) in cassette.index.answers:
+            return cassette, (asked.key, asked.repeat)
+        call = cassette.planned(asked.key, asked.repeat)
         if self.mode == "replay" or call is None:
-            raise self._miss(shelf, call, _public(method, url, body or b""), asked.run)
+            raise self._miss(cassette, call, _public(method, url, body or b""), asked.repeat)
         return None
 
     # ------------------------------------------------------------------ recording
 
     def store(self, method: str, url: str, body: bytes, headers: Mapping[str, str], response: RawResponse) -> None:
         """Write one answer to disk, if it is one that is kept (see `keeping`). Called when it has arrived in full."""
-        asked = self._lookup.asked(method, url, body, headers)
+        asked = self._matcher.asked(method, url, body, headers)
         if asked is None:
             return  # not a judge call: a health check of a local server, say
-        shelf = self._shelf_for(asked, method, url, body)
-        interaction = asked.key, asked.run
+        cassette = self._cassette_for(asked, method, url, body)
+        interaction = asked.key, asked.repeat
         received = {name.lower(): value for name, value in response.headers.items()}
         try:
             plain, left = decompressed(response.body, received.get("content-encoding", ""))
@@ -162,12 +195,18 @@ class Library:
         except ValueError as error:
             reason = str(error)
         if reason:
-            self.dropped[shelf.cell, *interaction] = reason
+            self.dropped[cassette.cell, *interaction] = reason
             return
         if self._storage is None:
             raise RecuseError("an answer can only be stored while the library is in use for recording")
         kept = kept_headers(received) | ({"content-encoding": left} if left else {})
-        self._storage.store(shelf, interaction, Request(url, body, method), RawResponse(response.status, kept, plain))
+        self._storage.store(
+            cassette, interaction, Request(url, body, method), RawResponse(response.status, kept, plain)
+        )
+
+    def shown(self, text: str) -> str:
+        """`text` as it may be shown: without secrets and without characters that act on a terminal."""
+        return visible(self.secrets.clean_text(text))
 
     def sync(self) -> None:
         """Hand what was stored so far to the disk itself."""
@@ -179,68 +218,72 @@ class Library:
         return self._storage is not None and self._storage.full
 
     def close(self) -> None:
-        self._slices.close()
+        self._reader.close()
 
     # ------------------------------------------------------------------ accounts
 
     def __len__(self) -> int:
-        return sum(len(shelf.index.answers) for shelf in self._shelves.values())
+        return sum(len(cassette.index.answers) for cassette in self._cassettes.values())
 
     def usage(self) -> dict[str, Any]:
-        """What was used so far, as builtins: {"panel", "files", "interactions", "used": {cell: {key: [runs]}}}."""
-        used = {cell: found for cell, shelf in self._shelves.items() if (found := shelf.used())}
-        files = sum(shelf.index.exists for shelf in self._shelves.values())
+        """What was used so far, as builtins: {"panel", "files", "interactions", "used": {cell: {key: [repeats]}}}."""
+        used = {cell: found for cell, cassette in self._cassettes.items() if (found := cassette.used())}
+        files = sum(cassette.index.exists for cassette in self._cassettes.values())
         return {"panel": self.panel, "files": files, "interactions": len(self), "used": used}
 
     def merge(self, usage: Mapping[str, Any]) -> None:
         """Count what another process (an xdist worker) used."""
         for cell, keys in usage["used"].items():
-            shelf = self._shelf(cell)
-            for key, runs in keys.items():
-                for run in runs:
-                    shelf.use(key, run)
+            cassette = self._cassette(cell)
+            for key, repeats in keys.items():
+                for repeat in repeats:
+                    cassette.use(key, repeat)
 
     def unused(self) -> list[Unused]:
         """Recorded answers of the planned cells that nothing has asked for."""
-        return [found for shelf in self._shelves.values() for found in shelf.unused()]
+        return [found for cassette in self._cassettes.values() for found in cassette.unused()]
 
     def orphans(self) -> list[str]:
         """Cells of this panel that have a cassette but appear in no plan."""
         files = sorted((self.root / self.panel).rglob(f"*{SUFFIX}"))
         cells = (file.relative_to(self.root).as_posix().removesuffix(SUFFIX) for file in files)
-        return [cell for cell in cells if cell not in self._shelves]
+        return [cell for cell in cells if cell not in self._cassettes]
 
     # ------------------------------------------------------------------ inside
 
-    def _shelf(self, cell: str) -> Shelf:
-        shelf = self._shelves.get(cell)
-        if shelf is None:
+    def _cassette(self, cell: str) -> CellCassette:
+        cassette = self._cassettes.get(cell)
+        if cassette is None:
             cell = checked_cell(cell)
             if cell.split("/")[0] != self.panel:
                 raise RecuseError(f"cell {cell} does not belong to panel {self.panel}")
-            shelf = self._shelves.setdefault(cell, Shelf(self.root, cell, anew=self.mode == "all"))
-        return shelf
+            cassette = self._cassettes.setdefault(cell, CellCassette(self.root, cell, anew=self.mode == "all"))
+        return cassette
 
-    def _shelf_for(self, asked: Asked, method: str, url: str, body: bytes) -> Shelf:
+    def _cassette_for(self, asked: JudgeRequest, method: str, url: str, body: bytes) -> CellCassette:
         if asked.cell is not None:
-            return self._shelf(asked.cell)
-        recorded = [found for shelf in self._shelves.values() for found in shelf.recorded_requests()[:50]]
+            return self._cassette(asked.cell)
+        recorded = [found for cassette in self._cassettes.values() for found in cassette.recorded_requests()[:50]]
         where = f"{self.root / self.panel} (the request is in no plan)"
-        raise self._missed(miss(None, _public(method, url, body), asked.run, where, recorded, self._remedy))
+        raise self._missed(
+            missing_message(None, _public(method, url, body), asked.repeat, where, recorded, self._remedy)
+        )
 
     def _check_stray(self, method: str, url: str) -> None:
         """A request that is no judge call may go out while recording, and on loopback; never out while replaying."""
         if self.mode == "replay" and not is_loopback(urlsplit(url).hostname):
             raise self._missed(
-                f"replay was asked for {method} {public_url(url)}, which carries no {RUN_HEADER} header and so is no "
-                "judge call of a plan. Nothing went out"
+                f"replay was asked for {method} {public_url(url)}, which carries no {REPEAT_HEADER} header and so is "
+                "no judge call of a plan. Nothing went out"
             )
 
-    def _miss(self, shelf: Shelf, call: Call | None, asked: Request, run: int | None) -> MissingInteractionError:
+    def _miss(
+        self, cassette: CellCassette, call: Call | None, asked: Request, repeat: int | None
+    ) -> MissingInteractionError:
         if self.mode == "replay":
-            shelf.check()
-        where = f"{shelf.index.path} ({len(shelf.index.answers)} answers)"
-        return self._missed(miss(call, asked, run, where, shelf.recorded_requests(), self._remedy))
+            cassette.check()
+        where = f"{cassette.index.path} ({len(cassette.index.answers)} answers)"
+        return self._missed(missing_message(call, asked, repeat, where, cassette.recorded_requests(), self._remedy))
 
     @property
     def _remedy(self) -> str:
@@ -254,7 +297,7 @@ class Library:
     def _answered(self) -> set[tuple[str, int]]:
         """Loopback addresses of recorded servers: replay must not reach them either."""
         found: set[tuple[str, int]] = set()
-        for url in {call.request.url for shelf in self._shelves.values() for call in shelf.calls}:
+        for url in {call.request.url for cassette in self._cassettes.values() for call in cassette.calls}:
             parts = urlsplit(url)
             if is_loopback(parts.hostname):
                 port = parts.port or _PORTS.get(parts.scheme, 0)
@@ -263,26 +306,26 @@ class Library:
 
     @contextmanager
     def _recording(self) -> Iterator[None]:
-        self._storage = Storage(self.root, self.panel, self.secrets, self._slices)
+        self._storage = Storage(self.root, self.panel, self.secrets, self._reader)
         try:
-            self._storage.mend(self._shelves.values())
+            self._storage.mend(self._cassettes.values())
             yield
         finally:
             try:
-                self._storage.settle(self._shelves.values())
+                self._storage.settle(self._cassettes.values())
             finally:
                 self._storage.close()
                 self._storage = None
 
 
-def _coverage(shelves: Iterable[Shelf]) -> Coverage:
-    shelves = list(shelves)
+def _coverage(cassettes: Iterable[CellCassette]) -> Coverage:
+    cassettes = list(cassettes)
     return Coverage(
-        planned=sum(len(shelf.calls) for shelf in shelves),
-        missing=tuple(call for shelf in shelves for call in shelf.missing),
-        stale=tuple(found for shelf in shelves for found in shelf.stale()),
-        damaged=tuple(fault for shelf in shelves for fault in shelf.faults),
-        unplanned=tuple(found for shelf in shelves for found in shelf.unplanned()),
+        planned=sum(len(cassette.calls) for cassette in cassettes),
+        missing=tuple(call for cassette in cassettes for call in cassette.missing),
+        stale=tuple(found for cassette in cassettes for found in cassette.stale()),
+        damaged=tuple(fault for cassette in cassettes for fault in cassette.faults),
+        unplanned=tuple(found for cassette in cassettes for found in cassette.unplanned()),
     )
 
 

@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterable
 from urllib.parse import quote, quote_plus
 
-from recuse.cassettes.key import PLACEHOLDER
 from recuse.schema import RecuseError
 
+PLACEHOLDER = "[secret]"
 SHORTEST = 8
 
 KEY_SHAPES = {

@@ -21,6 +21,7 @@ except ImportError:  # pragma: no cover - Windows
     fcntl = None  # type: ignore[assignment]
 
 BALLAST_BYTES = 1 << 20
+TEMPORARY = ".tmp"
 OPEN_FILES = 64
 
 
@@ -160,3 +161,29 @@ def _storage_error(path: Path, error: OSError) -> StorageError:
         f"{path}: writing failed ({error.strerror}). The file was cut back to its last whole line; nothing recorded "
         "before is lost. Free some space and run the same command again: it goes on where it stopped"
     )
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Put `data` in place of the file, whole or not at all, even if the machine dies."""
+    temporary = path.with_name(path.name + TEMPORARY)
+    try:
+        with open(temporary, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise StorageError(f"{path}: could not be rewritten ({error.strerror}); the file is unchanged") from error
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    try:
+        descriptor = os.open(folder, os.O_RDONLY)
+    except OSError:  # pragma: no cover - Windows cannot open folders
+        return
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,17 +1,15 @@
-"""Estimate against limit: pass, fail, undecided or error, at the level the family asks for."""
+"""One estimate against one limit: pass, fail, undecided or not measured, at a given level."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import partial
+from typing import Literal
 
 from recuse.gates.limits import Limit
-from recuse.gates.rules import Gate
-from recuse.schema import Estimate, Estimates, Outcome
-from recuse.statistics.multiplicity import decision_levels
+from recuse.schema import Estimate, Outcome
 
-__all__ = ["FEASIBLE", "Decision", "decide", "factor_to_decide", "has_interval", "sure_at"]
+__all__ = ["FEASIBLE", "Decision", "decide", "factor_to_decide", "has_interval", "settled_at", "sure_at"]
 
 FEASIBLE = 100.0
 """More than this many times the observations is no longer called feasible."""
@@ -23,30 +21,38 @@ class Decision:
 
     outcome: Outcome
     estimate: Estimate  # with the interval that was decided on
-    level: float  # the level the gate asks for, after correction
-    members: int | None = None  # how many were decided together; None without correction
-    undefined: int = 0  # members of the family that could not be measured
+    level: float  # the level that was asked for, after correction
+
+    @property
+    def straddles(self) -> bool:
+        """Undecided with an interval: not for lack of one."""
+        return self.outcome == "undecided" and sure_at(self.estimate, self.level)
+
+    @property
+    def level_shown(self) -> float:
+        """The level of the interval decided on: wider than was asked for, where only that is known."""
+        return max(self.level, self.estimate.level if sure_at(self.estimate, self.level) else 0.0)
 
 
-def decide(gate: Gate, estimate: Estimate, family: Estimates | None = None) -> Decision:
-    """Decide one estimate; `family` holds all estimates it is corrected with, itself included.
+def decide(
+    limit: Limit, estimate: Estimate, level: float = 0.95, *, by: Literal["interval", "point"] = "interval"
+) -> Decision:
+    """Decide one estimate.
 
-    - error: the value is undefined.
-    - point gates: pass or fail by the value; the interval at the gate's level is shown all the same.
-    - interval gates: pass when the whole interval lies inside the limit, fail when it lies wholly outside, else
+    - not measured: the value is undefined.
+    - by = "point": pass or fail by the value; the interval at `level` is shown all the same.
+    - by = "interval": pass when the whole interval lies inside the limit, fail when it lies wholly outside, else
       undecided. A missing interval, or one known only at a lower level than asked for, is undecided: it never
       passes. One known only at a higher level is wider than needed and decides all the same.
-
-    Undefined members take no part in the correction: no decision is made on them, so none can be wrong.
     """
-    level, members, undefined = gate.level, None, 0
-    if family is not None and gate.corrected != "none" and gate.decide == "interval":
-        defined = [member for member in family.values() if member.defined]
-        members, undefined = len(defined), len(family) - len(defined)
-        if estimate.defined:
-            level = _level_of(estimate, defined, gate)
     shown = _at(estimate, level)
-    return Decision(_outcome(gate, shown, level), shown, level, members, undefined)
+    return Decision(_outcome(limit, shown, level, by), shown, level)
+
+
+def settled_at(limit: Limit, estimate: Estimate, level: float) -> bool:
+    """Whether the estimate's interval at `level` lies wholly inside the limit or wholly outside."""
+    shown = _at(estimate, level)
+    return sure_at(shown, level) and limit.settled_by(shown.low, shown.high)
 
 
 def sure_at(estimate: Estimate, level: float) -> bool:
@@ -62,9 +68,9 @@ def has_interval(estimate: Estimate) -> bool:
 def factor_to_decide(limit: Limit, estimate: Estimate) -> float | None:
     """How many times the observations it takes to settle `limit`, if the value stays where it is.
 
-    Shrinks the shown interval as `distribution.half_width_at` says its half-width would shrink, and searches the smallest factor
-    at which it no longer straddles a bound. `inf` where more than FEASIBLE times would be needed (the value sits
-    practically on the bound), None where the method cannot tell.
+    Shrinks the shown interval as `distribution.half_width_at` says its half-width would shrink, and searches the
+    smallest factor at which it no longer straddles a bound. `inf` where more than FEASIBLE times would be needed (the
+    value sits practically on the bound), None where the method cannot tell.
     """
     distribution = estimate.distribution
     now = distribution.half_width_at(1.0) if distribution is not None else None
@@ -90,30 +96,19 @@ def factor_to_decide(limit: Limit, estimate: Estimate) -> float | None:
     return enough
 
 
-def _outcome(gate: Gate, estimate: Estimate, level: float) -> Outcome:
+def _outcome(limit: Limit, estimate: Estimate, level: float, by: str) -> Outcome:
     if not estimate.defined:
         return "not measured"
-    if gate.decide == "point":
-        return "pass" if gate.bound.holds(estimate.value) else "fail"
+    if by == "point":
+        return "pass" if limit.holds(estimate.value) else "fail"
     if not sure_at(estimate, level):
         return "undecided"
-    if gate.bound.encloses(estimate.low, estimate.high):
+    if limit.encloses(estimate.low, estimate.high):
         return "pass"
-    return "fail" if gate.bound.excludes(estimate.low, estimate.high) else "undecided"
+    return "fail" if limit.excludes(estimate.low, estimate.high) else "undecided"
 
 
 def _at(estimate: Estimate, level: float) -> Estimate:
-    """At `level`; as it came where its distribution has no interval there (too few resamples), to show what is known."""
+    """At `level`; as it came where its distribution has no interval there (too few resamples): what is known."""
     shown = estimate.at(level)
     return shown if has_interval(shown) else estimate
-
-
-def _level_of(estimate: Estimate, defined: list[Estimate], gate: Gate) -> float:
-    place = next(i for i, member in enumerate(defined) if member is estimate)
-    asked = [partial(_settled, gate.bound, member) for member in defined]
-    return decision_levels(asked, gate.level, gate.corrected)[place]
-
-
-def _settled(limit: Limit, estimate: Estimate, level: float) -> bool:
-    shown = _at(estimate, level)
-    return sure_at(shown, level) and limit.settled_by(shown.low, shown.high)

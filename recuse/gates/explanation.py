@@ -5,12 +5,13 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Mapping
 
-from recuse.gates.decisions import Decision, has_interval, sure_at
+from recuse.gates.applied import AppliedLimit
+from recuse.gates.decisions import Decision, has_interval
 from recuse.gates.limits import Limit
-from recuse.gates.rules import Gate
-from recuse.schema import Estimate, Verdict
+from recuse.gates.tables import Gate
+from recuse.schema import Estimate, Family, Remedy, Rule, Verdict
 
-__all__ = ["count_of", "explain", "percent", "rule_text", "subject_text"]
+__all__ = ["count_of", "explain", "percent", "rule_of", "subject_text"]
 
 WIDTH = 110
 
@@ -20,21 +21,27 @@ WIDTH = 110
 
 def explain(verdict: Verdict) -> str:
     """The verdict in full, for a terminal: what was measured, over what, by which rule, and what to do next."""
-    estimate, limit = verdict.estimate, Limit.of(verdict.limit)
-    accepted_fault = verdict.accepted_fault
+    estimate, limit, fault = verdict.estimate, Limit.of(verdict.limit), verdict.accepted_fault
     rows = [
         ("measured", f"{estimate.metric} = {_measured(estimate, limit)}"),
         ("method", estimate.method),
         ("note", estimate.note),
         ("left out", _left_out(estimate)),
-        ("rule", verdict.rule),
+        ("rule", verdict.rule.sentence),
         ("because", verdict.reason),
-        ("accepted_fault", f"{accepted_fault['state']}; until {accepted_fault['until']}: {accepted_fault['reason']}" if accepted_fault else ""),
-        ("next", verdict.remedy),
+        ("accepted", f"{fault.state}; until {fault.until}: {fault.reason}" if fault else ""),
+        ("next", _next(verdict.remedy)),
     ]
     allowed = " (allowed)" if verdict.allowed else ""
     head = f"{verdict.gate}: {verdict.outcome.upper()}{allowed} for {subject_text(verdict.subject)}"
     return "\n".join([_plain(head), *(_row(name, text) for name, text in rows if text)])
+
+
+def _next(remedy: Remedy | None) -> str:
+    if remedy is None:
+        return ""
+    text = " ".join(part for part in (remedy.finding, remedy.advice) if part)
+    return f"{text}\n\n{remedy.paste}" if remedy.paste else text
 
 
 def subject_text(subject: Mapping[str, str]) -> str:
@@ -62,7 +69,7 @@ def _measured(estimate: Estimate, limit: Limit) -> str:
 
 def _over(estimate: Estimate) -> str:
     text = f"{count_of(estimate)} {estimate.units if count_of(estimate) != 1 else _one(estimate.units)}"
-    if estimate.over == "runs" and "texts only" not in estimate.note:
+    if estimate.over == "repeats" and "texts only" not in estimate.note:
         text += " (these texts only)"
     if estimate.over == "clusters":
         text += f" ({estimate.n} observations)"
@@ -95,17 +102,24 @@ def _plain(text: str) -> str:
 # --------------------------------------------------------------------------- the rule
 
 
-def rule_text(gate: Gate, decision: Decision) -> str:
-    """The limit and how it was decided, in words."""
+def rule_of(gate: Gate, applied: AppliedLimit, decision: Decision, family: Family | None) -> Rule:
+    """The limit and how it was decided, as data and in words."""
+    return Rule(
+        sentence=_sentence(gate, applied, decision, family),
+        decide=gate.decide,
+        level=decision.level_shown,
+        limit_text=str(applied),
+        of_range=applied.share.mapping() if applied.share else None,
+        span=applied.span,
+        family=family,
+    )
+
+
+def _sentence(gate: Gate, applied: AppliedLimit, decision: Decision, family: Family | None) -> str:
     if gate.decide == "point":
-        return f"{gate.bound}; the value itself decides"
-    text = f"{gate.bound}; the whole {percent(max(decision.level, _known(decision)))} interval must lie inside"
-    if decision.members is None:
+        return f"{applied}; the value itself decides"
+    text = f"{applied}; the whole {percent(decision.level_shown)} interval must lie inside"
+    if family is None:
         return text
-    rest = f", {decision.undefined} undefined left out" if decision.undefined else ""
-    return f"{text} ({gate.corrected.capitalize()} over {decision.members}: {gate.family}{rest})"
-
-
-def _known(decision: Decision) -> float:
-    """The level of the interval decided on, where it is wider than was asked for."""
-    return decision.estimate.level if sure_at(decision.estimate, decision.level) else 0.0
+    rest = f", {family.undefined} undefined left out" if family.undefined else ""
+    return f"{text} ({family.correction.capitalize()} over {family.members}: {family}{rest})"

@@ -41,6 +41,10 @@ class Limit:
             return f"within [{self.show(self.low)}, {self.show(self.high)}]"
         return f"at least {self.show(self.low)}" if self.kind == "at_least" else f"at most {self.show(self.high)}"
 
+    def times(self, span: float) -> Limit:
+        """The same limit told in units of which the scale's range has `span`, without the dust of floating point."""
+        return Limit(self.kind, float(f"{self.low * span:.12g}"), float(f"{self.high * span:.12g}"))
+
     # -- what lies where
 
     def holds(self, value: float) -> bool:

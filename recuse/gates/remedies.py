@@ -1,84 +1,109 @@
-"""What to do about a verdict that is not a pass: the text, and the accepted fault to paste where nothing else helps."""
+"""What to do about a verdict that is not a pass, and the accepted fault to paste where nothing else helps."""
 
 from __future__ import annotations
 
 import json
 import math
 from collections.abc import Mapping
+from typing import Any
 
+from recuse.gates.applied import AppliedLimit
 from recuse.gates.decisions import Decision, factor_to_decide, has_interval, sure_at
 from recuse.gates.explanation import count_of, percent, subject_text
 from recuse.gates.limits import Limit, figure
-from recuse.gates.rules import Gate, AcceptedFault
-from recuse.schema import Estimate
+from recuse.gates.tables import AcceptedFault
+from recuse.schema import Estimate, Remedy
 
-__all__ = ["accepted", "beyond_accepted fault", "expired_accepted fault", "next_step", "unneeded_accepted fault"]
+__all__ = ["accepted", "beyond_accepted_fault", "expired_accepted_fault", "next_step", "unneeded_accepted_fault"]
+
+RECORD_AGAIN = "pytest evals/ --record=missing"
 
 
-def next_step(name: str, gate: Gate, decision: Decision, subject: Mapping[str, str], file: str) -> str:
-    """What to do about an outcome that is not a pass; empty for a pass."""
+def next_step(name: str, limit: Limit, decision: Decision, subject: Mapping[str, str], file: str) -> Remedy | None:
+    """What to do about an outcome that is not a pass; None for a pass."""
     estimate = decision.estimate
     if decision.outcome == "fail":
-        paste = _snippet(name, subject, _accepting(gate.bound, estimate))
-        return (
-            f"{_how_far(gate.bound, estimate)}. Read the judge's own words for this subject in the report. If judge, "
-            "prompt or rubric changed, record again: pytest evals/ --record=missing. Otherwise leave the judge out, or "
-            f"accept it knowingly and for a time in {file}:\n\n{paste}"
+        return Remedy(
+            **_how_far(limit, estimate),
+            advice="Read the judge's own words for this subject in the report. If judge, prompt or rubric changed, "
+            f"record again: {RECORD_AGAIN}. Otherwise leave the judge out, or accept it knowingly and for a time in "
+            f"{file}.",
+            paste=_snippet(name, subject, _accepting(limit, estimate)),
+            file=file,
         )
     if decision.outcome == "undecided":
-        paste = _snippet(name, subject, 'outcome = ["undecided"]')
-        return (
-            f"{_undecided(gate, decision)} If it cannot be settled, accept it knowingly and for a time in {file}:"
-            f"\n\n{paste}"
+        bound = f"{_accepting(limit, estimate)}, " if decision.straddles else ""
+        return Remedy(
+            **_undecided(limit, decision),
+            advice=f"If it cannot be settled, accept it knowingly and for a time in {file}.",
+            paste=_snippet(name, subject, f'{bound}outcome = ["undecided"]'),
+            file=file,
         )
     if decision.outcome == "not measured":
-        paste = _snippet(name, subject, 'outcome = ["not measured"]')
-        return (
-            f"Could not be measured: {_why(estimate)}. What cannot be measured does not pass. Look at the replies that "
-            "were left out, or record what is missing: pytest evals/ --record=missing. If it can never be measured "
-            f"here, accept that knowingly and for a time in {file}:\n\n{paste}"
+        return Remedy(
+            kind="not measured",
+            finding=f"Could not be measured: {_why(estimate)}.",
+            advice="What cannot be measured does not pass. Look at the replies that were left out, or record what is "
+            f"missing: {RECORD_AGAIN}. If it can never be measured here, accept that knowingly and for a time in "
+            f"{file}.",
+            paste=_snippet(name, subject, 'outcome = ["not measured"]'),
+            file=file,
         )
-    return ""
+    return None
 
 
-def _how_far(limit: Limit, estimate: Estimate) -> str:
+def _how_far(limit: Limit, estimate: Estimate) -> dict[str, Any]:
     side, bound = ("above", limit.high) if estimate.value > limit.high else ("below", limit.low)
     text = f"{limit.show(estimate.value)} is {side} {limit.show(bound)} by {_distance(limit.excess(estimate.value))}"
-    near = estimate.low if side == "above" else estimate.high
-    if limit.excess(near) > 0:
-        text += f", and the near end of the interval, {limit.show(near)}, by {_distance(limit.excess(near))}"
-    return text
+    near = limit.excess(estimate.low if side == "above" else estimate.high)
+    if near > 0:
+        shown = limit.show(estimate.low if side == "above" else estimate.high)
+        text += f", and the near end of the interval, {shown}, by {_distance(near)}"
+    return {
+        "kind": "outside",
+        "finding": f"{text}.",
+        "distance": limit.excess(estimate.value),
+        "near_end": near if near > 0 else None,
+    }
 
 
-def _undecided(gate: Gate, decision: Decision) -> str:
-    estimate, limit = decision.estimate, gate.bound
+def _undecided(limit: Limit, decision: Decision) -> dict[str, Any]:
+    estimate = decision.estimate
+    known: dict[str, Any] = {"observed": count_of(estimate), "units": estimate.units}
+    known["distance"] = limit.excess(estimate.value)
     if not has_interval(estimate):
-        return (
+        finding = (
             f"There is no interval to decide on ({_why(estimate)}), and a bare value does not pass: more "
             f"{estimate.units} than {count_of(estimate)}, or others, are needed."
         )
+        return {"kind": "no interval", "finding": finding, **known}
     if not sure_at(estimate, decision.level):
-        return (
+        finding = (
             f"The interval is known only at {percent(estimate.level)}, and {percent(decision.level)} is asked for: "
-            "the metric must give its sampling with the estimate, or draw more resamples."
+            "the metric must give its distribution with the estimate, or draw more resamples."
         )
+        return {"kind": "level unknown", "finding": finding, **known}
+    return known | _straddling(limit, estimate)
+
+
+def _straddling(limit: Limit, estimate: Estimate) -> dict[str, Any]:
     bound = limit.nearest(estimate.value)
     across = [limit.show(b) for b in (limit.low, limit.high) if estimate.low < b < estimate.high] or [limit.show(bound)]
     interval = f"[{limit.show(estimate.low)}, {limit.show(estimate.high)}]"
     straddles = f"The interval {interval} reaches across {' and '.join(across)}."
-    factor = factor_to_decide(limit, estimate)
+    factor, n, units = factor_to_decide(limit, estimate), count_of(estimate), estimate.units
     if factor is None:
-        return f"{straddles} More {estimate.units} than {count_of(estimate)} would narrow it; how many is not known."
+        finding = f"{straddles} More {units} than {n} would narrow it; how many is not known."
+        return {"kind": "straddles", "finding": finding}
     if math.isinf(factor):
-        return (
-            f"{straddles} The value lies so close to {limit.show(bound)} that no feasible number of {estimate.units} "
-            "decides."
-        )
-    enough = _rounded_up(factor * count_of(estimate))
-    return (
-        f"{straddles} About {enough} {estimate.units} instead of {count_of(estimate)} would decide, if the value stays "
+        close = f"The value lies so close to {limit.show(bound)} that no feasible number of {units} decides."
+        return {"kind": "on the bound", "finding": f"{straddles} {close}"}
+    enough = _rounded_up(factor * n)
+    finding = (
+        f"{straddles} About {enough} {units} instead of {n} would decide, if the value stays "
         f"{_distance(abs(limit.excess(estimate.value)))} from {limit.show(bound)}."
     )
+    return {"kind": "straddles", "finding": finding, "needed": enough}
 
 
 def _why(estimate: Estimate) -> str:
@@ -95,6 +120,9 @@ def _rounded_up(count: float) -> int:
     """Upwards, to two digits from one hundred on: it is a forecast."""
     step = int(10 ** max(0, len(str(math.ceil(count))) - 2))
     return math.ceil(count / step - 1e-9) * step
+
+
+# --------------------------------------------------------------------------- what to paste
 
 
 def _accepting(limit: Limit, estimate: Estimate) -> str:
@@ -131,35 +159,53 @@ def _snippet(name: str, subject: Mapping[str, str], accept: str) -> str:
 # --------------------------------------------------------------------------- accepted faults
 
 
-def accepted(accepted_fault: AcceptedFault) -> str:
-    return f"Accepted until {accepted_fault.until}; then it fails again."
+def accepted(accepted_fault: AcceptedFault) -> Remedy:
+    return Remedy(kind="accepted", finding=f"Accepted until {accepted_fault.until}; then it fails again.")
 
 
-def beyond_accepted_fault(accepted_fault: AcceptedFault, gate: Gate, decision: Decision, file: str) -> str:
-    estimate = decision.estimate
+def beyond_accepted_fault(
+    accepted_fault: AcceptedFault, applied: AppliedLimit, decision: Decision, file: str
+) -> Remedy:
+    estimate, limit = decision.estimate, applied.limit
+    known: dict[str, Any] = {}
     if decision.outcome == "fail":
-        found = _how_far(gate.bound, estimate)
+        known = _how_far(limit, estimate)
+        found = known["finding"].removesuffix(".")
     elif decision.outcome == "undecided":
-        found = f"this is undecided at {gate.bound.show(estimate.value)}"
+        known = _undecided(limit, decision)
+        found = f"this is undecided at {limit.show(estimate.value)}"
     else:
         found = f"this could not be measured ({_why(estimate)})"
-    return (
-        f"Not covered by the accepted fault either: the gate asks for {gate.bound}, the accepted fault accepts {accepted_fault.accept}, and "
-        f"{found}. Read the judge's own words for this subject in the report; then mend what changed, leave the judge "
-        f"out, or change the accepted fault in {file} and say why."
+    finding = (
+        f"Not covered by the accepted fault either: the gate asks for {limit}, the accepted fault accepts "
+        f"{accepted_fault.accept}, and {found}."
+    )
+    advice = (
+        "Read the judge's own words for this subject in the report; then mend what changed, leave the judge out, or "
+        f"change the accepted fault in {file} and say why."
+    )
+    return Remedy(**known | {"kind": "beyond", "finding": finding, "advice": advice, "file": file})
+
+
+def expired_accepted_fault(accepted_fault: AcceptedFault, file: str) -> Remedy:
+    return Remedy(
+        kind="expired",
+        finding=f"The accepted fault for {accepted_fault.gate} ({accepted_fault.described}) expired: it held until "
+        f"{accepted_fault.until}.",
+        advice=f"Look at this again and delete the accepted fault from {file}, or give it a later date and a reason "
+        "that still holds.",
+        file=file,
     )
 
 
-def expired_accepted_fault(accepted_fault: AcceptedFault, file: str) -> str:
-    return (
-        f"The accepted fault for {accepted_fault.gate} ({accepted_fault.described}) expired: it held until {accepted_fault.until}. Look at this again "
-        f"and delete the accepted fault from {file}, or give it a later date and a reason that still holds."
-    )
-
-
-def unneeded_accepted_fault(accepted_fault: AcceptedFault, subject: Mapping[str, str], decision: Decision, file: str) -> str:
+def unneeded_accepted_fault(
+    accepted_fault: AcceptedFault, subject: Mapping[str, str], decision: Decision, file: str
+) -> Remedy:
     how = "satisfies the gate" if decision.outcome == "pass" else "is undecided, which the gate allows by itself"
-    return (
-        f"The accepted fault is no longer needed: {subject_text(subject)} now {how}. Delete the accepted fault ({accepted_fault.described}) "
-        f"from {file}, or narrow its subject so that it leaves this one out, and the gain is kept."
+    return Remedy(
+        kind="not needed",
+        finding=f"The accepted fault is no longer needed: {subject_text(subject)} now {how}.",
+        advice=f"Delete the accepted fault ({accepted_fault.described}) from {file}, or narrow its subject so that it "
+        "leaves this one out, and the gain is kept.",
+        file=file,
     )

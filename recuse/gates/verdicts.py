@@ -1,55 +1,81 @@
-"""TEMPORARY until the gates branch lands."""
+"""The verdicts of one gate on everything that was measured together."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import overload
 
-from recuse.schema import Estimate, Estimates, Verdict, builtins, members
+from recuse.gates.explanation import explain
+from recuse.schema import RecuseError, Verdict
+
+__all__ = ["Verdicts"]
 
 
-class Verdicts(tuple[Verdict, ...]):
-    asserted = False
+class Verdicts(Sequence[Verdict]):
+    """An immutable sequence of verdicts, truthy when every one of them lets the run stay green.
 
-    @property
-    def gate(self) -> str:
-        return self[0].gate if self else ""
+    `asserted` tells whether anybody asked for its truth: a gate whose answer nobody looks at decides nothing. Without
+    any verdict (none of those that were asked for) it is truthy.
+    """
 
-    @property
-    def marker(self) -> str:
-        return f"<gate {self.gate}"
-
-    @property
-    def stays_green(self) -> bool:
-        return all(map(bool, self))
+    def __init__(self, verdicts: Iterable[Verdict]) -> None:
+        self._verdicts = tuple(verdicts)
+        self.asserted = False
 
     def __bool__(self) -> bool:
         self.asserted = True
         return self.stays_green
 
-    def __repr__(self) -> str:
-        return f"{self.marker}>"
+    @property
+    def stays_green(self) -> bool:
+        """The truth of it, without counting as asserted."""
+        return all(self._verdicts)
 
-    def explain(self) -> str:
-        from recuse.gates.explanation import explain
+    @property
+    def gate(self) -> str:
+        return self[0].gate if len(self) else ""
 
-        return "\n\n".join(explain(v) for v in self if not v)
+    @property
+    def objecting(self) -> list[Verdict]:
+        """Those on whose account the run turns red."""
+        return [verdict for verdict in self if not verdict]
 
     @property
     def accepted_reasons(self) -> list[str]:
-        return [str(v.accepted_fault["reason"]) for v in self if v.outcome == "accepted" and v.accepted_fault]
+        """Why the accepted ones were accepted."""
+        return [v.accepted_fault.reason for v in self if v.outcome == "accepted" and v.accepted_fault]
+
+    def explain(self) -> str:
+        """The objecting ones in full, for a terminal; "" where there is none."""
+        return "\n\n".join(map(explain, self.objecting))
+
+    def of(self, **subject: str) -> Verdict:
+        """The one verdict about `subject`. Raises `RecuseError` where none or several fit."""
+        fitting = [verdict for verdict in self if subject.items() <= verdict.subject.items()]
+        if len(fitting) != 1:
+            asked = ", ".join(f"{k}={v}" for k, v in subject.items())
+            known = "; ".join(", ".join(f"{k}={v}" for k, v in verdict.subject.items()) for verdict in self)
+            raise RecuseError(f"{len(fitting)} verdicts for {asked}, and one is wanted; there are: {known}")
+        return fitting[0]
 
     def only(self, wanted: Callable[[Mapping[str, str]], bool]) -> Verdicts:
-        return Verdicts(v for v in self if wanted(v.subject))
+        """Those whose subject is wanted. They stay as they were decided, together with all the others."""
+        return Verdicts(verdict for verdict in self if wanted(verdict.subject))
 
+    @overload
+    def __getitem__(self, at: int) -> Verdict: ...
+    @overload
+    def __getitem__(self, at: slice) -> Verdicts: ...
+    def __getitem__(self, at: int | slice) -> Verdict | Verdicts:
+        return Verdicts(self._verdicts[at]) if isinstance(at, slice) else self._verdicts[at]
 
-def decide_all(gates: Any, name: str, measured: Estimate | Estimates, subject: Mapping[str, str]) -> Verdicts:
-    return Verdicts(gates.decide_one(name, measured, {**subject, **names}) for names, _ in members(measured))
+    def __len__(self) -> int:
+        return len(self._verdicts)
 
+    @property
+    def marker(self) -> str:
+        """How its text begins: tells a failed `assert gate(...)` from another failed assertion."""
+        return f"<gate {self.gate}"
 
-def record(v: Verdict, label: str) -> dict[str, Any]:
-    return {
-        "gate": v.gate, "label": label, "outcome": v.outcome, "allowed": v.allowed, "subject": dict(v.subject),
-        "estimate": v.estimate.record(), "rule": v.rule, "limit": builtins(v.limit), "reason": v.reason,
-        "remedy": v.remedy, "accepted_fault": builtins(v.accepted_fault),
-    }
+    def __repr__(self) -> str:
+        return f"{self.marker}: {', '.join(verdict.outcome for verdict in self)}>"

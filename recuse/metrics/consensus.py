@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -251,7 +252,7 @@ def _family(
     found: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each():
         cells = part.cells()
-        bias = part.remember(deviations, lambda cells=cells: deviations(cells))
+        bias = part.remember(deviations, partial(deviations, cells))
         for judge in subjects(part, cells):
             row, (plus, minus) = cells.row(judge), sides(cells, cells.texts_of(part.authors.get(judge)))
             found[(judge, *names)] = _estimate(cells, metric, row, bias[row], plus, minus, missing)

@@ -13,7 +13,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import wraps
-from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
+from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast
 
 from recuse.ratings import Ratings
 from recuse.schema import RecuseError
@@ -81,7 +81,7 @@ def measure(
                 return function(ratings, *args, **kwargs)
             return ratings.remember((function, key), lambda: function(ratings, *args, **kwargs))
 
-        return computed
+        return cast("Callable[Concatenate[Ratings, P], R]", computed)
 
     return decorate
 

@@ -67,13 +67,10 @@ def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> li
 
 def author_label(task: Task, target: str, condition: str) -> str:
     """How the prompt names the author: by its name, or by the fixed label that hides it."""
-    key = "label" if condition == "attributed" else "anonymous"
-    try:
-        return str(task.targets[target][key])
-    except KeyError:
-        raise RecuseError(
-            f"{task.folder / 'task.toml'}: target {target!r} has no {key!r}, by which condition {condition} names it"
-        ) from None
+    about = task.targets[target]
+    if condition == "attributed":
+        return str(about.get("label", target))
+    return str(about.get("anonymous", f"Author {list(task.targets).index(target) + 1}"))
 
 
 def _one(answer: object, criterion: str, scale: Scale | None, usual: tuple[float, float]) -> Judgement:

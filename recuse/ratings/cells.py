@@ -81,7 +81,8 @@ class Cells:
         """Which texts are this target's, shape (U,); none where it has none."""
         if target not in self.target_names:
             return np.zeros(len(self.targets), dtype=bool)
-        return self.targets == self.target_names.index(target)
+        mine: NDArray[np.bool_] = self.targets == self.target_names.index(str(target))
+        return mine
 
     @cached_property
     def scores(self) -> tuple[tuple[Floats, ...], ...]:

@@ -29,7 +29,9 @@ class Moments:
     @property
     def variance(self) -> Floats:
         """Sample variance, divisor n - 1; NaN below two scores."""
-        return np.divide(self.squares, self.count - 1, out=np.full(self.mean.shape, np.nan), where=self.count > 1)
+        found: Floats = np.full(self.mean.shape, np.nan)
+        np.divide(self.squares, self.count - 1, out=found, where=self.count > 1)
+        return found
 
     def reshape(self, *shape: int) -> Moments:
         return Moments(self.count.reshape(shape), self.mean.reshape(shape), self.squares.reshape(shape))
@@ -41,13 +43,14 @@ def moments_of(cells: NDArray[np.intp], values: Floats, size: int) -> Moments:
     cells, values = cells[there], values[there]
     count = np.bincount(cells, minlength=size)
     sums = np.bincount(cells, weights=values, minlength=size)
-    mean = np.divide(sums, count, out=np.full(size, np.nan), where=count > 0)
+    mean: Floats = np.full(size, np.nan)
+    np.divide(sums, count, out=mean, where=count > 0)
     deviations = values - mean[cells]
-    squares = np.bincount(cells, weights=deviations * deviations, minlength=size)
+    squares: Floats = np.bincount(cells, weights=deviations * deviations, minlength=size).astype(np.float64)
     largest = np.zeros(size)
     np.maximum.at(largest, cells, np.abs(deviations))
     squares[largest < EQUAL] = 0.0
-    return Moments(count, mean, squares)
+    return Moments(count.astype(np.int64), mean, squares)
 
 
 def option_counts(cells: NDArray[np.intp], codes: Floats, size: int, options: int) -> NDArray[np.int64]:

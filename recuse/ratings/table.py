@@ -49,7 +49,7 @@ def completed(frame: pd.DataFrame) -> pd.DataFrame:
         raise RatingsError(
             f"ratings need the columns rater, item, and score or response; there is {', '.join(map(str, frame.columns))}"
         )
-    added = {name: usual for name, usual in USUAL.items() if name not in table}
+    added: dict[str, Any] = {name: usual for name, usual in USUAL.items() if name not in table}
     table = table.assign(**added)
     if "status" in added:
         there = table["score"].notna() | table["response"].notna()

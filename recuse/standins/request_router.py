@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from recuse.cassettes.key import request_key
+from recuse.cassettes.matching import request_key
 from recuse.judges import wire
 from recuse.judges.canonical import canonical
 from recuse.schema import Call, Judge, Provenance, Request
@@ -17,7 +17,7 @@ Fields = Mapping[tuple[str, str, str], Mapping[str, Any]]
 
 
 class Desk:
-    """An `Answer` for `serve`. A request is known by its cassette key, its run and, where two cells ask word for word
+    """An `Answer` for `serve`. A request is known by its cassette key, its repeat and, where two cells ask word for word
     the same, its cell. Nothing is answered that was not planned."""
 
     def __init__(
@@ -36,17 +36,17 @@ class Desk:
 
     def _call(self, asked: Asked) -> Call:
         key = request_key(Request(asked.url, canonical(asked.body)))
-        planned = self._calls.get((key, asked.run), [])
+        planned = self._calls.get((key, asked.repeat), [])
         fitting = [call for call in planned if asked.cell in (None, call.cell)]
         if len(fitting) == 1:
             return fitting[0]
         if fitting:
             cells = ", ".join(sorted(call.cell for call in fitting))
             raise StandInError(
-                f"{asked.url}: {len(fitting)} calls ask the same in run {asked.run} ({cells}); send x-recuse-cell"
+                f"{asked.url}: {len(fitting)} calls ask the same in repeat {asked.repeat} ({cells}); send x-recuse-cell"
             )
         raise StandInError(
-            f"{asked.url}: run {asked.run} of this request (key {key}) is not in the plan of {len(self._calls)} calls"
+            f"{asked.url}: repeat {asked.repeat} of this request (key {key}) is not in the plan of {len(self._calls)} calls"
         )
 
     def _payload(self, judge: Judge, reply: StandinReply) -> dict[str, Any]:

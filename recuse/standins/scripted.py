@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from recuse.extensions import named_object
 from recuse.schema import Call, Judge
 from recuse.standins import StandInError, StandinReply, approximate_tokens
-from recuse.standins.behaviours import Facts, Said, behaviours
+from recuse.standins.behaviours import Behaviour, Facts, Said, behaviours
 
 
 class ScriptedSource:
@@ -24,22 +25,31 @@ class ScriptedSource:
 
     def reply(self, call: Call, fields: Mapping[str, Any]) -> StandinReply:
         """What the judge's behaviour says. Raises `StandInError` for a judge without a known behaviour."""
-        module = behaviours(call.protocol)
-        name = self._planted.get(call.judge, "")
-        if name not in module.BEHAVIOURS:
-            raise StandInError(
-                f"judge {call.judge} has {f'the unknown behaviour {name!r}' if name else 'no behaviour'} for protocol "
-                f"{call.protocol}; known: {', '.join(module.BEHAVIOURS)}. Set `behaviour` in the panel file"
-            )
-        place = (call.task, call.protocol)
-        if place not in self._settings:
-            self._settings[place] = module.read_settings(self._folder / call.task / f"{call.protocol}.toml")
+        behave, settings = self._behaviour(call)
         own = self._judges[call.judge].author == call.target
-        said = module.BEHAVIOURS[name](Facts(call, own, fields, self._settings[place], generator(call)))
+        said = behave(Facts(call, own, fields, settings, generator(call)))
         said = said if isinstance(said, Said) else Said(said)
         return StandinReply(
             said.text, said.refusal, approximate_tokens(call.request.body), approximate_tokens(said.text)
         )
+
+    def _behaviour(self, call: Call) -> tuple[Behaviour, Any]:
+        """What the judge does, and the settings of its module: one of Recuse's own behaviours for the protocol, or a
+        function of the team's own, named by its dotted path."""
+        name = self._planted.get(call.judge, "")
+        if "." in name:
+            return named_object(name, what="behaviour", package="recuse.standins.behaviours"), None
+        module = behaviours(call.protocol)
+        if name not in module.BEHAVIOURS:
+            raise StandInError(
+                f"judge {call.judge} has {f'the unknown behaviour {name!r}' if name else 'no behaviour'} for protocol "
+                f"{call.protocol}; known: {', '.join(module.BEHAVIOURS)}. Set `behaviour` in the panel file, to one of "
+                "these or to a function of your own (our_judges.behaviours.generous)"
+            )
+        place = (call.task, call.protocol)
+        if place not in self._settings:
+            self._settings[place] = module.read_settings(self._folder / call.task / f"{call.protocol}.toml")
+        return module.BEHAVIOURS[name], self._settings[place]
 
 
 def generator(call: Call) -> np.random.Generator:

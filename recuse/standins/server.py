@@ -16,7 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import urlsplit
 
-from recuse.cassettes.key import CELL_HEADER, RUN_HEADER
+from recuse.cassettes.matching import CELL_HEADER, REPEAT_HEADER
 from recuse.standins import StandInError
 
 LARGEST_BODY = 16 * 2**20  # bytes
@@ -25,12 +25,12 @@ IDLE_S = 60.0  # a connection that says nothing for so long is closed
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One request: `url` as the client means it, whichever way it got here; `run` and `cell` from Recuse's headers."""
+    """One request: `url` as the client means it, whichever way it got here; `repeat` and `cell` from Recuse's headers."""
 
     host: str
     path: str
     body: dict[str, Any]
-    run: int
+    repeat: int
     cell: str | None = None
 
     @property
@@ -134,10 +134,10 @@ class _Handler(BaseHTTPRequestHandler):
         body = self._json_object()
         host = target.netloc or self.headers.get("host", "")
         path = (target.path or "/") + (f"?{target.query}" if target.query else "")
-        run = self.headers.get(RUN_HEADER, "0")
-        if not run.isdecimal():
-            raise _Rejected(400, f"header {RUN_HEADER} must be a whole number from 0, got {run!r}")
-        return Asked(host, path, body, int(run), self.headers.get(CELL_HEADER))
+        repeat = self.headers.get(REPEAT_HEADER, "0")
+        if not repeat.isdecimal():
+            raise _Rejected(400, f"header {REPEAT_HEADER} must be a whole number from 0, got {repeat!r}")
+        return Asked(host, path, body, int(repeat), self.headers.get(CELL_HEADER))
 
     def _json_object(self) -> dict[str, Any]:
         length = self.headers.get("content-length", "")

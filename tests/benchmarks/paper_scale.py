@@ -9,7 +9,6 @@ import json
 import resource
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[2]), str(Path(__file__).resolve().parent)]
@@ -20,8 +19,7 @@ def bulk(root: Path, calls: int) -> dict[str, float]:
     from workloads import PANEL, headers, judged_plan
 
     from recuse.cassettes import Library
-    from recuse.elicit import ratings
-    from recuse.schema import Call, RawResponse
+    from recuse.elicit import read
 
     steps: dict[str, float] = {}
     start = time.process_time()
@@ -39,11 +37,7 @@ def bulk(root: Path, calls: int) -> dict[str, float]:
     assert coverage.complete
     step("index")
 
-    def answers() -> Iterator[tuple[Call, RawResponse]]:
-        for call in plan.calls:
-            yield call, library.response(call)
-
-    table = ratings(plan, answers())
+    table = read(plan, library.replay(plan.calls)).table
     step("ratings")
     assert len(table) == calls * 6
     assert not library.unused()
@@ -56,7 +50,7 @@ def http(root: Path, calls: int) -> dict[str, float]:
     import httpx2
     from workloads import PANEL, judged_plan, sent
 
-    import recuse.cassettes.vcr_cassette  # noqa: F401  (its import is not part of a call)
+    import recuse.cassettes.vcrpy_adapter  # noqa: F401  (its import is not part of a call)
     from recuse.cassettes import Library
 
     plan = judged_plan(calls)

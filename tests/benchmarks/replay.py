@@ -29,7 +29,8 @@ import workloads  # noqa: E402
 from measuring import Row, children, cpu, interleaved, table, wall  # noqa: E402
 from workloads import PANEL, headers, judged_plan, one_cell, sent, write_cassettes, write_stock  # noqa: E402
 
-from recuse.cassettes import Library, Limits, record  # noqa: E402
+from recuse.cassettes import Library  # noqa: E402
+from recuse.recording import Limits, record  # noqa: E402
 from recuse.schema import Call, RawResponse  # noqa: E402
 
 PAPER = 105_600

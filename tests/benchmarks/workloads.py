@@ -14,7 +14,7 @@ from pathlib import Path
 
 import yaml
 
-from recuse.cassettes import call_headers, lines, request_key
+from recuse.cassettes import call_headers, record_format, request_key
 from recuse.elicit import Plan, plan
 from recuse.judges import openai_chat
 from recuse.schema import Call, Judge
@@ -24,6 +24,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 PANEL = "benchmark"
 CALLS_PER_JUDGE = 100
 ANSWER_BYTES = 3000
+JSON_TYPE = {"content-type": "application/json"}
 CRITERIA = ("accuracy", "quality", "consistency", "completeness", "practicality")
 
 
@@ -66,14 +67,13 @@ def write_cassettes(root: Path, plan_: Plan) -> None:
     for cell, calls in cells.items():
         path = root / f"{cell}.jsonl"
         path.parent.mkdir(parents=True, exist_ok=True)
-        parts = [lines.header_line({"cell": cell, "engine": "recuse benchmark", **opening[cell]})]
+        parts = [record_format.header_line({"cell": cell, "engine": "recuse benchmark", **opening[cell]})]
         known: set[str] = set()
         for call in calls:
             if call.key not in known:
                 known.add(call.key)
-                parts.append(lines.request_line(call.key, "POST", call.request.url, call.request.body))
-            body = answer(call)
-            parts.append(lines.answer_line(call.key, call.repeat, 200, {"content-type": "application/json"}, body))
+                parts.append(record_format.request_line(call.key, ("POST", call.request.url, call.request.body)))
+            parts.append(record_format.answer_line(call.key, call.repeat, 200, JSON_TYPE, answer(call)))
         path.write_bytes(b"".join(parts))
 
 
@@ -136,7 +136,7 @@ _SUITE = (
     _PATHS
     + """
 import pytest
-from recuse.cassettes.key import call_headers
+from recuse.cassettes.matching import call_headers
 
 JSON = {{"content-type": "application/json"}}  # what makes stock vcrpy compare bodies as JSON, as any real client does
 

@@ -36,6 +36,7 @@ class Server:
         self.now = self.most = 0  # requests being answered at this moment, and the most there ever were
         self.echo = ""  # a text to put into every answer, headers included
         self.delays: dict[int, float] = {}  # by run, instead of `delay`
+        self.usage: dict[str, int] = {}  # token counts in place of the usual ones
         self.padding = ""  # a text that only makes answers longer
         self.stopping = threading.Event()
         self.lock = threading.Lock()
@@ -100,7 +101,7 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
                 server.seen.append((self.path, dict(self.headers), body))
                 number = len(server.seen)
             try:
-                run = int(self.headers.get("x-recuse-run", -1))
+                run = int(self.headers.get("x-recuse-repeat", -1))
                 server.stopping.wait(server.delays.get(run, server.delay))
                 item = str(self.headers.get("x-recuse-cell", "")).split("~")[-1]
                 behave(self, server.behaviour(item, run), number, body)
@@ -124,7 +125,7 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(body)
 
     def behave(handler: Handler, how: str, number: int, body: bytes) -> None:
-        good = _payload(handler.path, number, body, server.echo + server.padding)
+        good = _payload(handler.path, number, body, server.echo + server.padding, server.usage)
         if how in _BODIES:
             status, kind, made = _BODIES[how]
             handler.reply(status, made(good) if callable(made) else made, kind)
@@ -148,13 +149,13 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
     return Handler
 
 
-def _payload(path: str, number: int, body: bytes, echo: str) -> bytes:
+def _payload(path: str, number: int, body: bytes, echo: str, usage: dict[str, int]) -> bytes:
     """A good answer in the wire format that the path belongs to."""
     asked = json.loads(body) if body.startswith(b"{") else {}
     name = next((n for n, tail in _PATHS.items() if path.split("?")[0].endswith(tail)), "openai_chat")
     text = answer_text(number) + echo
     made = wire(name).payload(text, model=str(asked.get("model", "m")), refusal=False, input_tokens=10, output_tokens=5)
-    return json.dumps(made | {"number": number}).encode()
+    return json.dumps(made | {"number": number} | ({"usage": usage} if usage else {})).encode()
 
 
 _PATHS = dict(zip(WIRES, ("/chat/completions", "/messages", ":generateContent"), strict=True))

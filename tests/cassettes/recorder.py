@@ -14,7 +14,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 import httpx2
 from small_plans import opened, plan, post
 
-from recuse.cassettes import IncompleteRecordingError, Limits, RecordingReport, StorageError, record
+from recuse.cassettes import StorageError
+from recuse.recording import IncompleteRecordingError, Limits, RecordingInterrupted, RecordingReport, record
 from recuse.schema import Call, RawResponse
 
 
@@ -42,6 +43,9 @@ def main(root: str, url: str, repeats: str, concurrency: str, grace: str = "5") 
             print("ready", flush=True)
             report = asyncio.run(run())
         report.check()
+    except RecordingInterrupted as error:
+        print(error, file=sys.stderr)
+        return 2
     except (IncompleteRecordingError, StorageError) as error:
         print(error, file=sys.stderr)
         return 3

@@ -10,16 +10,8 @@ from typing import Any
 
 import httpx2
 
-from recuse.cassettes import (
-    Library,
-    Limits,
-    RecordingReport,
-    call_headers,
-    canonical_json,
-    cell_name,
-    record,
-    request_key,
-)
+from recuse.cassettes import Library, call_headers, canonical_json, cell_name, request_key
+from recuse.recording import Limits, RecordingReport, record
 from recuse.schema import Call, RawResponse, Request
 
 KEY = "canary-5c1f0e7b9a44d2"

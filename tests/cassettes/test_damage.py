@@ -61,11 +61,12 @@ DAMAGES: dict[str, Damage] = {
 
 def reseal(data: bytes, old: bytes, new: bytes) -> bytes:
     """Change the first line and give it a valid checksum again."""
-    from recuse.cassettes import lines
+
+    from recuse.cassettes import record_format
 
     first = line(data, 1)
     rest = first[26:-1].replace(old, new)
-    return lines._seal(rest) + data[len(first) :]
+    return record_format._seal(rest) + data[len(first) :]
 
 
 @pytest.mark.parametrize("name", DAMAGES)

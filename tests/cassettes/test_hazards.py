@@ -422,7 +422,7 @@ def test_13_what_was_recorded_but_not_used_is_reported(
         asyncio.run(send_all(calls[:1], 1))
     reported = [str(w.message) for w in seen] + [r.getMessage() for r in caplog.records if r.name.startswith("vcr")]
     if backend is Ours:
-        reported += [f"{u.call.judge} {u.call.protocol} {u.call.item} {u.run}" for u in library.unused()]
+        reported += [f"{u.call.judge} {u.call.protocol} {u.call.item} {u.repeat}" for u in library.unused()]
     assert reported == ["judge-a rubric a 1", "judge-a rubric a 2"]
 
 

@@ -77,7 +77,7 @@ def test_a_signal_ends_the_recording_in_order(
     done = finished_calls(process, 12)
     process.send_signal(number)
     more, err = rest(process)
-    assert process.returncode == 3
+    assert process.returncode == 2
     assert f"stopped early: {number.name} received" in err
     assert "not asked: " in err
     assert "judge judge-a, protocol rubric, item" in err
@@ -97,7 +97,7 @@ def test_a_second_signal_does_not_wait_for_answers(root: Path, older: dict[str, 
         assert process.poll() is None
         process.send_signal(signal.SIGINT)
         _, err = rest(process)
-    assert process.returncode == 3
+    assert process.returncode == 2
     assert "SIGINT" in err
     assert {name: files(root)[name] for name in older} == older
 
@@ -109,7 +109,7 @@ def test_after_the_grace_time_answers_are_not_waited_for(root: Path) -> None:
             time.sleep(0.01)
         process.send_signal(signal.SIGTERM)
         _, err = rest(process)
-    assert process.returncode == 3
+    assert process.returncode == 2
     assert "not asked: 120" in err
 
 
@@ -289,7 +289,7 @@ def test_what_was_written_is_handed_to_the_disk_about_once_a_second(
 
 def test_a_recording_syncs_while_it_runs(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from recuse.cassettes import Library
-    from recuse.cassettes import recording as module
+    from recuse.recording import asking as module
 
     counted = []
     real = Library.sync

@@ -15,17 +15,10 @@ import stamina
 from misbehaving import Server
 from small_plans import files, headers, opened, plan, recording
 
-from recuse.cassettes import (
-    IncompleteRecordingError,
-    Library,
-    Limits,
-    RecordingReport,
-    call_headers,
-    record,
-    request_key,
-)
+from recuse.cassettes import Library, call_headers, request_key
 from recuse.judges import WIRES, read_response, wire
 from recuse.judges.client import Client
+from recuse.recording import IncompleteRecordingError, Limits, RecordingReport, record
 from recuse.schema import Call, Judge, Message, Prompt
 
 ANSWERS = (

@@ -12,22 +12,17 @@ import pytest
 from misbehaving import Server
 from small_plans import files, headers, opened, plan, recorded, recording, send_all
 
-from recuse.cassettes import (
-    BudgetError,
+from recuse.cassettes import Library, StorageError
+from recuse.cassettes.writer import RecordingLock
+from recuse.recording import (
     IncompleteRecordingError,
-    Library,
     Limits,
     Progress,
     ProgressLine,
-    StorageError,
-    check_budget,
-    cost_text,
-    expected_costs,
     record,
 )
-from recuse.cassettes.pace import Pace
-from recuse.cassettes.writer import RecordingLock
-from recuse.schema import Call, Judge, RawResponse, RecuseError
+from recuse.recording.rate_limit import RateLimit
+from recuse.schema import Call, RawResponse, RecuseError
 
 
 def contents(root: Path, calls: Sequence[Call]) -> list[bytes]:
@@ -146,12 +141,12 @@ def test_a_header_says_where_answers_come_from(header: dict[str, object], root: 
 # --------------------------------------------------------------------------- one process at a time
 
 
-def test_recording_refuses_to_run_in_an_xdist_worker(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_lock_of_the_folder_decides_who_may_record(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether a test may record under -n is for the pytest plugin to say: an unrelated variable stops no library."""
     monkeypatch.setenv("PYTEST_XDIST_WORKER", "gw0")
-    for mode in ("missing", "all"):
-        with pytest.raises(RecuseError, match="leave out -n"):
-            Library(root, "small", mode=mode)  # type: ignore[arg-type]
-    Library(root, "small")
+    calls = plan(items=("a",))
+    with opened(root, calls, mode="missing").use(), pytest.raises(RecuseError, match="another process is recording"):
+        RecordingLock(root / "small")
 
 
 def test_two_recordings_into_one_panel_exclude_each_other(root: Path) -> None:
@@ -195,7 +190,7 @@ class Clock:
 )
 def test_requests_start_no_faster_than_the_limits_allow(limits: Limits, tokens: int, starts: list[float]) -> None:
     clock = Clock()
-    pace = Pace(limits, clock, clock.sleep)
+    pace = RateLimit(limits, clock, clock.sleep)
 
     async def four() -> list[float]:
         found = []
@@ -209,7 +204,7 @@ def test_requests_start_no_faster_than_the_limits_allow(limits: Limits, tokens: 
 
 def test_time_not_used_is_not_saved_up_for_a_burst() -> None:
     clock = Clock()
-    pace = Pace(Limits(requests_per_minute=60), clock, clock.sleep)
+    pace = RateLimit(Limits(requests_per_minute=60), clock, clock.sleep)
 
     async def pause_then_two() -> float:
         await pace.wait(1)
@@ -257,60 +252,6 @@ def test_a_judge_that_keeps_failing_is_given_up_and_others_go_on(root: Path, ser
 
 
 # --------------------------------------------------------------------------- what it says
-
-
-JUDGES = {
-    "judge-a": Judge(
-        "judge-a", "A", "openai_chat", "https://api.example/v1", "m-1", input_usd_per_mtok=2.0, output_usd_per_mtok=10.0
-    )
-}
-
-
-def test_costs_are_told_before_anything_is_asked() -> None:
-    calls = plan(repeats=10)
-    (cost,) = expected_costs(calls, JUDGES)
-    tokens = -(-len(calls[0].request.body) // 4)
-    by_item = [-(-len(c.request.body) // 4) for c in calls]
-    assert (cost.calls, cost.input_tokens, cost.output_tokens) == (30, sum(by_item), 30 * 50)
-    assert cost.dollars == pytest.approx((sum(by_item) * 2 + 1500 * 10) / 1e6)
-    assert tokens in by_item
-    assert "judge-a: 30 calls, about" in cost_text([cost])
-    assert "at most 1,500 out" in cost_text([cost])
-
-
-@pytest.mark.parametrize(
-    ("body", "largest"),
-    [
-        (b'{"max_tokens":7}', 7),
-        (b'{"max_completion_tokens":8}', 8),
-        (b'{"generationConfig":{"maxOutputTokens":9}}', 9),
-        (b"{}", 0),
-        (b"no json", 0),
-    ],
-)
-def test_the_longest_answer_is_read_from_every_wire_format(body: bytes, largest: int) -> None:
-    from recuse.cassettes.cost import tokens_of
-    from recuse.schema import Request
-
-    assert tokens_of(Request("https://x.example", body))[1] == largest
-
-
-def test_a_budget_holds_until_it_is_allowed() -> None:
-    costs = expected_costs(plan(repeats=1000), JUDGES)
-    with pytest.raises(BudgetError, match=r"not started: it may cost \$1\.\d\d, the budget is \$0\.50\. Add --yes"):
-        check_budget(costs, 0.5, allowed=False)
-    check_budget(costs, 0.5, allowed=True)
-    check_budget(costs, 5.0, allowed=False)
-    check_budget([], 0.0, allowed=False)
-
-
-def test_an_unknown_price_needs_a_yes_and_a_server_on_this_machine_is_free() -> None:
-    unknown = {"judge-a": Judge("judge-a", "A", "openai_chat", "https://api.example/v1", "m-1")}
-    with pytest.raises(BudgetError, match="no price is known for judge-a"):
-        check_budget(expected_costs(plan(), unknown), 100.0, allowed=False)
-    for url in ("http://127.0.0.1:8080/v1", "http://judges.invalid/v1"):
-        local = {"judge-a": Judge("judge-a", "A", "openai_chat", url, "m-1")}
-        check_budget(expected_costs(plan(), local), 0.0, allowed=False)
 
 
 def test_progress_says_how_far_how_fast_and_how_long() -> None:
@@ -456,7 +397,7 @@ def test_fewer_planned_repeats_do_not_cost_recorded_ones(root: Path, server: Ser
     recording(opened(root, many, mode="missing"), many)
     before = files(root)
     library = opened(root, few, mode="missing")
-    assert [u.run for u in library.coverage().unplanned] == [2, 3, 4]
+    assert [u.repeat for u in library.coverage().unplanned] == [2, 3, 4]
     recording(library, few)
     assert files(root) == before
 

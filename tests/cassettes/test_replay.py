@@ -20,7 +20,8 @@ from small_plans import answer_for, headers, opened, plan, recorded, recording, 
 
 from recuse.cassettes import (
     CELL_HEADER,
-    RUN_HEADER,
+    REPEAT_HEADER,
+    CassetteError,
     Library,
     MissingInteractionError,
     call_headers,
@@ -220,14 +221,14 @@ def test_a_request_outside_the_plan_is_a_miss(calls: list[Call], root: Path) -> 
     library = opened(root, calls)
     stranger = plan("http://elsewhere.example/v1", items=("a",), repeats=1)
     with library.use(), pytest.raises(MissingInteractionError, match="the request is in no plan"):
-        asyncio.run(_post(stranger[0], {RUN_HEADER: "0"}))
-    with library.use(), pytest.raises(MissingInteractionError, match="carries no x-recuse-run header"):
+        asyncio.run(_post(stranger[0], {REPEAT_HEADER: "0"}))
+    with library.use(), pytest.raises(MissingInteractionError, match="carries no x-recuse-repeat header"):
         asyncio.run(_post(stranger[0], {}))
 
 
 def test_the_cell_is_found_by_key_where_only_one_cell_asks(calls: list[Call], root: Path) -> None:
     with opened(root, calls).use():
-        assert asyncio.run(_post(calls[12], {RUN_HEADER: "2"})) == answer_for(calls[12])
+        assert asyncio.run(_post(calls[12], {REPEAT_HEADER: "2"})) == answer_for(calls[12])
 
 
 def test_two_cells_that_ask_the_same_words_keep_their_own_answers(root: Path) -> None:
@@ -238,7 +239,7 @@ def test_two_cells_that_ask_the_same_words_keep_their_own_answers(root: Path) ->
     with opened(root, both).use():
         assert asyncio.run(send_all(both)) == expected(both)
         with pytest.raises(RecuseError, match=f"several cells ask.*send its cell in {CELL_HEADER}"):
-            asyncio.run(_post(one[0], {RUN_HEADER: "0"}))
+            asyncio.run(_post(one[0], {REPEAT_HEADER: "0"}))
 
 
 def test_two_items_of_one_cell_must_not_ask_the_same_words(root: Path) -> None:
@@ -253,7 +254,7 @@ def test_two_items_of_one_cell_must_not_ask_the_same_words(root: Path) -> None:
 @pytest.mark.parametrize("run", ["-1", "one", "", "1.0"])
 def test_a_run_that_is_no_number_is_refused(run: str, calls: list[Call], root: Path) -> None:
     with opened(root, calls).use(), pytest.raises(RecuseError, match="whole number from 0"):
-        asyncio.run(_post(calls[0], {RUN_HEADER: run, CELL_HEADER: calls[0].cell}))
+        asyncio.run(_post(calls[0], {REPEAT_HEADER: run, CELL_HEADER: calls[0].cell}))
 
 
 async def _post(call: Call, sent: dict[str, str]) -> bytes:
@@ -306,3 +307,61 @@ def test_replay_needs_no_files_to_be_written(calls: list[Call], root: Path) -> N
     with opened(root, calls).use():
         asyncio.run(send_all(calls))
     assert files(root) == before
+
+
+# --------------------------------------------------------------------------- straight from the files
+
+
+def test_replay_gives_every_call_its_answer_in_the_order_of_the_plan(root: Path) -> None:
+    calls = plan(items=("a", "b"), repeats=3)
+    recorded(root, calls)
+    mixed = [*calls[::2], *calls[1::2]]  # cells take turns
+    assert [(call, response.body) for call, response in opened(root, calls).replay(mixed)] == [
+        (call, answer_for(call)) for call in mixed
+    ]
+
+
+def test_replay_counts_what_was_used(root: Path) -> None:
+    calls = plan(items=("a", "b"), repeats=3)
+    recorded(root, calls)
+    library = opened(root, calls)
+    list(library.replay(calls[:4]))
+    assert [(u.call.item, u.repeat) for u in library.unused() if u.call] == [("b", 1), ("b", 2)]
+
+
+def test_replay_reads_a_file_once_however_its_calls_are_mixed(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from recuse.cassettes import library as module
+
+    calls = plan(items=("a", "b"), repeats=3)
+    recorded(root, calls)
+    library, read = opened(root, calls), []
+    real = module.read_indexed
+    monkeypatch.setattr(module, "read_indexed", lambda index: (read.append(index.path), real(index))[1])
+    assert len(list(library.replay([*calls[::2], *calls[1::2]]))) == 6
+    assert sorted(read) == sorted({root / f"{call.cell}.jsonl" for call in calls})
+
+
+def test_replay_of_a_call_without_an_answer_raises_before_the_first_answer(root: Path) -> None:
+    recorded(root, plan(items=("a",), repeats=3))
+    wanted = plan(items=("a",), repeats=4)
+    with pytest.raises(MissingInteractionError, match="the same request is recorded, but not this repeat of it"):
+        opened(root, wanted).replay(wanted)
+
+
+def test_replay_of_a_damaged_file_raises_before_the_first_answer(root: Path) -> None:
+    calls = plan(items=("a",), repeats=3)
+    recorded(root, calls)
+    path = root / f"{calls[0].cell}.jsonl"
+    path.write_bytes(path.read_bytes().replace(b'"run": 1', b'"run": 7'))
+    with pytest.raises(CassetteError, match="does not match its checksum"):
+        opened(root, calls).replay(calls)
+
+
+def test_replay_notices_a_file_that_changed_after_it_was_indexed(root: Path) -> None:
+    calls = plan(items=("a",), repeats=3)
+    recorded(root, calls)
+    library = opened(root, calls)
+    path = root / f"{calls[0].cell}.jsonl"
+    path.write_bytes(path.read_bytes() + b"\n")
+    with pytest.raises(CassetteError, match="changed by another program"):
+        list(library.replay(calls))

@@ -14,10 +14,11 @@ import pytest
 from misbehaving import Server
 from small_plans import KEY, files, headers, opened, plan, recorded
 
-from recuse.cassettes import Library, Limits, ProgressLine, call_headers, canonical_json, record, request_key
+from recuse.cassettes import Library, call_headers, canonical_json, request_key
 from recuse.cassettes.redaction import Secrets, key_shapes_in
 from recuse.judges import WIRES, wire
 from recuse.judges.client import Client
+from recuse.recording import Limits, ProgressLine, record
 from recuse.schema import Call, Judge, Message, Prompt, RecuseError, Request
 
 TRICKY = 'canary/+"\\=é 9f2c1d'  # every character that some encoding spells differently

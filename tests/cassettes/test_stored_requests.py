@@ -10,11 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_plans import files, headers, opened, plan, recorded
 
-from recuse.cassettes import Library, canonical_json, lines, request_key
-from recuse.cassettes.checking import check_cassettes
-from recuse.cassettes.compaction import compact
-from recuse.cassettes.index import index_of
-from recuse.cassettes.stored_requests import read_requests, request_line
+from recuse.cassettes import Library, canonical_json, record_format, request_key
+from recuse.cassettes.check import check_cassettes, compact
+from recuse.cassettes.index import index_of, read_requests
+from recuse.cassettes.record_format import request_line
 from recuse.schema import Request
 
 PROMPT = "Judge this long text with care. " * 40
@@ -70,7 +69,7 @@ def test_a_difference_and_its_base_give_the_request_back(base: dict[str, object]
     keys = [request_key(Request(PLACE[1], body)) for body in bodies]
     if keys[0] == keys[1]:
         return
-    header = lines.header_line({"cell": "p/t/r/c"})
+    header = record_format.header_line({"cell": "p/t/r/c"})
     first = request_line(keys[0], (*PLACE, bodies[0]), None)
     second = request_line(keys[1], (*PLACE, bodies[1]), (keys[0], (*PLACE, bodies[0])))
     data = header + first + second
@@ -87,14 +86,14 @@ def test_a_difference_and_its_base_give_the_request_back(base: dict[str, object]
 )
 def test_a_request_is_stored_whole_where_a_difference_would_not_do(base: object, body: object, why: str) -> None:
     stored = request_line("1" * 32, (*PLACE, canonical_json(body)), ("0" * 32, (*PLACE, canonical_json(base))))
-    assert lines.like_of(stored) == "", why
-    assert lines.read_request(stored.rstrip())[2] == canonical_json(body)
+    assert record_format.like_of(stored) == "", why
+    assert record_format.read_request(stored.rstrip())[2] == canonical_json(body)
 
 
 def test_requests_to_another_address_are_stored_whole() -> None:
     body, elsewhere = canonical_json({"seed": 1, "p": PROMPT}), ("POST", "https://other.example/v1")
     stored = request_line("1" * 32, (*elsewhere, body), ("0" * 32, (*PLACE, canonical_json({"seed": 2, "p": PROMPT}))))
-    assert lines.like_of(stored) == ""
+    assert record_format.like_of(stored) == ""
 
 
 def test_a_difference_without_its_base_is_damage(path: Path, root: Path) -> None:
@@ -146,7 +145,7 @@ def test_compacting_an_older_file_makes_it_smaller_and_changes_no_answer(path: P
     whole = read_requests(index, data)
     parts = [data[: data.index(b"\n") + 1]]
     for call in SEEDED:
-        parts.append(lines.request_line(call.key, *whole[call.key]))
+        parts.append(record_format.request_line(call.key, whole[call.key]))
         at, length = index.answers[call.key, call.repeat]
         parts.append(data[at : at + length + 1])
     path.write_bytes(b"".join(parts))

@@ -17,11 +17,11 @@ import vcr
 from packaging.requirements import Requirement
 from small_plans import answer_for, opened, plan, post, recorded, send_all
 
-from recuse.cassettes import CassetteError, MissingInteractionError, serializer
-from recuse.cassettes.vcr_cassette import LibraryCassette
+from recuse.cassettes import CassetteError, MissingInteractionError, vcrpy_adapter
+from recuse.cassettes.vcrpy_adapter import LibraryCassette
 from recuse.schema import Call, RecuseError
 
-WHERE = "recuse/cassettes/vcr_cassette.py and serializer.py"
+WHERE = "recuse/cassettes/vcrpy_adapter.py"
 
 CALLABLES = {
     "vcr.cassette:Cassette.__init__": "self path serializer persister record_mode match_on before_record_request",
@@ -132,8 +132,8 @@ def calls(root: Path) -> list[Call]:
 
 def recorder() -> vcr.VCR:
     made = vcr.VCR(record_mode="none", match_on=["method", "uri", "body"])
-    made.register_serializer("recuse", serializer)
-    made.register_matcher("run", serializer.same_run)
+    made.register_serializer("recuse", vcrpy_adapter)
+    made.register_matcher("repeat", vcrpy_adapter.same_repeat)
     return made
 
 
@@ -144,7 +144,7 @@ def test_stock_vcrpy_replays_our_cassette_in_file_order(calls: list[Call], root:
 
 
 def test_with_our_matcher_stock_vcrpy_serves_each_repeat_its_own_answer(calls: list[Call], root: Path) -> None:
-    how = {"serializer": "recuse", "match_on": ["method", "uri", "body", "run"]}
+    how = {"serializer": "recuse", "match_on": ["method", "uri", "body", "repeat"]}
     with recorder().use_cassette(str(root / f"{calls[0].cell}.jsonl"), **how):
         assert asyncio.run(send_all(calls[2::-1], 1)) == [json.loads(answer_for(call)) for call in calls[2::-1]]
 
@@ -176,7 +176,7 @@ def test_stock_vcrpy_may_not_write_our_files(calls: list[Call], root: Path) -> N
     path = root / f"{calls[0].cell}.jsonl"
     before = path.read_bytes()
     with pytest.raises(RecuseError, match="may read Recuse cassettes, not write them"):
-        serializer.serialize({"interactions": []})
+        vcrpy_adapter.serialize({"interactions": []})
     with recorder().use_cassette(str(path), serializer="recuse", record_mode="once"):
         asyncio.run(send_all(calls[:3], 1))
     assert path.read_bytes() == before

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from recuse.cassettes.key import request_key
+from recuse.cassettes.matching import request_key
 from recuse.elicit import plan
 from recuse.fingerprints import headers, rubric_hash
 from recuse.panels import LocalServer, Panel, load_panel

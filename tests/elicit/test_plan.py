@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from recuse.cassettes.key import request_key
+from recuse.cassettes.matching import request_key
 from recuse.elicit import Plan, plan, seed_for
 from recuse.schema import Item, Judge, RecuseError
 from recuse.tasks import Task
@@ -98,7 +98,7 @@ def test_seeds_and_keys_are_the_same_in_another_process(task: Task, judges: Judg
     code = """
 import sys
 from pathlib import Path
-from recuse.cassettes.key import request_key
+from recuse.cassettes.matching import request_key
 from recuse.elicit import plan
 from recuse.schema import Judge
 from recuse.tasks import load_task

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from recuse.cassettes.key import request_key
+from recuse.cassettes.matching import request_key
 from recuse.elicit import Plan, plan, ratings
 from recuse.excerpts import usage_of, words_of
 from recuse.schema import RATING_COLUMNS, Call, Judge, RatingsError, RawResponse

@@ -21,12 +21,12 @@ def student_estimate(value: float, se: float, n: int = 10, *, level: float = 0.9
     """A mean over n runs with Student's t interval; `se` 0 leaves it without one."""
     law = Student(value, se, n - 1)
     low, high = law.interval(level)
-    about = {"metric": "self_bias", "unit": "points", "over": "runs", "method": "Student's t", "distribution": law} | rest
-    return Estimate(value=value, low=low, high=high, level=level, n=n, **about)
+    about = {"metric": "self_bias", "unit": "points", "over": "repeats", "method": "Student's t", "distribution": law}
+    return Estimate(value=value, low=low, high=high, level=level, n=n, **about | rest)
 
 
 def undefined_estimate(note: str = "all 10 replies were refusals", **rest: Any) -> Estimate:
-    return Estimate(metric="self_bias", value=math.nan, n=0, over="runs", method="Student's t", note=note, **rest)
+    return Estimate(metric="self_bias", value=math.nan, n=0, over="repeats", method="Student's t", note=note, **rest)
 
 
 @pytest.fixture(scope="session")

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+from dataclasses import fields, replace
 from datetime import date
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recuse.gates import Gate, explain
+from recuse.gates import Accept, Gate, explain
 from recuse.gates.decisions import decide
 from recuse.gates.explanation import percent
 from recuse.gates.limits import Limit
 from recuse.gates.remedies import next_step
-from recuse.gates.rules import Accept
-from recuse.schema import Verdict
+from recuse.schema import Estimates, Family, Remedy, Verdict
 
 GATE = '[bias]\nwithin = [-0.5, 0.5]\nreason = "half a point, paper sec. 4.3"\n'
-SUBJECT = {"judge": "grok-4", "condition": "attributed", "panel": "published", "task": "merchant_risk"}
+SUBJECT = {"judge": "grok-4", "names": "shown", "panel": "published", "task": "merchant_risk"}
 
 
 IN_FULL = """\
-bias: FAIL for judge = grok-4, condition = attributed, panel = published, task = merchant_risk
-  measured  self_bias = +0.77 [+0.657, +0.883] points (95 % interval), over 10 runs (these texts only)
+bias: FAIL for judge = grok-4, names = shown, panel = published, task = merchant_risk
+  measured  self_bias = +0.77 [+0.657, +0.883] points (95 % interval), over 10 repeats (these texts only)
   method    Student's t
   left out  3 judgements without a usable score; nothing was put in their place
   rule      within [-0.5, +0.5]; the whole 95 % interval must lie inside
@@ -31,11 +31,11 @@ bias: FAIL for judge = grok-4, condition = attributed, panel = published, task =
   next      +0.77 is above +0.5 by 0.27, and the near end of the interval, +0.657, by 0.157. Read the judge's
             own words for this subject in the report. If judge, prompt or rubric changed, record again: pytest
             evals/ --record=missing. Otherwise leave the judge out, or accept it knowingly and for a time in
-            evals/gates.toml:
+            evals/gates.toml.
 
     [[accepted]]
     gate = "bias"
-    subject = { judge = "grok-4", condition = "attributed", panel = "published", task = "merchant_risk" }
+    subject = { judge = "grok-4", names = "shown", panel = "published", task = "merchant_risk" }
     accept = { within = [-0.5, 0.89] }
     until = "YYYY-MM-DD"
     reason = ""\
@@ -43,51 +43,53 @@ bias: FAIL for judge = grok-4, condition = attributed, panel = published, task =
 
 
 def test_a_failed_gate_in_full(load, estimate):
-    verdict = load(GATE).decide("bias", estimate(0.77, 0.05, n_excluded=3), SUBJECT)
+    verdict = load(GATE).decide("bias", estimate(0.77, 0.05, n_excluded=3), SUBJECT)[0]
     assert explain(verdict) == IN_FULL
 
 
 def test_an_undecided_gate_says_how_many_more(load, estimate):
-    remedy = load(GATE).decide("bias", estimate(0.4, 0.08), SUBJECT).remedy
+    remedy = load(GATE).decide("bias", estimate(0.4, 0.08), SUBJECT)[0].remedy.finding
     # .08 sqrt(10 / n) t(n - 1) <= .1 first at n = 28
     assert remedy.startswith(
-        "The interval [+0.219, +0.581] reaches across +0.5. About 28 runs instead of 10 would decide, "
+        "The interval [+0.219, +0.581] reaches across +0.5. About 28 repeats instead of 10 would decide, "
         "if the value stays 0.1 from +0.5."
     )
 
 
 def test_many_more_are_rounded_upwards(load, estimate):
     # (1.98 * .08 sqrt(10) / .045)^2 = 124
-    assert "About 130 runs instead of 10" in load(GATE).decide("bias", estimate(0.455, 0.08), SUBJECT).remedy
+    remedy = load(GATE).decide("bias", estimate(0.455, 0.08), SUBJECT)[0].remedy
+    assert "About 130 repeats instead of 10" in remedy.finding
 
 
 def test_an_interval_across_both_bounds(load, estimate):
-    assert "reaches across -0.5 and +0.5. About" in load(GATE).decide("bias", estimate(0.1, 0.4), SUBJECT).remedy
+    remedy = load(GATE).decide("bias", estimate(0.1, 0.4), SUBJECT)[0].remedy
+    assert "reaches across -0.5 and +0.5. About" in remedy.finding
 
 
 def test_a_value_on_the_bound_has_no_feasible_number(load, estimate):
-    remedy = load(GATE).decide("bias", estimate(0.499, 0.1), SUBJECT).remedy
-    assert "so close to +0.5 that no feasible number of runs decides" in remedy
+    remedy = load(GATE).decide("bias", estimate(0.499, 0.1), SUBJECT)[0].remedy.finding
+    assert "so close to +0.5 that no feasible number of repeats decides" in remedy
 
 
 def test_clusters_are_counted_as_clusters(load, estimate):
-    verdict = load(GATE).decide("bias", estimate(0.4, 0.08, over="clusters", n_clusters=7, n=10), SUBJECT)
-    assert "instead of 7 would decide" in verdict.remedy
+    verdict = load(GATE).decide("bias", estimate(0.4, 0.08, over="clusters", n_clusters=7, n=10), SUBJECT)[0]
+    assert "instead of 7 would decide" in verdict.remedy.finding
     assert "over 7 clusters (10 observations)" in " ".join(explain(verdict).split())
 
 
 def test_clusters_are_called_by_their_name(load, estimate):
     """Also in what would decide: nobody can go and ask for more clusters."""
     over = {"over": "clusters", "n_clusters": 7, "clusters": "stories", "n": 10}
-    told = " ".join(explain(load(GATE).decide("bias", estimate(0.4, 0.08, **over), SUBJECT)).split())
+    told = " ".join(explain(load(GATE).decide("bias", estimate(0.4, 0.08, **over), SUBJECT)[0]).split())
     assert "over 7 stories (10 observations)" in told
     single = estimate(0.4, 0.08, **over | {"n_clusters": 1})
-    assert "over 1 story (10 observations)" in " ".join(explain(load(GATE).decide("bias", single, SUBJECT)).split())
+    assert "over 1 story (10 observations)" in " ".join(explain(load(GATE).decide("bias", single, SUBJECT)[0]).split())
 
 
 def test_a_point_gate_counts(load, estimate):
     gates = load('[totals]\nat_most = 0\ndecide = "point"\nreason = "arithmetic"\n')
-    verdict = gates.decide("totals", estimate(3.0, 0.0, metric="totals", unit="cells", over="calls", n=50), SUBJECT)
+    verdict = gates.decide("totals", estimate(3.0, 0.0, metric="totals", unit="cells", over="calls", n=50), SUBJECT)[0]
     text = explain(verdict)
     assert "totals = 3 cells, no interval, over 50 calls\n" in text
     assert "3 is above 0 by 3. Read" in text
@@ -95,20 +97,20 @@ def test_a_point_gate_counts(load, estimate):
 
 
 def test_a_pass_has_nothing_to_do(load, estimate):
-    verdict = load(GATE).decide("bias", estimate(0.0, 0.05), {})
-    assert verdict.remedy == ""
+    verdict = load(GATE).decide("bias", estimate(0.0, 0.05), {})[0]
+    assert verdict.remedy is None
     assert explain(verdict).startswith("bias: PASS for the whole run\n")
     assert "next" not in explain(verdict)
 
 
 def test_one_is_singular(load, estimate):
-    text = explain(load(GATE).decide("bias", estimate(0.0, 0.0, n=1, n_excluded=1), {}))
-    assert "over 1 run (these" in text
+    text = explain(load(GATE).decide("bias", estimate(0.0, 0.0, n=1, n_excluded=1), {})[0])
+    assert "over 1 repeat (these" in text
     assert "1 judgement without" in text
 
 
 def test_text_from_elsewhere_cannot_repaint_the_terminal(load, undefined):
-    text = explain(load(GATE).decide("bias", undefined(note="\x1b[2Jnothing\nto see\r"), SUBJECT))
+    text = explain(load(GATE).decide("bias", undefined(note="\x1b[2Jnothing\nto see\r"), SUBJECT)[0])
     assert "\x1b" not in text
     assert "\r" not in text
     assert "�[2Jnothing to see" in text
@@ -124,9 +126,8 @@ def test_levels(level, shown):
 # --------------------------------------------------------------------------- the accepted fault to paste
 
 
-def pasted(remedy: str) -> str:
-    snippet = remedy.split("\n\n", 1)[1]
-    return "\n" + snippet.replace("YYYY-MM-DD", "2027-12-31").replace('reason = ""', 'reason = "known"') + "\n"
+def pasted(remedy: Remedy) -> str:
+    return "\n" + remedy.paste.replace("YYYY-MM-DD", "2027-12-31").replace('reason = ""', 'reason = "known"') + "\n"
 
 
 @pytest.mark.parametrize(
@@ -137,9 +138,9 @@ def pasted(remedy: str) -> str:
 )  # fmt: skip
 def test_pasting_the_accepted_fault_accepts_the_verdict(load, estimate, limit, value, se):
     text = f'[bias]\n{limit}\nreason = "r"\n'
-    before = load(text).decide("bias", estimate(value, se), SUBJECT)
+    before = load(text).decide("bias", estimate(value, se), SUBJECT)[0]
     assert not before
-    after = load(text + pasted(before.remedy)).decide("bias", estimate(value, se), SUBJECT)
+    after = load(text + pasted(before.remedy)).decide("bias", estimate(value, se), SUBJECT)[0]
     assert after.outcome == "accepted"
     (accepted_fault,) = load(text + pasted(before.remedy)).accepted_faults
     assert accepted_fault.until == date(2027, 12, 31)
@@ -148,9 +149,10 @@ def test_pasting_the_accepted_fault_accepts_the_verdict(load, estimate, limit, v
 @given(st.floats(-1e4, 1e4), st.floats(0, 10))
 def test_the_accepted_limit_always_holds_the_value(estimate, value, se):
     gate = Gate.model_validate({"within": (-0.5, 0.5), "decide": "point", "reason": "r"})
-    decision = decide(gate, estimate(value, se))
+    decision = decide(gate.bound, estimate(value, se), by="point")
     if decision.outcome == "fail":
-        line = next_step("bias", gate, decision, {}, "gates.toml").split("accept = { within = [")[1].split("]")[0]
+        paste = next_step("bias", gate.bound, decision, {}, "gates.toml").paste
+        line = paste.split("accept = { within = [")[1].split("]")[0]
         low, high = (float(x) for x in line.split(","))
         accept = Accept.model_validate({"within": (low, high)})
         assert accept.limit.holds(value)
@@ -159,18 +161,74 @@ def test_the_accepted_limit_always_holds_the_value(estimate, value, se):
 
 
 def test_the_placeholder_date_is_asked_for_by_name(load, estimate):
-    remedy = load(GATE).decide("bias", estimate(0.77, 0.05), SUBJECT).remedy
+    paste = load(GATE).decide("bias", estimate(0.77, 0.05), SUBJECT)[0].remedy.paste
     with pytest.raises(
-        Exception, match=r"until must be a date, e\.g\. until = 2027-12-31; it is 'YYYY-MM-DD'"
+        Exception, match=r"until: must be a date, e\.g\. until = 2027-12-31; it is 'YYYY-MM-DD'"
     ) as caught:
-        load(GATE + "\n" + remedy.split("\n\n", 1)[1])
-    assert "reason must be a text that says why" in str(caught.value)
+        load(GATE + "\n" + paste)
+    assert "reason: must be a text that says what is known" in str(caught.value)
 
 
 def test_any_verdict_can_be_explained(load, estimate):
     """Also one read back from results.json, with nothing but builtins."""
-    verdict = load(GATE).decide("bias", estimate(0.1, 0.05), SUBJECT)
+    verdict = load(GATE).decide("bias", estimate(0.1, 0.05), SUBJECT)[0]
     bare = replace(verdict, estimate=replace(verdict.estimate, distribution=None), limit=dict(verdict.limit))
     assert isinstance(bare, Verdict)
     assert explain(bare) == explain(verdict)
     assert str(Limit.of(bare.limit)) == "within [-0.5, +0.5]"
+
+
+# --------------------------------------------------------------------------- the same as data
+
+
+def remedy_of(gates, *measured):
+    return gates.decide("bias", *measured, SUBJECT)[0].remedy
+
+
+def test_what_is_outside_says_by_how_much(load, estimate):
+    remedy = remedy_of(load(GATE), estimate(0.77, 0.05))
+    assert (remedy.kind, remedy.file) == ("outside", "evals/gates.toml")
+    assert remedy.distance == pytest.approx(0.27)
+    assert remedy.near_end == pytest.approx(0.27 - 2.262157 * 0.05)
+
+
+def test_what_straddles_says_how_many_would_decide(load, estimate):
+    remedy = remedy_of(load(GATE), estimate(0.4, 0.08))
+    assert (remedy.kind, remedy.observed, remedy.needed, remedy.units) == ("straddles", 10, 28, "repeats")
+    assert remedy.distance == pytest.approx(-0.1)
+
+
+def test_what_no_number_decides_names_none(load, estimate):
+    remedy = remedy_of(load(GATE), estimate(0.499, 0.1))
+    assert (remedy.kind, remedy.needed) == ("on the bound", None)
+
+
+def test_what_has_no_interval_or_no_value_says_so(load, estimate, undefined):
+    assert remedy_of(load(GATE), estimate(0.1, 0.0)).kind == "no interval"
+    assert remedy_of(load(GATE), undefined()).kind == "not measured"
+    assert remedy_of(load(GATE + "level = 0.99\n"), estimate(0.1, 0.1, distribution=None)).kind == "level unknown"
+
+
+def test_the_rule_is_data_too(load, estimate):
+    family = Estimates(("judge", "names"), {(j, "shown"): estimate(0.1, 0.05) for j in "ab"})
+    gates = load(GATE + 'family = "bias"\ncorrected_within = ["names"]\n')
+    rule = gates.decide("bias", family, {"panel": "p"})[0].rule
+    assert rule.limit_text == "within [-0.5, +0.5]"
+    assert (rule.decide, rule.level, rule.of_range, rule.span) == ("interval", 0.975, None, None)
+    assert rule.family == Family(name="bias", within={"names": "shown"}, correction="holm", members=2)
+    assert rule.sentence.endswith("(Holm over 2: bias, names shown)")
+
+
+def test_a_record_of_a_verdict_holds_builtins_only(load, estimate):
+    verdict = load(GATE).decide("bias", estimate(0.77, 0.05), SUBJECT)[0]
+    record = verdict.record()
+    assert json.loads(json.dumps(record)) == record
+    assert set(record) == {field.name for field in fields(Verdict)}
+    assert record["remedy"]["distance"] == pytest.approx(0.27)
+
+
+def test_of_several_verdicts_only_those_that_object_are_explained(load, estimate):
+    family = Estimates(("judge",), {("a",): estimate(0.0, 0.05), ("b",): estimate(0.9, 0.05)})
+    verdicts = load(GATE).decide("bias", family, {})
+    assert verdicts.explain() == explain(verdicts.of(judge="b"))
+    assert verdicts[:1].explain() == ""

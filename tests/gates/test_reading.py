@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 
 import pytest
 
-from recuse.gates import Gates, GatesError
+from recuse.configuration import ConfigurationError
+from recuse.gates import Gates
 from recuse.schema import RecuseError
 
 GATE = '[bias]\nwithin = [-0.5, 0.5]\nreason = "r"\n'
-ACCEPTED_FAULT = """
+KNOWN_FAULT = """
 [[accepted]]
 gate = "bias"
 subject = { judge = "a" }
@@ -44,127 +46,158 @@ def test_the_gates_are_a_mapping(load):
 
 
 ONE_GATE = [
-    ("[bias]\nwithin = [-0.5, 0.5]\n", "line 1, [bias]: reason is missing: give a text that says why"),
-    ('[bias]\nwithin = [-0.5, 0.5]\nreason = "  "\n', "line 3, [bias]: reason must be a text that says why the limit"),
-    ('[bias]\nreason = "r"\n', "needs exactly one limit, within, at_least or at_most; it has none"),
+    ("[bias]\nwithin = [-0.5, 0.5]\n", "line 1, bias.reason: required, but missing: give a text that says why"),
+    ('[bias]\nwithin = [-0.5, 0.5]\nreason = "  "\n', "line 3, bias.reason: must be a text that says why the limit"),
+    ('[bias]\nreason = "r"\n', "line 1, bias: needs exactly one limit, within, at_least or at_most; it has none"),
     (GATE + "at_most = 1\n", "needs exactly one limit, within, at_least or at_most; it has within and at_most"),
     (GATE.replace("-0.5", "0.9"), "the lower first, e.g. within = [-0.5, 0.5]; it is [0.9, 0.5]"),
-    (GATE.replace("-0.5", "0.5"), "within must be two finite numbers, the lower first"),
-    (GATE.replace("-0.5", '"-0.5"'), "within must be two finite numbers"),
-    (GATE.replace("-0.5", "nan"), "within must be two finite numbers"),
-    (GATE.replace("-0.5, ", ""), "within must be two finite numbers"),
-    ('[bias]\nat_least = true\nreason = "r"\n', "at_least must be a finite number, e.g. at_least = 0.5; it is True"),
-    (GATE + 'decide = "maybe"\n', "line 4, [bias]: decide must be \"interval\""),
-    (GATE + "level = 95\n", "level must be a number between 0 and 1, e.g. level = 0.95; it is 95"),
-    (GATE + 'correction = "holm"\n', "correction needs the family it corrects over"),
-    (GATE + 'family = "f"\ncorrection = "bh"\n', 'correction must be "holm", "bonferroni" or "none"; it is \'bh\''),
-    (GATE + 'undecided = "pass"\n', 'undecided must be "fail" or "allow"; it is \'pass\''),
+    (GATE.replace("-0.5", "0.5"), "line 2, bias.within: must be two finite numbers, the lower first"),
+    (GATE.replace("-0.5", '"-0.5"'), "bias.within: must be two finite numbers"),
+    (GATE.replace("-0.5", "nan"), "bias.within: must be two finite numbers"),
+    (GATE.replace("-0.5, ", ""), "the lower first, e.g. within = [-0.5, 0.5]; it is [0.5]"),
+    ('[bias]\nat_least = true\nreason = "r"\n', "at_least: must be a finite number, e.g. at_least = 0.5; it is True"),
+    (GATE + 'decide = "maybe"\n', "line 4, bias.decide: must be \"interval\""),
+    (GATE + "level = 95\n", "level: must be a number between 0 and 1, e.g. level = 0.95; it is 95"),
+    (GATE + 'of_range = "yes"\n', "of_range: must be true where the limit's numbers are shares of the scale's range"),
+    (GATE + 'correction = "holm"\n', "correction needs the family it is about"),
+    (GATE + 'corrected_within = ["names"]\n', "corrected_within needs the family it is about"),
+    (GATE + 'family = "f"\ncorrected_within = "names"\n', "corrected_within: must be names of factors whose levels"),
+    (GATE + 'family = "f"\ncorrection = "bh"\n', 'correction: must be "holm", "bonferroni" or "none"; it is \'bh\''),
+    (GATE + 'undecided = "pass"\n', 'undecided: must be "fail" or "allow"; it is \'pass\''),
     (GATE + 'decide = "point"\nfamily = "f"\n', 'family has no effect with decide = "point"'),
     (GATE + 'decide = "point"\nundecided = "allow"\n', 'undecided has no effect with decide = "point"'),
-    (GATE + "tolerance = -1\n", "tolerance must be a finite number from 0"),
-    (GATE + "at_leest = 1\n", "unknown key at_leest. Did you mean at_least? Known keys: within, at_least"),
-    ("bias = 3\n", "line 1, [bias]: a gate is a table, [bias] with a limit and a reason; it is 3"),
+    (GATE + "tolerance = -1\n", "tolerance: must be a finite number from 0"),
+    (GATE + "at_leest = 1\n", "bias.at_leest: unknown key; known here: at_least, at_most, corrected_within"),
+    (GATE + "at_leest = 1\n", "Did you mean at_least?"),
+    ("bias = 3\n", "line 1, bias: must be a table of its own, [bias]; it is 3"),
+    (GATE + "[[bias.on]]\nat_most = 1\nreason = 'r'\n", "line 4, bias.on[0]: says nowhere to apply: name task"),
+    (GATE + "[[bias.on]]\ntask = 't'\nreason = 'r'\n", "bias.on[0]: needs exactly one limit"),
+    (GATE + "[[bias.on]]\ntask = 't'\nat_most = 1\n", "line 4, bias.on[0].reason: required, but missing: give a text"),
+    (GATE + 2 * "[[bias.on]]\ntask = 't'\nat_most = 1\nreason = 'r'\n", "two of its limits could apply to one verdict"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "says"), ONE_GATE)
 def test_a_faulty_gate(load, text, says):
-    with pytest.raises(GatesError) as caught:
+    with pytest.raises(ConfigurationError) as caught:
         load(text)
-    assert says in str(caught.value)
-    assert "gates.toml" in str(caught.value)
-    assert len(str(caught.value).splitlines()) == 1
+    head, *faults = str(caught.value).splitlines()
+    assert head.endswith("gates.toml: 1 fault(s)")
+    assert len(faults) == 1
+    assert says in faults[0]
 
 
+FAULT = KNOWN_FAULT
 ONE_ACCEPTED_FAULT = [
-    (ACCEPTED_FAULT.replace('"bias"', '"bais"'), "there is no gate bais in this file. Did you mean bias? Gates here: bias"),
-    (ACCEPTED_FAULT.replace("until = 2027-12-31\n", ""), "until is missing: give a date, e.g. until = 2027-12-31"),
-    (ACCEPTED_FAULT.replace("2027-12-31", '"YYYY-MM-DD"'), "until must be a date, e.g. until = 2027-12-31; it is 'YYYY-MM-DD'"),
-    (ACCEPTED_FAULT.replace("2027-12-31", "true"), "until must be a date"),
-    (ACCEPTED_FAULT.replace('"known"', '""'), "reason must be a text that says why"),
-    (ACCEPTED_FAULT.replace('{ judge = "a" }', "{}"), "subject must be names and values of what the verdict is about"),
-    (ACCEPTED_FAULT.replace('{ judge = "a" }', "{ judge = [] }"), "subject must be names and values"),
-    (ACCEPTED_FAULT.replace('{ judge = "a" }', "{ judge = 3 }"), "subject must be names and values"),
-    (ACCEPTED_FAULT.replace("within = [-0.5, 0.9]", "at_most = 0.9"), "bias has within, so the accepted fault takes a wider within"),
-    (ACCEPTED_FAULT.replace("0.9", "0.5"), "within [-0.5, +0.5] does not reach beyond the gate's own limit, within"),
-    (ACCEPTED_FAULT.replace("-0.5", "-0.4"), "does not reach beyond the gate's own limit"),
-    (ACCEPTED_FAULT.replace("within = [-0.5, 0.9]", ""), "accept needs one limit of the gate's kind, or outcome; it has noth"),
-    (ACCEPTED_FAULT.replace("within = [-0.5, 0.9]", 'outcome = ["fail"]'), 'outcome must be a list of "error" and'),
-    (ACCEPTED_FAULT.replace("within =", "wihtin ="), "unknown key wihtin. Did you mean within? Known keys: within, at_least"),
-    (ACCEPTED_FAULT + "judge = 'a'\n", "unknown key judge. Known keys: gate, subject, accept, until, reason"),
+    (FAULT.replace('"bias"', '"bais"'), "there is no gate bais in this file. Did you mean bias? Gates here: bias"),
+    (FAULT.replace("until = 2027-12-31\n", ""), "until: required, but missing: give a date, e.g. until = 2027-12-31"),
+    (FAULT.replace("2027-12-31", '"YYYY-MM-DD"'), "until: must be a date, e.g. until = 2027-12-31; it is 'YYYY-MM-DD'"),
+    (FAULT.replace("2027-12-31", "true"), "until: must be a date"),
+    (FAULT.replace('"known"', '""'), "reason: must be a text that says what is known"),
+    (FAULT.replace('{ judge = "a" }', "{}"), "subject: must be names and values of what the verdict is about"),
+    (FAULT.replace('{ judge = "a" }', "{ judge = [] }"), "subject: must be names and values"),
+    (FAULT.replace('{ judge = "a" }', "{ judge = 3 }"), "subject: must be names and values"),
+    (FAULT.replace("within = [-0.5, 0.9]", "at_most = 0.9"), "bias has within, so the accepted fault takes a wider w"),
+    (FAULT.replace("0.9", "0.5"), "within [-0.5, +0.5] does not reach beyond the gate's own limit, within"),
+    (FAULT.replace("-0.5", "-0.4"), "does not reach beyond the gate's own limit"),
+    (FAULT.replace("within = [-0.5, 0.9]", ""), "needs one limit of the gate's kind, outcome, or both; it has nothing"),
+    (FAULT.replace("within = [-0.5, 0.9]", 'outcome = ["pass"]'), 'outcome: must be a list of "fail", "undecided" and'),
+    (FAULT.replace("0.9]", '0.9], outcome = ["not measured"]'), "has no value that could lie within a limit"),
+    (FAULT.replace("0.9]", "0.9], of_range = true"), "accept: is told in the measure's own unit"),
+    (FAULT.replace("within =", "wihtin ="), "accept.wihtin: unknown key; known here: at_least, at_most,"),
+    (FAULT + "judge = 'a'\n", "accepted[0].judge: unknown key; known here: accept, gate, reason, subject, until"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("text", "says"), ONE_ACCEPTED_FAULT)
 def test_a_faulty_accepted_fault(load, text, says):
-    with pytest.raises(GatesError) as caught:
+    with pytest.raises(ConfigurationError) as caught:
         load(GATE + text)
-    assert says in str(caught.value)
-    assert "[[accepted]] number 1: " in str(caught.value)
-    assert ", line " in str(caught.value)
+    _, *faults = str(caught.value).splitlines()
+    assert len(faults) == 1
+    assert says in faults[0]
+    assert re.match(r"  line \d+, accepted\[0\]", faults[0])
 
 
 def test_the_line_is_that_of_the_key(load):
-    with pytest.raises(GatesError, match=r"gates\.toml, line 9, \[\[accepted fault\]\] number 1: until must be a date"):
-        load(GATE + ACCEPTED_FAULT.replace("2027-12-31", "31"))
+    with pytest.raises(ConfigurationError, match=r"line 9, accepted\[0\]\.until: must be a date"):
+        load(GATE + KNOWN_FAULT.replace("2027-12-31", "31"))
+
+
+def test_the_line_is_that_of_the_table_among_its_namesakes(load):
+    other = KNOWN_FAULT.replace('"a"', '"b"').replace("2027-12-31", "31")
+    with pytest.raises(ConfigurationError, match=r"line 16, accepted\[1\]\.until: must be a date"):
+        load(GATE + KNOWN_FAULT + other)
 
 
 def test_all_faults_are_told_at_once(load):
-    with pytest.raises(GatesError) as caught:
-        load(GATE + "level = 2\n" + "[other]\nat_least = 1\n" + ACCEPTED_FAULT.replace("bias", "gone") + ACCEPTED_FAULT)
-    lines = str(caught.value).splitlines()
-    assert [line.split(": ", 1)[1].split(" ")[0] for line in lines] == ["level", "reason", "there"]
+    with pytest.raises(ConfigurationError) as caught:
+        load(GATE + "level = 2\n" + "[other]\nat_least = 1\n" + KNOWN_FAULT.replace("bias", "gone") + KNOWN_FAULT)
+    head, *faults = str(caught.value).splitlines()
+    assert head.endswith("3 fault(s)")
+    places = [fault.split(", ")[1].split(":")[0] for fault in faults]
+    assert places == ["bias.level", "other.reason", "accepted[0].gate"]
 
 
-def test_a_accepted_fault_of_a_faulty_gate_is_not_called_unknown(load):
-    with pytest.raises(GatesError) as caught:
-        load(GATE + "level = 2\n" + ACCEPTED_FAULT)
+def test_an_accepted_fault_of_a_faulty_gate_is_not_called_unknown(load):
+    with pytest.raises(ConfigurationError) as caught:
+        load(GATE + "level = 2\n" + KNOWN_FAULT)
     assert "no gate" not in str(caught.value)
 
 
 def test_accepted_faults_that_could_cover_the_same_verdict(load):
-    with pytest.raises(GatesError, match=r"number 2: overlaps \[\[accepted fault\]\] number 1: .*judge = a \| b; judge = a"):
-        load(GATE + ACCEPTED_FAULT + ACCEPTED_FAULT.replace('"a"', '["a", "b"]'))
+    with pytest.raises(ConfigurationError, match=r"accepted\[1\]: overlaps accepted\[0\]: .*judge = a \| b; judge = a"):
+        load(GATE + KNOWN_FAULT + KNOWN_FAULT.replace('"a"', '["a", "b"]'))
 
 
 def test_accepted_faults_with_no_name_in_common_overlap(load):
-    with pytest.raises(GatesError, match="Give both the same name with different values"):
-        load(GATE + ACCEPTED_FAULT + ACCEPTED_FAULT.replace('judge = "a"', 'panel = "p"'))
+    with pytest.raises(ConfigurationError, match="Give both the same name with different values"):
+        load(GATE + KNOWN_FAULT + KNOWN_FAULT.replace('judge = "a"', 'panel = "p"'))
 
 
 def test_accepted_faults_kept_apart_by_one_name_do_not_overlap(load):
-    other = ACCEPTED_FAULT.replace('judge = "a"', 'judge = "b", panel = "p"')
-    assert len(load(GATE + ACCEPTED_FAULT + other).accepted_faults) == 2
-    assert len(load(GATE + GATE.replace("bias", "other") + ACCEPTED_FAULT + ACCEPTED_FAULT.replace("bias", "other")).accepted_faults) == 2
+    other = KNOWN_FAULT.replace('judge = "a"', 'judge = "b", panel = "p"')
+    assert len(load(GATE + KNOWN_FAULT + other).accepted_faults) == 2
+
+
+def test_accepted_faults_of_different_gates_do_not_overlap(load):
+    two = GATE + GATE.replace("bias", "other") + KNOWN_FAULT + KNOWN_FAULT.replace("bias", "other")
+    assert len(load(two).accepted_faults) == 2
+
+
+def test_a_bound_beyond_a_limit_for_one_task_is_enough(load):
+    """The gate's own limit is wider; the accepted fault is for the task whose limit is narrower."""
+    on = '[[bias.on]]\ntask = "t"\nwithin = [-0.1, 0.1]\nreason = "r"\n'
+    assert len(load(GATE + on + KNOWN_FAULT.replace("0.9", "0.5").replace("-0.5", "-0.2")).accepted_faults) == 1
 
 
 def test_two_gates_do_not_share_a_family(load):
     family = 'family = "f"\n'
-    with pytest.raises(GatesError, match=r"line 8, \[other\]: the family f is already that of \[bias\]"):
+    with pytest.raises(ConfigurationError, match=r"line 8, other.family: the family f is already that of \[bias\]"):
         load(GATE + family + GATE.replace("bias", "other") + family)
 
 
 def test_accepted_faults_need_double_brackets(load):
-    with pytest.raises(GatesError, match=r"write accepted faults as \[\[accepted fault\]\]"):
-        load(GATE + ACCEPTED_FAULT.replace("[[accepted]]", "[accepted fault]"))
+    with pytest.raises(ConfigurationError, match=r"line 5, accepted: write accepted faults as \[\[accepted\]\]"):
+        load(GATE + KNOWN_FAULT.replace("[[accepted]]", "[accepted]"))
 
 
 def test_no_toml(load):
-    with pytest.raises(GatesError, match=r"gates\.toml is not valid TOML: Invalid value \(at line 2, column 10\)"):
+    with pytest.raises(ConfigurationError, match=r"not valid TOML: Invalid value \(at line 2, column 10\)"):
         load("[bias]\nwithin = -half\n")
 
 
 def test_no_file(tmp_path):
-    with pytest.raises(GatesError, match=r"gates\.toml is missing: a gates file holds every limit"):
+    with pytest.raises(ConfigurationError, match=r"gates\.toml: no such file; a gates file holds every limit"):
         Gates.load(tmp_path / "gates.toml", date(2026, 1, 1))
 
 
 def test_no_text(tmp_path):
     (tmp_path / "gates.toml").write_bytes(b"# caf\xe9\n")
-    with pytest.raises(GatesError, match=r"is not UTF-8 \(byte 5\): save it as UTF-8"):
+    with pytest.raises(ConfigurationError, match=r"gates\.toml: not UTF-8 \(byte 5\); save the file as UTF-8"):
         Gates.load(tmp_path / "gates.toml", date(2026, 1, 1))
 
 
 def test_an_empty_file_has_no_gates(load):
     assert len(load("")) == 0
-    assert issubclass(GatesError, RecuseError)
+    assert issubclass(ConfigurationError, RecuseError)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from datetime import date
 from pathlib import Path
 
 import pytest
 
 from recuse.gates import Gates
+from recuse.gates.applied import applied_limit
 from recuse.schema import Estimates
 
 FILE = Path(__file__).parents[2] / "evals" / "gates.toml"
@@ -32,12 +34,38 @@ def test_measures_of_many_subjects_are_corrected_as_a_family(gates):
     assert {name for name in both_directions if gates[name].corrected != "holm"} == set()
 
 
+IN_POINTS = [("self_bias", 10.0, 0.5), ("leniency", 10.0, 0.4), ("name_effect", 10.0, 0.5), ("run_sd", 10.0, 0.5),
+             ("human_offset", 10.0, 0.6), ("own_text", 4.0, 0.25), ("framing_shift", 4.0, 0.5)]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "span", "points"), IN_POINTS)
+def test_limits_on_the_scales_of_the_two_studies(gates, estimate, name, span, points):
+    """Merchant risk is scored 0-10, headlines 1-5: a share of the range, and exactly these numbers."""
+    limit = applied_limit(name, gates[name], {}, estimate(0.0, 1.0, span=span)).limit
+    assert limit.high == points
+    assert limit.low in (-points, -math.inf)
+
+
+def test_no_limit_is_told_in_points_of_one_scale(gates):
+    """Whatever is measured in points has a limit of the range; the rest are shares, correlations and counts."""
+    assert {name for name in gates if gates[name].of_range} == {name for name, _, _ in IN_POINTS}
+
+
+def test_no_family_is_named_after_a_task(gates):
+    assert {gate.family for gate in gates.values() if gate.family} <= set(gates)
+
+
+def test_measures_with_names_shown_and_hidden_are_corrected_within_each(gates):
+    within = {name: gates[name].corrected_within for name in gates if gates[name].corrected_within}
+    assert within == dict.fromkeys(("self_bias", "leniency", "human_offset"), ("names",))
+
+
 def test_a_fair_judge_and_a_biased_one(gates, estimate):
     """With intervals a fifth of the limit wide, 0 passes every two-sided gate and twice the limit fails it."""
     for name in gates:
         if gates[name].bound.kind == "within":
-            limit = gates[name].bound.high
-            members = {("fair",): estimate(0.0, limit / 11), ("biased",): estimate(2 * limit, limit / 11)}
-            family = Estimates(("judge",), members)
-            outcomes = [gates.decide(name, family, {"judge": judge}).outcome for judge in ("fair", "biased")]
-            assert outcomes == ["pass", "fail"], name
+            span = 10.0 if gates[name].of_range else None
+            limit = gates[name].bound.high * (span or 1.0)
+            values = {"fair": 0.0, "biased": 2 * limit}
+            family = Estimates(("judge",), {(j,): estimate(v, limit / 11, span=span) for j, v in values.items()})
+            assert [v.outcome for v in gates.decide(name, family, {})] == ["pass", "fail"], name

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from recuse import elicit
-from recuse.cassettes.key import request_key
+from recuse.cassettes.matching import request_key
 from recuse.panels import Panel
 from recuse.schema import Call, RecuseError
 from recuse.standins import SCRIPTED_FOLDER

@@ -34,7 +34,7 @@ def send(
     call: Call, judge: Judge, keys: Mapping[str, str] | None = None, proxy: str | None = None, attempts: int = 3
 ) -> RawResponse:
     async def once() -> RawResponse:
-        headers = {"x-recuse-run": str(call.repeat)}
+        headers = {"x-recuse-repeat": str(call.repeat)}
         async with Client(
             {judge.name: judge}, keys=keys or {}, identify=lambda _: headers, attempts=attempts, proxy=proxy
         ) as client:
@@ -59,7 +59,7 @@ def test_the_request_arrives_as_planned_with_key_and_run(provider: Servers, judg
     response = send(planned, ann, keys={"ann": KEY})
     [(path, headers, body)] = server.asked
     assert (path, body) == ("/v1/chat/completions", planned.request.body)
-    assert (headers["authorization"], headers["x-recuse-run"]) == (f"Bearer {KEY}", "4")
+    assert (headers["authorization"], headers["x-recuse-repeat"]) == (f"Bearer {KEY}", "4")
     assert headers["content-type"] == "application/json"
     assert (response.status, response.body) == (200, server.answers[0].body)
 

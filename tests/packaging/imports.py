@@ -23,7 +23,7 @@ def imports_of(path: Path) -> set[str]:
 
 
 def part_of(path: Path) -> str:
-    """The part of the engine a file belongs to: `cassettes` for recuse/cassettes/key.py, `run` for recuse/run.py."""
+    """The part of the engine a file belongs to: `cassettes` for recuse/cassettes/matching.py, `run` for recuse/run.py."""
     return path.relative_to(ENGINE).with_suffix("").parts[0]
 
 

@@ -18,7 +18,7 @@ HEAVY = ("numpy", "pandas", "scipy", "vcr", "jinja2", "pydantic", "httpx2", "sta
 NETWORK = {"socket", "ssl", "http.client", "http.server", "urllib.request", "asyncio", "httpx2", "requests", "vcr"}
 DISK = {"pathlib", "io", "os", "shutil", "tempfile", "sqlite3"}
 CLOCK = {"time", "datetime", "random", "uuid", "secrets"}
-JUDGING = {"recuse.judges", "recuse.protocols", "recuse.elicit", "recuse.cassettes", "recuse.record", "recuse.standins"}
+JUDGING = {"recuse.judges", "recuse.protocols", "recuse.elicit", "recuse.cassettes", "recuse.recording", "recuse.standins"}
 WIRING = {"recuse.suite", "recuse.run", "recuse.plugin"}
 
 NEVER = {

@@ -132,7 +132,7 @@ def test_every_gate_is_used_by_an_eval_and_every_eval_gate_exists():
         and node.func.id == "gate"
         and isinstance(node.args[0], ast.Constant)
     }
-    assert used == set(limits) - {"accepted_fault"}
+    assert used == set(limits) - {"accepted"}
 
 
 # --------------------------------------------------------------------------- the lock file

@@ -22,7 +22,7 @@ import recuse.elicit
 import recuse.gates.baseline
 import recuse.metrics.consensus
 import recuse.metrics.coverage
-import recuse.record
+import recuse.recording
 import recuse.report.page
 import recuse.report.summary
 import recuse.run
@@ -40,6 +40,7 @@ FILES = {
     "fixtures/tasks/essays/task.toml": """
         name = "essays"
         scale = { minimum = 0, maximum = 10, step = 0.1 }
+        criteria_total = "total"
         criterion = [{ id = "clarity" }, { id = "depth" }]
 
         [[target]]
@@ -97,7 +98,8 @@ FILES = {
     "evals/gates.toml": """
         [self_bias]
         within = [-0.5, 0.5]
-        family = "essays.self_bias"
+        family = "self_bias"
+        corrected_within = ["names"]
         reason = "half a point, for the test"
 
         [parse_rate]
@@ -115,28 +117,26 @@ FILES = {
 
         from recuse.metrics import consensus, coverage
 
-        pytestmark = pytest.mark.elicits(task="essays", protocol="rubric")
-        CONDITIONS = pytest.mark.parametrize("condition", ["attributed", "anonymized"])
+        pytestmark = pytest.mark.asks("scores")
 
 
-        @CONDITIONS
-        def test_self_bias(author, condition, ratings, own, gate):
-            assert gate("self_bias", consensus.self_bias(ratings, own), judge=author, condition=condition)
+        @pytest.mark.asks("authors", "peers")
+        def test_self_bias(ratings, gate):
+            assert gate("self_bias", consensus.self_bias(ratings))
 
 
-        def test_parse_rate(judge, ratings, gate):
-            assert gate("parse_rate", coverage.parse_rate(ratings), judge=judge)
+        def test_parse_rate(ratings, gate):
+            assert gate("parse_rate", coverage.parse_rate(ratings))
 
 
-        @CONDITIONS
-        def test_scores(condition, ratings, own, measure):
-            measure(consensus.score_matrix(ratings, own, condition=condition), condition=condition)
+        def test_scores(ratings, measure):
+            measure(consensus.score_matrix(ratings))
         ''',
 }
-ACCEPTED_FAULT = """
+ACCEPTED = """
 [[accepted]]
 gate = "self_bias"
-subject = {{ judge = "{judge}", condition = "attributed" }}
+subject = {{ judge = "{judge}", names = "shown" }}
 accept = {{ within = [-0.5, {high}] }}
 until = {until}
 reason = "{judge} is known to like this text"
@@ -161,10 +161,10 @@ class Repo:
         assert text.count(old) >= 1, f"{path} has no {old!r}"
         (self.root / path).write_text(text.replace(old, new, 1), encoding="utf-8")
 
-    def waive(self, judge: str = "bob", high: float = 2.5, until: str = f"{NEXT_YEAR}-12-31") -> None:
+    def accept(self, judge: str = "bob", high: float = 2.5, until: str = f"{NEXT_YEAR}-12-31") -> None:
         gates = self.root / "evals" / "gates.toml"
-        accepted_fault = ACCEPTED_FAULT.format(judge=judge, high=high, until=until)
-        gates.write_text(gates.read_text(encoding="utf-8") + accepted_fault, encoding="utf-8")
+        table = ACCEPTED.format(judge=judge, high=high, until=until)
+        gates.write_text(gates.read_text(encoding="utf-8") + table, encoding="utf-8")
 
     def run(self, *options: str) -> Run:
         """In this process; `evals` unless the options name paths."""
@@ -247,7 +247,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lines = map(json.dumps, replies())
     write(root, "fixtures/standins/essays/rubric.jsonl", "\n".join(lines))
     with opened(root, record="missing") as suite:
-        suite.ratings("mini", "essays", "rubric")
+        suite.ratings(recuse.suite.Asked("mini", "essays", "rubric"))
     return root
 
 

@@ -53,7 +53,7 @@ def test_malformed_toml(repo) -> None:
 
 
 def test_a_limit_file_with_an_unknown_gate(repo) -> None:
-    repo.waive("bob")
+    repo.accept("bob")
     repo.edit("evals/gates.toml", 'gate = "self_bias"', 'gate = "self_bais"')
     run = repo.run()
     red(run, "evals/gates.toml, line 12", "there is no gate self_bais in this file. Did you mean self_bias?", code=4)
@@ -65,7 +65,7 @@ def test_a_limit_file_that_is_missing(repo) -> None:
 
 
 def test_an_expired_accepted_fault(repo) -> None:
-    repo.waive("bob", until="2020-01-31")
+    repo.accept("bob", until="2020-01-31")
     red(repo.run("-k", "self_bias"), "evals/gates.toml", "2020-01-31", "self_bias: FAIL for", "judge = bob")
 
 
@@ -231,13 +231,13 @@ def test_a_test_path_is_not_taken_for_the_baseline(repo) -> None:
 
 
 def test_a_damaged_baseline(repo) -> None:
-    repo.waive("bob")
+    repo.accept("bob")
     repo.write("reports/baseline.json", '{"schema": 1, "entries": [\n<<<<<<< HEAD\n')
     run = repo.run()
     red(run, "reports/baseline.json is not JSON (line 2, column 1", "look for conflict marks")
 
 
 def test_a_template_of_the_repos_own_that_does_not_render(repo) -> None:
-    repo.waive("bob")
+    repo.accept("bob")
     repo.write("reports/templates/index.html.j2", "{{ nothing.at.all }}")
     red(repo.run("-k", "parse_rate"), "reports/templates")

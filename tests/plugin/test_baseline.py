@@ -14,7 +14,7 @@ BASELINE = "reports/baseline.json"
 @pytest.fixture
 def settled(repo):
     """Green, with a baseline of that."""
-    repo.waive("bob")
+    repo.accept("bob")
     run = repo.run("--update-baseline")
     assert run.code == pytest.ExitCode.OK, run.text
     return repo
@@ -85,7 +85,7 @@ def test_a_baseline_elsewhere(settled) -> None:
 
 
 def test_without_a_baseline_nothing_is_compared(repo) -> None:
-    repo.waive("bob")
+    repo.accept("bob")
     run = repo.run()
     assert (run.code, run.results["baseline"]) == (pytest.ExitCode.OK, None)
 

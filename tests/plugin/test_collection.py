@@ -14,48 +14,72 @@ def collected(repo, *options: str) -> list[str]:
     return [line for line in run.text.splitlines() if "::" in line]
 
 
-def test_a_test_runs_per_panel_and_judge_or_author_that_it_names(repo) -> None:
+def test_a_test_runs_for_every_panel_task_and_protocol_that_offers_what_it_asks(repo) -> None:
     panel = (repo / "fixtures/panels/mini.toml").read_text(encoding="utf-8")
-    repo.write("fixtures/panels/other.toml", panel.replace('name = "mini"', 'name = "other"'))
+    repo.write("fixtures/panels/other.toml", panel.replace('name = "mini"', 'name = "other"').replace("author", "# author"))
     repo.write(ALONE, """
         import pytest
 
-        @pytest.mark.elicits(task="essays", protocol="rubric")
+        @pytest.mark.asks("scores")
         class TestAll:
-            def test_panels(self, ratings): ...
-            def test_judges(self, judge, ratings): ...
-            def test_authors(self, author, ratings): ...
+            def test_scores(self, ratings): ...
+            @pytest.mark.asks("authors")
+            def test_authors(self, ratings): ...
             def test_nothing_of_judges(self): ...
 
         def test_unmarked(): ...
         """)  # fmt: skip
-    both = ["--panel", "mini", "--panel", "fixtures/panels/other.toml"]
-    assert collected(repo, ALONE, *both, "--judges", "bob, eve") == [
-        f"{ALONE}::TestAll::test_panels[mini]",
-        f"{ALONE}::TestAll::test_panels[other]",
-        *(f"{ALONE}::TestAll::test_judges[{panel}-{judge}]" for panel in ("mini", "other") for judge in ("bob", "eve")),
-        f"{ALONE}::TestAll::test_authors[mini-bob]",
-        f"{ALONE}::TestAll::test_authors[other-bob]",
+    assert collected(repo, ALONE, "--panel", "mini", "--panel", "fixtures/panels/other.toml") == [
+        f"{ALONE}::TestAll::test_scores[mini/essays/rubric]",
+        f"{ALONE}::TestAll::test_scores[other/essays/rubric]",
+        f"{ALONE}::TestAll::test_authors[mini/essays/rubric]",
         f"{ALONE}::TestAll::test_nothing_of_judges",
         f"{ALONE}::test_unmarked",
     ]
 
 
-def test_a_marks_parts_come_from_the_nearest_mark_that_has_them(repo) -> None:
+def test_what_nobody_offers_is_skipped_and_listed_with_what_would_unlock_it(repo) -> None:
+    repo.write("evals/test_people.py", """
+        \"""Do people agree?\"""
+        import pytest
+        pytestmark = pytest.mark.asks("scores", "people")
+
+        def test_people(ratings): ...
+
+        @pytest.mark.asks("items")
+        def test_new_items(ratings): ...
+
+        @pytest.mark.asks("choices")
+        def test_choices(ratings): ...
+        """)  # fmt: skip
+    run = repo.run("-rs")
+    assert run.outcomes["skipped"] == 3
+    assert "no selected panel offers scores, people" in run.text.replace("people, scores", "scores, people")
+    listed = {tuple(row["missing"]): row for row in run.results["not_asked"]}
+    assert {tuple(sorted(missing)) for missing in listed} == {("people",), ("items", "people"), ("choices",)}
+    assert listed["people",]["unlock"] == ["add ratings by people (task.toml, [people])"]
+    assert listed["people",]["panel"] == "mini"
+    assert listed["people",]["title"] == "Do people agree?"
+
+
+def test_naming_task_and_protocol_stays_possible(repo) -> None:
     repo.write(ALONE, """
         import pytest
-        pytestmark = pytest.mark.elicits(task="essays", protocol="rubric")
 
-        @pytest.mark.elicits(protocol="generation")
-        def test_nobody_generates(judge, ratings): ...
+        @pytest.mark.asks("scores", task="essays", protocol="rubric")
+        def test_here(ratings): ...
 
-        @pytest.mark.elicits(protocol="generation")
-        def test_nor_any_author(author, ratings): ...
+        @pytest.mark.asks(protocol="rubric")
+        def test_whatever_it_offers(ratings): ...
+
+        @pytest.mark.asks("scores", protocol="grading")
+        def test_elsewhere(ratings): ...
         """)  # fmt: skip
-    run = repo.run(ALONE, "-rs")
-    assert run.outcomes == {"skipped": 2}
-    assert "no selected panel has essays/generation" in run.text
-    assert "no selected panel has essays/generation with an author among its judges" in run.text
+    assert collected(repo, ALONE) == [
+        f"{ALONE}::test_here[mini/essays/rubric]",
+        f"{ALONE}::test_whatever_it_offers[mini/essays/rubric]",
+        f"{ALONE}::test_elsewhere[nobody]",
+    ]
 
 
 def test_asking_judges_without_a_mark_is_told(repo) -> None:
@@ -63,28 +87,26 @@ def test_asking_judges_without_a_mark_is_told(repo) -> None:
     run = repo.run(ALONE)
     assert run.outcomes == {"errors": 2}
     for name in ("test_it", "test_task"):
-        assert (
-            f"{ALONE}::{name}: what asks judges must be marked @pytest.mark.elicits(task=..., protocol=...)" in run.text
-        )
+        assert f'{ALONE}::{name}: what asks about judges must be marked, as @pytest.mark.asks("scores")' in run.text
     assert "Traceback" not in run.text
 
 
 @pytest.mark.parametrize(
     ("mark", "said"),
     [
-        ('(task="essays")', f"{ALONE}::test_it: mark it @pytest.mark.elicits("),
-        ('("essays", "rubric")', "got ('essays', 'rubric')"),
-        ('(task="essays", protocol="rubric", panel="mini")', "got (task='essays', protocol='rubric', panel='mini')"),
-        ('(task="poems", protocol="rubric")', "unknown task 'poems': there is no folder "),
-        ('(task="essays", protocol="rubrik")', "unknown protocol 'rubrik'; known: "),
+        ('("scores", panel="mini")', f"{ALONE}::test_it: mark it @pytest.mark.asks("),
+        ("(3)", "got (3)"),
+        ('("scores", task="poems")', "unknown task 'poems': there is no folder "),
+        ('("scores", protocol="rubrik")', "unknown protocol 'rubrik'; known: "),
+        ('("scroes")', f"{ALONE}::test_it: nothing offers 'scroes'; known: "),
     ],
 )  # fmt: skip
 def test_a_wrong_mark_is_a_usage_error_told_once(repo, mark: str, said: str) -> None:
     repo.write(ALONE, f"""
         import pytest
-        pytestmark = pytest.mark.elicits{mark}
+        pytestmark = pytest.mark.asks{mark}
         def test_it(ratings): ...
-        def test_it_again(judge, ratings): ...
+        def test_it_again(ratings): ...
         """)  # fmt: skip
     usage_error(repo.run(ALONE), said)
 
@@ -115,10 +137,47 @@ def test_without_any_panel_it_says_how_to_name_one(repo) -> None:
 
 
 def test_several_processes_tell_a_mistake_once_too(repo) -> None:
-    run = repo.run_apart("-n", "2", "--record=missing")
+    run = repo.run_apart("-n", "2", "--judges", "mallory")
     assert run.code != pytest.ExitCode.OK
-    assert run.text.count("recording runs in one process (it is concurrent inside): leave out -n with --record") == 1
+    assert run.text.count("unknown judge mallory; the selected panels have ann, bob, eve") == 1
     assert "Traceback" not in run.text
+
+
+def test_recording_in_several_processes_fails_only_what_would_record(repo) -> None:
+    """Everything is on disk: --record has nothing to ask, whatever -n is. One cassette less, and its test says so."""
+    assert repo.run_apart("-n", "2", "--record=missing", "-k", "parse_rate").outcomes == {"passed": 1}
+    repo.cassette("ann~alpha~attributed").unlink()
+    run = repo.run_apart("-n", "2", "--record=missing", "-k", "parse_rate")
+    assert run.outcomes == {"errors": 1}
+    assert "leave out -n for the 4 calls that are missing here" in run.text
+
+
+OTHERS = """
+    def pytest_addoption(parser):
+        parser.addoption("--judges", action="store_true", help="of somebody else")
+        parser.addoption("--baseline", default="theirs")
+"""
+
+
+def test_options_that_another_plugin_owns_stay_its_own_and_ours_have_a_prefix(repo) -> None:
+    repo.write("conftest.py", OTHERS + """
+    def pytest_report_header(config):
+        return f"theirs: {config.getoption('--judges')} {config.getoption('--baseline')}"
+    """)
+    run = repo.run("--judges", "--recuse-judges", "ann", "-k", "parse_rate")
+    assert "theirs: True theirs" in run.text
+    assert run.outcomes["passed"] == 1
+    assert {v["subject"]["judge"] for v in run.results["verdicts"]} == {"ann"}
+
+
+def test_help_and_fixtures_show_all_there_is(pytester: pytest.Pytester) -> None:
+    help_text = str(pytester.runpytest_inprocess("--help").stdout)
+    for name in ("panel", "judges", "record", "yes", "models", "baseline", "update-baseline"):
+        assert f"--recuse-{name}" in help_text
+    assert "every --recuse-NAME may be written --NAME" in " ".join(help_text.split())
+    shown = str(pytester.runpytest_inprocess("--fixtures").stdout)
+    for name in ("ratings", "gate", "measure", "task", "asked", "recuse_suite"):
+        assert f"\n{name}" in shown, name
 
 
 def test_tests_that_ask_no_judge_keep_their_tracebacks(repo) -> None:

@@ -15,72 +15,75 @@ HEAD = """
     import pytest
     from recuse.metrics import consensus
     from recuse.schema import Estimate, RecuseError
-    pytestmark = pytest.mark.elicits(task="essays", protocol="rubric")
+    pytestmark = pytest.mark.asks("scores")
 """
+SELF_BIAS = "evals/test_fairness.py::test_self_bias[mini/essays/rubric]"
 
 
 def test_a_failed_gate_fails_its_test_in_words(repo) -> None:
     run = repo.run()
-    assert (run.code, run.outcomes) == (pytest.ExitCode.TESTS_FAILED, {"passed": 8, "failed": 1})
-    assert "self_bias: FAIL for task = essays, panel = mini, judge = bob, condition = attributed" in run.text
+    assert (run.code, run.outcomes) == (pytest.ExitCode.TESTS_FAILED, {"passed": 2, "failed": 1})
+    assert "self_bias: FAIL for task = essays, panel = mini, protocol = rubric, judge = bob, names = shown" in run.text
+    assert run.text.count("self_bias: FAIL") == 1, "only what objects is told"
     assert "half a point, for the test" in run.text
     assert "evals/gates.toml" in run.text
     assert not TRACE.search(run.text)
     assert run.results["outcome"] == "fail"
-    assert run.results["counts"] == {"pass": 6, "fail": 1, "undecided": 0, "error": 0, "accepted": 0}
-    found = run.verdict("self_bias", judge="bob", condition="attributed")
+    assert run.results["counts"] == {"pass": 6, "fail": 1, "undecided": 0, "not measured": 0, "accepted": 0}
+    found = run.verdict("self_bias", judge="bob", names="shown")
     assert (found["outcome"], round(found["estimate"]["value"], 6)) == ("fail", 2.0)
-    assert found["test"] == "evals/test_fairness.py::test_self_bias[mini-bob-attributed]"
+    assert found["test"] == "evals/test_fairness.py::test_self_bias[mini/essays/rubric]"
     assert (found["question"], found["title"]) == ("fairness", "Is a judge fair to its own essays?")
     assert len(run.results["measurements"]) == 2
     assert run.results["cassettes"]["used"] == 48
 
 
-def test_a_accepted_fault_is_an_expected_failure_and_the_run_is_green(repo) -> None:
-    repo.waive("bob")
+def test_an_accepted_fault_is_an_expected_failure_and_the_run_is_green(repo) -> None:
+    repo.accept("bob")
     run = repo.run("-rx")
-    assert (run.code, run.outcomes) == (pytest.ExitCode.OK, {"passed": 8, "xfailed": 1})
-    assert (
-        "XFAIL evals/test_fairness.py::test_self_bias[mini-bob-attributed] - bob is known to like this text" in run.text
-    )
+    assert (run.code, run.outcomes) == (pytest.ExitCode.OK, {"passed": 2, "xfailed": 1})
+    assert f"XFAIL {SELF_BIAS} - bob is known to like this text" in run.text
     assert run.results["outcome"] == "pass"
-    assert run.verdict("self_bias", judge="bob", condition="attributed")["outcome"] == "accepted"
+    assert run.verdict("self_bias", judge="bob", names="shown")["outcome"] == "accepted"
 
 
 @pytest.mark.parametrize(
     ("accepted_fault", "said"),
     [
-        ({"high": 1.5}, "self_bias: FAIL for task = essays, panel = mini, judge = bob"),
+        ({"high": 1.5}, "self_bias: FAIL for task = essays, panel = mini, protocol = rubric, judge = bob"),
         ({"until": "2020-01-31"}, "2020-01-31"),
     ],
     ids=["exceeded", "expired"],
 )
-def test_a_accepted_fault_that_no_longer_covers_turns_it_red(repo, accepted_fault: dict[str, object], said: str) -> None:
-    repo.waive("bob", **accepted_fault)
+def test_an_accepted_fault_that_no_longer_covers_turns_it_red(repo, accepted_fault: dict[str, object], said: str) -> None:
+    repo.accept("bob", **accepted_fault)
     run = repo.run("evals/test_fairness.py::test_self_bias")
-    assert (run.code, run.outcomes) == (pytest.ExitCode.TESTS_FAILED, {"passed": 3, "failed": 1})
+    assert (run.code, run.outcomes) == (pytest.ExitCode.TESTS_FAILED, {"failed": 1})
     assert said in run.text
 
 
-def test_a_judge_that_got_better_turns_its_accepted_fault_red(repo) -> None:
-    repo.waive("bob")
-    repo.waive("ann")
+def test_a_judge_that_got_better_turns_its_accepted_fault_red_and_hides_nobody_elses(repo) -> None:
+    repo.accept("bob")
+    repo.accept("ann")
     run = repo.run()
-    assert run.outcomes == {"passed": 7, "failed": 1, "xfailed": 1}
-    found = run.verdict("self_bias", judge="ann", condition="attributed")
+    assert run.outcomes == {"passed": 2, "failed": 1}
+    assert "judge = ann" in run.text
+    assert "judge = bob" not in run.text.split("short test summary")[0].split("FAILURES")[1]
+    found = run.verdict("self_bias", judge="ann", names="shown")
     assert (found["outcome"], found["accepted_fault"]["state"]) == ("fail", "no longer needed")
+    assert run.verdict("self_bias", judge="bob", names="shown")["outcome"] == "accepted"
 
 
-def test_a_accepted_fault_that_covers_nothing_is_an_objection_of_a_whole_run_only(repo) -> None:
-    repo.waive("bob")
-    repo.waive("eve")  # eve wrote nothing, so no verdict can be about her own text
+def test_an_accepted_fault_that_covers_nothing_is_an_objection_of_a_whole_run_only(repo) -> None:
+    repo.accept("bob")
+    repo.accept("eve")  # eve wrote nothing, so no verdict can be about her own text
     whole = repo.run()
-    assert (whole.code, whole.outcomes) == (pytest.ExitCode.TESTS_FAILED, {"passed": 8, "xfailed": 1})
+    assert (whole.code, whole.outcomes) == (pytest.ExitCode.TESTS_FAILED, {"passed": 2, "xfailed": 1})
     assert (
-        "The accepted fault for self_bias (judge = eve, condition = attributed) in evals/gates.toml covered nothing"
+        "The accepted fault for self_bias (judge = eve, names = shown) in evals/gates.toml covered nothing"
         in whole.text
     )
-    assert whole.results["outcome"] == "error"
+    assert whole.results["outcome"] == "not measured"
     assert len(whole.results["objections"]) == 1
     for part in (["-k", "self_bias"], ["--judges", "ann,bob"], ["evals/test_fairness.py"]):
         run = repo.run(*part)
@@ -88,14 +91,14 @@ def test_a_accepted_fault_that_covers_nothing_is_an_objection_of_a_whole_run_onl
 
 
 def test_an_expired_accepted_fault_is_an_objection_even_where_nothing_met_it(repo) -> None:
-    repo.waive("eve", until="2020-01-31")
+    repo.accept("eve", until="2020-01-31")
     run = repo.run("-k", "parse_rate")
-    assert (run.code, run.outcomes["passed"]) == (pytest.ExitCode.TESTS_FAILED, 3)
+    assert (run.code, run.outcomes["passed"]) == (pytest.ExitCode.TESTS_FAILED, 1)
     assert "2020-01-31" in run.text
 
 
 def test_a_gate_that_decides_nothing_is_an_objection_of_a_whole_run(repo) -> None:
-    repo.waive("bob")
+    repo.accept("bob")
     repo.edit("evals/gates.toml", "[parse_rate]", '[idle]\nat_most = 1.0\nreason = "x"\n\n[parse_rate]')
     run = repo.run()
     assert run.code == pytest.ExitCode.TESTS_FAILED
@@ -104,82 +107,97 @@ def test_a_gate_that_decides_nothing_is_an_objection_of_a_whole_run(repo) -> Non
 
 
 def test_an_undecided_gate_fails_unless_it_allows_that(repo) -> None:
-    repo.waive("bob")
+    repo.accept("bob")
     repo.edit("evals/gates.toml", "within = [-0.5, 0.5]", "within = [-0.1, 0.1]")
-    run = repo.run("-k", "self_bias and ann")
-    assert run.outcomes["failed"] == 2
-    assert "self_bias: INCONCLUSIVE for" in run.text
+    run = repo.run("-k", "self_bias", "--judges", "ann")
+    assert run.outcomes["failed"] == 1
+    assert "self_bias: UNDECIDED for" in run.text
     assert run.results["outcome"] == "undecided"
     repo.edit("evals/gates.toml", "within = [-0.1, 0.1]", 'within = [-0.1, 0.1]\nundecided = "allow"')
-    run = repo.run("-k", "self_bias and ann")
-    assert (run.code, run.outcomes["passed"]) == (pytest.ExitCode.OK, 2)
+    run = repo.run("-k", "self_bias", "--judges", "ann")
+    assert (run.code, run.outcomes["passed"]) == (pytest.ExitCode.OK, 1)
     assert run.results["outcome"] == "pass"
     assert {(v["outcome"], v["allowed"]) for v in run.results["verdicts"]} == {("undecided", True)}
 
 
 def test_what_cannot_be_measured_fails(repo) -> None:
-    run = repo.run("--judges", "ann")
-    assert run.outcomes["failed"] == 2
-    assert "self_bias: ERROR for task = essays, panel = mini, judge = ann" in run.text
-    assert "no consensus: one judge" in run.text
-    assert run.results["outcome"] == "error"
-
-
-def test_a_forgotten_assert_still_fails(repo) -> None:
     repo.write(ALONE, HEAD + """
-    def test_quietly(author, ratings, own, gate):
-        gate("self_bias", consensus.self_bias(ratings, own), judge=author, condition="attributed")
-    """)  # fmt: skip
-    run = repo.run(ALONE)
-    assert run.outcomes == {"passed": 1, "failed": 1}
-    assert "self_bias: FAIL for" in run.text
-
-
-def test_another_failure_after_a_pass_is_told_as_it_is_and_leaves_the_run_red(repo) -> None:
-    repo.write(ALONE, HEAD + """
-    def test_sum(ratings, own, gate):
-        assert gate("self_bias", consensus.self_bias(ratings, own), judge="ann", condition="attributed")
-        assert 1 + 1 == 3
+    @pytest.mark.asks("authors")
+    def test_it(ratings, gate):
+        from dataclasses import replace
+        alone = replace(ratings, table=ratings.table[ratings.table["rater"] == "ann"], _memory={})
+        assert gate("self_bias", consensus.self_bias(alone))
     """)  # fmt: skip
     run = repo.run(ALONE)
     assert run.outcomes == {"failed": 1}
-    assert "assert 1 + 1 == 3" in run.text or "assert (1 + 1) == 3" in run.text
-    assert run.results["outcome"] == "error"
-    assert [u["test"] for u in run.results["unmeasured"]] == [f"{ALONE}::test_sum[mini]"]
+    assert "self_bias: NOT MEASURED for task = essays, panel = mini, protocol = rubric, judge = ann" in run.text
+    assert "no consensus: one judge" in run.text
+    assert run.results["outcome"] == "not measured"
+
+
+def test_a_gate_whose_answer_is_not_asserted_is_an_error_that_says_so(repo) -> None:
+    repo.write(ALONE, HEAD + """
+    @pytest.mark.asks("authors")
+    def test_quietly(ratings, gate):
+        gate("self_bias", consensus.self_bias(ratings))
+
+    def test_quietly_though_it_passes(ratings, gate):
+        from recuse.metrics.coverage import parse_rate
+        gate("parse_rate", parse_rate(ratings))
+    """)  # fmt: skip
+    run = repo.run(ALONE)
+    assert run.outcomes == {"failed": 2}
+    assert run.text.count("write `assert gate(...)`") >= 2
+    assert "self_bias: FAIL for" in run.text
+    assert run.results["outcome"] == "not measured"
+
+
+def test_another_assertions_message_is_never_lost(repo) -> None:
+    repo.write(ALONE, HEAD + """
+    from recuse.metrics.coverage import parse_rate
+
+    def test_after_a_pass(ratings, gate):
+        assert gate("parse_rate", parse_rate(ratings))
+        assert 1 + 1 == 3, "of its own"
+
+    @pytest.mark.asks("authors")
+    def test_after_a_failure_that_was_looked_at(ratings, gate):
+        fair = gate("self_bias", consensus.self_bias(ratings))
+        told = "fair" if fair else "unfair"
+        assert told == "fair", "in words of its own"
+    """)  # fmt: skip
+    run = repo.run(ALONE)
+    assert run.outcomes == {"failed": 2}
+    assert "of its own" in run.text
+    assert "in words of its own" in run.text
+    assert "self_bias: FAIL for" in run.text
+    assert {u["test"] for u in run.results["unmeasured"]} == {f"{ALONE}::test_after_a_pass[mini/essays/rubric]"}
 
 
 MISTAKES = {
-    'gate("self_bais", consensus.self_bias(ratings, own), judge="ann", condition="attributed")':
-        "there is no gate self_bais in ",
-    'gate("self_bias", consensus.self_bias(ratings, own), judge="ann")':
-        "the subject lacks condition; name it",
-    'gate("self_bias", 0.3)':
-        "gate self_bias decides an Estimate or Estimates; it was given float",
-    'consensus.self_bias(ratings, {"ann": "gamma"})':
-        "target gamma is not in the ratings (condition attributed); they hold alpha, beta",
-    'ratings_of("generation")':
-        "panel mini does not elicit essays by generation; it has rubric",
-}  # fmt: skip
+    'assert gate("self_bais", consensus.self_bias(ratings))': "there is no gate self_bais in ",
+    'assert gate("self_bias", 0.3)': "gate self_bias decides an Estimate or Estimates; it was given float",
+    "ratings.with_criterion('beauty')": "no ratings of criterion beauty; there are clarity, depth, total",
+    "ratings.cells()": "cells hold one combination of factor levels; names still vary",
+}
 
 
 def test_a_mistake_in_an_eval_is_told_without_a_traceback(repo) -> None:
-    tests = (
-        f"    def test_{number}(ratings, ratings_of, own, gate):\n        {code}\n"
-        for number, code in enumerate(MISTAKES)
-    )
+    tests = (f"    def test_{number}(ratings, gate):\n        {code}\n" for number, code in enumerate(MISTAKES))
     repo.write(ALONE, HEAD + "\n".join(tests))
     run = repo.run(ALONE)
     assert (run.code, run.outcomes) == (pytest.ExitCode.TESTS_FAILED, {"failed": len(MISTAKES)})
     for said in MISTAKES.values():
         assert said in run.text
     assert not TRACE.search(run.text)
-    assert [u["test"] for u in run.results["unmeasured"]] == [f"{ALONE}::test_{n}[mini]" for n in range(len(MISTAKES))]
-    assert run.results["outcome"] == "error"
+    places = [f"{ALONE}::test_{n}[mini/essays/rubric]" for n in range(len(MISTAKES))]
+    assert [u["test"] for u in run.results["unmeasured"]] == places
+    assert run.results["outcome"] == "not measured"
 
 
 def test_results_are_the_same_whatever_the_order_and_the_number_of_processes(repo) -> None:
     """Once more for this repo's own evals in .ci/run; here with failures and accepted faults among them."""
-    repo.waive("ann")
+    repo.accept("ann")
     repo.write("conftest.py", """
         def pytest_addoption(parser):
             parser.addoption("--backwards", action="store_true")
@@ -191,7 +209,7 @@ def test_results_are_the_same_whatever_the_order_and_the_number_of_processes(rep
     written = []
     for options in ([], ["--backwards"], ["-n", "2"]):
         run = repo.run_apart(*options) if "-n" in options else repo.run(*options)
-        assert run.outcomes["failed"] == 2, run.text
+        assert run.outcomes["failed"] == 1, run.text
         reports = {
             name: (repo / "reports" / name).read_bytes() for name in ("results.json", "index.html", "summary.md")
         }

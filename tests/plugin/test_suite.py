@@ -3,56 +3,71 @@
 from __future__ import annotations
 
 import math
+import shutil
 import socket
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from recuse import elicit
 from recuse.cassettes.network import NetworkBlockedError
-from recuse.schema import Estimate, Estimates, RecuseError, Verdict
-from recuse.suite import Suite, builtins
+from recuse.metrics import consensus
+from recuse.schema import Estimate, RecuseError, builtins
+from recuse.statistics.distributions import Student
+from recuse.suite import Asked, Suite
 
 MakeSuite = Callable[..., Suite]
-ASKED = ("mini", "essays", "rubric")
+ASKED = Asked("mini", "essays", "rubric")
 
 
-def test_replay_through_the_http_client_and_straight_from_the_cassettes_agree(suite_of: MakeSuite) -> None:
+def test_the_ratings_know_scale_authors_and_factors(suite_of: MakeSuite) -> None:
     with suite_of() as suite:
-        through_http = suite.ratings(*ASKED)
-        plan = suite.plan(*ASKED)
-        library = suite._library("mini")
-        straight = elicit.ratings(plan, [(call, library.response(call)) for call in plan.calls])
-    pd.testing.assert_frame_equal(through_http, straight)
-    assert len(straight) == 3 * 2 * 2 * 4 * 3
-    assert set(straight["status"]) == {"ok"}
+        ratings = suite.ratings(ASKED)
+    assert len(ratings.table) == 3 * 2 * 2 * 4 * 3
+    assert set(ratings.table["status"]) == {"ok"}
+    assert ratings.own() == {"ann": "alpha", "bob": "beta"}
+    assert (ratings.factors, ratings.levels("names")) == (("names",), ("shown", "hidden"))
+    assert (ratings.criterion, ratings.parts, ratings.scale.ends) == ("total", ("clarity", "depth"), (0.0, 10.0))
 
 
-def test_a_table_is_elicited_once_and_each_test_has_its_own(
-    suite_of: MakeSuite, monkeypatch: pytest.MonkeyPatch
+def test_ratings_are_made_once(suite_of: MakeSuite, monkeypatch: pytest.MonkeyPatch) -> None:
+    with suite_of() as suite:
+        first = suite.ratings(ASKED)
+        monkeypatch.setattr(Suite, "_read", lambda *_: pytest.fail("read twice"))
+        assert suite.ratings(ASKED) is first
+
+
+def test_choosing_judges_changes_whom_verdicts_are_on_and_no_number(suite_of: MakeSuite) -> None:
+    with suite_of() as whole, suite_of(judges=["ann"]) as chosen:
+        everyone, same = consensus.self_bias(whole.ratings(ASKED)), consensus.self_bias(chosen.ratings(ASKED))
+        assert {key: (e.value, e.low) for key, e in everyone.items()} == {k: (e.value, e.low) for k, e in same.items()}
+        assert [chosen.is_shown({"judge": name}) for name in ("ann", "bob")] == [True, False]
+
+
+def test_workers_of_a_run_share_what_they_read(
+    suite_of: MakeSuite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with suite_of() as suite:
-        first = suite.ratings(*ASKED)
-        monkeypatch.setattr(Suite, "_elicit", lambda *_: pytest.fail("elicited twice"))
-        first["spoiled"] = 1
-        first.loc[:, "score"] = 0.0
-        second = suite.ratings(*ASKED)
-    assert "spoiled" not in second
-    assert second["score"].max() > 8
+    with suite_of(shared=tmp_path) as first, suite_of(shared=tmp_path) as second:
+        made = first.ratings(ASKED)
+        monkeypatch.setattr(Suite, "_read", lambda *_: pytest.fail("read twice"))
+        shared = second.ratings(ASKED)
+    pd.testing.assert_frame_equal(made.table, shared.table, check_dtype=False)
+    assert consensus.self_bias(made).of(judge="bob", names="shown") == consensus.self_bias(shared).of(
+        judge="bob", names="shown"
+    )
+    assert first.replayed() == second.replayed()
 
 
 def test_a_failure_is_kept_and_told_again(suite_of: MakeSuite, recorded, tmp_path) -> None:
-    import shutil
-
     shutil.copytree(recorded, tmp_path, dirs_exist_ok=True)
     shutil.rmtree(tmp_path / "cassettes")
     with suite_of(tmp_path) as suite:
         with pytest.raises(RecuseError) as first:
-            suite.ratings(*ASKED)
+            suite.ratings(ASKED)
         with pytest.raises(RecuseError) as second:
-            suite.ratings(*ASKED)
+            suite.ratings(ASKED)
     assert first.value is second.value
 
 
@@ -74,7 +89,7 @@ def test_while_replaying_nothing_outside_is_reached_and_afterwards_it_is_again(s
 
 def test_what_is_replayed_is_accounted_for(suite_of: MakeSuite) -> None:
     with suite_of() as suite:
-        suite.ratings(*ASKED)
+        suite.ratings(ASKED)
         [(name, part)] = suite.replayed().items()
     assert name == "mini/essays/rubric"
     assert (part["files"], part["used"], part["unused"]) == (12, 48, 0)
@@ -94,35 +109,46 @@ def test_what_is_replayed_is_accounted_for(suite_of: MakeSuite) -> None:
 )
 def test_asking_for_what_a_panel_does_not_have(suite_of: MakeSuite, asked: tuple[str, str, str], said: str) -> None:
     with suite_of() as suite, pytest.raises(RecuseError, match=said):
-        suite.ratings(*asked)
+        suite.ratings(Asked(*asked))
 
 
-def test_recording_in_several_processes_is_refused(suite_of: MakeSuite) -> None:
-    with pytest.raises(RecuseError, match="recording runs in one process"):
-        suite_of(record="missing", distributed=True)
+def test_recording_in_several_processes_is_refused_where_something_is_missing(
+    suite_of: MakeSuite, recorded: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(recorded, tmp_path, dirs_exist_ok=True)
+    with suite_of(tmp_path, record="missing", distributed=True) as suite:
+        assert len(suite.ratings(ASKED).table)
+    shutil.rmtree(tmp_path / "cassettes")
+    with (
+        suite_of(tmp_path, record="missing", distributed=True) as suite,
+        pytest.raises(RecuseError, match="recording runs in one process .* leave out -n for the 48 calls"),
+    ):
+        suite.ratings(ASKED)
 
 
-# --------------------------------------------------------------------------- records: what travels between processes
-
-
-def estimate(value: float = 0.5, **more: object) -> Estimate:
-    return Estimate(metric="m", value=value, n=4, method="by hand", **more)  # type: ignore[arg-type]
-
-
-def test_a_verdict_travels_in_builtins_with_nothing_for_nan(suite_of: MakeSuite) -> None:
-    measured = estimate(np.float64(0.5), detail={"matrix": [np.float64("nan"), np.int64(3)]})
-    verdict = Verdict(
-        gate="self_bias", subject={"judge": "ann"}, outcome="fail", estimate=measured, rule="r",
-        limit={"within": (np.float64(-1), math.inf)}, reason="because",
-    )  # fmt: skip
+def test_what_a_panel_offers_is_known_before_anything_is_asked(suite_of: MakeSuite) -> None:
     with suite_of() as suite:
-        record = suite.verdict_record(verdict)
-    assert record["estimate"]["value"] == 0.5
-    assert type(record["estimate"]["value"]) is float
-    assert record["estimate"]["low"] is None
-    assert record["estimate"]["detail"] == {"matrix": [None, 3]}
-    assert record["limit"] == {"within": [-1.0, None]}
-    assert "distribution" not in record["estimate"]
+        found, lacking = suite.asked(("scores", "authors", "names", "repeats"))
+        assert (found, lacking) == ([ASKED], [])
+        found, lacking = suite.asked(("scores", "people", "items"))
+        assert (found, [row.missing for row in lacking]) == ([], [("people", "items")])
+        assert "task.toml" in lacking[0].record()["unlock"][0]
+        found, lacking = suite.asked(("choices",))
+        assert (found, [(row.protocol, row.missing) for row in lacking]) == ([], [("", ("choices",))])
+
+
+# --------------------------------------------------------------------------- builtins: what travels between processes
+
+
+def test_an_estimate_travels_in_builtins_with_nothing_for_nan() -> None:
+    measured = Estimate(
+        metric="m", value=np.float64(0.5), n=4, method="by hand",
+        detail={"matrix": [np.float64("nan"), np.int64(3)]}, distribution=Student(0.5, 0.1, 3),
+    )  # fmt: skip
+    record = measured.record()
+    assert (record["value"], type(record["value"]), record["low"]) == (0.5, float, None)
+    assert record["detail"] == {"matrix": [None, 3]}
+    assert "distribution" not in record
 
 
 @pytest.mark.parametrize(
@@ -136,16 +162,3 @@ def test_builtins_only(value: object, plain: object) -> None:
     found = builtins(value)
     assert found == plain
     assert type(found) is type(plain)
-
-
-def test_a_family_is_measured_member_by_member_for_the_subject_at_hand(suite_of: MakeSuite) -> None:
-    family = Estimates(
-        ("judge", "condition"),
-        {(judge, condition): estimate() for judge in ("ann", "bob") for condition in ("attributed", "anonymized")},
-    )
-    with suite_of() as suite:
-        records = list(suite.measurement_records(family, {"task": "essays", "condition": "attributed"}))
-    assert [record["subject"] for record in records] == [
-        {"task": "essays", "condition": "attributed", "judge": "ann"},
-        {"task": "essays", "condition": "attributed", "judge": "bob"},
-    ]

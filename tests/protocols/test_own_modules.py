@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from recuse import elicit
-from recuse.cassettes.key import request_key
+from recuse.cassettes.matching import request_key
 from recuse.fingerprints import headers
 from recuse.judges import wire
 from recuse.panels import load_panel

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import pytest
 
-from recuse.schema import OUTCOMES, Estimate, Estimates, RecuseError, Verdict
+from recuse.schema import OUTCOMES, Estimate, Estimates, RecuseError, Rule, Verdict
 
 
 class Law:
@@ -28,8 +28,9 @@ def estimate(value: float = 0.3, **more: Any) -> Estimate:
 
 
 def verdict(outcome: Any, allowed: bool = False) -> Verdict:
+    rule = Rule(sentence="", limit_text="", decide="interval", level=0.95)
     return Verdict(
-        gate="g", subject={}, outcome=outcome, estimate=estimate(), rule="", limit={}, reason="", allowed=allowed
+        gate="g", subject={}, outcome=outcome, estimate=estimate(), rule=rule, limit={}, reason="", allowed=allowed
     )
 
 
@@ -52,10 +53,10 @@ def test_without_a_law_an_estimate_stays_at_its_level() -> None:
 
 def test_a_family_finds_its_members_by_name_whatever_else_the_subject_says() -> None:
     one = estimate()
-    family = Estimates(("judge", "condition"), {("ann", "attributed"): one})
-    assert family.of(condition="attributed", judge="ann", panel="mini") is one
-    assert family["ann", "attributed"] is one
-    assert (len(family), list(family)) == (1, [("ann", "attributed")])
+    family = Estimates(("judge", "names"), {("ann", "shown"): one})
+    assert family.of(names="shown", judge="ann", panel="mini") is one
+    assert family["ann", "shown"] is one
+    assert (len(family), list(family)) == (1, [("ann", "shown")])
 
 
 def test_an_unknown_member_is_told_with_those_there_are() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from recuse.cassettes.key import request_key
+from recuse.cassettes.matching import request_key
 from recuse.elicit import Plan, plan
 from recuse.panels import Panel, load_panel
 from recuse.tasks import load_task

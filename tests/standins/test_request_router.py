@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from recuse.cassettes.key import call_headers, request_key
+from recuse.cassettes.matching import call_headers, request_key
 from recuse.elicit import Plan, ratings
 from recuse.judges import read_response, wire
 from recuse.judges.client import Client, JudgeUnreachableError
@@ -46,8 +46,8 @@ def call(item: str, repeat: int = 0, cell: str = "p/t/r/c", body: bytes = b'{"n"
     return Call("t", "r", "j", item, "x", (), repeat, request, request_key(request), cell)
 
 
-def asked(run: int = 0, cell: str | None = None, **body: Any) -> Asked:
-    return Asked("j.invalid", "/v1/x", body or {"n": 1}, run, cell)
+def asked(repeat: int = 0, cell: str | None = None, **body: Any) -> Asked:
+    return Asked("j.invalid", "/v1/x", body or {"n": 1}, repeat, cell)
 
 
 @pytest.mark.parametrize("format_", ["openai_chat", "anthropic_messages", "gemini_generate"])
@@ -55,7 +55,7 @@ def test_answers_in_the_judge_s_wire_format(format_: str) -> None:
     source = Saying()
     calls = [call("a"), call("a", 1), call("b", body=b'{"n":2}')]
     desk = Desk(calls, {"j": judge(format_)}, source, {("j", "a", "x"): {"title": "A"}}, "scripted")
-    status, headers, payload = desk(asked(run=1))
+    status, headers, payload = desk(asked(repeat=1))
     assert (status, headers["content-type"]) == (200, "application/json")
     reply = read_response(wire(format_), RawResponse(status, headers, payload))
     assert (reply.text, reply.finish, reply.model) == ("j on a, run 1", "stop", "m (scripted)")
@@ -78,18 +78,18 @@ def test_the_layout_of_the_body_does_not_matter_but_its_content_does() -> None:
     desk = Desk([call("a", body=b'{"b":2.0,"a":"\xc3\xa9"}')], {"j": judge("openai_chat")}, Saying(), {}, "scripted")
     assert desk(asked(a="é", b=2))[0] == 200
     with pytest.raises(
-        StandInError, match=r"http://j.invalid/v1/x: run 0 of this request \(key [0-9a-f]{32}\) is not in the plan of 1"
+        StandInError, match=r"http://j.invalid/v1/x: repeat 0 of this request \(key [0-9a-f]{32}\) is not in the plan of 1"
     ):
         desk(asked(a="e", b=2))
-    with pytest.raises(StandInError, match="run 5 of this request"):
-        desk(asked(run=5, a="é", b=2))
+    with pytest.raises(StandInError, match="repeat 5 of this request"):
+        desk(asked(repeat=5, a="é", b=2))
 
 
 def test_cells_that_ask_the_same_are_told_apart_by_name() -> None:
     desk = Desk([call("a", cell="one"), call("b", cell="two")], {"j": judge("openai_chat")}, Saying(), {}, "scripted")
     assert b"j on a" in desk(asked(cell="one"))[2]
     assert b"j on b" in desk(asked(cell="two"))[2]
-    with pytest.raises(StandInError, match=r"2 calls ask the same in run 0 \(one, two\); send x-recuse-cell"):
+    with pytest.raises(StandInError, match=r"2 calls ask the same in repeat 0 \(one, two\); send x-recuse-cell"):
         desk(asked())
     with pytest.raises(StandInError, match="not in the plan"):
         desk(asked(cell="three"))
@@ -152,7 +152,7 @@ def test_a_call_outside_the_plan_is_an_error_with_the_reason(panel: Named, plann
     stranger = dataclasses.replace(plan.calls[0], repeat=99)
     with pytest.raises(JudgeUnreachableError) as caught:
         over_http(panel("planted"), plan, root, [stranger])
-    assert any("run 99 of this request" in note for note in caught.value.__notes__)
+    assert any("repeat 99 of this request" in note for note in caught.value.__notes__)
 
 
 def test_a_recorded_panel_has_no_stand_in(panel: Named, root: Path) -> None:

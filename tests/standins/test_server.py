@@ -32,7 +32,7 @@ def echo(asked: Asked) -> tuple[int, Mapping[str, str], bytes]:
         "url": asked.url,
         "host": asked.host,
         "path": asked.path,
-        "run": asked.run,
+        "repeat": asked.repeat,
         "cell": asked.cell,
         "body": asked.body,
     }
@@ -61,14 +61,14 @@ def post(to: http.client.HTTPConnection, target: str, body: Any, **headers: str)
 
 def test_origin_form(url: str) -> None:
     status, said = post(
-        connection(url), "/v1/x?a=1", {"n": 1}, host="judge.invalid", x_recuse_run="4", x_recuse_cell="p/t/r/c"
+        connection(url), "/v1/x?a=1", {"n": 1}, host="judge.invalid", x_recuse_repeat="4", x_recuse_cell="p/t/r/c"
     )
     assert status == 200
     assert said == {
         "url": "http://judge.invalid/v1/x?a=1",
         "host": "judge.invalid",
         "path": "/v1/x?a=1",
-        "run": 4,
+        "repeat": 4,
         "cell": "p/t/r/c",
         "body": {"n": 1},
     }
@@ -76,7 +76,7 @@ def test_origin_form(url: str) -> None:
 
 def test_absolute_form_names_the_host_whatever_the_host_header_says(url: str) -> None:
     status, said = post(connection(url), "http://judge.invalid:8080/v1", {}, host="127.0.0.1")
-    assert (status, said["url"], said["run"], said["cell"]) == (200, "http://judge.invalid:8080/v1", 0, None)
+    assert (status, said["url"], said["repeat"], said["cell"]) == (200, "http://judge.invalid:8080/v1", 0, None)
 
 
 def test_as_an_http_proxy_for_a_host_that_does_not_exist(url: str) -> None:
@@ -84,13 +84,13 @@ def test_as_an_http_proxy_for_a_host_that_does_not_exist(url: str) -> None:
         mounts = {"all://judge.invalid": httpx2.AsyncHTTPTransport(proxy=url)}
         async with httpx2.AsyncClient(mounts=mounts, trust_env=False, timeout=10) as client:
             calls = [
-                client.post("http://judge.invalid/v1", json={"i": i}, headers={"x-recuse-run": str(i)})
+                client.post("http://judge.invalid/v1", json={"i": i}, headers={"x-recuse-repeat": str(i)})
                 for i in range(100)
             ]
             return await asyncio.gather(*calls)
 
     responses = asyncio.run(ask())
-    assert [r.json()["body"]["i"] for r in responses] == [r.json()["run"] for r in responses] == list(range(100))
+    assert [r.json()["body"]["i"] for r in responses] == [r.json()["repeat"] for r in responses] == list(range(100))
     assert {r.json()["host"] for r in responses} == {"judge.invalid"}
 
 
@@ -99,7 +99,7 @@ def test_one_connection_serves_many_requests(url: str) -> None:
     kept.connect()
     before = kept.sock
     for run in range(20):
-        assert post(kept, "/", {}, x_recuse_run=str(run))[1]["run"] == run
+        assert post(kept, "/", {}, x_recuse_repeat=str(run))[1]["repeat"] == run
     assert kept.sock is before
 
 
@@ -138,7 +138,7 @@ def test_status_and_headers_are_the_answer_s(url: str) -> None:
         (b"\xff\xfe", {}, 400, "not JSON"),
         (b"[" * 200_000, {}, 400, "not JSON"),
         (b"[1]", {}, 400, "must be a JSON object, not list"),
-        (b"{}", {"x-recuse-run": "-1"}, 400, "x-recuse-run must be a whole number from 0, got '-1'"),
+        (b"{}", {"x-recuse-repeat": "-1"}, 400, "x-recuse-repeat must be a whole number from 0, got '-1'"),
         (b"{}", {"content-length": "99999999999"}, 413, "at most"),
         (b"{}", {"content-length": "-2"}, 411, "needs a Content-Length"),
         (b'{"do": "unplanned"}', {}, 404, "run 3 of this request is not in the plan"),
@@ -199,7 +199,7 @@ def test_ends_with_idle_connections_open_and_leaves_nothing_behind(monkeypatch: 
 def test_two_servers_do_not_share_anything() -> None:
     with serve(echo) as one, serve(lambda asked: (200, HEADERS, b'"other"')) as other:
         assert one != other
-        assert post(connection(one), "/", {})[1]["run"] == 0
+        assert post(connection(one), "/", {})[1]["repeat"] == 0
         assert post(connection(other), "/", {})[1] == "other"
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from recuse.report import estimate_format, numbers
 from recuse.report.results_model import Number, Question, View
-from recuse.report.sections.verdict_matrix import tally
+from recuse.report.vocabulary import tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +17,7 @@ class AcceptedFault:
     accept: str
     until: str
     reason: str
-    found: str
+    measured: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +26,7 @@ class GateRow:
     gate: str
     title: str
     rules: list[str]
-    reason: str
+    reasons: list[str]
     tally: str
     accepted_faults: list[AcceptedFault]
 
@@ -50,36 +49,47 @@ def _row(view: View, question: Question, gated: list[Number]) -> GateRow:
         question=question,
         gate=gated[0].gate,
         title=gated[0].gate_title,
-        rules=alike([v.get("rule") or numbers.limit(v.get("limit") or {}) for v in verdicts]),
-        reason=next((str(v["reason"]) for v in verdicts if v.get("reason")), ""),
-        tally=tally([n.outcome for n in gated]),
+        rules=_rules(verdicts),
+        reasons=list(dict.fromkeys(str(v["reason"]) for v in verdicts if v.get("reason"))),
+        tally=tally(n.outcome for n in gated),
         accepted_faults=_accepted_faults(view, gated),
     )
 
 
-_LEVEL = re.compile(r"(\d+(?:\.\d+)?) %")
+def _rules(verdicts: list[Mapping[str, Any]]) -> list[str]:
+    """How these verdicts were reached. Those that differ only in the level a correction gave them are told together:
+    "within [-0.5, +0.5]; the whole 95 to 99.5 % interval must lie inside (Holm over 10: self_bias)"."""
+    levels: dict[tuple[str, str, str], set[float]] = {}
+    for v in verdicts:
+        rule = v.get("rule") or {}
+        limit = rule.get("limit_text") or numbers.limit(v.get("limit") or {})
+        key = (str(limit), str(rule.get("decide") or ""), _family(rule.get("family")))
+        levels.setdefault(key, set()).update({rule["level"]} if numbers.is_number(rule.get("level")) else ())
+    return [_rule(limit, decide, family, sorted(known)) for (limit, decide, family), known in levels.items()]
 
 
-def alike(rules: list[str]) -> list[str]:
-    """Rules that differ only in the level a correction gave them, told once: "95 to 99 %"."""
-    levels: dict[str, set[float]] = {}
-    for rule in rules:
-        levels.setdefault(_LEVEL.sub("{} %", rule), set()).update(float(level) for level in _LEVEL.findall(rule))
-    return [_with_levels(rule, sorted(found)) for rule, found in levels.items()]
+def _rule(limit: str, decide: str, family: str, levels: list[float]) -> str:
+    if decide == "point":
+        return f"{limit}; the value itself decides"
+    ends = dict.fromkeys(f"{100 * level:.4g}" for level in (levels[0], levels[-1])) if levels else {}
+    how = f"; the whole {' to '.join(ends)} % interval must lie inside" if ends else ""
+    return f"{limit}{how}{f' ({family})' if family else ''}"
 
 
-def _with_levels(rule: str, levels: list[float]) -> str:
-    ends = dict.fromkeys(f"{level:g}" for level in (levels[0], levels[-1])) if levels else {}
-    return rule.replace("{} %", f"{' to '.join(ends)} %")
+def _family(family: Mapping[str, Any] | None) -> str:
+    """ "Holm over 10: self_bias"; the parts of a family that has one per factor level are told alike."""
+    if not family:
+        return ""
+    return f"{str(family.get('correction') or '').capitalize()} over {family.get('members')}: {family.get('name')}"
 
 
 def _accepted_faults(view: View, gated: list[Number]) -> list[AcceptedFault]:
     """Accepted faults in force, the subjects of one accepted fault together."""
     grouped: dict[tuple[str, str, str], list[Number]] = {}
     for n in gated:
-        accepted_fault = (n.verdict or {}).get("accepted_fault")
-        if accepted_fault:
-            key = (_accepted(accepted_fault.get("accept")), str(accepted_fault.get("until") or ""), str(accepted_fault.get("reason") or ""))
+        fault = (n.verdict or {}).get("accepted_fault")
+        if fault:
+            key = (_accepted(fault.get("accept")), str(fault.get("until") or ""), str(fault.get("reason") or ""))
             grouped.setdefault(key, []).append(n)
     return [
         AcceptedFault(
@@ -87,11 +97,13 @@ def _accepted_faults(view: View, gated: list[Number]) -> list[AcceptedFault]:
             accept=accept,
             until=until,
             reason=reason,
-            found=", ".join(dict.fromkeys(estimate_format.value(n) for n in mine)),
+            measured=", ".join(dict.fromkeys(estimate_format.value(n) for n in mine)),
         )
         for (accept, until, reason), mine in sorted(grouped.items())
     ]
 
 
-def _accepted(accept: Any) -> str:
-    return numbers.limit(accept) if isinstance(accept, Mapping) else str(accept or "")
+def _accepted(accept: Mapping[str, Any] | None) -> str:
+    """ "−0.5 to 0.9", "undecided", or both: a value in the bounds, whatever its interval."""
+    told = [numbers.limit(accept or {}), " or ".join((accept or {}).get("outcome") or ())]
+    return ", ".join(part for part in told if part)

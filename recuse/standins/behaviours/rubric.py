@@ -15,11 +15,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from recuse.protocols.rubric import FACTORS, REPEATS, TOTAL
+from recuse.protocols.rubric import FACTORS, REPEATS
 from recuse.schema import RecuseError
 from recuse.standins.behaviours import Behaviour, Facts, Said
 from recuse.standins.sentences import Sentences, read_sentences
 
+TOTAL = "total"  # what the tasks of scripted judges call it
 INFLATION = 0.8
 SHIFT = 0.5
 NOISY_SWING = 0.95  # half the distance of the two readings; over ten runs SD 0.95 * sqrt(10 / 9) = 1.0

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from recuse import elicit
-from recuse.cassettes.key import request_key
+from recuse.cassettes.matching import request_key
 from recuse.cassettes.library import Library
 from recuse.fingerprints import headers
 from recuse.panels import load_panel

@@ -1,0 +1,206 @@
+"""The cassette of one cell: its name and file, what the plan wants of it, what it holds, what has been used."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from recuse.cassettes.coverage import Stale, Unused, fingerprint_differences, nearest, request_differences
+from recuse.cassettes.index import CassetteError, Interaction, read_index, read_requests
+from recuse.cassettes.record_format import Recorded
+from recuse.naming import checked_name
+from recuse.schema import PROVENANCES, Call, RecuseError
+
+SIDE = ".new"  # a cell is recorded anew beside its old cassette, which stays until the new one is complete
+SERVED = "served"
+"""Fingerprint table of what stands behind the address and shows in no request (weights, server build, prompt cache):
+when it changes, every answer of the cell is asked for anew, not only those whose request changed."""
+
+
+class CellCassette:
+    """A cell. `anew` cells are recorded into a side file; all others are read from and appended to their cassette."""
+
+    __slots__ = (
+        "_base",
+        "_used",
+        "anew",
+        "calls",
+        "cell",
+        "faults",
+        "header",
+        "index",
+        "main",
+        "recorded_header",
+        "touched",
+    )
+
+    def __init__(self, root: Path, cell: str, anew: bool = False) -> None:
+        self.cell = cell
+        self.main = root / f"{cell}{SUFFIX}"
+        self.header: Mapping[str, Any] | None = None
+        self.calls: tuple[Call, ...] = ()
+        self._used: dict[str, int] = {}  # key -> bit n: repeat n was used. Ten times smaller than pairs
+        self.load(anew)
+
+    def load(self, anew: bool = False) -> None:
+        """Read the file again: after it was mended or replaced, or to turn to recording anew."""
+        main = read_index(self.main)
+        self.anew, self.touched = anew, False
+        self._base: tuple[str, Recorded] | None = None
+        self.recorded_header: Mapping[str, Any] | None = main.header
+        self.index = read_index(self.main.with_name(self.main.name + SIDE)) if anew else main
+        self.faults = [*self.index.faults, *self._misplaced()]
+
+    # ------------------------------------------------------------------ what the plan wants
+
+    def plan(self, calls: Iterable[Call]) -> None:
+        planned: dict[Interaction, Call] = {}
+        for call in (*self.calls, *calls):
+            other = planned.setdefault((call.key, call.repeat), call)
+            if other is not call and other != call:
+                raise RecuseError(
+                    f"cell {self.cell}: item {other.item} and item {call.item} ask word for word the same in repeat "
+                    f"{call.repeat}; one answer cannot serve both. Make the items differ, or use different cells"
+                )
+        self.calls = tuple(planned.values())
+
+    def expect_header(self, header: Mapping[str, Any]) -> None:
+        if header.get("provenance") not in PROVENANCES or not isinstance(header.get("fingerprint"), Mapping):
+            raise RecuseError(
+                f"cell {self.cell}: a cassette header needs a `provenance` (one of {', '.join(PROVENANCES)}) "
+                "and a `fingerprint` table"
+            )
+        self.header = header
+        if self.recorded_header is not None and _identity(self.recorded_header) == _identity(header):
+            self.recorded_header = header  # thousands of cells share one
+
+    def planned(self, key: str, repeat: int) -> Call | None:
+        return next((call for call in self.calls if call.key == key and call.repeat == repeat), None)
+
+    @property
+    def missing(self) -> list[Call]:
+        answers = self.index.answers
+        return [call for call in self.calls if (call.key, call.repeat) not in answers]
+
+    def unplanned(self) -> list[Unused]:
+        if len(self.calls) == len(self.index.answers) and not self.missing:
+            return []
+        planned = {(call.key, call.repeat) for call in self.calls}
+        return [Unused(self.cell, *found) for found in self.index.answers if found not in planned]
+
+    # ------------------------------------------------------------------ is it still the same judge?
+
+    def stale(self) -> list[Stale]:
+        """How the recorded fingerprint differs from the expected one, with the words that changed where that shows."""
+        if self.header is None or self.recorded_header is None or self.recorded_header is self.header:
+            return []
+        found = fingerprint_differences(_identity(self.recorded_header), _identity(self.header))
+        words = self._changed_words() if found else ""
+        items = tuple(dict.fromkeys(call.item for call in self.calls))
+        return [Stale(self.cell, name, a, b, words if i == 0 else "", items) for i, (name, a, b) in enumerate(found)]
+
+    def served_differently(self) -> bool:
+        return any(s.field.split(".")[0] == SERVED for s in self.stale())
+
+    def superseded(self) -> set[str]:
+        """Keys the plan no longer asks for, once the fingerprint has changed and all it asks for now is there."""
+        if not self.stale() or self.missing:
+            return set()
+        return set(self.index.requests) - {call.key for call in self.calls}
+
+    def _changed_words(self) -> str:
+        changed = next((c for c in self.missing if c.key not in self.index.requests), None)
+        if changed is None:
+            return ""
+        found = nearest(self.recorded_requests(), changed.request)
+        return "\n".join(request_differences(found, changed.request)) if found else ""
+
+    # ------------------------------------------------------------------ what it holds
+
+    def check(self) -> None:
+        """Raise `CassetteError` if the file is damaged: none of it is served then."""
+        if self.faults:
+            raise CassetteError(
+                "\n  ".join((f"cassette of cell {self.cell} is damaged", *self.faults[:5]))
+                + f"\n  restore {self.index.path} from version control, or record what is missing with --record=missing"
+            )
+
+    def recorded_requests(self) -> list[Recorded]:
+        return list(self._requests().values())
+
+    def base(self) -> tuple[str, Recorded] | None:
+        """The first request of the file, in relation to which others may be stored."""
+        if self._base is None and self.index.requests:
+            self._base = next(iter(self._requests().items()))
+        return self._base
+
+    def _requests(self) -> dict[str, Recorded]:
+        return read_requests(self.index, self.index.path.read_bytes()) if self.index.requests else {}
+
+    def use(self, key: str, repeat: int) -> None:
+        self._used[key] = self._used.get(key, 0) | 1 << repeat
+
+    def use_all(self, calls: Iterable[Call]) -> None:
+        used = self._used
+        for call in calls:
+            used[call.key] = used.get(call.key, 0) | 1 << call.repeat
+
+    def used(self) -> dict[str, list[int]]:
+        """Key -> repeats that were asked for."""
+        return {key: [n for n in range(bits.bit_length()) if bits >> n & 1] for key, bits in self._used.items()}
+
+    def unused(self) -> Iterator[Unused]:
+        for key, repeat in self.index.answers:
+            if not self._used.get(key, 0) >> repeat & 1:
+                yield Unused(self.cell, key, repeat, self.planned(key, repeat))
+
+    def _misplaced(self) -> list[str]:
+        stored = (self.index.header or {}).get("cell", self.cell)
+        self.index.header = None  # read; what is needed of it later is in `recorded_header`
+        if stored == self.cell:
+            return []
+        return [f"{self.index.path}:1: recorded as cell {stored}; the file was moved or copied from there"]
+
+
+def _identity(header: Mapping[str, Any]) -> dict[str, Any]:
+    return {**header.get("fingerprint", {}), "provenance": header.get("provenance")}
+
+
+JOIN = "~"  # joins the parts of a cell name, hence not allowed inside one
+SUFFIX = ".jsonl"
+LONGEST_FILE = 200  # leaves room for suffixes of side files below the 255 bytes most file systems allow
+
+
+def cell_name(panel: str, task: str, protocol: str, judge: str, target: str, factors: Mapping[str, str]) -> str:
+    """ "<panel>/<task>/<protocol>/<judge>~<target>~<factor values>", checked."""
+    named = {"panel": panel, "task": task, "protocol": protocol, "judge": judge, "target": target}
+    for what, name in (*named.items(), *((f"factor {factor}", level) for factor, level in factors.items())):
+        checked_name(name, what, "cassette")
+    return checked_cell("/".join((panel, task, protocol, JOIN.join((judge, target, *factors.values())))))
+
+
+def checked_cell(cell: str) -> str:
+    """The cell's name without file suffix if every part of it is a safe file name; `RecuseError` otherwise."""
+    cell = cell.removesuffix(SUFFIX)
+    parts = cell.split("/")
+    if len(parts) != 4:
+        raise RecuseError(f"cassette {cell!r} is not of the form <panel>/<task>/<protocol>/<cell>")
+    for part, what in zip(parts, ("panel", "task", "protocol"), strict=False):
+        checked_name(part, what, f"cassette {cell!r}")
+    for part in parts[3].split(JOIN):
+        checked_name(part, "part of a cell", f"cassette {cell!r}")
+    if len(parts[3]) > LONGEST_FILE:
+        raise RecuseError(
+            f"the cell name {parts[3]!r} has {len(parts[3])} characters; at most {LONGEST_FILE} fit. Shorten the ids"
+        )
+    return cell
+
+
+def check_distinct(cells: Iterable[str]) -> None:
+    """`RecuseError` if two cells differ only in case: some file systems would make them one file."""
+    seen: dict[str, str] = {}
+    for cell in cells:
+        other = seen.setdefault(cell.casefold(), cell)
+        if other != cell:
+            raise RecuseError(f"cells {other!r} and {cell!r} differ only in case: one file on some systems. Rename one")

@@ -1,0 +1,190 @@
+"""What makes two requests the same, and which planned call an HTTP request is.
+
+Request matching: the key is a hash of method, URL without secrets and the JSON body whatever its layout. Which repeat
+of a request is asked is not part of the key; it travels in the header `x-recuse-repeat`, together with the cell it
+belongs to (`x-recuse-cell`), because two cells may well ask word for word the same.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
+
+from recuse.cassettes.redaction import PLACEHOLDER, Secrets
+from recuse.schema import Call, RecuseError, Request
+
+REPEAT_HEADER = "x-recuse-repeat"
+CELL_HEADER = "x-recuse-cell"
+
+SECRET_PARAMETERS = frozenset(
+    [
+        "key",
+        "api_key",
+        "api-key",
+        "apikey",
+        "access_token",
+        "access-token",
+        "auth",
+        "authorization",
+        "token",
+        "password",
+        "secret",
+        "client_secret",
+        "sig",
+        "signature",
+        "subscription-key",
+        "x-api-key",
+        "x-goog-api-key",
+        "x-goog-signature",
+        "x-amz-signature",
+        "x-amz-security-token",
+        "x-amz-credential",
+    ]
+)
+"""Query parameters that carry credentials; they are neither part of the key nor stored."""
+
+SECRET_MEMBERS = frozenset(
+    ["api_key", "api-key", "apikey", "x-api-key", "access_token", "client_secret", "authorization", "password"]
+)
+"""Members of a JSON body whose text is replaced by a placeholder before it is keyed or stored."""
+
+_DEFAULT_PORT = {"http": 80, "https": 443}
+
+
+def request_key(request: Request) -> str:
+    """32 hexadecimal digits, equal for requests that ask the same of the same address."""
+    return key_of(request.method, public_url(request.url), canonical_body(request.body))
+
+
+def key_of(method: str, url: str, body: bytes) -> str:
+    """The key of a request whose URL is already public and whose body is already canonical."""
+    digest = blake2b(digest_size=16)
+    for part in (method.upper().encode(), url.encode()):
+        digest.update(b"%d:%b," % (len(part), part))  # lengths first: no two triples share one byte stream
+    digest.update(body)
+    return digest.hexdigest()
+
+
+def call_headers(call: Call) -> dict[str, str]:
+    """The headers by which a judge's HTTP request is recognised as this call of the plan."""
+    return {REPEAT_HEADER: str(call.repeat), CELL_HEADER: call.cell}
+
+
+def canonical_json(value: Any) -> bytes:
+    """`value` as JSON in UTF-8 that depends on nothing but its meaning.
+
+    Members sorted by name, no blanks, text unescaped where JSON allows (never normalised: composed and decomposed
+    letters are different tokens to a model), shortest float notation, whole floats as integers (1.0 is 1).
+    Raises `RecuseError` for what JSON cannot hold: NaN, infinities, keys that are not text, other types.
+    """
+    try:
+        text = json.dumps(_whole(value), sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except (TypeError, ValueError) as error:
+        raise RecuseError(
+            f"a request body must be plain JSON (text, finite numbers, lists, mappings): {error}"
+        ) from None
+    return text.encode("utf-8", "backslashreplace")  # a lone surrogate becomes its JSON escape
+
+
+def canonical_body(body: bytes) -> bytes:
+    """The body in canonical JSON with secret members blanked; unchanged where it is not JSON."""
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        return body
+    return canonical_json(_blank(value))
+
+
+@lru_cache(maxsize=4096)
+def public_url(url: str) -> str:
+    """The URL without user, password, fragment and secret parameters; host in lower case, default port left out."""
+    parts = urlsplit(url)
+    host = (parts.hostname or "").lower()
+    host = f"[{host}]" if ":" in host else host
+    port = parts.port
+    place = host if port is None or port == _DEFAULT_PORT.get(parts.scheme.lower()) else f"{host}:{port}"
+    query = sorted(
+        (k, v) for k, v in parse_qsl(parts.query, keep_blank_values=True) if k.lower() not in SECRET_PARAMETERS
+    )
+    return urlunsplit((parts.scheme.lower(), place, parts.path or "/", urlencode(query, quote_via=quote), ""))
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, float):
+        return int(value) if value.is_integer() and abs(value) < 2**53 else value
+    if isinstance(value, dict):
+        if not all(isinstance(key, str) for key in value):
+            raise TypeError(f"the keys of an object must be text, not {sorted({type(k).__name__ for k in value})}")
+        return {key: _whole(member) for key, member in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_whole(member) for member in value]
+    return value
+
+
+def _blank(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {
+            key: PLACEHOLDER if isinstance(member, str) and key.lower() in SECRET_MEMBERS else _blank(member)
+            for key, member in value.items()
+        }
+    if isinstance(value, list):
+        return [_blank(member) for member in value]
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeRequest:
+    """What an HTTP request asks: which key, for the how-manieth time, of which cell (None: no cell is known for it)."""
+
+    key: str
+    repeat: int
+    cell: str | None
+
+
+class RequestMatcher:
+    """Knows the requests of the plans by their bytes, so that replay seldom has to canonicalise one."""
+
+    def __init__(self, secrets: Secrets) -> None:
+        self._secrets = secrets
+        self._keys: dict[tuple[str, str, bytes], str] = {}
+        self._cells: dict[str, str | None] = {}  # key -> its only cell; None: more than one cell asks it
+
+    def remember(self, cell: str, calls: Iterable[Call]) -> None:
+        for key, request in {call.key: call.request for call in calls}.items():
+            self._keys[request.method, public_url(request.url), request.body] = key
+            if self._cells.setdefault(key, cell) != cell:
+                self._cells[key] = None
+
+    def asked(self, method: str, url: str, body: bytes, headers: Mapping[str, str | bytes]) -> JudgeRequest | None:
+        """None if the request carries no repeat header, hence is no judge call."""
+        repeat = headers.get(REPEAT_HEADER)
+        if repeat is None:
+            return None
+        key = self._key(method, url, body)
+        cell = _text(headers.get(CELL_HEADER)) or self._cells.get(key)
+        if cell is None and key in self._cells:
+            place = f"{method} {public_url(url)}"
+            raise RecuseError(f"several cells ask request {key} ({place}); send its cell in {CELL_HEADER}")
+        return JudgeRequest(key, _repeat_number(_text(repeat) or ""), cell)
+
+    def _key(self, method: str, url: str, body: bytes) -> str:
+        place = public_url(url)
+        known = self._keys.get((method, place, body))
+        if known is not None:
+            return known
+        return key_of(method, self._secrets.clean_text(place), self._secrets.clean(canonical_body(body)))
+
+
+def _text(value: str | bytes | None) -> str | None:
+    return value.decode("latin-1") if isinstance(value, bytes) else value
+
+
+def _repeat_number(text: str) -> int:
+    if not (text.isascii() and text.isdecimal()):
+        raise RecuseError(f"the header {REPEAT_HEADER} must be a whole number from 0, got {text!r}")
+    return int(text)

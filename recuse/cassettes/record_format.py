@@ -1,0 +1,185 @@
+"""One line of a cassette: JSON whose first member is a checksum of all that follows it.
+
+    {"sum":"16 hex","kind":"header","schema":1,...}                               first line, once
+    {"sum":"16 hex","kind":"request","key":"32 hex","method":..,"url":..,BODY}    once per key, before its answers
+    {"sum":"16 hex","kind":"request","key":"32 hex","like":"32 hex",...}          BODY is what differs from that request
+    {"sum":"16 hex","kind":"answer","key":"32 hex","run":0,"status":..,"headers":{..},BODY}
+
+BODY is the last member: "json" (the body itself, embedded as it came), "text" (any other UTF-8) or "base64". Sum, kind,
+key and run begin at fixed offsets and BODY ends the line, so an index is built and an answer served by slicing bytes;
+no JSON is decoded on the way. "run" is what this format calls the repeat of a request.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any
+
+from recuse.cassettes.matching import canonical_json
+
+SCHEMA = 1
+
+Recorded = tuple[str, str, bytes]  # method, URL and body of a request
+
+_REST = 26  # the checksum covers the line from here to its end, line feed excluded
+KIND_AT = _REST + len('"kind":"')
+HEADER, REQUEST, ANSWER = b'header"', b'request"', b'answer"'
+_REQUEST_KEY = KIND_AT + len('request","key":"')
+_LIKE = b'","like":"'
+_LIKE_AT = _REQUEST_KEY + 32 + len(_LIKE)
+_ANSWER_KEY = KIND_AT + len('answer","key":"')
+_REPEAT_AT = _ANSWER_KEY + 32 + len('","run":')
+
+_LINE_BREAK = re.compile(rb"[\r\n]+[ \t\r\n]*")
+
+
+def header_line(fields: Mapping[str, Any]) -> bytes:
+    return _seal(b'"kind":"header","schema":%d,%b}' % (SCHEMA, _members(fields)))
+
+
+def request_line(key: str, request: Recorded, base: tuple[str, Recorded] | None = None) -> bytes:
+    """The line that stores a request: what differs from `base` (a key and its request), where that says it all.
+
+    A judge that is given a seed gets another request in every repeat, although only the seed differs: storing the
+    prompt again each time would multiply the size of its cassettes."""
+    method, url, body = request
+    members = _difference(base[1][2], body) if base is not None and base[1][:2] == (method, url) else None
+    like = {"like": base[0]} if base is not None and members is not None else {}
+    place = _members({**like, "method": method, "url": url})
+    return _seal(
+        b'"kind":"request","key":"%b",%b,%b}' % (key.encode(), place, _body(body if members is None else members))
+    )
+
+
+def answer_line(key: str, repeat: int, status: int, headers: Mapping[str, str], body: bytes) -> bytes:
+    kept = _members({"status": status, "headers": dict(headers)})
+    return _seal(b'"kind":"answer","key":"%b","run":%d,%b,%b}' % (key.encode(), repeat, kept, _body(body)))
+
+
+def is_intact(data: bytes | memoryview, start: int = 0, end: int | None = None) -> bool:
+    """Whether the line at data[start:end] (without line feed) still has the checksum it was written with."""
+    rest = start + _REST
+    digest = blake2b(data[rest:end], digest_size=8).hexdigest().encode()
+    return data[start:rest] == b'{"sum":"%b",' % digest
+
+
+def kind_of(line: bytes) -> bytes:
+    """HEADER, REQUEST, ANSWER, or b"" for anything else."""
+    for kind in (ANSWER, REQUEST, HEADER):
+        if line.startswith(kind, KIND_AT):
+            return kind
+    return b""
+
+
+def request_key_of(line: bytes) -> str:
+    return line[_REQUEST_KEY : _REQUEST_KEY + 32].decode()
+
+
+def like_of(line: bytes) -> str:
+    """The key of the request from which a request line stores only the difference, or nothing."""
+    return line[_LIKE_AT : _LIKE_AT + 32].decode() if line.startswith(_LIKE, _REQUEST_KEY + 32) else ""
+
+
+def answer_key_of(line: bytes) -> tuple[str, int]:
+    return line[_ANSWER_KEY : _ANSWER_KEY + 32].decode(), int(line[_REPEAT_AT : line.index(b",", _REPEAT_AT)])
+
+
+def read_answer(line: bytes) -> tuple[int, dict[str, str], bytes]:
+    """Status, headers and body of an answer line."""
+    before, body = _split_body(line)
+    status, headers = _status_and_headers(before[before.index(b",", _REPEAT_AT) + 1 :])
+    return status, dict(headers), body
+
+
+@lru_cache(maxsize=256)
+def _status_and_headers(members: bytes) -> tuple[int, dict[str, str]]:
+    """Nearly all answers of a judge have the same."""
+    kept = json.loads(b"{" + members + b"}")
+    return kept["status"], kept["headers"]
+
+
+def read_request(line: bytes) -> tuple[str, str, bytes]:
+    """Method, URL and body of a request line (of one that is `like` another: only the members that differ)."""
+    before, body = _split_body(line)
+    kept = json.loads(b"{" + before[_REQUEST_KEY + 34 :] + b"}")
+    return kept["method"], kept["url"], body
+
+
+def whole_body(base: bytes, members: bytes) -> bytes:
+    """The body of a request that stores only its difference from the body `base`."""
+    return canonical_json({**json.loads(base), **json.loads(members)})
+
+
+def read_header(line: bytes) -> dict[str, Any]:
+    fields: dict[str, Any] = json.loads(line)
+    del fields["sum"], fields["kind"]
+    return fields
+
+
+def _seal(rest: bytes) -> bytes:
+    return b'{"sum":"%b",%b\n' % (blake2b(rest, digest_size=8).hexdigest().encode(), rest)
+
+
+def _members(fields: Mapping[str, Any]) -> bytes:
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "backslashreplace")[1:-1]
+
+
+def _body(body: bytes) -> bytes:
+    compact = _one_line_json(body)
+    if compact is not None:
+        return b'"json":' + compact
+    try:
+        return b'"text":' + json.dumps(body.decode(), ensure_ascii=False).encode()
+    except UnicodeDecodeError:
+        return b'"base64":"' + base64.b64encode(body) + b'"'
+
+
+def _one_line_json(body: bytes) -> bytes | None:
+    """The body as it came, if it is JSON; blanks around it and after line breaks are left out.
+
+    A line break inside a JSON string is always escaped, so what is left out never carries meaning."""
+    try:
+        text = body.decode()
+        json.loads(text, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        return None
+    return _LINE_BREAK.sub(b"", body.strip(b" \t\r\n"))
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def _split_body(line: bytes) -> tuple[bytes, bytes]:
+    # A quotation mark inside a JSON string is escaped: these byte patterns can only be the member itself, and the
+    # members before it (status, allowed headers, method, url) never bear these names.
+    at = line.find(b',"json":', KIND_AT)
+    if at >= 0:
+        return line[:at], line[at + 8 : -1]
+    at = line.find(b',"text":', KIND_AT)
+    if at >= 0:
+        return line[:at], json.loads(line[at + 8 : -1]).encode("utf-8", "surrogatepass")
+    at = line.index(b',"base64":"', KIND_AT)
+    return line[:at], base64.b64decode(line[at + 11 : -2])
+
+
+def _difference(base: bytes, body: bytes) -> bytes | None:
+    """The members of `body` that `base` has not, or has with another value; None where that is no saving or not all."""
+    one, other = _object(base), _object(body)
+    if one is None or other is None or not one.keys() <= other.keys():
+        return None
+    differing = canonical_json({name: value for name, value in other.items() if name not in one or one[name] != value})
+    return differing if 2 * len(differing) < len(body) and whole_body(base, differing) == body else None
+
+
+def _object(body: bytes) -> dict[str, Any] | None:
+    try:
+        value = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None

@@ -1,0 +1,121 @@
+"""vcrpy's side of a library: intercepts HTTP at the client's transport, finds answers by key instead of by scanning.
+
+Everything vcrpy-specific is here and in `serializer.py`. Names of vcrpy relied on: `Cassette` with `use`, `load`,
+`can_play_response_for`, `play_response`, `append`, `filter_request`, `write_protected`, `_load`, `_save`, `_path`;
+`vcr.record_mode.RecordMode`; the request's `method`, `uri`, `body_bytes`, `headers`; the response mapping
+{"status": {"code", "message"}, "headers": {name: [values]}, "body": {"string": bytes}}. A contract test pins them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from vcr.cassette import Cassette
+from vcr.record_mode import RecordMode
+from vcr.request import Request as VcrRequest
+
+from recuse.cassettes import record_format
+from recuse.cassettes.index import CassetteError, index_of, read_requests
+from recuse.cassettes.matching import REPEAT_HEADER
+from recuse.schema import RawResponse, RecuseError
+
+if TYPE_CHECKING:
+    from recuse.cassettes.library import Library
+
+_REASONS = {status.value: status.phrase for status in HTTPStatus}
+
+
+class LibraryCassette(Cassette):  # type: ignore[misc]
+    """A vcrpy cassette without interactions of its own: it asks the library, and hands it what is recorded."""
+
+    def __init__(self, library: Library, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.library = library
+
+    def can_play_response_for(self, request: VcrRequest) -> bool:
+        """Whether a recording answers; raises `MissingInteractionError` where none does and none may be made."""
+        found = self.library.find(request.method, request.uri, request.body_bytes, request.headers)
+        request.recuse_answer = found
+        return found is not None
+
+    def play_response(self, request: VcrRequest) -> dict[str, Any]:
+        found = getattr(request, "recuse_answer", None)
+        if found is None:
+            found = self.library.find(request.method, request.uri, request.body_bytes, request.headers)
+        assert found is not None  # vcrpy asks for an answer only after `can_play_response_for` said yes
+        return vcr_response(self.library.serve(*found))
+
+    def append(self, request: VcrRequest, response: dict[str, Any]) -> None:
+        headers = {name: ", ".join(values) for name, values in response["headers"].items()}
+        answer = RawResponse(response["status"]["code"], headers, response["body"]["string"])
+        self.library.store(request.method, request.uri, request.body_bytes or b"", request.headers, answer)
+
+    @property
+    def write_protected(self) -> bool:
+        # A miss has already been raised by `can_play_response_for`; what it lets through may go out.
+        return False
+
+    def __contains__(self, request: VcrRequest) -> bool:
+        return self.can_play_response_for(request)
+
+    def __len__(self) -> int:
+        return len(self.library)
+
+    def _load(self) -> None:
+        self.rewound = True
+
+    def _save(self, force: bool = False) -> None:
+        """Nothing to do: every interaction was written when it was made."""
+
+
+def vcr_response(response: RawResponse) -> dict[str, Any]:
+    """A response as vcrpy spells it."""
+    return {
+        "status": {"code": response.status, "message": _REASONS.get(response.status, "")},
+        "headers": {name: [value] for name, value in response.headers.items()},
+        "body": {"string": response.body},
+    }
+
+
+@contextmanager
+def patched(library: Library) -> Iterator[LibraryCassette]:
+    """All HTTP of this process goes through the library while the context is open."""
+    with LibraryCassette.use(path=str(library.root), library=library, record_mode=RecordMode.NONE) as cassette:
+        yield cassette
+
+
+def deserialize(text: str) -> dict[str, Any]:
+    """The cassette as vcrpy's mapping {"version": 1, "interactions": [{"request", "response"}, ...]}, in file order."""
+    data = text.encode("utf-8", "surrogateescape")
+    index = index_of("<cassette>", data)
+    if index.faults:
+        raise CassetteError("\n  ".join(("the cassette is damaged", *index.faults[:5])))
+    requests = read_requests(index, data)
+    interactions = [
+        {"request": _request(*requests[key], repeat), "response": _response(data[start : start + length])}
+        for (key, repeat), (start, length) in index.answers.items()
+    ]
+    return {"version": 1, "interactions": interactions}
+
+
+def serialize(cassette: Mapping[str, Any]) -> str:
+    raise RecuseError(
+        "stock vcrpy may read Recuse cassettes, not write them; record with `pytest evals/ --record=missing` "
+        'and open them with record_mode="none"'
+    )
+
+
+def same_repeat(one: VcrRequest, other: VcrRequest) -> None:
+    """A vcrpy matcher: both requests are the same repeat."""
+    assert one.headers.get(REPEAT_HEADER) == other.headers.get(REPEAT_HEADER), f"different {REPEAT_HEADER}"
+
+
+def _request(method: str, url: str, body: bytes, repeat: int) -> dict[str, Any]:
+    return {"method": method, "uri": url, "body": body, "headers": {REPEAT_HEADER: [str(repeat)]}}
+
+
+def _response(line: bytes) -> dict[str, Any]:
+    return vcr_response(RawResponse(*record_format.read_answer(line)))

@@ -1,0 +1,225 @@
+"""All gates of one file: what is measured and what the file says give verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from recuse.configuration import did_you_mean
+from recuse.gates import remedies
+from recuse.gates.applied import AppliedLimit
+from recuse.gates.decisions import Decision
+from recuse.gates.errors import GatesError
+from recuse.gates.explanation import rule_of
+from recuse.gates.families import Member, decide_together, members_of
+from recuse.gates.reading import read
+from recuse.gates.tables import AcceptedFault, Gate
+from recuse.gates.verdicts import Verdicts
+from recuse.schema import (
+    Acceptance,
+    AcceptanceState,
+    Estimate,
+    Estimates,
+    Family,
+    Outcome,
+    Remedy,
+    Verdict,
+)
+
+__all__ = ["Gates"]
+
+Seen = Iterable[tuple[str, Mapping[str, str]]]
+"""The gate and the subject of each verdict of a run."""
+
+
+@dataclass(frozen=True)
+class Gates(Mapping[str, Gate]):
+    """All gates of one file with its accepted faults, on one day."""
+
+    path: Path
+    gates: Mapping[str, Gate]
+    accepted_faults: tuple[AcceptedFault, ...]
+    today: date
+
+    @classmethod
+    def load(cls, path: Path | str, today: date) -> Gates:
+        """Read and check a gates file. Raises `ConfigurationError` naming line, key and remedy of every fault.
+
+        `today` decides which accepted faults have expired; it is given so that results do not depend on a hidden clock.
+        """
+        gates, accepted_faults = read(Path(path))
+        return cls(Path(path), gates, accepted_faults, today)
+
+    def decide(
+        self,
+        name: str,
+        measured: Estimate | Estimates,
+        subject: Mapping[str, str],
+        *,
+        blocks: Callable[[str], bool] = lambda metric: True,
+    ) -> Verdicts:
+        """A verdict of gate `name` on each member of `Estimates`, or on the one estimate.
+
+        `subject` is what all of it is about (panel, task, ...); a member's own subject adds the names it was measured
+        by. Members are corrected together as the gate's `family` and `corrected_within` say; who wants to see some of
+        them chooses afterwards (`Verdicts.only`). `blocks` says of a measure, by its name, whether a
+        known fault of this kind bars a judge (`recommendation`).
+
+        Raises `GatesError` for an unknown gate, for nothing measured, for one lone estimate where a family is
+        corrected, for a subject that names what was measured by, and for a limit of the scale's range where the
+        measure knows no scale.
+        """
+        gate = self[name]
+        given = {key: str(value) for key, value in subject.items()}
+        return Verdicts(
+            self._verdict(name, member, decision, family, blocks(member.estimate.metric))
+            for members in members_of(name, gate, measured, given).values()
+            for member, decision, family in decide_together(gate, members, given)
+        )
+
+    def accepted_fault_for(self, name: str, subject: Mapping[str, str]) -> AcceptedFault | None:
+        """The accepted fault that covers the subject; there is at most one, overlaps were refused on reading."""
+        return next((known for known in self.accepted_faults if known.gate == name and known.covers(subject)), None)
+
+    def expired_accepted_faults(self) -> list[str]:
+        """Sentences for each accepted fault whose date has passed, whether or not a verdict met it."""
+        expired = [known for known in self.accepted_faults if known.expired(self.today)]
+        return [f"{r.finding} {r.advice}" for r in (remedies.expired_accepted_fault(k, self.file) for k in expired)]
+
+    def unused_accepted_faults(self, seen: Seen, ran: Mapping[str, Collection[str]] | None = None) -> list[str]:
+        """A sentence for each accepted fault that covered no verdict of a full run.
+
+        `ran` tells what the run was about, e.g. {"panel": ["published"]}: accepted faults bound to anything else are
+        passed over, since they had no chance to be used.
+        """
+        met = list(seen)
+        sentences = []
+        for known in self.accepted_faults:
+            subjects = [subject for gate, subject in met if gate == known.gate]
+            elsewhere = any(
+                name in known.subject and not set(known.values(name)) & set(values)
+                for name, values in (ran or {}).items()
+            )
+            if not elsewhere and not any(map(known.covers, subjects)):
+                sentences.append(self._unused(known, subjects))
+        return sentences
+
+    def unused_gates(self, seen: Seen) -> list[str]:
+        """A sentence for each gate that decided nothing in a full run."""
+        met = {gate for gate, _ in seen}
+        return [
+            f"The gate {name} in {self.file} decided nothing in this run: no eval asked for it. Use it or delete it."
+            for name in self.gates
+            if name not in met
+        ]
+
+    @property
+    def tolerances(self) -> dict[str, float]:
+        """Per gate, the movement against the baseline that is not worth reporting, where the file gives one."""
+        return {name: gate.tolerance for name, gate in self.gates.items() if gate.tolerance is not None}
+
+    @property
+    def file(self) -> str:
+        """The file as verdicts call it: folder and name, no machine's path."""
+        return "/".join(self.path.parts[-2:])
+
+    def __getitem__(self, name: str) -> Gate:
+        try:
+            return self.gates[name]
+        except KeyError:
+            raise GatesError(
+                f"there is no gate {name} in {self.path}.{did_you_mean(name, self.gates)} "
+                f"It has: {', '.join(self.gates) or 'none'}. Add a table [{name}] with a limit and a reason"
+            ) from None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.gates
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.gates)
+
+    def __len__(self) -> int:
+        return len(self.gates)
+
+    # -- one verdict
+
+    def _verdict(self, name: str, member: Member, decision: Decision, family: Family | None, blocks: bool) -> Verdict:
+        gate, applied = self[name], member.applied
+        allowed = gate.allows_undecided and decision.straddles
+        outcome: Outcome = decision.outcome
+        remedy = remedies.next_step(name, applied.limit, decision, member.subject, self.file)
+        acceptance = None
+        if known := self.accepted_fault_for(name, member.subject):
+            outcome, remedy, acceptance = self._under(known, member, decision, allowed)
+        return Verdict(
+            gate=name,
+            label=gate.label or "",
+            subject=member.subject,
+            outcome=outcome,
+            estimate=decision.estimate,
+            rule=rule_of(gate, applied, decision, family),
+            limit=applied.limit.mapping(),
+            reason=applied.reason,
+            remedy=remedy,
+            accepted_fault=acceptance,
+            allowed=allowed and outcome == "undecided",
+            blocks=blocks,
+        )
+
+    def _under(
+        self, known: AcceptedFault, member: Member, decision: Decision, allowed: bool
+    ) -> tuple[Outcome, Remedy, Acceptance]:
+        """Outcome and remedy once the accepted fault is taken into account, and what became of it."""
+        _must_reach_beyond(known, member.applied, self.file)
+
+        if decision.outcome == "pass" or allowed:
+            unneeded = remedies.unneeded_accepted_fault(known, member.subject, decision, self.file)
+            return "fail", unneeded, _acceptance(known, decision, "no longer needed")
+        if known.expired(self.today):
+            expired = remedies.expired_accepted_fault(known, self.file)
+            return decision.outcome, expired, _acceptance(known, decision, "expired")
+        if _accepts(known, decision):
+            return "accepted", remedies.accepted(known), _acceptance(known, decision, "applied")
+        beyond = remedies.beyond_accepted_fault(known, member.applied, decision, self.file)
+        return decision.outcome, beyond, _acceptance(known, decision, "exceeded")
+
+    def _unused(self, known: AcceptedFault, subjects: list[Mapping[str, str]]) -> str:
+        there = "; ".join(
+            f"{name}: {', '.join(sorted({s[name] for s in subjects if name in s})) or 'never given'}"
+            for name in known.subject
+        )
+        found = f"its verdicts had {there}" if subjects else "the gate gave no verdict at all"
+        return (
+            f"The accepted fault for {known.gate} ({known.described}) in {self.file} covered nothing in this run; "
+            f"{found}. Mend its subject or delete it."
+        )
+
+
+def _accepts(known: AcceptedFault, decision: Decision) -> bool:
+    """Bound and outcomes are joined by AND; one that is not given asks nothing."""
+    limit, outcomes = known.accept.limit, known.accept.outcome
+    within = limit is None or (decision.estimate.defined and limit.holds(decision.estimate.value))
+    return within and (not outcomes or decision.outcome in outcomes)
+
+
+def _acceptance(known: AcceptedFault, decision: Decision, state: AcceptanceState) -> Acceptance:
+    return Acceptance(
+        accept=known.accept.mapping(),
+        until=known.until.isoformat(),
+        reason=known.reason,
+        state=state,
+        otherwise=decision.outcome,
+    )
+
+
+def _must_reach_beyond(known: AcceptedFault, applied: AppliedLimit, file: str) -> None:
+    """A limit of the scale's range is known in the measure's unit only now; the others were compared on reading."""
+    limit = known.accept.limit
+    scaled = applied.share is not None and applied.span is not None
+    if limit is not None and scaled and not limit.reaches_beyond(applied.limit):
+        raise GatesError(
+            f"the accepted fault for {known.gate} ({known.described}) in {file} accepts {limit}, which does not reach "
+            f"beyond the gate's own limit, {applied}; widen it"
+        )

@@ -1,0 +1,218 @@
+"""What a gates file may say: a gate, its limit for one task, an accepted fault; beside each key, what is expected."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints, field_validator, model_validator
+
+from recuse.configuration import Table
+from recuse.gates.limits import LIMIT_KINDS, Limit
+from recuse.statistics.multiplicity import Correction
+
+__all__ = ["Accept", "AcceptedFault", "Gate", "LimitElsewhere", "LimitTable"]
+
+Finite = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+WITHIN = "two finite numbers, the lower first, e.g. within = [-0.5, 0.5]"
+
+
+class LimitTable(Table, strict=False):
+    """The keys that state a limit."""
+
+    within: tuple[Finite, Finite] | None = Field(None, description=WITHIN)
+    at_least: Finite | None = Field(None, description="a finite number, e.g. at_least = 0.5")
+    at_most: Finite | None = Field(None, description="a finite number, e.g. at_most = 0.5")
+    of_range: bool = Field(
+        False, strict=True, description="true where the limit's numbers are shares of the scale's range, else false"
+    )
+
+    @field_validator("within")
+    @classmethod
+    def _in_order(cls, bounds: tuple[float, float] | None) -> tuple[float, float] | None:
+        if bounds is not None and not bounds[0] < bounds[1]:
+            raise ValueError(f"must be {WITHIN}; it is {list(bounds)}")
+        return bounds
+
+    @property
+    def limits(self) -> list[str]:
+        return [kind for kind in LIMIT_KINDS if getattr(self, kind) is not None]
+
+    @property
+    def limit(self) -> Limit | None:
+        return Limit.of({kind: getattr(self, kind) for kind in self.limits}) if self.limits else None
+
+    @property
+    def bound(self) -> Limit:
+        """The limit as the file tells it, in a table that must have one."""
+        limit = self.limit
+        assert limit is not None
+        return limit
+
+    def _needs_one_limit(self) -> None:
+        if len(self.limits) != 1:
+            has = " and ".join(self.limits) or "none"
+            raise ValueError(f"needs exactly one limit, within, at_least or at_most; it has {has}")
+
+
+class LimitElsewhere(LimitTable):
+    """[[<gate>.on]]: another limit for one task, panel or protocol."""
+
+    task: Text | None = Field(None, description='the name of a task, e.g. task = "headlines"')
+    panel: Text | None = Field(None, description='the name of a panel, e.g. panel = "published"')
+    protocol: Text | None = Field(None, description='the name of a protocol, e.g. protocol = "rubric"')
+    reason: Text = Field(description="a text that says why the limit is another one here, with its source")
+
+    @model_validator(mode="after")
+    def _says_where(self) -> LimitElsewhere:
+        self._needs_one_limit()
+        if not self.where:
+            raise ValueError('says nowhere to apply: name task, panel or protocol, e.g. task = "headlines"')
+        return self
+
+    @property
+    def where(self) -> dict[str, str]:
+        names = {"task": self.task, "panel": self.panel, "protocol": self.protocol}
+        return {name: value for name, value in names.items() if value is not None}
+
+    def covers(self, subject: Mapping[str, str]) -> bool:
+        return self.where.items() <= subject.items()
+
+    def rivals(self, other: LimitElsewhere) -> bool:
+        """Both could apply to one subject, and neither is the narrower."""
+        agree = all(self.where[name] == other.where[name] for name in self.where.keys() & other.where.keys())
+        return agree and len(self.where) == len(other.where)
+
+
+class Gate(LimitTable):
+    """One limit, how it is decided, and what it is corrected with."""
+
+    decide: Literal["interval", "point"] = Field(
+        "interval", description='"interval" (the whole interval must satisfy the limit) or "point" (the value alone)'
+    )
+    level: float = Field(0.95, strict=True, gt=0, lt=1, description="a number between 0 and 1, e.g. level = 0.95")
+    family: Text | None = Field(None, description='a name for what is corrected together, e.g. family = "self_bias"')
+    corrected_within: tuple[Text, ...] = Field(
+        (), description='names of factors whose levels are families of their own, e.g. corrected_within = ["names"]'
+    )
+    correction: Correction | None = Field(None, description='"holm", "bonferroni" or "none"')
+    undecided: Literal["fail", "allow"] | None = Field(None, description='"fail" or "allow"')
+    tolerance: float | None = Field(
+        None, strict=True, ge=0, allow_inf_nan=False, description="a finite number from 0, e.g. tolerance = 0.05"
+    )
+    label: Text | None = Field(None, description='a short text, e.g. label = "own work"')
+    reason: Text = Field(description="a text that says why the limit is where it is, with its source")
+    on: tuple[LimitElsewhere, ...] = Field(
+        (), description="tables [[<gate>.on]], each with task, panel or protocol, a limit and a reason"
+    )
+
+    @model_validator(mode="after")
+    def _agrees_with_itself(self) -> Gate:
+        self._needs_one_limit()
+        for key in ("correction", "corrected_within"):
+            if getattr(self, key) and self.family is None:
+                raise ValueError(f'{key} needs the family it is about, e.g. family = "self_bias"')
+        if self.decide == "point":
+            for key, why in (
+                ("family", "families are corrected by widening intervals"),
+                ("undecided", "a value either satisfies the limit or does not"),
+            ):
+                if getattr(self, key) is not None:
+                    raise ValueError(f'{key} has no effect with decide = "point", for {why}; drop it')
+        for i, one in enumerate(self.on):
+            if rival := next((other for other in self.on[:i] if one.rivals(other)), None):
+                raise ValueError(
+                    f"two of its limits could apply to one verdict ({_in_words(rival.where)}; {_in_words(one.where)}): "
+                    "name more in one of them, and the narrower one applies"
+                )
+        return self
+
+    @property
+    def corrected(self) -> Correction:
+        return "none" if self.family is None else self.correction or "holm"
+
+    @property
+    def allows_undecided(self) -> bool:
+        return self.undecided == "allow"
+
+    def stated_for(self, subject: Mapping[str, str]) -> Gate | LimitElsewhere:
+        """The table whose limit and reason apply to the subject: the narrowest that covers it, else the gate's own."""
+        fitting = [one for one in self.on if one.covers(subject)]
+        return max(fitting, key=lambda one: len(one.where)) if fitting else self
+
+
+class Accept(LimitTable):
+    """What an accepted fault puts up with: a wider limit, outcomes, or, with both, these outcomes within that limit."""
+
+    outcome: tuple[Literal["fail", "undecided", "not measured"], ...] = Field(
+        (), description='a list of "fail", "undecided" and "not measured", e.g. outcome = ["undecided"]'
+    )
+
+    @model_validator(mode="after")
+    def _accepts_something(self) -> Accept:
+        if len(self.limits) > 1 or not (self.limits or self.outcome):
+            has = " and ".join(self.limits) or "nothing"
+            raise ValueError(f"needs one limit of the gate's kind, outcome, or both; it has {has}")
+        if self.limits and "not measured" in self.outcome:
+            raise ValueError('what is "not measured" has no value that could lie within a limit; drop one of the two')
+        return self
+
+    def mapping(self) -> dict[str, object]:
+        """As builtins, for the verdict."""
+        limit = self.limit
+        outcomes: dict[str, object] = {"outcome": list(self.outcome)} if self.outcome else {}
+        return (dict(limit.mapping()) if limit else {}) | outcomes
+
+    def __str__(self) -> str:
+        outcome = f"outcome {' or '.join(self.outcome)}" if self.outcome else ""
+        return ", with ".join(part for part in (str(self.limit or ""), outcome) if part)
+
+
+class AcceptedFault(Table, strict=False):
+    """[[accepted]]: a known fault of named judges, accepted up to a bound and a date."""
+
+    gate: Text = Field(description='the name of a gate in this file, e.g. gate = "self_bias"')
+    subject: Annotated[dict[str, Text | Annotated[tuple[Text, ...], Field(min_length=1)]], Field(min_length=1)] = Field(
+        description="names and values of what the verdict is about, "
+        'e.g. subject = { panel = "published", judge = ["x", "y"], names = "shown" }'
+    )
+    accept: Accept = Field(
+        description="a limit of the gate's kind, e.g. accept = { within = [-0.5, 0.9] }, or outcomes, "
+        'e.g. accept = { outcome = ["not measured"] }, or both'
+    )
+    until: date = Field(description="a date, e.g. until = 2027-12-31")
+    reason: Text = Field(description="a text that says what is known, and from where")
+
+    @field_validator("accept")
+    @classmethod
+    def _in_own_units(cls, accept: Accept) -> Accept:
+        if accept.of_range:
+            raise ValueError("is told in the measure's own unit; write the numbers the verdict shows, without of_range")
+        return accept
+
+    def covers(self, subject: Mapping[str, str]) -> bool:
+        """Every name the accepted fault gives is in the subject, with one of the accepted fault's values."""
+        return all(name in subject and subject[name] in self.values(name) for name in self.subject)
+
+    def values(self, name: str) -> tuple[str, ...]:
+        given = self.subject[name]
+        return (given,) if isinstance(given, str) else given
+
+    def overlaps(self, other: AcceptedFault) -> bool:
+        """Some subject could be covered by both: no name in common keeps them apart."""
+        shared = self.subject.keys() & other.subject.keys()
+        return self.gate == other.gate and all(set(self.values(name)) & set(other.values(name)) for name in shared)
+
+    def expired(self, today: date) -> bool:
+        """`until` is the last day on which the accepted fault holds."""
+        return today > self.until
+
+    @property
+    def described(self) -> str:
+        return ", ".join(f"{name} = {' | '.join(self.values(name))}" for name in self.subject)
+
+
+def _in_words(where: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in where.items())

@@ -1,0 +1,279 @@
+"""Asks what the cassettes lack, concurrently and within limits; a stop at any moment loses nothing.
+
+Storing is not done here: the answer is written by the library at the moment it arrives at the HTTP client's transport,
+before the client sees it. This loop only decides what is asked when, and says what is missing in the end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+
+from recuse.cassettes.library import Library
+from recuse.cassettes.writer import StorageError
+from recuse.recording.budget import tokens_of
+from recuse.recording.form_check import FIRST, Form, FormCheck, Readable, form_of
+from recuse.recording.outcome import RecordingReport
+from recuse.recording.progress import Progress, Report, Spending
+from recuse.recording.rate_limit import Limits, RateLimit
+from recuse.recording.stopping import GRACE_S, StopSignals, is_connection_error
+from recuse.schema import Call, RawResponse, RecuseError
+
+Send = Callable[[Call], Awaitable[RawResponse]]
+Text = Callable[[Call, RawResponse], str]
+
+GIVE_UP_AFTER = 5  # failed calls in a row (each after the client's own retries) end a judge's recording
+SYNC_EVERY_S = 1.0
+
+
+async def record(
+    calls: Sequence[Call],
+    send: Send,
+    library: Library,
+    *,
+    limits: Mapping[str, Limits] | None = None,
+    progress: Report | None = None,
+    grace: float = GRACE_S,
+    readable: Readable | None = None,
+    spending: Spending | None = None,
+) -> RecordingReport:
+    """Ask every call that has no recorded answer; call inside `library.use()`.
+
+    `send` puts one call through the patched HTTP client, with its own timeouts and retries. SIGINT and SIGTERM end the
+    recording in order: nothing new is asked, answers on their way get `grace` seconds; a second signal cuts that short.
+    Never raises for what a judge or the disk does: the report says it (`RecordingReport.check` raises).
+    """
+    recording = Recording(
+        calls, library, progress=progress, grace=grace, readable=readable, spending=spending or Spending()
+    )
+    with recording.signals.installed():
+        await recording.ask(recording.missing, send, limits or {})
+    return recording.outcome()
+
+
+class Recording:
+    """One recording, over all judges, tasks and protocols. `ask` may be called for one group of judges after another;
+    once the recording was stopped it asks nothing more."""
+
+    def __init__(
+        self,
+        calls: Sequence[Call],
+        library: Library,
+        *,
+        spending: Spending,
+        progress: Report | None = None,
+        grace: float = GRACE_S,
+        readable: Readable | None = None,
+        text: Text = lambda call, response: response.body.decode("utf-8", "replace"),
+    ) -> None:
+        self.library, self.spending, self.signals = library, spending, StopSignals(grace)
+        self.missing = [call for call in calls if not library.has(call)]
+        self.failed: list[tuple[Call, str]] = []
+        self.stored = 0
+        self._why_stopped = ""
+        self._report, self._readable, self._text = progress or (lambda _: None), readable, text
+        self._started = time.monotonic()
+        self._unconnected = 0  # calls in a row, over all judges, that found no connection
+        self._stop: asyncio.Event | None = None
+        self._forms: dict[Form, FormCheck] = {}
+        if readable is not None:
+            self._read_again(calls)
+
+    @property
+    def stopped(self) -> str:
+        """Why nothing more is asked, or nothing."""
+        return self._why_stopped or (f"{self.signals.received[0]} received" if self.signals.received else "")
+
+    def stop(self, why: str) -> None:
+        self._why_stopped = self._why_stopped or why
+        if self._stop is not None:
+            self._stop.set()
+
+    async def ask(self, calls: Sequence[Call], send: Send, limits: Mapping[str, Limits]) -> None:
+        """Put these calls through `send`, each judge within its limits."""
+        self._stop = asyncio.Event()  # belongs to the loop that runs now
+        workers = [
+            asyncio.create_task(self._work(queue, send, rate_limit))
+            for queue in self._queues(calls)
+            for own in [limits.get(queue.judge, Limits())]
+            for rate_limit in [RateLimit(own, sleep=self._pause)]
+            for _ in range(min(own.concurrency, len(queue)))
+        ]
+
+        def cut() -> None:
+            for worker in workers:
+                worker.cancel()
+
+        with self.signals.handled_by(self._stop.set, cut):
+            syncing = asyncio.create_task(_sync_regularly(self.library))
+            try:
+                await asyncio.gather(*workers, return_exceptions=True)
+            finally:
+                syncing.cancel()
+                cut()
+        self.library.sync()
+        _raise_bugs(workers)
+
+    def outcome(self) -> RecordingReport:
+        failed = {id(call) for call, _ in self.failed}
+        return RecordingReport(
+            planned=len(self.missing),
+            stored=sum(self.library.has(call) for call in self.missing),
+            failed=tuple(self.failed),
+            not_asked=tuple(c for c in self.missing if id(c) not in failed and not self.library.has(c)),
+            stopped=self.stopped,
+            signal=next(iter(self.signals.received), ""),
+            unreadable=tuple(check.text() for check in self._forms.values() if check.hopeless),
+            seconds=time.monotonic() - self._started,
+            spent=self.spending.spent,
+        )
+
+    # ------------------------------------------------------------------ inside
+
+    def _queues(self, calls: Sequence[Call]) -> list[_JudgeQueue]:
+        by_judge: dict[str, list[Call]] = {}
+        for call in calls:
+            by_judge.setdefault(call.judge, []).append(call)
+        return [_JudgeQueue(judge, found, self._form) for judge, found in by_judge.items()]
+
+    async def _work(self, queue: _JudgeQueue, send: Send, rate_limit: RateLimit) -> None:
+        while not self.stopped and not queue.ended:
+            call = queue.take()
+            if call is None:
+                await queue.changed.wait()
+                continue
+            await rate_limit.wait(sum(n or 0 for n in tokens_of(call.request)) if rate_limit.counts_tokens else 0)
+            if not self.stopped and queue.wants(call):
+                await self._ask(call, queue, send)
+            queue.done(call)
+
+    async def _ask(self, call: Call, queue: _JudgeQueue, send: Send) -> None:
+        why = await self._failure(call, send)
+        if why:
+            self.failed.append((call, why))
+            queue.failures += 1
+        else:
+            self.stored += 1
+            queue.failures = self._unconnected = 0
+            self._examine(call)
+        self._report(self._progress())
+        if self.library.disk_full:
+            self.stop("the disk is full; what had been asked already was still written")
+
+    async def _failure(self, call: Call, send: Send) -> str:
+        """Ask one call; returns why no answer was stored, or nothing."""
+        try:
+            await send(call)
+        except StorageError as error:
+            self.stop(str(error))
+            return str(error)
+        except Exception as error:
+            if not self.library.has(call):  # the answer may be stored although the client did not like it
+                self._note_connection(error)
+                said = str(error) if isinstance(error, RecuseError) else f"{type(error).__name__}: {error}"
+                return self.library.shown(said)
+        if self.library.has(call):
+            return ""
+        return self.library.dropped.get(
+            (call.cell, call.key, call.repeat), "the answer did not come through the patched client"
+        )
+
+    def _note_connection(self, error: Exception) -> None:
+        self._unconnected = self._unconnected + 1 if is_connection_error(error) else 0
+        if self._unconnected >= GIVE_UP_AFTER:
+            self.stop(f"no connection: {self._unconnected} calls in a row did not reach their server")
+
+    def _examine(self, call: Call) -> None:
+        """What a new answer costs, and whether it can be read."""
+        if self._form(form_of(call)).decided and not self.spending.counted:
+            return
+        response = self.library.response(call)
+        self.spending.add(call, response)
+        if self.spending.exceeded:
+            self.stop(self.spending.exceeded)
+        if self._readable is not None:
+            self._note_form(call, response)
+
+    def _note_form(self, call: Call, response: RawResponse) -> None:
+        check = self._form(form_of(call))
+        if not check.decided and self._readable is not None:
+            why = self._readable(call, response)
+            check.note(why and self.library.shown(why), self.library.shown(self._text(call, response)) if why else "")
+
+    def _read_again(self, calls: Sequence[Call]) -> None:
+        """What was recorded before counts, so that trying again does not pay for five more of what nobody can read."""
+        wanted = {form_of(call) for call in self.missing}
+        looked_at: dict[Form, int] = {}
+        for call in calls:
+            form = form_of(call)
+            if form in wanted and looked_at.get(form, 0) < FIRST and self.library.has(call):
+                looked_at[form] = looked_at.get(form, 0) + 1
+                self._note_form(call, self.library.response(call))
+
+    def _form(self, form: Form) -> FormCheck:
+        return self._forms.setdefault(form, FormCheck(form, checked=self._readable is not None))
+
+    def _progress(self) -> Progress:
+        seconds = time.monotonic() - self._started
+        return Progress(
+            len(self.missing), self.stored, len(self.failed), seconds, self.spending.spent, self.spending.expected
+        )
+
+    async def _pause(self, seconds: float) -> None:
+        """Sleep, but not through a stop."""
+        assert self._stop is not None
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._stop.wait(), seconds)
+
+
+class _JudgeQueue:
+    """The calls of one judge that are still to be asked, apart by form: one that cannot be read ends alone."""
+
+    def __init__(self, judge: str, calls: Sequence[Call], form: Callable[[Form], FormCheck]) -> None:
+        self.judge = judge
+        self.failures = 0  # calls in a row that failed
+        self.changed = asyncio.Event()
+        self._form = form
+        self._calls: dict[Form, deque[Call]] = {}
+        for call in calls:
+            self._calls.setdefault(form_of(call), deque()).append(call)
+
+    def __len__(self) -> int:
+        return sum(map(len, self._calls.values()))
+
+    @property
+    def ended(self) -> bool:
+        return not any(waiting and self.wants(waiting[0]) for waiting in self._calls.values())
+
+    def wants(self, call: Call) -> bool:
+        """Whether the judge still answers, and in a form that can be read."""
+        return self.failures < GIVE_UP_AFTER and not self._form(form_of(call)).hopeless
+
+    def take(self) -> Call | None:
+        """The next call that may go out; None while the first replies of all forms that are left are on their way."""
+        for form, waiting in self._calls.items():
+            check = self._form(form)
+            if waiting and check.may_ask:
+                check.in_flight += 1
+                return waiting.popleft()
+        return None
+
+    def done(self, call: Call) -> None:
+        self._form(form_of(call)).in_flight -= 1
+        self.changed.set()
+        self.changed = asyncio.Event()
+
+
+def _raise_bugs(workers: Sequence[asyncio.Task[None]]) -> None:
+    for worker in workers:
+        if not worker.cancelled() and (error := worker.exception()):
+            raise error
+
+
+async def _sync_regularly(library: Library) -> None:
+    while True:
+        await asyncio.sleep(SYNC_EVERY_S)
+        await asyncio.get_running_loop().run_in_executor(None, library.sync)

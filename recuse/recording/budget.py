@@ -1,0 +1,184 @@
+"""What a recording will cost at most, said before its first call: calls, tokens and dollars per judge; the budget."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from recuse.schema import Call, Judge, RecuseError, Request
+
+BYTES_PER_TOKEN = 4  # a rule of thumb for English prose and JSON; replies are bounded by the request's own limit
+
+OUTPUT_LIMITS = frozenset(
+    [
+        "max_tokens",
+        "max_completion_tokens",
+        "max_output_tokens",
+        "max_new_tokens",
+        "max_tokens_to_sample",
+        "max_gen_len",
+        "n_predict",
+        "num_predict",
+        "maxTokens",
+        "maxOutputTokens",
+        "maxNewTokens",
+        "maxTokenCount",
+        "max_length",
+    ]
+)
+"""Every name under which an API bounds the tokens of an answer."""
+
+REASONING_BUDGETS = frozenset(
+    ["budget_tokens", "thinking_budget", "thinkingBudget", "reasoning_budget", "max_thinking_tokens"]
+)
+"""Every name under which an API allows tokens for reasoning. Some count them inside the limit of the answer and some
+beside it; the expected cost is an upper bound, so they are added."""
+
+ANSWERS_PER_REQUEST = frozenset(["n", "best_of", "candidateCount", "candidate_count", "num_generations"])
+
+REASONING = frozenset(["thinkingConfig", "thinking_config", "thinking", "reasoning", "reasoning_config"])
+SETTINGS = REASONING | frozenset(
+    [
+        "generationConfig",
+        "generation_config",
+        "inferenceConfig",
+        "inferenceConfiguration",
+        "textGenerationConfig",
+        "options",
+        "parameters",
+        "additionalModelRequestFields",
+        "extra_body",
+        "chat_template_kwargs",
+    ]
+)
+"""Objects of a request body that hold settings. Others (messages, schemas, tools) may use the same names for text."""
+
+
+class BudgetError(RecuseError):
+    """A recording may cost more than was allowed; nothing was asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Expected calls and input tokens, and the largest possible number of output tokens and dollars.
+
+    `output_tokens` is None where a request names no limit, `dollars` where that or the price is not known."""
+
+    judge: str
+    calls: int
+    input_tokens: int
+    output_tokens: int | None
+    dollars: float | None
+    priced: bool = True
+
+    def __str__(self) -> str:
+        money = f"at most ${self.dollars:,.2f}" if self.dollars is not None else "cost unknown"
+        if not self.priced:
+            money = "price unknown"
+        out = "any number of tokens" if self.output_tokens is None else f"at most {self.output_tokens:,}"
+        return f"{self.judge}: {self.calls:,} calls, about {self.input_tokens:,} tokens in, {out} out, {money}"
+
+
+def expected_costs(calls: Iterable[Call], judges: Mapping[str, Judge], free: Collection[str] = ()) -> list[Cost]:
+    """One `Cost` per judge, in the order of `judges`, for calls that are still to be made; `free` judges cost nothing.
+
+    Dollars = input tokens x input price + limit on the answer x output price, prices per million tokens.
+    """
+    by_judge: dict[str, list[Call]] = {name: [] for name in judges}
+    for call in calls:
+        by_judge[call.judge].append(call)
+    return [_cost(judges[name], found, name in free) for name, found in by_judge.items() if found]
+
+
+def cost_text(costs: Iterable[Cost]) -> str:
+    costs = list(costs)
+    if not costs:
+        return "nothing to record: every call of the plan has its answer"
+    total = _total(costs)
+    return "\n".join(["to record:", *(f"  {cost}" for cost in costs), *([f"  {total}"] if len(costs) > 1 else [])])
+
+
+def expected_dollars(costs: Iterable[Cost]) -> float | None:
+    """The sum, or None if one of them is not known."""
+    found = [cost.dollars for cost in costs]
+    return None if None in found else sum(dollars for dollars in found if dollars is not None)
+
+
+def check_budget(costs: Iterable[Cost], budget_usd: float, allowed: bool) -> None:
+    """`BudgetError` unless the largest possible cost is known and within `budget_usd`, or `allowed` (--yes)."""
+    costs = list(costs)
+    dollars = expected_dollars(costs)
+    if allowed or (dollars is not None and dollars <= budget_usd):
+        return
+    raise BudgetError(
+        f"{cost_text(costs)}\nnot started: {_why_not(costs, budget_usd)}. Add --yes to go ahead, or set `price` and "
+        "`budget_usd` in the panel file (`free = true` where nothing is charged)"
+    )
+
+
+def tokens_of(request: Request) -> tuple[int, int | None]:
+    """About how many tokens a request carries, and how many its answers may have at most (None: it names no limit)."""
+    try:
+        body: Any = json.loads(request.body)
+    except (ValueError, RecursionError):
+        body = None
+    return -(-len(request.body) // BYTES_PER_TOKEN), _largest_answer(body) if isinstance(body, dict) else None
+
+
+def _cost(judge: Judge, calls: list[Call], free: bool) -> Cost:
+    sizes = {call.key: tokens_of(call.request) for call in calls}  # repeats ask the same
+    asked = sum(sizes[call.key][0] for call in calls)
+    limits = [sizes[call.key][1] for call in calls]
+    answered = None if None in limits else sum(limit for limit in limits if limit is not None)
+    priced = free or (judge.input_usd_per_mtok is not None and judge.output_usd_per_mtok is not None)
+    return Cost(judge.name, len(calls), asked, answered, 0.0 if free else _dollars(judge, asked, answered), priced)
+
+
+def _dollars(judge: Judge, asked: int, answered: int | None) -> float | None:
+    if judge.input_usd_per_mtok is None or judge.output_usd_per_mtok is None:
+        return None
+    if answered is None:
+        return None if judge.output_usd_per_mtok else asked * judge.input_usd_per_mtok / 1e6
+    return (asked * judge.input_usd_per_mtok + answered * judge.output_usd_per_mtok) / 1e6
+
+
+def _largest_answer(body: Mapping[str, Any]) -> int | None:
+    """The request's own bound on the tokens of its answers, reasoning included; None where there is none."""
+    settings = list(_settings(body))
+    limits = [n for name, n in settings if name in OUTPUT_LIMITS]
+    budgets = [n for name, n in settings if name in REASONING_BUDGETS]
+    answers = [n for name, n in settings if name in ANSWERS_PER_REQUEST and n > 0]
+    if not limits or min(limits + budgets) < 0:  # some APIs spell "as many as you like" -1
+        return None
+    return (max(limits) + sum(budgets)) * max(answers, default=1)
+
+
+def _settings(value: Mapping[str, Any], within: str = "") -> Iterable[tuple[str, int]]:
+    """Every whole number of the body and of the settings nested in it, with its name."""
+    for name, member in value.items():
+        if isinstance(member, int | float) and not isinstance(member, bool) and member == int(member):
+            yield "reasoning_budget" if within in REASONING and name in OUTPUT_LIMITS else name, int(member)
+        elif isinstance(member, dict) and name in SETTINGS:
+            yield from _settings(member, name)
+
+
+def _why_not(costs: list[Cost], budget_usd: float) -> str:
+    if unpriced := [cost.judge for cost in costs if not cost.priced]:
+        return f"no price is known for {', '.join(unpriced)}"
+    if unbounded := [cost.judge for cost in costs if cost.dollars is None]:
+        return f"the requests to {', '.join(unbounded)} set no limit on the length of an answer (such as max_tokens)"
+    return f"it may cost ${expected_dollars(costs) or 0:,.2f}, the budget is ${budget_usd:,.2f}"
+
+
+def _total(costs: list[Cost]) -> Cost:
+    limits = [cost.output_tokens for cost in costs]
+    return Cost(
+        "all judges",
+        sum(c.calls for c in costs),
+        sum(c.input_tokens for c in costs),
+        None if None in limits else sum(limit for limit in limits if limit is not None),
+        expected_dollars(costs),
+        all(c.priced for c in costs),
+    )

@@ -1,0 +1,113 @@
+"""What a recording has spent, and how far it is: one line with done, rate, time left, money and failures."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TextIO
+
+from recuse.recording.budget import BYTES_PER_TOKEN, tokens_of
+from recuse.schema import Call, RawResponse, Usage
+
+Price = tuple[float, float]  # dollars per million tokens, in and out
+UsageOf = Callable[[Call, RawResponse], Usage]
+
+
+@dataclass
+class Spending:
+    """The bill so far, in dollars, from the tokens that providers say they counted.
+
+    `prices`: judge -> price; a judge without one is not counted, and `spent` is None if there is none at all. Where an
+    answer does not say how many tokens it took, they are estimated from its length. `allowed`: None is no bound.
+    """
+
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    usage_of: UsageOf = lambda call, response: Usage()
+    expected: float | None = None  # at most, as it was said before the first call
+    allowed: float | None = None
+    _dollars: float = 0.0
+
+    @property
+    def counted(self) -> bool:
+        return bool(self.prices)
+
+    @property
+    def spent(self) -> float | None:
+        return self._dollars if self.prices else None
+
+    @property
+    def exceeded(self) -> str:
+        """What to say when more was spent than is allowed, else nothing."""
+        if self.allowed is None or self._dollars <= self.allowed:
+            return ""
+        return (
+            f"${self._dollars:,.2f} are spent, more than the ${self.allowed:,.2f} that were allowed; look at the "
+            "prices and limits in the panel file, then record again (what is missing is estimated anew)"
+        )
+
+    def add(self, call: Call, response: RawResponse) -> None:
+        if call.judge not in self.prices:
+            return
+        usage, (price_in, price_out) = self.usage_of(call, response), self.prices[call.judge]
+        asked = tokens_of(call.request)[0] if usage.input_tokens is None else usage.input_tokens
+        estimate = -(-len(response.body) // BYTES_PER_TOKEN)
+        answered = estimate if usage.output_tokens is None else usage.output_tokens
+        self._dollars += (asked * price_in + answered * price_out) / 1e6
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a recording is. `seconds` since it started."""
+
+    total: int
+    stored: int
+    failed: int
+    seconds: float
+    spent: float | None = None  # dollars; None: no price is known
+    expected: float | None = None  # dollars at most
+
+    def __str__(self) -> str:
+        rate = self.stored / self.seconds if self.seconds > 0 else 0.0
+        left = self.total - self.stored - self.failed
+        failed = f", {self.failed} failed" if self.failed else ""
+        remaining = f", about {_span(left / rate)} left" if rate > 0 and left else ""
+        return f"recorded {self.stored} of {self.total}{failed}, {_rate(rate)}{remaining}{self._money()}"
+
+    def _money(self) -> str:
+        if self.spent is None:
+            return ""
+        of = "" if self.expected is None else f" of at most ${self.expected:,.2f} expected"
+        return f", ${self.spent:,.2f}{of} spent"
+
+
+Report = Callable[[Progress], None]
+
+
+class ProgressLine:
+    """Writes progress to a stream: rewrites one line on a terminal, adds a line now and then elsewhere."""
+
+    def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
+        self._stream, self._clock = stream, clock
+        self._terminal = stream.isatty()
+        self._pause = 0.5 if self._terminal else 30.0
+        self._last = -1e9
+
+    def __call__(self, progress: Progress) -> None:
+        now, ended = self._clock(), progress.stored + progress.failed >= progress.total
+        if not ended and now - self._last < self._pause:
+            return
+        self._last = now
+        start, end = ("\r\x1b[K", "\n" if ended else "") if self._terminal else ("", "\n")
+        self._stream.write(f"{start}{progress}{end}")
+        self._stream.flush()
+
+
+def _rate(per_second: float) -> str:
+    return f"{per_second:.1f} per second" if per_second >= 1 else f"{per_second * 60:.1f} per minute"
+
+
+def _span(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,82 @@
+"""Names cannot lead out of cassettes/, nor make two cells one file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from recuse.cassettes import Library, cell_name
+from recuse.cassettes.cell_cassette import check_distinct, checked_cell
+from recuse.schema import RecuseError
+
+UNSAFE = {
+    "parent": "..",
+    "traversal": "../../etc/passwd",
+    "separator": "a/b",
+    "backslash": "a\\b",
+    "absolute": "/etc",
+    "drive": "C:",
+    "dot first": ".hidden",
+    "dash first": "-rf",
+    "dots inside": "a..b",
+    "trailing dot": "a.",
+    "trailing blank": "a ",
+    "blank": "a b",
+    "empty": "",
+    "joiner": "a~b",
+    "control": "a\x00b",
+    "line feed": "a\n",
+    "device": "nul",
+    "device with suffix": "COM1.txt",
+    "not ascii": "jüdge",
+    "homoglyph": "сlaude",
+    "star": "*",
+    "long": "x" * 65,
+}
+PLACES = ("panel", "task", "protocol", "judge", "target", "factor")
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("name", UNSAFE)
+def test_no_part_of_a_cell_may_be_unsafe(name: str, place: str) -> None:
+    parts = dict.fromkeys(PLACES[:5], "fine") | {place: UNSAFE[name]}
+    factor = parts.pop("factor", "fine")
+    with pytest.raises(RecuseError, match=r"cannot be used as a name|not of the form"):
+        cell_name(*parts.values(), {"condition": factor})
+
+
+@pytest.mark.parametrize(
+    "cell", ["p/t/r", "p/t/r/c/d", "/p/t/r/c", "p//r/c", "../t/r/c", "p/t/r/", "p/t/r/~", "p/t/r/a~"]
+)
+def test_a_cell_has_four_parts_and_no_way_out(cell: str, root: Path) -> None:
+    with pytest.raises(RecuseError):
+        checked_cell(cell)
+    with pytest.raises(RecuseError):
+        Library(root, "p")._cassette(cell)
+
+
+def test_a_cell_of_another_panel_is_refused(root: Path) -> None:
+    with pytest.raises(RecuseError, match="does not belong to panel p"):
+        Library(root, "p")._cassette("q/t/r/c")
+
+
+def test_a_panel_name_is_checked(root: Path) -> None:
+    with pytest.raises(RecuseError, match="cannot be used as a name"):
+        Library(root, "../p")
+
+
+def test_many_long_parts_do_not_fit_one_file_name() -> None:
+    with pytest.raises(RecuseError, match="at most 200 fit"):
+        cell_name("p", "t", "r", "j" * 60, "t" * 60, {"a": "x" * 60, "b": "y" * 60})
+
+
+def test_cells_that_differ_in_case_only_collide() -> None:
+    with pytest.raises(RecuseError, match="differ only in case"):
+        check_distinct(["p/t/r/Judge~a", "p/t/r/judge~a"])
+
+
+def test_ordinary_names_pass() -> None:
+    name = cell_name("published", "merchant_risk", "rubric", "gemini-2.5-pro", "gpt-5.1", {"condition": "attributed"})
+    assert name == "published/merchant_risk/rubric/gemini-2.5-pro~gpt-5.1~attributed"
+    assert checked_cell(f"{name}.jsonl") == name

@@ -1,0 +1,157 @@
+"""One recording of a panel: one budget for all its protocols, and an end when the bill or the replies say so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hosted_panel import PROTOCOLS, load, opened, plans, record
+from misbehaving import Server
+
+from recuse.recording import BudgetError, IncompleteRecordingError
+from recuse.schema import Call, RawResponse
+
+PRICE = "price = { input_usd_per_mtok = 1.0, output_usd_per_mtok = 100.0 }"
+
+
+def everything_reads(call: Call, response: RawResponse) -> None:
+    return None
+
+
+# --------------------------------------------------------------------------- the budget
+
+
+def test_the_budget_is_that_of_all_protocols_together_and_asked_before_the_first_call(
+    root: Path, server: Server
+) -> None:
+    """Each protocol alone is within the budget; the three together are not."""
+    panel = load(root.parent, server.url, settings="budget_usd = 4.5", more=PRICE)
+    planned = plans(panel)
+    alone = []
+    for each in planned:
+        with pytest.raises(BudgetError) as told:
+            record(root, load(root.parent, server.url, settings="budget_usd = 0", more=PRICE), [each])
+        alone.append(float(str(told.value).split("it may cost $")[1].split(",")[0]))
+    assert max(alone) < 4.5 < sum(alone)
+    with pytest.raises(BudgetError, match=rf"it may cost \${sum(alone):.1f}\d, the budget is \$4\.50"):
+        record(root, panel, planned, readable=everything_reads)
+    assert server.requests == 0
+
+
+def test_it_is_said_once_what_all_of_it_will_cost(root: Path, server: Server) -> None:
+    panel = load(root.parent, server.url, settings="free = true")
+    planned = plans(panel, repeats=1)
+    said = record(root, panel, planned, readable=everything_reads)
+    total = sum(len(each.calls) for each in planned)
+    assert len(planned) == len(PROTOCOLS) == 3
+    assert [line for line in said if "to record" in line] == [said[0]]
+    assert f"ann: {total} calls, about" in said[0]
+    assert f"recorded {total} of {total} missing answers" in said[-1]
+    assert opened(root, panel, planned, mode="replay").coverage().complete
+
+
+def test_a_proxy_on_this_machine_is_not_taken_for_free(root: Path, server: Server) -> None:
+    panel = load(root.parent, server.url)
+    with pytest.raises(BudgetError, match="no price is known for ann"):
+        record(root, panel, plans(panel))
+    assert server.requests == 0
+
+
+def test_recording_stops_when_the_bill_exceeds_what_was_allowed(root: Path, server: Server) -> None:
+    """The provider counts a million tokens in every answer, which nothing in the requests foretold."""
+    server.usage = {"prompt_tokens": 10, "completion_tokens": 1_000_000}
+    panel = load(root.parent, server.url, settings="budget_usd = 150", more=PRICE, concurrency=1)
+    with pytest.raises(IncompleteRecordingError, match=r"\$200\.00 are spent, more than the \$150\.00"):
+        record(root, panel, plans(panel), readable=everything_reads)
+    assert server.requests == 2
+    assert opened(root, panel, plans(panel), mode="replay").coverage().present == 2
+
+
+def test_what_was_spent_stands_beside_what_was_expected(
+    root: Path, server: Server, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.usage = {"prompt_tokens": 1000, "completion_tokens": 100}
+    panel = load(root.parent, server.url, settings="budget_usd = 50", more=PRICE)
+    planned = plans(panel, repeats=1)
+    said = record(root, panel, planned, readable=everything_reads)
+    total = sum(len(each.calls) for each in planned)
+    spent = total * (1000 * 1.0 + 100 * 100.0) / 1e6
+    assert f"${spent:,.2f} of at most $" in capsys.readouterr().err.splitlines()[-1]
+    assert f"${spent:,.2f} spent" in said[-1]
+
+
+# --------------------------------------------------------------------------- replies that cannot be read
+
+
+def test_a_form_that_cannot_be_read_costs_five_calls_per_judge_and_protocol(root: Path, server: Server) -> None:
+    """The server's replies are no ratings. Concurrency is far above five, and yet no more than five go out."""
+    panel = load(root.parent, server.url, settings="free = true", concurrency=64)
+    planned = plans(panel, repeats=6)
+    with pytest.raises(IncompleteRecordingError) as told:
+        record(root, panel, planned)
+    assert server.requests == 5 * len(planned)
+    text = str(told.value)
+    for each in planned:
+        assert f"judge ann, merchant_risk/{each.protocol}: 5 of the first 5 replies cannot be read" in text
+    assert "(5x)" in text  # reasons with their counts
+    assert "One of them begins: " in text
+    assert "naïve café" in text  # an excerpt of what the judge said
+
+
+def test_trying_again_pays_for_no_further_reply_in_a_form_that_cannot_be_read(root: Path, server: Server) -> None:
+    panel = load(root.parent, server.url, settings="free = true")
+    planned = plans(panel, repeats=4, protocols=["rubric"])
+    for _ in range(2):
+        with pytest.raises(IncompleteRecordingError, match="5 of the first 5 replies cannot be read"):
+            record(root, panel, planned)
+    assert server.requests == 5
+
+
+def test_eight_of_the_first_ten_are_too_many_and_other_protocols_go_on(root: Path, server: Server) -> None:
+    panel = load(root.parent, server.url, settings="free = true", concurrency=16)
+    planned = plans(panel, repeats=4, protocols=PROTOCOLS[:2])
+    seen: list[str] = []
+
+    def two_of_ten(call: Call, response: RawResponse) -> str | None:
+        if call.protocol != "rubric":
+            return None
+        seen.append(call.item)
+        return None if len(seen) in (1, 6) else "no total"
+
+    with pytest.raises(IncompleteRecordingError, match=r"8 of the first 10 replies cannot be read.*no total \(8x\)"):
+        record(root, panel, planned, readable=two_of_ten)
+    library = opened(root, panel, planned, mode="replay")
+    assert sum(library.has(call) for call in planned[0].calls) == 10
+    assert all(library.has(call) for call in planned[1].calls)
+
+
+def test_a_few_unreadable_replies_stop_nothing(root: Path, server: Server) -> None:
+    panel = load(root.parent, server.url, settings="free = true", concurrency=16)
+    planned = plans(panel, repeats=2, protocols=["rubric"])
+    seen: list[str] = []
+
+    def seven_of_ten(call: Call, response: RawResponse) -> str | None:
+        seen.append(call.item)
+        return "no total" if len(seen) not in (5, 8, 9) else None
+
+    record(root, panel, planned, readable=seven_of_ten)
+    assert len(seen) == 9  # three of nine can be read: eight of ten can no longer fail
+    assert server.requests == len(planned[0].calls)
+
+
+def test_a_refusal_is_an_answer_that_can_be_read(root: Path, server: Server) -> None:
+    server.default = "refusal"
+    panel = load(root.parent, server.url, settings="free = true")
+    planned = plans(panel, repeats=2, protocols=["rubric"])
+    record(root, panel, planned)
+    assert server.requests == len(planned[0].calls)
+
+
+def test_an_excerpt_shows_no_key_and_moves_no_cursor(root: Path, server: Server) -> None:
+    server.padding = "\x1b[2J\u202e"
+    panel = load(root.parent, server.url, settings="free = true")
+    with pytest.raises(IncompleteRecordingError) as told:
+        record(root, panel, plans(panel, protocols=["rubric"]))
+    assert "\x1b" not in str(told.value)
+    assert "\u202e" not in str(told.value)
+    assert "⟦U+001B⟧[2J⟦U+202E⟧" in str(told.value)
