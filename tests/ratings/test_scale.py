@@ -13,11 +13,11 @@ from recuse.schema import RecuseError
 NOTHING = pd.Series([], dtype=object)
 
 
-def scores(*values: float | None) -> pd.Series:  # type: ignore[type-arg]
+def scores(*values: float | None) -> pd.Series:
     return pd.Series(values, dtype=float)
 
 
-def responses(*values: str | None) -> pd.Series:  # type: ignore[type-arg]
+def responses(*values: str | None) -> pd.Series:
     return pd.Series(values, dtype=object)
 
 
@@ -84,6 +84,6 @@ def test_a_response_set_is_one_code_whatever_the_order_of_its_members() -> None:
         (responses("red", "blue"), Nominal(("blue", "red"))),
     ],
 )
-def test_what_values_suggest(values: pd.Series, expected: Scale) -> None:  # type: ignore[type-arg]
+def test_what_values_suggest(values: pd.Series, expected: Scale) -> None:
     is_score = values.dtype == float
     assert scale_of(values if is_score else scores(), NOTHING if is_score else values) == expected
