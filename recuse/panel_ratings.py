@@ -9,7 +9,8 @@ from recuse.elicit import Plan
 from recuse.protocols import ElicitationProtocol, called, protocol
 from recuse.protocols.facts import facts_of
 from recuse.ratings import Ratings
-from recuse.ratings.scale import Scale
+from recuse.ratings.factors import DIRECTION
+from recuse.ratings.scale import Numeric, Scale
 from recuse.references import SUMMARY, people_of, reference_of
 from recuse.tasks import Task
 
@@ -37,7 +38,7 @@ def panel_ratings(
     scales: dict[str, Scale] = {**task.scales, **_told(how, "scales", task, {})}
     factors = [called(how, factor) for factor in plan.factors]
     return Ratings.of(
-        table if persons is None else _joined(table, persons, factors),
+        table if persons is None else _joined(table, persons, factors, scales),
         scales=scales,
         factors=factors,
         authors=authors,
@@ -66,7 +67,9 @@ def texts_of(plan: Plan) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _joined(table: pd.DataFrame, persons: pd.DataFrame, factors: list[str]) -> pd.DataFrame:
+def _joined(
+    table: pd.DataFrame, persons: pd.DataFrame, factors: list[str], scales: Mapping[str, Scale]
+) -> pd.DataFrame:
     """The table with people's rows: their one judgement counts under every combination of factor levels."""
     import pandas as pd
 
@@ -76,4 +79,14 @@ def _joined(table: pd.DataFrame, persons: pd.DataFrame, factors: list[str]) -> p
     rows = rows[rows["item"].isin(table["item"])].assign(task=table["task"].iloc[0], protocol=table["protocol"].iloc[0])
     levels = table[factors].drop_duplicates() if factors else None
     rows = rows if levels is None else rows.merge(levels, how="cross")
-    return pd.concat([table, rows[list(table.columns)]], ignore_index=True)
+    return pd.concat([table, _turned(rows, scales)[list(table.columns)]], ignore_index=True)
+
+
+def _turned(rows: pd.DataFrame, scales: Mapping[str, Scale]) -> pd.DataFrame:
+    """People's scores, given on the ascending scale, as they would be written where it is reversed: `Ratings.where`
+    turns every score of that level back."""
+    if DIRECTION not in rows:
+        return rows
+    sums = {name: scale.minimum + scale.maximum for name, scale in scales.items() if isinstance(scale, Numeric)}
+    turned = rows["criterion"].map(sums) - rows["score"]
+    return rows.assign(score=rows["score"].mask(rows[DIRECTION] == "reversed", turned))
