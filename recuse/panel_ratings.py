@@ -9,7 +9,8 @@ from recuse.elicit import Plan
 from recuse.protocols import ElicitationProtocol, called, protocol
 from recuse.protocols.facts import facts_of
 from recuse.ratings import Ratings
-from recuse.ratings.scale import Scale
+from recuse.ratings.factors import DIRECTION
+from recuse.ratings.scale import Numeric, Scale
 from recuse.references import SUMMARY, people_of, reference_of
 from recuse.tasks import Task
 
@@ -38,7 +39,7 @@ def panel_ratings(
     factors = [called(how, factor) for factor in plan.factors]
     headline = _told(how, "headline", task, task.criteria)
     return Ratings.of(
-        table if persons is None else with_people(table, persons, factors, headline),
+        table if persons is None else with_people(table, persons, factors, headline, scales),
         scales=scales,
         factors=factors,
         authors=authors,
@@ -68,7 +69,11 @@ def texts_of(plan: Plan) -> pd.DataFrame:
 
 
 def with_people(
-    table: pd.DataFrame, persons: pd.DataFrame, factors: Sequence[str], headline: Sequence[str]
+    table: pd.DataFrame,
+    persons: pd.DataFrame,
+    factors: Sequence[str],
+    headline: Sequence[str],
+    scales: Mapping[str, Scale],
 ) -> pd.DataFrame:
     """The table with people's rows, which count under every combination of the levels of factors that they do not have
     themselves. Who chose between two texts and does not say how they stood saw a first: a choice names a place, so it
@@ -86,4 +91,13 @@ def with_people(
     rows = rows[rows["item"].isin(table["item"])].assign(task=table["task"].iloc[0], protocol=table["protocol"].iloc[0])
     crossed = [name for name in factors if name not in rows]
     rows = rows.merge(table[crossed].drop_duplicates(), how="cross") if crossed else rows
+    rows = _turned(rows, scales) if DIRECTION in crossed else rows
     return pd.concat([table, rows.reindex(columns=list(table.columns))], ignore_index=True)
+
+
+def _turned(rows: pd.DataFrame, scales: Mapping[str, Scale]) -> pd.DataFrame:
+    """People's scores, given on the ascending scale, as they would be written where it is reversed: `Ratings.where`
+    turns every score of that level back."""
+    sums = {name: scale.minimum + scale.maximum for name, scale in scales.items() if isinstance(scale, Numeric)}
+    turned = rows["criterion"].map(sums) - rows["score"]
+    return rows.assign(score=rows["score"].mask(rows[DIRECTION] == "reversed", turned))
