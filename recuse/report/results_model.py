@@ -112,7 +112,16 @@ class Number:
     @property
     def circumstances(self) -> str:
         """The factors in plain words: "names hidden, divisor n"; "" if there are none."""
-        return ", ".join(self.lexicon.level(factor, level) for factor, level in self.factors.items())
+        return self.circumstances_but()
+
+    def circumstances_but(self, *told: str) -> str:
+        """The same without the factors that are `told` elsewhere."""
+        return ", ".join(self.lexicon.level(name, level) for name, level in self.factors.items() if name not in told)
+
+    @property
+    def units(self) -> str:
+        """What its n counts, in the plural: "stories", "items"."""
+        return str(self.estimate.get("clusters") or self.estimate.get("over") or "")
 
 
 def varied(numbers: Sequence[Number]) -> str:
