@@ -205,6 +205,7 @@ class View:
 
     def __init__(self, results: Mapping[str, Any]) -> None:
         self.results = results
+        self._groups: dict[str, list[Group]] = {}
 
     @cached_property
     def panels(self) -> list[Panel]:
@@ -255,9 +256,22 @@ class View:
         places = self._places
         return sorted(found, key=lambda r: (places[r.panel][0], places[r.panel][1].get(r.judge, 0), r.judge))
 
+    def place(self, number: Number) -> str:
+        """ "published, merchant_risk"; with the protocol where only that tells some of the question's numbers apart."""
+        where = [number.subject[key] for key in ("panel", "task") if key in number.subject]
+        question = Question(number.question, "")
+        protocols = {group.protocol for group in self.groups(question)} - {""}
+        told = number.subject.get("protocol", "")
+        return ", ".join([*where, *([plain_name(told)] if told in protocols else [])])
+
     def groups(self, question: Question) -> list[Group]:
         """Answers to `question`, panel by panel, within a panel task by task, and protocol by protocol where the same
         was measured by several."""
+        if question.id not in self._groups:
+            self._groups[question.id] = self._grouped(question)
+        return self._groups[question.id]
+
+    def _grouped(self, question: Question) -> list[Group]:
         by_key: dict[tuple[str, str], list[Number]] = {}
         for n in self.numbers:
             if n.question == question.id:

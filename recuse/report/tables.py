@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recuse.report import estimate_format
+from recuse.report.lexicon import plain_name
 from recuse.report.results_model import Group, Number, View
 from recuse.report.vocabulary import OUTCOME_NAMES, tally, worst
 
@@ -117,7 +118,7 @@ def verdict_table(groups: Sequence[Group]) -> VerdictTable:
 
 def _column(group: Group, gate: str, mine: Sequence[Number]) -> Column:
     levels = tuple(group.circumstances(mine))
-    title = ", ".join(part for part in (mine[0].gate_title, group.protocol) if part)
+    title = ", ".join(part for part in (mine[0].gate_title, plain_name(group.protocol)) if part)
     return Column(
         group.question.id, gate, title, estimate_format.limits(mine), levels if len(levels) <= SHOWN_PER_CELL else ()
     )
