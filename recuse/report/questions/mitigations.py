@@ -30,20 +30,15 @@ def draw(group: Group) -> dict[str, Any]:
     }
 
 
-def _reading(grades: list[Number]) -> str:
-    known = [n for n in grades if is_number(n.value)]
+def _reading(changes: list[Number]) -> str:
+    known = [n for n in changes if is_number(n.value)]
     if not known:
         return "No remedy could be tried on these ratings."
-    smaller = sum(_size(n, "after") < _size(n, "before") for n in known)
+    smaller = sum(bool(n.detail.get("nearer")) for n in known)
     return (
         f"{in_words(smaller, capital=True)} of {len(known)} trials bring a judge's S − R nearer to 0. A mean with the "
         "peers does so whatever the cause: the judge then has less to say, and is no fairer."
     )
-
-
-def _size(n: Number, when: str) -> float:
-    value = _at(n, when)
-    return abs(value) if is_number(value) else 0.0
 
 
 def remedy_tables(group: Group, numbers: list[Number], what: str) -> list[Table]:
