@@ -73,8 +73,8 @@ def self_reported_mean(ratings: Ratings, repeats: int = 10, step: float | None =
     every tenth passes.
 
     Scores lie on the claimed mean's scale, in units of `step`: the scale's own where it has one, or 1. Means of one
-    reply hang together, so their share has no interval. Detail: `checked`, `follow`, `wrong` and `offenders` (target, criterion,
-    and what was reported). Undefined where nothing usable was reported. Brown and Heathers (2017).
+    reply hang together, so their share has no interval. Detail: `checked`, `follow`, `wrong` and `offenders`
+    (target, criterion, and what was reported). Undefined where nothing usable was reported. Brown and Heathers (2017).
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"judge": "a", "item": "i", "criterion": ["x.mean", "f.mean"], "score": [8.25, 8.25]})

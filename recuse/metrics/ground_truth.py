@@ -206,8 +206,8 @@ def _rank_correlation(p: Picks) -> Estimate:
     test = rank.spearman_test(p.mean_level, p.value) if len(p.items) <= FEW else None
     exact = {"p_permutation": number(test.p), "p_method": test.method} if test else {}
     detail |= {"p_permutation": by_t, "p_method": "Student's t", "p_t": by_t, **exact}
-    p = detail["p_permutation"]
-    detail["beyond_chance"] = None if p is None else p < ALPHA
+    chance = detail["p_permutation"]
+    detail["beyond_chance"] = None if chance is None else chance < ALPHA
     return estimated("rank_correlation", rho, FisherZ(rho, len(p.items)), detail=detail, **more)
 
 

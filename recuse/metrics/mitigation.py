@@ -60,7 +60,8 @@ def what_if(ratings: Ratings, battles: Literal["scores", "choices"] = "scores") 
     """Change of S - R, after minus before, by judge, mitigation and factor level, paired over the items that have both.
 
     Detail: `before` and `after` with their intervals on these items, whether that is `nearer` to 0, and
-    `controlled_before`, `controlled_after`, the means of the measure without leniency; whatever the remedy itself tells (weights, in-set mass, iterations).
+    `controlled_before`, `controlled_after`, the means of the measure without leniency;
+    whatever the remedy itself tells (weights, in-set mass, iterations).
 
     A remedy takes what these ratings have: both directions of the scale; criteria "<criterion>.expected" and
     "<criterion>.mass", the expected score over a judge's probabilities and what they add up to on the scale; and
