@@ -8,7 +8,8 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +48,11 @@ class Plan:
     def calls(self) -> Sequence[Call]:
         """Judges x items x factor levels x repeats."""
         return _calls(self)
+
+    def without(self, judges: AbstractSet[str]) -> Plan:
+        """The same plan for the other judges."""
+        kept = {name: judge for name, judge in self.judges.items() if name not in judges}
+        return replace(self, judges=kept, items={key: item for key, item in self.items.items() if key[0] in kept})
 
 
 @dataclass(frozen=True)

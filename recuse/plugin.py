@@ -11,6 +11,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Generator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -166,6 +167,28 @@ def pytest_collection_modifyitems(config: pytest.Config) -> None:
         raise pytest.UsageError(config.stash[_mistake])
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Everything that the collected tests will want is recorded before the first of them runs: one budget, one stop."""
+    config = session.config
+    if _suite not in config.stash or _option(config, "record") == "none" or config.option.collectonly:
+        return
+    suite = config.stash[_suite]
+    if suite.distributed:
+        return  # a test whose calls are missing will say so
+    wanted = [asked for item in session.items for asked in _wanted(suite, item)]
+    capture = config.pluginmanager.getplugin("capturemanager")
+    with capture.global_and_fixture_disabled() if capture is not None else nullcontext():
+        suite.record(wanted, stop_at_first=bool(config.getoption("maxfail", 0) == 1))
+
+
+def _wanted(suite: Suite, item: pytest.Item) -> list[Asked]:
+    """The ratings a collected test is about, and those by other protocols that it names among its needs."""
+    asked = getattr(getattr(item, "callspec", None), "params", {}).get("asked")
+    if asked is None or not _asks_judges(item):
+        return []
+    return [asked, *suite.beside(asked, _needs(item)[0])]
+
+
 def _needs(node: Any) -> tuple[tuple[str, ...], dict[str, str]]:
     """What the `asks` marks of a test, its class and its module name together, the nearest first."""
     from recuse.offers import check_needs
@@ -212,13 +235,9 @@ def task(recuse_suite: Suite, asked: Asked) -> Task:
 
 
 @pytest.fixture
-def ratings(request: pytest.FixtureRequest, recuse_suite: Suite, asked: Asked) -> Ratings:
+def ratings(recuse_suite: Suite, asked: Asked) -> Ratings:
     """The ratings that the test asks for. `ratings.beside("choices")` are the same judges' by another protocol."""
-    capture = request.config.pluginmanager.getplugin("capturemanager")
-    if recuse_suite.mode == "replay" or capture is None:
-        return recuse_suite.ratings(asked)
-    with capture.global_and_fixture_disabled():  # what a recording will cost and how far it is must be seen
-        return recuse_suite.ratings(asked)
+    return recuse_suite.ratings(asked)
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import date
@@ -79,6 +79,7 @@ class Suite:
     _replayed: dict[str, Any] = field(default_factory=dict)
     _tasks: dict[str, Task] = field(default_factory=dict)
     _libraries: dict[str, Library] = field(default_factory=dict)
+    _unrecorded: dict[str, RecuseError] = field(default_factory=dict)  # panel -> why its recording ended early
     _open: ExitStack = field(default_factory=ExitStack)
 
     @classmethod
@@ -169,6 +170,12 @@ class Suite:
             if not fitting:
                 lacking.append(NotAsked(panel.name, table.name, "", (kind,)))
         return found, lacking
+
+    def beside(self, asked: Asked, needs: Iterable[str]) -> list[Asked]:
+        """The same panel's and task's other protocols that offer a kind among `needs`."""
+        kinds = {name for name in needs if name in offers.KINDS}
+        others = [name for name in self.panels[asked.panel].task(asked.task).protocols if name != asked.protocol]
+        return [Asked(asked.panel, asked.task, name) for name in others if known_protocol(name).OFFERS in kinds]
 
     def design(self, asked: Asked) -> offers.Design:
         """What the panel's ratings will offer, known before any is made."""
@@ -265,26 +272,57 @@ class Suite:
     def _read(self, asked: Asked, plan: elicit.Plan) -> tuple[elicit.Elicited, dict[str, Any]]:
         library = self._library(asked.panel)
         coverage = library.expect(plan.calls, headers(self.panels[asked.panel], plan))
-        if self.mode == "replay":
-            self._require(asked, coverage, library)
-        else:
-            self._record(asked, plan, coverage, library)
-        elicited = elicit.read(plan, library.replay(plan.calls))
-        return elicited, self._account(plan, library, elicited)
-
-    def _require(self, asked: Asked, coverage: Coverage, library: Library) -> None:
-        if not coverage.complete:
+        if self.mode != "replay" and self._is_wanting(asked, coverage):
+            self.record([asked])
+            coverage = library.expect(plan.calls, headers(self.panels[asked.panel], plan))
+            if asked.panel in self._unrecorded:
+                raise self._unrecorded[asked.panel]
+        left_out = _not_recorded(coverage)
+        if not coverage.complete and (not self.shown or left_out & self.shown or coverage.damaged or not left_out):
             raise MissingInteractionError(f"{asked} cannot be replayed.\n{coverage.text()}\nRecord: {library.command}")
+        if left_out:  # nobody asked for a verdict on them, so they may be missing from the reference, and it is said
+            plan = plan.without(left_out)
+        elicited = elicit.read(plan, library.replay(plan.calls))
+        return elicited, self._account(plan, library, elicited, left_out)
 
-    def _record(self, asked: Asked, plan: elicit.Plan, coverage: Coverage, library: Library) -> None:
-        if coverage.missing and self.distributed:
-            raise RecuseError(
-                f"{asked}: recording runs in one process (it is concurrent inside); leave out -n for the "
-                f"{len(coverage.missing)} calls that are missing here"
-            )
+    # ------------------------------------------------------------------ recording
+
+    def record(self, wanted: Iterable[Asked], *, stop_at_first: bool = False) -> None:
+        """Ask what is missing for all of these: one recording per panel, one budget over all its tasks and protocols.
+
+        A panel that could not be recorded fails the tests that need it, in words; an interruption ends everything."""
         from recuse.recording.session import Recorder
 
-        Recorder(self.panels[asked.panel], library, self.root, self.models, self.yes).record([plan])
+        by_panel: dict[str, list[Asked]] = {}
+        for asked in dict.fromkeys(wanted):
+            by_panel.setdefault(asked.panel, []).append(asked)
+        for panel, parts in by_panel.items():
+            library, plans = self._library(panel), [self._to_record(asked) for asked in parts]
+            for plan in plans:
+                library.expect(plan.calls, headers(self.panels[panel], plan))
+            try:
+                Recorder(self.panels[panel], library, self.root, self.models, self.yes).record(plans)
+            except RecuseError as error:
+                self._unrecorded[panel] = error
+                if stop_at_first:
+                    return
+
+    def _to_record(self, asked: Asked) -> elicit.Plan:
+        """The plan of the judges that are shown: choosing judges chooses whom to pay."""
+        plan = self.plan(asked)
+        return plan.without(set(plan.judges) - self.shown) if self.shown else plan
+
+    def _is_wanting(self, asked: Asked, coverage: Coverage) -> bool:
+        """Whether something must still be recorded; raises where it cannot be, or has been tried in vain."""
+        wanted = [call for call in coverage.missing if not self.shown or call.judge in self.shown]
+        if wanted and self.distributed:
+            raise RecuseError(
+                f"{asked}: recording runs in one process (it is concurrent inside); leave out -n for the {len(wanted)} "
+                "calls that are missing here"
+            )
+        if wanted and asked.panel in self._unrecorded:
+            raise self._unrecorded[asked.panel]
+        return bool(wanted)
 
     def _library(self, panel: str) -> Library:
         if panel not in self._libraries:
@@ -299,7 +337,9 @@ class Suite:
             )
         return self._libraries[panel]
 
-    def _account(self, plan: elicit.Plan, library: Library, elicited: elicit.Elicited) -> dict[str, Any]:
+    def _account(
+        self, plan: elicit.Plan, library: Library, elicited: elicit.Elicited, left_out: Iterable[str]
+    ) -> dict[str, Any]:
         cells = {call.cell for call in plan.calls}
         unused = [found for found in library.unused() if found.cell in cells]
         return {
@@ -307,6 +347,7 @@ class Suite:
             "used": len(plan.calls),
             "unused": len(unused),
             "unused_lines": [line.strip() for line in unused_lines(unused)],
+            "left_out": sorted(left_out),
             "usage": elicited.usage,
             "words": elicited.excerpts,
         }
@@ -314,6 +355,12 @@ class Suite:
     def replayed(self) -> dict[str, Any]:
         """What was replayed, per "panel/task/protocol", as builtins: an xdist worker sends it to the controller."""
         return self._replayed
+
+
+def _not_recorded(coverage: Coverage) -> set[str]:
+    """Judges with a call that no cassette answers, or that an outdated one does."""
+    missing = {call.judge for call in coverage.missing}
+    return missing | {stale.cell.rpartition("/")[2].partition("~")[0] for stale in coverage.stale}
 
 
 def _parts(asked: Asked) -> tuple[str, str, str]:

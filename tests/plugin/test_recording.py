@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -59,7 +64,7 @@ def hosted(repo, provider: Provider, monkeypatch: pytest.MonkeyPatch):
         text = text.replace(f"http://{judge}.reconstructed.invalid/v1", f"{provider.url}/v1")
         text = text.replace(f'model = "{judge}-1"', f'model = "{judge}-1"\napi_key_env = "{judge.upper()}_KEY"')
         monkeypatch.setenv(f"{judge.upper()}_KEY", f"{KEY}-{judge}")
-    repo.write(PANEL, text)
+    repo.write(PANEL, text.replace('source = "made', 'free = true\nsource = "made'))
     for path in (repo / "cassettes").rglob("*.jsonl"):
         path.unlink()
     return repo
@@ -70,7 +75,7 @@ RECORD = ("--record=missing", "-k", "parse_rate")
 
 def test_what_is_missing_is_asked_for_once_and_replayed_from_then_on(hosted, provider: Provider) -> None:
     first = hosted.run(*RECORD)
-    assert (first.code, first.outcomes["passed"]) == (pytest.ExitCode.OK, 3), first.text
+    assert (first.code, first.outcomes["passed"]) == (pytest.ExitCode.OK, 1), first.text
     assert len(provider.asked) == 48
     assert "ann: 16 calls, about " in first.text, "what it will cost is told before it starts"
     assert "recorded 48 of 48 missing answers" in first.text
@@ -133,7 +138,9 @@ def test_a_judge_that_fails_costs_nothing_that_others_answered(hosted, provider:
 
 def test_a_budget_is_kept_until_it_is_accepted(hosted, provider: Provider) -> None:
     hosted.edit(PANEL, "[[judge]]", "[[judge]]\nprice = { input_usd_per_mtok = 500.0, output_usd_per_mtok = 500.0 }")
-    hosted.edit(PANEL, 'source = "made for these tests"', 'source = "x"\nbudget_usd = 0.01')
+    for judge in ("bob", "eve"):
+        hosted.edit(PANEL, f'name = "{judge}"', f'name = "{judge}"\nprice = {{ input_usd_per_mtok = 1.0, output_usd_per_mtok = 1.0 }}')
+    hosted.edit(PANEL, "free = true", "budget_usd = 0.01")
     run = hosted.run(*RECORD)
     assert run.code == pytest.ExitCode.TESTS_FAILED
     assert "the budget is $0.01. Add --yes to go ahead" in run.text
@@ -152,3 +159,55 @@ def test_what_the_plan_no_longer_asks_for_is_reported_as_unused(hosted) -> None:
     assert len(counts["unused_lines"]) == 12
     assert "rubric/bob~alpha~attributed" in "".join(counts["unused_lines"])
     assert "recorded but not used" in run.text
+
+
+SECOND = """
+    import pytest
+    from recuse.metrics.coverage import parse_rate
+    pytestmark = pytest.mark.asks("claimed_statistics")
+
+    def test_parse_rate(ratings, gate):
+        assert gate("parse_rate", parse_rate(ratings))
+"""
+
+
+@pytest.fixture
+def two_protocols(hosted):
+    hosted.edit(PANEL, 'protocols = ["rubric"]', 'protocols = ["rubric", "rubric_self_reported"]')
+    hosted.write("fixtures/tasks/essays/prompts/rubric_self_reported.user.j2", "Ten times: {{ essay }}")
+    hosted.write("evals/test_claims.py", SECOND)
+    return hosted
+
+
+def test_one_budget_over_all_protocols_is_told_before_the_first_call(two_protocols, provider: Provider) -> None:
+    """48 calls of one protocol and 12 of the other: one sum, one question."""
+    run = two_protocols.run("--record=missing")
+    assert run.text.count("mini: ") == 1 or "60 calls" in run.text, run.text
+    assert len(provider.asked) == 60
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_one_signal_ends_everything_and_what_was_answered_is_on_disk(
+    two_protocols, provider: Provider, number: signal.Signals
+) -> None:
+    enough, seen = threading.Event(), []
+
+    def slow(asked: Asked) -> int:
+        time.sleep(0.05)
+        seen.append(asked)
+        if len(seen) >= 8:
+            enough.set()
+        return 0
+
+    provider.refuse = slow
+    command = [sys.executable, "-m", "pytest", "evals", "--record=missing", "-p", "no:cacheprovider"]
+    started = subprocess.Popen(command, cwd=two_protocols.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    assert enough.wait(60), "the recording never got going"
+    started.send_signal(number)
+    told, _ = started.communicate(timeout=60)
+    assert started.returncode == pytest.ExitCode.INTERRUPTED, told
+    asked = len(provider.asked)
+    assert asked < 40, "calls on their way were finished, no others were made"
+    provider.refuse = lambda asked: 0
+    assert two_protocols.run("--record=missing").outcomes.get("errors", 0) == 0
+    assert len(provider.asked) <= 60 + 4, "what had been answered was not asked again"
