@@ -10,6 +10,7 @@ from recuse.cassettes.coverage import Stale, Unused, fingerprint_differences, ne
 from recuse.cassettes.index import CassetteError, CellIndex, Interaction, read_index, read_requests, stamp_of
 from recuse.cassettes.record_format import Recorded
 from recuse.naming import checked_name
+from recuse.sanitize import visible
 from recuse.schema import PROVENANCES, Call, RecuseError
 
 SIDE = ".new"  # a cell is recorded anew beside its old cassette, which stays until the new one is complete
@@ -137,7 +138,7 @@ class CellCassette:
         """Raise `CassetteError` if the file is damaged: none of it is served then."""
         if self.faults:
             raise CassetteError(
-                "\n  ".join((f"cassette of cell {self.cell} is damaged", *self.faults[:5]))
+                visible("\n  ".join((f"cassette of cell {self.cell} is damaged", *self.faults[:5])))
                 + f"\n  restore {self.index.path} from version control, or record what is missing with --record=missing"
             )
 

@@ -19,6 +19,7 @@ from recuse.cassettes.response_filter import reason_to_drop
 from recuse.cassettes.salvage import DAMAGED, salvaged
 from recuse.cassettes.storage import SUPERSEDED, canonical_bytes
 from recuse.cassettes.writer import replace_file
+from recuse.sanitize import visible
 from recuse.schema import PROVENANCES, RecuseError, Request
 
 LARGEST_MB = 40.0
@@ -42,7 +43,7 @@ class Checked:
         found = (
             [f"{len(self.faults)} faults:", *(f"  {fault}" for fault in self.faults)] if self.faults else ["no faults"]
         )
-        return "\n".join([*rows, f"all: {total}", *found])
+        return visible("\n".join([*rows, f"all: {total}", *found]))
 
     @property
     def megabytes(self) -> float:

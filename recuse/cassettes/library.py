@@ -26,7 +26,8 @@ from recuse.cassettes.coverage import Coverage, MissingInteractionError, Unused,
 from recuse.cassettes.index import Interaction, LineReader, read_indexed
 from recuse.cassettes.matching import REPEAT_HEADER, JudgeRequest, RequestMatcher, canonical_body, public_url
 from recuse.cassettes.network import blocked_network, is_loopback
-from recuse.cassettes.redaction import Secrets
+from recuse.cassettes.preflight import check_no_keys, check_no_twin
+from recuse.cassettes.redaction import Secrets, clean_logging
 from recuse.cassettes.response_filter import decompressed, in_utf_8, kept_headers, reason_to_drop
 from recuse.cassettes.storage import Storage
 from recuse.naming import checked_name
@@ -54,6 +55,7 @@ class Library:
         if mode not in MODES:
             raise RecuseError(f"unknown recording mode {mode!r}; known: {', '.join(MODES)}")
         self.root, self.panel, self.mode = Path(root), checked_name(panel, "panel", "cassettes"), mode
+        check_no_twin(self.root, self.panel)
         self.secrets = Secrets(secrets)
         self.command = command or f"pytest evals/ --panel fixtures/panels/{panel}.toml --record=missing"
         self.misses: list[str] = []  # every miss, also one that a client library hid behind an error of its own
@@ -81,6 +83,8 @@ class Library:
             cassette.plan(by_cell[cell])
             self._matcher.remember(cell, cassette.calls)
             if headers is not None and cell in headers:
+                if self.mode != "replay":
+                    check_no_keys(cell, headers[cell], cassette.missing, self.secrets)
                 cassette.expect_header(headers[cell])
             if self.mode == "missing" and not cassette.anew and cassette.served_differently():
                 cassette.load(anew=True)
@@ -158,6 +162,7 @@ class Library:
         try:
             with ExitStack() as stack:
                 stack.enter_context(blocked_network(self._answered()) if self.mode == "replay" else self._recording())
+                stack.enter_context(clean_logging(self.secrets))
                 stack.enter_context(patched(self))
                 yield self
         finally:

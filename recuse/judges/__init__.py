@@ -19,6 +19,7 @@ from typing import Any, Protocol, cast
 
 from recuse.extensions import named_module
 from recuse.policy import is_policy_refusal
+from recuse.sanitize import encodable
 from recuse.schema import Judge, Prompt, RawResponse, Reply, Request, Usage
 
 WIRES = ("openai_chat", "anthropic_messages", "gemini_generate")
@@ -61,6 +62,7 @@ def _sound(reply: Reply) -> Reply:
     """The reply with what it says beside its text kept only where it is of the promised type."""
     if not isinstance(reply.text, str):
         raise TypeError("the answer is not a text")
+    reply = replace(reply, text=spelled) if (spelled := encodable(reply.text)) is not reply.text else reply
     usage = Usage(_count(reply.usage.input_tokens), _count(reply.usage.output_tokens))
     model = reply.model if isinstance(reply.model, str) else None
     return reply if usage == reply.usage and model == reply.model else replace(reply, usage=usage, model=model)
