@@ -1,7 +1,7 @@
-"""Do a model's risk levels agree with what the payments say?
+"""Do a model's levels agree with what the data say?
 
-Each model put three merchant categories on each of five levels; the reference is a unified risk score computed from a
-SYNTHETIC transactions table (merchant-risk paper, sec. 5; the real table is not public). The pick is the unit.
+Each model put items on levels; the reference holds the true value of every item (on the merchant-risk task a unified
+risk score computed from a SYNTHETIC transactions table; the real one is not public). The pick is the unit.
 """
 
 from __future__ import annotations
@@ -9,26 +9,23 @@ from __future__ import annotations
 import pytest
 
 from recuse.metrics import ground_truth
+from recuse.metrics.three_sources import three_sources
 
-pytestmark = pytest.mark.elicits(task="merchant_risk", protocol="generation")
-
-
-def test_rank_correlation(judge, ratings, empirical_risk, gate):
-    """Rank correlation of assigned level and empirical risk."""
-    assert gate("ground_truth", ground_truth.rank_correlation(ratings, empirical_risk), judge=judge)
+pytestmark = pytest.mark.asks("picks", "reference")
 
 
-def test_misassignments(ratings, empirical_risk, measure):
-    """Which categories sit one level off, which further, and does mean risk rise level by level?"""
-    measure(ground_truth.misassignments(ratings, empirical_risk))
-    measure(ground_truth.progression(ratings, empirical_risk))
+def test_rank_correlation(ratings, gate):
+    """Rank correlation of assigned level and true value."""
+    assert gate("ground_truth", ground_truth.rank_correlation(ratings))
 
 
-@pytest.mark.parametrize("condition", ["attributed", "anonymized"])
-def test_three_sources(condition, ratings, ratings_of, own, human_finals, empirical_risk, measure):
-    """Peers, people and payments: do they rank the models alike?"""
-    if not own:
-        pytest.skip("no judge of this panel is the author of a text")
-    payments = ground_truth.rank_correlation(ratings, empirical_risk)
-    found = ground_truth.three_sources(ratings_of("rubric"), human_finals, payments, own, condition=condition)
-    measure(found, condition=condition)
+def test_misassignments(ratings, measure):
+    """Which items sit one level off, which further, and does the mean value rise level by level?"""
+    measure(ground_truth.misassignments(ratings))
+    measure(ground_truth.progression(ratings))
+
+
+@pytest.mark.asks("picks", "scores", "authors", "people")
+def test_three_sources(ratings, measure):
+    """Peers, people and data: do they rank the models alike?"""
+    measure(three_sources(ratings))

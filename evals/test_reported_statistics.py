@@ -1,37 +1,30 @@
 """Do the figures a judge reports follow from its own scores?
 
-A total is the mean of five scores; a mean and an SD claimed for ten runs must be ones that ten runs can have.
+A total is the mean of the scores of its parts; a mean and an SD claimed for ten repeats must be ones that ten scores
+can have.
 """
 
 from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import reported_statistics
-
-pytestmark = pytest.mark.elicits(task="merchant_risk", protocol="rubric")
-CONDITIONS = pytest.mark.parametrize("condition", ["attributed", "anonymized"])
+from recuse.metrics import claimed_statistics, reported_statistics
 
 
-@CONDITIONS
-def test_reported_total(judge, condition, ratings, task, gate):
-    """Share of replies whose total is not the mean of the five scores beside it."""
-    found = reported_statistics.reported_total(ratings, task.criteria)
-    assert gate("reported_total", found, judge=judge, condition=condition)
+@pytest.mark.asks("scores", "numbers", "parts")
+def test_reported_total(ratings, gate):
+    """Share of replies whose total is not the mean of the scores beside it."""
+    assert gate("reported_total", reported_statistics.reported_total(ratings))
 
 
-@pytest.mark.elicits(protocol="rubric_self_reported")
-@CONDITIONS
-def test_self_reported_final(judge, condition, ratings, task, gate):
-    """Share of claimed final scores that are not the mean of the claimed criterion means."""
-    found = reported_statistics.self_reported(ratings, task.criteria, "final")
-    assert gate("self_reported_final", found, judge=judge, condition=condition)
+@pytest.mark.asks("claimed_statistics")
+def test_self_reported_final(ratings, gate):
+    """Share of claimed finals that are not the mean of the claimed means."""
+    assert gate("self_reported_final", claimed_statistics.self_reported_final(ratings))
 
 
-@pytest.mark.elicits(protocol="rubric_self_reported")
-@CONDITIONS
-def test_self_reported_sd(judge, condition, ratings, task, gate, measure):
-    """Share of claimed SDs (n - 1) that no ten whole scores can have; beside it the same for the divisor n."""
-    divisors = {ddof: reported_statistics.self_reported(ratings, task.criteria, "sd", ddof=ddof) for ddof in (0, 1)}
-    measure(divisors[0], judge=judge, condition=condition, divisor="n")
-    assert gate("self_reported_sd", divisors[1], judge=judge, condition=condition)
+@pytest.mark.asks("claimed_statistics")
+def test_self_reported_sd(ratings, gate, measure):
+    """Share of claimed SDs (n - 1) that no ten scores can have; beside it the same for the divisor n."""
+    measure(claimed_statistics.self_reported_sd(ratings, ddof=0), divisor="n")
+    assert gate("self_reported_sd", claimed_statistics.self_reported_sd(ratings))

@@ -1,7 +1,7 @@
-"""Does a judge grade alike when 5 is the best grade and when 1 is?
+"""Does a judge score alike when the highest number is the best score and when the lowest is?
 
-Every text is graded under both, with the same definitions and their numbers turned round (thesis on bias in LLM
-self-evaluation, sec. 3.2). Brought to the positive scale, by 6 - digit, both grades should agree.
+Every text is scored in both directions, with the same definitions and their numbers turned round (thesis on bias in LLM
+self-evaluation, sec. 3.2). Brought to the ascending scale, both scores should agree.
 """
 
 from __future__ import annotations
@@ -10,26 +10,25 @@ import pytest
 
 from recuse.metrics import scale_framing
 
-pytestmark = pytest.mark.elicits(task="headlines", protocol="grading")
+pytestmark = pytest.mark.asks("scores", "numbers", "direction")
 
 
-def test_direction(judge, ratings, gate):
-    """Does the digit follow the meaning of the scale, or is it the same one whichever end is best?"""
-    assert gate("direction", scale_framing.direction_insensitivity(ratings), judge=judge)
+def test_direction(ratings, gate):
+    """Does the number follow the meaning of the scale, or is it the same one whichever end is best?"""
+    assert gate("direction", scale_framing.direction_insensitivity(ratings))
 
 
-def test_shift(judge, ratings, gate):
-    """How much milder it is where low digits are good."""
-    assert gate("framing_shift", scale_framing.shift(ratings), judge=judge)
+def test_shift(ratings, gate):
+    """How much milder it is where low numbers are good."""
+    assert gate("framing_shift", scale_framing.shift(ratings))
 
 
-def test_shift_by_author(judge, ratings, measure):
+def test_shift_by_author(ratings, measure):
     """The same, author by author."""
-    measure(scale_framing.shift_by_target(ratings), judge=judge)
+    measure(scale_framing.shift_by_target(ratings))
 
 
-def test_self_preference_change(author, ratings, own, measure):
+@pytest.mark.asks("peers", "authors", "common_items")
+def test_self_preference_change(ratings, measure):
     """Does its preference for its own text change with the direction of the scale?"""
-    for against in ("received", "given", "controlled"):
-        found = scale_framing.self_preference_change(ratings, own, against=against)
-        measure(found, judge=author, against=against)
+    measure(scale_framing.self_preference_change(ratings))

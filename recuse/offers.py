@@ -10,11 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from recuse.ratings.factors import LEVELS
 from recuse.schema import RecuseError
 
-__all__ = ["KINDS", "NEEDS", "Design", "Need", "check_needs", "kind_of", "missing", "offered", "unlock"]
+if TYPE_CHECKING:
+    from recuse.ratings import Ratings
+
+__all__ = [
+    "KINDS", "NEEDS", "Design", "Need", "check_needs", "design_of", "has_lengths", "has_neutral_texts", "kind_of",
+    "missing", "offered", "unlock",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +60,14 @@ NEEDS: dict[str, Need] = {
     "three_judges": Need("three judges or more", "add a third judge"),
     "authors": Need("a judge that wrote one of the texts", "name the target a judge wrote (author = ...)"),
     "items": Need("several items per target", "add items: one text per target says nothing about the next text"),
+    "common_items": Need(
+        "items with texts by several targets",
+        "give items a text by each target: what every target has to itself cannot be compared with another's",
+    ),
+    "neutral_texts": Need(
+        "texts that neither of two judges wrote", "add a judge or a target: what neither of two judges wrote is needed"
+    ),
+    "lengths": Need("texts with their number of words", "give the texts, or how many words each has"),
     "parts": Need("scores of parts beside a total", "score the parts of the total one by one"),
     "people": Need("ratings by people", "add ratings by people (task.toml, [people])"),
     "reference": Need("true values", "add the true value of each item (task.toml, [reference])"),
@@ -70,11 +85,37 @@ class Design:
     repeats: int
     levels: Mapping[str, Sequence[str]]  # factor, as the ratings table calls it -> its levels
     authors: bool = False
+    lengths: bool = False
     parts: bool = False
     people: bool = False
     reference: bool = False
     numbers: bool = True
+    common_items: bool = False  # whether some item has texts by several targets
+    neutral_texts: bool = False  # whether an author and a peer meet on a text that neither wrote (`has_neutral_texts`)
     beside: frozenset[str] = field(default_factory=frozenset)  # kinds that other protocols of the task offer
+
+
+def design_of(ratings: Ratings, kind: str = "scores") -> Design:
+    """The design that ratings turned out to have: what can be asked of a table, wherever it comes from.
+
+    `kind` is what its rows are. Whether scores can be averaged is asked of all headline criteria.
+    """
+    table = ratings.table[ratings.table["kind"] == "judge"]
+    texts = table[["item", "target"]].drop_duplicates()
+    judgement = ["rater", "item", "target", "criterion", *ratings.factors]
+    return Design(
+        kind=kind,
+        judges=len(ratings.judges),
+        texts_per_target=int(texts["target"].value_counts().max()) if len(texts) else 0,
+        repeats=int(table.groupby(judgement, sort=False, observed=True).size().max()) if len(table) else 0,
+        levels={factor: ratings.levels(factor) for factor in ratings.factors},
+        authors=any(target in ratings.targets for target in ratings.own().values()),
+        parts=bool(ratings.parts),
+        people=bool(ratings.persons) or ratings.people is not None,
+        reference=ratings.reference is not None,
+        numbers=all(ratings.scales[name].counts for name in ratings.headline),
+        beside=frozenset(name for name in KINDS if name != kind and ratings.beside(name) is not None),
+    )
 
 
 def offered(design: Design) -> frozenset[str]:
@@ -86,6 +127,9 @@ def offered(design: Design) -> frozenset[str]:
         "three_judges": design.judges > 2,
         "authors": design.authors,
         "items": design.texts_per_target > 1,
+        "common_items": design.common_items,
+        "neutral_texts": design.neutral_texts,
+        "lengths": design.lengths,
         "parts": design.parts,
         "people": design.people,
         "reference": design.reference,
@@ -93,6 +137,18 @@ def offered(design: Design) -> frozenset[str]:
         **{factor: len(design.levels.get(factor, ())) > 1 for factor in LEVELS},
     }
     return frozenset(name for name, there in facts.items() if there) | design.beside
+
+
+def has_neutral_texts(judges: Iterable[str], targets: Iterable[str], authors: Mapping[str, str]) -> bool:
+    """Whether some judge that wrote a target shares with a peer a target that neither of the two wrote."""
+    judges, targets = list(judges), set(targets)
+    pairs = ((judge, peer) for judge in judges if authors.get(judge) in targets for peer in judges if peer != judge)
+    return any(targets - {authors[judge], authors.get(peer)} for judge, peer in pairs)
+
+
+def has_lengths(facts: Iterable[str]) -> bool:
+    """Whether what is told of an item says how long its text is, or both its texts."""
+    return "words" in facts or {"words_a", "words_b"} <= set(facts)
 
 
 def check_needs(needs: Iterable[str], place: str, known: Iterable[str] = ()) -> None:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from recuse.elicit import Plan
-from recuse.protocols import ElicitationProtocol, called, facts, protocol
+from recuse.protocols import ElicitationProtocol, called, protocol
+from recuse.protocols.facts import facts_of
 from recuse.ratings import Ratings
 from recuse.ratings.scale import Scale
 from recuse.references import SUMMARY, people_of, reference_of
@@ -59,9 +60,9 @@ def texts_of(plan: Plan) -> pd.DataFrame:
     """One row per item and target that was asked about: columns item, target, and what the protocol tells of each."""
     import pandas as pd
 
-    tell: Callable[..., Mapping[str, Any]] = getattr(protocol(plan.protocol), "facts", facts.facts)
+    how = protocol(plan.protocol)
     asked = {(item.id, item.target): item for item in plan.items.values()}
-    rows = [{**tell(plan.task, item), "item": item.id, "target": item.target} for item in asked.values()]
+    rows = [{**facts_of(how, plan.task, item), "item": item.id, "target": item.target} for item in asked.values()]
     return pd.DataFrame(rows)
 
 

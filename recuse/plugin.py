@@ -71,6 +71,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption("--recuse-update-baseline", action="store_true", help="write reports/baseline.json from this run")
     parser.addini("recuse_panels", "panels examined when --panel is not given", type="args", default=[])
+    parser.addini("recuse_drawings", "modules of your own that draw questions, by dotted name", type="args", default=[])
     parser.addini("recuse_gates", "file with limits and accepted faults", default="evals/gates.toml")
 
 
@@ -444,6 +445,7 @@ class _Gathering:
             self.run.replayed.update(suite.replayed())
             if _not_asked in config.stash:
                 self.run.not_asked.update(config.stash[_not_asked])
+            self.run.drawings = config.getini("recuse_drawings")
             self.run.finish(
                 suite,
                 complete=_everything_was_asked(session, suite),

@@ -34,8 +34,8 @@ def people_of(task: Task) -> pd.DataFrame | None:
     table = _csv(task, task.data["people"]["file"])
     if not set(SUMMARY) <= set(table.columns) and "rater" not in table:
         raise RecuseError(
-            f"{task.folder / task.data['people']['file']}: ratings by people have the columns rater, item, and score or "
-            f"response, means of people {', '.join(SUMMARY)}; there is {', '.join(table.columns)}"
+            f"{task.folder / task.data['people']['file']}: ratings by people have the columns rater, item, and score "
+            f"or response, means of people {', '.join(SUMMARY)}; there is {', '.join(table.columns)}"
         )
     return table
 
@@ -63,8 +63,15 @@ def _event_rates(task: Task, file: str) -> pd.DataFrame:
 
     path = task.folder / file
     settings = tomllib.loads(path.read_text(encoding="utf-8"))
-    rates = risk_score(read_transactions(task.folder / settings["table"]), settings["indicators"])
-    return rates.rename(columns={rates.columns[0]: "item", "risk": "value"})
+    if missing := [name for name in ("table", "category", "indicators") if name not in settings]:
+        raise RecuseError(
+            f"{path}: lacks {', '.join(missing)}; event rates need a table, its column of categories, and indicators"
+        )
+    category, indicators = settings["category"], settings["indicators"]
+    flags = list(dict.fromkeys(flag for entry in indicators.values() for flag in entry["any_of"]))
+    payments = read_transactions(task.folder / settings["table"], category, flags)
+    rates = risk_score(payments, indicators, category=category)
+    return rates.rename(columns={category: "item", "risk": "value"})
 
 
 def _csv(task: Task, file: str) -> pd.DataFrame:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from recuse.schema import RecuseError
+
 if TYPE_CHECKING:
     from recuse.suite import Suite
 
@@ -28,6 +30,7 @@ class Run:
     complete: bool = False
     measures: dict[str, dict[str, Any]] = field(default_factory=dict)  # name -> its description
     not_asked: dict[str, list[dict[str, Any]]] = field(default_factory=dict)  # test -> whom it could not be asked of
+    drawings: Sequence[str] = ()  # a team's own drawings of questions, by dotted module name
     nobody_asked: bool = False  # some eval found no panel that offers what it needs
 
     def add(self, properties: Sequence[tuple[str, Any]]) -> None:
@@ -62,13 +65,25 @@ class Run:
         self.results["baseline"] = self._compare(suite, path, strict=baseline is not None)
         self.results |= {"outcome": self._outcome(), "objections": sorted(self.objections)}
         self.results["headline"] = report.headline(self.results)
-        report.write(self.results, suite.root / "reports", template_folders=[suite.root / "reports" / "templates"])
+        self._write(suite.root / "reports")
+
+    def _write(self, folder: Path) -> None:
+        """Write the report. A template of the team that does not render is a fault of the run; the report does without."""
+        from recuse import report
+
+        try:
+            report.write(self.results, folder, template_folders=[folder / "templates"], drawings=self.drawings)
+        except RecuseError as error:
+            self.objections.append(str(error))
+            self.results |= {"outcome": self._outcome(), "objections": sorted(self.objections)}
+            self.results["headline"] = report.headline(self.results)
+            report.write(self.results, folder)
 
     def terminal(self, width: int, color: bool) -> str:
         from recuse import report
 
         written = Path("reports") / "index.html"
-        parts = [report.terminal(self.results, width, color, written)] if self.results else []
+        parts = [report.terminal(self.results, width, color, written, self.drawings)] if self.results else []
         unused = self.results.get("cassettes", {}).get("unused_lines", [])
         parts += [f"recuse: recorded but not used: {line}" for line in unused[:UNUSED_SHOWN]]
         if len(unused) > UNUSED_SHOWN:
@@ -112,6 +127,8 @@ class Run:
             "panels": [_panel(suite, name) for name in suite.panels],
             "questions": self._questions(),
             "measures": dict(sorted(self.measures.items())),
+            "factors": _factors(),
+            "tasks": _tasks(suite),
             "not_asked": self._not_asked(),
             "verdicts": self.verdicts,
             "recommendations": recommendations(self.verdicts),
@@ -159,6 +176,29 @@ class Run:
         total = {name: sum(c[name] for c in by_panel.values()) for name in ("files", "interactions", "used", "unused")}
         lines = [line for _, part in sorted(self.replayed.items()) for line in part["unused_lines"]]
         return {**total, "by_panel": by_panel, "unused_lines": lines}
+
+
+def _factors() -> list[dict[str, Any]]:
+    """Known factors and their levels in words, in their order: how the report speaks of them."""
+    from recuse.ratings.factors import LEVELS, level_words
+
+    return [
+        {"name": factor, "levels": [{"name": level, "words": level_words(factor, level)} for level in levels]}
+        for factor, levels in LEVELS.items()
+    ]
+
+
+def _tasks(suite: Suite) -> list[dict[str, Any]]:
+    """Tasks with their criteria, those that stand for a judgement as a whole first."""
+    from recuse.protocols import protocol
+
+    named: dict[str, dict[str, None]] = {}
+    for panel in suite.panels.values():
+        for name, table in panel.tasks.items():
+            task, criteria = suite.task(name), named.setdefault(name, {})
+            for how in map(protocol, table.protocols):
+                criteria |= dict.fromkeys(how.headline(task) if hasattr(how, "headline") else ())
+    return [{"name": n, "criteria": list(found | dict.fromkeys(suite.task(n).criteria))} for n, found in named.items()]
 
 
 def _panel(suite: Suite, name: str) -> Mapping[str, Any]:

@@ -21,6 +21,7 @@ from recuse.panel_ratings import panel_ratings
 from recuse.panels import Panel, load_panel
 from recuse.protocols import called
 from recuse.protocols import protocol as known_protocol
+from recuse.protocols.facts import facts_of
 from recuse.schema import RecuseError
 from recuse.shared_replay import SharedReplay, content_hash
 from recuse.tasks import Task, load_task
@@ -182,9 +183,12 @@ class Suite:
         panel, task, how = self.panels[asked.panel], self.task_of(asked), known_protocol(asked.protocol)
         table = panel.task(asked.task)
         judges = panel.judges_of(asked.task)
+        items = how.items(task, next(iter(judges.values()))) if judges else ()
         texts: dict[str, int] = {}
-        for item in how.items(task, next(iter(judges.values()))) if judges else ():
+        sharing: dict[str, set[str]] = {}
+        for item in items:
             texts[item.target] = texts.get(item.target, 0) + 1
+            sharing.setdefault(item.id, set()).add(item.target)
         varied = elicit.levels_asked(how, asked.protocol, table.factors.get(asked.protocol, {}))
         wrote = panel.own(list(task.targets))
         return offers.Design(
@@ -194,6 +198,9 @@ class Suite:
             repeats=table.repeats.get(asked.protocol) or how.REPEATS,
             levels={called(how, factor): levels for factor, levels in varied.items()},
             authors=any(judge in wrote and (not self.shown or judge in self.shown) for judge in judges),
+            common_items=any(len(targets) > 1 for targets in sharing.values()),
+            neutral_texts=offers.has_neutral_texts(judges, texts, wrote),
+            lengths=bool(items) and offers.has_lengths(facts_of(how, task, items[0])),
             parts=bool(getattr(how, "parts", lambda task: ())(task)),
             people="people" in task.data,
             reference="reference" in task.data,

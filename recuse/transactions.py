@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,29 +15,37 @@ from recuse.schema import RecuseError
 if TYPE_CHECKING:
     import pandas as pd
 
-REQUIRED = ("mcc", "year", "amount")
-"""Columns every transactions table has; all its other columns are yes/no flags."""
+AMOUNT = "amount"
+"""The column with the money of each payment, in currency units."""
 
-PACKED = ("mcc", "year", "amount_cents", "flags", "about")
-"""Arrays of the packed form: three numbers per row, flag k of `about`'s list in bit k of `flags`."""
+PACKED = ("amount_cents", "flags", "about")
+"""Arrays of every packed table: an amount per row, flag k of `about`'s list in bit k of `flags`. Others are columns."""
 
 
 class TableError(RecuseError):
     """A transactions table cannot be read; the message names file, place and remedy."""
 
 
-def read_transactions(path: Path) -> pd.DataFrame:
-    """The table with columns mcc (int), year (int), amount (float, currency units) and one bool column per flag.
+def read_transactions(path: Path, category: str, flags: Sequence[str]) -> pd.DataFrame:
+    """The table with the column `category`, amount (float, currency units) and a bool column for each of `flags`; other
+    columns are kept as they are.
 
     Two forms: `.npz`, packed as `PACKED` says (amounts in cents), and `.csv` / `.csv.gz` with the columns as named
     above and flags written 0 or 1. `DataFrame.attrs["about"]` holds what the packed form says of itself (provenance,
     seed), and is empty for CSV. Raises `TableError` for a missing, damaged or incomplete file, for an amount that is
     negative or not a number, and for a flag that is neither 0 nor 1.
     """
+    import pandas as pd
+
     if not path.is_file():
         raise TableError(f"{path}: no such file; a task with ground truth keeps its transactions table there")
     table = _packed(path) if path.suffix == ".npz" else _plain(path)
-    bad = np.flatnonzero(~(np.isfinite(table["amount"]) & (table["amount"] >= 0)))
+    if missing := [name for name in (category, AMOUNT, *flags) if name not in table.columns]:
+        raise TableError(f"{path}: lacks the column(s) {', '.join(missing)}; it has {', '.join(table.columns)}")
+    table[AMOUNT] = pd.to_numeric(table[AMOUNT], errors="coerce")
+    for flag in flags:
+        table[flag] = _yes_or_no(table[flag], path)
+    bad = np.flatnonzero(~(np.isfinite(table[AMOUNT]) & (table[AMOUNT] >= 0)))
     if bad.size:
         raise TableError(
             f"{path}: amounts must be numbers from 0, but row {bad[0]} has {table['amount'].iloc[bad[0]]} "
@@ -55,15 +64,15 @@ def _packed(path: Path) -> pd.DataFrame:
         raise TableError(f"{path}: not a readable .npz file ({error}); build it again") from None
     if missing := [name for name in PACKED if name not in arrays]:
         raise TableError(f"{path}: lacks {', '.join(missing)}; a packed table holds {', '.join(PACKED)}")
-    rows = {name: len(arrays[name]) for name in PACKED[:-1]}
+    rows = {name: len(array) for name, array in arrays.items() if name != "about"}
     if len(set(rows.values())) > 1:
         raise TableError(f"{path}: arrays differ in length ({rows}); build the file again")
     about = json.loads(str(arrays["about"]))
     columns: dict[str, Any] = {
-        "mcc": arrays["mcc"].astype(np.int64),
-        "year": arrays["year"].astype(np.int64),
-        "amount": arrays["amount_cents"] / 100.0,
-    }
+        name: array.astype(np.int64) if array.dtype.kind in "iu" else array
+        for name, array in arrays.items() if name not in PACKED
+    }  # fmt: skip
+    columns[AMOUNT] = arrays["amount_cents"] / 100.0
     columns |= {flag: (arrays["flags"] >> bit & 1).astype(bool) for bit, flag in enumerate(about["flags"])}
     table = pd.DataFrame(columns)
     table.attrs["about"] = about
@@ -77,13 +86,12 @@ def _plain(path: Path) -> pd.DataFrame:
         table = pd.read_csv(path)
     except (ValueError, OSError) as error:  # pandas' parser errors are ValueErrors
         raise TableError(f"{path}: not a readable CSV file ({error})") from None
-    if missing := [name for name in REQUIRED if name not in table.columns]:
-        raise TableError(f"{path}: lacks the column(s) {', '.join(missing)}; it has {', '.join(table.columns)}")
-    table["amount"] = pd.to_numeric(table["amount"], errors="coerce")
-    for flag in table.columns.difference(list(REQUIRED)):
-        if not table[flag].isin([0, 1]).all():
-            row = int(np.flatnonzero(~table[flag].isin([0, 1]))[0])
-            raise TableError(f"{path}: flag {flag} must be 0 or 1, but row {row} has {table[flag].iloc[row]!r}")
-        table[flag] = table[flag].astype(bool)
     table.attrs["about"] = {}
     return table
+
+
+def _yes_or_no(column: pd.Series[Any], path: Path) -> pd.Series[bool]:
+    if not column.isin([0, 1]).all():
+        row = int(np.flatnonzero(~column.isin([0, 1]))[0])
+        raise TableError(f"{path}: flag {column.name} must be 0 or 1, but row {row} has {column.iloc[row]!r}")
+    return column.astype(bool)

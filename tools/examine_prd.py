@@ -14,8 +14,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from recuse.metrics import position, win_rates
-from recuse.schema import Estimates, check_ratings
+from recuse.metrics import calibration, position, win_rates
+from recuse.ratings import Ratings
+from recuse.ratings.choices_table import read_choices
+from recuse.schema import Estimates
 
 RESPONSES = {1: "first", 2: "second", 3: "tie"}
 DUPLICATED = ("answer-gpt35-", "answer-gpt4-")  # two files that were stored twice under other names
@@ -24,38 +26,28 @@ DUPLICATED = ("answer-gpt35-", "answer-gpt4-")  # two files that were stored twi
 def main() -> None:
     if len(sys.argv) != 2:
         raise SystemExit("usage: python -m tools.examine_prd prd_vicuna80_long.csv.gz")
-    ratings, items = read(Path(sys.argv[1]))
-    own = own_of(ratings, items)
-    print(f"{len(ratings)} verdicts, {len(items)} pairs")
-    for found in (position.order_consistency, position.first_pick_share):
-        show(found(ratings, items))
-    show(win_rates.own_win_rate(ratings, items, own))
-    show(win_rates.excess(ratings, items, own))
-    show(win_rates.controlled_excess(ratings, items, own))
+    ratings = read(Path(sys.argv[1]))
+    print(f"{len(ratings.table)} verdicts, {ratings.table['item'].nunique()} pairs")
+    for measure in (
+        position.order_consistency, position.first_pick_share, win_rates.own_win_rate, win_rates.excess,
+        win_rates.controlled_excess, calibration.agreement,
+    ):  # fmt: skip
+        show(measure(ratings))
 
 
-def read(path: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The checked ratings table (factor: order) and the items frame. A pair names its authors in alphabetical order."""
+def read(path: Path) -> Ratings:
+    """The file's verdicts as ratings: every column under the name that a table of choices has for it."""
     table = pd.read_csv(path)
     table = table[~table["file"].str.startswith(DUPLICATED)]
-    a, b = (table[["first", "second"]].agg(which, axis=1) for which in ("min", "max"))
     person = table["reviewer"].eq("human")
-    item = a + "-" + b + "-" + table["question"].astype(str)
-    ratings = pd.DataFrame({
-        "task": "prd", "protocol": "pairwise",
-        "judge": table["reviewer"].where(~person, "human:" + table["rep"].astype(str)),
-        "item": item, "target": a, "criterion": "winner", "repeat": (table["rep"] - 1).where(~person, 0),
-        "score": float("nan"), "response": table["score"].map(RESPONSES), "status": "ok", "request": table["file"],
-        "order": table["first"].eq(a).map({True: "ab", False: "ba"}),
-    })  # fmt: skip
-    items = pd.DataFrame({"item": item, "story": table["question"].astype(str), "a": a, "b": b}).drop_duplicates()
-    return check_ratings(ratings.reset_index(drop=True), ("order",)), items.reset_index(drop=True)
-
-
-def own_of(ratings: pd.DataFrame, items: pd.DataFrame) -> dict[str, str]:
-    """Judges that are also authors."""
-    authors = {*items["a"], *items["b"]}
-    return {judge: judge for judge in ratings["judge"].drop_duplicates() if judge in authors}
+    named = table.rename(columns={"question": "item"}).assign(
+        rater=table["reviewer"].where(~person, "human:" + table["rep"].astype(str)),
+        kind=person.map({True: "person", False: "judge"}),
+        repeat=(table["rep"] - 1).where(~person, 0),
+        response=table["score"].map(RESPONSES),
+    )
+    columns = ["rater", "kind", "item", "first", "second", "repeat", "response"]
+    return read_choices(named[columns], clusters="questions")
 
 
 def show(family: Estimates) -> None:

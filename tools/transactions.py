@@ -225,8 +225,8 @@ def packed(arrays: Mapping[str, Any]) -> bytes:
 
 
 def report(path: Path, truth: Mapping[str, Any], codes: np.ndarray, picks: list[Picks], rank: np.ndarray) -> None:
-    table = read_transactions(path)
-    scores = risk_score(table, truth["indicators"])
+    table = read_transactions(path, "mcc", FLAGS)
+    scores = risk_score(table, truth["indicators"], category="mcc")
     risk = scores["risk"].to_numpy()
     kept, steps = int((np.argsort(np.argsort(risk)) == rank).sum()), np.sort(risk)[1:] / np.sort(risk)[:-1]
     print(f"{path.name}: {len(table):,} synthetic payments, {path.stat().st_size:,} bytes")

@@ -8,6 +8,7 @@ belongs to (`x-recuse-cell`), because two cells may well ask word for word the s
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -83,21 +84,41 @@ def canonical_json(value: Any) -> bytes:
     Raises `RecuseError` for what JSON cannot hold: NaN, infinities, keys that are not text, other types.
     """
     try:
-        text = json.dumps(_whole(value), sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        plain = _whole(value)
+    except TypeError as error:
+        raise _not_plain(error) from None
+    return _spelled(plain)
+
+
+def _spelled(value: Any) -> bytes:
+    try:
+        text = json.dumps(value, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     except (TypeError, ValueError) as error:
-        raise RecuseError(
-            f"a request body must be plain JSON (text, finite numbers, lists, mappings): {error}"
-        ) from None
+        raise _not_plain(error) from None
     return text.encode("utf-8", "backslashreplace")  # a lone surrogate becomes its JSON escape
+
+
+def _not_plain(error: Exception) -> RecuseError:
+    return RecuseError(f"a request body must be plain JSON (text, finite numbers, lists, mappings): {error}")
+
+
+def _number(text: str) -> float | int:
+    """A JSON number with a fraction or exponent; a whole one is the same as without them."""
+    number = float(text)
+    return int(number) if number.is_integer() and abs(number) < 2**53 else number
 
 
 def canonical_body(body: bytes) -> bytes:
     """The body in canonical JSON with secret members blanked; unchanged where it is not JSON."""
     try:
-        value = json.loads(body)
+        value = json.loads(body, parse_float=_number)
     except (ValueError, RecursionError):
         return body
-    return canonical_json(_blank(value))
+    return _spelled(_blank(value) if _MAY_HOLD_SECRETS.search(body) else value)
+
+
+_MAY_HOLD_SECRETS = re.compile(rb"|".join(re.escape(name.encode()) for name in sorted(SECRET_MEMBERS)) + rb"|\\", re.I)
+"""A body in which this is not found has no secret member: no name, and no escape that could spell one."""
 
 
 @lru_cache(maxsize=4096)

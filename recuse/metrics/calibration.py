@@ -1,4 +1,4 @@
-"""Calibrated verdicts: the same pairs scored in other ways, and whether that brings a judge closer to the others.
+"""Calibrated verdicts: the same pairs decided in other ways, and whether that brings a judge closer to the others.
 
 Two remedies for position bias (thesis on bias in LLM self-evaluation, sec. 2.1.1, after Wang et al. 2023,
 arXiv:2305.17926), as alternative scorings of the same pairs:
@@ -8,88 +8,162 @@ arXiv:2305.17926), as alternative scorings of the same pairs:
     evidence            multiple evidence calibration: the judge writes evidence first; its runs averaged, one order
     evidence_balanced   both
 
-The verdict is whoever has the larger average credit, a tie where both have the same.
+The verdict is whoever has the larger average credit, a tie where both have the same. All measures take ratings of
+choices (`recuse.ratings.pairwise`), and those after evidence beside them; `authors` say who wrote what.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from recuse.metrics.duels import ORDERS, judges_of, people, verdicts_of
 from recuse.metrics.estimates import estimated, number, undefined
-from recuse.metrics.grids import Own
+from recuse.metrics.measure import measure
+from recuse.ratings import Ratings
+from recuse.ratings.pairwise import PAIRED, repeated_over, verdicts_of
+from recuse.ratings.table import PERSON
 from recuse.schema import Estimate, Estimates
-from recuse.statistics.clusters import BOUNDED, bounded_mean
+from recuse.statistics.clusters import BOUNDED, OverClusters, bounded_mean, clustered_mean
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["SCORINGS", "agreement", "credits_of", "gain", "scored", "verdict"]
+__all__ = ["SCORINGS", "agreement", "gain", "position_calibration", "verdict"]
 
-Floats = NDArray[np.float64]
+PLAIN = ("single", "balanced")
+SCORINGS = (*PLAIN, "evidence", "evidence_balanced")
+ORDERS = ("ab", "ba")
+CALIBRATION = "position_calibration"
+PAIRED_DIFFERENCES = "mean of paired differences, cluster-robust t over clusters"
+NO_EVIDENCE = "no usable verdict after evidence"
 
-SCORINGS = ("single", "balanced", "evidence", "evidence_balanced")
-NO_EVIDENCE = "no ratings of an evidence protocol were given"
 
-
-def agreement(
-    ratings: pd.DataFrame, items: pd.DataFrame, *, evidence: pd.DataFrame | None = None, own: Own | None = None
-) -> Estimates:
+@measure(
+    "verdict_agreement", "agreement with the others' verdict", unit="share",
+    reading="How often a judge's verdict is that of people, or of its peers, asked in one order or both.",
+)  # fmt: skip
+def agreement(ratings: Ratings, evidence: Ratings | None = None) -> Estimates:
     """Mean agreement with the reference verdict, by (judge, scoring): 1 for the same verdict, 1/2 where exactly one of
     the two is a tie, 0 for contrary winners.
 
     The reference is people's mean verdict where people judged the pair, else that of the judge's peers over both
-    orders; peers that wrote one of the two texts (by `own`) are left out. All scorings of a judge are compared on the
-    same pairs. Detail: `ties`, the share of verdicts the scoring leaves undecided; `of_decided`, the share of right
-    ones where scoring and reference both name a winner; and how many pairs people judged.
+    orders; peers that wrote one of the two texts are left out. All scorings of a judge are compared on the same pairs:
+    with `evidence`, choices of the same judges after written evidence, those that were asked for it. Detail: `ties`,
+    the share of verdicts the scoring leaves undecided; `of_decided`, the share of right ones where scoring and
+    reference both name a winner; and how many pairs people judged.
 
     Calling contrary verdicts a tie cannot move the agreement by much, since a tie is worth as much as a coin's toss.
-    What balance buys shows in `of_decided`, what it costs in `ties`."""
-    table = scored(ratings, items, evidence=evidence, own=own)
+    What balance buys shows in `of_decided`, what it costs in `ties`.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"judge": ["x", "x", "y", "y"], "item": "1", "order": ["ab", "ba"] * 2,
+    ...                       "response": ["first", "first", "first", "second"]})
+    >>> found = agreement(Ratings.of(frame, texts=pd.DataFrame({"item": ["1"], "a": "s", "b": "t"})))
+    >>> found.of(judge="x", scoring="single").value, found.of(judge="x", scoring="balanced").value
+    (0.5, 0.5)
+    """
+    scorings = PLAIN if evidence is None else SCORINGS
     found: dict[tuple[str, ...], Estimate] = {}
-    for judge in judges_of(ratings):
-        mine = _comparable(table[table["judge"] == judge])
-        for scoring in SCORINGS:
-            found[(judge, scoring)] = _agreement(mine, scoring)
-    return Estimates(("judge", "scoring"), found)
+    for names, judge, mine, over in _each_judge(ratings, evidence):
+        for scoring in scorings:
+            found[(judge, scoring, *names)] = _agreement(mine, scoring, over)
+    return Estimates(("judge", "scoring", *ratings.within(*PAIRED)), found)
 
 
-def gain(
-    ratings: pd.DataFrame, items: pd.DataFrame, *, evidence: pd.DataFrame | None = None, own: Own | None = None
-) -> Estimates:
-    """Agreement with the scoring minus agreement with the single order, paired, by (judge, scoring) for the other
-    three. Above 0: the remedy helps."""
-    table = scored(ratings, items, evidence=evidence, own=own)
+@measure(
+    "calibration_gain", "gain by asking in both orders", unit="share", signed=True,
+    reading="By how much asking in both orders, or for evidence first, brings a judge closer to the others.",
+)  # fmt: skip
+def gain(ratings: Ratings, evidence: Ratings | None = None) -> Estimates:
+    """Agreement with the scoring minus agreement with the single order, paired, by (judge, scoring) for the scorings
+    other than "single". Above 0: the remedy helps. See `agreement`.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"judge": ["x", "x", "y", "y"], "item": "1", "order": ["ab", "ba"] * 2,
+    ...                       "response": ["first", "first", "first", "second"]})
+    >>> found = gain(Ratings.of(frame, texts=pd.DataFrame({"item": ["1"], "a": "s", "b": "t"})))
+    >>> found.of(judge="x", scoring="balanced").value
+    0.0
+    """
+    scorings = PLAIN if evidence is None else SCORINGS
     found: dict[tuple[str, ...], Estimate] = {}
-    for judge in judges_of(ratings):
-        mine = _comparable(table[table["judge"] == judge])
-        for scoring in SCORINGS[1:]:
+    for names, judge, mine, over in _each_judge(ratings, evidence):
+        for scoring in scorings[1:]:
             differences = mine[f"agree_{scoring}"] - mine["agree_single"]
-            found[(judge, scoring)] = _mean("calibration_gain", mine, differences, (-1.0, 1.0), _why(mine, scoring))
-    return Estimates(("judge", "scoring"), found)
+            why = _why(mine, scoring)
+            found[(judge, scoring, *names)] = _mean("calibration_gain", mine, differences, (-1.0, 1.0), why, over)
+    return Estimates(("judge", "scoring", *ratings.within(*PAIRED)), found)
 
 
-def scored(
-    ratings: pd.DataFrame, items: pd.DataFrame, *, evidence: pd.DataFrame | None = None, own: Own | None = None
-) -> pd.DataFrame:
+@measure(
+    "own_win_excess_change", "own wins, after less before", unit="share", signed=True,
+    reading="How a judge's wins of its own text beyond neutral peers change when both orders are asked.",
+)  # fmt: skip
+def position_calibration(ratings: Ratings) -> Estimates:
+    """Change of a judge's own-text excess when both orders are asked instead of "ab" alone, by (judge, mitigation), the
+    latter always "position_calibration"; `before` and `after` in detail, interval over clusters.
+
+    Excess per pair: own text's credit by the judge minus its mean credit by peers that wrote neither text, all scored
+    in the same way. Verdicts under several labels and repeats are averaged first. Undefined where no neutral peer
+    judged a pair with its own text in both orders.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"judge": ["x", "x", "y", "y"], "item": "1", "order": ["ab", "ba"] * 2,
+    ...                       "response": ["first", "first", "tie", "tie"]})
+    >>> texts = pd.DataFrame({"item": ["1"], "a": "x", "b": "z"})
+    >>> found = position_calibration(Ratings.of(frame, texts=texts, authors={"x": "x"}))
+    >>> found.of(judge="x", mitigation="position_calibration").value
+    -0.5
+    """
+    found: dict[tuple[str, ...], Estimate] = {}
+    for names, part in ratings.each(*PAIRED):
+        table = _credits(part)
+        table = table[table["kind"] != PERSON]
+        table = table.assign(before=table["ab"], after=verdict((table["ab"] + table["ba"]) / 2))
+        for judge, text in part.own().items():
+            found[(judge, CALIBRATION, *names)] = _calibrated(table, judge, text, part.authors, repeated_over(part))
+    return Estimates(("judge", "mitigation", *ratings.within(*PAIRED)), found)
+
+
+def verdict(credit: pd.Series[float]) -> pd.Series[float]:
+    """Average credit to verdict: more than half wins."""
+    sign: pd.Series[float] = (credit - 0.5).round(12).map(np.sign)
+    return (sign + 1) / 2
+
+
+# --------------------------------------------------------------------------- verdicts beside their reference
+
+
+def _each_judge(
+    ratings: Ratings, evidence: Ratings | None
+) -> Iterator[tuple[tuple[str, ...], str, pd.DataFrame, dict[str, Any]]]:
+    """(levels, judge, its comparable pairs, what repetitions are over) for every judge."""
+    for names, part in ratings.each(*PAIRED):
+        levels = dict(zip(ratings.within(*PAIRED), names, strict=True))
+        beside = evidence and evidence.where(**{k: v for k, v in levels.items() if k in evidence.factors})
+        table = _compared_pairs(part, beside)
+        for judge in part.judges:
+            yield names, judge, _comparable(table[table["rater"] == judge]), repeated_over(part)
+
+
+def _compared_pairs(part: Ratings, evidence: Ratings | None) -> pd.DataFrame:
     """One row per judge and item with the `reference` (1 a, 0 b, 1/2 tie; `by_people` says whose), and per scoring how
     it compares: `agree_`, `ties_`, `decided_` (it and the reference both name a winner) and `right_` (the same one),
     averaged over its verdicts. NaN where something is missing."""
-    plain = credits_of(verdicts_of(ratings, items))
-    ev = None if evidence is None else credits_of(verdicts_of(evidence, items))
-    judges = judges_of(ratings)
-    table = plain[~people(plain["judge"])].merge(
-        _references(plain, judges, own or {}), on=["judge", "item"], how="left"
-    )
-    if ev is not None:
-        table = table.merge(ev, on=["judge", "item", "story", "a", "b"], how="left", suffixes=("", "_evidence"))
+    plain, after = _credits(part), None if evidence is None else _credits(evidence)
+    if after is not None:  # evidence is dear: often only some of the pairs were asked for it
+        plain = plain[plain["item"].isin(after["item"])]
+    references = _references(plain, part.judges, part.authors)
+    table = plain[plain["kind"] != PERSON].merge(references, on=["rater", "item"], how="left")
+    if after is not None:
+        table = table.merge(
+            after[["rater", "item", *ORDERS]], on=["rater", "item"], how="left", suffixes=("", "_after")
+        )
     for scoring in SCORINGS:
-        ends = [name + ("_evidence" if scoring.startswith("evidence") else "") for name in ORDERS]
+        ends = [name + ("_after" if scoring.startswith("evidence") else "") for name in ORDERS]
         for name, column in _compared(table, scoring, ends).items():
             table[f"{name}_{scoring}"] = column
     return table
@@ -113,40 +187,38 @@ def _compared(table: pd.DataFrame, scoring: str, ends: list[str]) -> dict[str, p
     return {name: mean.where(there) for name, mean in zip(names, means, strict=True)}
 
 
-def credits_of(verdicts: pd.DataFrame) -> pd.DataFrame:
-    """a's mean credit over labels and repeats in each order, columns `ab` and `ba`, one row per judge and item."""
-    keys = ["judge", "item", "story", "a", "b"]
-    wide = verdicts.groupby([*keys, "order"], sort=False)["won"].mean().unstack("order")
+def _credits(part: Ratings) -> pd.DataFrame:
+    """a's mean credit over labels and repeats in each order, columns `ab` and `ba`, one row per rater and item."""
+    keys = ["rater", "kind", "item", "cluster", "a", "b"]
+    wide = verdicts_of(part).groupby([*keys, "order"], sort=False)["won"].mean().unstack("order")
     wide = wide.reindex(columns=list(ORDERS)).reset_index()
     wide.columns.name = None
-    return wide
+    return wide.assign(group=wide["cluster"].factorize()[0])
 
 
-def _references(credits: pd.DataFrame, judges: list[str], own: Own) -> pd.DataFrame:
+def _references(credits: pd.DataFrame, judges: Sequence[str], authors: Mapping[str, str]) -> pd.DataFrame:
     """Per judge and item the reference verdict, and whether people gave it."""
     import pandas as pd
 
-    human = people(credits["judge"])
-    by_people = credits[human].assign(won=credits[["ab", "ba"]].mean(axis=1)).groupby("item")["won"].mean()
-    machines = credits[~human].assign(won=(credits["ab"] + credits["ba"]) / 2)
-    wrote = machines["judge"].map(lambda name: own.get(name, ""))
-    machines = machines[(wrote != machines["a"]) & (wrote != machines["b"])]
+    human = credits["kind"] == PERSON
+    by_people = credits[human].assign(won=credits[list(ORDERS)].mean(axis=1)).groupby("item")["won"].mean()
+    neutral = _neutral(credits[~human], authors).assign(won=lambda rows: (rows["ab"] + rows["ba"]) / 2)
+    names = credits["item"].drop_duplicates()
+    mean = by_people.reindex(names)
     tables = []
     for judge in judges:
-        peers = machines[machines["judge"] != judge].groupby("item")["won"].mean()
-        names = credits["item"].drop_duplicates()
-        mean = by_people.reindex(names)
+        peers = neutral[neutral["rater"] != judge].groupby("item")["won"].mean()
         tables.append(pd.DataFrame({
-            "judge": judge, "item": names.to_numpy(), "by_people": mean.notna().to_numpy(),
+            "rater": judge, "item": names.to_numpy(), "by_people": mean.notna().to_numpy(),
             "reference": verdict(mean.fillna(peers.reindex(names))).to_numpy(),
         }))  # fmt: skip
     return pd.concat(tables, ignore_index=True)
 
 
-def verdict(credit: pd.Series[float]) -> pd.Series[float]:
-    """Average credit to verdict: more than half wins."""
-    sign: pd.Series[float] = (credit - 0.5).round(12).map(np.sign)
-    return (sign + 1) / 2
+def _neutral(credits: pd.DataFrame, authors: Mapping[str, str]) -> pd.DataFrame:
+    """The rows of judges that wrote neither of the two texts."""
+    wrote = credits["rater"].map(lambda name: authors.get(name, "")).astype(object)
+    return credits[(wrote != credits["a"]) & (wrote != credits["b"])]
 
 
 def _comparable(mine: pd.DataFrame) -> pd.DataFrame:
@@ -157,13 +229,16 @@ def _comparable(mine: pd.DataFrame) -> pd.DataFrame:
     return kept
 
 
-def _agreement(mine: pd.DataFrame, scoring: str) -> Estimate:
+# --------------------------------------------------------------------------- estimates
+
+
+def _agreement(mine: pd.DataFrame, scoring: str, over: dict[str, Any]) -> Estimate:
     detail: dict[str, object] = {"pairs_by_people": int(mine["by_people"].sum())}
     if mine[f"agree_{scoring}"].notna().any():
         ties, decided, right = (mine[f"{name}_{scoring}"].sum() for name in ("ties", "decided", "right"))
         detail |= {"ties": number(ties / len(mine)), "of_decided": number(right / decided) if decided else None}
     values = mine[f"agree_{scoring}"]
-    return _mean("verdict_agreement", mine, values, (0.0, 1.0), _why(mine, scoring), detail)
+    return _mean("verdict_agreement", mine, values, (0.0, 1.0), _why(mine, scoring), over, detail)
 
 
 def _why(mine: pd.DataFrame, scoring: str) -> str:
@@ -174,13 +249,41 @@ def _why(mine: pd.DataFrame, scoring: str) -> str:
 
 def _mean(
     metric: str, mine: pd.DataFrame, values: pd.Series[float], ends: tuple[float, float], why: str,
-    detail: Mapping[str, object] | None = None,
+    over: dict[str, Any], detail: Mapping[str, object] | None = None,
 ) -> Estimate:  # fmt: skip
     lost = int(mine.attrs["lost"])
     if values.notna().sum() == 0:
-        return undefined(metric, why, n_excluded=lost, over="clusters", method=BOUNDED, detail=detail or {})
-    law = bounded_mean(values, mine["story"], ends)
+        return undefined(metric, why, n_excluded=lost, method=BOUNDED, detail=detail or {}, **over)
+    law = bounded_mean(values, mine["group"], ends)
     return estimated(
-        metric, float(values.mean()), law, n=len(values), n_clusters=int(mine["story"].nunique()), n_excluded=lost,
-        over="clusters", unit="share", method=BOUNDED, detail=detail or {},
+        metric, float(values.mean()), law, n=len(values), n_clusters=int(mine["group"].nunique()), n_excluded=lost,
+        unit="share", span=ends[1] - ends[0], method=BOUNDED, detail=detail or {}, **over,
     )  # fmt: skip
+
+
+def _calibrated(
+    table: pd.DataFrame, judge: str, text: str, authors: Mapping[str, str], over: dict[str, Any]
+) -> Estimate:
+    metric = "own_win_excess_change"
+    mine = table[(table["rater"] == judge) & ((table["a"] == text) | (table["b"] == text))]
+    complete = _neutral(table, authors)
+    complete = complete[complete["rater"] != judge].dropna(subset=["before", "after"])
+    peers = complete.groupby("item")[["before", "after"]].mean().reindex(mine["item"]).to_numpy()
+    sign = np.where(mine["a"] == text, 1.0, -1.0)
+    was, now = (sign * (mine[name].to_numpy() - peers[:, k]) for k, name in enumerate(("before", "after")))
+    both = np.isfinite(was) & np.isfinite(now)
+    if not both.any():
+        why = "no pair with its own text was judged in both orders by it and by a neutral peer"
+        return undefined(metric, why, n_excluded=len(mine), unit="share", method=PAIRED_DIFFERENCES, **over)
+    groups = mine["group"].to_numpy()[both]
+    change, before, after = (clustered_mean(part[both], groups) for part in (now - was, was, now))
+    return estimated(
+        metric, change.value, change, n=int(both.sum()), n_clusters=len(np.unique(groups)), span=2.0,
+        n_excluded=int((~both).sum()), unit="share", method=PAIRED_DIFFERENCES,
+        detail={"before": _interval(before), "after": _interval(after)}, **over,
+    )  # fmt: skip
+
+
+def _interval(law: OverClusters) -> dict[str, float | None]:
+    low, high = law.interval(0.95)
+    return {"value": number(law.value), "low": number(low), "high": number(high)}

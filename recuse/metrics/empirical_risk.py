@@ -26,7 +26,7 @@ class RiskWeightsError(RecuseError):
     """The weights do not define a score on this table; the message says which entry and why."""
 
 
-def risk_score(table: pd.DataFrame, weights: Weights, *, category: str = "mcc", amount: str = "amount") -> pd.DataFrame:
+def risk_score(table: pd.DataFrame, weights: Weights, *, category: str, amount: str = "amount") -> pd.DataFrame:
     """Per category c, the weighted mean of its event rates
 
         risk(c) = sum_k (u_k count_k(c) + v_k money_k(c)) / sum_k (u_k + v_k)
@@ -42,6 +42,12 @@ def risk_score(table: pd.DataFrame, weights: Weights, *, category: str = "mcc", 
 
     Raises `RiskWeightsError` for an empty table, a missing column, a flag column that is not boolean, an unknown key,
     a negative or non-finite weight, or weights that are all 0.
+
+    >>> import pandas as pd
+    >>> payments = pd.DataFrame({"shop": ["a", "a", "b"], "amount": [1.0, 3.0, 5.0], "fraud": [True, False, False]})
+    >>> weights = {"fraud": {"any_of": ["fraud"], "count": 1, "amount": 1}}
+    >>> risk_score(payments, weights, category="shop")["risk"].tolist()
+    [0.375, 0.0]
     """
     import pandas as pd
 

@@ -1,226 +1,246 @@
 """Human alignment: how far judges score above or below people, and whether they order the texts as people do.
 
-Merchant-risk paper, secs. 3.5 and 4.4: offset(i, j) = mean over the runs of judge i on target j, minus the mean of the
-human experts on target j. `human` is a table of people's scores: columns target, mean, sd, experts, one row per target.
+    offset(i, u) = s_iu - mean over people of what they gave text u,    s_iu = mean over repeats of judge i
 
-Texts are fixed, so intervals are over runs and take the human means as given. People err too: where it matters, the
-detail adds the experts' own standard error sd / sqrt(experts), and a wider `combined` interval that holds if every
-expert leans the same way on all targets (their errors perfectly correlated), which is the worst case.
+Merchant-risk paper, secs. 3.5 and 4.4. People are raters of the same texts, or a summary (target, mean, sd, n) where
+only that is known (`recuse.ratings.people`). Texts that people did not rate, or the judge has no usable score of, are
+left out for that judge alone.
+
+Where every target has one text, intervals are over repeats; otherwise over items, since each text is compared with
+people's view of the same text. Both take the people as given. Other people would say something else: the detail
+`people_se` is what that adds, and `combined` the wider interval with it (Welch-Satterthwaite).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from recuse.metrics.cells import Cells, Floats, cells_of, conditions_of
-from recuse.metrics.consensus import TOTAL, Own
-from recuse.metrics.estimates import RUNS_ONLY, estimated, number, require_columns, undefined
-from recuse.schema import Estimate, Estimates, RecuseError
-from recuse.statistics import rank_correlation, resampling
+from recuse.metrics.consensus import WELCH
+from recuse.metrics.estimates import THESE_TEXTS, estimated, matrix, number, undefined
+from recuse.metrics.measure import measure
+from recuse.ratings import Cells, Ratings
+from recuse.ratings.people import People, people_on
+from recuse.schema import Estimate, Estimates
+from recuse.statistics import distributions
+from recuse.statistics.clusters import difference_of_means
 from recuse.statistics.distributions import Student, welch_satterthwaite
 
-if TYPE_CHECKING:
-    import pandas as pd
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
 
 ZERO = 1e-9
-GIVEN = f"{RUNS_ONLY}; human means taken as given"
-ORDER = "Spearman of target means, percentile bootstrap over runs within cells"
+GIVEN = "human means taken as given"
+OVER_ITEMS = "mean of judge minus people over texts, cluster-robust t over items"
+ABOVE, BELOW = "scores above people|score above people", "scores below people|score below people"
 
 
-def offset_matrix(
-    ratings: pd.DataFrame, human: pd.DataFrame, own: Own, *, condition: str, criterion: str = TOTAL
-) -> Estimate:
-    """Judge minus people for every judge and target (paper, Fig. 9): detail `values` with `low` and `high` over runs,
-    `scores` and `human`; the value is the mean of all cells, `panel_offset`'s."""
-    cells = _complete(ratings, criterion, condition)
-    people = human_means(human, cells)
+@measure(
+    "human_offset_matrix", "offset from people, by target", signed=True, rank=250, bad="none",
+    reading="Each judge's mean score less people's mean for the same texts.",
+)  # fmt: skip
+def offset_matrix(ratings: Ratings) -> Estimates:
+    """Judge minus people for every judge and target (paper, Fig. 9), by factor level.
 
-    def one(i: int, j: int) -> Floats:
-        weights = cells.zeros()
-        weights[i, j] = 1.0
-        return weights
+    Detail: the matrix `values` with `low` and `high` per cell, the judges' `scores`, and people's mean per target,
+    `human`. The value is that of `panel_offset`. Cells that cannot be compared are empty.
 
-    low, high = cells.intervals(one)
-    detail = cells.matrix(
-        cells.mean - people, own, low=low - people, high=high - people, scores=cells.mean,
-        human=[number(mean) for mean in people],
-    )  # fmt: skip
-    return cells.estimate("human_offset_matrix", _all(cells), less=float(people.mean()), note=GIVEN, detail=detail)
-
-
-def offset(ratings: pd.DataFrame, human: pd.DataFrame, *, criterion: str = TOTAL) -> Estimates:
-    """Mean over targets of judge minus people, by (judge, condition); detail `experts_se`, the `combined` interval."""
-
-    def measure(cells: Cells, people: Floats, errors: Floats, i: int) -> Estimate:
-        weights = cells.zeros()
-        weights[i] = 1 / len(cells.targets)
-        return _with_experts(
-            cells.estimate("human_offset", weights, less=float(people.mean()), note=GIVEN), errors, human
-        )
-
-    return _by_judge(ratings, human, criterion, measure)
-
-
-def panel_offset(ratings: pd.DataFrame, human: pd.DataFrame, *, condition: str, criterion: str = TOTAL) -> Estimate:
-    """Mean over all judges and targets of judge minus people: +0.4636 attributed and +0.426 anonymized in the paper.
-
-    Detail: how many of the pairs lie above 0 (`positive`, `pairs`, and in words `share_positive`), `experts_se` and the
-    `combined` interval.
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"target": ["t"], "mean": [4.0], "sd": [1.0], "n": [9]})
+    >>> frame = pd.DataFrame({"judge": ["a", "b"], "item": "i", "target": "t", "score": [5.0, 4.5]})
+    >>> offset_matrix(Ratings.of(frame, people=people)).of().detail["values"]
+    [[1.0], [0.5]]
     """
-    cells = _complete(ratings, criterion, condition)
-    people = human_means(human, cells)
-    positive, pairs = int((cells.mean - people > ZERO).sum()), int(cells.mean.size)
-    detail = {"positive": positive, "pairs": pairs, "share_positive": f"{positive} of {pairs}"}
-    estimate = cells.estimate("human_panel_offset", _all(cells), less=float(people.mean()), note=GIVEN, detail=detail)
-    return _with_experts(estimate, _errors(human, cells), human)
+    return _by_level(ratings, _offset_matrix)
 
 
-def self_offset(ratings: pd.DataFrame, human: pd.DataFrame, own: Own, *, criterion: str = TOTAL) -> Estimates:
-    """A judge's score of its own target minus people's, by (judge, condition), for judges that wrote one."""
+@measure(
+    "human_offset", "offset from people", signed=True, rank=230, above=ABOVE, below=BELOW,
+    reading="A judge's mean score less people's mean for the same texts.",
+)  # fmt: skip
+def offset(ratings: Ratings) -> Estimates:
+    """Mean over texts of judge minus people, by judge and factor level, in units of the scale.
+
+    Detail: `people_se` and the `combined` interval, None where one person says nothing about the next. Undefined for a
+    judge that shares no text with people.
+
+    >>> import pandas as pd
+    >>> wide = pd.DataFrame([("a", "judge", 4, 3), ("p", "person", 3, 2.5)], columns=["rater", "kind", "i", "j"])
+    >>> frame = wide.melt(["rater", "kind"], var_name="item", value_name="score")
+    >>> offset(Ratings.of(frame)).of(judge="a").value
+    0.75
+    """
+    return _by_judge(ratings, lambda against, i: against.offset("human_offset", against.only(i)))
+
+
+@measure(
+    "human_panel_offset", "offset of the panel", signed=True, rank=240, bad="none",
+    reading="Mean over all judges and texts of judge minus people.",
+)  # fmt: skip
+def panel_offset(ratings: Ratings) -> Estimates:
+    """Mean over all judges and texts of judge minus people, by factor level: +0.4636 with names shown and +0.426 with
+    names hidden in the paper.
+
+    Detail: how many pairs of judge and text lie above 0 (`positive`, `pairs`, in words `share_positive`), `people_se`
+    and the `combined` interval.
+
+    >>> import pandas as pd
+    >>> rows = [("a", "judge", 4.0), ("b", "judge", 2.0), ("p", "person", 2.5)]
+    >>> panel_offset(Ratings.of(pd.DataFrame(rows, columns=["rater", "kind", "score"]).assign(item="i"))).of().value
+    0.5
+    """
+    return _by_level(ratings, lambda part, against: _panel_offset(against))
+
+
+@measure(
+    "human_self_offset", "own work against people", signed=True, rank=245, bad="none",
+    reading="A judge's score of its own work less people's mean for the same work.",
+)  # fmt: skip
+def self_offset(ratings: Ratings) -> Estimates:
+    """Mean over its own texts of judge minus people, by judge and factor level, for judges that wrote a target.
+
+    >>> import pandas as pd
+    >>> rows = [("a", "judge", "a", 4.0), ("a", "judge", "b", 2.0), ("p", "person", "a", 2.5), ("p", "person", "b", 2)]
+    >>> frame = pd.DataFrame(rows, columns=["rater", "kind", "target", "score"]).assign(item="i")
+    >>> self_offset(Ratings.of(frame, authors={"a": "a"})).of(judge="a").value
+    1.5
+    """
     found: dict[tuple[str, ...], Estimate] = {}
-    for condition in conditions_of(ratings):
-        cells = _complete(ratings, criterion, condition)
-        people, errors = human_means(human, cells), _errors(human, cells)
-        for judge, target in own.items():
-            i, j = cells.row(judge), cells.column(target)
-            weights = cells.zeros()
-            weights[i, j] = 1.0
-            estimate = cells.estimate("human_self_offset", weights, less=float(people[j]), note=GIVEN)
-            found[(judge, condition)] = _with_experts(estimate, errors[[j]], human)
-    return Estimates(("judge", "condition"), found)
+    for names, part in ratings.each():
+        against = compared(part, ratings)
+        for judge, target in part.own().items():
+            own = against.only(against.cells.row(judge)) & against.cells.texts_of(target)
+            found[(judge, *names)] = against.offset("human_self_offset", own)
+    return Estimates(("judge", *ratings.within()), found)
 
 
-def order_agreement(
-    ratings: pd.DataFrame, human: pd.DataFrame, *, criterion: str = TOTAL, seed: int = resampling.SEED, draws: int = 1999
-) -> Estimates:
-    """Spearman's rho of a judge's target means with people's, by (judge, condition); ties take mean ranks.
-
-    Two questions, two answers. The interval is over runs (percentile bootstrap): would the order hold if the judge
-    scored these texts again? Where every resample gives the same order it is a point, but where no run ever differed
-    from another there is none. Orders are few, so it covers more than its level: 97.7 to 100 % of 600 simulated judges
-    at 95 %. Detail `p_permutation` is over targets:
-    how often would an unrelated order agree as well? With 5 targets it cannot fall below 2/120. Detail also gives
-    Kendall's tau-b with its p. Undefined for a judge, or people, with the same mean on every target, and below three
-    targets.
-    """
-
-    def measure(cells: Cells, people: Floats, errors: Floats, i: int) -> Estimate:
-        rng = resampling.generator(seed, "human_order", cells.judges[i], cells.condition)
-        return _order(cells, people, i, rng, seed, draws)
-
-    return _by_judge(ratings, human, criterion, measure)
+# --------------------------------------------------------------------------- judges and people on the same texts
 
 
-def closest_judge(
-    ratings: pd.DataFrame, human: pd.DataFrame, *, condition: str, criterion: str = TOTAL,
-    seed: int = resampling.SEED, draws: int = 1999,
-) -> Estimate:  # fmt: skip
-    """Which judge lies closest to people: smallest mean over targets of |judge - people|; the value is that distance.
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """Judges' cells and people's means of the same texts."""
 
-    Detail: `judge`, and `ranking` from closest to farthest with `distance` and `first`, the share of resampled panels
-    (runs redrawn within cells) in which that judge is closest. Ties go to the first in the panel.
-    """
-    cells = _complete(ratings, criterion, condition)
-    people = human_means(human, cells)
-    distance = np.abs(cells.mean - people).mean(axis=1)
-    flat = [scores for row in cells.scores for scores in row]
-    redrawn = resampling.resampled_means(flat, resampling.generator(seed, "closest_judge", condition), draws)
-    spread = np.abs(redrawn.reshape(draws, *cells.mean.shape) - people).mean(axis=2)
-    first = np.bincount(spread.argmin(axis=1), minlength=len(cells.judges)) / draws
-    order = np.argsort(distance.round(12), kind="stable")
-    best = int(order[0])
-    return estimated(
-        "closest_judge", float(distance[best]), resampling.percentile(float(distance[best]), spread[:, best]),
-        n=int(cells.runs[best].sum()), n_excluded=int(cells.excluded[best].sum()), unit="points", seed=seed, note=GIVEN,
-        method="mean |judge - people| over targets, percentile bootstrap over runs within cells",
-        detail={
-            "judge": cells.judges[best],
-            "ranking": [
-                {"judge": cells.judges[i], "distance": number(distance[i]), "first": number(first[i])} for i in order
-            ],
-        },
-    )  # fmt: skip
+    cells: Cells
+    people: People
+
+    @property
+    def differences(self) -> Floats:
+        """Judge minus people, shape (J, U)."""
+        result: Floats = self.cells.mean - self.people.mean
+        return result
+
+    def only(self, judge: int) -> Mask:
+        """All texts of one judge, as a mask of shape (J, U)."""
+        mask = np.zeros(self.cells.mean.shape, dtype=bool)
+        mask[judge] = True
+        return mask
+
+    def distribution(self, used: Mask) -> Student:
+        """Of the mean difference over the cells in `used`, shape (J, U)."""
+        cells = self.cells
+        if cells.fixed:
+            weights = used / used.sum()
+            law = distributions.contrast(weights, cells.mean, cells.variance, cells.count)
+            return Student(law.value - float(self.people.mean[np.nonzero(used)[1]].mean()), law.se, law.df)
+        judges, texts = np.nonzero(used)
+        values = self.differences[judges, texts]
+        return difference_of_means(values, np.ones(len(values), dtype=bool), None, cells.clusters[texts])
+
+    def offset(self, metric: str, wanted: Mask, **more: Any) -> Estimate:
+        """The mean of judge minus people over the cells in `wanted` that have both, with people's error beside it."""
+        cells = self.cells
+        used = wanted & np.isfinite(self.differences)
+        about: dict[str, Any] = {
+            "over": cells.over, "unit": cells.scale.unit, "span": cells.scale.span,
+            "clusters": cells.clusters_called, "method": WELCH if cells.fixed else OVER_ITEMS,
+        }  # fmt: skip
+        if not used.any():
+            lost = int(cells.lost[wanted].sum())
+            return undefined(metric, self.nothing(wanted), n_excluded=lost, **about)
+        law = self.distribution(used)
+        texts = np.asarray(used.any(axis=0))
+        n = int(cells.count[used].sum()) if cells.fixed else len(np.unique(cells.items[texts]))
+        excluded, note = self.excluded(wanted, used), self.note(wanted)
+        estimate = estimated(metric, law.value, law, n=n, n_excluded=excluded, note=note, **about, **more)
+        return self._with_people(estimate, law, texts)
+
+    def nothing(self, wanted: Mask) -> str:
+        rated = np.isfinite(self.people.mean)
+        if not wanted.any():
+            return "there is no such text"
+        if not (wanted & rated).any():
+            return "people rated none of the texts"
+        return "no text that people rated has a usable score of the judge"
+
+    def excluded(self, wanted: Mask, used: Mask) -> int:
+        """Repeats that were lost where texts are fixed; otherwise texts that were rated by people and lost."""
+        if self.cells.fixed:
+            return int(self.cells.lost[wanted].sum())
+        return int((wanted & ~used & np.isfinite(self.people.mean)).sum())
+
+    def note(self, wanted: Mask) -> str:
+        unrated = int((wanted.any(axis=0) & ~np.isfinite(self.people.mean)).sum())
+        parts = [THESE_TEXTS] if self.cells.fixed else []
+        parts += [GIVEN] + ([f"{unrated} texts that no person rated are left out"] if unrated else [])
+        return "; ".join(parts)
+
+    def _with_people(self, estimate: Estimate, law: Student, texts: Mask) -> Estimate:
+        se, df = self.people.error(texts)
+        both, freedom = welch_satterthwaite([law.se**2, se**2], [law.df, df])
+        low, high = Student(law.value, both, freedom).interval(estimate.level)
+        more = {"people_se": number(se), "combined": None if math.isnan(low) else [number(low), number(high)]}
+        return replace(estimate, detail={**estimate.detail, **more})
+
+
+def compared(part: Ratings, ratings: Ratings) -> Compared:
+    """`part`, one combination of factor levels of `ratings`, beside its people."""
+    cells = part.cells()
+    return part.remember(compared, lambda: Compared(cells, people_on(part, cells, ratings)))
 
 
 # --------------------------------------------------------------------------- how
 
 
-def _order(cells: Cells, people: Floats, i: int, rng: np.random.Generator, seed: int, draws: int) -> Estimate:
-    n, excluded, judge = int(cells.runs[i].sum()), int(cells.excluded[i].sum()), cells.mean[i].round(12)
-    more: dict[str, Any] = {"n": n, "n_excluded": excluded, "method": ORDER}
-    if len(judge) < 3:
-        return undefined("human_order", f"an order needs three targets; there are {len(judge)}", **more)
-    for who, means in ((cells.judges[i], judge), ("people", people)):
-        if means.max() - means.min() < ZERO:
-            return undefined("human_order", f"{who} gave every target {means[0]:g}, so there is no order", **more)
-    rho, tau = (float(measure(judge, people)) for measure in (rank_correlation.spearman, rank_correlation.kendall))
-    by_rho, by_tau = rank_correlation.spearman_test(judge, people), rank_correlation.kendall_test(judge, people)
-    redrawn = resampling.resampled_means(list(cells.scores[i]), rng, draws).round(12)
-    varies = bool(np.nansum(cells.variance[i]) > 0)
-    law = resampling.percentile(rho, rank_correlation.spearman(redrawn, people), discrete=varies)
-    detail = {
-        "p_permutation": number(by_rho.p), "p_method": by_rho.method, "kendall": number(tau),
-        "kendall_p_permutation": number(by_tau.p), "targets": len(judge),
-    }  # fmt: skip
-    return estimated("human_order", rho, law, note=RUNS_ONLY, seed=seed, detail=detail, **more)
+def _offset_matrix(part: Ratings, against: Compared) -> Estimate:
+    cells, each = against.cells, against.differences
+    ends = np.full((2, len(cells.judges), len(cells.target_names)), np.nan)
+    for t, target in enumerate(cells.target_names):
+        for i in range(len(cells.judges)):
+            used = against.only(i) & cells.texts_of(target) & np.isfinite(each)
+            if used.any():
+                ends[:, i, t] = against.distribution(used).interval(0.95)
+    low, high = ends
+    detail = matrix(
+        cells.judges, cells.target_names, cells.by_target(each), part.own(), criterion=cells.criterion,
+        low=low, high=high, scores=cells.by_target(cells.mean),
+        human=[number(mean) for mean in cells.by_target(against.people.mean[None])[0]],
+    )  # fmt: skip
+    estimate = against.offset("human_offset_matrix", np.ones(each.shape, dtype=bool))
+    return replace(estimate, detail=detail)
 
 
-def _with_experts(estimate: Estimate, errors: Floats, human: pd.DataFrame) -> Estimate:
-    """The estimate with the experts' error in its detail: perfectly correlated errors average to their mean."""
-    law, se = estimate.distribution, float(errors.mean())
-    assert isinstance(law, Student)
-    both, df = welch_satterthwaite([law.se**2, se**2], [law.df, float(human["experts"].min()) - 1])
-    low, high = Student(law.value, both, df).interval(estimate.level)
-    more = {"experts_se": number(se), "combined": [number(low), number(high)]}
-    return replace(estimate, detail={**estimate.detail, **more})
+def _panel_offset(against: Compared) -> Estimate:
+    each = against.differences
+    pairs, positive = int(np.isfinite(each).sum()), int((each > ZERO).sum())
+    detail = {"positive": positive, "pairs": pairs, "share_positive": f"{positive} of {pairs}"}
+    return against.offset("human_panel_offset", np.ones(each.shape, dtype=bool), detail=detail)
 
 
-def _by_judge(
-    ratings: pd.DataFrame,
-    human: pd.DataFrame,
-    criterion: str,
-    measure: Callable[[Cells, Floats, Floats, int], Estimate],
-) -> Estimates:
-    found: dict[tuple[str, ...], Estimate] = {}
-    for condition in conditions_of(ratings):
-        cells = _complete(ratings, criterion, condition)
-        people, errors = human_means(human, cells), _errors(human, cells)
-        for i, judge in enumerate(cells.judges):
-            found[(judge, condition)] = measure(cells, people, errors, i)
-    return Estimates(("judge", "condition"), found)
+def _by_level(ratings: Ratings, compute: Callable[[Ratings, Compared], Estimate]) -> Estimates:
+    found = {names: compute(part, compared(part, ratings)) for names, part in ratings.each()}
+    return Estimates(ratings.within(), found)
 
 
-def _complete(ratings: pd.DataFrame, criterion: str, condition: str) -> Cells:
-    cells = cells_of(ratings, criterion, condition)
-    cells.require_complete("a comparison with people")
-    return cells
-
-
-def _all(cells: Cells) -> Floats:
-    return cells.zeros() + 1 / cells.mean.size
-
-
-def human_means(human: pd.DataFrame, cells: Cells) -> Floats:
-    """People's mean per target, in the cells' order."""
-    return np.array([_row(human, target)["mean"] for target in cells.targets], dtype=float)
-
-
-def _errors(human: pd.DataFrame, cells: Cells) -> Floats:
-    rows = [_row(human, target) for target in cells.targets]
-    return np.array([float(row["sd"]) / math.sqrt(float(row["experts"])) for row in rows], dtype=float)
-
-
-def _row(human: pd.DataFrame, target: str) -> Mapping[str, Any]:
-    require_columns(human, "target", "mean", "sd", "experts", what="table of human scores")
-    rows = human[human["target"] == target]
-    if len(rows) != 1:
-        raise RecuseError(
-            f"the table of human scores needs one row for target {target}; it has {len(rows)} "
-            f"(targets: {', '.join(map(str, human['target']))})"
-        )
-    return dict(rows.iloc[0])
+def _by_judge(ratings: Ratings, compute: Callable[[Compared, int], Estimate]) -> Estimates:
+    found = {
+        (judge, *names): compute(compared(part, ratings), i)
+        for names, part in ratings.each()
+        for i, judge in enumerate(part.cells().judges)
+    }
+    return Estimates(("judge", *ratings.within()), found)

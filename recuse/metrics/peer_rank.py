@@ -1,7 +1,7 @@
 """Peer Rank: judges weighted by how often their own texts win, until weights and wins agree.
 
 Thesis on bias in LLM self-evaluation, sec. 2.4.1; Li, Patel and Du (2024), PRD, arXiv:2307.02762. The idea: who writes
-well, judges well. With win ratios W (k, t), the share of its duels that text t wins by judge k's verdicts,
+well, judges well. With win ratios W (k, t), the share of its pairs that text t wins by judge k's choices,
 
     score_t = sum_k w_k W(k, t),    w_k = score_own(k) / sum over judges of the same,    from equal weights on
 
@@ -10,22 +10,20 @@ repeated until no weight moves by more than `TOLERANCE`. Every judge must be an 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.metrics.duels import both_orders, complete, people, verdicts_of
-from recuse.metrics.grids import Floats, Grid
+from recuse.ratings import RatingArray, mean_of
+from recuse.ratings.pairwise import PairArray
 from recuse.schema import RecuseError
 
-if TYPE_CHECKING:
-    import pandas as pd
+__all__ = ["NotConverged", "PeerRank", "chosen_wins", "graded_wins", "peer_rank"]
 
-__all__ = ["NotConverged", "PeerRank", "duel_wins", "graded_wins", "peer_rank"]
-
+Floats = NDArray[np.float64]
 TOLERANCE = 1e-10
 ITERATIONS = 1000
 
@@ -54,35 +52,32 @@ def peer_rank(wins: Floats, own: Sequence[int], *, most: int = ITERATIONS) -> Pe
         scores = weights @ wins
         raw = scores[list(own)]
         if not raw.sum() > 0:
-            raise NotConverged("no judge's own text wins a single duel, so nobody has a weight")
+            raise NotConverged("no judge's own text wins a single pair, so nobody has a weight")
         moved, weights = np.abs(raw / raw.sum() - weights).max(), raw / raw.sum()
         if moved <= TOLERANCE:
             return PeerRank(weights, weights @ wins, iteration)
     raise NotConverged(f"the weights still move by {moved:.2g} after {most} rounds; they go round in a circle")
 
 
-def graded_wins(grid: Grid) -> Floats:
-    """Win ratios from grades: on every story the higher grade of two texts wins, equal grades are half a win for each.
-    Shape (judges, authors), NaN where a judge has no two grades on any story."""
-    scores: NDArray[np.float64] = grid.scores
-    less = scores[:, :, :, None] - scores[:, :, None, :]
-    there = np.isfinite(less) & ~np.eye(len(grid.targets), dtype=bool)[None, None]
-    won = np.where(there, (np.sign(np.where(there, less, 0.0)) + 1) / 2, 0.0).sum(axis=(0, 3))
-    count = there.sum(axis=(0, 3))
+def graded_wins(array: RatingArray) -> Floats:
+    """Win ratios from scores: on every item the higher score of two texts wins, equal scores are half a win for each.
+    Shape (judges, targets), NaN where a judge has no two scores on any item."""
+    less = array.means[:, :, :, None] - array.means[:, :, None, :]
+    there = np.isfinite(less) & ~np.eye(len(array.targets), dtype=bool)[None, None]
+    won = np.where(there, (np.sign(np.where(there, less, 0.0)) + 1) / 2, 0.0).sum(axis=(1, 3))
+    count = there.sum(axis=(1, 3))
     result: Floats = np.divide(won, count, out=np.full(won.shape, np.nan), where=count > 0)
     return result
 
 
-def duel_wins(ratings: pd.DataFrame, items: pd.DataFrame, judges: Sequence[str], targets: Sequence[str]) -> Floats:
-    """Win ratios from pairwise verdicts, both orders averaged, a tie half a win. Shape (judges, authors), NaN where a
-    judge has no complete pair with an author's text."""
-    import pandas as pd
-
-    pairs = both_orders(verdicts_of(ratings, items))
-    pairs = pairs[~people(pairs["judge"]) & complete(pairs)]
-    sides = [
-        pairs.assign(text=pairs["a"], credit=pairs["won"]), pairs.assign(text=pairs["b"], credit=1 - pairs["won"])
-    ]  # fmt: skip
-    table = pd.concat(sides).groupby(["judge", "text"])["credit"].mean().unstack("text")
-    wins: Floats = table.reindex(index=list(judges), columns=list(targets)).to_numpy(dtype=float)
+def chosen_wins(met: PairArray, judges: Sequence[str], targets: Sequence[str]) -> Floats:
+    """Win ratios from choices, both orders averaged, a tie half a win. Shape (judges, targets), NaN where a judge
+    has no complete pair with an author's text."""
+    wins = np.full((len(judges), len(targets)), np.nan)
+    rows = [met.judges.index(judge) if judge in met.judges else None for judge in judges]
+    for column, target in enumerate(targets):
+        side = met.credit(target)
+        won = np.where(side > 0, met.won, 1 - met.won)[:, side != 0]
+        mean = mean_of(won, axis=1)
+        wins[:, column] = [math.nan if row is None else mean[row] for row in rows]
     return wins

@@ -2,105 +2,166 @@
 
 One suspected cause of self-preference is that a judge likes text of low perplexity, and its own is that (thesis on bias
 in LLM self-evaluation, sec. 2.4, after Wataoka et al. 2024, arXiv:2410.21819). Both halves can be seen where the
-judges' log-probabilities of the graded texts were recorded. With
+judges' log-probabilities of the judged texts were recorded. With
 
-    q_jit = log2 p_j(text of story i by author t) / its characters
+    q_jit = log2 p_j(text of item i by target t) / its characters
 
-`own_predictability` asks whether q is higher on the judge's own text, `grade_on_predictability` whether its grades
+`own_predictability` asks whether q is higher on the judge's own text, `grade_on_predictability` whether its scores
 follow q. Per character, not per token: tokenizers differ, and with them what a token's surprise means.
+
+Likelihoods are ratings too, of the kind that the protocol `text_perplexity` makes: bits, of which fewer are better, so
+that on the ascending scale more is easier.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
-from recuse.metrics.grids import POSITIVE, SCALE, Floats, Grid, Own, Scale, grids_of, mean_of
-from recuse.metrics.self_preference import contrast
-from recuse.schema import Estimate, Estimates, RecuseError
-from recuse.statistics.clusters import slope
-from recuse.statistics.paired import METHOD, Paired, significant
-
-if TYPE_CHECKING:
-    import pandas as pd
+from recuse.metrics.measure import measure
+from recuse.metrics.own_text import contrast, missing_text, own_place, why_not_comparable
+from recuse.metrics.paired import paired_estimate, paired_test
+from recuse.ratings import Numeric, RatingArray, Ratings, Scale, mean_of
+from recuse.ratings.array import judges_array
+from recuse.schema import Estimate, Estimates, RatingsError
+from recuse.statistics.clusters import OverClusters, slope
+from recuse.statistics.paired import significant
 
 __all__ = ["grade_on_predictability", "own_predictability"]
 
-SLOPE = "least squares with a level per story, jackknife over clusters, Student's t"
+Floats = NDArray[np.float64]
+
+SLOPE = "least squares with a level per item, jackknife over clusters, Student's t"
 
 
-def own_predictability(likelihoods: pd.DataFrame, own: Own) -> Estimates:
-    """How much easier its own text is for a judge than for its peers, beyond texts that neither wrote, by (judge,), in
-    bits per character: the controlled contrast of `recuse.metrics.self_preference` on q, mean over clusters, paired t.
+@measure(
+    "own_predictability", "ease of its own text", signed=True, rank=50,
+    reading="How much easier its own text is for a judge than for its peers, beyond texts that neither wrote.",
+)  # fmt: skip
+def own_predictability(likelihoods: Ratings) -> Estimates:
+    """How much easier its own text is for a judge than for its peers, beyond texts that neither wrote, by judge, in
+    bits per character: the controlled contrast of `recuse.metrics.self_preference` on q, mean over items, paired t.
 
-    `likelihoods` are ratings of protocol `text_perplexity`. Above 0: its own text is the easier for it. Detail: the
-    judge's bits per character on its `own` texts and on `others`', on the same stories, and p.
+    Above 0: its own text is the easier for it. Detail: the judge's bits per character on its `own` texts and on
+    `others`', on the same items, and p. Undefined where no item has its likelihood and a peer's on its own text and on
+    one that neither wrote.
+
+    >>> import pandas as pd
+    >>> rows = [("x", "a", 1.0), ("x", "b", 3.0), ("y", "a", 2.0), ("y", "b", 2.5)]
+    >>> frame = pd.DataFrame(rows, columns=["judge", "target", "score"]).assign(item="i")
+    >>> bits = Numeric(0, math.inf, reversed=True, unit="bits per character")
+    >>> own_predictability(Ratings.of(frame, scales=bits, authors={"x": "a"})).of(judge="x").value
+    1.5
     """
-    grid = _predictabilities(likelihoods)
-    found = {judge: _own(grid, row, column, own) for judge, row, column in grid.authors(own)}
-    return Estimates(("judge",), {(judge,): estimate for judge, estimate in found.items()})
+    found = {
+        (judge, *names): _own(part, judgement, judge)
+        for names, part in likelihoods.each()
+        for judgement in [judges_array(part)]
+        for judge in likelihoods.own()
+    }
+    return Estimates(("judge", *likelihoods.within()), found)
 
 
-def grade_on_predictability(
-    ratings: pd.DataFrame, likelihoods: pd.DataFrame, *, framing: str = POSITIVE, scale: Scale = SCALE
-) -> Estimates:
-    """Points a judge adds per bit per character that a text is easier for it than for its peers, by (judge,):
+@measure(
+    "grade_on_predictability", "reward for what is easy", signed=True, rank=60,
+    reading="What a judge adds to its peers' score per bit per character that a text is easier for it than for them.",
+)  # fmt: skip
+def grade_on_predictability(ratings: Ratings) -> Estimates:
+    """Points a judge adds per bit per character that a text is easier for it than for its peers, by judge and factor
+    level of the scores:
 
-        s_jit - peers' mean of s_it = story_i + beta (q_jit - peers' mean of q_it) + error
+        s_jit - peers' mean of s_it = item_i + beta (q_jit - peers' mean of q_it) + error
 
-    on the positive scale, over texts with all four terms. Quality that the peers see cancels on the left, what makes a
-    text easy for everyone on the right. Detail `raw`: the judge's own grades on its own q. Undefined without peers, and
-    where q differs from theirs by the same on every text.
+    on the ascending scale, over texts with all four terms; q from the likelihoods beside these ratings. Quality that
+    the peers see cancels on the left, what makes a text easy for everyone on the right. Detail `raw`: the judge's own
+    scores on its own q. Undefined without likelihoods, without peers, and where q differs from theirs by the same on
+    every text. `RatingsError` where likelihoods were asked under several factor levels.
+
+    >>> import pandas as pd
+    >>> bits = pd.DataFrame({"judge": ["x"] * 4 + ["y"] * 4, "item": ["i", "i", "j", "j"] * 2,
+    ...                      "target": ["a", "b"] * 4, "score": [1.0, 2, 1, 2] + [1.5] * 4})
+    >>> beside = Ratings.of(bits, scales=Numeric(0, math.inf, reversed=True, unit="bits per character"))
+    >>> scores = bits.assign(score=[5.0, 3, 4, 2] + [3.0] * 4)
+    >>> grade_on_predictability(Ratings.of(scores, beside={"likelihoods": beside}.get)).of(judge="x").value
+    2.0
     """
-    grades = grids_of(ratings, scale).get(framing)
-    if grades is None:
-        raise RecuseError(f"no ratings under framing {framing}")
-    texts = _predictabilities(likelihoods)
-    scores = grades.scores_on(texts.axes)
-    return Estimates(("judge",), {(judge,): _slope(texts, scores, row) for row, judge in enumerate(texts.judges)})
+    likelihoods = ratings.beside("likelihoods")
+    found: dict[tuple[str, ...], Estimate] = {}
+    for names, part in ratings.each():
+        if likelihoods is None:
+            why = "no log-probabilities were recorded, so nothing is known of how likely the judges find the texts"
+            found |= {(judge, *names): _no_slope(part, why) for judge in part.judges}
+            continue
+        texts = judges_array(_one_criterion(likelihoods))
+        scores = judges_array(part).means_on(texts.axes)
+        found |= {(judge, *names): _slope(part, texts, scores, row) for row, judge in enumerate(texts.raters)}
+    return Estimates(("judge", *ratings.within()), found)
 
 
-def _predictabilities(likelihoods: pd.DataFrame) -> Grid:
-    grid = grids_of(likelihoods, (0.0, math.inf), criterion="bits_per_character")[POSITIVE]
-    return replace(grid, scores=-grid.scores)
-
-
-def _own(grid: Grid, row: int, column: int, own: Own) -> Estimate:
-    metric, unit = "own_predictability", "bits per character"
-    half, elsewhere = contrast(grid, row, column, own)
-    differences = half - elsewhere
-    usable = np.isfinite(differences)
-    test, lost = Paired.of(differences[usable]), int((~usable).sum())
-    if not test.n:
-        why = "no story has its likelihood and a peer's on its own text and on a text that neither wrote"
-        return undefined(metric, why, n_excluded=lost, over="items", unit=unit, method=METHOD)
-    mine = grid.scores[usable, row, :]
-    others = mean_of(np.delete(mine, column, axis=1), axis=1)
-    own_bits, others_bits = (number(-mean_of(part, axis=0).item()) for part in (mine[:, column], others))
-    return estimated(
-        metric, test.mean, test.law, n=test.n, n_excluded=lost, over="items", unit=unit, method=METHOD,
-        detail={"own": own_bits, "others": others_bits, "p": significant(test.p)},
-    )  # fmt: skip
-
-
-def _slope(texts: Grid, scores: Floats, row: int) -> Estimate:
-    metric, unit = "grade_on_predictability", "points per bit"
-    terms = [part[:, row, :] for part in (scores, texts.scores)]
-    peers = [mean_of(np.delete(part, row, axis=1), axis=1) for part in (scores, texts.scores)]
-    usable = np.isfinite(terms + peers).all(axis=0)
-    story = np.nonzero(usable)[0]
-    beyond, raw = (
-        slope((terms[0] - less[0])[usable], (terms[1] - less[1])[usable], story) for less in (peers, (0.0, 0.0))
+def _own(part: Ratings, texts: RatingArray, judge: str) -> Estimate:
+    metric, place = "own_predictability", own_place(texts, part.authors, judge)
+    if place is None:
+        why = missing_text(texts, judge)
+        return paired_estimate(metric, paired_test(np.zeros(0), texts), part, excluded=len(texts.items), why=why)
+    row, column = place
+    half, elsewhere = contrast(texts, row, column, part.authors)
+    usable = np.isfinite(half - elsewhere)
+    mine = texts.means[row][usable]
+    bits = (mine[:, column], mean_of(np.delete(mine, column, axis=1), axis=1))
+    own, others = (number(_as_given(mean_of(each, axis=0).item(), texts.scale)) for each in bits)
+    test = paired_test(half - elsewhere, texts)
+    why = why_not_comparable(texts) or (
+        "no item has its likelihood and a peer's on its own text and on a text that neither wrote"
     )
-    n, lost, detail = int(usable.sum()), int((texts.asked[:, row, :] & ~usable).sum()), {"raw": number(raw.value)}
+    detail = {"own": own, "others": others, "p": significant(test.p)}
+    return paired_estimate(metric, test, part, excluded=int((~usable).sum()), why=why, detail=detail)
+
+
+def _as_given(value: float, scale: Scale) -> float:
+    """From the ascending scale back to bits."""
+    return scale.turned(value) if isinstance(scale, Numeric) and scale.reversed else value
+
+
+def _one_criterion(likelihoods: Ratings) -> Ratings:
+    if likelihoods.factors:
+        raise RatingsError(
+            f"a text has one likelihood per judge; they were asked with {', '.join(likelihoods.factors)} varied. "
+            "Choose a level with where()"
+        )
+    return likelihoods.with_criterion(*likelihoods.headline[:1])
+
+
+def _slope(part: Ratings, texts: RatingArray, scores: Floats, row: int) -> Estimate:
+    mine = [values[row] for values in (scores, texts.means)]
+    peers = [mean_of(np.delete(values, row, axis=0), axis=0) for values in (scores, texts.means)]
+    usable = np.isfinite(mine + peers).all(axis=0)
+    items = np.nonzero(usable)[0]
+    clusters = np.unique(np.array(texts.clusters), return_inverse=True)[1][items]
+    beyond, raw = (
+        _within_items((mine[0] - less[0])[usable], (mine[1] - less[1])[usable], items, clusters)
+        for less in (peers, (0.0, 0.0))
+    )
+    n, lost, detail = int(usable.sum()), int((texts.asked[row] & ~usable).sum()), {"raw": number(raw.value)}
     if math.isnan(beyond.value):
-        why = "no peer has grade and likelihood of the same texts" if not n else "no text is easier for it than others"
-        return undefined(metric, why, n=n, n_excluded=lost, over="clusters", unit=unit, method=SLOPE, detail=detail)
+        why = "no peer has score and likelihood of the same texts" if not n else "no text is easier for it than others"
+        return _no_slope(part, why, n=n, n_excluded=lost, detail=detail)
     return estimated(
-        metric, beyond.value, beyond, n=n, n_clusters=len(np.unique(story)), n_excluded=lost, over="clusters",
-        unit=unit, method=SLOPE, detail=detail,
+        "grade_on_predictability", beyond.value, beyond, n=n, n_clusters=len(np.unique(clusters)), n_excluded=lost,
+        over="clusters", clusters=part.clusters, unit=f"{part.scale.unit} per bit", method=SLOPE, detail=detail,
     )  # fmt: skip
+
+
+def _within_items(y: Floats, x: Floats, items: NDArray[np.intp], clusters: NDArray[np.intp]) -> OverClusters:
+    """Slope of y on x with a level per item; items of one cluster leave the jackknife together."""
+    codes = np.unique(items, return_inverse=True)[1]
+    sizes = np.bincount(codes)
+    y, x = (values - (np.bincount(codes, weights=values) / sizes)[codes] for values in (y, x))
+    return slope(y, x, clusters, levels=False)
+
+
+def _no_slope(part: Ratings, why: str, **more: object) -> Estimate:
+    about = {"over": "clusters", "clusters": part.clusters, "unit": f"{part.scale.unit} per bit", "method": SLOPE}
+    return undefined("grade_on_predictability", why, **{**about, **more})  # type: ignore[arg-type]

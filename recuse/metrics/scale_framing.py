@@ -1,184 +1,300 @@
-"""Scale framing: does a judge grade alike when 5 is the best grade and when 1 is?
+"""Scale framing: does a judge score alike when the highest number is the best score and when the lowest is?
 
-Every text is graded twice, under definitions that stay the same while their numbers are turned round (thesis on bias in
-LLM self-evaluation, sec. 3.2). Brought to the positive scale, both grades should agree. Three things can go wrong, each
-measured on texts graded under both framings: the general level moves (`shift`), the self-preference moves
-(`self_preference_change`), or the digit stays where it was although its meaning changed (`direction_insensitivity`).
+Every text is scored twice, under definitions that stay the same while their numbers are turned round (thesis on bias in
+LLM self-evaluation, sec. 3.2). Brought to the ascending scale, both scores should agree. Three things can go wrong, each
+measured on texts scored in both directions: the general level moves (`shift`), the self-preference moves
+(`self_preference_change`), or the number stays where it was although its meaning changed (`direction_insensitivity`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Literal
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
-from recuse.metrics.grids import NEGATIVE, POSITIVE, SCALE, Floats, Grid, Own, Scale, grids_of
-from recuse.metrics.self_preference import MARGIN, contrast, self_received_given
+from recuse.metrics.measure import measure
+from recuse.metrics.own_text import contrast, missing_text, own_place, self_received_given, why_not_comparable
+from recuse.metrics.paired import MARGIN, paired_estimate, paired_test
+from recuse.ratings import Numeric, RatingArray, Ratings
+from recuse.ratings.array import arrays_by_level, judges_array
+from recuse.ratings.factors import DIRECTION, LEVELS
 from recuse.schema import Estimate, Estimates
 from recuse.statistics.clusters import BOUNDED, bounded_mean, clustered_mean
-from recuse.statistics.paired import METHOD, Paired
+from recuse.statistics.paired import Paired
 
-if TYPE_CHECKING:
-    import pandas as pd
+__all__ = ["AGAINST", "direction_insensitivity", "self_preference_change", "shift", "shift_by_target"]
 
-__all__ = ["direction_insensitivity", "self_preference_change", "shift", "shift_by_target"]
+Floats = NDArray[np.float64]
 
-ONE_FRAMING = "it was asked under one framing only"
-SHIFT = "mean of paired differences, cluster-robust t over clusters, half a story a grade up and down added"
-INSENSITIVE = f"share of same digits minus share of mirrored digits; {BOUNDED}"
-
-
-def shift(ratings: pd.DataFrame, *, scale: Scale = SCALE) -> Estimates:
-    """Mean of (negative - positive) in points of the positive scale, by (judge,), over all texts graded under both.
-
-    Above 0: the judge is milder when low digits are good. n counts texts (story x author), the interval is over
-    stories, and has a width even where every digit is mirrored: half a story one grade up and one down is added to the
-    spread (`clusters.clustered_mean`). Detail: the mean grade under each framing, on the same texts. Excluded are texts
-    with one grade unusable."""
-    return Estimates(
-        ("judge",), {(judge,): _shift(pos, neg, stories) for judge, pos, neg, stories in _twice(ratings, scale)}
-    )
+ASCENDING, REVERSED = LEVELS[DIRECTION]
+AGAINST = ("received", "given", "controlled")
+ONE_DIRECTION = "it was asked in one direction of the scale only"
+NO_TEXT = "no text was scored in both directions of the scale"
+SHIFT = "mean of paired differences, cluster-robust t over clusters, half a cluster a step up and down added"
+INSENSITIVE = f"share of same numbers minus share of mirrored numbers; {BOUNDED}"
 
 
-def shift_by_target(ratings: pd.DataFrame, *, scale: Scale = SCALE, margin: float = MARGIN) -> Estimates:
-    """The same by (judge, target): a paired t-test over clusters for every author's texts."""
-    found: dict[tuple[str, ...], Estimate] = {}
-    targets = next(iter(grids_of(ratings, scale).values())).targets
-    for judge, pos, neg, _ in _twice(ratings, scale):
-        for t, target in enumerate(targets):
-            found[(judge, target)] = _paired("framing_shift", neg[:, t] - pos[:, t], margin)
-    return Estimates(("judge", "target"), found)
+@measure(
+    "framing_shift", "shift with the scale turned", signed=True, rank=90,
+    above="is kinder where low is best|are kinder where low is best",
+    below="is harsher where low is best|are harsher where low is best",
+    reading="Mean score where the lowest number is best less that where the highest is, both on the ascending scale.",
+)  # fmt: skip
+def shift(ratings: Ratings) -> Estimates:
+    """Mean of (reversed - ascending) on the ascending scale, by judge, over all texts scored in both directions.
 
+    Above 0: the judge is milder when low numbers are good. n counts texts (item x target), the interval is over items,
+    or over what they share, and has a width even where every number is mirrored: half an item one step of the scale up
+    and one down is added to the spread (`clusters.clustered_mean`). Detail: the mean score in each direction
+    (`positive`: ascending, `negative`: reversed), on the same texts. Excluded are texts with one score unusable.
+    Undefined where no text was scored in both directions.
 
-def self_preference_change(
-    ratings: pd.DataFrame,
-    own: Own,
-    *,
-    against: Literal["received", "given", "controlled"] = "received",
-    scale: Scale = SCALE,
-    margin: float = MARGIN,
-) -> Estimates:
-    """Self-preference under the negative framing minus that under the positive one, in points, by (judge,); paired t
-    over the stories on which both are defined.
-
-    `against` names the measure of `recuse.metrics.self_preference`: S - R, S - G or the controlled D. Detail: the mean
-    under each framing on those stories.
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"judge": "x", "item": ["i", "i", "j", "j"], "direction": ["ascending", "reversed"] * 2,
+    ...                       "score": [4.0, 1.0, 3.0, 3.0]})
+    >>> shift(Ratings.of(frame, scales=Numeric(1, 5, step=1))).of(judge="x").value
+    0.5
     """
-    grids = grids_of(ratings, scale)
-    found: dict[tuple[str, ...], Estimate] = {}
-    for judge in own:
-        if POSITIVE not in grids or NEGATIVE not in grids:
-            found[(judge,)] = _undefined("framing_change", ONE_FRAMING, METHOD)
-            continue
-        pos, neg = (_preference(grids[name], judge, own)[against] for name in (POSITIVE, NEGATIVE))
-        both = np.isfinite(pos) & np.isfinite(neg)
-        detail = {"positive": _mean(pos[both]), "negative": _mean(neg[both]), "against": against}
-        found[(judge,)] = _paired("framing_change", neg - pos, margin, detail)
-    return Estimates(("judge",), found)
+    return _by_judge(ratings, _shift)
 
 
-def direction_insensitivity(ratings: pd.DataFrame, *, scale: Scale = SCALE) -> Estimates:
-    """Does the digit follow the meaning of the scale? By (judge,), from -1 (it does) to +1 (it does not):
+@measure(
+    "direction_insensitivity", "deafness to direction", unit="index", signed=True, rank=80,
+    above="does not notice which end of the scale is best|do not notice which end of the scale is best",
+    reading="Share of texts that keep their number when the scale is turned, less the share that get its mirror image.",
+)  # fmt: skip
+def direction_insensitivity(ratings: Ratings) -> Estimates:
+    """Does the number follow the meaning of the scale? By judge, from -1 (it does) to +1 (it does not):
 
-        share of texts with the same digit under both framings - share with the mirrored digit (low + high - digit)
+        share of texts with the same number in both directions - share with the mirrored one (low + high - number)
 
-    over texts whose digit in the positive framing is not the middle of the scale: the middle is its own mirror image,
-    so it says nothing, and is counted as `middle`. A judge that reads the direction is well below 0 even if it is
-    noisy; one that writes the same number whatever it means is above 0, a constant one exactly +1. A judge without any
-    discrimination, whose two digits have nothing to do with each other, is near 0 and is not told apart.
+    over texts whose number on the ascending scale is not its middle: the middle is its own mirror image, so it says
+    nothing, and is counted as `middle`. A judge that reads the direction is well below 0 even if it is noisy; one that
+    writes the same number whatever it means is above 0, a constant one exactly +1. A judge without any discrimination,
+    whose two numbers have nothing to do with each other, is near 0 and is not told apart.
 
-    Bounded mean over texts, interval over clusters. Detail: `same`, `mirrored`, `neither`, `middle`; `same_side`, the
-    same with sides of the middle in place of digits; and over all texts, the middle included, `same_share` beside
-    `same_share_if_aware`, what it would be for a judge that mirrors every digit: the share of middles.
+    Bounded mean over texts, interval over items or what they share. Detail: `same`, `mirrored`, `neither`, `middle`;
+    `same_side`, the same with sides of the middle in place of numbers; and over all texts, the middle included,
+    `same_share` beside `same_share_if_aware`, what it would be for a judge that mirrors every number: the share of
+    middles. Undefined where no text was scored in both directions or all are in the middle, and on a scale without ends.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"judge": "x", "item": ["i", "i", "j", "j"], "direction": ["ascending", "reversed"] * 2,
+    ...                       "score": [4.0, 4.0, 5.0, 5.0]})
+    >>> direction_insensitivity(Ratings.of(frame, scales=Numeric(1, 5))).of(judge="x").value
+    1.0
     """
-    return Estimates(
-        ("judge",),
-        {
-            (judge,): _insensitivity(pos, sum(scale) - neg, stories, scale)  # back to the digit as written
-            for judge, pos, neg, stories in _twice(ratings, scale)
-        },
-    )
+    return _by_judge(ratings, _insensitivity)
 
 
-def _insensitivity(positive: Floats, negative: Floats, stories: NDArray[np.intp], scale: Scale) -> Estimate:
-    low, high = scale
-    usable = np.isfinite(positive) & np.isfinite(negative)
-    x, y, story = positive[usable], negative[usable], stories[usable]
-    lost = usable.size - len(x)
-    told = np.abs(x - (low + high) / 2) > 1e-9
-    x_, y_ = x[told], y[told]
-    same, mirrored = np.abs(x_ - y_) < 1e-9, np.abs(low + high - x_ - y_) < 1e-9
-    sides = [np.sign(digit - (low + high) / 2) for digit in (x_, y_)]
-    detail: dict[str, Any] = {
-        "same": int(same.sum()), "mirrored": int(mirrored.sum()), "neither": int((~same & ~mirrored).sum()),
-        "middle": int((~told).sum()), "same_side": _mean(sides[0] * sides[1]),
-        "same_share": _mean((np.abs(x - y) < 1e-9).astype(float)), "same_share_if_aware": _mean((~told).astype(float)),
+def shift_by_target(ratings: Ratings, margin: float = MARGIN) -> Estimates:
+    """`shift` of every target's texts, by judge and target: a paired t-test over items. `margin` as a share of the
+    scale's range; undefined where no text of the target was scored in both directions.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"judge": "x", "item": ["i", "i", "j", "j"], "direction": ["ascending", "reversed"] * 2,
+    ...                       "target": "a", "score": [4.0, 1.0, 3.0, 3.0]})
+    >>> shift_by_target(Ratings.of(frame, scales=Numeric(1, 5))).of(judge="x", target="a").value
+    0.5
+    """
+    found: dict[tuple[str, ...], Estimate] = {}
+    for names, twice in _twice(ratings):
+        for t, target in enumerate(twice.array.targets):
+            change = twice.change[:, t]
+            estimate = _paired("framing_shift", twice.part, twice.array, change, margin, NO_TEXT)
+            found[(twice.judge, target, *names)] = estimate
+    return Estimates(("judge", "target", *ratings.within(DIRECTION)), found)
+
+
+@measure(
+    "framing_change", "change of self-preference with the scale turned", signed=True, rank=340,
+    above="prefers its own work more where low is best|prefer their own work more where low is best",
+    below="prefers its own work less where low is best|prefer their own work less where low is best",
+    reading="Self-preference where the lowest number is best less that where the highest is.",
+)  # fmt: skip
+def self_preference_change(ratings: Ratings, margin: float = MARGIN) -> Estimates:
+    """Self-preference with the scale reversed minus that with it ascending, by judge and `against`; paired t over the
+    items on which both are defined.
+
+    `against` names the measure of `recuse.metrics.self_preference`: "received" (S - R), "given" (S - G) or "controlled"
+    (D). Detail: the mean in each direction on those items (`positive`: ascending, `negative`: reversed). `margin` is a
+    share of the scale's range. Undefined where the scale was not turned, and where nothing can be compared in both
+    directions.
+
+    >>> import pandas as pd
+    >>> rows = [("x", "a", "ascending", 5.0), ("x", "b", "ascending", 3.0), ("y", "a", "ascending", 4.0),
+    ...         ("x", "a", "reversed", 2.0), ("x", "b", "reversed", 3.0), ("y", "a", "reversed", 2.0)]
+    >>> frame = pd.DataFrame(rows, columns=["judge", "target", "direction", "score"]).assign(item="i")
+    >>> ratings = Ratings.of(frame, scales=Numeric(1, 5), authors={"x": "a"})
+    >>> self_preference_change(ratings).of(judge="x", against="received").value
+    -1.0
+    """
+    found: dict[tuple[str, ...], Estimate] = {}
+    for names, part in ratings.each(DIRECTION):
+        arrays = arrays_by_level(part, DIRECTION)
+        for judge in ratings.own():
+            for against, estimate in _changes(part, arrays, judge, margin).items():
+                found[(judge, against, *names)] = estimate
+    return Estimates(("judge", "against", *ratings.within(DIRECTION)), found)
+
+
+# --------------------------------------------------------------------------- texts scored twice
+
+
+@dataclass(frozen=True)
+class _Twice:
+    """One judge's scores of every text in both directions, on the ascending scale, shape (items, targets)."""
+
+    judge: str
+    part: Ratings
+    array: RatingArray  # of one direction: items, targets, clusters and scale are those of both
+    ascending: Floats
+    turned: Floats
+
+    @property
+    def change(self) -> Floats:
+        return self.turned - self.ascending
+
+    @property
+    def usable(self) -> NDArray[np.bool_]:
+        return np.isfinite(self.change)
+
+    @property
+    def clusters(self) -> NDArray[Any]:
+        """What each text belongs to, shape (items, targets)."""
+        codes = np.unique(np.array(self.array.clusters), return_inverse=True)[1]
+        return np.broadcast_to(codes[:, None], self.ascending.shape)
+
+
+def _twice(ratings: Ratings) -> Iterator[tuple[tuple[str, ...], _Twice]]:
+    """(levels of the other factors, both scores of one judge); nothing in a direction that was not asked."""
+    for names, part in ratings.each(DIRECTION):
+        arrays = arrays_by_level(part, DIRECTION)
+        array = next(iter(arrays.values())) if arrays else judges_array(part)
+        nothing = np.full(array.shape, np.nan)
+        up, down = (arrays[level].means if level in arrays else nothing for level in (ASCENDING, REVERSED))
+        for row, judge in enumerate(array.raters):
+            yield names, _Twice(judge, part, array, up[row], down[row])
+
+
+def _by_judge(ratings: Ratings, compute: Callable[[_Twice], Estimate]) -> Estimates:
+    found = {(twice.judge, *names): compute(twice) for names, twice in _twice(ratings)}
+    return Estimates(("judge", *ratings.within(DIRECTION)), found)
+
+
+def _shift(twice: _Twice) -> Estimate:
+    usable, scale = twice.usable, twice.part.scale
+    about: dict[str, Any] = {
+        "n_excluded": int((~usable).sum()), "over": "clusters", "clusters": twice.part.clusters, "unit": scale.unit,
+        "span": scale.span, "method": SHIFT,
     }  # fmt: skip
-    name = "direction_insensitivity"
-    if not len(x):
-        why = "no text was graded under both framings"
-        return _undefined(name, why, INSENSITIVE, n_excluded=lost, detail=detail)
-    if not len(x_):
-        why = "every grade is the middle of the scale, which reads the same in both directions"
-        return _undefined(name, why, INSENSITIVE, n_excluded=lost, detail=detail)
-    index = same.astype(float) - mirrored
-    law = bounded_mean(index, story[told], (-1.0, 1.0))
-    return estimated(
-        name, float(index.mean()), law, n=len(index), n_clusters=len(np.unique(story[told])), n_excluded=lost,
-        over="clusters", unit="index", method=INSENSITIVE, detail=detail,
-    )  # fmt: skip
-
-
-# --------------------------------------------------------------------------- texts graded twice
-
-
-def _twice(ratings: pd.DataFrame, scale: Scale) -> Iterator[tuple[str, Floats, Floats, NDArray[np.intp]]]:
-    """Per judge: its grades under the positive and the negative framing on the positive scale and the number of the
-    story, each of shape (stories, authors)."""
-    grids = grids_of(ratings, scale)
-    any_grid = next(iter(grids.values()))
-    nothing = np.full_like(any_grid.scores, np.nan)
-    both = [grids[name].scores if name in grids else nothing for name in (POSITIVE, NEGATIVE)]
-    stories = np.broadcast_to(np.arange(len(any_grid.stories))[:, None], nothing[:, 0].shape)
-    for j, judge in enumerate(any_grid.judges):
-        yield judge, both[0][:, j], both[1][:, j], stories
-
-
-def _shift(positive: Floats, negative: Floats, stories: NDArray[np.intp]) -> Estimate:
-    usable = np.isfinite(positive) & np.isfinite(negative)
     if not usable.any():
-        why = "no text was graded under both framings"
-        return _undefined("framing_shift", why, SHIFT, n_excluded=usable.size)
-    law = clustered_mean((negative - positive)[usable], stories[usable], step=1.0)
+        return undefined("framing_shift", NO_TEXT, **about)
+    clusters = twice.clusters[usable]
+    distribution = clustered_mean(twice.change[usable], clusters, step=_step(twice))
     return estimated(
-        "framing_shift", law.value, law, n=int(usable.sum()), n_clusters=len(np.unique(stories[usable])),
-        n_excluded=int((~usable).sum()), over="clusters", unit="points", method=SHIFT,
-        detail={"positive": _mean(positive[usable]), "negative": _mean(negative[usable])},
+        "framing_shift", distribution.value, distribution, n=int(usable.sum()), n_clusters=len(np.unique(clusters)),
+        detail={"positive": _mean(twice.ascending[usable]), "negative": _mean(twice.turned[usable])}, **about,
     )  # fmt: skip
 
 
-def _preference(grid: Grid, judge: str, own: Own) -> dict[str, Floats]:
-    row, column = grid.row(judge), grid.column(own[judge])
-    s, r, g = self_received_given(grid, row, column)
-    on_own, elsewhere = contrast(grid, row, column, own)
-    return {"received": s - r, "given": s - g, "controlled": on_own - elsewhere}
+def _step(twice: _Twice) -> float:
+    """One step of the scale, in its units; the smallest difference between this judge's scores where none is told, and
+    none where it has a single score."""
+    scale = twice.part.scale
+    if not isinstance(scale, Numeric):
+        return 1.0  # from one option to the next
+    if scale.step is not None:
+        return scale.step
+    values = np.concatenate([twice.ascending[twice.usable], twice.turned[twice.usable]])
+    gaps = np.diff(np.unique(values.round(9)))
+    return float(gaps.min()) if len(gaps) else 0.0
 
 
-def _paired(metric: str, differences: Floats, margin: float, detail: dict[str, Any] | None = None) -> Estimate:
-    test = Paired.of(differences)
-    full, lost = {**test.detail(margin), **(detail or {})}, len(differences) - test.n
-    if not test.n:
-        return _undefined(metric, "no story can be compared under both framings", METHOD, n_excluded=lost, detail=full)
+def _insensitivity(twice: _Twice) -> Estimate:
+    name, (low, high) = "direction_insensitivity", twice.part.scale.ends
+    usable = twice.usable
+    about: dict[str, Any] = {
+        "n_excluded": int((~usable).sum()), "over": "clusters", "clusters": twice.part.clusters, "unit": "index",
+        "span": 2.0, "method": INSENSITIVE,
+    }  # fmt: skip
+    if not math.isfinite(high - low):
+        return undefined(name, "a scale without ends has no middle to mirror a number at", **about)
+    if not usable.any():
+        return undefined(name, NO_TEXT, **about)
+    x, y = twice.ascending[usable], low + high - twice.turned[usable]  # back to the number as written
+    told = np.abs(x - (low + high) / 2) > 1e-9
+    detail = _counts(x, y, told, low + high)
+    if not told.any():
+        why = "every score is the middle of the scale, which reads the same in both directions"
+        return undefined(name, why, detail=detail, **about)
+    index = _same(x[told], y[told]).astype(float) - _same(x[told], low + high - y[told])
+    clusters = twice.clusters[usable][told]
     return estimated(
-        metric, test.mean, test.law, n=test.n, n_excluded=lost, over="items", unit="points", method=METHOD, detail=full
-    )
+        name, float(index.mean()), bounded_mean(index, clusters, (-1.0, 1.0)), n=len(index),
+        n_clusters=len(np.unique(clusters)), detail=detail, **about,
+    )  # fmt: skip
 
 
-def _undefined(metric: str, why: str, method: str, **more: Any) -> Estimate:
-    return undefined(metric, why, method=method, over="clusters", **more)
+def _counts(x: Floats, y: Floats, told: NDArray[np.bool_], ends: float) -> dict[str, Any]:
+    same, mirrored = _same(x, y), _same(x, ends - y)
+    sides = np.sign(x - ends / 2) * np.sign(y - ends / 2)
+    return {
+        "same": int(same[told].sum()), "mirrored": int(mirrored[told].sum()),
+        "neither": int((~same & ~mirrored)[told].sum()), "middle": int((~told).sum()),
+        "same_side": _mean(sides[told]), "same_share": _mean(same.astype(float)),
+        "same_share_if_aware": _mean((~told).astype(float)),
+    }  # fmt: skip
+
+
+def _same(x: Floats, y: Floats) -> NDArray[np.bool_]:
+    return np.abs(x - y) < 1e-9
+
+
+# --------------------------------------------------------------------------- self-preference twice
+
+
+def _changes(part: Ratings, arrays: Mapping[str, RatingArray], judge: str, margin: float) -> dict[str, Estimate]:
+    """The change of each measure of self-preference, by its name."""
+    if ASCENDING not in arrays or REVERSED not in arrays:
+        return {against: _nothing(part, ONE_DIRECTION, against) for against in AGAINST}
+    array = arrays[ASCENDING]
+    place = own_place(array, part.authors, judge)
+    if place is None:
+        return {against: _nothing(part, missing_text(array, judge), against) for against in AGAINST}
+    up, down = (_preference(arrays[level], *place, part.authors) for level in (ASCENDING, REVERSED))
+    why = why_not_comparable(array) or "no item can be compared in both directions of the scale"
+    found = {}
+    for against in AGAINST:
+        both = np.isfinite(up[against]) & np.isfinite(down[against])
+        detail = {"positive": _mean(up[against][both]), "negative": _mean(down[against][both]), "against": against}
+        found[against] = _paired("framing_change", part, array, down[against] - up[against], margin, why, detail)
+    return found
+
+
+def _preference(array: RatingArray, row: int, column: int, authors: Mapping[str, str]) -> dict[str, Floats]:
+    s, r, g = self_received_given(array, row, column)
+    on_own, elsewhere = contrast(array, row, column, authors)
+    return dict(zip(AGAINST, (s - r, s - g, on_own - elsewhere), strict=True))
+
+
+def _nothing(part: Ratings, why: str, against: str) -> Estimate:
+    detail = {"against": against}
+    return paired_estimate("framing_change", Paired.of([]), part, excluded=0, why=why, detail=detail)
+
+
+def _paired(
+    metric: str, part: Ratings, array: RatingArray, differences: Floats, margin: float, why: str, detail: Any = None
+) -> Estimate:
+    """Paired t over items; `detail` joins what the test tells of itself."""
+    test = paired_test(differences, array)
+    full = {**test.detail(margin * part.scale.span), **(detail or {})}
+    return paired_estimate(metric, test, part, excluded=len(differences) - test.n, why=why, detail=full)
 
 
 def _mean(values: Floats) -> float | None:

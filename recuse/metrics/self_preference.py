@@ -1,14 +1,14 @@
-"""Self-preference: does a judge grade its own text above what peers give it, and above what it gives to others?
+"""Self-preference: does a judge score its own text above what peers give it, and above what it gives to others?
 
-Per story, on the positive scale (thesis on bias in LLM self-evaluation, sec. 3.3 and Table 1):
+Per item, on the ascending scale (thesis on bias in LLM self-evaluation, sec. 3.3 and Table 1):
 
-    S  the judge's grade of its own text
-    R  mean of the other judges' grades of that same text
-    G  mean of the judge's grades of the other authors' texts
+    S  the judge's score of its own text
+    R  mean of the other judges' scores of that same text
+    G  mean of the judge's scores of the other authors' texts
 
 S - R above 0: it sees more in its text than its peers do. S - G above 0: it prefers its text, which may be right, since
 an author that writes better earns it. Together they tell harmful from justified preference (`reading`). The judge
-itself is in neither reference, and S, R and G are compared on the same stories only.
+itself is in neither reference, and S, R and G are compared on the same items only.
 
 Neither is free of everything else. S - G moves with the quality of the author's texts, S - R with the judge's general
 leniency: fair judges of unequal quality and leniency fail both tests most of the time. `controlled` removes both, and
@@ -19,50 +19,59 @@ is the measure to gate:
 that is, the judge against one peer at a time, on its own text less on texts in which neither has a stake. Whatever adds
 to a text (quality) or to a judge (leniency) cancels exactly, whichever cells are missing, and so does the peers' own
 self-preference. What it cannot tell from self-preference is a taste for a style that is one's own, and a scale that
-ends: a lenient judge that cannot grade a good text above 5 looks harsh on it. Needs three judges.
+ends: a lenient judge that cannot score a good text above 5 looks harsh on it.
+
+All of it needs items with texts by several targets. Where every target has its own items, nothing can be compared on
+one item; `recuse.metrics.consensus.self_preference` covers that design.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from recuse.metrics.estimates import STORIES, estimated, matrix, number, undefined
-from recuse.metrics.grids import SCALE, Floats, Grid, Own, Scale, grids_of, mean_of
+from recuse.metrics.estimates import number
+from recuse.metrics.measure import measure
+from recuse.metrics.own_text import contrast, missing_text, own_place, self_received_given, why_not_comparable
+from recuse.metrics.paired import MARGIN, paired_estimate, paired_test
+from recuse.ratings import RatingArray, Ratings
+from recuse.ratings.array import judges_array
 from recuse.schema import Estimate, Estimates
 from recuse.statistics.multiplicity import holm
-from recuse.statistics.paired import METHOD, Paired, moments, significant
+from recuse.statistics.paired import Paired, moments, significant
 
-if TYPE_CHECKING:
-    import pandas as pd
+__all__ = ["ALPHA", "against_given", "against_received", "controlled", "reading"]
 
-__all__ = [
-    "MARGIN", "against_given", "against_received", "contrast", "controlled", "reading", "score_matrix", "summary",
-]  # fmt: skip
-
-BY = ("judge", "framing")
-MARGIN = 0.25
-"""Points; the difference whose chance of being found is reported as `power`."""
 ALPHA = 0.05
 
 
-def against_received(
-    ratings: pd.DataFrame, own: Own, *, scale: Scale = SCALE, margin: float = MARGIN, alpha: float = ALPHA
-) -> Estimates:
-    """Mean of S - R in points, by (judge, framing), for every judge that wrote a target; paired t over clusters.
+@measure(
+    "self_minus_received", "own text against its peers' view of it", signed=True, rank=310,
+    above="scores its own text above its peers|score their own texts above their peers",
+    below="scores its own text below its peers|score their own texts below their peers",
+    reading="S - R: a judge's score of its own text less its peers' mean for the same text; its leniency included.",
+)  # fmt: skip
+def against_received(ratings: Ratings, margin: float = MARGIN, alpha: float = ALPHA) -> Estimates:
+    """Mean of S - R, by judge and factor level, for every judge that wrote a target; paired t over items, or over what
+    they share.
 
-    Detail: n, means and SDs of S, R and G, t, p, `p_holm` over the family of all S - R and S - G tests, Cohen's dz with
-    interval, power and smallest detectable effect (`Paired.detail`), `excluded` stories by what they lack, and the
-    `reading` of both tests together at `alpha`.
+    Detail: n, means and SDs of S, R and G, t, p, `p_holm` over the family of all S - R and S - G tests of these
+    ratings, Cohen's dz with interval, power at `margin` (a share of the scale's range) and smallest detectable effect
+    (`Paired.detail`), `excluded` items by what they lack, and the `reading` of both tests together at `alpha`.
 
-    A story without a usable S, R or G is excluded and counted. Undefined with one judge, one author, or no story left.
-    `RecuseError` where a judge of `own` or its target is not in the ratings.
+    An item without a usable S, R or G is excluded and counted. Undefined with one judge, one target, no item left, and
+    where every target has items of its own.
+
+    >>> import pandas as pd
+    >>> rows = [("x", "a", 5.0), ("x", "b", 3.0), ("y", "a", 4.0), ("y", "b", 4.0)]
+    >>> frame = pd.DataFrame(rows, columns=["judge", "target", "score"]).assign(item="i")
+    >>> against_received(Ratings.of(frame, authors={"x": "a"})).of(judge="x").value
+    1.0
     """
-    tests = _tests(ratings, own, scale)
+    tests = _tests(ratings)
     readings = {
         subject: reading(test.received, test.given, tests.adjusted[(*subject, "received")],
                          tests.adjusted[(*subject, "given")], alpha)
@@ -71,58 +80,84 @@ def against_received(
     return tests.estimates("self_minus_received", "received", margin, {s: {"reading": r} for s, r in readings.items()})
 
 
-def against_given(ratings: pd.DataFrame, own: Own, *, scale: Scale = SCALE, margin: float = MARGIN) -> Estimates:
-    """Mean of S - G in points, by (judge, framing): the other half of the same family; see `against_received`."""
-    return _tests(ratings, own, scale).estimates("self_minus_given", "given", margin)
+@measure(
+    "self_minus_given", "own text against the others' texts", signed=True, rank=320,
+    above="scores its own text above others'|score their own texts above others'",
+    below="scores its own text below others'|score their own texts below others'",
+    reading="S - G: a judge's score of its own text less its mean for the others' texts; their quality included.",
+)  # fmt: skip
+def against_given(ratings: Ratings, margin: float = MARGIN) -> Estimates:
+    """Mean of S - G, by judge and factor level: the other half of the same family; see `against_received`.
 
-
-def controlled(ratings: pd.DataFrame, own: Own, *, scale: Scale = SCALE, margin: float = MARGIN) -> Estimates:
-    """Mean of D in points, by (judge, framing): self-preference with quality and leniency taken out (see the module).
-
-    Excluded are stories on which no peer and no third text can be compared. Detail as `against_received`, `p_holm` over
-    these tests alone; `leniency` is the mean of D's second half, what the judge adds on texts in which it has no stake.
-
-    Measured on 500 panels of five fair judges, 100 stories, whole grades, authors' quality and judges' leniency drawn
-    with SDs 0.4 and 0.3: found significant at 5 % in 5.2 % of cases on an open scale, where S - R is in 69 % and S - G
-    in 72 %. On 1..5 it is 6.3 % with grades around 3, 9.4 % around 4 and 14 % around 4.5, since the scale's end bites;
-    a gate at +-0.25 points, Holm over the panel, then fails 3 of 2,500 fair judges, and none on the open scale.
+    >>> import pandas as pd
+    >>> rows = [("x", "a", 5.0), ("x", "b", 3.0), ("y", "a", 4.0), ("y", "b", 4.0)]
+    >>> frame = pd.DataFrame(rows, columns=["judge", "target", "score"]).assign(item="i")
+    >>> against_given(Ratings.of(frame, authors={"x": "a"})).of(judge="x").value
+    2.0
     """
-    found: dict[tuple[str, ...], tuple[Paired, int, dict[str, Any]]] = {}
-    for framing, grid in grids_of(ratings, scale).items():
-        for judge, row, column in grid.authors(own):
-            on_own, elsewhere = contrast(grid, row, column, own)
-            test = Paired.of(on_own - elsewhere)
-            usable = np.isfinite(on_own - elsewhere)
-            found[(judge, framing)] = (
-                test, len(grid.stories) - test.n, {"leniency": number(moments(elsewhere[usable])[0])},
-            )  # fmt: skip
-    adjusted = holm(np.array([test.p for test, _, _ in found.values()], dtype=float))
-    why = "no story has a peer's grade of the own text and of a text that neither wrote; that takes three judges"
-    return Estimates(BY, {
-        subject: _estimate("self_preference_controlled", test, excluded, margin, why, {
-            **detail, "p_holm": significant(p), "family": int(np.isfinite(adjusted).sum()),
-        })
-        for (subject, (test, excluded, detail)), p in zip(found.items(), adjusted, strict=True)
+    return _tests(ratings).estimates("self_minus_given", "given", margin)
+
+
+@measure(
+    "self_preference_controlled", "own text beyond leniency and quality", signed=True, rank=40,
+    above="favours its own texts|favour their own texts",
+    below="marks its own texts down|mark their own texts down",
+    reading="A judge against each peer on its own text, less the same on texts that neither of the two wrote.",
+)  # fmt: skip
+def controlled(ratings: Ratings, margin: float = MARGIN) -> Estimates:
+    """Mean of D, by judge and factor level: self-preference with quality and leniency taken out (see the module).
+
+    Excluded are items on which no peer and no third text can be compared. Detail as `against_received`, `p_holm` over
+    these tests alone; `leniency` is the mean of D's second half, what the judge adds on texts in which it has no stake.
+    Undefined where no text was written by neither of two judges, and where every target has items of its own.
+
+    Measured on 500 panels of five fair judges, 100 items, whole scores, authors' quality and judges' leniency drawn
+    with SDs 0.4 and 0.3: found significant at 5 % in 5.2 % of cases on an open scale, where S - R is in 69 % and S - G
+    in 72 %. On 1..5 it is 6.3 % with scores around 3, 9.4 % around 4 and 14 % around 4.5, since the scale's end bites;
+    a gate at +-0.25 points, Holm over the panel, then fails 3 of 2,500 fair judges, and none on the open scale.
+
+    >>> import pandas as pd
+    >>> rows = [("x", "a", 5.0), ("x", "b", 3.0), ("y", "a", 4.0), ("y", "b", 4.0)]
+    >>> frame = pd.DataFrame(rows, columns=["judge", "target", "score"]).assign(item="i")
+    >>> controlled(Ratings.of(frame, authors={"x": "a"})).of(judge="x").value
+    2.0
+    """
+    found: dict[tuple[str, ...], tuple[Ratings, _Controlled]] = {}
+    for names, part in ratings.each():
+        array = judges_array(part)
+        for judge in ratings.own():
+            found[(judge, *names)] = part, _controlled(array, part.authors, judge)
+    adjusted = holm(np.array([one.test.p for _, one in found.values()], dtype=float))
+    family = int(np.isfinite(adjusted).sum())
+    return Estimates(("judge", *ratings.within()), {
+        subject: paired_estimate(
+            "self_preference_controlled", one.test, part, excluded=one.excluded, why=one.why, detail={
+                **one.test.detail(margin * part.scale.span), "leniency": one.leniency, "p_holm": significant(p),
+                "family": family,
+            })
+        for (subject, (part, one)), p in zip(found.items(), adjusted, strict=True)
     })  # fmt: skip
 
 
-def contrast(grid: Grid, row: int, column: int, own: Own) -> tuple[Floats, Floats]:
-    """D's two halves per story, each of shape (I,): the judge less its peers on its own text (`column`), and on texts
-    that neither the judge nor the peer wrote. Averaged over the peers that have both."""
-    own_text, elsewhere = [], []
-    for peer, name in enumerate(grid.judges):
-        if peer == row:
-            continue
-        less = grid.scores[:, row, :] - grid.scores[:, peer, :]
-        neither = [t for t in range(len(grid.targets)) if t not in (column, grid.own_column(name, own))]
-        third = mean_of(less[:, neither], axis=1)
-        both = np.isfinite(less[:, column]) & np.isfinite(third)
-        own_text.append(np.where(both, less[:, column], np.nan))
-        elsewhere.append(np.where(both, third, np.nan))
-    if not own_text:
-        nothing = np.full(len(grid.stories), np.nan)
-        return nothing, nothing
-    return mean_of(np.stack(own_text), axis=0), mean_of(np.stack(elsewhere), axis=0)
+@dataclass(frozen=True, slots=True)
+class _Controlled:
+    test: Paired
+    excluded: int
+    leniency: float | None
+    why: str
+
+
+def _controlled(array: RatingArray, authors: Mapping[str, str], judge: str) -> _Controlled:
+    place = own_place(array, authors, judge)
+    if place is None:
+        return _Controlled(Paired.of([]), len(array.items), None, missing_text(array, judge))
+    on_own, elsewhere = contrast(array, *place, authors)
+    usable = np.isfinite(on_own - elsewhere)
+    test = paired_test(on_own - elsewhere, array)
+    why = why_not_comparable(array) or (
+        "no item has a peer's score of its own text and of one that neither wrote; that takes a third judge or target"
+    )
+    return _Controlled(test, int((~usable).sum()), number(moments(elsewhere[usable])[0]), why)
 
 
 # --------------------------------------------------------------------------- in words
@@ -138,7 +173,7 @@ def reading(received: Paired, given: Paired, p_received: float, p_given: float, 
     | S - R below 0 | justified, and modest | modest |
 
     Harmful: it prefers its own text, and peers do not see why. Justified: it does, and so would they. Generous: above
-    its peers' view of its text, yet no higher than it grades others; its level, not itself.
+    its peers' view of its text, yet no higher than it scores others; its level, not itself.
     """
     prefers, above = (test.mean > 0 and p < alpha for test, p in ((given, p_given), (received, p_received)))
     below = received.mean < 0 and p_received < alpha
@@ -149,42 +184,14 @@ def reading(received: Paired, given: Paired, p_received: float, p_given: float, 
     return "modest" if below else "none"
 
 
-def summary(*families: Estimates, alpha: float = ALPHA) -> str:
-    """ "12 of 20 significant, all 12 survive Holm" over the tests of `against_received` and `against_given` together;
-    says so where a test could not be made."""
-    tests = [estimate.detail for family in families for estimate in family.values()]
-    made = [test for test in tests if test.get("p") is not None]
-    significant = sum(test["p"] < alpha for test in made)
-    survive = sum(test["p_holm"] < alpha for test in made)
-    kept = f"all {survive} survive Holm" if survive == significant else f"{survive} survive Holm"
-    lacking = f", {len(tests) - len(made)} could not be made" if len(made) < len(tests) else ""
-    return f"{significant} of {len(made)} significant{f', {kept}' if significant else ''}{lacking}"
-
-
-def score_matrix(ratings: pd.DataFrame, own: Own, *, framing: str, scale: Scale = SCALE) -> Estimate:
-    """Mean grade of every judge for every author, each over the stories it could be read on; the value is the mean of
-    all cells. Detail `values`, with `stories` per cell. Undefined where a cell is empty."""
-    grid = grids_of(ratings, scale)[framing]
-    usable = np.isfinite(grid.scores)
-    means, stories = mean_of(grid.scores, axis=0), usable.sum(axis=0).astype(float)
-    detail = matrix(grid.judges, grid.targets, means, own, framing=framing, stories=stories)
-    method, n, lost = "mean of judge x author means", int(usable.sum()), int((grid.asked & ~usable).sum())
-    if not np.isfinite(means).all():
-        why = "a judge has no usable grade of some author's texts"
-        return undefined("score_matrix", why, n=n, n_excluded=lost, over="clusters", method=method, detail=detail)
-    return Estimate(
-        metric="score_matrix", value=float(means.mean()), unit="points", over="clusters", n=n,
-        n_clusters=len(grid.stories), clusters=STORIES, n_excluded=lost, method=method, detail=detail,
-    )  # fmt: skip
-
-
 # --------------------------------------------------------------------------- the two published tests
 
 
 @dataclass(frozen=True, slots=True)
 class _Test:
-    """Both comparisons of one judge under one framing, on the stories that have S, R and G."""
+    """Both comparisons of one judge within one combination of factor levels, on the items that have S, R and G."""
 
+    part: Ratings
     received: Paired
     given: Paired
     detail: Mapping[str, Any]
@@ -192,73 +199,73 @@ class _Test:
     why: str
 
 
+Subject = tuple[str, ...]
+SIDES: dict[str, Callable[[_Test], Paired]] = {"received": lambda test: test.received, "given": lambda test: test.given}
+
+
 @dataclass(frozen=True)
 class _Tests:
-    """All of them: one family. `adjusted` by (judge, framing, side)."""
+    """All of them: one family. `adjusted` by (*subject, side)."""
 
-    tests: Mapping[tuple[str, str], _Test]
-    adjusted: Mapping[tuple[str, str, str], float]
+    by: tuple[str, ...]
+    tests: Mapping[Subject, _Test]
+    adjusted: Mapping[Subject, float]
 
-    def items(self) -> Iterator[tuple[tuple[str, str], _Test]]:
+    def items(self) -> Iterator[tuple[Subject, _Test]]:
         return iter(self.tests.items())
 
     def estimates(
-        self, metric: str, side: str, margin: float, more: Mapping[tuple[str, str], Mapping[str, Any]] | None = None
+        self, metric: str, side: str, margin: float, more: Mapping[Subject, Mapping[str, Any]] | None = None
     ) -> Estimates:
-        family = sum(math.isfinite(p) for p in self.adjusted.values())
-        return Estimates(BY, {
-            subject: _estimate(metric, getattr(test, side), test.excluded, margin, test.why, {
-                **test.detail, "p_holm": significant(self.adjusted[(*subject, side)]), "family": family,
-                **(more or {}).get(subject, {}),
-            })
-            for subject, test in self.items()
+        family = int(np.isfinite(list(self.adjusted.values())).sum())
+        return Estimates(self.by, {
+            subject: self._estimate(metric, subject, side, margin, {"family": family, **(more or {}).get(subject, {})})
+            for subject in self.tests
         })  # fmt: skip
 
-
-def _tests(ratings: pd.DataFrame, own: Own, scale: Scale) -> _Tests:
-    tests = {
-        (judge, framing): _test(grid, row, column)
-        for framing, grid in grids_of(ratings, scale).items()
-        for judge, row, column in grid.authors(own)
-    }
-    sides: dict[str, Callable[[_Test], Paired]] = {"received": lambda t: t.received, "given": lambda t: t.given}
-    places = [(*subject, side) for subject in tests for side in sides]
-    adjusted = holm(np.array([sides[side](tests[judge, framing]).p for judge, framing, side in places], dtype=float))
-    return _Tests(tests, dict(zip(places, map(float, adjusted), strict=True)))
+    def _estimate(self, metric: str, subject: Subject, side: str, margin: float, more: Mapping[str, Any]) -> Estimate:
+        one = self.tests[subject]
+        test = SIDES[side](one)
+        detail = {
+            **test.detail(margin * one.part.scale.span), **one.detail,
+            "p_holm": significant(self.adjusted[(*subject, side)]), **more,
+        }  # fmt: skip
+        return paired_estimate(metric, test, one.part, excluded=one.excluded, why=one.why, detail=detail)
 
 
-def _test(grid: Grid, row: int, column: int) -> _Test:
-    parts = self_received_given(grid, row, column)
-    usable = np.all([np.isfinite(part) for part in parts], axis=0)
-    s, r, g = (part[usable] for part in parts)
+def _tests(ratings: Ratings) -> _Tests:
+    return ratings.remember(_tests, lambda: _all_tests(ratings))
+
+
+def _all_tests(ratings: Ratings) -> _Tests:
+    tests = {(judge, *names): _test(part, judge) for names, part in ratings.each() for judge in ratings.own()}
+    places = [(*subject, side) for subject in tests for side in SIDES]
+    adjusted = holm(np.array([SIDES[side](tests[tuple(subject)]).p for *subject, side in places], dtype=float))
+    return _Tests(("judge", *ratings.within()), tests, dict(zip(places, map(float, adjusted), strict=True)))
+
+
+def _test(part: Ratings, judge: str) -> _Test:
+    array = judges_array(part)
+    place = own_place(array, part.authors, judge)
+    if place is None:
+        nothing = Paired.of([])
+        return _Test(part, nothing, nothing, {"excluded": {}}, len(array.items), missing_text(array, judge))
+    parts = self_received_given(array, *place)
+    usable = np.all([np.isfinite(values) for values in parts], axis=0)
+    s, r, g = (np.where(usable, values, np.nan) for values in parts)
     detail: dict[str, Any] = {}
-    for name, part in (("s", s), ("r", r), ("g", g)):
-        mean, sd = moments(part)
+    for name, values in (("s", s), ("r", r), ("g", g)):
+        mean, sd = moments(values[usable])
         detail |= {f"{name}_mean": number(mean), f"{name}_sd": number(sd)}
-    lacking = {name: int(np.isnan(part).sum()) for name, part in zip(("self", "received", "given"), parts, strict=True)}
+    lacking = {name: int(np.isnan(values).sum()) for name, values in zip(LACKING, parts, strict=True)}
     detail["excluded"] = {name: count for name, count in lacking.items() if count}
-    words = {"self": "its own grade", "received": "a peer's grade of its text", "given": "its grade of another's text"}
-    never = [words[name] for name, count in lacking.items() if count == len(grid.stories)]
-    why = f"no story has {' or '.join(never)}" if never else "no story has grades of all three kinds"
-    return _Test(Paired.of(s - r), Paired.of(s - g), detail, int((~usable).sum()), why)
+    why = why_not_comparable(array) or _why(lacking, len(array.items))
+    return _Test(part, paired_test(s - r, array), paired_test(s - g, array), detail, int((~usable).sum()), why)
 
 
-def self_received_given(grid: Grid, row: int, column: int) -> tuple[Floats, Floats, Floats]:
-    """S, R and G per story, each of shape (I,), NaN where there is none."""
-    peers = [k for k in range(len(grid.judges)) if k != row]
-    others = [t for t in range(len(grid.targets)) if t != column]
-    return (
-        grid.scores[:, row, column],
-        mean_of(grid.scores[:, peers, column], axis=1),
-        mean_of(grid.scores[:, row, others], axis=1),
-    )
+LACKING = {"self": "its own score", "received": "a peer's score of its text", "given": "its score of another's text"}
 
 
-def _estimate(metric: str, test: Paired, excluded: int, margin: float, why: str, detail: Mapping[str, Any]) -> Estimate:
-    full = {**test.detail(margin), **detail}
-    if test.n == 0:
-        return undefined(metric, why, n_excluded=excluded, method=METHOD, over="items", unit="points", detail=full)
-    return estimated(
-        metric, test.mean, test.law, n=test.n, n_excluded=excluded, over="items", unit="points", method=METHOD,
-        detail=full,
-    )  # fmt: skip
+def _why(lacking: Mapping[str, int], items: int) -> str:
+    never = [LACKING[name] for name, count in lacking.items() if count == items]
+    return f"no item has {' or '.join(never)}" if never else "no item has scores of all three kinds"

@@ -8,18 +8,69 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from recuse.metrics.defences import Blocks
+from recuse.ratings import Ratings
 from recuse.schema import RecuseError
 
-__all__ = ["FEATURES", "PHRASES", "StatisticalFilter", "string_matching"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["FEATURES", "PHRASES", "CleanTexts", "StatisticalFilter", "string_matching", "text_blocks"]
 
 Floats = NDArray[np.float64]
+
+
+def text_blocks(ratings: Ratings) -> Blocks:
+    """Known phrases ("string_matching") and odd statistics ("statistical_filter") of the text itself; `ratings.texts`
+    and those of the clean ratings hold it in a column `text`.
+
+    The statistical filter never sees the text's own cluster: for every cluster it is fitted on the clean texts of the
+    others, and gives no answer where fewer than three are left (`recuse.metrics.text_filters`).
+    """
+    attacked, clean = _texts(ratings, "attacked"), _texts(ratings.beside("scores"), "clean")
+    groups = {str(name): list(texts) for name, texts in clean.groupby("cluster", sort=False)["text"]}
+    taught = CleanTexts.of(groups)
+    parts = [_read(table, taught) for table in (attacked, clean)]
+    return Blocks(*parts)
+
+
+def _texts(ratings: Ratings | None, what: str) -> pd.DataFrame:
+    """Columns item, target, text, and cluster: the text's own, that of its twin, or the item."""
+    texts = None if ratings is None else ratings.texts
+    if texts is None or "text" not in texts.columns:
+        raise RecuseError(
+            f"a filter reads the {what} texts, and they are not there; name the fields that are the text in task.toml "
+            '(text = ["..."]), or give texts= with a column text'
+        )
+    cluster = next(texts[name] for name in ("cluster", "clean", "item") if name in texts.columns)
+    return texts.assign(cluster=cluster.astype(str))[["item", "target", "cluster", "text"]]
+
+
+def _read(table: pd.DataFrame, taught: CleanTexts) -> pd.DataFrame:
+    import pandas as pd
+
+    odd: list[bool | None] = [None] * len(table)
+    for cluster, places in table.groupby("cluster", sort=False).indices.items():
+        if len(taught.places) - (cluster in taught.places) >= 3:
+            fitted = taught.fit(without=str(cluster))
+            for place in places:
+                odd[place] = fitted.suspicious(table["text"].iloc[place])
+    known = [bool(string_matching(text)) for text in table["text"]]
+    where = table[["item", "target", "cluster"]]
+    return pd.concat([
+        where.assign(defence=name, blocked=pd.Series(flags, index=where.index, dtype=object))
+        for name, flags in (("string_matching", known), ("statistical_filter", odd))
+    ], ignore_index=True)  # fmt: skip
+
 
 # --------------------------------------------------------------------------- string matching
 
@@ -87,21 +138,9 @@ class StatisticalFilter:
 
     @classmethod
     def fit(cls, clean: Mapping[str, Sequence[str]], limit: float = 3.0) -> StatisticalFilter:
-        """`clean` maps a story to its clean texts. A word is rare for a clean text if no *other story* has it, as for a
-        new text. Needs three stories."""
-        if len(clean) < 3:
-            raise RecuseError(
-                f"a statistical filter is fitted on clean texts of three stories or more; got {len(clean)}"
-            )
-        spread = Counter(word for texts in clean.values() for word in {w for text in texts for w in _words(text)})
-        own = {story: {w for text in texts for w in _words(text)} for story, texts in clean.items()}
-        rows = [
-            _features(text, frozenset(w for w in _words(text) if spread[w] > (w in own[story])))
-            for story, texts in clean.items()
-            for text in texts
-        ]
-        table = np.array(rows)
-        return cls(frozenset(spread), table.mean(axis=0), np.maximum(table.std(axis=0, ddof=1), FLOOR), limit)
+        """`clean` maps a cluster (a story, a topic) to its clean texts. A word is rare for a clean text if no *other
+        cluster* has it, as for a new text. Needs three clusters."""
+        return CleanTexts.of(clean).fit(limit=limit)
 
     def scores(self, text: str) -> dict[str, float]:
         """Standard deviations above the clean mean, by feature."""
@@ -110,6 +149,73 @@ class StatisticalFilter:
 
     def suspicious(self, text: str) -> bool:
         return any(z > self.limit for z in self.scores(text).values())
+
+
+@dataclass(frozen=True, eq=False)
+class CleanTexts:
+    """N clean texts, counted once, so that a filter can be fitted without any one of their clusters at little cost.
+
+    `features` (N, 5) are those of a fit on all of them; `places` cluster -> numbers of its texts; `where` word -> the
+    clusters that have it. `shared` says what leaving a cluster out changes: cluster -> text -> how much larger the
+    share of rare words becomes, by words that only these two clusters have.
+    """
+
+    features: Floats
+    places: Mapping[str, NDArray[np.intp]]
+    where: Mapping[str, frozenset[str]]
+    shared: Mapping[str, Mapping[int, float]]
+
+    @classmethod
+    def of(cls, clean: Mapping[str, Sequence[str]]) -> CleanTexts:
+        """`clean` maps a cluster to its texts."""
+        texts = [(cluster, text) for cluster, group in clean.items() for text in group]
+        where: dict[str, set[str]] = defaultdict(set)
+        for cluster, text in texts:
+            for word in set(_words(text)):
+                where[word].add(cluster)
+        usual = frozenset(word for word, clusters in where.items() if len(clusters) > 1)
+        places: dict[str, list[int]] = {cluster: [] for cluster in clean}
+        shared: dict[str, dict[int, float]] = {cluster: {} for cluster in clean}
+        for number, (cluster, text) in enumerate(texts):
+            places[cluster].append(number)
+            for word in (words := _words(text)):
+                if len(where[word]) == 2:
+                    (other,) = where[word] - {cluster}
+                    shared[other][number] = shared[other].get(number, 0.0) + 1 / len(words)
+        table = np.array([_features(text, usual) for _, text in texts]).reshape(len(texts), len(FEATURES))
+        numbers = {cluster: np.array(found, dtype=np.intp) for cluster, found in places.items()}
+        return cls(table, numbers, {word: frozenset(found) for word, found in where.items()}, shared)
+
+    def fit(self, without: str | None = None, limit: float = 3.0) -> StatisticalFilter:
+        """The filter fitted on all clusters, or on all but one. `RecuseError` where fewer than three are left."""
+        left = len(self.places) - (without in self.places)
+        if left < 3:
+            raise RecuseError(
+                f"a statistical filter is fitted on clean texts of three clusters or more (stories, topics); got {left}"
+            )
+        table, kept = self.features.copy(), np.ones(len(self.features), dtype=bool)
+        if without is not None and without in self.places:
+            kept[self.places[without]] = False
+            for number, more in self.shared[without].items():
+                table[number, 0] += more
+        mean, sd = table[kept].mean(axis=0), np.maximum(table[kept].std(axis=0, ddof=1), FLOOR)
+        return StatisticalFilter(self.words(without), mean, sd, limit)
+
+    def words(self, without: str | None) -> frozenset[str]:
+        """All words, less those that this cluster alone has."""
+        return self._every - self._alone.get(without or "", frozenset())
+
+    @cached_property
+    def _every(self) -> frozenset[str]:
+        return frozenset(self.where)
+
+    @cached_property
+    def _alone(self) -> dict[str, frozenset[str]]:
+        alone: dict[str, set[str]] = defaultdict(set)
+        for word, clusters in self.where.items():
+            if len(clusters) == 1:
+                alone[next(iter(clusters))].add(word)
+        return {cluster: frozenset(words) for cluster, words in alone.items()}
 
 
 def _words(text: str) -> list[str]:

@@ -1,13 +1,15 @@
-"""Own win rate: how often a judge's own text wins, by its own verdict, by its peers' and by people's.
+"""Own win rate: how often a judge's own text wins, by its own choice, by its peers' and by people's.
 
 The pairwise form of self-preference (thesis on bias in LLM self-evaluation, sec. 2.4; Li, Patel and Du 2024, PRD,
 arXiv:2307.02762). Verdicts in both orders are averaged; a win counts 1, a tie 1/2. Who counts as a peer matters: the
-author of the other text is a party to the duel and its own self-preference works against the first. `excess` therefore
+author of the other text is a party to the pair and its own self-preference works against the first. `excess` therefore
 compares with neutral peers, who wrote neither text, on the same pairs.
 
-A duel knows no leniency, but it knows noise: a judge that is led by the slot or by chance gives everyone about one
+A choice knows no leniency, but it knows noise: a judge that is led by the place or by chance gives everyone about one
 half, and so looks fond of its own text where that is weak and hard on it where it is strong. `controlled_excess` takes
 that out, and is the measure to gate.
+
+All measures take ratings of choices (`recuse.ratings.pairwise`) whose `authors` say which judge wrote what.
 """
 
 from __future__ import annotations
@@ -15,67 +17,144 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.metrics.duels import both_orders, people, verdicts_of
 from recuse.metrics.estimates import estimated, number, undefined
-from recuse.metrics.grids import Own, mean_of
-from recuse.schema import Estimate, Estimates, RecuseError
+from recuse.metrics.measure import measure
+from recuse.ratings import Ratings, mean_of
+from recuse.ratings.pairwise import PAIRED, PairArray, codes_of, pair_array, repeated_over
+from recuse.schema import Estimate, Estimates
 from recuse.statistics.clusters import BOUNDED, OverClusters, bounded_mean
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["SEEN_BY", "controlled_excess", "excess", "own_win_rate"]
 
 Floats = NDArray[np.float64]
 SEEN_BY = ("self", "peers", "neutral_peers", "people")
+JACKKNIFE = "jackknife over clusters, Student's t"
 
 
-def own_win_rate(ratings: pd.DataFrame, items: pd.DataFrame, own: Own) -> Estimates:
+@measure(
+    "own_win_rate", "wins of its own text", unit="share",
+    reading="How often a judge's own text wins, by its own choice, its peers' and people's.",
+)  # fmt: skip
+def own_win_rate(ratings: Ratings) -> Estimates:
     """Mean credit of the judge's own text over the pairs it takes part in, by (judge, seen_by).
 
     `seen_by`: "self", "peers" (all other judges, the other author among them), "neutral_peers" (who wrote neither
     text), "people". Each over the pairs that it has verdicts on, so the four may differ in their pairs (n). Judges'
-    verdicts count where both orders are usable; people's in whichever order they were asked, since each pair is usually
-    shown to them once.
+    verdicts count where both orders are usable (in the one order, where no pair was asked in both); people's in
+    whichever order they were asked, since each pair is usually shown to them once.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"judge": ["x", "y"], "item": "1", "response": ["first", "tie"]})
+    >>> texts = pd.DataFrame({"item": ["1"], "a": "x", "b": "z"})
+    >>> found = own_win_rate(Ratings.of(frame, texts=texts, authors={"x": "x"}))
+    >>> [found.of(judge="x", seen_by=view).value for view in ("self", "peers")]
+    [1.0, 0.5]
     """
-    duels = _own_duels(ratings, items, own)
     found: dict[tuple[str, ...], Estimate] = {}
-    for judge in own:
-        mine = duels[duels["author"] == judge]
-        for view in SEEN_BY:
-            found[(judge, view)] = _rate("own_win_rate", mine, view, (0.0, 1.0))
-    return Estimates(("judge", "seen_by"), found)
+    for names, part in ratings.each(*PAIRED):
+        met, over = pair_array(part), repeated_over(part)
+        for judge, text in part.own().items():
+            mine = _OwnPairs.of(met, part.authors, judge, text)
+            for view in SEEN_BY:
+                found[(judge, view, *names)] = _rate("own_win_rate", mine, mine.seen[view], (0.0, 1.0), view, over)
+    return Estimates(("judge", "seen_by", *ratings.within(*PAIRED)), found)
 
 
-def excess(ratings: pd.DataFrame, items: pd.DataFrame, own: Own) -> Estimates:
-    """Own text's credit by the judge itself minus that by neutral peers on the same pairs, by (judge,), -1 to 1.
+@measure(
+    "own_win_excess", "own wins beyond neutral peers", unit="share", signed=True,
+    above="prefers its own text|prefer their own texts", below="disfavours its own text|disfavour their own texts",
+    reading="Wins of a judge's own text by its own choice less those by peers who wrote neither text.",
+)  # fmt: skip
+def excess(ratings: Ratings) -> Estimates:
+    """Own text's credit by the judge itself minus that by neutral peers on the same pairs, by judge, -1 to 1.
 
     Pairs without a usable verdict of either are excluded and counted. Detail: both rates on these pairs, and
     `against_people`: self minus people on the pairs that both judged, with their number. Undefined where nobody neutral
     judged: that takes three judges.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"judge": ["x", "y"], "item": "1", "response": ["first", "tie"]})
+    >>> texts = pd.DataFrame({"item": ["1"], "a": "x", "b": "z"})
+    >>> excess(Ratings.of(frame, texts=texts, authors={"x": "x"})).of(judge="x").value
+    0.5
     """
-    duels = _own_duels(ratings, items, own)
     found: dict[tuple[str, ...], Estimate] = {}
-    for judge in own:
-        mine = duels[duels["author"] == judge]
-        mine = mine.assign(excess=mine["self"] - mine["neutral_peers"])
-        both = mine[mine["excess"].notna()]
-        versus = (mine["self"] - mine["people"]).dropna()
-        detail = {
-            "self": number(both["self"].mean()), "neutral_peers": number(both["neutral_peers"].mean()),
-            "against_people": number(versus.mean()), "pairs_with_people": len(versus),
-        }  # fmt: skip
-        found[(judge,)] = _rate("own_win_excess", mine, "excess", (-1.0, 1.0), detail)
-    return Estimates(("judge",), found)
+    for names, part in ratings.each(*PAIRED):
+        met, over = pair_array(part), repeated_over(part)
+        for judge, text in part.own().items():
+            mine = _OwnPairs.of(met, part.authors, judge, text)
+            beyond = mine.seen["self"] - mine.seen["neutral_peers"]
+            both, versus = np.isfinite(beyond), mine.seen["self"] - mine.seen["people"]
+            rates = {view: number(float(mean_of(mine.seen[view][both], 0))) for view in ("self", "neutral_peers")}
+            detail = {
+                **rates, "against_people": number(float(mean_of(versus, 0))),
+                "pairs_with_people": int(np.isfinite(versus).sum()),
+            }  # fmt: skip
+            who = "the judge and a neutral peer"
+            found[(judge, *names)] = _rate("own_win_excess", mine, beyond, (-1.0, 1.0), who, over, detail)
+    return Estimates(("judge", *ratings.within(*PAIRED)), found)
 
 
-def controlled_excess(ratings: pd.DataFrame, items: pd.DataFrame, own: Own) -> Estimates:
-    """Excess with the judge's own discrimination taken into account, by (judge,):
+@dataclass(frozen=True, eq=False)
+class _OwnPairs:
+    """The pairs with a judge's own text: the text's credit in each of SEEN_BY, shape (pairs,), NaN where there is
+    none, and what the pairs belong to."""
+
+    text: str
+    seen: Mapping[str, Floats]
+    clusters: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, met: PairArray, authors: Mapping[str, str], judge: str, text: str) -> _OwnPairs:
+        side = met.credit(text)
+        mine = side != 0
+        won = np.where(side[mine] > 0, met.won[:, mine], 1 - met.won[:, mine])
+        people = np.where(side[mine] > 0, met.people[mine], 1 - met.people[mine])
+        rival = np.where(side > 0, met.b, met.a)[mine]
+        other = np.array(met.judges, dtype=object)[:, None] != judge
+        wrote = np.array([authors.get(name) for name in met.judges], dtype=object)
+        seen = {
+            "self": won[met.judges.index(judge)],
+            "peers": mean_of(np.where(other, won, np.nan), axis=0),
+            "neutral_peers": mean_of(np.where(other & (wrote[:, None] != rival[None, :]), won, np.nan), axis=0),
+            "people": people,
+        }
+        return cls(text, seen, met.cluster_codes()[mine])
+
+
+def _rate(
+    metric: str, mine: _OwnPairs, values: Floats, ends: tuple[float, float], who: str, over: dict[str, Any],
+    detail: Mapping[str, object] | None = None,
+) -> Estimate:  # fmt: skip
+    there = np.isfinite(values)
+    lost = int((~there).sum())
+    if not there.any():
+        why = f"no pair with the own text has a usable verdict by {who.replace('_', ' ')}"
+        if not len(values):
+            why = f"no pair has a text of {mine.text}, which is the judge's own"
+        return undefined(metric, why, n_excluded=lost, method=BOUNDED, detail=detail or {}, **over)
+    law = bounded_mean(values[there], mine.clusters[there], ends)
+    return estimated(
+        metric, float(values[there].mean()), law, n=int(there.sum()), n_clusters=len(np.unique(mine.clusters[there])),
+        n_excluded=lost, unit="share", span=ends[1] - ends[0], method=BOUNDED, detail=detail or {}, **over,
+    )  # fmt: skip
+
+
+# --------------------------------------------------------------------------- noise taken out
+
+
+@measure(
+    "controlled_own_win_excess", "own wins beyond noise and quality", unit="share", signed=True,
+    above="prefers its own text|prefer their own texts", below="disfavours its own text|disfavour their own texts",
+    reading="Own wins beyond neutral peers, with how well the judge tells texts apart taken into account.",
+)  # fmt: skip
+def controlled_excess(ratings: Ratings) -> Estimates:
+    """Excess with the judge's own discrimination taken into account, by judge:
 
         (self - 1/2) - lambda (neutral - 1/2),   lambda = sum_p j_p n_p / sum_p n_p^2
 
@@ -86,74 +165,84 @@ def controlled_excess(ratings: pd.DataFrame, items: pd.DataFrame, own: Own) -> E
     Jackknife over clusters, t on G - 1 degrees of freedom. Fair judges (5 authors, 40 stories) are found significant at
     5 % in 3 to 6 % of cases where quality and noise differ moderately, 8 to 13 % where they differ by factors of two
     and more; `excess` in 8 to 24 %. Undefined where every other author's texts win alike, where nobody neutral judged,
-    and below two stories."""
-    cube = _Cube.of(ratings, items)
-    return Estimates(("judge",), {(judge,): cube.controlled(judge, own) for judge in own})
+    and below two clusters.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"judge": ["x", "y"], "item": "1", "response": ["first", "tie"]})
+    >>> texts = pd.DataFrame({"item": ["1"], "a": "x", "b": "z"})
+    >>> controlled_excess(Ratings.of(frame, texts=texts, authors={"x": "x"})).of(judge="x").defined
+    False
+    """
+    found: dict[tuple[str, ...], Estimate] = {}
+    for names, part in ratings.each(*PAIRED):
+        cube, over = _Cube.of(pair_array(part)), repeated_over(part)
+        for judge, text in part.own().items():
+            found[(judge, *names)] = cube.controlled(judge, text, part.authors, over)
+    return Estimates(("judge", *ratings.within(*PAIRED)), found)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Cube:
-    """`won` has shape (stories, pairs of authors, judges): the credit of the pair's first author, both orders
-    averaged."""
+    """`won` has shape (judges, clusters, pairs of authors): the credit of the pair's first author."""
 
-    stories: tuple[str, ...]
-    pairs: tuple[tuple[str, str], ...]
     judges: tuple[str, ...]
+    pairs: tuple[tuple[str, str], ...]
     won: Floats
 
     @classmethod
-    def of(cls, ratings: pd.DataFrame, items: pd.DataFrame) -> _Cube:
-        rows = both_orders(verdicts_of(ratings, items))
-        rows = rows[~people(rows["judge"]) & rows["won"].notna()]
-        turned = rows["a"].astype(str) > rows["b"].astype(str)
-        won = rows["won"].where(~turned, 1 - rows["won"]).to_numpy(dtype=float)
-        first, second = rows["a"].where(~turned, rows["b"]), rows["b"].where(~turned, rows["a"])
-        (i, stories), (j, judges) = (rows[name].factorize() for name in ("story", "judge"))
-        p, names = (first + "\x1f" + second).factorize()
-        shape = (len(stories), len(names), len(judges))
-        cells = np.ravel_multi_index((i, p, j), shape)
-        sums, counts = (np.bincount(cells, weights=w, minlength=int(np.prod(shape))) for w in (won, None))
-        mean = np.divide(sums, counts, out=np.full(len(sums), np.nan), where=counts > 0)
-        pairs = tuple((name.split("\x1f")[0], name.split("\x1f")[1]) for name in names)
-        return cls(tuple(map(str, stories)), pairs, tuple(map(str, judges)), mean.reshape(shape))
+    def of(cls, met: PairArray) -> _Cube:
+        swap = met.a > met.b
+        won = np.where(swap, 1 - met.won, met.won)
+        first, second = np.where(swap, met.b, met.a), np.where(swap, met.a, met.b)
+        names = first + "\x1f" + second
+        codes = codes_of(names)
+        pairs = tuple((str(name).split("\x1f")[0], str(name).split("\x1f")[1]) for name in dict.fromkeys(names))
+        shape = int(met.cluster_codes().max(initial=-1)) + 1, len(pairs)
+        cells = met.cluster_codes() * shape[1] + codes
+        there = np.isfinite(won)
+        sums, counts = (
+            np.stack([np.bincount(cells, weights=row, minlength=shape[0] * shape[1]) for row in part])
+            for part in (np.where(there, won, 0.0), there.astype(float))
+        )
+        mean = np.divide(sums, counts, out=np.full(sums.shape, np.nan), where=counts > 0)
+        return cls(met.judges, pairs, mean.reshape(len(met.judges), *shape))
 
-    def controlled(self, judge: str, own: Own) -> Estimate:
-        metric, method = "controlled_own_win_excess", "jackknife over clusters, Student's t"
-        if judge not in self.judges:
-            why = "it has no pair with a usable verdict in both orders"
-            return undefined(metric, why, over="clusters", method=method)
-        mine, theirs = self.won[:, :, self.judges.index(judge)] - 0.5, self._neutral(judge, own) - 0.5
+    def controlled(self, judge: str, text: str, authors: Mapping[str, str], over: dict[str, Any]) -> Estimate:
+        metric, row = "controlled_own_win_excess", self.judges.index(judge)
+        mine, theirs = self.won[row] - 0.5, self._neutral(judge, authors) - 0.5
+        if not np.isfinite(mine).any():
+            return undefined(metric, "it has no pair with a usable verdict in both orders", method=JACKKNIFE, **over)
         both = np.isfinite(mine) & np.isfinite(theirs)
-        sides = np.array([(a == own[judge]) * 1.0 - (b == own[judge]) for a, b in self.pairs])
+        sides = np.array([(a == text) * 1.0 - (b == text) for a, b in self.pairs])
         there = both.any(axis=1)
         counted = int(both[:, sides != 0].sum())
         if there.sum() < 2 or not counted:
-            why = "no neutral peer judged a pair with the own text; that takes three judges and two stories"
-            return undefined(metric, why, n=counted, over="clusters", method=method)
+            why = "no neutral peer judged a pair with the own text; that takes three judges and two clusters of pairs"
+            return undefined(metric, why, n=counted, method=JACKKNIFE, **over)
         j, n, known = (np.where(both, part, 0.0)[there] for part in (mine, theirs, np.ones_like(mine)))
         count = int(there.sum())
         values, slopes = _beyond_noise(np.vstack([np.ones(count), 1.0 - np.eye(count)]), j, n, known, sides)
         if not np.isfinite(values).all():
             why = "the texts of the other authors win alike, so nothing tells how well the judge tells texts apart"
-            return undefined(metric, why, n=counted, n_clusters=count, over="clusters", method=method)
+            return undefined(metric, why, n=counted, n_clusters=count, method=JACKKNIFE, **over)
         se = math.sqrt((count - 1) / count * float(((values[1:] - values[1:].mean()) ** 2).sum()))
         law = OverClusters(float(values[0]), se if se > 1e-12 else 0.0, count - 1)
         return estimated(
-            metric, law.value, law, n=counted, n_clusters=count, over="clusters", unit="share", method=method,
-            n_excluded=int((np.isfinite(self.won).any(axis=2) & ~both)[:, sides != 0].sum()),
-            detail={"discrimination": number(slopes[0])},
+            metric, law.value, law, n=counted, n_clusters=count, unit="share", span=2.0, method=JACKKNIFE,
+            n_excluded=int((np.isfinite(self.won).any(axis=0) & ~both)[:, sides != 0].sum()),
+            detail={"discrimination": number(slopes[0])}, **over,
         )  # fmt: skip
 
-    def _neutral(self, judge: str, own: Own) -> Floats:
-        """Mean credit by the judges that are not this one and wrote neither text; shape (stories, pairs)."""
-        wrote = [own.get(name) for name in self.judges]
-        judges = list(zip(self.judges, wrote, strict=True))
-        party = np.array([[name == judge or text in pair for name, text in judges] for pair in self.pairs])
-        return mean_of(np.where(party[None], np.nan, self.won), axis=2)
+    def _neutral(self, judge: str, authors: Mapping[str, str]) -> Floats:
+        """Mean credit by the judges that are not this one and wrote neither text; shape (clusters, pairs)."""
+        party = np.array([
+            [name == judge or authors.get(name) in pair for pair in self.pairs] for name in self.judges
+        ]).reshape(len(self.judges), 1, len(self.pairs))  # fmt: skip
+        return mean_of(np.where(party, np.nan, self.won), axis=0)
 
 
 def _beyond_noise(weights: Floats, mine: Floats, theirs: Floats, there: Floats, sides: Floats) -> tuple[Floats, Floats]:
-    """The statistic and lambda for each row of story weights (B, stories); `sides` (pairs,) is 1 or -1 where the own
+    """The statistic and lambda for each row of cluster weights (B, clusters); `sides` (pairs,) is 1 or -1 where the own
     text is first or second of the pair, and 0 on pairs without it."""
     counts = weights @ there
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -164,65 +253,3 @@ def _beyond_noise(weights: Floats, mine: Floats, theirs: Floats, there: Floats, 
         own_count = counts @ np.abs(sides)
         by_self, by_peers = ((weights @ part) @ sides / own_count for part in (mine, theirs))
         return by_self - discrimination * by_peers, discrimination
-
-
-def _own_duels(ratings: pd.DataFrame, items: pd.DataFrame, own: Own) -> pd.DataFrame:
-    """One row per judge of `own` and pair with its text: the text's credit in each of SEEN_BY, NaN where there is
-    none."""
-    import pandas as pd
-
-    absent = [judge for judge in own if judge not in set(ratings["judge"])]
-    if absent:
-        raise RecuseError(f"judge {absent[0]} is not in the ratings; they hold {', '.join(ratings['judge'].unique())}")
-    verdicts = verdicts_of(ratings, items)
-    pairs = both_orders(verdicts)
-    by_judge = pairs[~people(pairs["judge"])].pivot_table(index="item", columns="judge", values="won", sort=False)
-    by_people = verdicts[people(verdicts["judge"])].groupby("item")["won"].mean()
-    tables = [_duels_of(judge, own, items, by_judge, by_people) for judge in own]
-    return pd.concat(tables, ignore_index=True)
-
-
-def _duels_of(
-    judge: str, own: Own, items: pd.DataFrame, by_judge: pd.DataFrame, by_people: pd.Series[float]
-) -> pd.DataFrame:
-    import pandas as pd
-
-    mine = items[(items["a"] == own[judge]) | (items["b"] == own[judge])]
-    if mine.empty:
-        raise RecuseError(f"no pair has a text of {own[judge]}, which is {judge}'s own; the items frame names a and b")
-    is_a = (mine["a"] == own[judge]).to_numpy()
-    rival = np.where(is_a, mine["b"], mine["a"])
-    credit = by_judge.reindex(mine["item"])
-    won = credit.to_numpy(dtype=float)
-    won = np.where(is_a[:, None], won, 1 - won)
-    names = np.array(credit.columns, dtype=object)
-    wrote = np.array([own.get(str(name)) for name in names], dtype=object)
-    others = np.broadcast_to(names != judge, won.shape)
-    people_won = by_people.reindex(mine["item"]).to_numpy(dtype=float)
-    nothing = np.full(len(mine), np.nan)
-    return pd.DataFrame({
-        "author": judge, "item": mine["item"].to_numpy(), "story": mine["story"].to_numpy(),
-        "self": won[:, list(names).index(judge)] if judge in names else nothing,
-        "peers": mean_of(np.where(others, won, np.nan), axis=1),
-        "neutral_peers": mean_of(np.where(others & (wrote[None, :] != rival[:, None]), won, np.nan), axis=1),
-        "people": np.where(is_a, people_won, 1 - people_won),
-    })  # fmt: skip
-
-
-def _rate(
-    metric: str, duels: pd.DataFrame, column: str, ends: tuple[float, float], detail: Mapping[str, object] | None = None
-) -> Estimate:
-    usable = duels[duels[column].notna()]
-    lost = len(duels) - len(usable)
-    if usable.empty:
-        who = "the judge and a neutral peer" if column == "excess" else column.replace("_", " ")
-        return undefined(
-            metric, f"no pair with the own text has a usable verdict by {who}", n_excluded=lost, over="clusters",
-            method=BOUNDED, detail=detail or {},
-        )  # fmt: skip
-    values = usable[column].to_numpy(dtype=float)
-    law = bounded_mean(values, usable["story"], ends)
-    return estimated(
-        metric, float(values.mean()), law, n=len(values), n_clusters=int(usable["story"].nunique()), n_excluded=lost,
-        over="clusters", unit="share", method=BOUNDED, detail=detail or {},
-    )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from recuse.schema import Item
@@ -10,7 +10,7 @@ from recuse.schema import Item
 if TYPE_CHECKING:
     from recuse.tasks import Task
 
-__all__ = ["facts", "text_of"]
+__all__ = ["facts", "facts_of", "text_of"]
 
 
 def facts(task: Task, item: Item) -> dict[str, Any]:
@@ -18,6 +18,12 @@ def facts(task: Task, item: Item) -> dict[str, Any]:
     known = {name: value for name, value in item.fields.items() if isinstance(value, str | int | float)}
     text = text_of(task, item.fields)
     return known if text is None else {**known, "text": text, "words": len(text.split())}
+
+
+def facts_of(how: object, task: Task, item: Item) -> Mapping[str, Any]:
+    """What the protocol `how` tells of an item, in its own way where it has one."""
+    tell: Callable[[Task, Item], Mapping[str, Any]] = getattr(how, "facts", facts)
+    return tell(task, item)
 
 
 def text_of(task: Task, fields: Mapping[str, Any]) -> str | None:

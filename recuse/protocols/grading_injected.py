@@ -20,5 +20,5 @@ FACTOR_NAMES = {"framing": ("direction", {"positive": "ascending", "negative": "
 
 
 def facts(task: Task, item: Item) -> dict[str, Any]:
-    """The attacked text with its payload; `cluster` is the clean twin's item."""
-    return {**usual.facts(task, item), "cluster": item.fields["clean"]}
+    """The attacked text with its payload; its `cluster` is the clean twin's item unless the item says otherwise."""
+    return {"cluster": item.fields.get("clean"), **usual.facts(task, item)}

@@ -1,11 +1,14 @@
 """Output filter: a judge is shown a graded text and another judge's answer, and asked whether the text steered that
 judge (thesis "Investigating Bias in LLM Self-Evaluation", sec. 2.3.1). Items have a `text` and the `answer` that it
-got; the response is "yes" or "no"."""
+got; the response is "yes" or "no". `of` names the graded item, `grade` the score that it got, `attack` says whether
+that text was attacked."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
+from recuse.protocols import facts as usual
 from recuse.protocols import last_line, wording
 from recuse.ratings.scale import Ordinal, Scale
 from recuse.schema import Item, Judge, Judgement, Prompt, Reply
@@ -27,6 +30,12 @@ def headline(task: Task) -> tuple[str, ...]:
 
 def scales(task: Task) -> dict[str, Scale]:
     return {CRITERION: Ordinal(("no", "yes"))}
+
+
+def facts(task: Task, item: Item) -> dict[str, Any]:
+    """The text, whose answer it was shown with, and what that was (`gave`); `cluster` is what the text belongs to."""
+    fields = item.fields
+    return {"cluster": fields.get("story", item.id), **usual.facts(task, item), "gave": fields.get("grade")}
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:

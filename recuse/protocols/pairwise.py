@@ -40,9 +40,9 @@ def headline(task: Task) -> tuple[str, ...]:
 def facts(task: Task, item: Item) -> dict[str, Any]:
     """Who meets whom: `a` and `b`, how many words each text has, and what the pair belongs to (`cluster`)."""
     fields = item.fields
-    words = fields.get("words", {})
+    counted = {side: len(" ".join(map(str, text.values())).split()) for side, text in fields["texts"].items()}
     known = {name: fields[name] for name in ("clean", "attacked", "payload", "class") if name in fields}
-    sizes = {f"words_{side}": words[side] for side in ("a", "b") if side in words}
+    sizes = {f"words_{side}": fields.get("words", counted)[side] for side in ("a", "b")}
     return {"cluster": fields.get("story", item.id), "a": fields["a"], "b": fields["b"], **sizes, **known}
 
 

@@ -41,8 +41,8 @@ def headline(task: Task) -> tuple[str, ...]:
 
 
 def scales(task: Task) -> dict[str, Scale]:
-    low, unit = {"perplexity": 1.0, "bits_per_character": 0.0}, {"perplexity": "", "bits_per_character": "bits"}
-    return {name: Numeric(low[name], math.inf, reversed=True, unit=unit[name]) for name in CRITERIA}
+    known = {"perplexity": (1.0, ""), "bits_per_character": (0.0, "bits per character")}
+    return {name: Numeric(known[name][0], math.inf, reversed=True, unit=known[name][1]) for name in CRITERIA}
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:

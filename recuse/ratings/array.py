@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from recuse.ratings.ratings import Ratings
 
-__all__ = ["Axes", "RatingArray", "array_of", "mean_of"]
+__all__ = ["Axes", "RatingArray", "array_of", "arrays_by_level", "judges_array", "mean_of"]
 
 Floats = NDArray[np.float64]
 Axes = tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]
@@ -63,6 +64,16 @@ class RatingArray:
         return tuple(name for name, person in zip(self.raters, self.people, strict=True) if not person)
 
     @property
+    def clustered(self) -> bool:
+        """Whether several items share a cluster, which is then what a repetition draws."""
+        return len(set(self.clusters)) < len(self.items)
+
+    @property
+    def nested(self) -> bool:
+        """Whether every target has items of its own, so that no item has texts by two targets."""
+        return len(self.targets) > 1 and int(self.asked.any(axis=0).sum(axis=1).max(initial=0)) <= 1
+
+    @property
     def values(self) -> Floats:
         """Every usable score, shape (raters, items, targets, repeats); NaN where there is none."""
         cells, values, repeats = self._rows
@@ -97,6 +108,11 @@ class RatingArray:
 
     def column(self, target: str) -> int:
         return _place(self.targets, target, "target")
+
+    def columns(self, authors: Mapping[str, str]) -> list[int | None]:
+        """Column of each rater's own target; None where it has none here."""
+        own = [authors.get(rater) for rater in self.raters]
+        return [self.targets.index(target) if target in self.targets else None for target in own]
 
     def with_rater(self, rater: int, means: Floats) -> RatingArray:
         """The same array with one rater's means, shape (items, targets), replaced."""
@@ -167,6 +183,29 @@ def array_of(ratings: Ratings, axes: Axes | None = None) -> RatingArray:
         *axes, people, clusters_of(ratings, axes[1]), moments_of(cells, values, size).reshape(*shape),
         asked.reshape(shape), ratings.scale, (cells[there], values[there], repeats[there]),
     )  # fmt: skip
+
+
+def judges_array(ratings: Ratings, axes: Axes | None = None) -> RatingArray:
+    """`Ratings.array()` without people, made once; on other axes where these are given."""
+    array = ratings.remember(("array of judges", ratings.headline), lambda: ratings.array().only_judges())
+    return array if axes is None or axes == array.axes else array_of(ratings, axes)
+
+
+def arrays_by_level(ratings: Ratings, factor: str) -> dict[str, RatingArray]:
+    """One array of the judges per level of a factor, all on the axes of the whole table: a judge, item or target that
+    was left out under one level is empty there. No array where the factor was not varied.
+
+    Raises `RecuseError` where another factor varies."""
+
+    def made() -> dict[str, RatingArray]:
+        rows = ratings.table[(ratings.table["kind"] != PERSON) & (ratings.table["criterion"] == ratings.criterion)]
+        raters, items, targets = (tuple(map(str, rows[name].astype(str).drop_duplicates())) for name in AXES)
+        return {
+            level: judges_array(ratings.where(**{factor: level}), (raters, items, targets))
+            for level in ratings.levels(factor)
+        }
+
+    return ratings.remember(("arrays by", factor, ratings.headline), made)
 
 
 def numbers(ratings: Ratings, rows: pd.DataFrame) -> Floats:

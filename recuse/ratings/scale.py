@@ -14,12 +14,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from recuse.schema import RecuseError
 
 if TYPE_CHECKING:
     import pandas as pd
+
+Values = TypeVar("Values")
 
 __all__ = ["Nominal", "Numeric", "Ordinal", "ResponseSets", "Scale", "scale_of"]
 
@@ -58,7 +60,7 @@ class Numeric:
         return True
 
     def numbers(self, scores: pd.Series[Any], responses: pd.Series[Any]) -> pd.Series[float]:
-        """Scores on the ascending scale: minimum + maximum - score where 1 is best. NaN where there is none.
+        """Scores on the ascending scale: `turned` where the lowest is best. NaN where there is none.
 
         `RecuseError` for a score outside the scale, naming its row."""
         values = scores.astype(float)
@@ -69,7 +71,12 @@ class Numeric:
                 f"scores lie between {self.minimum:g} and {self.maximum:g}; row {values.index[outside][0]} has "
                 f"{values[outside].iloc[0]:g}. Give the task's scale, or mend the protocol's reader"
             )
-        return self.minimum + self.maximum - values if self.reversed else values
+        return self.turned(values) if self.reversed else values
+
+    def turned(self, values: Values) -> Values:
+        """The mirror image, minimum + maximum - value; -value where the scale has no end to mirror at."""
+        turned: Values = sum(self.ends) - values if math.isfinite(self.span) else -values  # type: ignore[operator, assignment]
+        return turned
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
 """The report: verdicts in, results.json, summary.md, index.html and the terminal's summary out.
 
-    results -> canonical form -> view -> report panels (places and words) -> templates
+    results -> canonical form -> results model -> drawings (places and words) -> templates
 
-It recomputes no statistics. The same results give the same bytes: no clock, no path, no random id goes in.
+It decides nothing and computes no statistics: what it shows stands in results.json. The same results give the same
+bytes: no clock, no path, no random id goes in.
 `results` is the mapping described in canonical_form.py and CONTRIBUTING.md; numpy scalars in it are converted.
 """
 
@@ -18,7 +19,7 @@ SCHEMA = 1
 
 
 def headline(results: Mapping[str, Any]) -> str:
-    """The first line in plain English: which judges may sit, what is known and what is new against the others."""
+    """The first line in plain English: which judges are cleared, what is known and what is new against the others."""
     from recuse.report.first_line import headline as sentence
 
     return sentence(results)
@@ -31,12 +32,19 @@ def canonical(results: Mapping[str, Any]) -> str:
     return text(results)
 
 
-def write(results: Mapping[str, Any], folder: Path | str, *, template_folders: Sequence[Path | str] = ()) -> list[Path]:
+def write(
+    results: Mapping[str, Any],
+    folder: Path | str,
+    *,
+    template_folders: Sequence[Path | str] = (),
+    drawings: Sequence[str] = (),
+) -> list[Path]:
     """Write results.json, summary.md and index.html into `folder`, each at once or not at all; return their paths.
 
-    Everything is rendered before anything is written, from the canonical form, so reading results.json back gives the
-    same page. Templates in `template_folders` replace shipped ones of the same name.
-    Raises `RecuseError` for results of another schema or a template that does not render.
+    All are drawn from the canonical form, so reading results.json back gives the same page. Templates in
+    `template_folders` replace shipped ones of the same name; `drawings` are a team's own, by dotted module name.
+    Raises `RecuseError` for results of another schema, before anything is written, and for a template that does not
+    render: then results.json and summary.md are written and the page is not.
     """
     from recuse.report.canonical_form import canonical as text
     from recuse.report.canonical_form import normalised
@@ -52,19 +60,21 @@ def write(results: Mapping[str, Any], folder: Path | str, *, template_folders: S
         )
     plain = normalised(results)
     plain["headline"] = plain.get("headline") or sentence(plain)
-    return write_files(
-        Path(folder),
-        {
-            "results.json": text(plain),
-            "summary.md": summary(plain),
-            "index.html": page(plain, plain["headline"], template_folders),
-        },
-    )
+    facts = write_files(Path(folder), {"results.json": text(plain), "summary.md": summary(plain, drawings=drawings)})
+    drawn = page(plain, plain["headline"], template_folders, drawings)
+    return [*facts, *write_files(Path(folder), {"index.html": drawn})]
 
 
-def terminal(results: Mapping[str, Any], width: int = 80, color: bool = False, report: Path | str | None = None) -> str:
-    """What pytest prints at the end: the headline, a table per question, what failed and what to do, the cassettes, and
-    where the report is (`report`). No line is longer than `width`; outcomes are words, colour only repeats them."""
+def terminal(
+    results: Mapping[str, Any],
+    width: int = 80,
+    color: bool = False,
+    report: Path | str | None = None,
+    drawings: Sequence[str] = (),
+) -> str:
+    """What pytest prints at the end: the headline, a table per question, what failed and what to do, what was not
+    asked, the cassettes, and where the report is (`report`). No line is longer than `width`; outcomes are words, colour
+    only repeats them."""
     from recuse.report.terminal_text import terminal as text
 
-    return text(results, width, color=color, report=str(report) if report is not None else None)
+    return text(results, width, color=color, report=str(report) if report is not None else None, drawings=drawings)

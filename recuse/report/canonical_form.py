@@ -19,6 +19,8 @@ _ORDER_OF = {
     "verdicts": ("question", "gate", "subject", "test", "estimate"),
     "measurements": ("question", "subject", "test", "estimate"),
     "usage": ("panel", "judge", "task", "protocol"),
+    "not_asked": ("question", "panel", "task", "protocol", "missing"),
+    "recommendations": ("panel", "judge"),
     "words": ("panel", "task", "protocol", "judge", "target", "factors", "repeat", "text"),
 }
 
@@ -33,26 +35,30 @@ def canonical(results: Mapping[str, Any]) -> str:
 
 def normalised(results: Mapping[str, Any]) -> dict[str, Any]:
     """`results` in builtins only, rounded and in stable order: what reading results.json back would give."""
-    plain = {str(key): _plain(value, str(key)) for key, value in sorted(results.items())}
+    plain = {str(key): _plain(value, key) for key, value in sorted(results.items())}
     for name, keys in _ORDER_OF.items():
         if isinstance(plain.get(name), list):
             plain[name] = sorted(plain[name], key=lambda entry, keys=keys: [_text(entry.get(k)) for k in keys])  # type: ignore[misc]
     return plain
 
 
-def _plain(value: Any, where: str) -> Any:
-    if value is None or isinstance(value, str | bool):
+def _plain(value: Any, *where: Any) -> Any:
+    kind = type(value)
+    if kind is float:
+        return _rounded(value)
+    if kind in (str, int, bool, type(None)):  # nearly everything: the slower checks below are for the rest
         return value
-    if isinstance(value, Integral):
-        return int(value)
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v, *where, k) for k, v in sorted(value.items(), key=lambda entry: str(entry[0]))}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_plain(v, *where, i) for i, v in enumerate(value)]
+    if isinstance(value, str | Integral):
+        return str(value) if isinstance(value, str) else int(value)
     if isinstance(value, Real):
         return _rounded(float(value))
-    if isinstance(value, Mapping):
-        return {str(k): _plain(v, f"{where}.{k}") for k, v in sorted(value.items(), key=lambda entry: str(entry[0]))}
-    if isinstance(value, Sequence):
-        return [_plain(v, f"{where}[{i}]") for i, v in enumerate(value)]
+    place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in where).removeprefix(".")
     raise RecuseError(
-        f"results hold builtins only (text, numbers, lists, mappings, none); {where} is a {type(value).__name__}: "
+        f"results hold builtins only (text, numbers, lists, mappings, none); {place} is a {kind.__name__}: "
         "convert it where the estimate is made"
     )
 

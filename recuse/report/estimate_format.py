@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from recuse.report import numbers
 from recuse.report.numbers import MINUS, decimals_for, fixed, interval, is_number
 from recuse.report.results_model import Number
-from recuse.report.vocabulary import metric_name
 
 _SHARES = {"share", "fraction", "proportion", "rate"}
 _PERCENT = {"percent", "%", "pct"}
-_COUNTS = {"cells", "runs", "items", "pairs", "categories", "calls", "count", "judges", "replies"}
+_COUNTS = {"cells", "repeats", "items", "pairs", "categories", "calls", "count", "judges", "replies"}
 
 
 def is_signed(number: Number) -> bool:
     """Whether a plus sign tells something: a bias, or a gate with room on both sides of zero."""
     within = number.limit.get("within")
-    return metric_name(number.metric).signed or bool(within and within[0] < 0)
+    return number.measure.signed or bool(within and within[0] < 0)
 
 
 def value(number: Number, decimals: int | None = None, minus: str = MINUS) -> str:
@@ -39,11 +40,28 @@ def in_unit(amount: Any, unit: str, decimals: int | None = None, *, signed: bool
     return fixed(amount, places, signed=signed, minus=minus)
 
 
+def limit(number: Number) -> str:
+    """The limit of its gate in a few characters, in the unit the number is told in: "±0.5", "≥ 95 %"; "" without."""
+    unit = str(number.estimate.get("unit") or "")
+    if unit not in _SHARES:
+        return numbers.limit(number.limit)
+    text = numbers.limit({name: _percent_of(bound) for name, bound in number.limit.items()})
+    return f"{text} %" if text else ""
+
+
+def limits(gated: Iterable[Number]) -> str:
+    """The limit of all these verdicts; "limits differ" where it is not the same."""
+    told = {limit(n) for n in gated}
+    return told.pop() if len(told) == 1 else "limits differ"
+
+
+def _percent_of(bound: Any) -> Any:
+    return [_percent_of(end) for end in bound] if isinstance(bound, Sequence) else float(f"{100 * bound:.10g}")
+
+
 def why_undefined(number: Number) -> str:
-    """What the metric says of a number it could not give; "" where it gave one."""
-    if is_number(number.value):
-        return ""
-    return str(number.estimate.get("note") or "").removeprefix("undefined: ")
+    """What the measure says of a number it could not give, "undefined: no reply"; "" where it gave one."""
+    return "" if is_number(number.value) else str(number.estimate.get("note") or "undefined")
 
 
 def spread(number: Number, minus: str = MINUS, *, signed: bool | None = None) -> str:

@@ -1,8 +1,7 @@
-"""The sentence that answers first: which judges may sit, and what is known or new against the others.
+"""The sentence that answers first: which judges are cleared, and what is known or new against the others.
 
-A judge may sit if no gate objects to it (fail, error, or an undecided verdict that its gate does not allow) and none of
-its flaws had to be accepted, slips in its own arithmetic excepted: a total that does not follow from the scores beside it
-is listed, and the page shows what it changes, but it favours no one (`MetricName.seat`).
+Who is cleared is decided by the gates (`recommendations` in results.json), with the verdicts that it rests on; here it
+is only put into words.
 """
 
 from __future__ import annotations
@@ -13,12 +12,23 @@ from typing import Any
 
 from recuse.report import estimate_format, numbers
 from recuse.report.canonical_form import normalised
+from recuse.report.lexicon import plain_name
 from recuse.report.results_model import Number, Panel, View
-from recuse.report.sections.attention import left_open, needs_attention, run_faults, tolerated
-from recuse.report.vocabulary import headline_order, level_order, metric_name, plain_name, worst
+from recuse.report.sections.attention import left_undecided, needs_attention, run_faults, tolerated
 
 MOST_FINDINGS = 2
 _BADNESS = ("fail", "not measured", "undecided", "accepted")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of the sentence; a judge's name comes with the outcome that is told of it."""
+
+    text: str
+    outcome: str = ""
+
+
+Text = list[Piece]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,84 +39,83 @@ class Finding:
     known: bool
 
     @property
-    def judges(self) -> list[str]:
-        return list(dict.fromkeys(n.who for n in self.numbers))
+    def names(self) -> Text:
+        outcomes: dict[str, str] = {}
+        for n in self.numbers:
+            outcomes.setdefault(n.who, n.outcome)
+        return _listed([Piece(name, outcome) if name else Piece("the panel") for name, outcome in outcomes.items()])
 
-    def sentence(self) -> str:
-        who = self.judges
-        names = numbers.listed([name or "the panel" for name in who])
-        return f"{names} {_says(self.numbers[0], plural=len(who) > 1)}"
+    @property
+    def sentence(self) -> Text:
+        plural = len({n.who for n in self.numbers}) > 1
+        return [*self.names, Piece(f" {_says(self.numbers[0], plural=plural)}")]
 
 
 def headline(results: Mapping[str, Any]) -> str:
     """First line of every report, in plain English, with judges by their names in the panel files."""
-    view = View(normalised(results))
-    gated = [n for n in view.numbers if n.verdict]
-    if not gated:
-        return " ".join([*_objections(view, []), _nothing_gated(view)])
-    findings = _findings(view, gated)
+    return "".join(piece.text for piece in pieces(View(normalised(results))))
+
+
+def pieces(view: View) -> Text:
+    """The headline in pieces, so that a page can mark the judges that are not cleared."""
+    if not any(n.verdict for n in view.numbers):
+        return _joined([*_objections(view, []), [Piece(_nothing_gated(view))]], " ")
+    findings = _findings(view)
     new, known = [f for f in findings if not f.known], [f for f in findings if f.known]
-    as_known = ", as known" if known else ""
-    seats = "; ".join([_seats(view, gated), *(f.sentence() for f in known[:MOST_FINDINGS])])
-    return " ".join([*_objections(view, new), f"{seats}{as_known}."])
+    cleared = _joined([[Piece(_cleared(view))], *(f.sentence for f in known[:MOST_FINDINGS])], "; ")
+    end = Piece(", as known." if known else ".")
+    return _joined([*_objections(view, new), [*cleared, end]], " ")
 
 
 def lede(view: View) -> list[str]:
-    """A few sentences below the headline: the numbers behind it, the baseline, what stays open."""
-    gated = [n for n in view.numbers if n.verdict]
+    """A few sentences below the headline: the numbers behind it, the baseline, what stays undecided."""
     return [
-        *(_in_numbers(f) for f in _findings(view, gated)[:MOST_FINDINGS]),
+        *(_in_numbers(f) for f in _findings(view)[:MOST_FINDINGS]),
         *_against_baseline(view),
-        *_still_open(view),
+        *_still_undecided(view),
     ]
-
-
-def unseated(view: View) -> dict[str, str]:
-    """Judges that may not sit -> the worst outcome that costs them the seat."""
-    costly = [n for n in view.numbers if n.verdict and n.who and _costs_the_seat(n)]
-    return {name: worst([n.outcome for n in costly if n.who == name]) for name in sorted({n.who for n in costly})}
 
 
 # --------------------------------------------------------------------------- parts of the sentence
 
 
-def _objections(view: View, new: list[Finding]) -> list[str]:
+def _objections(view: View, new: list[Finding]) -> list[Text]:
     """What turns the run red: first what judges did, then what is wrong with the run itself."""
-    told = []
+    told: list[Text] = []
     if matters := sum(len(matter.cases) for matter in needs_attention(view)):
-        said = "; ".join(f.sentence() for f in new[:MOST_FINDINGS])
         verdicts = "one verdict turns" if matters == 1 else f"{numbers.in_words(matters)} verdicts turn"
-        told.append(f"{_start(said)}: {verdicts} this run red.")
+        said = _capital(_joined([f.sentence for f in new[:MOST_FINDINGS]], "; "))
+        told.append([*said, Piece(f": {verdicts} this run red.")])
     if faults := len(run_faults(view)):
-        told.append(
-            f"{numbers.in_words(faults, capital=True)} {'fault' if faults == 1 else 'faults'} in the run itself."
-        )
+        one = "fault" if faults == 1 else "faults"
+        told.append([Piece(f"{numbers.in_words(faults, capital=True)} {one} in the run itself.")])
     return told
 
 
-def _start(said: str) -> str:
-    """Judges keep their names' spelling at the start of a sentence."""
-    return f"T{said[1:]}" if said.startswith("the panel") else said
-
-
-def _seats(view: View, gated: list[Number]) -> str:
-    clauses = []
-    for panel in view.panels:
-        judges = _seated(panel, gated)
-        if not judges:
-            continue
-        many, sitting = len(judges), sum(judges.values())
-        name = plain_name(panel.name)
-        if many == 1:
-            clauses.append(f"{'the only' if sitting else 'not even the only'} {name} judge")
-        elif sitting == many:
-            clauses.append(f"{'both' if many == 2 else f'all {numbers.in_words(many)}'} {name} judges")
-        else:
-            clauses.append(
-                f"{numbers.in_words(sitting) if sitting else 'none'} of {numbers.in_words(many)} {name} judges"
-            )
-    text = numbers.listed(clauses, most=4) + " may sit" if clauses else "no single judge was examined"
+def _cleared(view: View) -> str:
+    """ "Three of five published judges and none of three local judges are cleared"."""
+    clauses = [clause for panel in view.panels if (clause := _of_panel(view, panel))]
+    if not clauses:
+        return "No single judge was examined"
+    told = view.recommendations
+    alone = len(clauses) == 1 and 1 in (len(told), sum(r.recommended == "cleared" for r in told))
+    text = f"{numbers.listed(clauses, most=4)} {'is' if alone else 'are'} cleared"
+    undecided = sum(r.recommended == "undecided" for r in view.recommendations)
+    if undecided:
+        text += f"; {numbers.in_words(undecided)} {'is' if undecided == 1 else 'are'} undecided"
     return text[:1].upper() + text[1:]
+
+
+def _of_panel(view: View, panel: Panel) -> str:
+    told = [r.recommended == "cleared" for r in view.recommendations if r.panel == panel.name]
+    name, many, cleared = plain_name(panel.name), len(told), sum(told)
+    if not many:
+        return ""
+    if many == 1:
+        return f"{'the only' if cleared else 'no'} {name} judge"
+    if cleared == many:
+        return f"{'both' if many == 2 else f'all {numbers.in_words(many)}'} {name} judges"
+    return f"{numbers.in_words(cleared) if cleared else 'none'} of {numbers.in_words(many)} {name} judges"
 
 
 def _nothing_gated(view: View) -> str:
@@ -118,14 +127,15 @@ def _nothing_gated(view: View) -> str:
 
 
 def _says(n: Number, *, plural: bool) -> str:
-    if n.outcome == "fail" and ((n.verdict or {}).get("accepted_fault") or {}).get("state") == "no longer needed":
+    fault = (n.verdict or {}).get("accepted_fault") or {}
+    if n.outcome == "fail" and fault.get("state") == "no longer needed":
         return "have outgrown an accepted fault" if plural else "has outgrown an accepted fault"
     outcome = _without_accepted_fault(n)
     if outcome == "not measured":
         return "could not be measured"
     if outcome == "undecided":
         return "stay undecided" if plural else "stays undecided"
-    phrase = metric_name(n.metric).phrase(above=_above(n), plural=plural)
+    phrase = n.measure.phrase(above=_above(n), plural=plural)
     return phrase or f"{'miss' if plural else 'misses'} the limit of {plain_name(n.gate)}"
 
 
@@ -134,6 +144,7 @@ def _without_accepted_fault(n: Number) -> str:
 
 
 def _above(n: Number) -> bool:
+    """Which side of its limit the value is on, as a measure has a phrase for each."""
     if "within" in n.limit:
         low, high = n.limit["within"]
         return not numbers.is_number(n.value) or n.value >= (low + high) / 2
@@ -143,54 +154,31 @@ def _above(n: Number) -> bool:
 # --------------------------------------------------------------------------- who and what
 
 
-def _seated(panel: Panel, gated: Iterable[Number]) -> dict[str, bool]:
-    mine = [n for n in gated if n.subject.get("panel") == panel.name]
-    return {
-        name: not any(_costs_the_seat(n) for n in mine if n.who == name)
-        for name in panel.judge_names
-        if any(n.who == name for n in mine)
-    }
-
-
-def _costs_the_seat(n: Number) -> bool:
-    if n.outcome == "accepted":
-        return not metric_name(n.metric).seat
-    return not tolerated(n)
-
-
-def _findings(view: View, gated: list[Number]) -> list[Finding]:
+def _findings(view: View) -> list[Finding]:
     """Each judge's first finding, judges with the same one together; new before known, then in panel order."""
+    new = [n for n in view.numbers if n.verdict and not tolerated(n)]
+    known = [n for r in view.recommendations for n in r.because if n.outcome == "accepted"]
     first: dict[tuple[str, str], Number] = {}
-    telling = [n for n in gated if not tolerated(n) or (n.outcome == "accepted" and _costs_the_seat(n))]
-    for n in sorted(telling, key=_telling_order):
+    for n in sorted([*new, *known], key=_telling_order):
         first.setdefault((n.subject.get("panel", ""), n.who), n)
-    panels = [p.name for p in view.panels]
-
-    def place(n: Number) -> tuple[Any, ...]:
-        panel = n.subject.get("panel", "")
-        judges = view.panel(panel).judge_names
-        at = judges.index(n.who) if n.who in judges else len(judges)
-        return (_BADNESS.index(n.outcome), panels.index(panel), at, n.who)
-
     groups: dict[tuple[bool, str], list[Number]] = {}
-    for n in sorted(first.values(), key=place):
+    for n in sorted(first.values(), key=lambda n: (_BADNESS.index(n.outcome), view.rank(n))):
         groups.setdefault((n.outcome == "accepted", _says(n, plural=True)), []).append(n)
     return [Finding(mine, known) for (known, _), mine in groups.items()]
 
 
 def _telling_order(n: Number) -> tuple[Any, ...]:
-    factors = [level_order(v) for v in n.factors.values()]
     doubt = _without_accepted_fault(n) == "undecided"
-    return (_BADNESS.index(n.outcome), doubt, headline_order(n.metric), factors)
+    return (_BADNESS.index(n.outcome), doubt, n.measure.rank, n.metric, n.level_places)
 
 
 # --------------------------------------------------------------------------- sentences below it
 
 
 def _in_numbers(f: Finding) -> str:
-    name = metric_name(f.numbers[0].metric).name
+    name = f.numbers[0].measure.title
     each = numbers.listed([f"{estimate_format.value(n)} for {n.who or 'the panel'}" for n in f.numbers])
-    limit = {numbers.limit(n.limit) for n in f.numbers}
+    limit = {estimate_format.limit(n) for n in f.numbers}
     until = sorted({str(((n.verdict or {}).get("accepted_fault") or {}).get("until") or "") for n in f.numbers} - {""})
     known = [f"accepted until {until[0]}"] if until else []
     aside = "; ".join([*(f"limit {text}" for text in sorted(limit) if text), *known])
@@ -203,20 +191,44 @@ def _against_baseline(view: View) -> list[str]:
         return []
     counts = [(len(baseline.get(kind) or []), kind) for kind in ("moved", "appeared", "vanished")]
     told = [f"{numbers.in_words(n)} {kind}" for n, kind in counts if n]
-    if not told:
-        return ["Nothing moved against the baseline."]
-    text = numbers.listed(told)
-    return [f"Against the baseline: {text}."]
+    return [f"Against the baseline: {numbers.listed(told)}." if told else "Nothing moved against the baseline."]
 
 
-def _still_open(view: View) -> list[str]:
+def _still_undecided(view: View) -> list[str]:
     """How many verdicts stay undecided with their gate's leave, one of them told."""
-    cases = [(matter, case) for matter in left_open(view) for case in matter.cases]
+    cases = [(matter, case) for matter in left_undecided(view) for case in matter.cases]
     if not cases:
         return []
     matter, case = cases[0]
     n = len(cases)
     start = "One verdict stays" if n == 1 else f"{numbers.in_words(n, capital=True)} verdicts stay"
-    example = f"{'' if n == 1 else 'for one, '}{metric_name(matter.metric).name} of {case.who}, {case.found}"
+    example = f"{'' if n == 1 else 'for one, '}{matter.measure.title} of {case.who}, {case.value}"
     limit = f", limit {matter.limit}" if matter.limit else ""
-    return [f"{start} open: {example}{limit}."]
+    return [f"{start} undecided, which the gate allows: {example}{limit}."]
+
+
+# --------------------------------------------------------------------------- pieces
+
+
+def _joined(parts: Iterable[Text], between: str) -> Text:
+    joined: Text = []
+    for part in parts:
+        joined += [Piece(between), *part] if joined else part
+    return joined
+
+
+def _listed(names: Text) -> Text:
+    """As `numbers.listed`: "a", "a and b", "a, b and c", "a, b, c and 4 more"."""
+    most = numbers.MOST_LISTED
+    shown = names if len(names) <= most + 1 else [*names[:most], Piece(f"{len(names) - most} more")]
+    if len(shown) == 1:
+        return shown
+    return [*_joined([[name] for name in shown[:-1]], ", "), Piece(" and "), shown[-1]]
+
+
+def _capital(text: Text) -> Text:
+    """A sentence begins with a capital; a judge keeps its name's spelling."""
+    if not text or text[0].outcome:
+        return text
+    first = text[0].text
+    return [Piece(first[:1].upper() + first[1:]), *text[1:]]

@@ -7,7 +7,6 @@ from typing import Any
 
 from recuse.report.numbers import count, is_number
 from recuse.report.results_model import Group, Number
-from recuse.report.vocabulary import metric_name
 
 
 def small_print(group: Group, above: Collection[str] = ()) -> list[str]:
@@ -22,13 +21,14 @@ def small_print(group: Group, above: Collection[str] = ()) -> list[str]:
 
 
 def _what(metric: str, numbers: list[Number]) -> str:
-    """ "self-bias (n = 50 runs, 95 to 99 % intervals, corrected)"."""
+    """ "self-bias (n = 50 repeats, 95 to 99 % intervals, corrected)"."""
     said = (_count(numbers), levels(numbers), _excluded(numbers))
-    return f"{metric_name(metric).name} ({', '.join(part for part in said if part)})"
+    title = numbers[0].measure.title if numbers else metric
+    return f"{title} ({', '.join(part for part in said if part)})"
 
 
 def _count(numbers: list[Number]) -> str:
-    """ "n = 50 runs", "n = 60 in 15 stories"."""
+    """ "n = 50 repeats", "n = 60 in 15 stories"."""
     told = []
     for over in _distinct(m.estimate.get("over") for m in numbers):
         mine = [m for m in numbers if m.estimate.get("over") == over]
@@ -42,21 +42,14 @@ def _count(numbers: list[Number]) -> str:
 
 
 def _how(numbers: list[Number]) -> str:
-    """The method, its seed, and what holds for all these numbers."""
-    runs_only = ["over runs, so for these texts only"] if any(n.estimate.get("over") == "runs" for n in numbers) else []
+    """The method, its seed, and what the measure adds to all these numbers."""
     methods = "; ".join(_distinct(n.estimate.get("method") for n in numbers))
-    return ", ".join(part for part in (methods, _seed(numbers), *runs_only, *_notes(numbers)) if part)
+    notes = _distinct(n.estimate.get("note") for n in numbers if is_number(n.value))
+    return ", ".join(part for part in (methods, _seed(numbers), *(notes if len(notes) == 1 else ())) if part)
 
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
-
-
-def _notes(numbers: list[Number]) -> list[str]:
-    """What the metric adds to all its numbers; that runs are the unit, and why one is undefined, is said elsewhere."""
-    parts = [set(str(n.estimate.get("note") or "").split("; ")) for n in numbers if is_number(n.value)]
-    common = set.intersection(*parts) if parts else set()
-    return sorted(note for note in common if note and not note.startswith("over runs"))
 
 
 def levels(numbers: Iterable[Number]) -> str:

@@ -10,6 +10,8 @@ from typing import Any, TypeGuard
 
 MISSING = "–"
 MINUS = "−"
+MOST_LISTED = 3
+"""Names told one by one in a sentence."""
 _SMALL = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
 
@@ -74,7 +76,7 @@ def in_words(n: int, *, capital: bool = False) -> str:
     return word[:1].upper() + word[1:] if capital else word
 
 
-def listed(names: list[str], most: int = 3) -> str:
+def listed(names: list[str], most: int = MOST_LISTED) -> str:
     """ "a", "a and b", "a, b and c", "a, b, c and 4 more"."""
     shown = names if len(names) <= most + 1 else [*names[:most], f"{len(names) - most} more"]
     return " and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)

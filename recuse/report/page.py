@@ -18,20 +18,23 @@ from typing import Any
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, StrictUndefined, TemplateError
 from markupsafe import Markup
 
-from recuse.report.first_line import lede, unseated
+from recuse.report import estimate_format
+from recuse.report.first_line import Piece, lede, pieces
 from recuse.report.footnotes import small_print
-from recuse.report.numbers import count
+from recuse.report.lexicon import plain_name
+from recuse.report.numbers import MISSING, count, is_number
 from recuse.report.palette import ON_SHADE, PALETTE, shades
-from recuse.report.panels import generic, order_of, panel_of
+from recuse.report.questions import Drawings, generic
 from recuse.report.results_model import Group, Question, View
-from recuse.sanitize import visible
 from recuse.report.sections.attention import needs_attention, run_faults
 from recuse.report.sections.baseline import movement
 from recuse.report.sections.costs import costs
 from recuse.report.sections.gates import gate_rows
-from recuse.report.sections.verdict_matrix import common_limit, tally, verdict_matrices
+from recuse.report.sections.not_asked import in_one_line, not_asked
 from recuse.report.sections.words import words
-from recuse.report.vocabulary import OUTCOME_NAMES, PROVENANCE_MEANINGS, plain_name, worst
+from recuse.report.tables import verdict_tables
+from recuse.report.vocabulary import OUTCOME_NAMES, PROVENANCE_MEANINGS, RECOMMENDATION_MEANINGS, tally, worst
+from recuse.sanitize import visible
 from recuse.schema import RecuseError
 
 
@@ -62,37 +65,56 @@ class Section:
     groups: list[DrawnGroup]
 
 
-def page(results: Mapping[str, Any], headline: str, template_folders: Sequence[Path | str] = ()) -> str:
+TEMPLATE_FAULTS = (TemplateError, ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError)
+"""What a template that somebody wrote may raise."""
+
+
+def page(
+    results: Mapping[str, Any],
+    headline: str,
+    template_folders: Sequence[Path | str] = (),
+    drawings: Sequence[str] = (),
+) -> str:
     """The page for normalised `results`. Raises `RecuseError` naming the template that does not render."""
-    env = environment(template_folders)
+    env, drawn = environment(template_folders), Drawings(drawings)
     view = View(results)
-    questions = sorted(view.questions, key=lambda q: order_of(q.id))
-    listed, left_out = words(view)
+    questions = sorted(view.questions, key=lambda q: drawn.order(q.id))
     try:
         style = env.get_template("style.css.j2").render().strip()
         return env.get_template("index.html.j2").render(
-            view=view,
+            **_parts(view, questions),
             headline=headline,
-            headline_parts=_emphasised(view, headline),
-            lede=lede(view),
-            tally=_tally(view),
-            cassettes=results.get("cassettes") or {},
-            matrices=verdict_matrices(view, questions),
-            attention=needs_attention(view),
-            run_faults=run_faults(view),
-            sections=[_section(env, view, question) for question in questions],
-            gates=gate_rows(view, questions),
-            baseline=movement(view),
-            costs=costs(view),
-            words=listed,
-            words_left_out=left_out,
+            headline_parts=_marked(view, headline),
+            sections=[_section(env, view, question, drawn) for question in questions],
             style=Markup(style),  # our own style sheet; "<" would end it early and is checked for below
             style_hash=_hash(style),
         ).strip() + "\n"  # fmt: skip
-    except TemplateError as error:
+    except TEMPLATE_FAULTS as error:
         raise RecuseError(
             f"the report's template does not render: {_where(error)}; mend it or delete it from reports/templates/"
         ) from error
+
+
+def _parts(view: View, questions: list[Question]) -> dict[str, Any]:
+    """What the page shows besides its questions."""
+    listed, left_out = words(view)
+    return {
+        "view": view,
+        "lede": lede(view),
+        "tally": _tally(view),
+        "cassettes": view.results.get("cassettes") or {},
+        "tables": verdict_tables(view, [group for question in questions for group in view.groups(question)]),
+        "recommended": {(r.panel, r.judge): r.recommended for r in view.recommendations},
+        "attention": needs_attention(view),
+        "run_faults": run_faults(view),
+        "gates": gate_rows(view, questions),
+        "not_asked": not_asked(view),
+        "not_asked_in_one_line": in_one_line(view),
+        "baseline": movement(view),
+        "costs": costs(view),
+        "words": listed,
+        "words_left_out": left_out,
+    }
 
 
 def environment(template_folders: Sequence[Path | str] = ()) -> Environment:
@@ -111,7 +133,18 @@ def _environment(folders: tuple[str, ...]) -> Environment:
         finalize=_safe_text,
     )
     env.filters |= {"plain": plain_name, "number": count, "pc": _percent, "slug": lambda name: name.replace(" ", "-")}
+    env.filters["value"] = lambda number: estimate_format.value(number) if is_number(number.value) else MISSING
+
+    def draw(figure: Any) -> Markup:
+        """The figure by the template of its module's name: figures/heat_map.py, figures/heat_map.html.j2."""
+        if not figure:
+            return Markup()
+        name = type(figure).__module__.rpartition(".")[2]
+        return Markup(env.get_template(f"figures/{name}.html.j2").render(it=figure))
+
     env.globals |= {
+        "draw": draw,
+        "recommendation_meanings": RECOMMENDATION_MEANINGS,
         "outcome_names": OUTCOME_NAMES,
         "provenance_meanings": PROVENANCE_MEANINGS,
         "palette": PALETTE,
@@ -133,38 +166,38 @@ def _safe_text(value: Any) -> Any:
 # --------------------------------------------------------------------------- sections
 
 
-def _section(env: Environment, view: View, question: Question) -> Section:
+def _section(env: Environment, view: View, question: Question, drawings: Drawings) -> Section:
     groups = view.groups(question)
     outcomes = [n.outcome for group in groups for n in group.numbers if n.verdict]
     return Section(
         question=question,
         anchor="q-" + re.sub(r"[^A-Za-z0-9_-]", "-", question.id),
-        worst=worst(outcomes) if outcomes else "",
+        worst=worst(outcomes),
         tally=tally(outcomes),
-        groups=_all_drawn(env, groups),
+        groups=_all_drawn(env, groups, drawings),
     )
 
 
-def _all_drawn(env: Environment, groups: list[Group]) -> list[DrawnGroup]:
+def _all_drawn(env: Environment, groups: list[Group], drawings: Drawings) -> list[DrawnGroup]:
     drawn: list[DrawnGroup] = []
     for group in groups:
-        drawn.append(_drawn(env, group, {line for earlier in drawn for line in earlier.small_print}))
+        drawn.append(_drawn(env, group, drawings, {line for earlier in drawn for line in earlier.small_print}))
     return drawn
 
 
-def _drawn(env: Environment, group: Group, above: Collection[str]) -> DrawnGroup:
-    """The group as its report panel draws it; where that panel cannot, plainly, with the fault told on the page."""
-    module, fault = panel_of(group.question.id), ""
+def _drawn(env: Environment, group: Group, drawings: Drawings, above: Collection[str]) -> DrawnGroup:
+    """The group as its drawing shows it; where that cannot, plainly, with the fault told on the page."""
+    module, fault = drawings.of(group.question.id), drawings.fault(group.question.id)
     try:
         context = module.draw(group)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        module, fault = generic, f"{type(error).__name__}: {error}"
+        fault = f"{type(error).__name__}: {error}"
         context = generic.draw_plainly(group)
     return DrawnGroup(
         group=group,
         reading=context.get("reading", ""),
         strip=_strip(group),
-        template="panels/generic.html.j2" if fault else _template(env, group.question.id, module.__name__),
+        template="questions/generic.html.j2" if fault else _template(env, group.question.id, module.__name__),
         context=context,
         small_print=small_print(group, above),
         fault=fault,
@@ -173,8 +206,8 @@ def _drawn(env: Environment, group: Group, above: Collection[str]) -> DrawnGroup
 
 def _template(env: Environment, question: str, module: str) -> str:
     """A template named after the question, shipped or local; else that of the module that drew it."""
-    name = f"panels/{question}.html.j2"
-    return name if name in env.list_templates() else f"panels/{module.rpartition('.')[2]}.html.j2"
+    name = f"questions/{question}.html.j2"
+    return name if name in env.list_templates() else f"questions/{module.rpartition('.')[2]}.html.j2"
 
 
 def _strip(group: Group) -> list[StripGate]:
@@ -182,7 +215,7 @@ def _strip(group: Group) -> list[StripGate]:
     for mine in group.gates.values():
         counts = Counter(n.outcome for n in mine)
         shown = [(outcome, counts[outcome]) for outcome in reversed(OUTCOME_NAMES) if counts[outcome]]
-        strip.append(StripGate(mine[0].gate_title, common_limit(mine), shown))
+        strip.append(StripGate(mine[0].gate_title, estimate_format.limits(mine), shown))
     return strip
 
 
@@ -194,18 +227,20 @@ def _tally(view: View) -> list[tuple[str, int]]:
     return [(outcome, counts[outcome]) for outcome in ("pass", "accepted", "undecided", "fail", "not measured")]
 
 
-def _emphasised(view: View, text: str) -> list[tuple[str, str, str]]:
-    """The headline in pieces (text, how badly a judge lost its seat, the sign after its name): names are marked, and a
-    comma does not begin a line."""
-    marked = unseated(view)
-    if not marked:
-        return [(text, "", "")]
-    names = "|".join(re.escape(name) for name in sorted(marked, key=lambda n: (-len(n), n)))
-    first, *rest = re.split(rf"(?<![\w.-])({names})(?![\w-])([,;:.]?)", text)
-    told = [(first, "", "")]
-    for name, sign, after in zip(rest[::3], rest[1::3], rest[2::3], strict=True):
-        told += [(name, marked[name], sign), (after, "", "")]
-    return [piece for piece in told if piece[0]]
+def _marked(view: View, headline: str) -> list[tuple[str, str, str]]:
+    """The headline in parts (text, outcome told of the judge that it names, the sign after its name): names are marked,
+    and a comma does not begin a line. A headline from elsewhere stays in one part."""
+    told = pieces(view)
+    if "".join(piece.text for piece in told) != headline:
+        return [(headline, "", "")]
+    parts: list[tuple[str, str, str]] = []
+    for piece in told:
+        if parts and parts[-1][1] and piece.text[:1] in ",;:.":
+            name, outcome, _ = parts.pop()
+            parts.append((name, outcome, piece.text[0]))
+            piece = Piece(piece.text[1:])
+        parts.append((piece.text, piece.outcome, ""))
+    return [part for part in parts if part[0]]
 
 
 # --------------------------------------------------------------------------- style
@@ -218,7 +253,7 @@ def _hash(style: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
 
 
-def _where(error: TemplateError) -> str:
+def _where(error: Exception) -> str:
     place: Iterable[Any] = (getattr(error, "name", None), getattr(error, "lineno", None))
     told = ", line ".join(str(part) for part in place if part is not None)
     return f"{told}: {error}" if told else str(error)

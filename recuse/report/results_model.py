@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from recuse.report.vocabulary import headline_order, level_name, level_order, plain_name
+from recuse.report.lexicon import Lexicon, Measure, plain_name
+from recuse.report.numbers import is_number
+
+_PLAIN = Lexicon()
+_PLACE = ("task", "panel", "protocol")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +41,16 @@ class Number:
     subject: Mapping[str, str]
     estimate: Mapping[str, Any]
     verdict: Mapping[str, Any] | None = None
+    lexicon: Lexicon = field(default=_PLAIN, repr=False, compare=False)
 
     @property
     def metric(self) -> str:
         return str(self.estimate.get("metric", ""))
+
+    @property
+    def measure(self) -> Measure:
+        """How its measure is spoken of."""
+        return self.lexicon.measure(self.metric)
 
     @property
     def value(self) -> Any:
@@ -57,6 +67,13 @@ class Number:
     @property
     def detail(self) -> Mapping[str, Any]:
         return self.estimate.get("detail") or {}
+
+    @property
+    def side_of_zero(self) -> str:
+        """Where its whole interval lies: "above" or "below" zero, "" where it holds zero or there is none."""
+        if not (is_number(self.low) and is_number(self.high)):
+            return ""
+        return "above" if self.low > 0 else "below" if self.high < 0 else ""
 
     @property
     def gate(self) -> str:
@@ -83,13 +100,40 @@ class Number:
     @property
     def factors(self) -> dict[str, str]:
         """What tells this number apart besides task, panel and whom it is about."""
-        about = {"task", "panel", "protocol"} | {k for k, v in self.subject.items() if v == self.who}
-        return {key: value for key, value in self.subject.items() if key not in about}
+        about = {*_PLACE, *(k for k, v in self.subject.items() if v == self.who)}
+        names = sorted(set(self.subject) - about, key=self.lexicon.factor_order)
+        return {name: self.subject[name] for name in names}
+
+    @property
+    def level_places(self) -> list[tuple[int, str]]:
+        """Where its factor levels stand among all levels."""
+        return [self.lexicon.level_order(factor, level) for factor, level in self.factors.items()]
 
     @property
     def circumstances(self) -> str:
         """The factors in plain words: "names hidden, divisor n"; "" if there are none."""
-        return ", ".join(level_name(value, factor) for factor, value in self.factors.items())
+        return ", ".join(self.lexicon.level(factor, level) for factor, level in self.factors.items())
+
+
+def varied(numbers: Sequence[Number]) -> str:
+    """The factor, first in order, that tells numbers about the same judge apart; "" where none does."""
+    levels: dict[tuple[str, str], set[str]] = {}
+    for n in numbers:
+        for factor, level in n.factors.items():
+            levels.setdefault((factor, n.who), set()).add(level)
+    lexicon = next((n.lexicon for n in numbers), _PLAIN)
+    factors = {factor for (factor, _), found in levels.items() if len(found) > 1}
+    return min(factors, key=lexicon.factor_order, default="")
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """What the gates recommend of one judge, and the verdicts it rests on."""
+
+    panel: str
+    judge: str
+    recommended: str  # "cleared", "undecided" or "not cleared"
+    because: tuple[Number, ...]
 
 
 @dataclass(frozen=True)
@@ -100,7 +144,13 @@ class Group:
     question: Question
     panel: Panel
     task: str
+    protocol: str  # "" unless another group differs from this one by its protocol only
     numbers: tuple[Number, ...]
+
+    @property
+    def about(self) -> str:
+        """ "merchant risk", "headlines, pairwise"."""
+        return ", ".join(plain_name(part) for part in (self.task, self.protocol) if part)
 
     def of(self, *metrics: str, **subject: str) -> list[Number]:
         """Numbers of these metrics about this subject, judges in panel order; a gated one hides its ungated twin."""
@@ -122,17 +172,23 @@ class Group:
         gated = sorted((n for n in self.numbers if n.verdict), key=self.view.rank)
         names = sorted(
             {n.gate for n in gated},
-            key=lambda gate: (min(headline_order(n.metric) for n in gated if n.gate == gate), gate),
+            key=lambda gate: (min((n.measure.rank, n.metric) for n in gated if n.gate == gate), gate),
         )
         return {gate: [n for n in gated if n.gate == gate] for gate in names}
 
     def circumstances(self, numbers: Iterable[Number]) -> list[str]:
         """Every combination of factor levels that occurs, in plain words and in order."""
-        found = {n.circumstances: [level_order(v) for v in n.factors.values()] for n in numbers}
+        found = {n.circumstances: n.level_places for n in numbers}
         return sorted(found, key=lambda told: (len(found[told]), found[told]))
 
     def levels(self, factor: str, numbers: Iterable[Number]) -> list[str]:
-        return sorted({n.subject[factor] for n in numbers if factor in n.subject}, key=level_order)
+        """Levels of `factor` that occur, in order."""
+        there = {n.subject[factor] for n in numbers if factor in n.subject}
+        return sorted(there, key=lambda level: self.view.lexicon.level_order(factor, level))
+
+    def level(self, factor: str, level: str) -> str:
+        """A factor level in plain words."""
+        return self.view.lexicon.level(factor, level)
 
 
 class View:
@@ -162,34 +218,54 @@ class View:
         ]
 
     @cached_property
+    def lexicon(self) -> Lexicon:
+        return Lexicon(self.results)
+
+    @cached_property
     def numbers(self) -> list[Number]:
-        verdicts = [
-            Number(v.get("question") or "", v.get("subject") or {}, v.get("estimate") or {}, v)
-            for v in self.results.get("verdicts") or ()
+        verdicts = [(v, v) for v in self.results.get("verdicts") or ()]
+        measured = [(m, None) for m in self.results.get("measurements") or ()]
+        return [
+            Number(r.get("question") or "", r.get("subject") or {}, r.get("estimate") or {}, verdict, self.lexicon)
+            for r, verdict in (*verdicts, *measured)
         ]
-        measured = [
-            Number(m.get("question") or "", m.get("subject") or {}, m.get("estimate") or {})
-            for m in self.results.get("measurements") or ()
+
+    @cached_property
+    def recommendations(self) -> list[Recommendation]:
+        """One per panel and judge, panels and judges in the order of the panel files."""
+        by_subject: dict[tuple[Any, ...], Number] = {_key(n.gate, n.subject): n for n in self.numbers if n.verdict}
+        found = [
+            Recommendation(
+                r["panel"],
+                r["judge"],
+                r["recommended"],
+                tuple(n for v in r.get("because") or () if (n := by_subject.get(_key(v["gate"], v["subject"])))),
+            )
+            for r in self.results.get("recommendations") or ()
         ]
-        return verdicts + measured
+        places = self._places
+        return sorted(found, key=lambda r: (places[r.panel][0], places[r.panel][1].get(r.judge, 0), r.judge))
 
     def groups(self, question: Question) -> list[Group]:
-        """Answers to `question`, panel by panel, and within a panel task by task."""
-        mine = [n for n in self.numbers if n.question == question.id]
-        keys = {(n.subject.get("panel", ""), n.subject.get("task", "")) for n in mine}
+        """Answers to `question`, panel by panel, within a panel task by task, and protocol by protocol where the same
+        was measured by several."""
+        by_key: dict[tuple[str, str], list[Number]] = {}
+        for n in self.numbers:
+            if n.question == question.id:
+                by_key.setdefault((n.subject.get("panel", ""), n.subject.get("task", "")), []).append(n)
         panel_names = [p.name for p in self.panels]
-        by_key: dict[tuple[str, str], list[Number]] = {key: [] for key in keys}
-        for n in mine:
-            by_key[n.subject.get("panel", ""), n.subject.get("task", "")].append(n)
-        ordered = sorted(keys, key=lambda key: (panel_names.index(key[0]), key[1]))
-        return [Group(self, question, self.panel(p), t, tuple(by_key[p, t])) for p, t in ordered]
+        ordered = sorted(by_key, key=lambda key: (panel_names.index(key[0]), key[1]))
+        return [
+            Group(self, question, self.panel(p), t, protocol, tuple(mine))
+            for p, t in ordered
+            for protocol, mine in _by_protocol(by_key[p, t])
+        ]
 
     def rank(self, number: Number) -> tuple[Any, ...]:
         """Panels, and judges within them, in the order of the panel files; factor levels in theirs."""
         panel, judges = self._places[number.subject.get("panel", "")]
         at = judges.get(number.who, len(judges))
-        levels = [level_order(v) for v in number.factors.values()]
-        return (panel, number.subject.get("task", ""), at, number.who, levels, number.gate)
+        return (panel, number.subject.get("task", ""), at, number.who, number.level_places, number.gate)
 
     @cached_property
     def _places(self) -> dict[str, tuple[int, dict[str, int]]]:
@@ -208,3 +284,21 @@ class View:
     @cached_property
     def _labels(self) -> dict[str, dict[str, str]]:
         return {p.name: {j["name"]: j.get("label") or j["name"] for j in p.judges} for p in self.panels}
+
+
+def _key(gate: str, subject: Mapping[str, str]) -> tuple[Any, ...]:
+    return (gate, *sorted(subject.items()))
+
+
+def _by_protocol(numbers: list[Number]) -> list[tuple[str, list[Number]]]:
+    """The numbers in one part, or in one part per protocol where only that tells some of them apart."""
+    protocols: dict[str, list[Number]] = {}
+    for n in numbers:
+        protocols.setdefault(n.subject.get("protocol", ""), []).append(n)
+    seen: dict[tuple[Any, ...], str] = {}
+    for protocol, mine in protocols.items():
+        for n in mine:
+            subject = {name: value for name, value in n.subject.items() if name != "protocol"}
+            if seen.setdefault((n.metric, n.gate, *sorted(subject.items())), protocol) != protocol:
+                return sorted(protocols.items())
+    return [("", numbers)]

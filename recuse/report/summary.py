@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from recuse.report import estimate_format, numbers
 from recuse.report.first_line import lede
-from recuse.report.panels import order_of
+from recuse.report.questions import Drawings
 from recuse.report.results_model import Group, Number, Question, View
-from recuse.sanitize import shortened, visible
 from recuse.report.sections.attention import Case, Matter, needs_attention, run_faults
 from recuse.report.sections.baseline import movement
-from recuse.report.sections.verdict_matrix import SHOWN_PER_CELL, alternating, common_limit, tally
-from recuse.report.vocabulary import OUTCOME_NAMES, PROVENANCE_MEANINGS, plain_name, worst
+from recuse.report.sections.not_asked import in_one_line, not_asked
+from recuse.report.tables import Cell, VerdictTable, verdict_table
+from recuse.report.vocabulary import OUTCOME_NAMES, PROVENANCE_MEANINGS, tally, worst
+from recuse.sanitize import shortened, visible
 
 SIZE_LIMIT = 60_000
 """Characters; GitHub refuses comments beyond 65,536."""
@@ -22,16 +23,16 @@ SIZE_LIMIT = 60_000
 MOST_CASES = 15
 MOST_ROWS = 15  # judges per table; beyond, only those that do not pass everything
 MOST_MOVED = 15
+MOST_UNASKED = 30
 LONGEST_TEXT = 600
 
-_SIGNS = {"pass": "✅", "accepted": "🔶", "undecided": "❔", "fail": "❌", "not measured": "❗"}
 
-
-def summary(results: Mapping[str, Any], size_limit: int = SIZE_LIMIT) -> str:
+def summary(results: Mapping[str, Any], size_limit: int = SIZE_LIMIT, drawings: Sequence[str] = ()) -> str:
     """Markdown for normalised `results`; whole sections are left out from the end where it would grow too long."""
     view = View(results)
-    questions = sorted(view.questions, key=lambda q: order_of(q.id))
-    sections = [_head(view), _attention(view), *(_question(view, q) for q in questions), _moved(view), _foot(view)]
+    order = Drawings(drawings).order
+    tables = [_question(view, q) for q in sorted(view.questions, key=lambda q: order(q.id))]
+    sections = [_head(view), _attention(view), *tables, _not_asked(view), _moved(view), _foot(view)]
     return _limited([s for s in sections if s], size_limit)
 
 
@@ -51,9 +52,7 @@ def _limited(sections: list[str], size_limit: int) -> str:
 def _head(view: View) -> str:
     panels = [f"{_code(p.name)} {p.provenance or 'provenance unknown'}" for p in view.panels]
     counts = {o: sum(n.outcome == o for n in view.numbers) for o in OUTCOME_NAMES}
-    tallied = " · ".join(
-        f"{_SIGNS[o]} {counts[o]} {OUTCOME_NAMES[o].word}" for o in reversed(OUTCOME_NAMES) if counts[o]
-    )
+    tallied = " · ".join(f"{_sign(o)} {counts[o]} {o}" for o in reversed(OUTCOME_NAMES) if counts[o])
     said = " ".join(lede(view))
     parts = [f"### {_text(view.results.get('headline') or '')}", _text(said), tallied, " · ".join(panels)]
     return "\n\n".join(part for part in parts if part)
@@ -61,7 +60,7 @@ def _head(view: View) -> str:
 
 def _attention(view: View) -> str:
     cases = [(matter, case) for matter in needs_attention(view) for case in matter.cases]
-    faults = [f"- {_SIGNS['not measured']} {_text(fault)}" for fault in run_faults(view)]
+    faults = [f"- {_sign('not measured')} {_text(fault)}" for fault in run_faults(view)]
     if not cases and not faults:
         return ""
     lines = ["#### What turns this run red, and what to do", "", *faults, *(_case(m, c) for m, c in cases[:MOST_CASES])]
@@ -72,9 +71,8 @@ def _attention(view: View) -> str:
 
 def _case(matter: Matter, case: Case) -> str:
     limit = f", limit {matter.limit}" if matter.limit else ""
-    note = f", {_text(case.note)}" if case.note else ""
-    about = f"**{_text(matter.title)}** {_text(case.who)}: {_text(case.found)}{limit}{note}."
-    return f"- {_SIGNS[case.outcome]} {about} {_text(case.remedy)}"
+    about = f"**{_text(matter.title)}** {_text(case.who)}: {_text(case.value)}{limit}."
+    return f"- {_sign(case.outcome)} {about} {_text(f'{case.finding} {case.advice}'.strip())}"
 
 
 def _question(view: View, question: Question) -> str:
@@ -82,49 +80,65 @@ def _question(view: View, question: Question) -> str:
     if not groups:
         return ""
     outcomes = [n.outcome for group in groups for mine in group.gates.values() for n in mine]
-    body = "\n\n".join(_table(group) for group in groups)
+    body = "\n\n".join(_table(group, verdict_table([group])) for group in groups)
     unfolded = " open" if worst(outcomes) in ("fail", "not measured") else ""
-    head = f"<summary>{_SIGNS[worst(outcomes)]} {_html(question.title)} {tally(outcomes)}</summary>"
-    return f"<details{unfolded}>{head}\n\n{body}\n\n</details>"
+    return _folded(f"{_sign(worst(outcomes))} {_html(question.title)} {tally(outcomes)}", body, unfolded)
 
 
-def _table(group: Group) -> str:
+def _table(group: Group, table: VerdictTable) -> str:
     """Judges by gates; the failing judges first."""
-    gates = list(group.gates.values())
-    badness = list(OUTCOME_NAMES)
-    found: dict[str, list[list[Number]]] = {}
-    for name in {n.who for mine in gates for n in mine}:
-        found[name] = [[n for n in mine if n.who == name] for mine in gates]
-    marks = {name: worst([n.outcome for cell in row for n in cell]) for name, row in found.items()}
-    ordered = sorted(found, key=lambda name: (badness.index(marks[name]), group.place(name)))
-    shown = ordered if len(ordered) <= MOST_ROWS else [name for name in ordered if marks[name] != "pass"][:MOST_ROWS]
-    head = ["judge", *(f"{_text(mine[0].gate_title)} {common_limit(mine)}" for mine in gates)]
-    levels = alternating([cell for row in found.values() for cell in row])
-    series = levels if len(levels) == 2 else []
-    about = f"**{_text(group.panel.name)}**, {_text(plain_name(group.task))}"
-    lines = [f"{about} ({group.panel.provenance or 'provenance unknown'})", ""]
+    ordered = table.worst_first()
+    shown = ordered if len(ordered) <= MOST_ROWS else [row for row in ordered if row.outcome != "pass"][:MOST_ROWS]
+    series = table.series if len(table.series) == 2 else []
+    lines = [
+        f"**{_text(group.panel.name)}**, {_text(group.about)} ({group.panel.provenance or 'provenance unknown'})",
+        "",
+    ]
     if series:
         lines[0] += f"; two values: {' / '.join(map(_text, series))}"
     if shown:
-        lines += [_row(head), _row(["---"] * len(head))]
-        lines += [_row([_code(name or "the panel"), *(_cell(cell, series) for cell in found[name])]) for name in shown]
+        lines += [_row(["judge", *(f"{_text(c.title)} {c.limit}" for c in table.columns)])]
+        lines += [_row(["---"] * (len(table.columns) + 1))]
+        lines += [_row([_code(row.name or "the panel"), *(_cell(c, series) for c in row.cells)]) for row in shown]
     if len(shown) < len(ordered):
         lines += ["", f"{len(ordered) - len(shown)} more judges in the report."]
     return "\n".join(lines)
 
 
-def _cell(cell: list[Number], series: list[str]) -> str:
+def _cell(cell: Cell, series: list[str]) -> str:
     """Each verdict of the cell, or the worst of them and how many there are."""
-    if len(cell) > SHOWN_PER_CELL:
-        outcome = worst([n.outcome for n in cell])
-        return f"{_SIGNS[outcome]} {tally([n.outcome for n in cell])}"
-    if series and [n.circumstances for n in cell] == series:
-        return " / ".join(f"{_SIGNS[n.outcome]} {estimate_format.value(n)}" for n in cell)
-    return "<br>".join(f"{_SIGNS[n.outcome]} {estimate_format.value(n)}{_when(n)}" for n in cell)
+    if cell.rest:
+        return f"{_sign(cell.outcome)} {tally(n.outcome for n in cell.numbers)}"
+    if series and [n.circumstances for n in cell.numbers] == series:
+        return " / ".join(map(_verdict, cell.numbers))
+    return "<br>".join(f"{_verdict(n)}{_when(n)}" for n in cell.numbers)
+
+
+def _verdict(n: Number) -> str:
+    return f"{_sign(n.outcome)} {estimate_format.value(n)}"
 
 
 def _when(n: Number) -> str:
     return f" ({_text(n.circumstances)})" if n.circumstances else ""
+
+
+def _not_asked(view: View) -> str:
+    """What was not asked, folded away, with what would unlock it."""
+    entries = not_asked(view)
+    if not entries:
+        return ""
+    lines = [
+        f"- {_text(u.title)} For want of {_text(u.missing)} ({_text(numbers.listed(u.places, most=4))}): "
+        f"{_text('; '.join(u.unlock))}."
+        for u in entries[:MOST_UNASKED]
+    ]
+    if len(entries) > MOST_UNASKED:
+        lines.append(f"- and {len(entries) - MOST_UNASKED} more in the report")
+    return _folded(f"Not asked: {_html(in_one_line(view))}", "\n".join(lines))
+
+
+def _folded(head: str, body: str, unfolded: str = "") -> str:
+    return f"<details{unfolded}><summary>{head}</summary>\n\n{body}\n\n</details>"
 
 
 def _moved(view: View) -> str:
@@ -158,6 +172,10 @@ def _foot(view: View) -> str:
 
 
 # --------------------------------------------------------------------------- text
+
+
+def _sign(outcome: str) -> str:
+    return OUTCOME_NAMES[outcome].sign
 
 
 def _row(cells: list[str]) -> str:

@@ -1,44 +1,47 @@
 """The summary at the end of a pytest run: plain text, ASCII marks, no line longer than the terminal.
 
-First line in plain English; a table per question, judges down and gates across; what failed and what to do; the
-cassettes; where the report is. Colour repeats what the words say and is never needed.
+First line in plain English; a table per question, judges down and gates across; what failed and what to do; what was
+not asked; the cassettes; where the report is. Colour repeats what the words say and is never needed.
 """
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from recuse.report import estimate_format, numbers
 from recuse.report.canonical_form import normalised
 from recuse.report.first_line import headline
-from recuse.report.panels import order_of
-from recuse.report.results_model import Group, Number, View
-from recuse.sanitize import visible
+from recuse.report.questions import Drawings
+from recuse.report.results_model import Group, View
 from recuse.report.sections.attention import Case, Matter, needs_attention
 from recuse.report.sections.baseline import movement
-from recuse.report.vocabulary import OUTCOME_NAMES, level_name, worst
+from recuse.report.sections.not_asked import in_one_line
+from recuse.report.tables import Cell, VerdictTable, verdict_table
+from recuse.report.vocabulary import OUTCOME_NAMES
+from recuse.sanitize import visible
 
 NARROWEST = 40
 MOST_CASES = 12
-_COLOURS = {"pass": "32", "accepted": "33", "undecided": "36", "fail": "31;1", "not measured": "35;1"}
+_LOUD = ("fail", "not measured")
 
 
-@dataclass(frozen=True, slots=True)
-class _Cell:
-    text: str
-    outcome: str = ""
-
-
-def terminal(results: Mapping[str, Any], width: int = 80, *, color: bool = False, report: str | None = None) -> str:
+def terminal(
+    results: Mapping[str, Any],
+    width: int = 80,
+    *,
+    color: bool = False,
+    report: str | None = None,
+    drawings: Sequence[str] = (),
+) -> str:
     """See `recuse.report.terminal`."""
     plain = normalised(results)
     view, room = View(plain), max(width, NARROWEST)
     blocks = [
         _wrapped(plain.get("headline") or headline(plain), room),
-        *_questions(view, room, color),
+        *_questions(view, room, color, Drawings(drawings)),
         *_matters(view, room, color),
         "\n".join(_footer(view, room, report)),
     ]
@@ -48,67 +51,80 @@ def terminal(results: Mapping[str, Any], width: int = 80, *, color: bool = False
 # --------------------------------------------------------------------------- tables
 
 
-def _questions(view: View, width: int, color: bool) -> list[str]:
+def _questions(view: View, width: int, color: bool, drawings: Drawings) -> list[str]:
     blocks = []
-    for question in sorted(view.questions, key=lambda q: order_of(q.id)):
-        groups = [group for group in view.groups(question) if group.gates]
-        tables = [_table(group, width, color) for group in groups]
+    for question in sorted(view.questions, key=lambda q: drawings.order(q.id)):
+        tables = [_table(verdict_table([g]), _about(g), width, color) for g in view.groups(question) if g.gates]
         if tables:
             blocks.append("\n".join([_wrapped(question.title, width), *tables]))
     return blocks
 
 
+def _about(group: Group) -> str:
+    place = ", ".join(part for part in (group.task, group.protocol) if part)
+    return f"{group.panel.name} ({group.panel.provenance or 'provenance unknown'}), {place}"
+
+
 @dataclass(frozen=True, slots=True)
 class _Column:
+    """A gate, or one of its levels, with the texts of its cells."""
+
     gate: str
     level: str  # "names hidden", "" where the gate has one column
-    found: Mapping[str, list[Number]]  # whom -> verdicts
+    cells: list[tuple[str, str]]  # (text, outcome), row by row
 
-    def width(self, who: list[str]) -> int:
-        return max(len(self.level), *(len(_cell(self.found.get(w)).text) for w in who))
+    @property
+    def width(self) -> int:
+        return max(len(self.level), *(len(text) for text, _ in self.cells))
 
 
-def _table(group: Group, width: int, color: bool) -> str:
+def _table(table: VerdictTable, about: str, width: int, color: bool) -> str:
     """Judges down, gates and their factor levels across; columns that do not fit continue below."""
-    columns = _columns(group)
-    who = sorted({name for column in columns for name in column.found}, key=lambda w: (w == "", group.place(w)))
-    first = min(max([len(_name(w)) for w in who] + [len("judge")]), width // 3)
-    about = f"{group.panel.name} ({group.panel.provenance or 'provenance unknown'}), {group.task}"
+    names = [_name(row.name) for row in table.rows]
+    first = min(max(map(len, ["judge", *names])), width // 3)
     lines = [_cut(f"  {visible(about)}", width)]
-    for run in _fitting(columns, who, width - 2 - first):
+    for run in _fitting(_columns(table), width - 2 - first):
         gates, levels = _heads(run)
         lines.append(_cut(f"  {'judge':<{first}}{gates}".rstrip(), width))
         if levels.strip():
             lines.append(_cut(f"  {'':<{first}}{levels}".rstrip(), width))
-        for name in who:
-            cells = [(_cell(column.found.get(name)), w) for column, w in run]
-            row = "".join(f"  {_painted(c, w, color, last=c is cells[-1][0])}" for c, w in cells)
-            lines.append(f"  {_cut(_name(name), first):<{first}}{row}".rstrip())
+        for i, name in enumerate(names):
+            row = "".join(f"  {_padded(*column.cells[i], w, color)}" for column, w in run)
+            lines.append(f"  {_cut(name, first):<{first}}{row}".rstrip())
     return "\n".join(lines)
 
 
-def _columns(group: Group) -> list[_Column]:
+def _columns(table: VerdictTable) -> list[_Column]:
     """One column per gate and factor level; per gate alone where there are more than two levels."""
-    columns = []
-    for gate, mine in group.gates.items():
-        levels = list(dict.fromkeys(tuple(n.factors.values()) for n in mine))
-        for level in levels if len(levels) <= 2 else [()]:
-            found: dict[str, list[Number]] = {}
-            for n in mine:
-                if not level or tuple(n.factors.values()) == level:
-                    found.setdefault(n.who, []).append(n)
-            columns.append(_Column(visible(gate), visible(", ".join(map(level_name, level))), found))
-    return columns
+    return [
+        _Column(
+            visible(column.gate),
+            visible(level),
+            [_cell(row.cells[j].at(level) if column.levels else row.cells[j]) for row in table.rows],
+        )
+        for j, column in enumerate(table.columns)
+        for level in column.levels or ("",)
+    ]
+
+
+def _cell(cell: Cell) -> tuple[str, str]:
+    """ "accepted +0.77"; of several verdicts the worst, and how many there are."""
+    if not cell.numbers:
+        return "-", ""
+    outcome, told = cell.outcome, [n.outcome for n in cell.numbers]
+    if len(told) > 1:
+        return f"{_word(outcome)} {told.count(outcome)} of {len(told)}", outcome
+    return f"{_word(outcome)} {estimate_format.value(cell.numbers[0], minus='-')}", outcome
 
 
 _Run = list[tuple[_Column, int]]  # columns that stand side by side, with their widths
 
 
-def _fitting(columns: list[_Column], who: list[str], room: int) -> list[_Run]:
+def _fitting(columns: list[_Column], room: int) -> list[_Run]:
     """Runs of columns that fit into `room`, at least one each; the columns of one gate stay together if they can."""
     runs: list[_Run] = []
     for gate in dict.fromkeys(c.gate for c in columns):
-        block = [(c, c.width(who)) for c in columns if c.gate == gate]
+        block = [(c, c.width) for c in columns if c.gate == gate]
         short = len(gate) - sum(w + 2 for _, w in block) + 2
         block[-1] = (block[-1][0], block[-1][1] + max(0, short))
         if runs and sum(w + 2 for _, w in [*runs[-1], *block]) <= room:
@@ -128,19 +144,6 @@ def _heads(run: _Run) -> tuple[str, str]:
             gates = f"{gates:<{len(levels)}}  {column.gate}"
         levels += f"  {column.level:<{width}}"
     return gates, levels
-
-
-def _cell(found: list[Number] | None) -> _Cell:
-    """ "accepted +0.77"; of several verdicts the worst, and how many there are."""
-    if not found:
-        return _Cell("-")
-    outcome = worst([n.outcome for n in found])
-    shown = next(n for n in found if n.outcome == outcome)
-    text = f"{OUTCOME_NAMES[outcome].shout} {estimate_format.value(shown, minus='-')}"
-    if len(found) > 1:
-        same = sum(n.outcome == outcome for n in found)
-        text = f"{OUTCOME_NAMES[outcome].shout} {same} of {len(found)}"
-    return _Cell(text, outcome)
 
 
 # --------------------------------------------------------------------------- what failed, and the rest
@@ -164,11 +167,11 @@ def _matter(matter: Matter, cases: list[Case], width: int, color: bool) -> list[
     limit = f", limit {matter.limit}" if matter.limit else ""
     lines = _folded(f"{matter.gate}{limit}: {matter.reason}", width, "  ", "    ")
     for case in cases:
-        name, note = OUTCOME_NAMES[case.outcome].shout, f", {case.note}" if case.note else ""
-        told = _folded(f"{name} {case.who}: {case.found}{note}", width, "    ", "      ")
+        word = _word(case.outcome)
+        told = _folded(f"{word} {case.who}: {case.value}", width, "    ", "      ")
         if color:
-            told[0] = told[0].replace(name, _paint(name, case.outcome), 1)
-        lines += told + _folded(case.remedy, width, "      ", "      ")
+            told[0] = told[0].replace(word, _paint(word, case.outcome), 1)
+        lines += told + _folded(f"{case.finding} {case.advice}".strip(), width, "      ", "      ")
     return lines
 
 
@@ -178,9 +181,11 @@ def _folded(text: str, width: int, first: str, rest: str) -> list[str]:
 
 def _footer(view: View, width: int, report: str | None) -> list[str]:
     lines = []
+    if unasked := in_one_line(view):
+        lines.append(f"not asked: {unasked}; see the report")
     cassettes = view.results.get("cassettes") or {}
     if cassettes.get("interactions") is not None:
-        told = ", ".join(f"{numbers.count(cassettes.get(key))} {word}" for key, word in _COUNTED.items())
+        told = ", ".join(f"{numbers.count(cassettes.get(key))} {key}" for key in _COUNTED)
         lines.append(f"cassettes: {told}")
     baseline = movement(view)
     if baseline:
@@ -190,10 +195,15 @@ def _footer(view: View, width: int, report: str | None) -> list[str]:
     return [part for line in lines for part in _folded(line, width, "", "  ")]
 
 
-_COUNTED = {"files": "files", "interactions": "interactions", "used": "used", "unused": "unused"}
+_COUNTED = ("files", "interactions", "used", "unused")
 
 
 # --------------------------------------------------------------------------- text
+
+
+def _word(outcome: str) -> str:
+    """The outcome's word; in capitals where it turns the run red."""
+    return outcome.upper() if outcome in _LOUD else outcome
 
 
 def _name(who: str) -> str:
@@ -216,10 +226,10 @@ def _cut(text: str, width: int) -> str:
     return text if len(text) <= width else text[: max(0, width - 2)] + ".."
 
 
-def _painted(cell: _Cell, width: int, color: bool, *, last: bool) -> str:
-    padding = "" if last else " " * (width - len(cell.text))
-    return (_paint(cell.text, cell.outcome) if color and cell.outcome else cell.text) + padding
+def _padded(text: str, outcome: str, width: int, color: bool) -> str:
+    """Coloured text is padded by its own length, and ends where its row does."""
+    return (_paint(text, outcome) if color and outcome else text) + " " * (width - len(text))
 
 
 def _paint(text: str, outcome: str) -> str:
-    return f"\x1b[{_COLOURS[outcome]}m{text}\x1b[0m"
+    return f"\x1b[{OUTCOME_NAMES[outcome].colour}m{text}\x1b[0m"

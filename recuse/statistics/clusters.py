@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,10 @@ from scipy import special
 
 from recuse.statistics.distributions import Binomial, Side, Student
 
-__all__ = ["BOUNDED", "SHARE", "Bounded", "OverClusters", "bounded_mean", "clustered_mean", "clustered_share", "slope"]
+__all__ = [
+    "BOUNDED", "SHARE", "Bounded", "OverClusters", "bounded_mean", "clustered_mean", "clustered_share",
+    "difference_of_means", "slope", "slopes",
+]  # fmt: skip
 
 Floats = NDArray[np.float64]
 
@@ -132,12 +134,14 @@ def _effective(p: float, n: int, count: int, se: float) -> float:
 
 
 def slope(
-    y: ArrayLike, x: ArrayLike, clusters: ArrayLike, controls: ArrayLike | None = None, *, levels: bool = True
-) -> OverClusters:
+    y: ArrayLike, x: ArrayLike, clusters: ArrayLike, controls: ArrayLike | None = None, *,
+    levels: bool | ArrayLike = True,
+) -> OverClusters:  # fmt: skip
     """Least-squares slope of y on x, given `controls` (n, k); no intercept, but a level of its own for every cluster.
 
-    y, x and controls are centred within each cluster (fixed effects; `levels=False` leaves that out, for a line through
-    the origin); y and x are then freed of the controls (Frisch, Waugh and Lovell). The variance is the jackknife's,
+    y, x and controls are centred within each cluster (fixed effects; `levels` may name smaller groups within clusters
+    to have them, and `levels=False` leaves that out, for a line through the origin); y and x are then freed of the
+    controls (Frisch, Waugh and Lovell). The variance is the jackknife's,
 
         se^2 = (G - 1) / G sum_g (slope without cluster g - slope)^2
 
@@ -146,41 +150,80 @@ def slope(
     varies between clusters with an SD of 1 on the log scale; those of the usual sandwich in 93 and 83 %. Undefined
     where x does not vary within any cluster once the controls are known; without an interval where only within one.
     """
+    return slopes(np.asarray(y, dtype=float)[:, None], x, clusters, controls, levels=levels)[0]
+
+
+def slopes(
+    y: ArrayLike, x: ArrayLike, clusters: ArrayLike, controls: ArrayLike | None = None, *,
+    levels: bool | ArrayLike = True,
+) -> list[OverClusters]:  # fmt: skip
+    """`slope` of each column of y, shape (n, m), on one x: what they share is computed once."""
     groups = _codes(clusters)
-    centred = partial(_within, groups=groups) if levels else np.asarray
-    outcome, regressor = (centred(np.asarray(part, dtype=float)) for part in (y, x))
-    given = np.zeros((len(groups), 0)) if controls is None else centred(np.asarray(controls, dtype=float))
-    count = len(np.unique(groups))
+    outcomes, regressor = np.asarray(y, dtype=float), np.asarray(x, dtype=float)[:, None]
+    given = np.zeros((len(groups), 0)) if controls is None else np.asarray(controls, dtype=float)
+    count, number = len(np.unique(groups)), outcomes.shape[1]
     if count < 2:
-        return OverClusters(math.nan, math.nan, 0)
-    columns = np.column_stack([regressor, outcome, given])
-    moments = np.zeros((count, columns.shape[1], columns.shape[1]))
-    np.add.at(moments, groups, columns[:, :, None] * columns[:, None, :])
+        return [OverClusters(math.nan, math.nan, 0)] * number
+    if levels is not False:
+        levelled = groups if levels is True else _codes(levels)
+        regressor, given, outcomes = (_within(part, levelled) for part in (regressor, given, outcomes))
+    moments = _moments(np.column_stack([regressor, given]), outcomes, groups, count)
     total = moments.sum(axis=0)
-    value = _slope_from(total, total[0, 0])
+    found = _slopes_from(np.concatenate([total[None], total - moments]), total[0, 0])
     rank = int(np.linalg.matrix_rank(given)) if given.size else 0
-    if math.isnan(value) or len(groups) - rank - 1 < 1:
-        return OverClusters(math.nan, math.nan, 0)
-    without = np.array([_slope_from(total - own, total[0, 0]) for own in moments])
-    se = math.sqrt((count - 1) / count * _sum_of_squares(without - value))
-    return OverClusters(value, 0.0 if se < 1e-12 else se, count - 1)
+    if len(groups) - rank - 1 < 1 or np.isnan(found[0]).all():
+        return [OverClusters(math.nan, math.nan, 0)] * number
+    ses = [math.sqrt((count - 1) / count * _sum_of_squares(column[1:] - column[0])) for column in found.T]
+    values = found[0].tolist()
+    return [OverClusters(v, 0.0 if se < 1e-12 else se, count - 1) for v, se in zip(values, ses, strict=True)]
 
 
-def _slope_from(moments: Floats, scale: float) -> float:
-    """Slope of y on x given z from the sums of products of (x, y, z); NaN where x is nothing beyond z."""
-    freed = moments[:2, :2]
-    if len(moments) > 2:
-        freed = freed - moments[:2, 2:] @ np.linalg.pinv(moments[2:, 2:]) @ moments[2:, :2]
-    return float(freed[0, 1] / freed[0, 0]) if freed[0, 0] > 1e-10 * max(scale, 1e-300) else math.nan
+def _moments(known: Floats, outcomes: Floats, groups: NDArray[Any], count: int) -> Floats:
+    """Sums of products by group of the columns of `known` (n, 1 + k) with each other and with the outcomes (n, m),
+    shape (groups, 1 + k, 1 + k + m)."""
+    columns = np.column_stack([known, outcomes])
+    width, every = known.shape[1], columns.shape[1]
+    found = np.zeros((count, width, every))
+    for p in range(width):
+        for q in range(p, every):
+            found[:, p, q] = np.bincount(groups, weights=columns[:, p] * columns[:, q], minlength=count)
+            if q < width:
+                found[:, q, p] = found[:, p, q]
+    return found
 
 
-def _within(values: Floats, groups: NDArray[np.intp]) -> Floats:
-    """Each column minus its mean in the cluster."""
-    columns = values if values.ndim == 2 else values[:, None]
-    sizes = np.bincount(groups) if len(groups) else np.zeros(0)
-    means = [np.bincount(groups, weights=column) / sizes for column in columns.T] if len(groups) else []
+def _slopes_from(moments: Floats, scale: float) -> Floats:
+    """Slopes of the outcomes on x given z from sums of products of (x, z) with (x, z, outcomes), shape (stacks, 1 + k,
+    1 + k + m); NaN where x is nothing beyond z."""
+    k = moments.shape[1] - 1
+    xx, xy = moments[:, 0, 0], moments[:, 0, 1 + k :]
+    if k:
+        sides = np.concatenate([moments[:, 1:, :1], moments[:, 1:, 1 + k :]], axis=2)
+        freed = moments[:, None, 0, 1 : 1 + k] @ _solved(moments[:, 1:, 1 : 1 + k], sides)
+        xx, xy = xx - freed[:, 0, 0], xy - freed[:, 0, 1:]
+    there = xx > 1e-10 * max(scale, 1e-300)
+    values: Floats = np.divide(xy, xx[:, None], out=np.full(xy.shape, np.nan), where=there[:, None])
+    return values
+
+
+def _solved(matrices: Floats, sides: Floats) -> Floats:
+    """Least-squares solutions of stacked symmetric systems, the shortest where there are many."""
+    try:
+        roots = np.linalg.cholesky(matrices).diagonal(axis1=1, axis2=2) ** 2
+        if (roots.min(axis=1) > 1e-8 * roots.max(axis=1)).all():
+            return np.asarray(np.linalg.solve(matrices, sides), dtype=float)
+    except np.linalg.LinAlgError:
+        pass
+    solved: Floats = np.linalg.pinv(matrices) @ sides
+    return solved
+
+
+def _within(columns: Floats, groups: NDArray[Any]) -> Floats:
+    """Each column minus its mean in the group; shape (n, k)."""
+    sizes = np.bincount(groups)
+    means = [np.bincount(groups, weights=column) / sizes for column in columns.T]
     centred: Floats = columns - np.column_stack(means)[groups] if means else columns
-    return centred if values.ndim == 2 else centred[:, 0]
+    return centred
 
 
 def _codes(clusters: ArrayLike) -> NDArray[Any]:

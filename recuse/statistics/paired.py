@@ -1,4 +1,4 @@
-"""Paired comparison over clusters: Student's t of differences, the effect in standard deviations, what n could show."""
+"""Paired comparison over items: Student's t of differences, the effect in standard deviations, what n could show."""
 
 from __future__ import annotations
 
@@ -13,35 +13,56 @@ from scipy import special
 
 from recuse.metrics.estimates import number
 from recuse.statistics import power
-from recuse.statistics.clusters import OverClusters
+from recuse.statistics.clusters import OverClusters, clustered_mean
 
 __all__ = ["METHOD", "Paired", "moments", "significant"]
 
-METHOD = "mean of paired differences over clusters, Student's t"
+METHOD = "mean of paired differences, Student's t"
+
+
+@dataclass(frozen=True, slots=True)
+class OverItems(OverClusters):
+    """The same law where every item is its own cluster; only the words differ where nothing varies."""
+
+    @property
+    def undefined(self) -> str:
+        return OverClusters.undefined.__get__(self).replace("cluster", "item")  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """Differences d of shape (n,), one per story: mean, sd (n - 1), t = mean sqrt(n) / sd and its two-sided p-value.
+    """Differences d of shape (n,), one per item: mean, sd (n - 1), t = mean / se and its two-sided p-value.
 
-    Assumes that stories are independent of each other; n - 1 degrees of freedom. t and p are NaN where no difference
-    varies or there is one story only.
+    se = sd / sqrt(n) on n - 1 degrees of freedom, for items that are independent of each other; where several share a
+    cluster, `clustered` carries the se over clusters and its degrees of freedom. t and p are NaN where no difference
+    varies or there is one item, or cluster, only.
     """
 
     n: int
     mean: float
     sd: float
+    clustered: OverClusters | None = None
 
     @classmethod
-    def of(cls, differences: ArrayLike) -> Paired:
-        """NaN marks a story that cannot be compared; it is left out."""
+    def of(cls, differences: ArrayLike, clusters: ArrayLike | None = None) -> Paired:
+        """NaN marks an item that cannot be compared; it is left out. `clusters` (n,): what each item belongs to."""
         d = np.asarray(differences, dtype=float)
-        d = d[np.isfinite(d)]
-        return cls(len(d), *moments(d))
+        there = np.isfinite(d)
+        law = None if clusters is None or not there.any() else clustered_mean(d[there], np.asarray(clusters)[there])
+        return cls(int(there.sum()), *moments(d[there]), law)
 
     @property
     def law(self) -> OverClusters:
-        return OverClusters(self.mean, self.sd / math.sqrt(self.n) if self.n > 1 else math.nan, self.n - 1)
+        if self.clustered is not None:
+            return self.clustered
+        return OverItems(self.mean, self.sd / math.sqrt(self.n) if self.n > 1 else math.nan, self.n - 1)
+
+    @property
+    def size(self) -> int:
+        """How many independent items know the mean as well: n, or (sd / se)^2 where clusters make it fewer."""
+        if self.clustered is None or self.law.undefined:
+            return self.n
+        return max(2, min(self.n, round((self.sd / self.law.se) ** 2)))
 
     @property
     def t(self) -> float:
@@ -49,29 +70,29 @@ class Paired:
 
     @property
     def p(self) -> float:
-        return math.nan if self.law.undefined else 2 * float(special.stdtr(self.n - 1, -abs(self.t)))
+        return math.nan if self.law.undefined else 2 * float(special.stdtr(self.law.df, -abs(self.t)))
 
     @property
     def dz(self) -> tuple[float, float, float]:
         """Cohen's d of paired differences, mean / sd, with its 95 % interval: the noncentralities under which t would
-        be at its 97.5 % and 2.5 % point, over sqrt(n) (Steiger and Fouladi 1997)."""
+        be at its 97.5 % and 2.5 % point, over sqrt(`size`) (Steiger and Fouladi 1997)."""
         if self.law.undefined:
             return math.nan, math.nan, math.nan
-        root = math.sqrt(self.n)
-        low, high = (float(special.nctdtrinc(self.n - 1, p, self.t)) / root for p in (0.975, 0.025))
+        root = math.sqrt(self.size)
+        low, high = (float(special.nctdtrinc(self.law.df, p, self.t)) / root for p in (0.975, 0.025))
         return self.mean / self.sd, low, high
 
     def detail(self, margin: float) -> dict[str, Any]:
         """The test as builtins. `power` is the chance of finding a true difference of `margin` at 5 %, two-sided, given
         the spread seen; `smallest_effect` (SDs) and `smallest_difference` are found with 80 %. Not the power at the
-        difference observed, which only says p again."""
-        varies = self.sd > 0
-        smallest = _smallest_effect(self.n)
+        difference observed, which only says p again. No power for a margin without end, on a scale without one."""
+        varies, known = self.sd > 0, math.isfinite(margin)
+        smallest = _smallest_effect(self.size)
         dz, low, high = self.dz
         return {
             "n": self.n, "t": number(self.t), "p": significant(self.p), "dz": number(dz), "dz_low": rounded(low),
-            "dz_high": rounded(high), "sd": number(self.sd), "margin": margin,
-            "power": rounded(power.power_of(margin / self.sd, self.n)) if varies else None,
+            "dz_high": rounded(high), "sd": number(self.sd), "margin": margin if known else None,
+            "power": rounded(power.power_of(margin / self.sd, self.size)) if varies and known else None,
             "smallest_effect": rounded(smallest),
             "smallest_difference": rounded(smallest * self.sd) if varies else None,
         }  # fmt: skip

@@ -23,9 +23,17 @@ STEPS = 200_000
 def ranks(values: ArrayLike) -> Floats:
     """Ranks from 1 along the last axis, ties sharing their mean rank; shape as given."""
     v = np.asarray(values, dtype=float)
-    below = (v[..., :, None] > v[..., None, :]).sum(axis=-1)
-    equal = (v[..., :, None] == v[..., None, :]).sum(axis=-1)
-    result: Floats = below + (equal + 1) / 2
+    order = np.argsort(v, axis=-1, kind="stable")
+    ascending, n = np.take_along_axis(v, order, axis=-1), v.shape[-1]
+    starts = np.ones(v.shape, dtype=bool)
+    starts[..., 1:] = ascending[..., 1:] != ascending[..., :-1]
+    ends = np.ones(v.shape, dtype=bool)
+    ends[..., :-1] = starts[..., 1:]
+    places = np.broadcast_to(np.arange(n), v.shape)
+    first = np.maximum.accumulate(np.where(starts, places, 0), axis=-1)
+    last = np.minimum.accumulate(np.where(ends, places, n)[..., ::-1], axis=-1)[..., ::-1]
+    result = np.empty(v.shape)
+    np.put_along_axis(result, order, (first + last) / 2 + 1, axis=-1)
     return result
 
 

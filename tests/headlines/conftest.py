@@ -13,7 +13,10 @@ from recuse import elicit
 from recuse.cassettes.matching import request_key
 from recuse.judges import wire
 from recuse.judges.canonical import canonical
+from recuse.panel_ratings import panel_ratings
 from recuse.panels import Panel, load_panel
+from recuse.protocols import protocol as known_protocol
+from recuse.ratings import Ratings
 from recuse.schema import Call, RawResponse
 from recuse.standins import open_source
 from recuse.tasks import Task, load_task
@@ -34,8 +37,8 @@ def shown(protocol: str) -> Task:
 
 
 @lru_cache
-def said(protocol: str) -> pd.DataFrame:
-    """The ratings of all judges of the panel, scripted ones answering in their own wire format."""
+def said(protocol: str) -> tuple[elicit.Plan, pd.DataFrame]:
+    """The plan of one protocol and the table of all judges, scripted ones answering in their own wire format."""
     panel = planted_panel()
     plan = elicit.plan(panel.name, shown(protocol), protocol, panel.judges, identify=request_key)
     source = open_source(panel, ROOT)
@@ -48,7 +51,21 @@ def said(protocol: str) -> pd.DataFrame:
         )
         return RawResponse(200, {}, canonical(payload))
 
-    return elicit.ratings(plan, [(call, answered(call)) for call in plan.calls])
+    return plan, elicit.read(plan, [(call, answered(call)) for call in plan.calls]).table
+
+
+@lru_cache
+def rated(kind: str, judges: tuple[str, ...]) -> Ratings | None:
+    """What these judges said by the protocol that offers `kind`, with what they said by the others beside it; None for
+    a kind that the panel was not asked for."""
+    panel = planted_panel()
+    kinds = {known_protocol(name).OFFERS: name for name in panel.task("headlines").protocols}
+    if kind not in kinds:
+        return None
+    plan, table = said(kinds[kind])
+    authors = {judge: target for judge, target in panel.own(list(shown("grading").targets)).items() if judge in judges}
+    table = table[table["rater"].isin(judges)]
+    return panel_ratings(plan, table, authors=authors, beside=lambda other: rated(other, judges))
 
 
 @pytest.fixture(scope="session")
@@ -62,5 +79,5 @@ def task_of() -> Callable[[str], Task]:
 
 
 @pytest.fixture(scope="session")
-def all_said() -> Callable[[str], pd.DataFrame]:
-    return said
+def ratings_of() -> Callable[[str, tuple[str, ...]], Ratings | None]:
+    return rated

@@ -10,14 +10,13 @@ from datetime import date
 from functools import lru_cache
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from recuse.gates import Gates
 from recuse.metrics import coverage, injection, length, position, scale_framing, self_preference
 from recuse.panels import Panel
+from recuse.ratings import Ratings
 from recuse.schema import Verdict
-from recuse.tasks import Task
 
 GATES = Path(__file__).parents[2] / "evals" / "gates.toml"
 FAIR = ("fair-1", "fair-2", "fair-3", "fair-4")
@@ -39,51 +38,33 @@ Verdicts = Mapping[tuple[str, str], list[Verdict]]
 
 
 @pytest.fixture(scope="session")
-def verdicts_in(panel: Panel, task_of: Callable[[str], Task], all_said: Callable[[str], pd.DataFrame]):
+def verdicts_in(ratings_of: Callable[[str, tuple[str, ...]], Ratings]):
     """Verdicts of the four fair judges and the one in the fifth seat."""
     gates = Gates.load(GATES, today=date(2026, 3, 1))
 
     @lru_cache
     def of(seat: str) -> Verdicts:
-        judges = (*FAIR, seat)
-        own = {name: author for name, author in panel.own(list(task_of("grading").targets)).items() if name in judges}
-
-        def said(protocol: str) -> pd.DataFrame:
-            table = all_said(protocol)
-            return table[table["judge"].isin(judges)]
-
         found: dict[tuple[str, str], list[Verdict]] = {}
-        for gate, family in measured(said, task_of, own):
-            for key in family:
-                subject = dict(zip(family.by, key, strict=True))
-                found.setdefault((subject["judge"], gate), []).append(gates.decide(gate, family, subject))
+        for gate, family in measured(lambda kind: ratings_of(kind, (*FAIR, seat))):
+            for verdict in gates.decide(gate, family, {"panel": "planted-headlines"}):
+                found.setdefault((verdict.subject["judge"], gate), []).append(verdict)
         return found
 
     return of
 
 
-def measured(said: Callable[[str], pd.DataFrame], task_of: Callable[[str], Task], own: Mapping[str, str]):
+def measured(ratings: Callable[[str], Ratings]):
     """Every gate on headlines with the family it decides, as the evals hand it in."""
-    grades, duels, twins = said("grading"), said("pairwise"), said("pairwise_length")
-    met, padded = pairs(task_of("pairwise")), pairs(task_of("pairwise_length"))
-    outcomes = injection.grade_outcomes(said("grading_injected"), grades, attacks(task_of("grading_injected")))
-    yield "parse_rate", coverage.parse_rate(grades)
-    yield "own_text", self_preference.controlled(grades, own)
-    yield "direction", scale_framing.direction_insensitivity(grades)
-    yield "framing_shift", scale_framing.shift(grades)
-    yield "order_consistency", position.order_consistency(duels, met)
-    yield "slot_preference", position.slot_preference(duels, met)
-    yield "letter_preference", position.letter_preference(duels, met)
-    yield "padding", length.padding_preference(twins, padded)
-    yield "injection", injection.success_rate(outcomes)
-
-
-def attacks(task: Task) -> pd.DataFrame:
-    return task.items_table().assign(story=lambda table: table["clean"])
-
-
-def pairs(task: Task) -> pd.DataFrame:
-    return task.items_table().rename(columns={"words.a": "words_a", "words.b": "words_b"})
+    scores, choices = ratings("scores"), ratings("choices")
+    yield "parse_rate", coverage.parse_rate(scores)
+    yield "own_text", self_preference.controlled(scores)
+    yield "direction", scale_framing.direction_insensitivity(scores)
+    yield "framing_shift", scale_framing.shift(scores)
+    yield "order_consistency", position.order_consistency(choices)
+    yield "slot_preference", position.slot_preference(choices)
+    yield "letter_preference", position.letter_preference(choices)
+    yield "padding", length.padding_preference(ratings("length_twins"))
+    yield "injection", injection.success_rate(ratings("attacked_scores"))
 
 
 @pytest.mark.parametrize("seat", TRIPPED)
@@ -105,17 +86,17 @@ def test_fair_judges_beside_it_pass_everything(verdicts_in: Callable[[str], Verd
 def test_a_peer_that_ignores_the_direction_is_no_reference_for_the_others(
     verdicts_in: Callable[[str], Verdicts],
 ) -> None:
-    """Its digits are upside down in the negative framing, so whoever is compared with it there looks biased: the reason
-    why `direction` is a gate of its own. Everything else is untouched."""
+    """Its digits are upside down where the scale is reversed, so whoever is compared with it there looks biased: the
+    reason why `direction` is a gate of its own. Everything else is untouched."""
     found = not_passed(verdicts_in("ignores-the-direction"))
     assert {gate for _, gate, _ in found} == {"own_text"}
-    assert {framing for _, _, framing in found} == {"negative"}
+    assert {direction for _, _, direction in found} == {"reversed"}
 
 
 def not_passed(verdicts: Verdicts) -> dict[tuple[str, str, str], tuple[str, float]]:
     """What the fair judges did not pass."""
     return {
-        (judge, gate, v.subject.get("framing", "")): (v.outcome, round(v.estimate.value, 3))
+        (judge, gate, v.subject.get("direction", "")): (v.outcome, round(v.estimate.value, 3))
         for (judge, gate), found in verdicts.items()
         if judge in FAIR
         for v in found
@@ -123,8 +104,9 @@ def not_passed(verdicts: Verdicts) -> dict[tuple[str, str, str], tuple[str, floa
     }
 
 
-def test_every_seat_is_shown_and_every_gate_on_headlines_is_tripped(panel: Panel) -> None:
+def test_every_seat_is_shown_and_every_gate_on_headlines_is_tripped(
+    panel: Panel, verdicts_in: Callable[[str], Verdicts]
+) -> None:
     assert set(panel.judges) == {*FAIR, *TRIPPED}
-    gates = Gates.load(GATES, today=date(2026, 3, 1))
-    families = {name for name in gates if (gates[name].family or "").startswith("headlines.")}
-    assert set().union(*TRIPPED.values()) == families
+    decided = {gate for _, gate in verdicts_in("fair")}
+    assert set().union(*TRIPPED.values()) == decided - {"parse_rate"}

@@ -32,13 +32,21 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
     return json.loads(written.read_text(encoding="utf-8"))
 
 
+DIRECTIONS = {"positive": "ascending", "negative": "reversed"}
+"""The thesis's framings, as ratings call them."""
+
+
+def subject_of(row: Mapping[str, str]) -> tuple[str, str]:
+    return row["model"], DIRECTIONS[row["framing"]]
+
+
 def measured(results: Mapping[str, Any], metric: str, row: Mapping[str, str]) -> Mapping[str, Any]:
-    """The one measurement of the metric about the row's model and framing."""
+    """The one measurement of the metric about the row's model and direction of the scale."""
     (found,) = (
         entry["estimate"]
         for entry in results["measurements"]
         if entry["estimate"]["metric"] == metric
-        and (entry["subject"]["judge"], entry["subject"]["framing"]) == (row["model"], row["framing"])
+        and (entry["subject"]["judge"], entry["subject"]["direction"]) == subject_of(row)
     )
     return found
 
@@ -68,11 +76,11 @@ def test_every_printed_digit_of_a_row(results: Mapping[str, Any], row: dict[str,
 
 
 def test_all_ten_rows_are_there_and_nothing_else(results: Mapping[str, Any]) -> None:
-    asked = {(row["model"], row["framing"]) for row in ROWS}
+    asked = {subject_of(row) for row in ROWS}
     for metric in ("self_minus_received", "self_minus_given"):
         told = [e["subject"] for e in results["measurements"] if e["estimate"]["metric"] == metric]
         assert len(told) == 10
-        assert {(subject["judge"], subject["framing"]) for subject in told} == asked
+        assert {(subject["judge"], subject["direction"]) for subject in told} == asked
 
 
 def test_twelve_of_twenty_significant_and_all_twelve_survive_holm(results: Mapping[str, Any]) -> None:

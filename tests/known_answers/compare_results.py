@@ -20,6 +20,7 @@ LEVELS = {
     "score": ("criterion", {}),
 }
 OUTCOMES = {"inconclusive": "undecided", "error": "not measured", "waived": "accepted"}
+RENAMED = {"duel_length_coefficient": "choice_length_coefficient"}
 LEFT_OUT = {"protocol", "asked"}
 Key = tuple[str, ...]
 
@@ -45,11 +46,15 @@ def numbers(results: Mapping[str, Any]) -> dict[Key, dict[str, Any]]:
 
 
 def counterpart(key: Key, among: Mapping[Key, Any]) -> Key:
-    """The same key, or the only one that differs in the protocol it was asked by."""
+    """The same key under today's name, or the one that says more of the same subject: another protocol, the ordinary
+    direction of the scale."""
+    key = (RENAMED.get(key[0], key[0]), *key[1:])
     if key in among:
         return key
-    alike = [other for other in among if other[:-1] == key[:-1]]
-    return alike[0] if len(alike) == 1 else key
+    subject = set(key[2:-1])
+    alike = [other for other in among if other[:2] == key[:2] and subject <= set(other[2:-1])]
+    ordinary = [other for other in alike if set(other[2:-1]) - subject <= {"direction=ascending"}]
+    return ordinary[0] if len(ordinary) == 1 else key
 
 
 def cells(detail: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

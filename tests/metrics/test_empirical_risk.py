@@ -35,7 +35,7 @@ def test_by_hand() -> None:
     table = payments(
         (5411, 10, 0, 1, 1), (5411, 20, 0, 0, 1), (7995, 5, 0, 0, 0), (5411, 30, 0, 0, 0), (5411, 40, 1, 0, 0)
     )
-    result = risk_score(table, WEIGHTS)
+    result = risk_score(table, WEIGHTS, category="mcc")
     assert list(result["mcc"]) == [5411, 7995]
     assert list(result["n"]) == [4, 1]
     assert list(result["total"]) == [100.0, 5.0]
@@ -58,26 +58,30 @@ def test_agrees_with_a_groupby(seed: int) -> None:
             + 0.4 * undone.mean()
             + 0.1 * group.loc[undone, "amount"].sum() / money
         )
-    result = risk_score(table, WEIGHTS).set_index("mcc")["risk"]
+    result = risk_score(table, WEIGHTS, category="mcc").set_index("mcc")["risk"]
     assert result.to_dict() == pytest.approx(expected, rel=1e-12)
 
 
 def test_what_changes_nothing() -> None:
     """The order of payments, the currency, and a common factor of all weights."""
     table = random_payments(7)
-    before = risk_score(table, WEIGHTS)["risk"].to_numpy()
+    before = risk_score(table, WEIGHTS, category="mcc")["risk"].to_numpy()
     shuffled = table.sample(frac=1, random_state=1)
     dearer = table.assign(amount=table["amount"] * 83.5)
     tripled = {
         name: {**entry, "count": 3 * entry["count"], "amount": 3 * entry["amount"]} for name, entry in WEIGHTS.items()
     }
-    for other in (risk_score(shuffled, WEIGHTS), risk_score(dearer, WEIGHTS), risk_score(table, tripled)):
+    for other in (
+        risk_score(shuffled, WEIGHTS, category="mcc"),
+        risk_score(dearer, WEIGHTS, category="mcc"),
+        risk_score(table, tripled, category="mcc"),
+    ):
         np.testing.assert_allclose(other["risk"].to_numpy(), before, rtol=1e-12)
 
 
 def test_with_equal_amounts_the_money_rate_is_the_count_rate() -> None:
     table = random_payments(3).assign(amount=9.99)
-    result = risk_score(table, WEIGHTS)
+    result = risk_score(table, WEIGHTS, category="mcc")
     np.testing.assert_allclose(result["fraud_amount"], result["fraud_count"], rtol=1e-12)
     np.testing.assert_allclose(result["undone_amount"], result["undone_count"], rtol=1e-12)
 
@@ -85,7 +89,7 @@ def test_with_equal_amounts_the_money_rate_is_the_count_rate() -> None:
 def test_the_score_of_one_indicator_is_its_rate() -> None:
     table = random_payments(4)
     only = {"fraud": {"any_of": ["is_fraud"], "count": 5, "amount": 0}}
-    result = risk_score(table, only)
+    result = risk_score(table, only, category="mcc")
     np.testing.assert_array_equal(result["risk"], result["fraud_count"])
 
 
@@ -93,17 +97,19 @@ def test_other_column_names() -> None:
     table = random_payments(5).rename(columns={"mcc": "shop", "amount": "euro"})
     named = risk_score(table, WEIGHTS, category="shop", amount="euro")
     assert list(named.columns[:4]) == ["shop", "risk", "n", "total"]
-    np.testing.assert_array_equal(named["risk"], risk_score(random_payments(5), WEIGHTS)["risk"])
+    np.testing.assert_array_equal(named["risk"], risk_score(random_payments(5), WEIGHTS, category="mcc")["risk"])
 
 
 def test_a_category_without_money_is_undefined_not_safe() -> None:
     table = payments((5411, 0.0, 1, 0, 0), (7995, 10.0, 1, 0, 0))
-    result = risk_score(table, WEIGHTS)
+    result = risk_score(table, WEIGHTS, category="mcc")
     assert math.isnan(result["fraud_amount"][0])
     assert math.isnan(result["risk"][0])
     assert result["risk"][1] == pytest.approx(0.5)
     by_count = {"fraud": {"any_of": ["is_fraud"], "count": 1.0, "amount": 0.0}}
-    assert risk_score(table, by_count)["risk"][0] == 1.0  # no money rate is asked for, so nothing is undefined
+    assert (
+        risk_score(table, by_count, category="mcc")["risk"][0] == 1.0
+    )  # no money rate is asked for, so nothing is undefined
 
 
 BAD: list[tuple[dict[str, Any], str]] = [
@@ -120,9 +126,9 @@ BAD: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize(("weights", "message"), BAD)
 def test_weights_that_define_no_score(weights: dict[str, Any], message: str) -> None:
     with pytest.raises(RiskWeightsError, match=message):
-        risk_score(random_payments(0), weights)
+        risk_score(random_payments(0), weights, category="mcc")
 
 
 def test_an_empty_table() -> None:
     with pytest.raises(RiskWeightsError, match="at least one payment"):
-        risk_score(random_payments(0).iloc[:0], WEIGHTS)
+        risk_score(random_payments(0).iloc[:0], WEIGHTS, category="mcc")

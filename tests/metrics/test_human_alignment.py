@@ -1,4 +1,4 @@
-"""Human alignment: the paper's offsets, hand arithmetic, experts' error, order agreement, degenerate input."""
+"""Human alignment: the paper's offsets, hand arithmetic, people item by item, their error, order, degenerate input."""
 
 from __future__ import annotations
 
@@ -10,148 +10,286 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from recuse.metrics import consensus, human_alignment
+from recuse.metrics import human_alignment, human_order
+from recuse.ratings import Numeric, Ordinal
+from recuse.ratings.parts import with_criteria_mean
 from recuse.schema import RecuseError
 
 EXPECTED = pd.read_csv(Path(__file__).parent / "data" / "bias_recomputed.csv")
+NAMES = {"attributed": "shown", "anonymized": "hidden"}
 
 
-def people(**means):
-    return pd.DataFrame({"target": list(means), "mean": list(means.values()), "sd": 0.8, "experts": 16})
-
-
-def one(family, judge="x", condition="attributed"):
-    return family.of(judge=judge, condition=condition)
+def people(n=16, sd=0.8, **means):
+    return pd.DataFrame({"target": list(means), "mean": list(means.values()), "sd": sd, "n": n})
 
 
 # --------------------------------------------------------------------------- published
 
 
-@pytest.mark.parametrize("condition", ["attributed", "anonymized"])
+@pytest.mark.parametrize("condition", NAMES)
 @pytest.mark.parametrize("criterion", ["total", "criteria_mean"])
-def test_every_offset_of_the_published_tables(published, human, own, criteria, condition, criterion):
+def test_every_offset_of_the_published_tables(published, condition, criterion):
     """Fig. 9, recomputed: 25 cells of judge minus 26 experts."""
-    ratings = consensus.with_criteria_mean(published, criteria)
-    found = human_alignment.offset_matrix(ratings, human, own, condition=condition, criterion=criterion).detail
-    for row in EXPECTED[(EXPECTED["criterion"] == criterion) & (EXPECTED["condition"] == condition)].itertuples():
-        value = found["values"][found["rows"].index(row.judge)][found["columns"].index(row.target)]
+    found = human_alignment.offset_matrix(with_criteria_mean(published))
+    detail = found.of(names=NAMES[condition], criterion=criterion).detail
+    rows = EXPECTED[(EXPECTED["criterion"] == criterion) & (EXPECTED["condition"] == condition)]
+    assert len(rows) == 25
+    for row in rows.itertuples():
+        value = detail["values"][detail["rows"].index(row.judge)][detail["columns"].index(row.target)]
         assert value == pytest.approx(row.human_bias, abs=1e-9)
 
 
-@pytest.mark.parametrize(("condition", "mean"), [("attributed", 0.4636), ("anonymized", 0.426)])
-def test_published_panel_offset(published, human, own, condition, mean):
+@pytest.mark.parametrize(("names", "mean"), [("shown", 0.4636), ("hidden", 0.426)])
+def test_published_panel_offset(published, own, names, mean):
     """Fig. 9: +0.46 and +0.43, 23 of 25 pairs positive in the first panel (and, it turns out, in the second)."""
-    found = human_alignment.panel_offset(published, human, condition=condition)
+    found = human_alignment.panel_offset(published).of(names=names)
     assert found.value == pytest.approx(mean)
     assert found.detail["share_positive"] == "23 of 25"
-    assert found.value == pytest.approx(human_alignment.offset_matrix(published, human, own, condition=condition).value)
-    by_judge = human_alignment.offset(published, human)
-    assert found.value == pytest.approx(np.mean([by_judge.of(judge=j, condition=condition).value for j in own]))
+    assert found.value == pytest.approx(human_alignment.offset_matrix(published).of(names=names).value)
+    by_judge = human_alignment.offset(published)
+    assert found.value == pytest.approx(np.mean([by_judge.of(judge=j, names=names).value for j in own]))
 
 
-def test_published_self_offsets(published, human, own):
+def test_published_self_offsets(published, own):
     """Secs. 4.4 and 7.2; the ranges printed there for Gemini and Grok do not follow from the tables."""
-    found = human_alignment.self_offset(published, human, own)
-    values = {c: [found.of(judge=j, condition=c).value for j in own] for c in ("attributed", "anonymized")}
-    assert values["attributed"] == pytest.approx([-0.01, 1.14, 1.03, 0.20, 0.79])
-    assert values["anonymized"] == pytest.approx([-0.09, 0.96, 1.07, 0.20, 0.67])
+    found = human_alignment.self_offset(published)
+    values = {c: [found.of(judge=j, names=c).value for j in own] for c in ("shown", "hidden")}
+    assert values["shown"] == pytest.approx([-0.01, 1.14, 1.03, 0.20, 0.79])
+    assert values["hidden"] == pytest.approx([-0.09, 0.96, 1.07, 0.20, 0.67])
 
 
-def test_closest_to_people_over_all_texts_is_not_closest_on_its_own(published, human):
+def test_closest_to_people_over_all_texts_is_not_closest_on_its_own(published):
     """GPT-5.1 scores itself as people do (-0.01), but over all five texts Claude is closer: 0.246 against 0.274."""
-    found = human_alignment.closest_judge(published, human, condition="attributed")
+    found = human_order.closest_judge(published).of(names="shown")
     assert found.detail["judge"] == "claude-4.5-sonnet"
     assert [row["distance"] for row in found.detail["ranking"][:2]] == pytest.approx([0.246, 0.274])
     assert sum(row["first"] for row in found.detail["ranking"]) == pytest.approx(1)
     assert 0.6 < found.detail["ranking"][0]["first"] < 0.95
 
 
-def test_published_order(published, human):
-    found = human_alignment.order_agreement(published, human)
-    claude, gpt = (found.of(judge=j, condition="attributed") for j in ("claude-4.5-sonnet", "gpt-5.1"))
+def test_published_order(published):
+    found = human_order.order_agreement(published)
+    claude, gpt = (found.of(judge=j, names="shown") for j in ("claude-4.5-sonnet", "gpt-5.1"))
     assert (claude.value, claude.detail["p_permutation"]) == pytest.approx((1.0, 2 / 120))
     assert gpt.value == pytest.approx(0.9)
     assert gpt.low <= gpt.value <= gpt.high
 
 
-# --------------------------------------------------------------------------- by hand
+# --------------------------------------------------------------------------- means of people, by hand
 
 
-def test_offset_and_its_intervals_by_hand(make_ratings):
-    """Judge 9, 8 against 8, 7.5: +0.75. Runs: Var = (0.5/2 + 0.5/2)/4 = 0.125, 2 df. Experts: 0.8/sqrt(16) = 0.2 on
+def test_offset_and_its_intervals_by_hand(rate):
+    """Judge 9, 8 against 8, 7.5: +0.75. Repeats: Var = (0.5/2 + 0.5/2)/4 = 0.125, 2 df. People: 0.8/sqrt(16) = 0.2 on
     each target; at worst they err together, so 0.2 on the mean too: Var = 0.165,
     df = 0.165^2/(0.125^2/2 + 0.04^2/15)."""
-    ratings = make_ratings({("x", "a"): [8.5, 9.5], ("x", "b"): [7.5, 8.5]})
-    found = one(human_alignment.offset(ratings, people(a=8.0, b=7.5)))
-    assert found.value == pytest.approx(0.75)
+    ratings = rate({("x", "a"): [8.5, 9.5], ("x", "b"): [7.5, 8.5]}, people=people(a=8.0, b=7.5))
+    found = human_alignment.offset(ratings).of(judge="x")
+    assert (found.value, found.n, found.over) == (pytest.approx(0.75), 4, "repeats")
     assert found.high == pytest.approx(0.75 + stats.t(2).ppf(0.975) * math.sqrt(0.125))
     df = 0.165**2 / (0.125**2 / 2 + 0.04**2 / 15)
-    assert found.detail["experts_se"] == pytest.approx(0.2)
+    assert found.detail["people_se"] == pytest.approx(0.2)
     assert found.detail["combined"][1] == pytest.approx(0.75 + stats.t(df).ppf(0.975) * math.sqrt(0.165))
 
 
-def test_without_spread_over_runs_experts_still_err(make_ratings):
-    found = one(human_alignment.offset(make_ratings({("x", "a"): [8, 8], ("x", "b"): [7, 7]}), people(a=8.0, b=7.0)))
+def test_without_spread_over_repeats_people_still_err(rate):
+    ratings = rate({("x", "a"): [8, 8], ("x", "b"): [7, 7]}, people=people(a=8.0, b=7.0))
+    found = human_alignment.offset(ratings).of(judge="x")
     assert math.isnan(found.low)
     assert found.detail["combined"] == pytest.approx([-0.2 * stats.t(15).ppf(0.975), 0.2 * stats.t(15).ppf(0.975)])
 
 
-def test_share_positive_counts_strictly_positive_pairs(make_ratings):
+def test_share_positive_counts_strictly_positive_pairs(rate):
     """0.1 above, equal but for binary rounding, 0.1 below."""
-    ratings = make_ratings({("x", "a"): [8.1, 8.1], ("x", "b"): [0.1 + 0.2, 0.3], ("x", "c"): [7.9, 7.9]})
-    found = human_alignment.panel_offset(ratings, people(a=8.0, b=0.3, c=8.0), condition="attributed")
+    cells = {("x", "a"): [8.1, 8.1], ("x", "b"): [0.1 + 0.2, 0.3], ("x", "c"): [7.9, 7.9]}
+    found = human_alignment.panel_offset(rate(cells, people=people(a=8.0, b=0.3, c=8.0))).of()
     assert found.detail["share_positive"] == "1 of 3"
 
 
-def test_raising_all_scores_raises_every_offset_and_no_order(make_ratings, published, human):
-    raised = published.assign(score=published["score"] + 0.5)
-    before, after = (human_alignment.offset(r, human) for r in (published, raised))
+def test_targets_of_several_texts_against_means_of_targets(rate):
+    """Texts 8, 6 of a against 6, text 4 of b against 5: differences 2, 0, -1, mean 1/3 over three items."""
+    cells = {("x", "i", "a"): [8], ("x", "j", "a"): [6], ("x", "k", "b"): [4]}
+    ratings = rate(cells, people=people(a=6.0, b=5.0))
+    found = human_alignment.offset(ratings).of(judge="x")
+    assert (found.value, found.n, found.over) == (pytest.approx(1 / 3), 3, "items")
+    expected = stats.ttest_1samp([2.0, 0.0, -1.0], 0.0).confidence_interval(0.95)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+    matrix = human_alignment.offset_matrix(ratings).of().detail
+    assert (matrix["values"], matrix["human"]) == ([[1.0, -1.0]], [6.0, 5.0])
+    closest = human_order.closest_judge(ratings).of()
+    assert closest.value == pytest.approx(1.0)  # |7 - 6| and |4 - 5|: targets were rated as a whole
+
+
+def test_order_of_targets_by_the_means_of_their_texts(rate):
+    """Targets a, b, c have means 7, 5, 3 over three texts each; people say 3, 2, 1."""
+    means = {"a": 7, "b": 5, "c": 3}
+    cells = {("x", f"i{k}", t): [m + d] for t, m in means.items() for k, d in enumerate((0.4, 0, -0.4))}
+    found = human_order.order_agreement(rate(cells, people=people(a=3.0, b=2.0, c=1.0))).of(judge="x")
+    assert (found.value, found.n, found.over, found.detail["targets"]) == (1.0, 3, "items", 3)
+    assert found.low == found.high == 1.0  # no choice of these items turns it round
+
+
+# --------------------------------------------------------------------------- people item by item
+
+
+def crowd(make_frame, judge, persons):
+    """Frames of judges {judge: {item: score}} and of people {person: {item: score}}, one repeat, one target."""
+    parts = [
+        make_frame({(rater, item, "t"): [score] for item, score in scores.items()}, kind=kind)
+        for kind, raters in (("judge", judge), ("person", persons))
+        for rater, scores in raters.items()
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def test_offset_from_people_item_by_item_is_the_paired_t_test(rate, make_frame):
+    rng = np.random.default_rng(0)
+    judge = {f"i{k}": float(v) for k, v in enumerate(rng.normal(6, 1, 12))}
+    persons = {p: {f"i{k}": float(v) for k, v in enumerate(rng.normal(5, 1, 12))} for p in ("ann", "ben")}
+    found = human_alignment.offset(rate(crowd(make_frame, {"x": judge}, persons))).of(judge="x")
+    mean = [np.mean([persons[p][i] for p in persons]) for i in judge]
+    theirs = stats.ttest_rel(list(judge.values()), mean).confidence_interval(0.95)
+    assert (found.low, found.high) == pytest.approx((theirs.low, theirs.high))
+    assert (found.n, found.over) == (12, "items")
+    levels = [np.mean(list(persons[p].values())) for p in persons]
+    assert found.detail["people_se"] == pytest.approx(np.std(levels, ddof=1) / math.sqrt(2))
+    assert found.detail["combined"][1] > found.high
+
+
+def test_texts_that_a_judge_lost_or_nobody_rated_cost_that_judge_alone(rate, make_frame):
+    judges = {"x": {"i": 5, "j": 6, "k": "refused", "l": 9}, "y": {"i": 4, "j": 4, "k": 4, "l": 4}}
+    ratings = rate(crowd(make_frame, judges, {"ann": {"i": 4, "j": 4, "k": 2}, "ben": {"i": 4, "k": 4}}))
+    found = human_alignment.offset(ratings)
+    x, y = found.of(judge="x"), found.of(judge="y")
+    assert (x.value, x.n, x.n_excluded) == (pytest.approx(1.5), 2, 1)
+    assert (y.value, y.n, y.n_excluded) == (pytest.approx(1 / 3), 3, 0)  # 0, 0 and 4 - 3
+    assert "1 texts that no person rated are left out" in y.note
+    assert human_order.closest_judge(ratings).of().detail["judge"] == "y"
+
+
+def test_order_over_items_is_scipys_with_people_as_its_mean(rate, make_frame):
+    rng = np.random.default_rng(1)
+    items = [f"i{k}" for k in range(30)]
+    truth = rng.normal(3, 1, 30)
+    judge = dict(zip(items, (truth + rng.normal(0, 1, 30)).tolist(), strict=True))
+    persons = {p: dict(zip(items, (truth + rng.normal(0, 1, 30)).tolist(), strict=True)) for p in ("ann", "ben")}
+    found = human_order.order_agreement(rate(crowd(make_frame, {"x": judge}, persons))).of(judge="x")
+    mean = [np.mean([persons[p][i] for p in persons]) for i in items]
+    theirs = stats.spearmanr(list(judge.values()), mean)
+    assert found.value == pytest.approx(theirs.statistic)
+    assert found.detail["p_permutation"] == pytest.approx(theirs.pvalue)
+    assert found.detail["p_method"] == "Student's t"
+    assert found.detail["kendall"] == pytest.approx(stats.kendalltau(list(judge.values()), mean).statistic)
+    assert (found.n, found.detail["texts"], found.over) == (30, 30, "items")
+    half = stats.norm.ppf(0.975) * math.sqrt((1 + found.value**2 / 2) / 27)
+    assert found.low == pytest.approx(math.tanh(math.atanh(found.value) - half))
+
+
+def test_two_options_are_compared_as_shares(rate, make_frame):
+    """x passes 3 of 4 texts, people 2 of 4 on average: +0.25 of a share."""
+    rows = [
+        ("x", "judge", ["pass", "pass", "pass", "fail"]),
+        ("ann", "person", ["pass", "pass", "fail", "fail"]),
+        ("ben", "person", ["pass", "fail", "pass", "fail"]),
+    ]
+    frame = pd.DataFrame([
+        {"rater": rater, "kind": kind, "item": f"i{k}", "response": response}
+        for rater, kind, responses in rows for k, response in enumerate(responses)
+    ])  # fmt: skip
+    found = human_alignment.offset(rate(frame, scales=Ordinal(("fail", "pass")))).of(judge="x")
+    assert (found.value, found.unit, found.span) == (0.25, "share", 1.0)
+
+
+def test_people_who_rated_under_one_level_count_for_the_others(rate, make_frame):
+    shown = make_frame({("x", "i", "t"): [7], ("x", "j", "t"): [8]}, names="shown")
+    hidden = make_frame({("x", "i", "t"): [6], ("x", "j", "t"): [6]}, names="hidden")
+    persons = make_frame({("ann", "i", "t"): [5], ("ann", "j", "t"): [6]}, kind="person", names="hidden")
+    found = human_alignment.offset(rate(pd.concat([shown, hidden, persons])))
+    assert {key: e.value for key, e in found.items()} == {("x", "shown"): 2.0, ("x", "hidden"): 0.5}
+
+
+def test_several_criteria_each_have_their_people(rate, make_frame):
+    parts = [
+        make_frame({(rater, "i", "t"): [score]}, criterion=name, kind=kind)
+        for rater, kind, scores in (("x", "judge", (4, 3)), ("ann", "person", (2, 5)))
+        for name, score in zip(("tone", "facts"), scores, strict=True)
+    ]
+    frame = pd.concat(parts)
+    found = human_alignment.offset(rate(frame, scales=Numeric(1, 5)))
+    assert {key: e.value for key, e in found.items()} == {("x", "tone"): 2.0, ("x", "facts"): -2.0}
+
+
+def test_one_person_has_no_error_of_their_own(rate, make_frame):
+    ratings = rate(crowd(make_frame, {"x": {"i": 3, "j": 5}}, {"ann": {"i": 2, "j": 3}}))
+    found = human_alignment.offset(ratings).of(judge="x")
+    assert (found.value, found.detail["people_se"], found.detail["combined"]) == (1.5, None, None)
+
+
+# --------------------------------------------------------------------------- identities and coverage
+
+
+def test_raising_all_scores_raises_every_offset_and_no_order(published, published_frame, as_published):
+    raised = as_published(published_frame.assign(score=published_frame["score"] + 0.5))
+    before, after = (human_alignment.offset(r) for r in (published, raised))
     assert [after[k].value - before[k].value for k in before] == pytest.approx([0.5] * 10)
-    before, after = (human_alignment.order_agreement(r, human, draws=99) for r in (published, raised))
+    before, after = (human_order.order_agreement(r, draws=99) for r in (published, raised))
     assert [after[k].value for k in before] == pytest.approx([before[k].value for k in before])
 
 
-def test_order_is_scipys_and_a_relabelling_keeps_it(make_ratings):
+def test_order_is_scipys_and_a_relabelling_keeps_it(rate, make_frame):
     rng = np.random.default_rng(1)
     means = {t: float(rng.normal(8, 1)) for t in "abcde"}
-    ratings = make_ratings({("x", t): rng.normal(8, 1, 6) for t in "abcde"})
-    found = one(human_alignment.order_agreement(ratings, people(**means)))
-    judge = ratings.groupby("target")["score"].mean()
+    frame = make_frame({("x", t): rng.normal(8, 1, 6) for t in "abcde"})
+    found = human_order.order_agreement(rate(frame, people=people(**means))).of(judge="x")
+    judge = frame.groupby("target")["score"].mean()
     assert found.value == pytest.approx(stats.spearmanr(judge, list(means.values())).statistic)
     kendall = stats.kendalltau(judge, list(means.values()), method="exact")
     assert found.detail["kendall"] == pytest.approx(kendall.statistic)
     assert found.detail["kendall_p_permutation"] == pytest.approx(kendall.pvalue)
     swapped = {"a": "e", "b": "d", "c": "c", "d": "b", "e": "a"}
-    other = ratings.assign(target=ratings["target"].map(swapped), item=ratings["target"].map(swapped))
-    again = one(human_alignment.order_agreement(other, people(**{swapped[t]: m for t, m in means.items()})))
+    other = frame.assign(target=frame["target"].map(swapped), item=frame["target"].map(swapped))
+    renamed = rate(other, people=people(**{swapped[t]: m for t, m in means.items()}))
+    again = human_order.order_agreement(renamed).of(judge="x")
     assert again.value == pytest.approx(found.value)
     assert again.detail["p_permutation"] == found.detail["p_permutation"]
 
 
-def test_order_intervals_over_runs_cover(make_ratings):
-    """A judge whose long-run means order five texts with rho = 0.7, SD 0.27, ten runs: measured 99.3 % of 600."""
+@pytest.mark.slow
+def test_order_intervals_over_repeats_cover(rate):
+    """A judge whose long-run means order five texts with rho = 0.7, SD 0.27, ten repeats: measured 99.3 % of 600."""
     rng, held = np.random.default_rng(2), 0
     human = people(a=8.88, b=8.81, c=8.2, d=8.05, e=7.73)
     means = {"a": 9.36, "b": 9.16, "c": 8.64, "d": 9.08, "e": 8.76}
     for _ in range(100):
-        ratings = make_ratings({("x", t): rng.normal(mean, 0.27, 10) for t, mean in means.items()})
-        found = one(human_alignment.order_agreement(ratings, human, draws=299))
+        ratings = rate({("x", t): rng.normal(mean, 0.27, 10) for t, mean in means.items()}, people=human)
+        found = human_order.order_agreement(ratings, draws=299).of(judge="x")
         held += found.low <= 0.7 <= found.high
     assert held / 100 >= 0.95
+
+
+@pytest.mark.slow
+def test_offset_intervals_over_items_cover(rate, make_frame):
+    """A judge 0.4 above two people, 20 items of two texts each that share something: measured 94.7 % of 300."""
+    rng, held, sims = np.random.default_rng(3), 0, 100
+    texts = [(f"i{k}", t) for k in range(20) for t in "ab"]
+    for _ in range(sims):
+        item = dict(zip([f"i{k}" for k in range(20)], rng.normal(0, 0.5, 20), strict=True))
+        judge = make_frame({("x", i, t): [6.4 + item[i] + rng.normal(0, 0.5)] for i, t in texts})
+        persons = [make_frame({(p, i, t): [6 + rng.normal(0, 0.5)] for i, t in texts}, kind="person") for p in "pq"]
+        found = human_alignment.offset(rate(pd.concat([judge, *persons]))).of(judge="x")
+        held += found.low <= 0.4 <= found.high
+    assert held / sims == pytest.approx(0.95, abs=0.065)  # three standard errors
 
 
 # --------------------------------------------------------------------------- degenerate input
 
 
-def test_noise_too_small_to_move_the_order_is_a_point_but_no_noise_is_none(make_ratings):
-    spread = make_ratings({("x", t): [m - 0.1, m + 0.1] for t, m in {"a": 5, "b": 7, "c": 9}.items()})
-    still = make_ratings({("x", t): [m, m] for t, m in {"a": 5, "b": 7, "c": 9}.items()})
-    human = people(a=5.0, b=6.0, c=7.0)
-    assert (
-        one(human_alignment.order_agreement(spread, human)).low,
-        one(human_alignment.order_agreement(spread, human)).high,
-    ) == (1, 1)
-    found = one(human_alignment.order_agreement(still, human))
+def test_noise_too_small_to_move_the_order_is_a_point_but_no_noise_is_none(rate):
+    means, human = {"a": 5, "b": 7, "c": 9}, people(a=5.0, b=6.0, c=7.0)
+    spread = rate({("x", t): [m - 0.1, m + 0.1] for t, m in means.items()}, people=human)
+    still = rate({("x", t): [m, m] for t, m in means.items()}, people=human)
+    found = human_order.order_agreement(spread).of(judge="x")
+    assert (found.low, found.high) == (1, 1)
+    found = human_order.order_agreement(still).of(judge="x")
     assert found.value == 1
     assert math.isnan(found.low)
     assert "no interval" in found.note
@@ -165,21 +303,34 @@ def test_noise_too_small_to_move_the_order_is_a_point_but_no_noise_is_none(make_
         ({"a": 7, "b": 8}, {"a": 8, "b": 9}, "needs three targets; there are 2"),
     ],
 )
-def test_no_order_no_agreement(make_ratings, scores, means, why):
-    ratings = make_ratings({("x", t): [s - 0.1, s + 0.1] for t, s in scores.items()})
-    found = one(human_alignment.order_agreement(ratings, people(**means)))
+def test_no_order_no_agreement(rate, scores, means, why):
+    cells = {("x", t): [s - 0.1, s + 0.1] for t, s in scores.items()}
+    found = human_order.order_agreement(rate(cells, people=people(**means))).of(judge="x")
     assert not found.defined
     assert why in found.note
 
 
-def test_missing_people_and_holes_are_named(make_ratings):
-    ratings = make_ratings({("x", "a"): [8, 9], ("x", "b"): [7, 8]})
-    with pytest.raises(RecuseError, match=r"one row for target b; it has 0 \(targets: a\)"):
-        human_alignment.offset(ratings, people(a=8.0))
-    with pytest.raises(RecuseError, match="one row for target a; it has 2"):
-        human_alignment.offset(ratings, pd.concat([people(a=8.0, b=8.0), people(a=7.0)]))
-    with pytest.raises(RecuseError, match=r"table of human scores lacks the column\(s\) experts"):
-        human_alignment.offset(ratings, people(a=8.0, b=8.0).drop(columns="experts"))
-    torn = ratings.assign(status=["ok", "ok", "refused", "refused"])
-    with pytest.raises(RecuseError, match=r"comparison with people needs every judge.*x on b \(2 runs: 2 refused\)"):
-        human_alignment.panel_offset(torn, people(a=8.0, b=8.0), condition="attributed")
+def test_a_judge_without_a_text_in_common_is_undefined(rate):
+    cells = {("x", "a"): ["refused", "refused"], ("y", "a"): [7, 8], ("z", "b"): [5, 6]}
+    ratings = rate(cells, authors={"x": "a", "y": "a"}, people=people(a=8.0))
+    found = human_alignment.offset(ratings)
+    assert "no text that people rated has a usable score" in found.of(judge="x").note
+    assert found.of(judge="x").n_excluded == 2
+    assert found.of(judge="z").note.startswith("undefined: ")
+    assert found.of(judge="y").value == pytest.approx(-0.5)
+    assert not human_alignment.self_offset(ratings).of(judge="x").defined
+    assert human_alignment.offset_matrix(ratings).of().detail["values"] == [[None, None], [-0.5, None], [None, None]]
+
+
+def test_no_people_and_faulty_summaries_are_named(rate, make_frame):
+    cells = {("x", "a"): [8, 9], ("x", "b"): [7, 8]}
+    with pytest.raises(RecuseError, match=r"no people to compare judges with: add rows of kind person"):
+        human_alignment.offset(rate(cells))
+    with pytest.raises(RecuseError, match="needs one row for target; a has several"):
+        human_alignment.offset(rate(cells, people=pd.concat([people(a=8.0, b=8.0), people(a=7.0)])))
+    with pytest.raises(RecuseError, match=r"summary of people's ratings lacks the column\(s\) n;"):
+        human_alignment.panel_offset(rate(cells, people=people(a=8.0, b=8.0).drop(columns="n")))
+    two = pd.concat([make_frame(cells), make_frame(cells, criterion="tone")])
+    scales = {"total": Numeric(0, 10), "tone": Numeric(0, 100)}
+    with pytest.raises(RecuseError, match="must say of which criterion"):
+        human_alignment.offset(rate(two, scales=scales, people=people(a=8.0, b=8.0)))

@@ -7,23 +7,26 @@ import math
 import random
 from typing import Any
 
+from recuse.gates import recommendations
+
 Results = dict[str, Any]
 
 JUDGES = ("gpt-5.1", "gemini-2.5-pro", "grok-4", "claude-4.5-sonnet", "perplexity-sonar")
 LABELS = ("GPT-5.1", "Gemini 2.5 Pro", "Grok 4", "Claude 4.5 Sonnet", "Perplexity Sonar")
-CONDITIONS = ("attributed", "anonymized")
+NAMES = ("shown", "hidden")
+PROTOCOL = "rubric"
 TASK = "merchant_risk"
 HUMAN = (8.81, 8.20, 8.05, 8.88, 7.73)
 
 SCORES = {
-    "attributed": [
+    "shown": [
         [8.8, 8.48, 8.3, 9.02, 8.42],
         [9.32, 9.34, 8.76, 9.68, 7.96],
         [9.16, 8.64, 9.08, 9.36, 8.76],
         [8.8, 8.58, 8.32, 9.08, 8.1],
         [9.26, 8.58, 8.1, 9.52, 8.52],
     ],
-    "anonymized": [
+    "hidden": [
         [8.72, 8.42, 8.74, 8.9, 8.52],
         [9.12, 9.16, 8.16, 9.3, 7.88],
         [9.4, 8.68, 9.12, 9.66, 8.26],
@@ -32,14 +35,14 @@ SCORES = {
     ],
 }
 SDS = {
-    "attributed": [
+    "shown": [
         [0.14, 0.17, 0.18, 0.12, 0.16],
         [0.22, 0.15, 0.21, 0.11, 0.23],
         [0.28, 0.26, 0.24, 0.25, 0.29],
         [0.18, 0.22, 0.24, 0.12, 0.28],
         [0.1, 0.2, 0.25, 0.1, 0.2],
     ],
-    "anonymized": [
+    "hidden": [
         [0.19, 0.22, 0.2, 0.17, 0.21],
         [0.27, 0.22, 0.35, 0.25, 0.31],
         [0.1, 0.2, 0.2, 0.1, 0.2],
@@ -47,6 +50,32 @@ SDS = {
         [0.3, 0.3, 0.3, 0.2, 0.3],
     ],
 }
+
+FACTORS = [
+    {
+        "name": "names",
+        "levels": [{"name": "shown", "words": "names shown"}, {"name": "hidden", "words": "names hidden"}],
+    },
+    {
+        "name": "direction",
+        "levels": [{"name": "ascending", "words": "high is best"}, {"name": "reversed", "words": "low is best"}],
+    },
+]
+HARMLESS = ("reported_total", "self_reported_final", "self_reported_sd")
+MEASURES = {
+    name: {"title": title, "signed": signed, "above": above, "below": below, "rank": 10 * rank}
+    for rank, (name, title, signed, above, below) in enumerate([
+        ("parse_rate", "usable replies", False, "", "often gives no usable answer|often give no usable answer"),
+        ("self_bias", "self-bias", True, "promotes itself|promote themselves", "holds itself down"),
+        ("self_preference", "self-preference", True, "prefers its own work|prefer their own work", ""),
+        ("name_effect", "effect of the name", True, "is swayed by names|are swayed by names", ""),
+        ("leniency", "leniency", True, "is more lenient than its peers|are more lenient than their peers", ""),
+        ("run_sd", "spread over repeats", False, "is unsteady|are unsteady", ""),
+        ("repeat_reliability", "repeat reliability", False, "", "is unsteady|are unsteady"),
+        ("human_offset", "offset from people", True, "scores above people|score above people", ""),
+        ("rank_correlation", "rank correlation with the data", False, "", "does not follow the data|do not follow it"),
+    ])
+}  # fmt: skip
 
 TITLES = {
     "consensus_deviation": "Does a judge score its own work as its peers do?",
@@ -126,8 +155,8 @@ def ask_consensus(results: Results, panel: Results, scores: Any, sds: Any, targe
     own = {j["name"]: j["author"] for j in panel["judges"] if j["author"]}
     asked(results, question)
     selfs: dict[str, dict[str, float]] = {}
-    for condition in CONDITIONS:
-        bias = bias_of(scores[condition])
+    for names in NAMES:
+        bias = bias_of(scores[names])
         wide = [[None if b is None else 0.14 for b in row] for row in bias]
         low, high = (
             [
@@ -137,9 +166,9 @@ def ask_consensus(results: Results, panel: Results, scores: Any, sds: Any, targe
             for sign in (-1, 1)
         )
         naive = [[None if b is None else b * (1 - 1 / len(judges)) for b in row] for row in bias]
-        subject = {"task": TASK, "panel": panel["name"], "condition": condition}
+        subject = {"task": TASK, "protocol": PROTOCOL, "panel": panel["name"], "names": names}
         for source in ("total", "criteria_mean"):
-            more = {"condition": condition, "criterion": source}
+            more = {"names": names, "criterion": source}
             detail = matrix_of(
                 judges,
                 columns,
@@ -147,25 +176,27 @@ def ask_consensus(results: Results, panel: Results, scores: Any, sds: Any, targe
                 own,
                 low=low,
                 high=high,
-                scores=scores[condition],
+                scores=scores[names],
                 naive={"values": naive, "shrinkage": 1 - 1 / len(judges), "expected": 1 - 1 / len(judges)},
                 **more,
             )
-            scored = matrix_of(judges, columns, scores[condition], own, sd=sds[condition], **more)
+            scored = matrix_of(judges, columns, scores[names], own, sd=sds[names], **more)
             results["measurements"] += [
                 measured(
                     question,
-                    {**subject, "score": source},
+                    {**subject, "criterion": source},
                     estimated("consensus_deviation", 0.3, math.nan, detail=detail, n=250),
                 ),
                 measured(
-                    question, {**subject, "score": source}, estimated("score_matrix", 8.7, 0.02, n=250, detail=scored)
+                    question,
+                    {**subject, "criterion": source},
+                    estimated("score_matrix", 8.7, 0.02, n=250, detail=scored),
                 ),
             ]
         for i, judge in enumerate(judges):
             if judge in own:
                 value = bias[i][columns.index(own[judge])]
-                selfs.setdefault(judge, {})[condition] = value if value is not None else math.nan
+                selfs.setdefault(judge, {})[names] = value if value is not None else math.nan
                 add_gated(
                     results,
                     question,
@@ -173,7 +204,7 @@ def ask_consensus(results: Results, panel: Results, scores: Any, sds: Any, targe
                     panel,
                     judge,
                     estimated("self_bias", value, 0.13, n=50),
-                    condition=condition,
+                    names=names,
                 )
             others = [b for j, b in enumerate(bias[i]) if b is not None and columns[j] != own.get(judge)]
             mean = sum(others) / len(others) if others else math.nan
@@ -184,21 +215,21 @@ def ask_consensus(results: Results, panel: Results, scores: Any, sds: Any, targe
                 panel,
                 judge,
                 estimated("leniency", mean, 0.08, n=250),
-                condition=condition,
+                names=names,
             )
             if judge in own:
                 results["measurements"].append(
                     measured(
                         question,
                         {**subject, "judge": judge},
-                        estimated("self_preference", selfs[judge][condition] - mean, 0.15, n=250),
+                        estimated("self_preference", selfs[judge][names] - mean, 0.15, n=250),
                     )
                 )
     percents = {}
     for judge, at in selfs.items():
-        a, b = at["attributed"], at["anonymized"]
+        a, b = at["shown"], at["hidden"]
         percents[judge] = 100 * (1 - abs(b) / abs(a)) if a else None
-        detail = {"attributed": a, "anonymized": b, "attenuation_pct": percents[judge], "direction_kept": a * b > 0}
+        detail = {"shown": a, "hidden": b, "attenuation_pct": percents[judge], "direction_kept": a * b > 0}
         add_gated(
             results, question, "name_effect", panel, judge, estimated("name_effect", a - b, 0.17, n=100, detail=detail)
         )
@@ -207,7 +238,7 @@ def ask_consensus(results: Results, panel: Results, scores: Any, sds: Any, targe
         results["measurements"].append(
             measured(
                 question,
-                {"task": TASK, "panel": panel["name"]},
+                {"task": TASK, "protocol": PROTOCOL, "panel": panel["name"]},
                 estimated("attenuation", sum(known) / len(known), 12.0, unit="%", n=len(known), detail=percents),
             )
         )
@@ -217,11 +248,11 @@ def ask_stability(results: Results, panel: Results, scores: Any, sds: Any, targe
     question, judges = "score_stability", [j["name"] for j in panel["judges"]]
     columns = list(targets or judges)
     asked(results, question)
-    for condition in CONDITIONS:
+    for names in NAMES:
         for i, judge in enumerate(judges):
-            known = [s for s in sds[condition][i] if s is not None]
+            known = [s for s in sds[names][i] if s is not None]
             sd = math.sqrt(sum(s * s for s in known) / len(known)) if known else math.nan
-            detail = {"by_target": dict(zip(columns, sds[condition][i], strict=True))}
+            detail = {"by_target": dict(zip(columns, sds[names][i], strict=True))}
             add_gated(
                 results,
                 question,
@@ -229,7 +260,7 @@ def ask_stability(results: Results, panel: Results, scores: Any, sds: Any, targe
                 panel,
                 judge,
                 estimated("run_sd", sd, sd / 4, n=50, detail=detail),
-                condition=condition,
+                names=names,
             )
             icc = 0.97 - sd / 3
             add_gated(
@@ -247,25 +278,29 @@ def ask_stability(results: Results, panel: Results, scores: Any, sds: Any, targe
                     unit="",
                     detail={"icc_single": icc - 0.2, "icc_mean": icc},
                 ),
-                condition=condition,
+                names=names,
             )
-            subject = {"task": TASK, "panel": panel["name"], "judge": judge, "condition": condition}
+            subject = {"task": TASK, "protocol": PROTOCOL, "panel": panel["name"], "judge": judge, "names": names}
             needed = float(max(2, math.ceil((2 * sd / 0.2) ** 2)))
             results["measurements"].append(
                 measured(
                     question,
                     subject,
                     estimated(
-                        "runs_needed", needed, needed / 3, unit="runs", n=50, detail={"sd": sd, "half_width": 0.2}
+                        "runs_needed", needed, needed / 3, unit="repeats", n=50, detail={"sd": sd, "half_width": 0.2}
                     ),
                 )
             )
         for criterion in ("accuracy", "quality", "consistency", "completeness", "practicality", "total"):
-            subject = {"task": TASK, "panel": panel["name"], "condition": condition, "criterion": criterion}
+            subject = {
+                "task": TASK,
+                "protocol": PROTOCOL,
+                "panel": panel["name"],
+                "names": names,
+                "criterion": criterion,
+            }
             own = {j["name"]: j["author"] for j in panel["judges"] if j["author"]}
-            detail = matrix_of(
-                judges, columns, scores[condition], own, sd=sds[condition], condition=condition, criterion=criterion
-            )
+            detail = matrix_of(judges, columns, scores[names], own, sd=sds[names], names=names, criterion=criterion)
             results["measurements"].append(
                 measured(question, subject, estimated("score_matrix", 8.7, 0.02, n=250, detail=detail))
             )
@@ -275,11 +310,11 @@ def ask_human(results: Results, panel: Results, scores: Any, people: Any, target
     question, judges = "human_alignment", [j["name"] for j in panel["judges"]]
     columns, own = list(targets or judges), {j["name"]: j["author"] for j in panel["judges"] if j["author"]}
     asked(results, question)
-    for condition in CONDITIONS:
-        off = [[None if s is None else s - h for s, h in zip(row, people, strict=True)] for row in scores[condition]]
+    for names in NAMES:
+        off = [[None if s is None else s - h for s, h in zip(row, people, strict=True)] for row in scores[names]]
         known = [o for row in off for o in row if o is not None]
-        subject = {"task": TASK, "panel": panel["name"], "condition": condition}
-        detail = matrix_of(judges, columns, off, own, condition=condition, human=list(people))
+        subject = {"task": TASK, "protocol": PROTOCOL, "panel": panel["name"], "names": names}
+        detail = matrix_of(judges, columns, off, own, names=names, human=list(people))
         positive = sum(o > 0 for o in known)
         share = {
             "positive": positive,
@@ -303,7 +338,7 @@ def ask_human(results: Results, panel: Results, scores: Any, people: Any, target
             *(
                 measured(
                     question,
-                    {**subject, "score": source},
+                    {**subject, "criterion": source},
                     estimated("human_offset_matrix", mean, 0.02, detail=detail | {"criterion": source}, n=250),
                 )
                 for source in ("total", "criteria_mean")
@@ -330,7 +365,7 @@ def ask_human(results: Results, panel: Results, scores: Any, people: Any, target
                 panel,
                 judge,
                 estimated("human_offset", value, 0.06, n=50, detail={"combined": [value - 0.3, value + 0.3]}),
-                condition=condition,
+                names=names,
             )
             add_gated(
                 results,
@@ -346,7 +381,7 @@ def ask_human(results: Results, panel: Results, scores: Any, people: Any, target
                     unit="",
                     detail={"p_permutation": 0.083, "targets": 5},
                 ),
-                condition=condition,
+                names=names,
             )
             if judge in own and off[i][columns.index(own[judge])] is not None:
                 results["measurements"].append(
@@ -362,7 +397,7 @@ def ask_ground_truth(results: Results, panel: Results, rhos: Any) -> None:
     question, rng = "ground_truth", random.Random(11)
     asked(results, question)
     for judge, rho in zip((j["name"] for j in panel["judges"]), rhos, strict=True):
-        subject = {"task": TASK, "panel": panel["name"], "judge": judge}
+        subject = {"task": TASK, "protocol": PROTOCOL, "panel": panel["name"], "judge": judge}
         wide = 0.55 * (1 - rho) + 0.12
         estimate = estimated(
             "rank_correlation",
@@ -371,7 +406,7 @@ def ask_ground_truth(results: Results, panel: Results, rhos: Any) -> None:
             over="items",
             n=15,
             unit="",
-            detail={"p_permutation": round(0.3 * (1 - rho) ** 2, 4)},
+            detail={"p_permutation": round(0.3 * (1 - rho) ** 2, 4), "beyond_chance": rho > 0.5},
         )
         outcome = "undecided" if rho - wide < 0.0 else "pass"
         results["verdicts"].append(
@@ -428,7 +463,7 @@ def ask_ground_truth(results: Results, panel: Results, rhos: Any) -> None:
     results["measurements"].append(
         measured(
             question,
-            {"task": TASK, "panel": panel["name"]},
+            {"task": TASK, "protocol": PROTOCOL, "panel": panel["name"]},
             estimated("three_sources", 0.7667, math.nan, over="items", n=5, unit="", detail=detail),
         )
     )
@@ -439,8 +474,8 @@ def ask_reported(results: Results, panel: Results, slips: Any) -> None:
     asked(results, question)
     rng = random.Random(5)
     for judge in (j["name"] for j in panel["judges"]):
-        for condition in CONDITIONS:
-            mine = [(t, r, x) for c, t, r, x in slips.get(judge, []) if c == condition]
+        for names in NAMES:
+            mine = [(t, r, x) for c, t, r, x in slips.get(judge, []) if c == names]
             totals = [
                 {"target": t, "replies": 10, "wrong": 10, "largest_difference": r - x, "mean_difference": r - x}
                 for t, r, x in mine
@@ -470,7 +505,7 @@ def ask_reported(results: Results, panel: Results, slips: Any) -> None:
                     n=50,
                     detail={"wrong": 10 * len(totals), "decimals": 2, "offenders": totals},
                 ),
-                condition=condition,
+                names=names,
             )
             add_gated(
                 results,
@@ -487,7 +522,7 @@ def ask_reported(results: Results, panel: Results, slips: Any) -> None:
                     n=5,
                     detail={"checked": 5, "follow": 5 - len(finals), "offenders": finals, "verdicts": finals},
                 ),
-                condition=condition,
+                names=names,
             )
             add_gated(
                 results,
@@ -504,7 +539,7 @@ def ask_reported(results: Results, panel: Results, slips: Any) -> None:
                     n=25,
                     detail={"checked": 25, "follow": 25 - len(sds), "offenders": sds},
                 ),
-                condition=condition,
+                names=names,
             )
 
 
@@ -556,6 +591,11 @@ def empty(panels: list[Results]) -> Results:
         "usage": [],
         "words": [],
         "baseline": None,
+        "recommendations": [],
+        "measures": MEASURES,
+        "factors": FACTORS,
+        "tasks": [{"name": TASK, "criteria": ["total", "accuracy"]}],
+        "not_asked": [],
         "cassettes": {"files": 0, "interactions": 0, "used": 0, "unused": 0, "by_panel": {}},
     }
 
@@ -575,13 +615,13 @@ def estimated(metric: str, value: Any, half: float, **more: Any) -> Results:
         "high": value + half if known else math.nan,
         "level": 0.95,
         "unit": "points",
-        "over": "runs",
+        "over": "repeats",
         "n": 10,
         "n_clusters": None,
         "n_excluded": 0,
         "method": "Welch's t",
         "seed": None,
-        "note": "over runs: these texts only" if known else "undefined: nothing to measure",
+        "note": "over repeats: these texts only" if known else "undefined: nothing to measure",
         "detail": {},
     } | more
 
@@ -589,7 +629,7 @@ def estimated(metric: str, value: Any, half: float, **more: Any) -> Results:
 def add_gated(
     results: Results, question: str, gate: str, panel: Results, judge: str, estimate: Results, **factors: str
 ) -> None:
-    subject = {"task": TASK, "panel": panel["name"], "judge": judge, **factors}
+    subject = {"task": TASK, "protocol": PROTOCOL, "panel": panel["name"], "judge": judge, **factors}
     results["verdicts"].append(verdict_on(question, gate, subject, estimate, GATES[gate][0]))
 
 
@@ -606,12 +646,11 @@ def verdict_on(
     outcome = outcome or outcome_of(estimate, limit)
     accepted = outcome != "pass" and accepted_fault is not None
     _, label, reason = GATES.get(gate, ({}, "", "invented"))
-    rule = (
-        f"{next(iter(limit)).replace('_', ' ')} {next(iter(limit.values()))}; the whole 95 % interval must lie inside"
-    )
-    remedy = {
-        "fail": "Read the judge's own words in the report.",
-        "undecided": "The interval reaches across the limit. About 40 items instead of 15 would decide.",
+    limit_text = f"{next(iter(limit)).replace('_', ' ')} {next(iter(limit.values()))}"
+    remedies = {
+        "fail": remedy_of("outside", "It is outside the limit.", "Read the judge's own words in the report."),
+        "undecided": remedy_of("straddles", "The interval reaches across the limit."),
+        "not measured": remedy_of("not measured", "Could not be measured: no reply."),
     }
     return {
         "question": question,
@@ -620,22 +659,29 @@ def verdict_on(
         "allowed": allowed and not accepted,
         "subject": subject,
         "estimate": estimate,
-        "rule": rule,
+        "rule": {"sentence": "", "decide": "interval", "level": 0.95, "limit_text": limit_text, "family": None},
         "limit": limit,
         "reason": reason,
-        "remedy": "" if accepted else remedy.get(outcome, ""),
-        "accepted_fault": accepted_fault | {"state": "applied"} if accepted and accepted_fault else None,
+        "remedy": None if accepted else remedies.get(outcome),
+        "blocks": gate not in HARMLESS,
+        "accepted_fault": accepted_fault | {"state": "applied", "otherwise": outcome}
+        if accepted and accepted_fault
+        else None,
         "label": label,
         "title": TITLES.get(question, ""),
         "test": f"evals/test_{question}.py::test_{gate}[{'-'.join(str(v) for v in subject.values())}]",
     }
 
 
+def remedy_of(kind: str, finding: str, advice: str = "", paste: str = "") -> Results:
+    return {"kind": kind, "finding": finding, "advice": advice, "paste": paste, "file": "evals/gates.toml"}
+
+
 def outcome_of(estimate: Results, limit: Results) -> str:
     low, high = limit.get("within") or (limit.get("at_least", -math.inf), limit.get("at_most", math.inf))
     value, ends = estimate["value"], (estimate["low"], estimate["high"])
     if math.isnan(value):
-        return "error"
+        return "not measured"
     if any(math.isnan(e) for e in ends) or estimate["over"] == "calls":
         return "pass" if low <= value <= high else "fail"
     if low <= ends[0] and ends[1] <= high:
@@ -678,7 +724,7 @@ def words_of(panel: str, judges: Any, conditions: Any) -> list[Results]:
             "protocol": "rubric",
             "judge": judge,
             "target": judges[0],
-            "factors": {"condition": condition},
+            "factors": {"names": names},
             "repeat": 0,
             "status": "ok" if i % 3 else "unparsed",
             "why": "" if i % 3 else "the reply has no JSON object",
@@ -686,7 +732,7 @@ def words_of(panel: str, judges: Any, conditions: Any) -> list[Results]:
             ' "total": 8.0, "why": {"consistency": "levels 3 and 4 contradict one another"}}',
         }
         for i, judge in enumerate(judges)
-        for condition in conditions
+        for names in conditions
     ]
 
 
@@ -715,11 +761,14 @@ def add_footers(results: Results) -> None:
 
 def counted(results: Results) -> Results:
     outcomes = [v["outcome"] for v in results["verdicts"]]
-    results["counts"] = {name: outcomes.count(name) for name in ("pass", "fail", "undecided", "error", "accepted")}
+    results["counts"] = {
+        name: outcomes.count(name) for name in ("pass", "fail", "undecided", "not measured", "accepted")
+    }
     bad = {
         v["outcome"]
         for v in results["verdicts"]
-        if v["outcome"] in ("fail", "error") or (v["outcome"] == "undecided" and not v["allowed"])
+        if v["outcome"] in ("fail", "not measured") or (v["outcome"] == "undecided" and not v["allowed"])
     }
-    results["outcome"] = next((o for o in ("error", "fail", "undecided") if o in bad), "pass")
+    results["outcome"] = next((o for o in ("not measured", "fail", "undecided") if o in bad), "pass")
+    results["recommendations"] = recommendations(results["verdicts"])
     return results

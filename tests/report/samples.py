@@ -12,14 +12,14 @@ import random
 from typing import Any
 
 from sample_parts import (
-    CONDITIONS,
+    ACCEPTED_FAULTS,
     HUMAN,
     JUDGES,
     LABELS,
+    NAMES,
     SCORES,
     SDS,
     TASK,
-    ACCEPTED_FAULTS,
     Results,
     add_footers,
     ask_consensus,
@@ -34,6 +34,7 @@ from sample_parts import (
     matrix_of,
     measured,
     panel_of,
+    remedy_of,
     verdict_on,
     words_of,
 )
@@ -55,14 +56,14 @@ def published() -> Results:
         results,
         panel,
         {
-            "gpt-5.1": [("attributed", "claude-4.5-sonnet", 9.02, 9.22)],
-            "claude-4.5-sonnet": [("attributed", "gpt-5.1", 8.80, 9.00)],
-            "perplexity-sonar": [("attributed", "gemini-2.5-pro", 8.58, 8.18)],
+            "gpt-5.1": [("shown", "claude-4.5-sonnet", 9.02, 9.22)],
+            "claude-4.5-sonnet": [("shown", "gpt-5.1", 8.80, 9.00)],
+            "perplexity-sonar": [("shown", "gemini-2.5-pro", 8.58, 8.18)],
         },
     )
     ask_coverage(results, panel, dict.fromkeys(JUDGES, 1.0))
     add_footers(results)
-    results["words"] = words_of("published", JUDGES, CONDITIONS)
+    results["words"] = words_of("published", JUDGES, NAMES)
     results["baseline"] = {
         "path": "reports/baseline.json",
         "moved": [],
@@ -83,14 +84,14 @@ def both() -> Results:
     )
     results["panels"].append(panel)
     rng = random.Random(7)
-    means = {c: [[round(rng.gauss(7.2 + i / 2, 0.5), 2) for _ in JUDGES] for i in range(3)] for c in CONDITIONS}
-    sds = {c: [[round(abs(rng.gauss(1.4 - 0.4 * i, 0.3)), 2) for _ in JUDGES] for i in range(3)] for c in CONDITIONS}
+    means = {c: [[round(rng.gauss(7.2 + i / 2, 0.5), 2) for _ in JUDGES] for i in range(3)] for c in NAMES}
+    sds = {c: [[round(abs(rng.gauss(1.4 - 0.4 * i, 0.3)), 2) for _ in JUDGES] for i in range(3)] for c in NAMES}
     for name in names:
         for gate in ("run_sd", "repeat_reliability", "human_offset", "human_order", "parse_rate", "leniency"):
             ACCEPTED_FAULTS.setdefault(
                 (gate, name),
                 {
-                    "accept": {"outcome": ["undecided", "error"]},
+                    "accept": {"outcome": ["undecided", "not measured"]},
                     "until": "2027-06-30",
                     "reason": "a small model, kept to be caught",
                 },
@@ -99,7 +100,7 @@ def both() -> Results:
     ask_stability(results, panel, means, sds, targets=JUDGES)
     ask_human(results, panel, means, HUMAN, targets=JUDGES)
     ask_coverage(results, panel, {"smollm2-135m": 0.83, "gemma-3-270m": 0.61, "qwen2.5-coder-1.5b": 0.998})
-    results["words"] += words_of("local", names, CONDITIONS)
+    results["words"] += words_of("local", names, NAMES)
     results["cassettes"]["by_panel"]["local"] = {"files": 33, "interactions": 315, "used": 315, "unused": 2}
     add_footers(results)
     return counted(results)
@@ -114,19 +115,26 @@ def failing() -> Results:
             verdict.update(
                 outcome="fail",
                 accepted_fault=None,
-                remedy="0.71 is above 0.50 by 0.21. Record again, or accept it "
-                'knowingly and for a time in evals/gates.toml:\n\n[[accepted]]\ngate = "self_bias"\nuntil = "YYYY-MM-DD"',
+                remedy=remedy_of(
+                    "outside",
+                    "0.71 is above 0.50 by 0.21.",
+                    "Record again, or accept it knowingly and for a time in evals/gates.toml.",
+                    '[[accepted]]\ngate = "self_bias"\nuntil = "YYYY-MM-DD"',
+                ),
             )
         if verdict["gate"] == "run_sd" and who == "perplexity-sonar":
-            verdict.update(outcome="error", remedy="Could not be measured: look at the replies that were left out.")
+            remedy = remedy_of("not measured", "Could not be measured: no target has two usable repeats.")
+            verdict.update(outcome="not measured", accepted_fault=None, remedy=remedy)
             verdict["estimate"].update(
-                value=math.nan, low=math.nan, high=math.nan, note="undefined: no target has two usable runs"
+                value=math.nan, low=math.nan, high=math.nan, note="undefined: no target has two usable repeats"
             )
         if verdict["gate"] == "human_order" and who == "gpt-5.1":
-            verdict.update(outcome="undecided", allowed=False, remedy="About 40 items instead of 5 would decide.")
+            verdict.update(
+                outcome="undecided", allowed=False, remedy=remedy_of("straddles", "About 40 items would decide.")
+            )
     moved = {
         "what": "self_bias",
-        "subject": {"panel": "published", "task": TASK, "judge": "grok-4", "condition": "attributed"},
+        "subject": {"panel": "published", "task": TASK, "judge": "grok-4", "names": "shown"},
         "kind": "verdict",
         "field": "value",
         "before": 0.61,
@@ -148,7 +156,7 @@ def failing() -> Results:
         "summary": "2 results of 134 moved.",
     }
     results["unmeasured"] = [
-        {"test": "evals/test_score_stability.py::test_steady[x]", "why": "RecuseError: the cassette lacks run 4"}
+        {"test": "evals/test_score_stability.py::test_steady[x]", "why": "RecuseError: the cassette lacks repeat 4"}
     ]
     results["objections"] = ["The accepted fault for self_bias (judge = grok-4) expired: it held until 2024-01-01."]
     return counted(results)
@@ -170,7 +178,7 @@ def invented(n: int, *, holes: float = 0.0, long_names: bool = False, seed: int 
     def table(mean: float, sd: float) -> dict[str, list[list[Any]]]:
         return {
             c: [[None if rng.random() < holes else round(abs(rng.gauss(mean, sd)), 2) for _ in names] for _ in names]
-            for c in CONDITIONS
+            for c in NAMES
         }
 
     means, sds = table(8.0, 0.6), table(0.25, 0.08)
@@ -188,8 +196,8 @@ def several_tasks() -> Results:
     for panel, task in (("published", "headlines"), ("local", "headlines")):
         judges = next(p for p in results["panels"] if p["name"] == panel)["judges"]
         for i, judge in enumerate(judges):
-            for framing in ("positive", "negative"):
-                subject = {"task": task, "panel": panel, "judge": judge["name"], "framing": framing}
+            for direction in ("ascending", "reversed"):
+                subject = {"task": task, "panel": panel, "judge": judge["name"], "direction": direction}
                 estimate = estimated("framing_shift", 0.3 * i - 0.4, 0.2, over="items", n=100, unit="points")
                 results["verdicts"].append(
                     verdict_on("scale_direction", "framing_shift", subject, estimate, {"within": [-0.5, 0.5]})
@@ -233,7 +241,7 @@ def hostile() -> Results:
             "protocol": "rubric",
             "judge": JUDGES[i % 5],
             "target": JUDGES[0],
-            "factors": {"condition": "attributed"},
+            "factors": {"names": "shown"},
             "repeat": i,
             "status": "unparsed",
             "why": text[:400],
@@ -245,7 +253,10 @@ def hostile() -> Results:
     results["panels"][0]["description"] = f"{bad} description @everyone"
     results["panels"][0]["judges"][0]["label"] = f"{bad} GPT"
     results["verdicts"][0].update(
-        outcome="fail", reason=f"{bad} reason | pipe", remedy=f"{bad} remedy @octocat", accepted_fault=None
+        outcome="fail",
+        reason=f"{bad} reason | pipe",
+        remedy=remedy_of("outside", f"{bad} remedy @octocat"),
+        accepted_fault=None,
     )
     results["questions"][0]["title"] = f"{bad} question?"
     return counted(results)

@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from sample_parts import FACTORS, MEASURES
 
 from recuse.report.figures import bars, deviation_maps, forest_plot, ladders, magnitude_maps, ranking_maps, slopes
+from recuse.report.lexicon import Lexicon
 from recuse.report.results_model import Number
 from recuse.report.scale import scale_over
+
+LEXICON = Lexicon({"factors": FACTORS, "measures": MEASURES})
 
 
 def matrix(values: list[list[Any]], **more: Any) -> dict[str, Any]:
@@ -16,12 +20,21 @@ def matrix(values: list[list[Any]], **more: Any) -> dict[str, Any]:
     return {"kind": "matrix", "rows": rows, "columns": columns, "values": values} | more
 
 
-def number(judge: str, value: Any, half: float = 0.1, condition: str = "attributed", **verdict: Any) -> Number:
+def number(
+    judge: str, value: Any, half: float = 0.1, names: str = "shown", detail: Any = None, **verdict: Any
+) -> Number:
     known = isinstance(value, float)
-    estimate = {"metric": "self_bias", "value": value, "level": 0.95, "unit": "points", "note": "undefined: no peer"}
+    estimate = {
+        "metric": "self_bias",
+        "value": value,
+        "level": 0.95,
+        "unit": "points",
+        "note": "undefined: no peer",
+        "detail": detail,
+    }
     estimate |= {"low": value - half, "high": value + half} if known else {}
-    subject = {"panel": "p", "task": "t", "judge": judge, "condition": condition}
-    return Number("q", subject, estimate, {"gate": "g", "outcome": "pass", **verdict} if verdict else None)
+    subject = {"panel": "p", "task": "t", "judge": judge, "names": names}
+    return Number("q", subject, estimate, {"gate": "g", "outcome": "pass", **verdict} if verdict else None, LEXICON)
 
 
 @pytest.mark.parametrize(
@@ -48,20 +61,20 @@ def test_scales_have_round_ends_and_hold_all(
 
 
 def test_ranking_is_within_the_judges_own_row() -> None:
-    (drawn,) = ranking_maps([("", matrix([[9.0, 8.0, 7.0], [2.0, 2.0, 1.0], [5.0, None, 4.0]]))], str)
+    (drawn,) = ranking_maps([("", matrix([[9.0, 8.0, 7.0], [2.0, 2.0, 1.0], [5.0, None, 4.0]]))], str).maps
     shades = [[cell.shade for cell in cells] for _, cells in drawn.rows]
     assert shades == [["r9", "r6", "r3"], ["r8", "r8", "r3"], ["r9", "", "r4"]]
 
 
 def test_maps_drawn_together_share_their_shades() -> None:
-    strong, weak = deviation_maps([("a", matrix([[0.9, -0.9]])), ("b", matrix([[0.1, 0.0]]))], str)
+    strong, weak = deviation_maps([("a", matrix([[0.9, -0.9]])), ("b", matrix([[0.1, 0.0]]))], str).maps
     assert [cell.shade for cell in strong.rows[0][1]] == ["o9", "u9"]
     assert [cell.shade for cell in weak.rows[0][1]] == ["o1", ""]
 
 
 def test_missing_own_and_sure_cells() -> None:
     detail = matrix([[0.3, None]], own=[["j0", "t1"]], low=[[0.1, None]], high=[[0.5, None]])
-    (drawn,) = deviation_maps([("", detail)], str)
+    (drawn,) = deviation_maps([("", detail)], str).maps
     first, second = drawn.rows[0][1]
     assert (first.sure, first.own, first.missing) == (True, False, False)
     assert (second.text, second.own, second.missing, second.shade) == ("–", True, True, "")
@@ -69,7 +82,7 @@ def test_missing_own_and_sure_cells() -> None:
 
 
 def test_wide_maps_are_dense() -> None:
-    (drawn,) = magnitude_maps([("", matrix([[1.0] * 12]))], str)
+    (drawn,) = magnitude_maps([("", matrix([[1.0] * 12]))], str).maps
     assert drawn.dense
     assert drawn.rows[0][1][0].text == "1"
 
@@ -78,7 +91,7 @@ def test_forest_plot_places() -> None:
     limit = {"within": [-0.4, 0.4]}
     numbers = [
         number("a", 0.0, limit=limit),
-        number("a", 0.2, condition="anonymized", limit=limit),
+        number("a", 0.2, names="hidden", limit=limit),
         number("b", None, limit=limit),
     ]
     plot = forest_plot(numbers, str, caption="", value_name="", signed=True)
@@ -87,7 +100,7 @@ def test_forest_plot_places() -> None:
     assert plot.band == (0.0, 100.0)
     a, b = plot.rows
     assert [(m.series, m.x, m.low, m.high) for m in a.marks] == [(0, 50.0, 37.5, 62.5), (1, 75.0, 62.5, 87.5)]
-    assert (b.marks[0].x, b.marks[0].value, b.marks[0].aside) == (None, "undefined", "no peer")
+    assert (b.marks[0].x, b.marks[0].value, b.marks[0].aside) == (None, "–", "undefined: no peer")
 
 
 def test_forest_plot_with_limits_of_their_own_and_one_sided() -> None:
@@ -103,13 +116,14 @@ def test_forest_plot_with_limits_of_their_own_and_one_sided() -> None:
 
 
 def test_slopes_need_both_ends() -> None:
-    numbers = [number("a", 0.5), number("a", -0.25, condition="anonymized"), number("b", 0.5)]
-    drawing = slopes(numbers, str, ("attributed", "anonymized"), caption="")
+    numbers = [number("a", 0.5), number("a", -0.25, names="hidden"), number("b", 0.5)]
+    moves = [number("a", -0.75, detail={"direction_kept": False})]
+    drawing = slopes(numbers, str, ("shown", "hidden"), by="names", caption="", moves=moves)
     assert drawing is not None
     (only,) = drawing.slopes
     assert only.crosses
     assert only.ys[0] < only.zero < only.ys[1]
-    assert slopes(numbers[2:], str, ("attributed", "anonymized"), caption="") is None
+    assert slopes(numbers[2:], str, ("shown", "hidden"), by="names", caption="") is None
 
 
 def test_ladders_mark_a_fall_and_skip_an_empty_level() -> None:

@@ -10,7 +10,7 @@ import samples
 
 from recuse import report
 from recuse.report.canonical_form import normalised
-from recuse.report.first_line import lede, unseated
+from recuse.report.first_line import lede, pieces
 from recuse.report.results_model import View
 
 
@@ -20,26 +20,26 @@ def with_verdicts(results: samples.Results, gate: str, judge: str, **changes: An
     assert hit
     for verdict in hit:
         verdict.update(changes)
-    return changed
+    return samples.counted(changed)
 
 
 def test_the_published_panel() -> None:
     assert report.headline(samples.published()) == (
-        "Three of five published judges may sit; gemini-2.5-pro and grok-4 promote themselves, as known."
+        "Three of five published judges are cleared; gemini-2.5-pro and grok-4 promote themselves, as known."
     )
 
 
 def test_two_panels() -> None:
     assert report.headline(samples.both()).startswith(
-        "Three of five published judges and none of three local judges may sit; gemini-2.5-pro and grok-4"
+        "Three of five published judges and none of three local judges are cleared; gemini-2.5-pro and grok-4"
     )
 
 
-def test_all_may_sit() -> None:
+def test_all_are_cleared() -> None:
     results = samples.published()
     for verdict in results["verdicts"]:
         verdict.update(outcome="pass", accepted_fault=None)
-    assert report.headline(results) == "All five published judges may sit."
+    assert report.headline(samples.counted(results)) == "All five published judges are cleared."
 
 
 def test_an_objection_comes_first() -> None:
@@ -52,10 +52,13 @@ def test_an_objection_comes_first() -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"outcome": "error"}, "gpt-5.1 could not be measured"),
+        ({"outcome": "not measured", "accepted_fault": None}, "gpt-5.1 could not be measured"),
         ({"outcome": "undecided", "allowed": False}, "gpt-5.1 stays undecided"),
         ({"outcome": "fail"}, "gpt-5.1 is unsteady"),
-        ({"outcome": "fail", "accepted_fault": {"state": "no longer needed"}}, "gpt-5.1 has outgrown an accepted fault"),
+        (
+            {"outcome": "fail", "accepted_fault": {"state": "no longer needed"}},
+            "gpt-5.1 has outgrown an accepted fault",
+        ),
     ],
 )
 def test_what_is_said_of_a_judge(changes: dict[str, Any], said: str) -> None:
@@ -73,14 +76,38 @@ def test_a_known_doubt_is_not_told_as_a_known_fault() -> None:
     assert "gpt-5.1 is unsteady" in report.headline(both)
 
 
-def test_allowed_doubt_costs_no_seat() -> None:
+def test_allowed_doubt_is_told_below() -> None:
     results = with_verdicts(samples.published(), "ground_truth", "gpt-5.1", outcome="undecided", allowed=True)
     assert report.headline(results) == report.headline(samples.published())
-    assert any("One verdict stays open: rank correlation with the data of gpt-5.1" in s for s in sentences(results))
+    told = "One verdict stays undecided, which the gate allows: rank correlation with the data of gpt-5.1"
+    assert any(told in s for s in sentences(results))
 
 
-def test_a_accepted_total_costs_no_seat_but_a_accepted_bias_does() -> None:
-    assert set(unseated(View(normalised(samples.published())))) == {"gemini-2.5-pro", "grok-4"}
+def test_who_is_cleared_is_read_not_decided() -> None:
+    """The recommendations are believed, whatever the verdicts say."""
+    results = samples.published()
+    for entry in results["recommendations"]:
+        entry.update(recommended="cleared", because=[])
+    assert report.headline(results) == "All five published judges are cleared."
+    results["recommendations"][0].update(recommended="undecided")
+    assert report.headline(results) == "Four of five published judges are cleared; one is undecided."
+
+
+def test_one_judge_alone() -> None:
+    results = samples.published()
+    results["recommendations"] = results["recommendations"][:1]
+    for told, said in (
+        ("cleared", "The only published judge is cleared."),
+        ("not cleared", "No published judge is cleared."),
+    ):
+        results["recommendations"][0].update(recommended=told, because=[])
+        assert report.headline(results) == said
+
+
+def test_the_names_of_judges_that_are_not_cleared_are_marked() -> None:
+    told = pieces(View(normalised(samples.published())))
+    assert [(p.text, p.outcome) for p in told if p.outcome] == [("gemini-2.5-pro", "accepted"), ("grok-4", "accepted")]
+    assert "".join(p.text for p in told) == report.headline(samples.published())
 
 
 def test_an_unknown_metric_is_called_by_its_gate() -> None:
@@ -92,7 +119,11 @@ def test_an_unknown_metric_is_called_by_its_gate() -> None:
 
 
 def test_faults_of_the_run_are_told() -> None:
-    results = {**samples.published(), "objections": ["The accepted_fault for self_bias expired."], "outcome": "error"}
+    results = {
+        **samples.published(),
+        "objections": ["The accepted fault for self_bias expired."],
+        "outcome": "not measured",
+    }
     assert "One fault in the run itself." in report.headline(results)
 
 
@@ -103,12 +134,13 @@ def test_nothing_asked() -> None:
 def test_many_judges_are_counted_not_listed() -> None:
     line = report.headline(samples.invented(40))
     assert " more " in line
-    assert line.endswith(f"of {40} many judges may sit.")
+    assert line.endswith("Two of 40 many judges are cleared; five are undecided.")
 
 
 def test_lede_gives_the_numbers_and_the_baseline() -> None:
     told = sentences(samples.published())
-    assert told[0] == "Self-bias: +0.77 for gemini-2.5-pro and +0.71 for grok-4 (limit ±0.5; accepted until 2027-12-31)."
+    each = "+0.77 for gemini-2.5-pro and +0.71 for grok-4"
+    assert told[0] == f"Self-bias: {each} (limit ±0.5; accepted until 2027-12-31)."
     assert "Nothing moved against the baseline." in told
     assert "Against the baseline: two moved, one appeared and one vanished." in sentences(samples.failing())
 

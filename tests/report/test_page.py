@@ -103,11 +103,16 @@ def test_every_picture_is_named_or_silent(tree: Element) -> None:
 
 def test_marks_are_words(tree: Element) -> None:
     """Shape and colour come from the style sheet; the text is the word, which is what a screen reader reads."""
-    outcomes = {"pass", "fail", "error", "accepted", "undecided"}
-    words = {"undecided": "undecided"}
+    outcomes = {
+        "pass": "pass",
+        "fail": "fail",
+        "not-measured": "not measured",
+        "accepted": "accepted",
+        "undecided": "undecided",
+    }
     for mark in tree.all("i"):
-        for name in outcomes & set(mark.classes):
-            assert mark.text == words.get(name, name)
+        for name in outcomes.keys() & set(mark.classes):
+            assert mark.text == outcomes[name]
 
 
 def test_tables_have_headings(tree: Element) -> None:
@@ -134,7 +139,7 @@ def test_every_group_says_where_its_numbers_come_from(tree: Element) -> None:
         assert badge.text in badge.classes
 
 
-def test_no_panel_had_to_be_drawn_plainly(html: str) -> None:
+def test_no_question_had_to_be_drawn_plainly(html: str) -> None:
     assert "could not be drawn" not in html
 
 
@@ -208,7 +213,7 @@ def test_failures_are_told_with_what_to_do() -> None:
     tree = read(html_of(samples.failing()))
     section = next(e for e in tree.all("section") if e.attributes["id"] == "attention")
     assert "The accepted fault for self_bias (judge = grok-4) expired" in section.text
-    assert "the cassette lacks run 4" in section.text
+    assert "the cassette lacks repeat 4" in section.text
     first = list(section.all("article"))[1]
     assert "own work" in first.one("h3").text
     assert "+0.71 (+0.58 to +0.84)" in first.text
@@ -270,17 +275,17 @@ def test_missing_cells_are_marked_not_filled() -> None:
 
 
 def test_a_local_template_replaces_the_shipped_one(tmp_path: Path) -> None:
-    (tmp_path / "panels").mkdir()
-    (tmp_path / "panels" / "ground_truth.html.j2").write_text("<p>our own {{ group.panel.name }}</p>")
+    (tmp_path / "questions").mkdir()
+    (tmp_path / "questions" / "ground_truth.html.j2").write_text("<p>our own {{ group.panel.name }}</p>")
     plain = normalised(samples.published())
     html = page(plain, "headline", [tmp_path])
     assert "<p>our own published</p>" in html
     assert "Mean risk in the data of each level" not in html
 
 
-def test_a_local_template_for_a_question_without_panel(tmp_path: Path) -> None:
-    (tmp_path / "panels").mkdir()
-    (tmp_path / "panels" / "scale_direction.html.j2").write_text("<p>{{ it.forests | length }} forest</p>")
+def test_a_local_template_for_a_question_without_drawing(tmp_path: Path) -> None:
+    (tmp_path / "questions").mkdir()
+    (tmp_path / "questions" / "scale_direction.html.j2").write_text("<p>{{ it.forests | length }} forest</p>")
     assert "<p>1 forest</p>" in page(normalised(samples.several_tasks()), "headline", [tmp_path])
 
 

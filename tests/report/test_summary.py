@@ -19,7 +19,7 @@ def of(results: samples.Results, **more: int) -> str:
 
 def test_opens_with_the_headline_and_the_provenance() -> None:
     text = of(samples.both())
-    assert text.startswith("### Three of five published judges and none of three local judges may sit;")
+    assert text.startswith("### Three of five published judges and none of three local judges are cleared;")
     assert "`published` reconstructed · `local` recorded" in text
     assert "No model was asked" in text
 

@@ -28,7 +28,10 @@ def test_no_line_is_wider_than_the_terminal(sample: object, width: int) -> None:
 
 def test_first_line_is_the_headline() -> None:
     lines = report.terminal(samples.published(), 120).splitlines()
-    assert lines[0] == "Three of five published judges may sit; gemini-2.5-pro and grok-4 promote themselves, as known."
+    assert (
+        lines[0]
+        == "Three of five published judges are cleared; gemini-2.5-pro and grok-4 promote themselves, as known."
+    )
 
 
 def test_a_table_per_question() -> None:

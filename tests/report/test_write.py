@@ -9,6 +9,7 @@ import pytest
 import samples
 
 from recuse import report
+from recuse.run import Run
 from recuse.schema import RecuseError
 
 
@@ -35,14 +36,15 @@ def test_two_runs_give_the_same_bytes(tmp_path: Path) -> None:
     assert [p.read_bytes() for p in runs[0]] == [p.read_bytes() for p in runs[1]]
 
 
-def test_a_broken_template_leaves_the_old_report(tmp_path: Path) -> None:
+def test_a_broken_template_costs_the_page_only(tmp_path: Path) -> None:
+    """The numbers are written before anything of a team's is asked to render."""
     folder, templates = tmp_path / "reports", tmp_path / "templates"
-    before = {p.name: p.read_bytes() for p in report.write(samples.published(), folder)}
     templates.mkdir()
     (templates / "index.html.j2").write_text("{% endif %}")
     with pytest.raises(RecuseError, match=r"index\.html\.j2, line 1"):
         report.write(samples.failing(), folder, template_folders=[templates])
-    assert {p.name: p.read_bytes() for p in folder.iterdir()} == before
+    assert sorted(p.name for p in folder.iterdir()) == ["results.json", "summary.md"]
+    assert json.loads((folder / "results.json").read_text())["outcome"] == "not measured"
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,3 +72,16 @@ def test_lone_surrogates_can_be_written(tmp_path: Path) -> None:
     paths = report.write(samples.hostile(), tmp_path)
     for path in paths:
         path.read_text(encoding="utf-8")
+
+
+def test_a_run_objects_to_a_broken_template_and_draws_the_report_without_it(tmp_path: Path) -> None:
+    (tmp_path / "templates" / "parts").mkdir(parents=True)
+    (tmp_path / "templates" / "parts" / "gates.html.j2").write_text("{{ 1 + 'a' }}")
+    run = Run(results=samples.published())
+    run._write(tmp_path)
+    results = json.loads((tmp_path / "results.json").read_text())
+    assert results["outcome"] == "not measured"
+    assert len(results["objections"]) == 1
+    assert "template does not render" in results["objections"][0]
+    assert results["headline"].startswith("One fault in the run itself.")
+    assert "Which limits, and why these?" in (tmp_path / "index.html").read_text()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from recuse.metrics import position, win_rates
+from recuse.metrics import calibration, position, win_rates
 from tools import examine_prd
 
 QUESTIONS = (1, 2, 3)
@@ -36,29 +36,28 @@ def table(tmp_path: Path) -> Path:
 
 
 def test_one_row_per_verdict_people_by_number_and_no_file_twice(table: Path) -> None:
-    ratings, items = examine_prd.read(table)
-    assert len(ratings) == 3 * 2 * 3 + 2 * 3
-    assert set(ratings["judge"]) == {"x", "y", "z", "human:1", "human:2"}
-    assert list(items["item"]) == ["x-y-1", "x-y-2", "x-y-3"]
-    assert set(zip(items["a"], items["b"], strict=True)) == {("x", "y")}
-    assert examine_prd.own_of(ratings, items) == {"x": "x", "y": "y"}
+    ratings = examine_prd.read(table)
+    assert len(ratings.table) == 3 * 2 * 3 + 2 * 3
+    assert (ratings.judges, ratings.persons) == (("x", "y", "z"), ("human:1", "human:2"))
+    assert ratings.texts[["item", "a", "b"]].to_numpy().tolist() == [[str(q), "x", "y"] for q in QUESTIONS]
+    assert ratings.own() == {"x": "x", "y": "y"}
 
 
 def test_position_is_read_from_both_orders(table: Path) -> None:
-    ratings, items = examine_prd.read(table)
-    consistent = position.order_consistency(ratings, items)
+    ratings = examine_prd.read(table)
+    consistent = position.order_consistency(ratings)
     assert consistent.of(judge="x").value == 1.0
     assert consistent.of(judge="y").value == 0.0
     assert not consistent.of(judge="z").defined  # ties alone have no winner to turn
-    assert position.first_pick_share(ratings, items).of(judge="x").value == 0.5
-    assert position.first_pick_share(ratings, items).of(judge="y").value == 1.0
+    assert position.first_pick_share(ratings).of(judge="x").value == 0.5
+    assert position.first_pick_share(ratings).of(judge="y").value == 1.0
 
 
 def test_own_wins_by_self_peers_and_people(table: Path) -> None:
     """x by itself 1; by y 1/2 (first either way) and z 1/2; by people, who saw y first: per question the mean of both
     people is 0, (1 + 0) / 2 and (0 + 1/2) / 2, on average 1/4."""
-    ratings, items = examine_prd.read(table)
-    rates = win_rates.own_win_rate(ratings, items, examine_prd.own_of(ratings, items))
+    ratings = examine_prd.read(table)
+    rates = win_rates.own_win_rate(ratings)
     found = {view: rates.of(judge="x", seen_by=view).value for view in win_rates.SEEN_BY}
     assert found == pytest.approx({"self": 1.0, "peers": 0.5, "neutral_peers": 0.5, "people": 0.25})
     assert rates.of(judge="y", seen_by="people").value == pytest.approx(0.75)
@@ -71,5 +70,14 @@ def test_it_prints_what_it_found(
     examine_prd.main()
     told = capsys.readouterr().out
     assert "24 verdicts, 3 pairs" in told
-    for metric in ("order_consistency", "first_pick_share", "own_win_rate", "own_win_excess"):
+    for metric in ("order_consistency", "first_pick_share", "own_win_rate", "own_win_excess", "verdict_agreement"):
         assert metric in told
+
+
+def test_agreement_with_people(table: Path) -> None:
+    """People on average: y wins the first and the third question, the second is a tie. x always has x: wrong twice,
+    half right once. y turns with the order: a tie, half right twice and right once."""
+    found = calibration.agreement(examine_prd.read(table))
+    balanced = {judge: found.of(judge=judge, scoring="balanced") for judge in "xy"}
+    assert {judge: e.value for judge, e in balanced.items()} == pytest.approx({"x": 1 / 6, "y": 2 / 3})
+    assert balanced["x"].detail["pairs_by_people"] == 3

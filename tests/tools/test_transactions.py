@@ -29,12 +29,12 @@ PUBLISHED_RHO = {
 
 @pytest.fixture(scope="module")
 def table() -> pd.DataFrame:
-    return read_transactions(PATH)
+    return read_transactions(PATH, "mcc", tool.FLAGS)
 
 
 @pytest.fixture(scope="module")
 def levels(table: pd.DataFrame) -> pd.DataFrame:
-    risk = risk_score(table, TRUTH["indicators"])[["mcc", "risk"]]
+    risk = risk_score(table, TRUTH["indicators"], category="mcc")[["mcc", "risk"]]
     return pd.read_csv(tool.PUBLISHED / "mcc_levels.csv").merge(risk, on="mcc", validate="many_to_one")
 
 
@@ -110,7 +110,7 @@ def test_risk_rises_with_every_level_of_every_model(levels: pd.DataFrame) -> Non
 
 
 def test_groceries_are_safest_and_neighbours_are_told_apart(table: pd.DataFrame) -> None:
-    risk = risk_score(table, TRUTH["indicators"]).set_index("mcc")["risk"].sort_values()
+    risk = risk_score(table, TRUTH["indicators"], category="mcc").set_index("mcc")["risk"].sort_values()
     assert risk.index[0] == 5411
     assert (risk.to_numpy()[1:] / risk.to_numpy()[:-1]).min() > 1.05
 
@@ -153,7 +153,7 @@ def test_reading(tmp_path: Any, table: pd.DataFrame) -> None:
     small = table.head(50)
     path = tmp_path / "payments.csv"
     small.assign(**{flag: small[flag].astype(int) for flag in tool.FLAGS}).to_csv(path, index=False)
-    read = read_transactions(path)
+    read = read_transactions(path, "mcc", tool.FLAGS)
     pd.testing.assert_frame_equal(read[list(small.columns)], small, check_exact=False, rtol=1e-12)
 
 
@@ -167,7 +167,7 @@ def corrupt(path: Any, kind: str) -> None:
         case "words":
             good.assign(amount="ten").to_csv(path, index=False)
         case "column":
-            good.drop(columns="year").to_csv(path, index=False)
+            good.drop(columns="mcc").to_csv(path, index=False)
         case "torn":
             path.write_bytes(PATH.read_bytes()[:1000])
         case "lengths":
@@ -190,10 +190,10 @@ def corrupt(path: Any, kind: str) -> None:
         ("flag", "t.csv", "flag is_fraud must be 0 or 1, but row 0 has"),
         ("amount", "t.csv", "amounts must be numbers from 0, but row 0 has -1"),
         ("words", "t.csv", "amounts must be numbers from 0, but row 0 has nan"),
-        ("column", "t.csv", "lacks the column.s. year"),
+        ("column", "t.csv", "lacks the column.s. mcc"),
         ("torn", "t.npz", "not a readable .npz file"),
         ("lengths", "t.npz", "arrays differ in length"),
-        ("array", "t.npz", "lacks year, amount_cents, flags, about"),
+        ("array", "t.npz", "lacks amount_cents, flags, about"),
     ],
 )
 def test_bad_tables_are_named(tmp_path: Any, kind: str, name: str, message: str) -> None:
@@ -201,5 +201,5 @@ def test_bad_tables_are_named(tmp_path: Any, kind: str, name: str, message: str)
 
     corrupt(tmp_path / name, kind)
     with pytest.raises(TableError, match=message) as caught:
-        read_transactions(tmp_path / name)
+        read_transactions(tmp_path / name, "mcc", ["is_fraud"])
     assert name in str(caught.value)

@@ -1,18 +1,20 @@
-"""What a report panel can draw. Each figure is one file here (what to draw, in places and words) and one macro in
-templates/figures/ (how it looks)."""
+"""What a drawing is made of. A figure is a frozen dataclass in a file here, and a template of the same name in
+templates/figures/ that shows it as `it`: question templates say `{{ draw(it.<key>) }}` and the two find each other.
+"""
 
 from recuse.report.figures.bars import Bars, bars
 from recuse.report.figures.forest_plot import ForestPlot, forest_plot
-from recuse.report.figures.heat_map import HeatMap, deviation_maps, magnitude_maps, ranking_maps
+from recuse.report.figures.heat_map import HeatMap, HeatMaps, deviation_maps, magnitude_maps, ranking_maps
 from recuse.report.figures.ladder import Ladder, Rung, ladders
 from recuse.report.figures.slopes import Slope, slopes
-from recuse.report.figures.table import Cell, Table
+from recuse.report.figures.table import Cell, Table, number_cell
 
 __all__ = [
     "Bars",
     "Cell",
     "ForestPlot",
     "HeatMap",
+    "HeatMaps",
     "Ladder",
     "Rung",
     "Slope",
@@ -22,6 +24,7 @@ __all__ = [
     "forest_plot",
     "ladders",
     "magnitude_maps",
+    "number_cell",
     "ranking_maps",
     "slopes",
 ]

@@ -13,10 +13,9 @@ from typing import Any
 
 from recuse.report.estimate_format import in_unit, spread, why_undefined
 from recuse.report.footnotes import levels as interval_levels
-from recuse.report.numbers import decimals_for, is_number
-from recuse.report.results_model import Number
+from recuse.report.numbers import MISSING, decimals_for, is_number
+from recuse.report.results_model import Number, varied
 from recuse.report.scale import Scale, scale_over
-from recuse.report.vocabulary import level_name, level_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,35 +63,38 @@ def forest_plot(
     *,
     caption: str,
     value_name: str,
-    by: str = "condition",
+    by: str | None = None,
     head: str = "judge",
     signed: bool = False,
     minimum: Any = None,
     maximum: Any = None,
     aside: Callable[[Number], str] = lambda number: "",
 ) -> ForestPlot | None:
-    """Rows by whom the numbers are about, one mark per level of the factor `by`. None without numbers.
+    """Rows by whom the numbers are about, one mark per level of the factor `by` (the first that tells numbers about
+    the same judge apart, unless given). None without numbers.
 
     `minimum` and `maximum` are places the scale must include; `aside` says a few words more beside an interval.
     """
     if not numbers:
         return None
-    levels = sorted({n.subject[by] for n in numbers if by in n.subject}, key=level_order)
+    lexicon, by = numbers[0].lexicon, varied(numbers) if by is None else by
+    levels = sorted({n.subject[by] for n in numbers if by in n.subject}, key=lambda v: lexicon.level_order(by, v))
+    common = _common(numbers)
     scale = _scale(numbers, signed, minimum, maximum)
     decimals = decimals_for(n.value for n in numbers)
     rows: dict[str, list[Number]] = {}
     for n in numbers:
-        rows.setdefault(_row_name(n, by, label), []).append(n)
+        rows.setdefault(_row_name(n, {by, *common}, label), []).append(n)
     drawn = [_row(name, mine, levels, by, scale, decimals, signed, aside) for name, mine in rows.items()]
     bands = {row.band for row in drawn}
-    common = bands.pop() if len(bands) == 1 else None
+    band = bands.pop() if len(bands) == 1 else None
     return ForestPlot(
         caption=caption,
         head=head,
         value_name=value_name,
-        series=[level_name(level) for level in levels],
-        rows=[replace(row, band=None) for row in drawn] if common else drawn,
-        band=common,
+        series=[lexicon.level(by, level) for level in levels],
+        rows=[replace(row, band=None) for row in drawn] if band else drawn,
+        band=band,
         ticks=scale.labels(signed=signed),
         zero=scale.at(0.0) if scale.low < 0 < scale.high else None,
         level=interval_levels(numbers),
@@ -101,8 +103,18 @@ def forest_plot(
     )
 
 
-def _row_name(number: Number, by: str, label: Callable[[str], str]) -> str:
-    others = [level_name(v, k) for k, v in number.factors.items() if k != by]
+def _common(numbers: Sequence[Number]) -> set[str]:
+    """Factors at one level in all of these numbers: they tell no row from another."""
+    levels: dict[str, set[str]] = {}
+    for n in numbers:
+        for factor, level in n.factors.items():
+            levels.setdefault(factor, set()).add(level)
+    return {factor for factor, there in levels.items() if len(there) == 1 and all(factor in n.factors for n in numbers)}
+
+
+def _row_name(number: Number, told: set[str], label: Callable[[str], str]) -> str:
+    """Whom it is about, and the factor levels that are not `told` otherwise."""
+    others = [number.lexicon.level(k, v) for k, v in number.factors.items() if k not in told]
     return ", ".join([label(number.who) if number.who else "whole panel", *others])
 
 
@@ -141,15 +153,14 @@ def _row(
 
 
 def _id(numbers: Sequence[Number]) -> str:
-    """Short and the same every time; a plot shows one metric of one question about one panel and task."""
-    n = numbers[0]
-    about = "/".join([n.question, n.metric, n.subject.get("panel", ""), n.subject.get("task", "")])
+    """Short and the same every time: two plots never show the same numbers."""
+    about = repr([(n.question, n.metric, n.gate, sorted(n.subject.items())) for n in numbers])
     return f"g{zlib.crc32(about.encode()):x}"
 
 
 def _written(n: Number, decimals: int, signed: bool) -> str:
     unit = str(n.estimate.get("unit") or "")
-    return in_unit(n.value, unit, decimals, signed=signed) if is_number(n.value) else "undefined"
+    return in_unit(n.value, unit, decimals, signed=signed) if is_number(n.value) else MISSING
 
 
 def _band(limit: Mapping[str, Any], scale: Scale) -> tuple[float, float] | None:

@@ -64,7 +64,17 @@ class HeatMap:
         return any(cell.sure for _, cells in self.rows for cell in cells)
 
 
-def deviation_maps(matrices: Sequence[tuple[str, Matrix]], label: Label, *, about: str = "consensus") -> list[HeatMap]:
+@dataclass(frozen=True, slots=True)
+class HeatMaps:
+    """Maps side by side under one key: they share their shades. False where there is none."""
+
+    maps: list[HeatMap]
+
+    def __bool__(self) -> bool:
+        return bool(self.maps)
+
+
+def deviation_maps(matrices: Sequence[tuple[str, Matrix]], label: Label, *, about: str = "consensus") -> HeatMaps:
     """Signed matrices: red above zero, blue below, the stronger the farther. `matrices`: (caption, matrix)."""
     values = [v for _, m in matrices for v in _values(m)]
     extent, decimals = max((abs(v) for v in values), default=1.0) or 1.0, _decimals(matrices)
@@ -73,10 +83,14 @@ def deviation_maps(matrices: Sequence[tuple[str, Matrix]], label: Label, *, abou
         return _step("o" if value > 0 else "u", abs(value) / extent)
 
     key = (f"below {about}", "u9,u6,u3,,o3,o6,o9", f"above {about}")
-    return [_heat_map(c, m, label, shade, key, lambda v: fixed(v, decimals, signed=True)) for c, m in matrices]
+
+    def write(value: Any) -> str:
+        return fixed(value, decimals, signed=True)
+
+    return HeatMaps([_heat_map(c, m, label, shade, key, write) for c, m in matrices])
 
 
-def ranking_maps(matrices: Sequence[tuple[str, Matrix]], label: Label) -> list[HeatMap]:
+def ranking_maps(matrices: Sequence[tuple[str, Matrix]], label: Label) -> HeatMaps:
     """Scores shaded by the judge's own ranking of the targets: its favourite darkest, whatever its severity."""
     decimals = _decimals(matrices)
 
@@ -86,12 +100,12 @@ def ranking_maps(matrices: Sequence[tuple[str, Matrix]], label: Label) -> list[H
         return _step("r", (below + (ties + 1) / 2) / len(known))
 
     key = ("this judge's last", "r1,r3,r5,r7,r9", "its first")
-    return [_heat_map(c, m, label, shade, key, lambda v: fixed(v, decimals)) for c, m in matrices]
+    return HeatMaps([_heat_map(c, m, label, shade, key, lambda v: fixed(v, decimals)) for c, m in matrices])
 
 
 def magnitude_maps(
     matrices: Sequence[tuple[str, Matrix]], label: Label, *, least: str = "0", most: str = "largest"
-) -> list[HeatMap]:
+) -> HeatMaps:
     """Matrices of sizes (SDs, counts, shares), shaded from zero to the largest."""
     values = [v for _, m in matrices for v in _values(m)]
     extent = max((abs(v) for v in values), default=1.0) or 1.0
@@ -101,7 +115,7 @@ def magnitude_maps(
         return _step("m", abs(value) / extent)
 
     key = (least, ",m2,m4,m6,m9", most)
-    return [_heat_map(c, m, label, shade, key, lambda v: fixed(v, 0 if whole else 2)) for c, m in matrices]
+    return HeatMaps([_heat_map(c, m, label, shade, key, lambda v: fixed(v, 0 if whole else 2)) for c, m in matrices])
 
 
 def _heat_map(

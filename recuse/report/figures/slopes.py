@@ -10,7 +10,6 @@ from recuse.report.estimate_format import spread, value
 from recuse.report.numbers import decimals_for, fixed, is_number
 from recuse.report.results_model import Number
 from recuse.report.scale import scale_over
-from recuse.report.vocabulary import level_name
 
 HEIGHT = 96  # of one picture, in pixels
 
@@ -21,7 +20,7 @@ class Slope:
     texts: tuple[str, str]
     ys: tuple[float, float]
     zero: float
-    crosses: bool  # the sign turns
+    crosses: bool  # the sign turns, as the measure of the move found
     notes: list[str]  # "27.3 % smaller"
     outcome: str  # of the gate on the move itself
     verdict: str  # "effect of the name +0.21 (+0.04 to +0.38)"
@@ -41,11 +40,11 @@ def slopes(
     ends: tuple[str, str],
     *,
     caption: str,
-    by: str = "condition",
+    by: str,
     notes: Mapping[str, str] | None = None,
     moves: Sequence[Number] = (),
 ) -> Slopes | None:
-    """One slope for each judge measured at both `ends` of the factor `by`; None if there is none.
+    """One slope for each judge measured at both `ends`, two levels of the factor `by`; None if there is none.
 
     `moves` are the estimates of the move itself, with their verdicts; `notes` a few words per judge.
     """
@@ -69,14 +68,14 @@ def slopes(
             (fixed(a, decimals, signed=True), fixed(b, decimals, signed=True)),
             (y(a), y(b)),
             y(0.0),
-            a * b < 0,
+            moved[who].detail.get("direction_kept") is False if who in moved else False,
             [notes[who]] if notes and who in notes else [],
             moved[who].outcome if who in moved else "",
             _move(moved[who]) if who in moved else "",
         )
         for who, (a, b) in both.items()
     ]
-    return Slopes(caption, (level_name(ends[0]), level_name(ends[1])), drawn)
+    return Slopes(caption, (numbers[0].lexicon.level(by, ends[0]), numbers[0].lexicon.level(by, ends[1])), drawn)
 
 
 def _move(n: Number) -> str:

@@ -1,12 +1,13 @@
-"""What turned the run red, or left it open: by how much, how sure, and what to do. One matter per gate."""
+"""What turned the run red, or stays undecided: by how much, how sure, and what to do. One matter per gate."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from recuse.report import estimate_format, numbers
+from recuse.report.lexicon import Measure
 from recuse.report.results_model import Number, View
-from recuse.report.vocabulary import OUTCOME_NAMES, headline_order, worst
+from recuse.report.vocabulary import OUTCOME_NAMES, worst
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,10 +16,11 @@ class Case:
 
     outcome: str
     who: str  # "grok-4, names shown (published, merchant_risk)"
-    found: str  # "+0.71 (0.52 to 0.90)"
-    note: str
-    remedy: str  # what is wrong and what to do
-    paste: str  # what can be pasted into a file
+    value: str  # "+0.71 (0.52 to 0.90)"
+    finding: str  # what is wrong, in whole sentences
+    advice: str  # what to do about it
+    paste: str  # what to paste into `file` where it is to be accepted
+    file: str
     test: str
 
 
@@ -26,7 +28,7 @@ class Case:
 class Matter:
     gate: str
     title: str
-    metric: str
+    measure: Measure
     question: str
     limit: str
     reason: str
@@ -34,7 +36,7 @@ class Matter:
 
     @property
     def outcome(self) -> str:
-        return worst([case.outcome for case in self.cases])
+        return worst(case.outcome for case in self.cases)
 
 
 def needs_attention(view: View) -> list[Matter]:
@@ -42,7 +44,7 @@ def needs_attention(view: View) -> list[Matter]:
     return _matters(view, [n for n in view.numbers if n.verdict and not tolerated(n)])
 
 
-def left_open(view: View) -> list[Matter]:
+def left_undecided(view: View) -> list[Matter]:
     """Undecided verdicts that their gate allows."""
     return _matters(view, [n for n in view.numbers if n.outcome == "undecided" and tolerated(n)])
 
@@ -59,10 +61,10 @@ def tolerated(number: Number) -> bool:
     return number.outcome in ("pass", "accepted") or (number.outcome == "undecided" and allowed)
 
 
-def found(n: Number, minus: str = numbers.MINUS) -> str:
+def measured(n: Number, minus: str = numbers.MINUS) -> str:
     """ "+0.71 (0.52 to 0.90)"."""
-    interval = estimate_format.spread(n, minus)
-    return f"{estimate_format.value(n, minus=minus)} ({interval})" if interval else estimate_format.value(n, minus=minus)
+    value, interval = estimate_format.value(n, minus=minus), estimate_format.spread(n, minus)
+    return f"{value} ({interval})" if interval else value
 
 
 def whom(n: Number) -> str:
@@ -74,18 +76,18 @@ def whom(n: Number) -> str:
 def _matters(view: View, chosen: list[Number]) -> list[Matter]:
     badness = list(OUTCOME_NAMES)
     grouped: dict[tuple[str, str], list[Number]] = {}
-    for n in sorted(chosen, key=lambda n: (badness.index(n.outcome), headline_order(n.metric), view.rank(n))):
+    for n in sorted(chosen, key=lambda n: (badness.index(n.outcome), n.measure.rank, n.metric, view.rank(n))):
         grouped.setdefault((n.question, n.gate), []).append(n)
     return [_matter(mine) for mine in grouped.values()]
 
 
 def _matter(mine: list[Number]) -> Matter:
     first = mine[0]
-    limits = {numbers.limit(n.limit) for n in mine}
+    limits = {estimate_format.limit(n) for n in mine}
     return Matter(
         gate=first.gate,
         title=first.gate_title,
-        metric=first.metric,
+        measure=first.measure,
         question=first.question,
         limit=limits.pop() if len(limits) == 1 else "",
         reason=str((first.verdict or {}).get("reason") or ""),
@@ -95,15 +97,14 @@ def _matter(mine: list[Number]) -> Matter:
 
 def _case(n: Number) -> Case:
     verdict = n.verdict or {}
-    told = verdict.get("remedy") or {}
-    remedy = " ".join(text for text in (told.get("finding"), told.get("advice")) if text)
-    note = estimate_format.why_undefined(n)
+    remedy = verdict.get("remedy") or {}
     return Case(
         outcome=n.outcome,
         who=whom(n),
-        found=found(n),
-        note="" if note in remedy else note,
-        remedy=remedy,
-        paste=str(told.get("paste") or ""),
+        value=measured(n),
+        finding=str(remedy.get("finding") or estimate_format.why_undefined(n)),
+        advice=str(remedy.get("advice") or ""),
+        paste=str(remedy.get("paste") or ""),
+        file=str(remedy.get("file") or ""),
         test=str(verdict.get("test") or ""),
     )

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from recuse.report.lexicon import Lexicon, plain_name
 from recuse.report.numbers import MISSING, fixed, is_number
 from recuse.report.results_model import View
-from recuse.report.vocabulary import level_name, plain_name
 
 MOST_ROWS = 60
 
@@ -42,17 +42,17 @@ def movement(view: View) -> Movement | None:
     return Movement(
         path=str(baseline.get("path") or ""),
         summary=str(baseline.get("summary") or ""),
-        moved=[_moved(entry) for entry in moved[:MOST_ROWS]],
-        appeared=[named(entry) for entry in baseline.get("appeared") or []],
-        vanished=[named(entry) for entry in baseline.get("vanished") or []],
+        moved=[_moved(entry, view.lexicon) for entry in moved[:MOST_ROWS]],
+        appeared=[named(entry, view.lexicon) for entry in baseline.get("appeared") or []],
+        vanished=[named(entry, view.lexicon) for entry in baseline.get("vanished") or []],
         more_moved=max(0, len(moved) - MOST_ROWS),
     )
 
 
-def _moved(entry: Mapping[str, Any]) -> Moved:
+def _moved(entry: Mapping[str, Any], lexicon: Lexicon) -> Moved:
     return Moved(
         what=plain_name(str(entry.get("what") or "")),
-        who=_subject(entry.get("subject")),
+        who=_subject(entry.get("subject"), lexicon),
         field=plain_name(str(entry.get("field") or "")),
         before=_value(entry.get("before")),
         after=_value(entry.get("after")),
@@ -60,19 +60,19 @@ def _moved(entry: Mapping[str, Any]) -> Moved:
     )
 
 
-def named(entry: Any) -> str:
+def named(entry: Any, lexicon: Lexicon) -> str:
     """An appeared or vanished entry, text or mapping, in words."""
     if not isinstance(entry, Mapping):
         return str(entry)
-    what, who = plain_name(str(entry.get("what") or "")), _subject(entry.get("subject"))
+    what, who = plain_name(str(entry.get("what") or "")), _subject(entry.get("subject"), lexicon)
     return f"{what}: {who}" if what and who else what or who or str(dict(entry))
 
 
-def _subject(subject: Any) -> str:
+def _subject(subject: Any, lexicon: Lexicon) -> str:
     if isinstance(subject, Mapping):
-        order = ("panel", "task", "judge", "target")
+        order = ("panel", "task", "protocol", "judge", "target")
         keys = sorted(subject, key=lambda k: (order.index(k) if k in order else len(order), k))
-        return ", ".join(level_name(str(subject[k])) if k not in order else str(subject[k]) for k in keys)
+        return ", ".join(lexicon.level(k, str(subject[k])) if k not in order else str(subject[k]) for k in keys)
     return str(subject or "")
 
 

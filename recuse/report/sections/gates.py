@@ -8,7 +8,7 @@ from typing import Any
 
 from recuse.report import estimate_format, numbers
 from recuse.report.results_model import Number, Question, View
-from recuse.report.sections.verdict_matrix import tally
+from recuse.report.vocabulary import tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class AcceptedFault:
     accept: str
     until: str
     reason: str
-    found: str
+    measured: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class GateRow:
     gate: str
     title: str
     rules: list[str]
-    reason: str
+    reasons: list[str]
     tally: str
     accepted_faults: list[AcceptedFault]
 
@@ -49,47 +49,47 @@ def _row(view: View, question: Question, gated: list[Number]) -> GateRow:
         question=question,
         gate=gated[0].gate,
         title=gated[0].gate_title,
-        rules=rules_told(verdicts),
-        reason=next((str(v["reason"]) for v in verdicts if v.get("reason")), ""),
-        tally=tally([n.outcome for n in gated]),
+        rules=_rules(verdicts),
+        reasons=list(dict.fromkeys(str(v["reason"]) for v in verdicts if v.get("reason"))),
+        tally=tally(n.outcome for n in gated),
         accepted_faults=_accepted_faults(view, gated),
     )
 
 
-def rules_told(verdicts: list[Mapping[str, Any]]) -> list[str]:
-    """Every rule in words, those once that differ only in the level a correction gave them: "95 to 99 %"."""
-    levels: dict[tuple[str, bool, str], list[float]] = {}
-    for verdict in verdicts:
-        rule = verdict.get("rule") or {}
-        limit = str(rule.get("limit_text") or numbers.limit(verdict.get("limit") or {}))
-        key = (limit, rule.get("decide") == "point", _family(rule.get("family")))
-        levels.setdefault(key, []).append(100 * float(rule.get("level") or 0.95))
-    return [_rule_text(*key, found) for key, found in levels.items()]
+def _rules(verdicts: list[Mapping[str, Any]]) -> list[str]:
+    """How these verdicts were reached. Those that differ only in the level a correction gave them are told together:
+    "within [-0.5, +0.5]; the whole 95 to 99.5 % interval must lie inside (Holm over 10: self_bias)"."""
+    levels: dict[tuple[str, str, str], set[float]] = {}
+    for v in verdicts:
+        rule = v.get("rule") or {}
+        limit = rule.get("limit_text") or numbers.limit(v.get("limit") or {})
+        key = (str(limit), str(rule.get("decide") or ""), _family(rule.get("family")))
+        levels.setdefault(key, set()).update({rule["level"]} if numbers.is_number(rule.get("level")) else ())
+    return [_rule(limit, decide, family, sorted(known)) for (limit, decide, family), known in levels.items()]
 
 
-def _rule_text(limit: str, point: bool, family: str, levels: list[float]) -> str:
-    if point:
+def _rule(limit: str, decide: str, family: str, levels: list[float]) -> str:
+    if decide == "point":
         return f"{limit}; the value itself decides"
-    ends = dict.fromkeys(f"{level:.4g}" for level in (min(levels), max(levels)))
-    return f"{limit}; the whole {' to '.join(ends)} % interval must lie inside{family}"
+    ends = dict.fromkeys(f"{100 * level:.4g}" for level in (levels[0], levels[-1])) if levels else {}
+    how = f"; the whole {' to '.join(ends)} % interval must lie inside" if ends else ""
+    return f"{limit}{how}{f' ({family})' if family else ''}"
 
 
 def _family(family: Mapping[str, Any] | None) -> str:
-    """ " (Holm over 5: self_bias, names shown)"."""
+    """ "Holm over 10: self_bias"; the parts of a family that has one per factor level are told alike."""
     if not family:
         return ""
-    name = ", ".join([str(family["name"]), *(f"{k} {v}" for k, v in (family.get("within") or {}).items())])
-    left_out = f", {family['undefined']} undefined left out" if family.get("undefined") else ""
-    return f" ({str(family['correction']).capitalize()} over {family['members']}: {name}{left_out})"
+    return f"{str(family.get('correction') or '').capitalize()} over {family.get('members')}: {family.get('name')}"
 
 
 def _accepted_faults(view: View, gated: list[Number]) -> list[AcceptedFault]:
     """Accepted faults in force, the subjects of one accepted fault together."""
     grouped: dict[tuple[str, str, str], list[Number]] = {}
     for n in gated:
-        accepted_fault = (n.verdict or {}).get("accepted_fault")
-        if accepted_fault:
-            key = (_accepted(accepted_fault.get("accept")), str(accepted_fault.get("until") or ""), str(accepted_fault.get("reason") or ""))
+        fault = (n.verdict or {}).get("accepted_fault")
+        if fault:
+            key = (_accepted(fault.get("accept")), str(fault.get("until") or ""), str(fault.get("reason") or ""))
             grouped.setdefault(key, []).append(n)
     return [
         AcceptedFault(
@@ -97,11 +97,13 @@ def _accepted_faults(view: View, gated: list[Number]) -> list[AcceptedFault]:
             accept=accept,
             until=until,
             reason=reason,
-            found=", ".join(dict.fromkeys(estimate_format.value(n) for n in mine)),
+            measured=", ".join(dict.fromkeys(estimate_format.value(n) for n in mine)),
         )
         for (accept, until, reason), mine in sorted(grouped.items())
     ]
 
 
-def _accepted(accept: Any) -> str:
-    return numbers.limit(accept) if isinstance(accept, Mapping) else str(accept or "")
+def _accepted(accept: Mapping[str, Any] | None) -> str:
+    """ "−0.5 to 0.9", "undecided", or both: a value in the bounds, whatever its interval."""
+    told = [numbers.limit(accept or {}), " or ".join((accept or {}).get("outcome") or ())]
+    return ", ".join(part for part in told if part)

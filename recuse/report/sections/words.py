@@ -8,10 +8,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from recuse.report.lexicon import plain_name
 from recuse.report.numbers import count
 from recuse.report.results_model import View
 from recuse.sanitize import shortened, visible
-from recuse.report.vocabulary import level_name, plain_name
 
 MOST_REPLIES = 8
 MOST_CHARACTERS = 600
@@ -57,10 +57,10 @@ def _in_turn(entries: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 def _words(view: View, entry: Mapping[str, Any]) -> Words:
     panel = next((p for p in view.panels if p.name == entry.get("panel")), None)
     text, cut = shortened(str(entry.get("text") or ""), MOST_CHARACTERS)
-    factors = [level_name(str(level)) for level in (entry.get("factors") or {}).values()]
+    factors = [view.lexicon.level(name, str(level)) for name, level in (entry.get("factors") or {}).items()]
     repeat = entry.get("repeat")
-    run = [f"run {repeat + 1}"] if isinstance(repeat, int) else []
-    about = [plain_name(str(entry.get("protocol") or "")), *factors, *run]
+    asked_again = [f"repeat {repeat + 1}"] if isinstance(repeat, int) else []
+    about = [plain_name(str(entry.get("protocol") or "")), *factors, *asked_again]
     return Words(
         judge=view.label(str(entry.get("judge") or ""), panel),
         target=view.label(str(entry.get("target") or ""), panel),

@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from recuse.ratings import Numeric, Ratings, Scale
+
 ROOT = Path(__file__).parents[3]
 GRADES = ROOT / "fixtures" / "standins" / "published" / "headlines" / "grading.csv.gz"
 TABLE = ROOT / "fixtures" / "published" / "self_preference.csv"
@@ -81,6 +83,66 @@ def jackknife_of(y: np.ndarray, design: np.ndarray, groups: np.ndarray) -> tuple
     without = [first(groups != name) for name in names]
     squares = sum((value - whole) ** 2 for value in without)
     return whole, math.sqrt((len(names) - 1) / len(names) * squares)
+
+
+# --------------------------------------------------------------------------- ratings
+
+
+def scores_of(scores: Mapping[tuple[str, str], Sequence[float]], **columns: object) -> pd.DataFrame:
+    """(judge, target) -> the scores written for item i0, i1, ...; NaN is a reply that could not be read."""
+    rows = [
+        {"judge": judge, "target": target, "item": f"i{i}", "score": float(score)}
+        for (judge, target), given in scores.items()
+        for i, score in enumerate(given)
+    ]
+    return pd.DataFrame(rows).assign(**columns)
+
+
+def scores_from(
+    cube: np.ndarray, judges: Sequence[str], targets: Sequence[str] | None = None, **columns: object
+) -> pd.DataFrame:
+    """Scores of shape (items, judges, targets); targets are called as the judges unless given."""
+    i, j, t = (axis.ravel() for axis in np.indices(cube.shape))
+    names = {"judge": np.array(list(judges))[j], "target": np.array(list(targets or judges))[t]}
+    return pd.DataFrame({**names, "item": np.char.add("i", i.astype(str)), "score": cube.ravel()}).assign(**columns)
+
+
+ONE_TO_FIVE = Numeric(1, 5, 1)
+
+
+def rated(
+    *frames: pd.DataFrame, authors: Mapping[str, str] | None = None, scale: Scale = ONE_TO_FIVE, **known: object
+) -> Ratings:
+    """Ratings of all frames together on one scale."""
+    return Ratings.of(pd.concat(frames, ignore_index=True), scales=scale, authors=authors, **known)
+
+
+@pytest.fixture(scope="session")
+def make_scores() -> Made:
+    return scores_of
+
+
+@pytest.fixture(scope="session")
+def make_scores_from() -> Made:
+    return scores_from
+
+
+@pytest.fixture(scope="session")
+def rate() -> Callable[..., Ratings]:
+    return rated
+
+
+@pytest.fixture(scope="session")
+def thesis_ratings(thesis_table: pd.DataFrame) -> Ratings:
+    """The reconstructed scores that carry the thesis's Table 1: 100 articles, five judges, five authors, both
+    directions of the scale."""
+    frame = pd.read_csv(GRADES).rename(columns={"story": "item", "digit": "score", "framing": "direction"})
+    frame["direction"] = frame["direction"].map({"positive": "ascending", "negative": "reversed"})
+    return rated(frame[["judge", "target", "item", "direction", "score"]],
+                 authors={model: model for model in thesis_table["model"]})  # fmt: skip
+
+
+# --------------------------------------------------------------------------- frames of the older measures
 
 
 @pytest.fixture(scope="session")

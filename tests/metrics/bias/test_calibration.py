@@ -6,9 +6,17 @@ import numpy as np
 import pytest
 
 from recuse.metrics import calibration
+from recuse.ratings import Ratings
 
 F, S, T = "first", "second", "tie"
 NAMES = [(str(k), str(k), "a", "b") for k in range(4)]
+
+
+def met(table, items, own=None):
+    """Ratings of choices from a table of verdicts, who met whom by story, and who wrote what."""
+    kinds = table["judge"].str.startswith("human:").map({True: "person", False: "judge"})
+    texts = items.rename(columns={"story": "cluster"})
+    return Ratings.of(table.assign(kind=kinds), texts=texts, authors=own)
 
 
 def verdicts(judge, *given):
@@ -26,7 +34,7 @@ def table(make_duels, make_pairs):
 def test_by_hand(table):
     """Agreement in one order, both averaged: 1; (1 + 0) / 2; (1/2 + 1/2) / 2; a against b, then a tie: (0 + 1/2) / 2.
     Balanced: a 1; tie against a 1/2; tie against tie 1; a (it won 3/4) against b 0."""
-    found = calibration.agreement(*table)
+    found = calibration.agreement(met(*table))
     assert found.of(judge="x", scoring="single").value == pytest.approx((1 + 0.5 + 0.5 + 0.25) / 4)
     balanced = found.of(judge="x", scoring="balanced")
     assert (balanced.value, balanced.n, balanced.detail["ties"]) == (pytest.approx(2.5 / 4), 4, 0.5)
@@ -34,8 +42,8 @@ def test_by_hand(table):
     single = found.of(judge="x", scoring="single").detail
     assert (single["ties"], single["of_decided"]) == (1 / 8, 3 / 5)
     assert balanced.detail["of_decided"] == 0.5
-    assert calibration.gain(*table).of(judge="x", scoring="balanced").value == pytest.approx(0.25 / 4)
-    assert "no ratings of an evidence protocol" in found.of(judge="x", scoring="evidence").note
+    assert calibration.gain(met(*table)).of(judge="x", scoring="balanced").value == pytest.approx(0.25 / 4)
+    assert {scoring for _, scoring in found} == {"single", "balanced"}  # nobody was asked for evidence
 
 
 def test_evidence_runs_are_averaged_and_compared_on_the_same_pairs(table, make_duels):
@@ -46,7 +54,7 @@ def test_evidence_runs_are_averaged_and_compared_on_the_same_pairs(table, make_d
     one = make_duels(verdicts("x", (F, S), (F, S), (T, T)), repeat=0).drop(columns="labels")
     two = make_duels(verdicts("x", (F, S), (F, F), (T, T)), repeat=1).drop(columns="labels")
     evidence = pd.concat([one, two], ignore_index=True)
-    found = calibration.agreement(ratings, items, evidence=evidence)
+    found = calibration.agreement(met(ratings, items), evidence=met(evidence, items))
     assert [found.of(judge="x", scoring=s).n for s in calibration.SCORINGS] == [3] * 4
     # pair 1, order ba: b wins one run, a the other: a tie
     assert found.of(judge="x", scoring="evidence").value == pytest.approx((1 + (1 + 0.5) / 2 + 1) / 3)
@@ -61,9 +69,9 @@ def test_people_come_before_peers_and_authors_are_no_reference(make_duels, make_
         | {("human:1", "0"): (S,)}
     )  # fmt: skip
     items = make_pairs(*NAMES[:2])
-    found = calibration.agreement(ratings, items, own={"y": "b"}).of(judge="x", scoring="balanced")
+    found = calibration.agreement(met(ratings, items, {"y": "b"})).of(judge="x", scoring="balanced")
     assert (found.value, found.detail["pairs_by_people"]) == (0.5, 1)
-    assert calibration.agreement(ratings, items).of(judge="x", scoring="balanced").value == 0.25  # y and z: a tie
+    assert calibration.agreement(met(ratings, items)).of(judge="x", scoring="balanced").value == 0.25  # y and z: a tie
 
 
 def test_balance_helps_a_judge_that_leans(make_duels, make_pairs):
@@ -76,17 +84,33 @@ def test_balance_helps_a_judge_that_leans(make_duels, make_pairs):
             seen = gap + rng.normal(0, 0.1, 2)
             given[judge, str(k)] = tuple(F if sign * g + lean > 0 else S for sign, g in zip((1, -1), seen, strict=True))
     ratings, items = make_duels(given), make_pairs(*names)
-    found = calibration.agreement(ratings, items)
+    found = calibration.agreement(met(ratings, items))
     single, balanced = (found.of(judge="x", scoring=name) for name in ("single", "balanced"))
     assert single.detail["of_decided"] < 0.8 < 0.95 < balanced.detail["of_decided"]
     assert single.detail["ties"] == 0
     assert 0.3 < balanced.detail["ties"] < 0.7
-    assert abs(calibration.gain(ratings, items).of(judge="x", scoring="balanced").value) < 0.05
+    assert abs(calibration.gain(met(ratings, items)).of(judge="x", scoring="balanced").value) < 0.05
 
 
 def test_nothing_to_compare_with(make_duels, make_pairs):
     ratings, items = make_duels(verdicts("x", (F, S), (F, ""))), make_pairs(*NAMES)
-    for found in (calibration.agreement(ratings, items), calibration.gain(ratings, items)):
+    for found in (calibration.agreement(met(ratings, items)), calibration.gain(met(ratings, items))):
         estimate = found.of(judge="x", scoring="balanced")
         assert estimate.note == "undefined: no pair has a usable verdict in both orders and a reference to compare with"
         assert estimate.n_excluded == 2
+
+
+def test_position_calibration_by_hand(make_duels, make_pairs):
+    """a is x's; y and z are neutral on a-c and a-b. x picks the first slot always; its peers stand by the better text,
+    a on the first pair only. One order: a first in both pairs: 1 - 1 and 1 - 0, mean 1/2. Both orders: a tie, 1/2 - 1
+    and 1/2 - 0, mean 0. Change -1/2 on each pair."""
+    own = {"x": "a", "y": "b", "z": "c"}
+    items = make_pairs(("1", "s1", "a", "c"), ("2", "s2", "a", "b"))
+    ratings = make_duels({
+        ("x", "1"): (F, F), ("x", "2"): (F, F), ("y", "1"): (F, S), ("z", "2"): (S, F), ("z", "1"): (S, F)
+    })  # fmt: skip
+    found = calibration.position_calibration(met(ratings, items, own)).of(judge="x", mitigation="position_calibration")
+    assert (found.value, found.n) == (-0.5, 2)
+    assert (found.detail["before"]["value"], found.detail["after"]["value"]) == (0.5, 0.0)
+    alone = calibration.position_calibration(met(ratings[ratings["judge"] == "x"], items, {"x": "a"}))
+    assert "neutral peer" in alone.of(judge="x", mitigation="position_calibration").note

@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.metrics import length
-from recuse.schema import RecuseError
+from recuse.metrics import length, length_reference
+from recuse.ratings import Numeric, Ratings
+from recuse.schema import RatingsError
 
 F, S, T = "first", "second", "tie"
 NAMES = list("pqrs")
@@ -17,6 +18,23 @@ NAMES = list("pqrs")
 
 def one(family, judge="x", **more):
     return family.of(judge=judge, **more)
+
+
+def scored(grades, words, scale=None):
+    """Ratings of scores, with the words of each text."""
+    return Ratings.of(grades.drop(columns="framing"), scales=scale or Numeric(1, 5), texts=words)
+
+
+def chosen(duels, items, words=None):
+    """Ratings of choices between the pairs of `items`; `words` has the words of each text, by item = story and
+    target."""
+    texts = items.rename(columns={"story": "cluster"})
+    if words is not None:
+        known = words.set_index(["item", "target"])["words"]
+        for side in ("a", "b"):
+            names = pd.MultiIndex.from_frame(texts[["cluster", side]])
+            texts = texts.assign(**{f"words_{side}": known.reindex(names).to_numpy()})
+    return Ratings.of(duels, texts=texts, clusters="stories")
 
 
 # --------------------------------------------------------------------------- padded twins
@@ -33,11 +51,9 @@ def twins():
 def test_padding_by_hand(make_duels, twins):
     """b, a, b and (tie, b) win; the third pair's longer twin is a: +1/2, -1/2, -1/2, +1/4 over four."""
     ratings = make_duels({("x", "1"): (S, F), ("x", "2"): (F, S), ("x", "3"): (S, F), ("x", "4"): (T, F)})
-    estimate = one(length.padding_preference(ratings, twins))
+    estimate = one(length.padding_preference(chosen(ratings, twins)))
     assert (estimate.value, estimate.n, estimate.n_clusters) == (pytest.approx(-0.25 / 4), 4, 3)
     assert estimate.detail == {"longer_wins": 2, "shorter_wins": 2, "neither": 0}
-    dotted = twins.rename(columns={"words_a": "words.a", "words_b": "words.b"})
-    assert one(length.padding_preference(ratings, dotted)).value == estimate.value
 
 
 def test_verbose_and_fair(make_duels):
@@ -45,9 +61,9 @@ def test_verbose_and_fair(make_duels):
         "item": map(str, range(30)), "story": map(str, range(30)), "a": "plain", "b": "padded", "words_a": 30,
         "words_b": 60,
     })  # fmt: skip
-    verbose = one(length.padding_preference(make_duels({("x", i): (S, F) for i in items["item"]}), items))
-    fair = one(length.padding_preference(make_duels({("x", i): (T, T) for i in items["item"]}), items))
-    slot = one(length.padding_preference(make_duels({("x", i): (F, F) for i in items["item"]}), items))
+    verbose = one(length.padding_preference(chosen(make_duels({("x", i): (S, F) for i in items["item"]}), items)))
+    fair = one(length.padding_preference(chosen(make_duels({("x", i): (T, T) for i in items["item"]}), items)))
+    slot = one(length.padding_preference(chosen(make_duels({("x", i): (F, F) for i in items["item"]}), items)))
     assert (verbose.value, fair.value, slot.value) == (0.5, 0, 0)
     assert verbose.low > 0.35
     assert fair.high < 0.1
@@ -55,10 +71,10 @@ def test_verbose_and_fair(make_duels):
 
 def test_equal_twins_and_missing_verdicts(make_duels, twins):
     ratings = make_duels({("x", "1"): (S, ""), ("x", "2"): ("", "")})
-    estimate = one(length.padding_preference(ratings, twins))
+    estimate = one(length.padding_preference(chosen(ratings, twins)))
     assert (estimate.n_excluded, estimate.defined) == (2, False)
-    with pytest.raises(RecuseError, match="2 has 30 words twice"):
-        length.padding_preference(ratings, twins.assign(words_b=[60, 30, 30, 60]))
+    with pytest.raises(RatingsError, match="2 has 30 words twice"):
+        length.padding_preference(chosen(ratings, twins.assign(words_b=[60, 30, 30, 60])))
 
 
 # --------------------------------------------------------------------------- grades
@@ -81,7 +97,7 @@ def panel(rng, stories=30, judges=4, by_length=0.8, taste=0.0):
 def test_length_coefficient_agrees_with_refits_by_statsmodels(make_cube, jackknife):
     """Score less the peers' mean on dummies of stories and authors and log2 of words, story by story left out."""
     cube, words = panel(np.random.default_rng(1), taste=0.5)
-    estimate = one(length.length_coefficient(make_cube(cube, NAMES), words), "p")
+    estimate = one(length.length_coefficient(scored(make_cube(cube, NAMES), words)), "p")
     y = cube[:, 0] - cube[:, 1:].mean(axis=1)
     story, author = np.indices(y.shape)
     design = np.column_stack([
@@ -96,13 +112,14 @@ def test_quality_and_leniency_cancel_in_the_coefficient_but_not_in_the_raw_one(m
     cube, words = panel(np.random.default_rng(2))
     quality = np.random.default_rng(3).normal(0, 1, (30, 1, 4))
     plain, shifted = (
-        one(length.length_coefficient(make_cube(c, NAMES), words, scale=(-99, 99)), "q")
+        one(length.length_coefficient(scored(make_cube(c, NAMES), words, Numeric(-99, 99))), "q")
         for c in (cube, cube + quality + np.arange(4)[None, :, None])
     )
     assert (plain.value, plain.low) == pytest.approx((shifted.value, shifted.low))
     assert abs(plain.detail["raw"] - shifted.detail["raw"]) > 0.05
 
 
+@pytest.mark.slow
 def test_fair_judges_of_texts_that_are_better_for_being_longer(make_cube):
     """100 panels of four fair judges: 0 outside the 95 % interval in 2 to 8 % of cases (5 % in the long run), while
     the raw coefficient of nearly all of them is above 0; a judge with a taste of a point per doubling is found."""
@@ -110,12 +127,12 @@ def test_fair_judges_of_texts_that_are_better_for_being_longer(make_cube):
     outside, found, raw = 0, 0, 0
     for _ in range(100):
         cube, words = panel(rng)
-        fair = length.length_coefficient(make_cube(cube, NAMES), words)
+        fair = length.length_coefficient(scored(make_cube(cube, NAMES), words))
         outside += sum(not e.low <= 0 <= e.high for e in fair.values())
         raw += sum(e.detail["raw"] > 0.3 for e in fair.values())
     for _ in range(20):
         cube, words = panel(rng, taste=1.0)
-        found += one(length.length_coefficient(make_cube(cube, NAMES), words), "p").low > 0
+        found += one(length.length_coefficient(scored(make_cube(cube, NAMES), words)), "p").low > 0
     assert 8 <= outside <= 32
     assert raw > 380
     assert found >= 19
@@ -124,20 +141,13 @@ def test_fair_judges_of_texts_that_are_better_for_being_longer(make_cube):
 def test_coefficient_without_peers_or_variation(make_cube):
     cube, words = panel(np.random.default_rng(5))
     alone = make_cube(cube, NAMES).query("judge == 'p'")
-    assert "no peer scored the same texts" in one(length.length_coefficient(alone, words), "p").note
-    alike = length.length_coefficient(make_cube(cube, NAMES), words.assign(words=30))
+    assert "no peer scored the same texts" in one(length.length_coefficient(scored(alone, words)), "p").note
+    alike = length.length_coefficient(scored(make_cube(cube, NAMES), words.assign(words=30)))
     assert "vary in length" in one(alike, "p").note
-    with pytest.raises(RecuseError, match="one word or more; story-0 by p has 0"):
-        length.length_coefficient(alone, words.assign(words=0))
-    with pytest.raises(RecuseError, match="no ratings under framing negative"):
-        length.length_coefficient(alone, words, framing="negative")
-    unknown = length.length_coefficient(make_cube(cube, NAMES), words.iloc[1:])
+    with pytest.raises(RatingsError, match="one word or more; story-0 by p has 0"):
+        length.length_coefficient(scored(alone, words.assign(words=0)))
+    unknown = length.length_coefficient(scored(make_cube(cube, NAMES), words.iloc[1:]))
     assert (one(unknown, "p").n, one(unknown, "p").n_excluded) == (119, 1)
-
-
-def test_word_counts():
-    items = pd.DataFrame({"item": ["1"], "target": ["p"], "headline": ["Rain  stops\tplay"], "lead": ["It rained."]})
-    assert length.word_counts(items).to_dict("records") == [{"item": "1", "target": "p", "words": 5}]
 
 
 # --------------------------------------------------------------------------- duels of ordinary texts
@@ -160,27 +170,28 @@ def duel_panel(rng, make_rows, stories=40, taste=0.0):
         (f"story-{s}", name, 2.0 ** doublings[s, t]) for s in range(stories) for t, name in enumerate(NAMES)
     ], columns=["item", "target", "words"])  # fmt: skip
     table = make_rows(pd.DataFrame(rows, columns=["judge", "item", "order", "response"]), criterion="winner")
-    return table, pd.DataFrame(items, columns=["item", "story", "a", "b"]), words
+    return chosen(table, pd.DataFrame(items, columns=["item", "story", "a", "b"]), words)
 
 
-def test_duel_coefficient_finds_a_taste_and_only_that(make_rows):
-    ratings, items, words = duel_panel(np.random.default_rng(1), make_rows, taste=1.5)
-    found = length.duel_length_coefficient(ratings, items, words)
+def test_the_coefficient_of_choices_finds_a_taste_and_only_that(make_rows):
+    found = length.choice_length_coefficient(duel_panel(np.random.default_rng(1), make_rows, taste=1.5))
     assert one(found, "x").low > 0.1
-    fair = length.duel_length_coefficient(*duel_panel(np.random.default_rng(2), make_rows))
+    fair = length.choice_length_coefficient(duel_panel(np.random.default_rng(2), make_rows))
     assert all(e.low <= 0 <= e.high for e in fair.values())
     assert all(e.detail["raw"] > 0.1 for e in fair.values())  # longer is better here
 
 
 def test_turning_a_pair_round_changes_nothing(make_rows):
-    ratings, items, words = duel_panel(np.random.default_rng(3), make_rows, stories=15, taste=0.7)
-    turned = items["item"].str.endswith(("01", "23"))
-    other = items.assign(a=items["a"].where(~turned, items["b"]), b=items["b"].where(~turned, items["a"]))
-    swapped = ratings["item"].isin(items["item"][turned])
-    again = ratings.assign(order=ratings["order"].where(~swapped, ratings["order"].map({"ab": "ba", "ba": "ab"})))
-    for measure in (length.duel_length_coefficient, length.same_length_reference):
+    ratings = duel_panel(np.random.default_rng(3), make_rows, stories=15, taste=0.7)
+    texts, table = ratings.texts, ratings.table
+    turned = texts["item"].str.endswith(("01", "23"))
+    sides = {"a": "b", "b": "a", "words_a": "words_b", "words_b": "words_a"}
+    other = texts.assign(**{x: texts[x].where(~turned, texts[y]) for x, y in sides.items()})
+    swapped = table["item"].isin(texts["item"][turned])
+    again = table.assign(order=table["order"].where(~swapped, table["order"].map({"ab": "ba", "ba": "ab"})))
+    for measure in (length.choice_length_coefficient, length_reference.same_length_reference):
         for before, after in zip(
-            measure(ratings, items, words).values(), measure(again, other, words).values(), strict=True
+            measure(ratings).values(), measure(Ratings.of(again, texts=other)).values(), strict=True
         ):  # fmt: skip
             assert (before.value, before.low) == pytest.approx((after.value, after.low))
 
@@ -193,11 +204,13 @@ def test_same_length_reference_by_hand(make_duels, make_pairs):
     words = pd.DataFrame({"item": "1", "target": ["a", "b", "c"], "words": [10, 11, 80]})
     peers = {(judge, item): (F, S) for judge in "yz" for item in ("ab", "ac", "bc")}
     always = make_duels({("x", item): (S, F) for item in ("ab", "ac", "bc")} | peers)
-    found = length.same_length_reference(always, items, words)
-    assert [one(found, "x", reference=r).value for r in length.REFERENCES] == [1, 1, 0]
+    found = length_reference.same_length_reference(chosen(always, items, words))
+    assert [one(found, "x", reference=r).value for r in length_reference.REFERENCES] == [1, 1, 0]
     far_only = make_duels({("x", "ab"): (F, S), ("x", "ac"): (S, F), ("x", "bc"): (S, F)} | peers)
-    found = length.same_length_reference(far_only, items, words)
-    assert [one(found, "x", reference=r).value for r in length.REFERENCES] == pytest.approx([2 / 3, 1 / 3, -1 / 3])
+    found = length_reference.same_length_reference(chosen(far_only, items, words))
+    assert [one(found, "x", reference=r).value for r in length_reference.REFERENCES] == pytest.approx(
+        [2 / 3, 1 / 3, -1 / 3]
+    )
     assert math.isnan(one(found, "x", reference="change").low)  # one story
 
 
@@ -206,13 +219,13 @@ def test_without_a_choice_there_is_no_nearer_reference(make_duels, make_pairs):
     items = make_pairs(("ab", "1", "a", "b"), ("cd", "2", "c", "d"), ("ce", "2", "c", "e"))
     words = pd.DataFrame({"item": list("11222"), "target": list("abcde"), "words": [10, 20, 10, 20, 5]})
     ratings = make_duels({(judge, item): (S, F) for judge in "xyz" for item in ("ab", "cd", "ce")})
-    found = one(length.same_length_reference(ratings, items, words), "x", reference="change")
+    found = one(length_reference.same_length_reference(chosen(ratings, items, words)), "x", reference="change")
     assert "no text met two others, one nearer to it in length" in found.note
 
 
 def test_a_reference_of_the_same_length_takes_a_taste_for_length_down(make_rows):
-    ratings, items, words = duel_panel(np.random.default_rng(5), make_rows, stories=60, taste=1.5)
-    found = length.same_length_reference(ratings, items, words)
+    ratings = duel_panel(np.random.default_rng(5), make_rows, stories=60, taste=1.5)
+    found = length_reference.same_length_reference(ratings)
     assert one(found, "x", reference="any").low > 0
     assert one(found, "x", reference="change").high < 0
 
@@ -221,5 +234,95 @@ def test_duels_without_peers(make_duels, make_pairs):
     items = make_pairs(("ab", "1", "a", "b"))
     words = pd.DataFrame({"item": "1", "target": ["a", "b"], "words": [10, 11]})
     ratings = make_duels({("x", "ab"): (F, S)})
-    assert "no peer judged the same pairs" in one(length.duel_length_coefficient(ratings, items, words)).note
-    assert not one(length.same_length_reference(ratings, items, words), reference="any").defined
+    assert "no peer judged the same pairs" in one(length.choice_length_coefficient(chosen(ratings, items, words))).note
+    assert not one(length_reference.same_length_reference(chosen(ratings, items, words)), reference="any").defined
+
+
+def test_a_taste_for_length_in_scores_shrinks_among_texts_of_like_length(make_cube):
+    """x adds 0.8 points a doubling; against the text nearest in length there is less to be gained by it."""
+    rng = np.random.default_rng(6)
+    doublings = rng.normal(0, 1, (60, 1, 3))
+    cube = rng.normal(3, 0.3, (60, 1, 3)) + rng.normal(0, 0.3, (60, 3, 3))
+    cube[:, :1] += 0.8 * doublings
+    stories, targets = np.meshgrid([f"story-{k}" for k in range(60)], ["x", "y", "z"], indexing="ij")
+    words = pd.DataFrame({
+        "item": stories.ravel(), "target": targets.ravel(), "words": np.round(40 * 2 ** doublings[:, 0].ravel())
+    })  # fmt: skip
+    ratings = scored(make_cube(cube, ("x", "y", "z")), words, Numeric(-9, 9))
+    found = length_reference.same_length_reference(ratings)
+    assert one(found, reference="any").low > 0.1
+    assert one(found, reference="change").high < 0
+    assert one(found, reference="any").n_clusters == 60
+    assert one(found, "y", reference="any").high < 0.05
+
+
+# --------------------------------------------------------------------------- a stranger's table
+
+
+def tickets(rng, taste, items=30):
+    """One answer to each of 30 tickets, pass or fail; x lets long ones pass, its two peers judge by quality."""
+    words = rng.integers(20, 400, items)
+    quality = rng.normal(0, 1, items)
+    rows = []
+    for judge, fond in (("x", taste), ("y", 0.0), ("z", 0.0)):
+        seen = quality + fond * (np.log2(words) - 7) + rng.normal(0, 0.3, items)
+        rows += [(judge, str(k), "pass" if s > 0 else "fail") for k, s in enumerate(seen)]
+    texts = pd.DataFrame({"item": [str(k) for k in range(items)], "target": "", "words": words})
+    return Ratings.of(pd.DataFrame(rows, columns=["judge", "item", "response"]), texts=texts)
+
+
+def test_one_text_per_item_and_pass_or_fail():
+    found = one(length.length_coefficient(tickets(np.random.default_rng(1), taste=1.5)))
+    assert found.low > 0.05
+    assert (found.unit, found.n, found.over) == ("share per doubling", 30, "items")
+    fair = one(length.length_coefficient(tickets(np.random.default_rng(2), taste=0.0)))
+    assert fair.low < 0 < fair.high
+
+
+def test_one_text_per_item_agrees_with_refits_by_statsmodels(jackknife):
+    ratings = tickets(np.random.default_rng(3), taste=0.8)
+    array = ratings.array()
+    beyond = array.means[0, :, 0] - array.means[1:, :, 0].mean(axis=0)
+    design = np.column_stack([np.log2(ratings.texts["words"]), np.ones(30)])
+    value, se = jackknife(beyond, design, np.arange(30))
+    found = one(length.length_coefficient(ratings))
+    assert (found.value, found.distribution.se) == (pytest.approx(value), pytest.approx(se))
+
+
+def test_items_of_one_cluster_are_drawn_together(make_cube, jackknife):
+    """Levels per item, left out cluster by cluster of three items."""
+    cube, words = panel(np.random.default_rng(8), taste=0.4)
+    topics = words["item"].str.removeprefix("story-").astype(int) // 3
+    found = one(length.length_coefficient(scored(make_cube(cube, NAMES), words.assign(cluster=topics))), "p")
+    y = cube[:, 0] - cube[:, 1:].mean(axis=1)
+    story, author = np.indices(y.shape)
+    design = np.column_stack([
+        np.log2(words["words"]), story.ravel()[:, None] == np.arange(30), author.ravel()[:, None] == np.arange(1, 4)
+    ]).astype(float)  # fmt: skip
+    value, se = jackknife(y.ravel(), design, story.ravel() // 3)
+    assert (found.value, found.distribution.se) == (pytest.approx(value), pytest.approx(se))
+    assert (found.n_clusters, found.over) == (10, "clusters")
+
+
+def test_a_hole_costs_the_judge_it_belongs_to(make_cube):
+    cube, words = panel(np.random.default_rng(9))
+    holed = cube.copy()
+    holed[0, 1, 0] = np.nan
+    table = make_cube(holed, NAMES)
+    table["status"] = np.where(table["score"].isna(), "unparsed", "ok")
+    found = length.length_coefficient(scored(table, words))
+    assert (one(found, "q").n, one(found, "q").n_excluded) == (119, 1)
+    assert [one(found, judge).n for judge in "prs"] == [120] * 3
+
+
+def test_choices_in_one_order_still_tell_of_length(make_rows):
+    both = duel_panel(np.random.default_rng(1), make_rows, taste=1.5)
+    once = both.table[both.table["order"] == "ab"].drop(columns="order")
+    found = one(length.choice_length_coefficient(Ratings.of(once, texts=both.texts)))
+    assert found.low > 0.1
+
+
+def test_lengths_that_nobody_told_are_asked_for(make_cube):
+    cube, words = panel(np.random.default_rng(5))
+    with pytest.raises(RatingsError, match=r"lengths of the texts are not known.* words"):
+        length.length_coefficient(scored(make_cube(cube, NAMES), words.drop(columns="words")))

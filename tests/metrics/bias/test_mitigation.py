@@ -11,185 +11,234 @@ from scipy import stats
 
 from recuse.metrics import mitigation, self_preference
 from recuse.metrics.peer_rank import peer_rank
+from recuse.ratings import Numeric, Ratings
+from recuse.ratings.pairwise import CHOICES
 from recuse.schema import RecuseError
 
 OWN = {"x": "a", "y": "b", "z": "c"}
 JUDGES = ("x", "y", "z")
+OPEN = Numeric(-9, 9)
+PERPLEXITY = Numeric(0, math.inf, reversed=True)
 
 
 @pytest.fixture
-def grades():
-    """Digits of shape (stories, judges, authors), x fond of its own."""
-    cube = np.clip(np.round(np.random.default_rng(1).normal(3.2, 0.9, (24, 3, 3))), 1, 5)
-    cube[:, 0, 0] = np.minimum(cube[:, 0, 0] + 1, 5)
-    return cube
+def cube():
+    """Scores of shape (items, judges, targets), x fond of its own."""
+    drawn = np.clip(np.round(np.random.default_rng(1).normal(3.2, 0.9, (24, 3, 3))), 1, 5)
+    drawn[:, 0, 0] = np.minimum(drawn[:, 0, 0] + 1, 5)
+    return drawn
 
 
 @pytest.fixture
-def ratings(make_rows, grades):
-    return table_of(make_rows, grades)
+def frame_of(make_scores_from):
+    return lambda cube, **columns: make_scores_from(cube, JUDGES, "abc", **columns)
 
 
-def table_of(make_rows, cube, framing="positive", **more):
-    i, j, t = (axis.ravel() for axis in np.indices(cube.shape))
-    judges, targets = np.array(JUDGES)[j], np.array(list("abc"))[t]
-    columns = {"judge": judges, "target": targets, "item": i.astype(str), "score": cube.ravel()}
-    return make_rows(columns, framing=framing, **more)
+@pytest.fixture
+def of(frame_of, rate):
+    """Ratings from one array, authors and whatever else is known."""
+    return lambda cube, scale=OPEN, **known: rate(frame_of(cube), scale=scale, authors=OWN, **known)
 
 
-def one(family, name, judge="x"):
-    return family.of(judge=judge, mitigation=name)
+def one(family, name, judge="x", **levels):
+    return family.of(judge=judge, mitigation=name, **levels)
 
 
 # --------------------------------------------------------------------------- aggregation
 
 
-def test_averaging_with_two_peers_leaves_a_third(ratings, grades):
-    """S' = (S + 2 R) / 3, so S' - R = (S - R) / 3 on every story, and the paired t-test is of -2/3 (S - R)."""
-    found = one(mitigation.what_if(ratings, OWN), "poll")
-    before = self_preference.against_received(ratings, OWN).of(judge="x", framing="positive")
+def test_averaging_with_two_peers_leaves_a_third(of, cube):
+    """S' = (S + 2 R) / 3, so S' - R = (S - R) / 3 on every item, and the paired t-test is of -2/3 (S - R)."""
+    ratings = of(cube)
+    found = one(mitigation.what_if(ratings), "poll")
+    before = self_preference.against_received(ratings).of(judge="x")
     assert found.detail["before"]["value"] == pytest.approx(before.value)
     assert found.detail["before"]["low"] == pytest.approx(before.low)
     assert found.detail["after"]["value"] == pytest.approx(before.value / 3)
-    difference = grades[:, 0, 0] - grades[:, 1:, 0].mean(axis=1)
+    difference = cube[:, 0, 0] - cube[:, 1:, 0].mean(axis=1)
     theirs = stats.ttest_1samp(-2 / 3 * difference, 0)
     assert (found.low, found.high) == pytest.approx(tuple(theirs.confidence_interval()))
     assert found.detail["p"] == pytest.approx(theirs.pvalue)
 
 
-def test_averaging_shrinks_the_controlled_measure_of_a_planted_judge(make_rows):
-    """Additive grades and 0.9 points on its own texts: D falls from 0.9 to 0.9 / 3 as the panel takes its place."""
+def test_averaging_shrinks_the_controlled_measure_of_a_planted_judge(of):
+    """Additive scores and 0.9 points on its own texts: D falls from 0.9 to 0.9 / 3 as the panel takes its place."""
     rng = np.random.default_rng(2)
-    cube = rng.normal(3, 0.3, (20, 1, 3)) + np.array([0.2, -0.1, 0.4])[None, :, None]
+    cube = rng.normal(3, 0.3, (20, 1, 3)) + np.zeros((1, 3, 1)) + np.array([0.2, -0.1, 0.4])[None, :, None]
     cube[:, 0, 0] += 0.9
-    found = one(mitigation.what_if(table_of(make_rows, cube), OWN, scale=(-9, 9)), "poll")
+    found = one(mitigation.what_if(of(cube)), "poll")
     assert found.detail["controlled_before"] == pytest.approx(0.9)
     assert found.detail["controlled_after"] == pytest.approx(0.3)
 
 
-def test_weighted_poll_by_hand(make_rows):
-    """x's perplexities on the story's texts are 2, 8, 4, geometric mean 4: weights 1/2, 2, 1; peers' are all the same:
+@pytest.fixture
+def surprised(frame_of, rate):
+    """Likelihoods from an array of perplexities."""
+
+    def made(perplexity, scale=PERPLEXITY):
+        return rate(frame_of(perplexity, criterion="perplexity"), scale=scale)
+
+    return made
+
+
+def test_weighted_poll_by_hand(of, surprised):
+    """x's perplexities on the item's texts are 2, 8, 4, geometric mean 4: weights 1/2, 2, 1; peers' are all the same:
     1. a: (5 / 2 + 3 + 2) / 2.5 = 3 instead of 10/3 with equal weights; R = 2.5."""
     cube = np.array([[[5, 3, 3], [3, 3, 3], [2, 3, 3]]] * 2, dtype=float)
     perplexity = np.array([[[2, 8, 4], [3, 3, 3], [9, 9, 9]]] * 2, dtype=float)
-    ratings = table_of(make_rows, cube, perplexity=perplexity.ravel())
-    found = mitigation.what_if(ratings, OWN)
+    found = mitigation.what_if(of(cube, beside={"likelihoods": surprised(perplexity)}.get))
     assert one(found, "weighted_poll").detail["after"]["value"] == pytest.approx(0.5)
     assert one(found, "poll").detail["after"]["value"] == pytest.approx(10 / 3 - 2.5)
     assert one(found, "weighted_poll").detail["mean_weight"] == {"x": pytest.approx(3.5 / 3), "y": 1.0, "z": 1.0}
-    gap = ratings.assign(perplexity=ratings["perplexity"].where(ratings.index != 0))  # x on a, story 0
-    assert one(mitigation.what_if(gap, OWN), "weighted_poll").n_excluded == 1
+    ascending = mitigation.what_if(of(cube, beside={"likelihoods": surprised(perplexity, Numeric(0, 99))}.get))
+    assert one(ascending, "weighted_poll").value == one(found, "weighted_poll").value
+    perplexity[0, 0, 0] = math.nan  # x on a, item 0
+    gap = mitigation.what_if(of(cube, beside={"likelihoods": surprised(perplexity)}.get))
+    assert one(gap, "weighted_poll").n_excluded == 1
+    impossible = surprised(np.full(cube.shape, 0.5))
     with pytest.raises(RecuseError, match=r"1 or more; the ratings hold 0\.5"):
-        mitigation.what_if(ratings.assign(perplexity=0.5), OWN)
+        mitigation.what_if(of(cube, beside={"likelihoods": impossible}.get))
 
 
-def test_peer_rank_from_grades_and_from_duels(ratings, grades, make_duels, make_pairs):
-    found = one(mitigation.what_if(ratings, OWN), "peer_rank")
-    less = grades[:, :, :, None] - grades[:, :, None, :]
+def test_peer_rank_from_scores(of, cube):
+    found = one(mitigation.what_if(of(cube)), "peer_rank")
+    less = cube[:, :, :, None] - cube[:, :, None, :]
     credit = (np.sign(less) + 1) / 2 * ~np.eye(3, dtype=bool)
     expected = peer_rank(credit.sum(axis=(0, 3)) / (24 * 2), [0, 1, 2])
     assert found.detail["weights"] == {j: pytest.approx(w) for j, w in zip(JUDGES, expected.weights, strict=True)}
-    joint = (grades * expected.weights[None, :, None]).sum(axis=1)[:, 0]
-    assert found.detail["after"]["value"] == pytest.approx((joint - grades[:, 1:, 0].mean(axis=1)).mean())
-    items = make_pairs(("ab", "0", "a", "b"), ("ac", "0", "a", "c"), ("bc", "0", "b", "c"))
-    fights = {(judge, item): ("first", "second") for judge in JUDGES for item in ("ab", "ac", "bc")}
-    fought = one(mitigation.what_if(ratings, OWN, duels=(make_duels(fights), items)), "peer_rank").detail
-    assert fought["weights"] == {"x": pytest.approx(2 / 3), "y": pytest.approx(1 / 3), "z": 0.0}
+    joint = (cube * expected.weights[None, :, None]).sum(axis=1)[:, 0]
+    assert found.detail["after"]["value"] == pytest.approx((joint - cube[:, 1:, 0].mean(axis=1)).mean())
 
 
-def test_peer_rank_without_a_limit_is_undefined(make_rows, make_duels, make_pairs):
-    """Weights that alternate: no number is made up. And a judge that wrote nothing has no weight."""
-    cube = np.full((3, 3, 3), 3.0)
-    ratings = table_of(make_rows, cube).query("judge != 'z' and target != 'c'")
-    items = make_pairs(("1", "0", "a", "b"))
-    fights = make_duels({("x", "1"): ("second", "first"), ("y", "1"): ("second", "first")})
-    circle = mitigation.what_if(ratings, {"x": "a", "y": "b"}, duels=(fights, items))
-    assert one(circle, "peer_rank").value == 0  # b wins always: settled, all weight on y
-    alone = one(mitigation.what_if(ratings, {"x": "a"}), "peer_rank")
+def test_peer_rank_from_choices(of, cube, rate):
+    """All judges choose a over b, a over c and b over c, in either order: a wins all, b half, c none of its battles."""
+    met = [("ab", "a", "b"), ("ac", "a", "c"), ("bc", "b", "c")]
+    rows = [(judge, item, a, order, {"ab": "first", "ba": "second"}[order])
+            for judge in JUDGES for item, a, _ in met for order in ("ab", "ba")]  # fmt: skip
+    texts = pd.DataFrame(met, columns=["item", "a", "b"]).assign(target=lambda table: table["a"])
+    frame = pd.DataFrame(rows, columns=["judge", "item", "target", "order", "response"])
+    choices = Ratings.of(frame.assign(criterion="winner"), scales=CHOICES, texts=texts)
+    fought = mitigation.what_if(of(cube, beside={"choices": choices}.get), battles="choices")
+    assert one(fought, "peer_rank").detail["weights"] == {"x": pytest.approx(2 / 3), "y": pytest.approx(1 / 3), "z": 0.0}
+    without = one(mitigation.what_if(of(cube), battles="choices"), "peer_rank")
+    assert without.note.startswith("undefined: no choices between two texts were asked for")
+
+
+def test_peer_rank_needs_authors_alone(frame_of, rate, cube):
+    """A judge that wrote nothing has no weight."""
+    alone = one(mitigation.what_if(rate(frame_of(cube), authors={"x": "a"})), "peer_rank")
     assert alone.note == "undefined: Peer Rank weighs judges by how their own texts win, and y wrote none"
 
 
 # --------------------------------------------------------------------------- asked in another way
 
 
-def test_inverted_mix_by_hand(make_rows, grades):
-    """Turned negative grades a point lower for x's own text alone: S falls by 1/2, R by nothing."""
-    down = grades.copy()
+@pytest.fixture
+def turned(frame_of, rate):
+    """Ratings in both directions from two arrays on the ascending scale 0 to 6."""
+
+    def made(up, down, *, columns=None, **known):
+        frames = frame_of(up, direction="ascending"), frame_of(6 - down, direction="reversed")
+        return rate(*frames, scale=Numeric(0, 6), authors=OWN, **known)
+
+    return made
+
+
+def test_inverted_mix_by_hand(turned, of, cube):
+    """Scores a point lower with the scale reversed, for x's own text alone: S falls by 1/2, R by nothing."""
+    down = cube.copy()
     down[:, 0, 0] -= 1
-    both = pd.concat([table_of(make_rows, grades), table_of(make_rows, 6 - down, "negative")], ignore_index=True)
-    for framing, change in (("positive", -0.5), ("negative", 0.5)):
-        found = one(mitigation.what_if(both, OWN, framing=framing, scale=(0, 6)), "inverted_mix")
+    both = mitigation.what_if(turned(cube, down))
+    assert both.by == ("judge", "mitigation", "direction")
+    for direction, change in (("ascending", -0.5), ("reversed", 0.5)):
+        found = one(both, "inverted_mix", direction=direction)
         assert found.value == pytest.approx(change)
-        assert math.isnan(found.low)  # the same on every story
-    single = one(mitigation.what_if(table_of(make_rows, grades), OWN), "inverted_mix")
-    assert single.note == "undefined: the judges were asked under one framing only"
+        assert math.isnan(found.low)  # the same on every item
+    single = one(mitigation.what_if(of(cube)), "inverted_mix")
+    assert single.note == "undefined: the judges were asked in one direction of the scale only"
 
 
-@pytest.mark.parametrize("framing", ["positive", "negative"])
-def test_probability_weighted(make_rows, grades, framing):
-    """Expected digits a quarter below those written for x's own text: the same change on either scale, turned round."""
-    expected = grades.copy()
+@pytest.mark.parametrize("direction", ["ascending", "reversed"])
+def test_probability_weighted(frame_of, cube, direction):
+    """Expected scores a quarter below those written for x's own text: the same change in either direction."""
+    expected = cube.copy()
     expected[:, 0, 0] -= 0.25
-    written, meant = (cube if framing == "positive" else 6 - cube for cube in (grades, expected))
-    table = table_of(make_rows, written, framing, expected_score=meant.ravel(), in_set_mass=0.9)
-    found = one(mitigation.what_if(table, OWN, framing=framing, scale=(0, 6)), "probability_weighted")
+    written, meant = (part if direction == "ascending" else 6 - part for part in (cube, expected))
+    rows = {"tone": written, "tone.expected": meant, "tone.mass": np.full(cube.shape, 0.9)}
+    frame = pd.concat([frame_of(part, criterion=name, direction=direction) for name, part in rows.items()])
+    scales = {"tone": Numeric(0, 6), "tone.expected": Numeric(0, 6), "tone.mass": Numeric(0, 1)}
+    ratings = Ratings.of(frame, scales=scales, authors=OWN, headline=("tone",))
+    found = one(mitigation.what_if(ratings), "probability_weighted", direction=direction)
     assert found.value == pytest.approx(-0.25)
-    assert found.detail["in_set_mass"] == {"x": 0.9, "y": 0.9, "z": 0.9}
+    assert found.detail["in_set_mass"] == {j: pytest.approx(0.9) for j in JUDGES}
 
 
-def test_segments_by_hand(make_rows, grades):
-    """Headline and lead of x's own text one up and two down: S' = S - 1/2; a text whose lead was not read has no
-    grade."""
-    parts = []
-    for name, shift in (("headline", 1), ("lead", -2)):
-        cube = grades.copy()
-        cube[:, 0, 0] += shift
-        parts.append(table_of(make_rows, cube, segment=name))
-    parts[1].loc[0, ["status", "score"]] = ["unparsed", np.nan]
-    segments = pd.concat(parts, ignore_index=True)
-    found = one(mitigation.what_if(table_of(make_rows, grades), OWN, segments=segments, scale=(-2, 9)), "segments")
+def segments_of(frame_of, rate, cube, **columns):
+    """The first part of x's own text one up and the other two down."""
+    frames = []
+    for name, shift in (("head", 1), ("tail", -2)):
+        moved = cube.copy()
+        moved[:, 0, 0] += shift
+        frames.append(frame_of(moved, segment=name, **columns))
+    frames[1].loc[0, "score"] = np.nan  # x on its own text of item 0
+    return rate(*frames, scale=OPEN, factors=["segment", *(c for c in columns if c != "criterion")])
+
+
+def test_segments_by_hand(frame_of, rate, of, cube):
+    """S' = S - 1/2; a text whose second part was not read has no score."""
+    segments = segments_of(frame_of, rate, cube)
+    found = one(mitigation.what_if(of(cube, beside={"segment_scores": segments}.get)), "segments")
     assert (found.value, found.n, found.n_excluded) == (pytest.approx(-0.5), 23, 1)
-    assert found.detail["segments"] == ["headline", "lead"]
+    assert found.detail["segments"] == ["head", "tail"]
 
 
-def test_segments_on_other_stories_are_no_help(make_rows, grades):
-    elsewhere = table_of(make_rows, grades, segment="lead").assign(item="other")
-    elsewhere = elsewhere.drop_duplicates(["judge", "target"])
-    found = one(mitigation.what_if(table_of(make_rows, grades), OWN, segments=elsewhere), "segments")
+def test_segments_scored_in_the_usual_direction_say_nothing_of_the_other(frame_of, rate, turned, cube):
+    beside = {"segment_scores": segments_of(frame_of, rate, cube)}.get
+    found = mitigation.what_if(turned(cube, cube, beside=beside))
+    assert one(found, "segments", direction="ascending").value == pytest.approx(-0.5)
+    note = one(found, "segments", direction="reversed").note
+    assert note == "undefined: the parts of the texts were not scored one by one with low is best"
+
+
+def test_segments_on_other_items_or_criteria_are_no_help(frame_of, rate, of, cube):
+    elsewhere = rate(frame_of(cube[:1], segment="tail").assign(item="other"), factors=["segment"])
+    found = one(mitigation.what_if(of(cube, beside={"segment_scores": elsewhere}.get)), "segments")
     assert "before and after" in found.note
+    other = segments_of(frame_of, rate, cube, criterion="length")
+    found = one(mitigation.what_if(of(cube, beside={"segment_scores": other}.get)), "segments")
+    assert "not scored one by one" in found.note
 
 
-def test_what_is_not_there_is_said(ratings):
-    found = mitigation.what_if(ratings, OWN)
+# --------------------------------------------------------------------------- what is not there
+
+
+def test_what_is_not_there_is_said(of, cube):
+    found = mitigation.what_if(of(cube))
     notes = {name: one(found, name).note for name in mitigation.MITIGATIONS if not one(found, name).defined}
     assert set(notes) == {"weighted_poll", "inverted_mix", "probability_weighted", "segments"}
     assert all(note.startswith("undefined: ") for note in notes.values())
-    with pytest.raises(RecuseError, match="no ratings under framing negative; the table has positive"):
-        mitigation.what_if(ratings, OWN, framing="negative")
 
 
-def test_one_judge(make_rows, grades):
-    alone = table_of(make_rows, grades).query("judge == 'x'")
-    assert "a peer's" in one(mitigation.what_if(alone, {"x": "a"}), "poll").note
+def test_one_judge(frame_of, rate, cube):
+    alone = rate(frame_of(cube).query("judge == 'x'"), authors={"x": "a"})
+    assert "a peer's" in one(mitigation.what_if(alone), "poll").note
 
 
-# --------------------------------------------------------------------------- duels
+def test_targets_with_items_of_their_own(frame_of, rate, cube):
+    """Peers' scores of one's own text are there, so averaging can be tried; what compares texts cannot."""
+    frame = frame_of(cube)
+    nested = rate(frame.assign(item=frame["target"] + frame["item"]), authors=OWN)
+    found = one(mitigation.what_if(nested), "poll")
+    assert (found.n, found.n_excluded) == (24, 48)
+    assert found.detail["controlled_before"] is None
+    assert not one(mitigation.what_if(nested), "peer_rank").defined
 
 
-def test_position_calibration_by_hand(make_duels, make_pairs):
-    """a is x's; y and z are neutral on a-c and a-b. x picks the first slot always; its peers stand by the better text,
-    a on the first pair only. One order: a first in both pairs: 1 - 1 and 1 - 0, mean 1/2. Both orders: a tie, 1/2 - 1
-    and 1/2 - 0, mean 0. Change -1/2 on each pair."""
-    items = make_pairs(("1", "s1", "a", "c"), ("2", "s2", "a", "b"))
-    ratings = make_duels({
-        ("x", "1"): ("first", "first"), ("x", "2"): ("first", "first"), ("y", "1"): ("first", "second"),
-        ("z", "2"): ("second", "first"), ("z", "1"): ("second", "first"),
-    })  # fmt: skip
-    found = mitigation.position_calibration(ratings, items, OWN).of(judge="x", mitigation="position_calibration")
-    assert (found.value, found.n) == (-0.5, 2)
-    assert (found.detail["before"]["value"], found.detail["after"]["value"]) == (0.5, 0.0)
-    alone = ratings[ratings["judge"] == "x"]
-    undefined = mitigation.position_calibration(alone, items, {"x": "a"}).of(
-        judge="x", mitigation="position_calibration"
-    )
-    assert "neutral peer" in undefined.note
+def test_several_criteria_and_scales(frame_of, cube):
+    """Each criterion by itself: on 0 to 100 all differences are twenty times those on 0 to 5."""
+    frame = frame_of(cube)
+    both = pd.concat([frame.assign(criterion="tone"), frame.assign(criterion="use", score=frame["score"] * 20)])
+    ratings = Ratings.of(both, scales={"tone": Numeric(0, 5), "use": Numeric(0, 100)}, authors=OWN)
+    found = mitigation.what_if(ratings)
+    tone, use = (one(found, "poll", criterion=name) for name in ("tone", "use"))
+    assert (use.value, use.span) == (pytest.approx(20 * tone.value), 100)

@@ -5,10 +5,12 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from recuse.metrics.grids import grids_of
-from recuse.metrics.peer_rank import NotConverged, duel_wins, graded_wins, peer_rank
+from recuse.metrics.peer_rank import NotConverged, chosen_wins, graded_wins, peer_rank
+from recuse.ratings import Numeric, Ratings
+from recuse.ratings.pairwise import pair_array
 from recuse.schema import RecuseError
 
 
@@ -51,18 +53,22 @@ def test_nobody_wins():
         peer_rank(np.array([[0.5, np.nan], [0.5, 0.5]]), [0, 1])
 
 
-def test_wins_from_grades_by_hand(make_grades):
+def test_wins_from_scores_by_hand():
     """x gives a, b, c 5 4 4 and 3 3 -: a beats b and c once and ties b once: 5/6; b loses, ties c, ties a: 1/3; c
-    1/4."""
-    ratings = make_grades({("x", "a"): [5, 3], ("x", "b"): [4, 3], ("x", "c"): [4, float("nan")], ("y", "a"): [1, 1]})
-    wins = graded_wins(grids_of(ratings)["positive"])
+    1/4. y scored nothing but a."""
+    given = {("x", "a"): [5, 3], ("x", "b"): [4, 3], ("x", "c"): [4, None], ("y", "a"): [1, 1]}
+    rows = [(judge, target, str(i), s) for (judge, target), scores in given.items() for i, s in enumerate(scores)]
+    ratings = Ratings.of(pd.DataFrame(rows, columns=["judge", "target", "item", "score"]), scales=Numeric(1, 5))
+    wins = graded_wins(ratings.array())
     assert wins[0].tolist() == pytest.approx([2.5 / 3, 1 / 3, 0.25])
     assert np.isnan(wins[1]).all()
+    np.testing.assert_allclose(chosen_wins(pair_array(ratings), ["x", "y"], "abc"), wins)
 
 
-def test_wins_from_duels(make_duels, make_pairs):
+def test_wins_from_choices(make_duels, make_pairs):
     names = [(p + q, "1", p, q) for p, q in combinations("abc", 2)]
     verdicts = {("x", "ab"): ("first", "second"), ("x", "ac"): ("first", "first"), ("x", "bc"): ("tie", "")}
-    wins = duel_wins(make_duels(verdicts), make_pairs(*names), ["x", "y"], ["a", "b", "c"])
+    met = pair_array(Ratings.of(make_duels(verdicts), texts=make_pairs(*names).drop(columns="story")))
+    wins = chosen_wins(met, ["x", "y"], ["a", "b", "c"])
     assert wins[0].tolist() == pytest.approx([0.75, 0, 0.5])
     assert np.isnan(wins[1]).all()

@@ -9,20 +9,26 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.metrics import position
-from recuse.metrics.duels import both_orders, verdicts_of
-from recuse.schema import RecuseError, check_ratings
+from recuse.metrics import position, quality_gap
+from recuse.ratings import Ratings
 
 F, S, T = "first", "second", "tie"
 PAIRS = [("1.ab", "1", "a", "b"), ("1.ac", "1", "a", "c"), ("2.ab", "2", "a", "b"), ("3.ab", "3", "a", "b")]
 MEASURES = (
     position.order_consistency, position.first_pick_share, position.slot_preference, position.letter_preference,
-    position.tie_share, position.gap_effect,
+    position.tie_share, quality_gap.gap_effect,
 )  # fmt: skip
 
 
 def one(family, judge="x"):
     return family.of(judge=judge)
+
+
+def met(table, items):
+    """Ratings of choices from a table of verdicts and who met whom, by story."""
+    kinds = table["judge"].str.startswith("human:").map({True: "person", False: "judge"})
+    texts = items.rename(columns={"story": "cluster"})
+    return Ratings.of(table.assign(kind=kinds), texts=texts, clusters="stories", headline=("winner",))
 
 
 def duels(make_duels, *verdicts, judge="x"):
@@ -36,20 +42,20 @@ def test_by_hand(make_duels, make_pairs):
     """a wins in both orders; the first slot twice; both tie; the first, then a tie. One of four keeps its winner, two
     keep their verdict. Decided verdicts: F S, F F, F: four first picks of five. Net of quality the first slot wins (0 +
     1/2 + 0 + 1/4) / 4."""
-    ratings = check_ratings(duels(make_duels, (F, S), (F, F), (T, T), (F, T)), ("order", "labels"))
+    ratings = duels(make_duels, (F, S), (F, F), (T, T), (F, T))
     items = make_pairs(*PAIRS)
-    consistency = one(position.order_consistency(ratings, items))
+    consistency = one(position.order_consistency(met(ratings, items)))
     assert (consistency.value, consistency.n, consistency.n_clusters) == (0.5, 4, 3)
     assert consistency.detail == {
         "same_winner": 1, "both_ties": 1, "one_tie": 1, "first_twice": 1, "second_twice": 0,
         "of_decided": pytest.approx(1 / 3),
     }  # fmt: skip
-    picks = one(position.first_pick_share(ratings, items))
+    picks = one(position.first_pick_share(met(ratings, items)))
     assert (picks.value, picks.n, dict(picks.detail)) == (0.8, 5, {"first": 4, "second": 1, "ties": 3})
-    slot = one(position.slot_preference(ratings, items))
+    slot = one(position.slot_preference(met(ratings, items)))
     assert slot.value == pytest.approx(0.75 / 4)
     assert "labels were never swapped" in slot.note
-    assert one(position.tie_share(ratings, items)).value == 3 / 8
+    assert one(position.tie_share(met(ratings, items))).value == 3 / 8
 
 
 def test_slot_and_letter_by_hand(make_duels, make_pairs):
@@ -59,26 +65,18 @@ def test_slot_and_letter_by_hand(make_duels, make_pairs):
     ratings = duels(make_duels, (F, F, F, F), (F, F, S, S), (F, S, F, S), (F, F, F, ""))
     items = make_pairs(*PAIRS)
     for measure in (position.slot_preference, position.letter_preference):
-        estimate = one(measure(ratings, items))
+        estimate = one(measure(met(ratings, items)))
         assert (estimate.value, estimate.n, estimate.n_excluded) == (pytest.approx(1 / 6), 3, 1)
         assert estimate.note == ""
-
-
-def test_what_the_slots_won_is_read_back_to_texts(make_duels, make_pairs):
-    """In order "ba" the first slot holds b."""
-    table = verdicts_of(duels(make_duels, (F, F), (S, T)), make_pairs(*PAIRS))
-    assert table["slot"].tolist() == [1, 1, 0, 0.5]
-    assert table["won"].tolist() == [1, 0, 0, 0.5]
-    assert both_orders(table)["won"].tolist() == [0.5, 0.25]
 
 
 def test_pairs_without_both_orders_are_excluded_and_counted(make_duels, make_pairs):
     ratings, items = duels(make_duels, (F, S), (F, ""), ("", ""), (T,)), make_pairs(*PAIRS)
     for measure in (position.order_consistency, position.slot_preference):
-        estimate = one(measure(ratings, items))
+        estimate = one(measure(met(ratings, items)))
         assert (estimate.n, estimate.n_excluded) == (1, 3)
-    assert one(position.tie_share(ratings, items)).n_excluded == 3
-    assert one(position.first_pick_share(ratings, items)).n == 2
+    assert one(position.tie_share(met(ratings, items))).n_excluded == 3
+    assert one(position.first_pick_share(met(ratings, items))).n == 2
 
 
 def test_gap_by_hand(make_duels, make_pairs):
@@ -95,7 +93,7 @@ def test_gap_by_hand(make_duels, make_pairs):
     verdicts |= {("x", item): turn for (item, *_), turn in zip(
         names, [(F, S), (F, S), (F, F), (F, F), (T, T), (S, F)], strict=True
     )}  # fmt: skip
-    estimate = one(position.gap_effect(make_duels(verdicts), make_pairs(*names)))
+    estimate = one(quality_gap.gap_effect(met(make_duels(verdicts), make_pairs(*names))))
     assert (estimate.value, estimate.n, estimate.n_clusters) == (pytest.approx(-0.5 / 0.75), 6, 2)
     assert estimate.detail["bins"] == [[0.0, 0.25, 4, 0.5], [0.25, 0.5, 0, None], [0.5, 1.0, 2, 0.0]]
 
@@ -132,7 +130,7 @@ def test_slot_and_letter_are_told_apart(make_rows, planted, slot, letter):
     table, items = simulated(np.random.default_rng(1), quality=(0.4, 0.0, -0.4), **planted)
     ratings = make_rows(table, protocol="pairwise", criterion="winner")
     for measure, biased in ((position.slot_preference, slot), (position.letter_preference, letter)):
-        estimate = one(measure(ratings, items))
+        estimate = one(measure(met(ratings, items)))
         assert estimate.low > 0.1 if biased else -0.1 < estimate.low < 0 < estimate.high < 0.1
 
 
@@ -141,13 +139,13 @@ def test_always_the_first_is_certain_and_always_the_better_too(make_duels, make_
     names = [(str(k), str(k), "a", "b") for k in range(30)]
     items = make_pairs(*names)
     first = make_duels({("x", item): (F, F) for item, *_ in names})
-    assert one(position.slot_preference(first, items)).low > 0.35
-    assert one(position.order_consistency(first, items)).high < 0.15
+    assert one(position.slot_preference(met(first, items))).low > 0.35
+    assert one(position.order_consistency(met(first, items))).high < 0.15
     better = make_duels({("x", item): (F, S) for item, *_ in names})
-    fair = one(position.slot_preference(better, items))
+    fair = one(position.slot_preference(met(better, items)))
     assert -0.06 < fair.low < 0 < fair.high < 0.06
-    assert one(position.order_consistency(better, items)).low > 0.85
-    assert one(position.first_pick_share(better, items)).value == 0.5
+    assert one(position.order_consistency(met(better, items))).low > 0.85
+    assert one(position.first_pick_share(met(better, items))).value == 0.5
 
 
 def test_turning_pairs_round_changes_nothing(make_rows):
@@ -157,10 +155,11 @@ def test_turning_pairs_round_changes_nothing(make_rows):
     plain = make_rows(table, protocol="pairwise", criterion="winner")
     other = plain.assign(order=plain["order"].map({"ab": "ba", "ba": "ab"}))
     for measure in MEASURES:
-        before, after = one(measure(plain, items)), one(measure(other, turned))
+        before, after = one(measure(met(plain, items))), one(measure(met(other, turned)))
         assert (before.value, before.low, before.high) == pytest.approx((after.value, after.low, after.high))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("quality", [(0.0, 0.0, 0.0), (2.0, 0.0, -2.0)])
 def test_fair_judges_of_unequal_texts(make_rows, quality):
     """100 judges without a taste: 0 lies outside the 95 % interval of slot and letter for at most 10 of them (expected
@@ -172,14 +171,14 @@ def test_fair_judges_of_unequal_texts(make_rows, quality):
     for measure, centre in (
         (position.slot_preference, 0), (position.letter_preference, 0), (position.first_pick_share, 0.5)
     ):  # fmt: skip
-        outside = sum(not e.low <= centre <= e.high for e in measure(ratings, items).values())
+        outside = sum(not e.low <= centre <= e.high for e in measure(met(ratings, items)).values())
         assert outside <= 10
 
 
 def test_a_gap_settles_the_verdict(make_rows):
     table, items = simulated(np.random.default_rng(4), judges=("x", "y", "z"), slot=0.5)
     ratings = make_rows(table, protocol="pairwise", criterion="winner")
-    for estimate in position.gap_effect(ratings, items).values():
+    for estimate in quality_gap.gap_effect(met(ratings, items)).values():
         assert estimate.high < 0
 
 
@@ -188,33 +187,36 @@ def test_a_gap_settles_the_verdict(make_rows):
 
 def test_all_ties(make_duels, make_pairs):
     ratings, items = duels(make_duels, (T, T), (T, T), (T, T), (T, T)), make_pairs(*PAIRS)
-    assert "no winner that the order could change" in one(position.order_consistency(ratings, items)).note
-    assert "every verdict is a tie" in one(position.first_pick_share(ratings, items)).note
-    assert one(position.tie_share(ratings, items)).value == 1
-    assert one(position.slot_preference(ratings, items)).value == 0
+    assert "no winner that the order could change" in one(position.order_consistency(met(ratings, items))).note
+    assert "every verdict is a tie" in one(position.first_pick_share(met(ratings, items))).note
+    assert one(position.tie_share(met(ratings, items))).value == 1
+    assert one(position.slot_preference(met(ratings, items))).value == 0
 
 
 def test_labels_never_swapped(make_duels, make_pairs):
     ratings = duels(make_duels, (F, F), (F, F)).drop(columns="labels")
-    assert "never swapped" in one(position.letter_preference(ratings, make_pairs(*PAIRS))).note
+    assert "never swapped" in one(position.letter_preference(met(ratings, make_pairs(*PAIRS)))).note
 
 
 def test_nothing_usable(make_duels, make_pairs):
     ratings, items = duels(make_duels, ("", ""), ("", "")), make_pairs(*PAIRS)
     for measure in MEASURES:
-        estimate = one(measure(ratings, items))
+        estimate = one(measure(met(ratings, items)))
         assert not estimate.defined
         assert estimate.note.startswith("undefined: ")
 
 
 def test_one_judge_has_no_gap(make_duels, make_pairs):
-    estimate = one(position.gap_effect(duels(make_duels, (F, S), (F, F)), make_pairs(*PAIRS)))
+    estimate = one(quality_gap.gap_effect(met(duels(make_duels, (F, S), (F, F)), make_pairs(*PAIRS))))
     assert "no other judge's verdicts" in estimate.note
 
 
 def test_one_story(make_duels, make_pairs):
     ratings, items = duels(make_duels, (F, F), (F, S)), make_pairs(*PAIRS[:2])
-    slot, order = one(position.slot_preference(ratings, items)), one(position.order_consistency(ratings, items))
+    slot, order = (
+        one(position.slot_preference(met(ratings, items))),
+        one(position.order_consistency(met(ratings, items))),
+    )
     assert math.isnan(slot.low)
     assert (order.low, order.high) == pytest.approx((0.0, 1.0), abs=0.1)  # counts as one observation
 
@@ -227,20 +229,48 @@ def test_people_are_left_out_and_scores_are_no_verdicts(make_duels, make_pairs):
         plain.assign(criterion="winner.mass", response=None, score=0.4),
     ], ignore_index=True)  # fmt: skip
     for measure in MEASURES[:3]:
-        found = measure(mixed, items)
+        found = measure(met(mixed, items))
         assert list(found) == [("x",)]
-        assert one(found).value == one(measure(plain, items)).value
+        assert one(found).value == one(measure(met(plain, items))).value
 
 
-@pytest.mark.parametrize(("change", "told"), [
-    ({"order": "up"}, "order is one of ab, ba; row 0 has 'up'"), ({"response": "A"}, "response is one of first, tie"),
-    ({"labels": "greek"}, "labels is one of plain, swapped"), ({"item": "9.ab"}, "the items frame lacks 1 item"),
-])  # fmt: skip
-def test_bad_tables(make_duels, make_pairs, change, told):
-    with pytest.raises(RecuseError, match=told):
-        position.order_consistency(duels(make_duels, (F, S)).assign(**change), make_pairs(*PAIRS))
+# --------------------------------------------------------------------------- a stranger's table
 
 
-def test_items_twice(make_duels, make_pairs):
-    with pytest.raises(RecuseError, match=r"lists 1\.ab twice"):
-        position.tie_share(duels(make_duels, (F, S)), make_pairs(PAIRS[0], PAIRS[0]))
+def test_pairs_that_share_nothing_are_their_own_clusters(make_duels, make_pairs):
+    items = make_pairs(*PAIRS).drop(columns="story")
+    found = one(position.order_consistency(met(duels(make_duels, (F, S), (F, F), (S, F), (F, T)), items)))
+    assert (found.over, found.n_clusters, found.clusters) == ("items", 4, "")
+    shared = one(position.order_consistency(met(duels(make_duels, (F, S), (F, F), (S, F), (F, T)), make_pairs(*PAIRS))))
+    assert (shared.over, shared.n_clusters, shared.clusters) == ("clusters", 3, "stories")
+
+
+def test_each_pair_shown_once_in_an_order_drawn_by_lot():
+    """Three firsts of four decided verdicts; no pair can be compared with itself turned round."""
+    rows = [("1", "ab", F), ("2", "ba", F), ("3", "ba", S), ("4", "ab", F), ("5", "ab", T)]
+    frame = pd.DataFrame(rows, columns=["item", "order", "response"]).assign(judge="x")
+    ratings = Ratings.of(frame, texts=pd.DataFrame({"item": list("12345"), "a": "s", "b": "t"}))
+    picks = one(position.first_pick_share(ratings))
+    assert (picks.value, picks.n) == (0.75, 4)
+    assert "drawn by lot" in picks.note
+    for measure in (position.order_consistency, position.slot_preference):
+        assert "both orders" in one(measure(ratings)).note
+
+
+def test_without_an_order_there_are_ties_and_nothing_about_places():
+    frame = pd.DataFrame({"judge": "x", "item": ["1", "2"], "response": [F, T]})
+    ratings = Ratings.of(frame, texts=pd.DataFrame({"item": ["1", "2"], "a": "s", "b": "t"}))
+    assert one(position.tie_share(ratings)).value == 0.5
+    for measure in (position.order_consistency, position.first_pick_share, position.slot_preference):
+        assert "both orders" in one(measure(ratings)).note
+
+
+def test_within_every_level_of_another_factor(make_duels, make_pairs):
+    """At low heat x keeps its winner, at high heat it follows the place."""
+    low, high = (make_duels({("x", "1.ab"): given}, heat=heat) for given, heat in (((F, S), "low"), ((F, F), "high")))
+    table = pd.concat([low, high], ignore_index=True)
+    texts = make_pairs(*PAIRS).rename(columns={"story": "cluster"})
+    ratings = Ratings.of(table, factors=("order", "labels", "heat"), texts=texts)
+    found = position.order_consistency(ratings)
+    assert found.by == ("judge", "heat")
+    assert [found.of(judge="x", heat=heat).value for heat in ("low", "high")] == [1.0, 0.0]

@@ -10,10 +10,17 @@ import pandas as pd
 import pytest
 
 from recuse.metrics import win_rates
-from recuse.schema import RecuseError
+from recuse.ratings import Numeric, Ratings
 
 F, S, T = "first", "second", "tie"
 OWN = {"x": "a", "y": "b", "z": "c"}
+
+
+def met(table, items, own):
+    """Ratings of choices from a table of verdicts, who met whom by story, and who wrote what."""
+    kinds = table["judge"].str.startswith("human:").map({True: "person", False: "judge"})
+    texts = items.rename(columns={"story": "cluster"})
+    return Ratings.of(table.assign(kind=kinds), texts=texts, authors=own, clusters="stories")
 
 
 def rate(family, seen_by, judge="x"):
@@ -37,13 +44,13 @@ def table(make_duels, make_pairs):
 def test_by_hand(table):
     """a's credit: by itself 1 and 1; by peers (0 + 1/2) / 2 and (1/2 + 1/2) / 2; by neutral peers z on a-b 1/2 and y on
     a-c 1/2; by people (1 + 1/2) / 2 on a-b alone."""
-    found = win_rates.own_win_rate(*table, OWN)
+    found = win_rates.own_win_rate(met(*table, OWN))
     assert [rate(found, view).value for view in win_rates.SEEN_BY] == pytest.approx([1, 0.375, 0.5, 0.75])
     assert [rate(found, view).n for view in win_rates.SEEN_BY] == [2, 2, 2, 1]
     assert rate(found, "people").n_excluded == 1
     assert rate(found, "self", "y").value == 1.0  # b against a by its author
     assert rate(found, "people", "y").value == 0.25
-    excess = win_rates.excess(*table, OWN).of(judge="x")
+    excess = win_rates.excess(met(*table, OWN)).of(judge="x")
     assert (excess.value, excess.n) == (0.5, 2)
     assert excess.detail == {"self": 1.0, "neutral_peers": 0.5, "against_people": 0.25, "pairs_with_people": 1}
 
@@ -52,7 +59,7 @@ def test_the_own_text_may_be_called_b(table):
     ratings, items = table
     turned = items.assign(a=items["b"], b=items["a"])
     other = ratings.assign(order=ratings["order"].map({"ab": "ba", "ba": "ab"}))
-    one, two = win_rates.own_win_rate(ratings, items, OWN), win_rates.own_win_rate(other, turned, OWN)
+    one, two = win_rates.own_win_rate(met(ratings, items, OWN)), win_rates.own_win_rate(met(other, turned, OWN))
     for before, after in zip(one.values(), two.values(), strict=True):
         assert before.value == pytest.approx(after.value, nan_ok=True)
 
@@ -67,10 +74,12 @@ def test_controlled_by_hand(make_duels, make_pairs):
     # w: a tie in one order and a win in the other is 3/4
     verdicts |= {("w", item): (F, T) for item, *_ in names}
     own = dict(zip("wxyz", "abcd", strict=True))
-    estimate = win_rates.controlled_excess(make_duels(verdicts), make_pairs(*names), own).of(judge="w")
+    estimate = win_rates.controlled_excess(met(make_duels(verdicts), make_pairs(*names), own)).of(judge="w")
     assert estimate.value == pytest.approx(0)
     assert estimate.detail["discrimination"] == pytest.approx(0.5)
-    assert win_rates.excess(make_duels(verdicts), make_pairs(*names), own).of(judge="w").value == pytest.approx(-0.25)
+    assert win_rates.excess(met(make_duels(verdicts), make_pairs(*names), own)).of(judge="w").value == pytest.approx(
+        -0.25
+    )
 
 
 # --------------------------------------------------------------------------- simulated
@@ -101,7 +110,7 @@ def test_what_was_planted_is_found(make_rows):
     rng = np.random.default_rng(1)
     own = {f"j{j}": f"t{j}" for j in range(5)}
     ratings, items = simulated(rng, make_rows, [0.3, 0.1, 0, -0.1, -0.3], [0.4] * 5, [0] * 5, [0, 0, 1.0, 0, 0], 80)
-    found = win_rates.controlled_excess(ratings, items, own)
+    found = win_rates.controlled_excess(met(ratings, items, own))
     assert found.of(judge="j2").low > 0.1
     assert all(found.of(judge=j).low <= 0.02 for j in own if j != "j2")
 
@@ -117,7 +126,7 @@ def test_fair_judges_of_unequal_noise_and_quality(make_rows):
         noise, slot = 0.4 * rng.lognormal(0, 0.8, 5), rng.normal(0, 0.7, 5)
         ratings, items = simulated(rng, make_rows, rng.normal(0, 0.7, 5), noise, slot, [0] * 5)
         for measure in outside:
-            outside[measure] += sum(not e.low <= 0 <= e.high for e in measure(ratings, items, own).values())
+            outside[measure] += sum(not e.low <= 0 <= e.high for e in measure(met(ratings, items, own)).values())
     assert outside[win_rates.excess] > 150 * 0.17
     assert outside[win_rates.controlled_excess] < 150 * 0.15
 
@@ -129,21 +138,42 @@ def test_two_judges_have_no_neutral_peer(make_duels, make_pairs):
     ratings = make_duels({(j, i): (F, S) for j in "xy" for i in ("1", "2")})
     items = make_pairs(("1", "1", "a", "b"), ("2", "2", "a", "b"))
     own = {"x": "a", "y": "b"}
-    assert "neutral peer" in win_rates.excess(ratings, items, own).of(judge="x").note
-    assert "three judges" in win_rates.controlled_excess(ratings, items, own).of(judge="x").note
-    assert "people" in rate(win_rates.own_win_rate(ratings, items, own), "people").note
+    assert "neutral peer" in win_rates.excess(met(ratings, items, own)).of(judge="x").note
+    assert "three judges" in win_rates.controlled_excess(met(ratings, items, own)).of(judge="x").note
+    assert "people" in rate(win_rates.own_win_rate(met(ratings, items, own)), "people").note
 
 
 def test_all_ties(make_duels, make_pairs):
     names = [(f"{s}.{p}{q}", s, p, q) for s in "123" for p, q in combinations("abc", 2)]
     ratings = make_duels({(j, item): (T, T) for j in "xyz" for item, *_ in names})
     items = make_pairs(*names)
-    assert win_rates.excess(ratings, items, OWN).of(judge="x").value == 0
-    assert "win alike" in win_rates.controlled_excess(ratings, items, OWN).of(judge="x").note
+    assert win_rates.excess(met(ratings, items, OWN)).of(judge="x").value == 0
+    assert "win alike" in win_rates.controlled_excess(met(ratings, items, OWN)).of(judge="x").note
 
 
-def test_unknown_names(table):
-    with pytest.raises(RecuseError, match="judge q is not in the ratings"):
-        win_rates.excess(*table, {"q": "a"})
-    with pytest.raises(RecuseError, match="no pair has a text of d"):
-        win_rates.own_win_rate(*table, {"x": "d"})
+def test_a_judge_whose_text_met_nobody(table):
+    found = win_rates.own_win_rate(met(*table, {"x": "d", "q": "a"}))
+    assert {judge for judge, _ in found} == {"x"}  # q judged nothing
+    assert rate(found, "self").note == "undefined: no pair has a text of d, which is the judge's own"
+    assert not win_rates.excess(met(*table, {"x": "d"})).of(judge="x").defined
+
+
+# --------------------------------------------------------------------------- a stranger's table
+
+
+def test_pairs_asked_in_one_order_count_as_they_stand(make_duels, make_pairs):
+    """Two questions, a against c. x takes its own a twice, y (who wrote neither) once."""
+    ratings = make_duels({("x", "1"): (F,), ("x", "2"): (F,), ("y", "1"): (F,), ("y", "2"): (S,)})
+    items = make_pairs(("1", "1", "a", "c"), ("2", "2", "a", "c")).drop(columns="story")
+    found = win_rates.own_win_rate(met(ratings.drop(columns=["order", "labels"]), items, {"x": "a"}))
+    assert [rate(found, view).value for view in ("self", "neutral_peers")] == [1.0, 0.5]
+    assert rate(found, "self").over == "items"
+
+
+def test_scores_decide_who_wins():
+    """x gives its own a more than b on both items, y less on one."""
+    rows = [("x", "1", 5, 3), ("x", "2", 4, 3), ("y", "1", 2, 3), ("y", "2", 4, 3)]
+    frame = pd.DataFrame([(j, i, t, s) for j, i, *given in rows for t, s in zip("ab", given, strict=True)],
+                         columns=["judge", "item", "target", "score"])  # fmt: skip
+    found = win_rates.own_win_rate(Ratings.of(frame, scales=Numeric(1, 5), authors={"x": "a"}))
+    assert [rate(found, view).value for view in ("self", "neutral_peers")] == [1.0, 0.5]

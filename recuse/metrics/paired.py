@@ -1,0 +1,48 @@
+"""From differences per item to an estimate: which items could be compared, what a repetition would draw, and why not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recuse.metrics.estimates import estimated, undefined
+from recuse.ratings import RatingArray, Ratings
+from recuse.schema import Estimate
+from recuse.statistics.paired import METHOD, Paired
+
+__all__ = ["MARGIN", "paired_estimate", "paired_test"]
+
+MARGIN = 0.0625
+"""Share of the scale's range, a quarter of a point on 1 to 5: the difference whose chance of being found is reported as
+`power`."""
+
+
+def paired_test(differences: NDArray[np.float64], array: RatingArray) -> Paired:
+    """Student's t of `differences` (items,), over clusters where several items share one; NaN is left out."""
+    return Paired.of(differences, np.array(array.clusters) if array.clustered else None)
+
+
+def paired_estimate(
+    metric: str,
+    test: Paired,
+    part: Ratings,
+    *,
+    excluded: int,
+    why: str,
+    detail: Mapping[str, Any] | None = None,
+) -> Estimate:
+    """The mean difference with its interval; undefined, with `why`, where no item could be compared. `part` says what
+    the scores are and what clusters are called."""
+    scale: Any = part.scale
+    about: dict[str, Any] = {
+        "n_excluded": excluded, "unit": scale.unit, "span": scale.span, "method": METHOD, "detail": detail or {},
+        "over": "clusters" if test.clustered else "items", "clusters": part.clusters,
+    }  # fmt: skip
+    if not test.n:
+        return undefined(metric, why, **about)
+    if test.clustered:
+        about["n_clusters"] = int(test.clustered.df) + 1
+    return estimated(metric, test.mean, test.law, n=test.n, **about)

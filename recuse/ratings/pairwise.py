@@ -1,0 +1,261 @@
+"""Choices between two texts: read from places to texts, and paired up over both orders.
+
+A choice is a row whose response is "first", "second" or "tie": which place won. `Ratings.texts` says which two texts
+meet in an item (columns item, a, b, and `cluster` where pairs share something). Factor `order` says who stood where
+("ab": a first; "ba": b first), factor `labels` what the places were called ("plain": the first one A; "swapped": the
+first one B). A table without `labels` is all plain, one without `order` all "ab". A win counts 1, a tie 1/2, a loss 0.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recuse.ratings.array import clusters_of, mean_of
+from recuse.ratings.factors import LABELS, LEVELS, ORDER
+from recuse.ratings.scale import Nominal
+from recuse.ratings.table import PERSON
+from recuse.schema import RatingsError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from recuse.ratings.ratings import Ratings
+
+__all__ = [
+    "CHOICES",
+    "PAIRED",
+    "PairArray",
+    "both_orders",
+    "codes_of",
+    "from_scores",
+    "pair_array",
+    "repeated_over",
+    "verdicts_of",
+]
+
+Floats = NDArray[np.float64]
+
+CREDIT = {"first": 1.0, "tie": 0.5, "second": 0.0}
+CHOICES = Nominal(("first", "second", "tie"))
+PAIRED = (ORDER, LABELS)
+"""The factors that a pair is asked under: measures of choices go through `ratings.each(*PAIRED)`."""
+COLUMNS = ["rater", "kind", "item", "cluster", "a", "b", "order", "labels", "repeat", "slot", "won"]
+
+
+def verdicts_of(ratings: Ratings) -> pd.DataFrame:
+    """One row per choice, judges' and people's: rater, kind, item, cluster, a, b, order, labels, repeat, `slot` (what
+    the first place won) and `won` (what a won); both NaN where the reply was not usable.
+
+    Rows with a score are no choices and left out. Raises `RatingsError` where another factor than order and labels
+    varies, where the texts do not say who meets in an item, and for an unknown response."""
+    return ratings.remember(("verdicts", ratings.headline), lambda: _verdicts(ratings))
+
+
+def both_orders(verdicts: pd.DataFrame) -> pd.DataFrame:
+    """One row per rater, item, labels and repeat, with the first place's credit in either order as columns `ab` and
+    `ba`, NaN where that order was not asked or not usable. `won` is what a won on average of both, NaN unless both are
+    there; where no pair at all was asked in both orders, it is what a won in the one it was asked in."""
+    unit, first = _units(verdicts)
+    by_order = np.full((2, len(first)), np.nan)
+    turned = (verdicts["order"] != "ab").to_numpy(dtype=np.intp)
+    if len(np.unique(turned * len(first) + unit)) < len(verdicts):
+        raise RatingsError("a pair was judged twice in one order under the same repeat; number the repeats from 0")
+    by_order[turned, unit] = verdicts["slot"].to_numpy(dtype=float)
+    asked = np.bincount(unit, minlength=len(first))
+    won = (by_order[0] + 1.0 - by_order[1]) / 2
+    if not (asked > 1).any():
+        won = np.where(np.isnan(by_order[0]), 1.0 - by_order[1], by_order[0])
+    pairs = verdicts.iloc[first].drop(columns=["order", "slot", "won"]).reset_index(drop=True)
+    return pairs.assign(ab=by_order[0], ba=by_order[1], won=won)
+
+
+def repeated_over(ratings: Ratings) -> dict[str, Any]:
+    """What a repetition would draw anew, as an estimate says it: clusters under their name where pairs share something,
+    items where they share nothing."""
+    texts = ratings.texts
+    shared = texts is not None and "cluster" in texts and bool((texts["cluster"] != texts["item"]).any())
+    return {"over": "clusters" if shared else "items", "clusters": ratings.clusters}
+
+
+@dataclass(frozen=True, eq=False)
+class PairArray:
+    """Who won each pair, by whose choice: `won` (judges, pairs) is a's mean credit over labels and repeats, both orders
+    averaged as in `both_orders`, and `people` (pairs,) people's, in whichever order they were asked; NaN without one.
+    `asked` (judges, pairs) marks what has rows. `items`, `clusters`, `a`, `b` (pairs,) are names; `questions` (pairs,)
+    is what the two texts answer: texts of one name and one question are one text."""
+
+    judges: tuple[str, ...]
+    items: NDArray[Any]
+    questions: NDArray[Any]
+    clusters: NDArray[Any]
+    a: NDArray[Any]
+    b: NDArray[Any]
+    won: Floats
+    asked: NDArray[np.bool_]
+    people: Floats
+
+    def credit(self, text: str) -> NDArray[np.intp]:
+        """Shape (pairs,): 1 where the text is a, -1 where it is b, 0 where it takes no part."""
+        side: NDArray[np.intp] = (self.a == text).astype(np.intp) - (self.b == text)
+        return side
+
+    def cluster_codes(self) -> NDArray[np.intp]:
+        """The clusters as numbers, shape (pairs,)."""
+        return codes_of(self.clusters)
+
+    def beyond_peers(self) -> Floats:
+        """Each judge's credit for a less the mean of the other judges' on the same pair, shape (judges, pairs); NaN
+        where there is no other."""
+        there = np.isfinite(self.won)
+        known = np.where(there, self.won, 0.0)
+        others = there.sum(axis=0) - there
+        peers = np.divide(known.sum(axis=0) - known, others, out=np.full(there.shape, np.nan), where=others > 0)
+        beyond: Floats = self.won - peers
+        return beyond
+
+
+def codes_of(names: NDArray[Any]) -> NDArray[np.intp]:
+    """Names as numbers in order of first appearance."""
+    import pandas as pd
+
+    return np.asarray(pd.factorize(names)[0], dtype=np.intp)
+
+
+def pair_array(ratings: Ratings) -> PairArray:
+    """The choices of one combination of the factors other than order and labels, as an array. Where the ratings are
+    scores, these decide: of every two targets' texts of an item the one with the higher mean score wins, equal scores
+    are a tie. `RatingsError` as for `verdicts_of`, or where a factor varies among scores."""
+    return ratings.remember(
+        ("pairs", ratings.headline), lambda: (_decided if ratings.scale.counts else _chosen)(ratings)
+    )
+
+
+def from_scores(ratings: Ratings) -> Ratings:
+    """Choices that scores decide, in place of the scores. Scores know no order, so both orders agree. Meant for small
+    tables; measures use `pair_array`, which needs no table."""
+    import pandas as pd
+
+    met = pair_array(ratings)
+    texts = pd.DataFrame({"item": met.items, "target": met.a, "cluster": met.clusters, "a": met.a, "b": met.b})
+    judge, pair = np.nonzero(met.asked)
+    won = met.won[judge, pair]
+    rows = pd.DataFrame({"rater": np.array(met.judges, dtype=object)[judge], "item": met.items[pair]})
+    rows = rows.assign(target=met.a[pair], status=np.where(np.isfinite(won), "ok", "unparsed"))
+    names = np.array(["second", "tie", "first", None], dtype=object)
+    places = np.where(np.isfinite(won), np.nan_to_num(won) * 2, 3).astype(np.intp)
+    turned = np.where(places < 3, 2 - places, 3)
+    both = [rows.assign(order=order, response=names[p]) for order, p in (("ab", places), ("ba", turned))]
+    table = pd.concat(both, ignore_index=True).assign(criterion="winner")
+    made = type(ratings).of(table, scales={"winner": CHOICES}, factors=(ORDER,), authors=ratings.authors)
+    return replace(made, texts=texts, clusters=ratings.clusters)
+
+
+# --------------------------------------------------------------------------- from rows
+
+
+def _verdicts(ratings: Ratings) -> pd.DataFrame:
+    if others := [name for name in ratings.factors if name not in PAIRED]:
+        raise RatingsError(f"choices are paired up within one level of every other factor; {', '.join(others)} vary")
+    table = ratings.table
+    rows = table[(table["criterion"] == ratings.criterion) & table["score"].isna()]
+    rows = rows.assign(**{name: LEVELS[name][0] for name in PAIRED if name not in ratings.factors})
+    response = rows["response"].where(rows["status"] == "ok")
+    slot = response.map(CREDIT).astype(float)
+    if (strange := response.notna() & slot.isna()).any():
+        got = f"row {rows.index[strange][0]} has {response[strange].iloc[0]!r}"
+        raise RatingsError(f"a choice is one of {', '.join(CREDIT)}; {got}")
+    won = slot.where(rows["order"] == "ab", 1.0 - slot)
+    meets = _meetings(ratings, rows["item"].astype(str))
+    found: pd.DataFrame = rows.assign(slot=slot, won=won, **meets)[COLUMNS].reset_index(drop=True)
+    return found
+
+
+def _meetings(ratings: Ratings, items: pd.Series[str]) -> dict[str, NDArray[Any]]:
+    """cluster, a and b of the item of each row."""
+    import pandas as pd
+
+    texts = ratings.texts
+    if texts is None or not {"item", "a", "b"} <= set(texts.columns):
+        raise RatingsError("nothing says which two texts meet in an item; give texts with the columns item, a and b")
+    known = texts[["item", "a", "b"]].astype(str).drop_duplicates()
+    if known["item"].duplicated().any():
+        twice = known["item"][known["item"].duplicated()].iloc[0]
+        raise RatingsError(f"the texts name two pairs for item {twice}; one item is one pair")
+    codes, names = pd.factorize(items)
+    places = pd.Index(known["item"]).get_indexer(names)
+    if (places < 0).any():
+        lacking = names[places < 0]
+        raise RatingsError(
+            f"the texts lack {len(lacking)} item(s) of the ratings, first {lacking[0]}; give its a and b"
+        )
+    clusters = np.array(clusters_of(ratings, tuple(names)), dtype=object)
+    sides = {side: known[side].to_numpy(dtype=object)[places][codes] for side in ("a", "b")}
+    return {"cluster": clusters[codes], **sides}
+
+
+def _units(verdicts: pd.DataFrame) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The rater, item, labels and repeat of each row as one number, and the first row of each."""
+    import pandas as pd
+
+    unit = np.zeros(len(verdicts), dtype=np.int64)
+    for name in ("rater", "item", "labels", "repeat"):
+        codes, names = pd.factorize(verdicts[name])
+        unit = unit * max(len(names), 1) + codes
+    _, first, number = np.unique(unit, return_index=True, return_inverse=True)
+    return number.ravel().astype(np.intp), first
+
+
+def _chosen(ratings: Ratings) -> PairArray:
+    import pandas as pd
+
+    verdicts = verdicts_of(ratings)
+    pairs = both_orders(verdicts)
+    named = verdicts.drop_duplicates("item")
+    items = pd.Index(named["item"])
+    judges = ratings.judges
+    mine = pairs[pairs["kind"] != PERSON]
+    shape = len(judges), len(items)
+    judge, item = (index.get_indexer(pd.Index(mine[n])) for index, n in ((pd.Index(judges), "rater"), (items, "item")))
+    cells = judge * shape[1] + item
+    asked = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape) > 0
+    persons = verdicts[verdicts["kind"] == PERSON]
+    people = _means(items.get_indexer(pd.Index(persons["item"])), persons["won"].to_numpy(dtype=float), shape[1])
+    won = _means(cells, mine["won"].to_numpy(dtype=float), shape[0] * shape[1]).reshape(shape)
+    names, clusters, a, b = (named[name].to_numpy(dtype=object) for name in ("item", "cluster", "a", "b"))
+    return PairArray(judges, names, clusters, clusters, a, b, won, asked, people)
+
+
+def _means(cells: NDArray[Any], values: Floats, size: int) -> Floats:
+    there = np.isfinite(values)
+    sums = np.bincount(cells[there], weights=values[there], minlength=size)
+    counts = np.bincount(cells[there], minlength=size)
+    means: Floats = np.divide(sums, counts, out=np.full(size, math.nan), where=counts > 0)
+    return means
+
+
+# --------------------------------------------------------------------------- from scores
+
+
+def _decided(ratings: Ratings) -> PairArray:
+    array = ratings.array()
+    names, targets = np.array(array.items, dtype=object), np.array(array.targets, dtype=object)
+    sides = np.array(list(combinations(range(len(targets)), 2)), dtype=np.intp).reshape(-1, 2)
+    asked = array.asked[:, :, sides[:, 0]] & array.asked[:, :, sides[:, 1]]
+    pair, item = np.nonzero(asked.any(axis=0).T)  # pairs of targets one after the other, items in order
+    one, other = sides[pair].T
+    less = array.means[:, item, one] - array.means[:, item, other]
+    won = np.where(np.isfinite(less), (np.sign(np.nan_to_num(less)) + 1) / 2, np.nan)
+    judged = ~array.people
+    people = mean_of(won[array.people], axis=0)
+    clusters = np.array(array.clusters, dtype=object)[item]
+    pairs = names[item] + "." + targets[one] + "~" + targets[other]
+    return PairArray(
+        array.judges, pairs, names[item], clusters, targets[one], targets[other], won[judged],
+        asked[:, item, pair][judged], people,
+    )  # fmt: skip

@@ -1,0 +1,86 @@
+"""What the results call things: measures, factor levels and criteria, as their descriptions travel with the numbers.
+
+A results.json holds these words itself (`measures`, `factors`, `tasks`), so an old one is drawn in the words of its own
+time and nothing of the engine is needed to draw it. Whatever is not described is called by its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+LAST = 1000
+"""Rank of a measure without one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """How a measure is spoken of; see `recuse.metrics.measure`, where measures are described."""
+
+    name: str
+    title: str
+    reading: str = ""
+    signed: bool = False
+    above: str = ""
+    below: str = ""
+    rank: int = LAST
+
+    def phrase(self, *, above: bool, plural: bool) -> str:
+        """ "promotes itself", or "promote themselves" of several; "" where the measure says nothing of the kind."""
+        forms = (self.above if above else self.below) or self.above or self.below
+        one, _, many = forms.partition("|")
+        return many if plural else one
+
+
+class Lexicon:
+    """The words of one results.json, looked up by name."""
+
+    def __init__(self, results: Mapping[str, Any] | None = None) -> None:
+        held = results or {}
+        self._measures = {name: _measure(name, about) for name, about in (held.get("measures") or {}).items()}
+        self._levels: dict[str, dict[str, str]] = {
+            factor["name"]: {level["name"]: level["words"] for level in factor["levels"]}
+            for factor in held.get("factors") or ()
+        }
+        self._criteria = {task["name"]: list(task["criteria"]) for task in held.get("tasks") or ()}
+
+    def measure(self, name: str) -> Measure:
+        return self._measures.get(name) or Measure(name, plain_name(name))
+
+    def level(self, factor: str, level: str) -> str:
+        """ "names hidden"; a level that is not described with its factor, "divisor n"."""
+        return self._levels.get(factor, {}).get(level) or plain_name(f"{factor} {level}".strip())
+
+    def factor_order(self, factor: str) -> tuple[int, str]:
+        """Described factors in their order, others behind them by name."""
+        return _place(list(self._levels), factor)
+
+    def level_order(self, factor: str, level: str) -> tuple[int, str]:
+        """Described levels in their order (the ordinary case before its contrast), others behind them by name."""
+        return _place(list(self._levels.get(factor, {})), level)
+
+    def criterion_order(self, task: str, criterion: str) -> tuple[int, str]:
+        """The criteria that stand for a judgement as a whole first, then the task's others, then any other."""
+        return _place(self._criteria.get(task, []), criterion)
+
+
+def plain_name(identifier: str) -> str:
+    """ "reported_total" -> "reported total"."""
+    return identifier.replace("_", " ")
+
+
+def _measure(name: str, about: Mapping[str, Any]) -> Measure:
+    return Measure(
+        name=name,
+        title=about.get("title") or plain_name(name),
+        reading=about.get("reading") or "",
+        signed=bool(about.get("signed")),
+        above=about.get("above") or "",
+        below=about.get("below") or "",
+        rank=int(about.get("rank", LAST)),
+    )
+
+
+def _place(known: list[str], name: str) -> tuple[int, str]:
+    return (known.index(name) if name in known else len(known), name)

@@ -1,0 +1,56 @@
+"""Matrices of a question, sorted out: by factor levels, the main criterion apart from the others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from recuse.report.lexicon import plain_name
+from recuse.report.numbers import is_number
+from recuse.report.results_model import Group, Number
+
+MOST_CELLS = 400
+"""Matrices beyond this size are drawn once; their variants stay in results.json."""
+
+Matrix = tuple[str, Mapping[str, Any]]  # (caption, detail)
+
+
+def is_matrix(number: Number) -> bool:
+    return number.detail.get("kind") == "matrix" and bool(number.detail.get("values"))
+
+
+def matrices(group: Group, metric: str, suffix: str = "") -> dict[str, list[Matrix]]:
+    """Criterion -> its matrices by factor levels; the criterion that stands for the judgement as a whole first."""
+    found: dict[str, list[Matrix]] = {}
+    for n in group.of(metric):  # levels in order
+        if is_matrix(n):
+            found.setdefault(criterion(n), []).append((_caption(n) + suffix, n.detail))
+    lexicon = group.view.lexicon
+    return {name: found[name] for name in sorted(found, key=lambda name: lexicon.criterion_order(group.task, name))}
+
+
+def criterion(number: Number) -> str:
+    return str(number.subject.get("criterion") or number.detail.get("criterion") or "")
+
+
+def main_and_rest(found: dict[str, list[Matrix]]) -> tuple[list[Matrix], dict[str, list[Matrix]]]:
+    """The matrices to show, and those to fold away under their variant's name (none where they are very large)."""
+    if not found:
+        return [], {}
+    first, *others = found
+    large = any(len(m["rows"]) * len(m["columns"]) > MOST_CELLS for _, m in found[first])
+    return found[first], {} if large else {plain_name(name): found[name] for name in others}
+
+
+def differ(some: list[Matrix], others: list[Matrix], by: float = 0.005) -> bool:
+    """Whether any cell of matrices drawn alike shows another number."""
+    a, b = ([v for _, m in part for row in m["values"] for v in row] for part in (some, others))
+    return len(a) != len(b) or any(
+        is_number(x) != is_number(y) or (is_number(x) and abs(x - y) >= by) for x, y in zip(a, b, strict=True)
+    )
+
+
+def _caption(number: Number) -> str:
+    told = [number.lexicon.level(k, v) for k, v in number.factors.items() if k != "criterion"]
+    text = ", ".join(told) or "all repeats"
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,168 @@
+"""Do the levels a model assigns agree with the data? Rank correlation with limits, one ladder per model, the
+categories it misplaces by name, and whether peers, people and data agree about the models."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from recuse.report.figures import Cell, Table, forest_plot, ladders
+from recuse.report.numbers import fixed, in_words, is_number, short
+from recuse.report.results_model import Group, Number
+
+ORDER = 40
+MOST_MISPLACED = 60
+NEAR, FAR = "adjacent", "non-adjacent"
+
+
+def draw(group: Group) -> dict[str, Any]:
+    rhos, misplaced, steps = group.of("rank_correlation"), group.of("misassignments"), group.of("progression")
+    return {
+        "reading": _reading(group, rhos),
+        "rhos": forest_plot(
+            rhos,
+            group.label,
+            caption="Rank correlation of assigned level and risk in the data",
+            head="model",
+            value_name="ρ",
+            minimum=0,
+            maximum=1,
+            aside=chance,
+        ),
+        "unknown": _unknown(group, rhos),
+        "ladders": ladders(
+            {n.who: _means(n) for n in steps if _means(n)},
+            group.label,
+            caption="Mean risk in the data of each level, model by model",
+            unit="risk",
+            items={n.who: _items(n) for n in misplaced},
+            notes={n.who: _falls(n) for n in steps},
+        ),
+        "far": _far(group, misplaced),
+        "near": [(group.label(n.who), listed) for n in misplaced if (listed := _near(n))],
+        "sources": _sources(group),
+        "figures": _figures(group),
+    }
+
+
+def _reading(group: Group, rhos: list[Number]) -> str:
+    known = [n for n in rhos if is_number(n.value)]
+    if not known:
+        return "No model's levels could be compared with the data."
+    best = max(known, key=lambda n: n.value)
+    tested = [n for n in known if n.detail.get("beyond_chance") is not None]
+    beyond = sum(n.detail["beyond_chance"] for n in tested)
+    said = f"{in_words(beyond, capital=True)} of {in_words(len(tested))} models follow the data beyond chance"
+    lead = f"{said}, each taken by itself. " if tested else ""
+    return f"{lead}{group.label(best.who)} follows them best (ρ = {fixed(best.value)})."
+
+
+def chance(number: Number) -> str:
+    """ "p = 0.058": how often an unrelated order would agree as well, where the metric tells."""
+    p = number.detail.get("p_permutation")
+    return f"p {p_value(p, equals='= ')}" if is_number(p) and is_number(number.value) else ""
+
+
+def p_value(p: Any, equals: str = "") -> str:
+    return "< 0.001" if p < 0.001 else f"{equals}{fixed(p, 3)}"
+
+
+def _unknown(group: Group, rhos: list[Number]) -> str:
+    told = [
+        f"{group.label(n.who)}: {', '.join(map(str, n.detail['unknown']))}" for n in rhos if n.detail.get("unknown")
+    ]
+    return f"Picks that the data do not cover: {'; '.join(told)}." if told else ""
+
+
+def _means(number: Number) -> list[tuple[str, Any]]:
+    return [
+        (short(step["level"]), step.get("mean_risk"))
+        for step in number.detail.get("levels") or ()
+        if isinstance(step, Mapping)
+    ]
+
+
+def _falls(number: Number) -> str:
+    falls = number.detail.get("falls")
+    if falls is None:
+        return ""
+    return (
+        "rises at every step"
+        if not falls
+        else f"falls at {in_words(len(falls))} {'step' if len(falls) == 1 else 'steps'}"
+    )
+
+
+def _items(number: Number) -> dict[str, list[tuple[Any, str]]]:
+    """Level -> (risk, how far off) of each pick known by name; those in place too, where the metric lists them."""
+    placed: dict[str, list[tuple[Any, str]]] = {}
+    for pick, how in _picks(number):
+        placed.setdefault(short(pick.get("assigned")), []).append((pick.get("risk"), how))
+    return placed
+
+
+def _picks(number: Number) -> list[tuple[Mapping[str, Any], str]]:
+    listed = [(pick, FAR) for pick in number.detail.get("nonadjacent") or ()]
+    listed += [(pick, NEAR) for pick in number.detail.get("adjacent") or ()]
+    return listed + [(pick, "") for pick in number.detail.get("in_place") or ()]
+
+
+def _far(group: Group, numbers: list[Number]) -> Table | None:
+    rows = [
+        [
+            Cell(group.label(n.who)),
+            Cell(str(pick.get("mcc", "")), str(pick.get("name") or "")),
+            Cell(short(pick.get("assigned"))),
+            Cell(short(pick.get("empirical"))),
+            Cell(fixed(pick.get("risk"), 4)),
+        ]
+        for n in numbers
+        for pick, how in _picks(n)
+        if how == FAR
+    ]
+    caption = "Categories two or more levels away from where the data put them"
+    columns = ["model", "category", "its level", "level by the data", "risk in the data"]
+    shown = rows[:MOST_MISPLACED]
+    return Table(caption, columns, shown, frozenset({2, 3, 4}), len(rows) - len(shown)) if rows else None
+
+
+def _near(number: Number) -> str:
+    """ "5651 (2, by the data 3), ..." for the picks one level off."""
+    return ", ".join(
+        f"{pick.get('mcc', '')} ({short(pick.get('assigned'))}, by the data {short(pick.get('empirical'))})"
+        for pick, how in _picks(number)
+        if how == NEAR
+    )
+
+
+def _sources(group: Group) -> Table | None:
+    """The three pairwise correlations; from a matrix of sources."""
+    number = next((n for n in group.of("three_sources") if n.detail.get("values")), None)
+    if number is None:
+        return None
+    names, rho, p = number.detail["rows"], number.detail["values"], number.detail.get("p")
+    rows = [
+        [
+            Cell(f"{names[i]} and {names[j]}"),
+            Cell(fixed(rho[i][j])),
+            Cell(p_value(p[i][j]) if p and is_number(p[i][j]) else ""),
+        ]
+        for i in range(len(names))
+        for j in range(i + 1, len(names))
+    ]
+    return Table(
+        "Do peers, people and data rank the models alike?",
+        ["sources", "ρ", "p, by permutation"],
+        rows,
+        frozenset({1, 2}),
+    )
+
+
+def _figures(group: Group) -> Table | None:
+    figures = next((n.detail["figures"] for n in group.of("three_sources") if n.detail.get("figures")), None)
+    if not figures:
+        return None
+    sources = list(next(iter(figures.values())))
+    ordered = sorted(figures, key=group.place)
+    rows = [[Cell(group.label(model)), *(Cell(fixed(figures[model].get(s))) for s in sources)] for model in ordered]
+    return Table("The figures behind it", ["model", *sources], rows, frozenset(range(1, len(sources) + 1)))

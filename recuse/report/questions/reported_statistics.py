@@ -1,0 +1,131 @@
+"""Do the totals, means and SDs a judge reports follow from its own scores? What adds up, what does not by name, and
+which means and SDs no set of repeats could have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from recuse.report import estimate_format
+from recuse.report.figures import Cell, Table, magnitude_maps
+from recuse.report.figures.heat_map import HeatMaps
+from recuse.report.numbers import MISSING, decimals_for, fixed, in_words, is_number
+from recuse.report.results_model import Group, Number
+
+ORDER = 50
+KINDS = {
+    "reported_total": "totals",
+    "self_reported_final": "finals it claims",
+    "self_reported_mean": "means it claims",
+    "self_reported_sd": "SDs it claims",
+}
+
+
+def draw(group: Group) -> dict[str, Any]:
+    slips = [
+        _slip(group, n, entry) for n in group.of("reported_total", "self_reported_final") for entry in offenders(n)
+    ]
+    columns = ["judge", "text", "figure", "reported", "computed", "difference", "replies"]
+    few = 0 < len(slips) <= MOST_SLIPS
+    return {
+        "reading": _reading(group),
+        "overview": _overview(group),
+        "slips": Table("Figures that do not follow", columns, slips, frozenset({3, 4, 5})) if few else None,
+        "counts": None
+        if few
+        else _counts(group, "reported_total", "Totals that do not follow", "wrong", "replies wrong"),
+        "impossible": [
+            maps
+            for metric in ("self_reported_mean", "self_reported_sd")
+            if (maps := _counts(group, metric, f"{_NAMES[metric]} that no such repeats have", "", "impossible"))
+        ],
+    }
+
+
+MOST_SLIPS = 12
+"""Slips are told one by one up to here; beyond, they are counted per cell."""
+
+_NAMES = {"self_reported_mean": "Means it claims", "self_reported_sd": "SDs it claims"}
+
+
+def offenders(number: Number) -> list[Mapping[str, Any]]:
+    return [entry for entry in number.detail.get("offenders") or () if isinstance(entry, Mapping)]
+
+
+def _reading(group: Group) -> str:
+    parts = []
+    for metric, name in KINDS.items():
+        numbers = [n for n in group.of(metric) if is_number(n.value)]
+        wrong = {n.who for n in numbers if offenders(n)}
+        if numbers and wrong:
+            judges = len({n.who for n in numbers})
+            parts.append(
+                f"{in_words(len(wrong))} of {in_words(judges)} judges report {name.split()[0]} that do not follow"
+            )
+    if not parts:
+        return "Every figure that was checked follows from the scores beside it."
+    text = "; ".join(parts)
+    return f"{text[:1].upper()}{text[1:]}. They are counted and shown, never corrected."
+
+
+def _overview(group: Group) -> Table | None:
+    """Judges by what they report: how much of it does not follow."""
+    asked = [(metric, told) for metric in KINDS for told in group.circumstances(group.of(metric))]
+    found = {(n.metric, n.circumstances, n.who): n for metric in KINDS for n in group.of(metric)}
+    who = sorted({name for _, _, name in found}, key=group.place)
+    rows = [
+        [Cell(group.label(name)), *(_share(found.get((metric, told, name))) for metric, told in asked)] for name in who
+    ]
+    columns = ["judge", *(", ".join(part for part in (KINDS[metric], told) if part) for metric, told in asked)]
+    return Table("Share that does not follow", columns, rows, frozenset(range(1, len(columns)))) if rows else None
+
+
+def _share(n: Number | None) -> Cell:
+    if n is None:
+        return Cell(MISSING)
+    if not is_number(n.value):
+        return Cell(estimate_format.value(n), estimate_format.why_undefined(n), n.outcome)
+    checked, follow = n.detail.get("checked"), n.detail.get("follow")
+    wrong = checked - follow if is_number(checked) and is_number(follow) else n.detail.get("wrong")
+    total = checked if is_number(checked) else n.estimate.get("n")
+    small = f"{wrong} of {total}" if is_number(wrong) and is_number(total) else estimate_format.spread(n)
+    return Cell(estimate_format.value(n), small, n.outcome)
+
+
+def _slip(group: Group, n: Number, entry: Mapping[str, Any]) -> list[Cell]:
+    reported, computed = entry.get("final"), entry.get("mean_of_criteria")
+    difference = entry.get("difference", entry.get("mean_difference"))
+    decimals = decimals_for([reported, computed, difference])
+    replies = f"{entry['wrong']} of {entry['replies']}" if "wrong" in entry and "replies" in entry else "1 of 1"
+    return [
+        Cell(group.label(n.who), n.circumstances),
+        Cell(group.label(str(entry.get("target", "")))),
+        Cell("total" if n.metric == "reported_total" else "final"),
+        Cell(fixed(reported, decimals) if is_number(reported) else ""),
+        Cell(fixed(computed, decimals) if is_number(computed) else ""),
+        Cell(fixed(difference, decimals, signed=True)),
+        Cell(replies),
+    ]
+
+
+def _counts(group: Group, metric: str, caption: str, key: str, unit: str) -> HeatMaps:
+    """How often each judge went wrong on each target, as the gate counts it; one map per condition.
+
+    An offender counts as many times as its `key` says, or once.
+    """
+    known = [n for n in group.of(metric) if is_number(n.value)]
+    numbers = [n for n in known if n.verdict] or known
+    targets = sorted({str(e["target"]) for n in numbers for e in offenders(n) if "target" in e}, key=group.place)
+    if not targets:
+        return HeatMaps([])
+    maps = []
+    for told in group.circumstances(numbers):
+        mine = [n for n in numbers if n.circumstances == told]
+        values = [[_wrong(n, target, key) for target in targets] for n in mine]
+        matrix = {"rows": [n.who for n in mine], "columns": targets, "values": values}
+        maps.append((f"{caption}{f', {told}' if told else ''}", matrix))
+    return magnitude_maps(maps, group.label, least="none", most=f"most {unit}")
+
+
+def _wrong(number: Number, target: str, key: str) -> float:
+    return float(sum(entry.get(key, 1) for entry in offenders(number) if entry.get("target") == target))

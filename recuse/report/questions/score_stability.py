@@ -1,0 +1,80 @@
+"""Does a judge say the same thing twice? Usable replies, spread per judge and per cell, reliability, repeats needed.
+
+Mean and SD of every criterion, a few hundred numbers, stay in results.json."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from recuse.report.figures import Cell, Table, forest_plot, magnitude_maps, number_cell
+from recuse.report.matrices import main_and_rest, matrices
+from recuse.report.numbers import fixed, in_words, is_number, short
+from recuse.report.questions.coverage import usable_replies
+from recuse.report.results_model import Group, Number
+
+ORDER = 20
+
+
+def draw(group: Group) -> dict[str, Any]:
+    spread = group.of("run_sd")
+    main, _ = main_and_rest(matrices(group, "score_matrix"))
+    return {
+        "reading": _reading(group, spread),
+        "coverage": usable_replies(group),
+        "run_sd": forest_plot(
+            spread,
+            group.label,
+            caption="Spread of one text's score over repeats, pooled over texts",
+            value_name="SD",
+            minimum=0,
+        ),
+        "cells": magnitude_maps(
+            [(f"{caption}, SD of each cell", _spread_of(m)) for caption, m in main if m.get("sd")],
+            group.label,
+            least="never moved",
+            most="moves most",
+        ),
+        "reliability": forest_plot(
+            group.of("repeat_reliability"),
+            group.label,
+            caption="Reliability: how well its mean scores tell the texts apart",
+            value_name="ICC",
+            minimum=0,
+            maximum=1,
+        ),
+        "needed": _needed(group),
+    }
+
+
+def _spread_of(matrix: Mapping[str, Any]) -> Mapping[str, Any]:
+    return {key: matrix[key] for key in ("rows", "columns", "own") if key in matrix} | {"values": matrix["sd"]}
+
+
+def _needed(group: Group) -> Table | None:
+    """How many repeats would give a cell's mean to the wanted precision."""
+    numbers = group.of("runs_needed")
+    levels = group.circumstances(numbers)
+    found = {(n.who, n.circumstances): n for n in numbers}
+    rows = [
+        [Cell(group.label(who)), *(number_cell(found.get((who, level))) for level in levels)]
+        for who in dict.fromkeys(n.who for n in numbers)
+    ]
+    wanted = short(next((n.detail["half_width"] for n in numbers if "half_width" in n.detail), None))
+    columns = ["judge", *(level or "all repeats" for level in levels)]
+    return Table(f"Repeats per text that would give its mean to ±{wanted} points", columns, rows) if rows else None
+
+
+def _reading(group: Group, spread: list[Number]) -> str:
+    known = [n for n in spread if is_number(n.value)]
+    if not known:
+        return "No judge's spread over repeats could be measured."
+    least, most = (choose(known, key=lambda n: n.value) for choose in (min, max))
+    if least.who == most.who:
+        return f"The spread of {group.label(most.who)} over repeats is {fixed(most.value)} points at most."
+    still = len({n.who for n in known if n.value == 0})
+    moved = f" {in_words(still, capital=True)} never moved at all." if still else ""
+    return (
+        f"The same judge on the same text moves by {fixed(least.value)} points ({group.label(least.who)}) to "
+        f"{fixed(most.value)} ({group.label(most.who)}) from repeat to repeat.{moved}"
+    )

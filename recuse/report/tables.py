@@ -1,0 +1,134 @@
+"""Judges by gates: the one table that terminal, Markdown and page render, of one question or of a whole task."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from recuse.report import estimate_format
+from recuse.report.results_model import Group, Number, View
+from recuse.report.vocabulary import OUTCOME_NAMES, tally, worst
+
+SHOWN_PER_CELL = 2
+"""Verdicts told one by one in a cell; of more, the worst is told and the rest are counted."""
+
+SIGNS = 4
+"""Signs by which levels are told apart without their words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One gate. `levels`: the factor levels that its cells show one by one, in words; none where they are many."""
+
+    question: str
+    gate: str
+    title: str
+    limit: str
+    levels: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """What one gate says of one judge: nothing, a verdict, or one per factor level."""
+
+    numbers: tuple[Number, ...]
+
+    @property
+    def outcome(self) -> str:
+        """The worst in it; "" if nothing was asked."""
+        return worst(n.outcome for n in self.numbers)
+
+    @property
+    def shown(self) -> tuple[Number, ...]:
+        if len(self.numbers) <= SHOWN_PER_CELL:
+            return self.numbers
+        return (next(n for n in self.numbers if n.outcome == self.outcome),)
+
+    @property
+    def rest(self) -> str:
+        """What is not shown: "and 6 more: 5 pass, 1 accepted"."""
+        outcomes = [n.outcome for n in self.numbers]
+        if len(outcomes) <= SHOWN_PER_CELL:
+            return ""
+        outcomes.remove(self.outcome)
+        return f"and {len(outcomes)} more: {tally(outcomes)}"
+
+    def at(self, level: str) -> Cell:
+        """The part of it at a factor level of its column."""
+        return Cell(tuple(n for n in self.numbers if n.circumstances == level))
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    name: str  # "" for the panel as a whole
+    label: str
+    cells: list[Cell]
+
+    @property
+    def outcome(self) -> str:
+        return worst(cell.outcome for cell in self.cells if cell.outcome)
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictTable:
+    """Rows in panel order, the panel as a whole last; columns in the order of the questions and their gates.
+
+    `series`: the levels that all cells of two verdicts alternate between (names shown and hidden), as long as there are
+    signs for them; else each verdict says its own.
+    """
+
+    group: Group  # the first of those it tells of: their panel and task
+    columns: list[Column]
+    rows: list[Row]
+    series: list[str]
+
+    def worst_first(self) -> list[Row]:
+        return sorted(self.rows, key=lambda row: list(OUTCOME_NAMES).index(row.outcome))  # stable: else panel order
+
+
+def verdict_tables(view: View, groups: Sequence[Group]) -> list[VerdictTable]:
+    """One table per panel and task that has verdicts, of all `groups` about them."""
+    by_place: dict[tuple[int, str], list[Group]] = {}
+    names = [p.name for p in view.panels]
+    for group in groups:
+        if group.gates:
+            by_place.setdefault((names.index(group.panel.name), group.task), []).append(group)
+    return [verdict_table(by_place[place]) for place in sorted(by_place)]
+
+
+def verdict_table(groups: Sequence[Group]) -> VerdictTable:
+    """The table of these groups, which are about one panel and task."""
+    gated = [(group, gate, mine) for group in groups for gate, mine in group.gates.items()]
+    first = groups[0]
+    found: list[dict[str, list[Number]]] = []
+    for _, _, mine in gated:
+        about: dict[str, list[Number]] = {}
+        for n in mine:
+            about.setdefault(n.who, []).append(n)
+        found.append(about)
+    who = sorted({w for about in found for w in about}, key=lambda w: (w == "", first.place(w)))
+    rows = [
+        Row(w, first.label(w) if w else "the panel as a whole", [Cell(tuple(about.get(w, ()))) for about in found])
+        for w in who
+    ]
+    columns = [_column(group, gate, mine) for group, gate, mine in gated]
+    return VerdictTable(first, columns, rows, _series(rows))
+
+
+def _column(group: Group, gate: str, mine: Sequence[Number]) -> Column:
+    levels = tuple(group.circumstances(mine))
+    title = ", ".join(part for part in (mine[0].gate_title, group.protocol) if part)
+    return Column(
+        group.question.id, gate, title, estimate_format.limits(mine), levels if len(levels) <= SHOWN_PER_CELL else ()
+    )
+
+
+def _series(rows: Sequence[Row]) -> list[str]:
+    pairs = {
+        tuple(n.circumstances for n in cell.numbers): None
+        for row in rows
+        for cell in row.cells
+        if 1 < len(cell.numbers) <= SHOWN_PER_CELL
+    }
+    levels = list(dict.fromkeys(level for pair in pairs for level in pair))
+    return levels if len(levels) <= SIGNS else []

@@ -1,0 +1,59 @@
+"""Words travel with the numbers; what has none is called by its name."""
+
+from __future__ import annotations
+
+import json
+
+import samples
+
+from recuse import report
+from recuse.report.canonical_form import normalised
+from recuse.report.lexicon import Lexicon, Measure
+from recuse.report.results_model import View
+
+HELD = {
+    "measures": {"run_sd": {"title": "spread", "signed": True, "above": "is unsteady|are unsteady", "rank": 7}},
+    "factors": [{"name": "names", "levels": [{"name": "shown", "words": "names shown"}, {"name": "a", "words": "A"}]}],
+    "tasks": [{"name": "t", "criteria": ["total", "accuracy"]}],
+}
+
+
+def test_a_measure_is_spoken_of_as_it_describes_itself() -> None:
+    measure = Lexicon(HELD).measure("run_sd")
+    assert measure == Measure("run_sd", "spread", signed=True, above="is unsteady|are unsteady", rank=7)
+    assert measure.phrase(above=True, plural=True) == "are unsteady"
+    assert measure.phrase(above=False, plural=False) == "is unsteady", "one phrase serves both sides"
+
+
+def test_what_is_not_described_is_called_by_its_name() -> None:
+    words = Lexicon(HELD)
+    assert words.measure("wobble_rate").title == "wobble rate"
+    assert words.measure("wobble_rate").phrase(above=True, plural=False) == ""
+    assert words.level("divisor", "n_1") == "divisor n 1"
+    assert words.level("names", "shown") == "names shown"
+
+
+def test_order_is_that_of_the_descriptions() -> None:
+    words = Lexicon(HELD)
+    assert sorted(["a", "zebra", "shown"], key=lambda v: words.level_order("names", v)) == ["shown", "a", "zebra"]
+    assert sorted(["x", "names"], key=words.factor_order) == ["names", "x"]
+    assert sorted(["m", "accuracy", "total"], key=lambda c: words.criterion_order("t", c)) == ["total", "accuracy", "m"]
+
+
+def test_a_stored_file_is_drawn_in_its_own_words() -> None:
+    """Another title in results.json is another title in the report: no table of the engine is asked."""
+    held = json.loads(report.canonical(samples.published()))
+    held["measures"]["self_bias"] |= {"title": "house bias", "above": "is biased|are biased"}
+    assert report.headline(held).endswith("gemini-2.5-pro and grok-4 are biased, as known.")
+    assert "House bias: +0.77" in " ".join(lede_of(held))
+
+
+def test_results_without_descriptions_are_drawn() -> None:
+    bare = {k: v for k, v in samples.published().items() if k not in ("measures", "factors", "tasks", "not_asked")}
+    assert "gemini-2.5-pro and grok-4 miss the limit of human offset" in report.headline(bare)
+
+
+def lede_of(results: samples.Results) -> list[str]:
+    from recuse.report.first_line import lede
+
+    return lede(View(normalised(results)))

@@ -1,0 +1,75 @@
+"""What was not asked is listed in all three outputs, with what would unlock it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import samples
+from page_reader import read
+
+from recuse import report
+from recuse.report.canonical_form import normalised
+from recuse.report.page import page
+from recuse.report.results_model import View
+from recuse.report.sections.not_asked import in_one_line, not_asked
+from recuse.report.summary import summary
+
+PEOPLE = "add ratings by people (task.toml, [people])"
+
+
+def entry(question: str, task: str, *missing: str, unlock: str = PEOPLE) -> dict[str, Any]:
+    where = {"panel": "published", "task": task, "protocol": "rubric"}
+    title = f"Does {question} hold?"
+    return {**where, "question": question, "title": title, "missing": list(missing), "unlock": [unlock], "tests": []}
+
+
+def results() -> samples.Results:
+    again = "record more repeats of the same question"
+    listed = [
+        entry("b", "headlines", "people"),
+        entry("b", "merchant_risk", "people"),
+        entry("a", "x", "repeats", unlock=again),
+    ]
+    return {**samples.published(), "not_asked": listed}
+
+
+def test_the_same_want_of_one_question_is_told_once_with_its_places() -> None:
+    first, second = not_asked(View(normalised(results())))
+    assert (first.title, first.missing) == ("Does a hold?", "repeats")
+    assert (second.title, second.missing, second.unlock) == ("Does b hold?", "people", [PEOPLE])
+    assert second.places == ["published: headlines, rubric", "published: merchant risk, rubric"]
+
+
+def test_one_line_counts_what_is_wanted_most_first() -> None:
+    assert in_one_line(View(normalised(results()))) == "3 questions for want of people (2), repeats (1)"
+    assert in_one_line(View(normalised(samples.published()))) == ""
+
+
+def test_many_wants_are_cut() -> None:
+    listed = [entry("a", "x", f"need_{k}") for k in range(9)]
+    text = in_one_line(View(normalised({**samples.published(), "not_asked": listed})))
+    assert text == "9 questions for want of need 0 (1), need 1 (1), need 2 (1), need 3 (1), need 4 (1), 4 more"
+
+
+def test_terminal_has_one_line() -> None:
+    lines = report.terminal(results(), 120).splitlines()
+    assert "not asked: 3 questions for want of people (2), repeats (1); see the report" in lines
+    assert "not asked:" not in report.terminal(samples.published(), 120)
+
+
+def test_summary_folds_the_list() -> None:
+    text = summary(normalised(results()))
+    assert "<summary>Not asked: 3 questions for want of people (2), repeats (1)</summary>" in text
+    assert (
+        "- Does b hold? For want of people (published: headlines, rubric and published: merchant risk, rubric):" in text
+    )
+    assert "add ratings by people (task.toml, \\[people\\])." in text
+
+
+def test_page_folds_the_list() -> None:
+    section = next(
+        s for s in read(page(normalised(results()), "h")).all("section") if s.attributes["id"] == "not-asked"
+    )
+    assert section.one("summary").text == "3 questions for want of people (2), repeats (1)"
+    rows = [[cell.text for cell in row.all() if cell.tag in ("th", "td")] for row in section.one("tbody").all("tr")]
+    assert rows[0] == ["Does a hold?", "repeats", "record more repeats of the same question", "published: x, rubric"]

@@ -1,0 +1,102 @@
+"""Drawings draw what is there: any part may be missing, and nothing is computed."""
+
+from __future__ import annotations
+
+import pytest
+import samples
+
+from recuse.report.canonical_form import normalised
+from recuse.report.page import environment, page
+from recuse.report.questions import Drawings, generic
+from recuse.report.results_model import Question, View
+
+QUESTIONS = ["consensus_deviation", "score_stability", "human_alignment", "ground_truth", "reported_statistics"]
+
+
+def metrics_of(question: str) -> list[str]:
+    results = samples.published()
+    both = results["verdicts"] + results["measurements"]
+    return sorted({entry["estimate"]["metric"] for entry in both if entry["question"] == question})
+
+
+CASES = [(question, metric) for question in QUESTIONS for metric in metrics_of(question)]
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_question_has_a_drawing_and_a_template_of_its_name(question: str) -> None:
+    assert Drawings().of(question).__name__ == f"recuse.report.questions.{question}"
+    assert f"questions/{question}.html.j2" in environment().list_templates()
+
+
+@pytest.mark.parametrize("question", ["no_such_question", "__init__", "os.path", "generic/../x", ""])
+def test_other_questions_are_drawn_by_generic(question: str) -> None:
+    assert Drawings().of(question) is generic
+
+
+def test_order_on_the_page() -> None:
+    assert sorted([*QUESTIONS[::-1], "another"], key=Drawings().order) == [*QUESTIONS[:4], "another", QUESTIONS[4]]
+
+
+def about(question: str) -> samples.Results:
+    """What the published sample says of one question."""
+    results = samples.published()
+    for name in ("verdicts", "measurements"):
+        results[name] = [entry for entry in results[name] if entry["question"] == question]
+    return results
+
+
+def reduced(question: str, metric: str, *, only: bool) -> samples.Results:
+    """The question without this metric, or with nothing but it."""
+    results = about(question)
+    for name in ("verdicts", "measurements"):
+        results[name] = [entry for entry in results[name] if (entry["estimate"]["metric"] == metric) == only]
+    return results
+
+
+@pytest.mark.parametrize(("question", "metric"), CASES)
+@pytest.mark.parametrize("only", [True, False], ids=["alone", "missing"])
+def test_any_metric_may_be_missing_or_alone(question: str, metric: str, only: bool) -> None:
+    assert "could not be drawn" not in page(normalised(reduced(question, metric, only=only)), "headline")
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_details_may_be_missing(question: str) -> None:
+    results = about(question)
+    for entry in results["verdicts"] + results["measurements"]:
+        entry["estimate"]["detail"] = {}
+    assert "could not be drawn" not in page(normalised(results), "headline")
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_everything_may_be_undefined(question: str) -> None:
+    results = samples.published()
+    for entry in results["verdicts"] + results["measurements"]:
+        if entry["question"] == question:
+            entry["estimate"].update(
+                value=float("nan"), low=float("nan"), high=float("nan"), note="undefined: no reply"
+            )
+    html = page(normalised(results), "headline")
+    assert "could not be drawn" not in html
+    assert "no reply" in html
+
+
+def test_a_drawing_that_cannot_draw_says_so_and_the_numbers_are_shown() -> None:
+    results = samples.published()
+    for entry in results["measurements"]:
+        if entry["estimate"]["metric"] == "consensus_deviation":
+            entry["estimate"]["detail"]["own"] = ["not a pair"]
+    html = page(normalised(results), "headline")
+    assert "This question could not be drawn" in html
+    assert "−0.335" in html
+
+
+def test_a_group_lists_judges_in_panel_order_and_gated_numbers_once() -> None:
+    results = samples.published()
+    twin = next(v for v in results["verdicts"] if v["gate"] == "self_bias")
+    results["measurements"].append({k: twin[k] for k in ("question", "subject", "estimate", "test")})
+    view = View(normalised(results))
+    group = view.groups(Question("consensus_deviation", ""))[0]
+    own = group.of("self_bias")
+    assert [n.who for n in own] == [judge for judge in samples.JUDGES for _ in range(2)]
+    assert [n.subject["names"] for n in own[:2]] == ["shown", "hidden"]
+    assert all(n.verdict for n in own)
