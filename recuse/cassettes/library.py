@@ -93,6 +93,10 @@ class Library:
     def has(self, call: Call) -> bool:
         return (call.key, call.repeat) in self._cassette(call.cell).index.answers
 
+    def resumed(self, calls: Iterable[Call]) -> int:
+        """How many of these calls an interrupted recording anew (`--record=all`) has answered already."""
+        return sum(self._cassette(call.cell).anew and self.has(call) for call in calls)
+
     def coverage(self) -> Coverage:
         """All plans registered so far against what is recorded by now."""
         return _coverage(self._cassettes.values())
