@@ -19,6 +19,7 @@ from typing import Any, TypeVar, get_args
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic.fields import FieldInfo
 
+from recuse.key_shapes import looks_like_a_key
 from recuse.schema import RecuseError
 
 __all__ = ["ConfigurationError", "Table", "TomlFile", "did_you_mean", "parse", "read_toml"]
@@ -114,14 +115,19 @@ def _explained(model: type[BaseModel], fault: Any, data: Any, start: Place) -> t
     if fault["type"] == "value_error":  # our own sentence, which says what arrived; the input would be the whole table
         return place, str(fault["ctx"]["error"])
     if fault["type"] == "model_type":
-        return place, f"must be a table of its own, [{place[-1] if place else ''}]; it is {fault['input']!r}"
+        return place, f"must be a table of its own, [{place[-1] if place else ''}]; it is {_shown(fault['input'])}"
     expected = field.description if field is not None else None
     if missing:
         return place, f"required, but missing{f': give {expected}' if expected else ''}"
     if expected:
         whole = place[: len(start) + depth]
-        return whole, f"must be {expected}; it is {_value_at(data, whole)!r}"
-    return place, f"{fault['msg']} (got {fault['input']!r})"
+        return whole, f"must be {expected}; it is {_shown(_value_at(data, whole))}"
+    return place, f"{fault['msg']} (got {_shown(fault['input'])})"
+
+
+def _shown(value: object) -> str:
+    """What stands in the file, unless that seems to be a key: messages end up in logs."""
+    return "(value not shown: it looks like a key)" if looks_like_a_key(repr(value)) else repr(value)
 
 
 def _field_at(model: type[BaseModel], place: Place) -> tuple[type[BaseModel], FieldInfo | None, int]:

@@ -49,6 +49,12 @@ class Plan:
         """Judges x items x factor levels x repeats."""
         return _calls(self)
 
+    def with_calls(self, calls: Sequence[Call]) -> Plan:
+        """The same plan with these calls instead of its own."""
+        changed = replace(self)
+        changed.__dict__["calls"] = list(calls)  # where the cached property would put them
+        return changed
+
     def without(self, judges: AbstractSet[str]) -> Plan:
         """The same plan for the other judges."""
         kept = {name: judge for name, judge in self.judges.items() if name not in judges}

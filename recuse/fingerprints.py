@@ -58,18 +58,25 @@ def rubric_hash(task: Task) -> str:
 
 def _asked(judge: Judge, call: Call) -> dict[str, Any]:
     body = json.loads(call.request.body)
-    nested: dict[str, Any] = next((body[name] for name in ("generationConfig", "options") if name in body), {})
+    tables = ("generationConfig", "inferenceConfig", "options")
+    nested: dict[str, Any] = next((body[name] for name in tables if name in body), {})
     config = {**body, **nested}  # some formats keep their sampling parameters a level deeper
     return {
         "wire": judge.wire,
         "host": urlsplit(judge.base_url).netloc,
         "model": judge.model,
         "temperature": config.get("temperature"),
-        "max_tokens": config.get("max_tokens", config.get("maxOutputTokens")),
+        "max_tokens": next((config[name] for name in _LIMITS if name in config), None),
         "parameters": dict(judge.parameters),
         "structured": judge.structured,
         "seeded": judge.seeded,
+        # Only where there are any: what a cassette recorded without them says is still true.
+        **{name: dict(more) for name in ("headers", "query", "rename") if (more := getattr(judge, name))},
+        **({"omit": list(judge.omit)} if judge.omit else {}),
     }
+
+
+_LIMITS = ("max_tokens", "maxOutputTokens", "max_completion_tokens", "max_output_tokens", "maxTokens")
 
 
 def _served(panel: Panel, judge: str) -> Mapping[str, Any]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -13,6 +14,8 @@ from pydantic import Field, model_validator
 
 from recuse.configuration import ConfigurationError, Table, parse, read_toml
 from recuse.judges import wire
+from recuse.judges.description import check_description, check_headers
+from recuse.key_shapes import SECRET_NAMES, looks_like_a_key
 from recuse.naming import checked_distinct, checked_name
 from recuse.protocols import protocol
 from recuse.schema import Judge, Provenance, RecuseError
@@ -42,8 +45,13 @@ class JudgeTable(Table):
     base_url: str
     model: str
     author: str | None = None
-    api_key_env: str | None = Field(default=None, pattern="^[A-Za-z_][A-Za-z0-9_]*$")
+    api_key_env: str | None = None
     parameters: dict[str, Any] = Field(default_factory=dict)
+    rename: dict[str, str] = Field(default_factory=dict)
+    omit: list[str] = Field(default_factory=list)
+    headers: dict[str, str] = Field(default_factory=dict)
+    headers_env: dict[str, str] = Field(default_factory=dict)
+    query: dict[str, str] = Field(default_factory=dict)
     structured: bool = False
     grammar: bool = False
     seeded: bool = False
@@ -59,14 +67,18 @@ class JudgeTable(Table):
     def _check(self) -> Self:
         try:
             wire(self.wire)
+            check_no_keys(self)
+            check_description(self.parameters, self.rename, tuple(self.omit))
+            check_headers(self.headers, self.headers_env)
         except RecuseError as error:
             raise ValueError(str(error)) from None  # told with the place in the file
-        if any(mark in self.base_url for mark in "@?#"):  # not shown: it may hold a secret
-            raise ValueError("base_url may not carry credentials or a query; name the key's variable in api_key_env")
-        if not self.base_url.startswith(("http://", "https://")) or self.base_url.endswith("/") or not self.host:
+        if any(mark in self.base_url for mark in "@?#"):  # not shown, here and below: it may hold a secret
             raise ValueError(
-                f"base_url must be http:// or https://, a host, and no slash at the end; got {self.base_url!r}"
+                "base_url may not carry credentials or a query; name the key's variable in api_key_env, and put other "
+                'parameters into query = { api-version = "..." }'
             )
+        if not self.base_url.startswith(("http://", "https://")) or not self.host:
+            raise ValueError("base_url must be http:// or https:// and a host, with or without a path")
         return self
 
     @property
@@ -79,9 +91,39 @@ class JudgeTable(Table):
             return ""
 
     def judge(self) -> Judge:
-        values = self.model_dump(exclude={"price", "server", "behaviour", "label"})
+        values = self.model_dump(exclude={"price", "server", "behaviour", "label", "omit"})
         prices = self.price.model_dump() if self.price else {}
-        return Judge(label=self.label or self.name, **values, **prices)
+        return Judge(label=self.label or self.name, omit=tuple(self.omit), **values, **prices)
+
+
+def check_no_keys(judge: JudgeTable) -> None:
+    """`RecuseError` where a judge's table holds what should be in the environment. The message never shows it."""
+    for place, name in [("api_key_env", judge.api_key_env), *(("headers_env", v) for v in judge.headers_env.values())]:
+        if name is not None and (looks_like_a_key(name) or not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", name)):
+            raise RecuseError(
+                f'{place} holds the name of an environment variable, such as "MY_JUDGE_KEY" (value not shown)'
+            )
+    for place in ("base_url", "model", "parameters", "headers", "query"):
+        for name, text in _texts(getattr(judge, place), place):
+            secret = name.rpartition(".")[2].lower() in SECRET_NAMES and place in ("parameters", "headers", "query")
+            if secret or looks_like_a_key(text):
+                raise RecuseError(
+                    f"{name} looks like a key, which may not stand in a file (value not shown): name its variable in "
+                    'api_key_env, or in headers_env = { header = "VARIABLE" }'
+                )
+
+
+def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
+    """Every text within a value, with its dotted place."""
+    if isinstance(value, str):
+        yield place, value
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _texts(inner, f"{place}.{'[key]' if looks_like_a_key(name) else name}")
+            yield from ((f"{place}.[key]", name) for _ in [0] if looks_like_a_key(name))
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner, place)
 
 
 class TaskTable(Table):

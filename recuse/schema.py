@@ -26,6 +26,11 @@ class RecuseError(Exception):
     """A mistake in what Recuse was given. The message names the place and the remedy."""
 
 
+class JudgeClosedError(RecuseError):
+    """No call of this judge can succeed until somebody acts: its key is not accepted, or its account is used up. The
+    message names no call and is the same for all of them, so it is told once."""
+
+
 class RatingsError(RecuseError):
     """The ratings table breaks its own rules; the message lists every fault with its rows."""
 
@@ -59,6 +64,7 @@ class Prompt:
     schema: Mapping[str, Any] | None = None  # JSON schema of the wanted reply, for providers that enforce one
     top_logprobs: int | None = None
     grammar: str | None = None  # the reply's shape as a GBNF grammar, for servers that enforce one
+    grammar_schema: Mapping[str, Any] | None = None  # `schema` for those servers: they know no bounds of a number
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +78,12 @@ class Judge:
     model: str
     author: str | None = None  # the target whose output is this judge's own
     api_key_env: str | None = None
-    parameters: Mapping[str, Any] = field(default_factory=dict)  # further fields of the request body
+    parameters: Mapping[str, Any] = field(default_factory=dict)  # fields of the request body, merged in at every depth
+    rename: Mapping[str, str] = field(default_factory=dict)  # fields of the body, "outer.inner": sent by another name
+    omit: tuple[str, ...] = ()  # fields of the body, "outer.inner", that are not sent
+    headers: Mapping[str, str] = field(default_factory=dict)  # further headers; none of them secret
+    headers_env: Mapping[str, str] = field(default_factory=dict)  # further headers -> the variable with their value
+    query: Mapping[str, str] = field(default_factory=dict)  # further query parameters; none of them secret
     structured: bool = False  # send the protocol's JSON schema along
     grammar: bool = False  # send the protocol's GBNF grammar along (llama.cpp's server)
     seeded: bool = False  # send a seed derived from item, factors and repeat
@@ -104,8 +115,12 @@ class RawResponse:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
+    """Tokens as the provider counts them. `output_tokens` is all that is billed as output, reasoning included;
+    `reasoning_tokens` says how many of them were reasoning. Unknown is None, never 0."""
+
     input_tokens: int | None = None
     output_tokens: int | None = None
+    reasoning_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +128,8 @@ class Reply:
     """What a judge answered, after the wire format has been read and before the protocol reads the words.
 
     `finish` tells how the reply ended: "stop", "length" (cut by max_tokens), "refusal" (the provider's own flag),
-    "error" (the payload is not what the wire format promises; `text` then says what is wrong).
+    "error" (the payload is not what the wire format promises; `text` then says what is wrong). `reasoning` is what the
+    judge thought before it answered, as far as the provider shows it; no protocol reads it.
     """
 
     text: str
@@ -122,6 +138,7 @@ class Reply:
     usage: Usage = Usage()
     logprobs: tuple[Mapping[str, float], ...] | None = None  # per output position: token -> log-probability
     tokens: tuple[tuple[str, float], ...] | None = None  # the tokens written, each with its log-probability
+    reasoning: str = ""
 
 
 @dataclass(frozen=True, slots=True)

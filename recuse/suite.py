@@ -392,5 +392,7 @@ def _check_judges(names: Sequence[str], panels: Sequence[Panel]) -> None:
 def _secrets(panel: Panel) -> list[str]:
     import os
 
-    variables = {judge.api_key_env for judge in panel.judges.values() if judge.api_key_env}
+    from recuse.judges.credentials import variables_of
+
+    variables = {variable for judge in panel.judges.values() for variable in variables_of(judge)}
     return [os.environ[variable] for variable in sorted(variables) if os.environ.get(variable)]

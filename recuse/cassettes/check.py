@@ -14,11 +14,11 @@ from recuse.cassettes import record_format
 from recuse.cassettes.cell_cassette import SUFFIX, check_distinct, checked_cell
 from recuse.cassettes.index import CassetteError, CellIndex, index_of, read_requests
 from recuse.cassettes.matching import request_key
-from recuse.cassettes.redaction import key_shapes_in
 from recuse.cassettes.response_filter import reason_to_drop
 from recuse.cassettes.salvage import DAMAGED, salvaged
 from recuse.cassettes.storage import SUPERSEDED, canonical_bytes
 from recuse.cassettes.writer import replace_file
+from recuse.key_shapes import key_shapes_in
 from recuse.sanitize import visible
 from recuse.schema import PROVENANCES, RecuseError, Request
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from recuse.cassettes.redaction import Secrets, key_shapes_in
+from recuse.cassettes.redaction import Secrets
+from recuse.key_shapes import key_shapes_in
 from recuse.schema import Call, RecuseError
 
 

@@ -18,21 +18,6 @@ _ENTITIES = {'"': b"quot", "'": b"apos", "<": b"lt", ">": b"gt", "&": b"amp"}
 PLACEHOLDER = "[secret]"
 SHORTEST = 8
 
-KEY_SHAPES = {
-    "an OpenAI or Anthropic style key": re.compile(rb"\bsk-(?:ant-|proj-|or-)?[A-Za-z0-9_-]{20,}"),
-    "a Google API key": re.compile(rb"\bAIza[A-Za-z0-9_-]{35}"),
-    "an xAI key": re.compile(rb"\bxai-[A-Za-z0-9]{20,}"),
-    "a Perplexity key": re.compile(rb"\bpplx-[A-Za-z0-9]{20,}"),
-    "a Groq key": re.compile(rb"\bgsk_[A-Za-z0-9]{20,}"),
-    "a Hugging Face token": re.compile(rb"\bhf_[A-Za-z0-9]{30,}"),
-    "a GitHub token": re.compile(rb"\b(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,})"),
-    "an AWS access key": re.compile(rb"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
-    "a bearer token": re.compile(rb"\b[Bb]earer +[A-Za-z0-9._~+/-]{20,}"),
-    "a private key": re.compile(rb"-----BEGIN [A-Z ]*PRIVATE KEY-----"),
-    "a JSON web token": re.compile(rb"\beyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
-}
-"""What credentials of common providers look like; `check` searches committed cassettes for them."""
-
 
 class Secrets:
     """The values that must not leave this process, in every spelling in which a server may echo them: as they are, with
@@ -99,11 +84,6 @@ def clean_logging(secrets: Secrets) -> Iterator[None]:
         yield
     finally:
         logging.setLogRecordFactory(make)
-
-
-def key_shapes_in(data: bytes) -> list[str]:
-    """Which kinds of credentials `data` seems to contain."""
-    return [kind for kind, shape in KEY_SHAPES.items() if shape.search(data)]
 
 
 def _longest_first(forms: Iterable[bytes]) -> list[bytes]:

@@ -1,13 +1,17 @@
 """Wire formats: prompt -> HTTP request -> reply. One file per format; add yours to WIRES, or leave it in your own
 repository and name the module in the panel file: wire = "our_judges.house_chat".
 
-A wire format is a module with four functions:
+A wire format is a module with four functions, and a fifth where requests are signed:
 
     request(judge, prompt, seed)  -> schema.Request    the request as it goes out, without secrets
     headers(key)                  -> dict              how this provider wants its API key (None: no key)
     read(payload)                 -> schema.Reply      what the provider's JSON says
     payload(text, *, model, refusal, input_tokens, output_tokens) -> dict
                                                        the inverse of read, for stand-ins served on loopback
+    signer(judge)                 -> function          only where requests are signed: from a schema.Request to the
+                                                       headers that authorise it; used where the judge names no key
+
+A module whose provider takes whole files of requests says by which interface (`recuse.batch`): BATCH = "openai".
 """
 
 from __future__ import annotations
@@ -18,11 +22,20 @@ from dataclasses import replace
 from typing import Any, Protocol, cast
 
 from recuse.extensions import named_module
+from recuse.judges.reasoning import split_reasoning
 from recuse.policy import is_policy_refusal
 from recuse.sanitize import encodable
 from recuse.schema import Judge, Prompt, RawResponse, Reply, Request, Usage
 
-WIRES = ("openai_chat", "anthropic_messages", "gemini_generate")
+WIRES = (
+    "openai_chat",
+    "openai_responses",
+    "anthropic_messages",
+    "gemini_generate",
+    "azure_openai",
+    "bedrock_converse",
+    "vertex_generate",
+)
 
 
 class Wire(Protocol):
@@ -59,13 +72,19 @@ def read_response(format_: Wire, response: RawResponse) -> Reply:
 
 
 def _sound(reply: Reply) -> Reply:
-    """The reply with what it says beside its text kept only where it is of the promised type."""
+    """The reply with what it says beside its text kept only where it is of the promised type, and with reasoning that
+    stands in front of the answer taken out of it."""
     if not isinstance(reply.text, str):
         raise TypeError("the answer is not a text")
-    reply = replace(reply, text=spelled) if (spelled := encodable(reply.text)) is not reply.text else reply
-    usage = Usage(_count(reply.usage.input_tokens), _count(reply.usage.output_tokens))
+    given = reply.usage
+    usage = Usage(_count(given.input_tokens), _count(given.output_tokens), _count(given.reasoning_tokens))
     model = reply.model if isinstance(reply.model, str) else None
-    return reply if usage == reply.usage and model == reply.model else replace(reply, usage=usage, model=model)
+    reasoning = reply.reasoning if isinstance(reply.reasoning, str) else ""
+    text = reply.text
+    if "<" in text[:200] and reply.finish in ("stop", "length"):
+        thoughts, text = split_reasoning(text)
+        reasoning = "\n".join(filter(None, (reasoning, thoughts)))
+    return replace(reply, text=encodable(text), usage=usage, model=model, reasoning=reasoning)
 
 
 def _count(value: object) -> int | None:

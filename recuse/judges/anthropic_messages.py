@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from recuse.judges.canonical import canonical
+from recuse.judges.description import BOUNDS, address, described, strict_schema
 from recuse.schema import Judge, Prompt, RecuseError, Reply, Request, Usage
 
+BATCH = "anthropic"
+VERSION = "2023-06-01"
 _FINISH = {"max_tokens": "length", "model_context_window_exceeded": "length", "refusal": "refusal"}
 
 
@@ -19,26 +21,27 @@ def request(judge: Judge, prompt: Prompt, seed: int | None) -> Request:
         "messages": [{"role": m.role, "content": m.content} for m in prompt.messages if m.role != "system"],
         "temperature": prompt.temperature,
         "max_tokens": prompt.max_tokens,
-        **judge.parameters,
     }
     if system := "\n\n".join(m.content for m in prompt.messages if m.role == "system"):
         body["system"] = system
     if judge.structured and prompt.schema is not None:
-        body["output_config"] = {"format": {"type": "json_schema", "schema": prompt.schema}}
-    return Request(f"{judge.base_url}/messages", canonical(body))
+        body["output_config"] = {"format": {"type": "json_schema", "schema": strict_schema(prompt.schema, BOUNDS)}}
+    return Request(address(judge, "/messages"), described(judge, body))
 
 
 def headers(key: str | None) -> dict[str, str]:
-    return {"anthropic-version": "2023-06-01"} | ({"x-api-key": key} if key else {})
+    return {"anthropic-version": VERSION} | ({"x-api-key": key} if key else {})
 
 
 def read(payload: Mapping[str, Any]) -> Reply:
-    usage = payload.get("usage") or {}
+    usage, blocks = payload.get("usage") or {}, payload["content"]
+    details = usage.get("output_tokens_details") or {}
     return Reply(
-        text="".join(block["text"] for block in payload["content"] if block["type"] == "text"),
+        text="".join(block["text"] for block in blocks if block["type"] == "text"),
         finish=_FINISH.get(payload.get("stop_reason"), "stop"),  # type: ignore[arg-type]
         model=payload.get("model"),
-        usage=Usage(usage.get("input_tokens"), usage.get("output_tokens")),
+        usage=Usage(usage.get("input_tokens"), usage.get("output_tokens"), details.get("thinking_tokens")),
+        reasoning="\n".join(block["thinking"] for block in blocks if block["type"] == "thinking"),
     )
 
 

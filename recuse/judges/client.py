@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import asyncio
 import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -15,16 +15,14 @@ import httpx2
 import stamina
 
 from recuse.judges import wire
+from recuse.judges.credentials import Credentials
+from recuse.judges.provider_errors import is_bad_key, is_used_up, parsed, words
 from recuse.judges.transport import JudgeTransport
 from recuse.policy import is_policy_refusal
-from recuse.schema import Call, Judge, RawResponse, RecuseError
+from recuse.schema import Call, Judge, JudgeClosedError, RawResponse, RecuseError
 
 RETRIED = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
 LONGEST_WAIT_S = 120.0
-
-
-class MissingKeyError(RecuseError):
-    """Recording needs an API key that is not in the environment, or not one that can be sent."""
 
 
 class JudgeUnreachableError(RecuseError):
@@ -34,30 +32,34 @@ class JudgeUnreachableError(RecuseError):
 class _Busy(Exception):
     """An answer that asks to be tried again."""
 
-    def __init__(self, status: int, wait: float | None) -> None:
-        super().__init__(f"HTTP {status}")
+    def __init__(self, status: int, wait: float | None, said: str) -> None:
+        super().__init__(f"HTTP {status}{f': {said}' if said else ''}")
         self.wait = wait
 
 
 class Client:
     """One HTTP client for all judges of a panel. Use as `async with`, inside one event loop.
 
-    `proxy` is where stand-ins are served: requests to hosts that end in `.invalid` go there, all others go out.
-    `identify` gives the request headers by which a cassette knows the call: repeats of a request keep their answers.
-    With `attempts=1` nothing is retried and nothing sleeps, as replay wants it.
+    `keys` are the judges' credentials; a judge without any is asked without. `proxy` is where stand-ins are served:
+    requests to hosts that end in `.invalid` go there, all others go out. `identify` gives the headers by which a
+    cassette knows the call: repeats of a request keep their answers. With `attempts=1` nothing is retried and nothing
+    sleeps, as replay wants it.
     """
 
     def __init__(
         self,
         judges: Mapping[str, Judge],
         *,
-        keys: Mapping[str, str],
+        keys: Mapping[str, Credentials],
         identify: Callable[[Call], Mapping[str, str]],
         attempts: int = 6,
         proxy: str | None = None,
     ) -> None:
         self._judges, self._identify = judges, identify
-        self._headers = {name: wire(j.wire).headers(keys.get(name)) for name, j in judges.items()}
+        self._keys = {name: keys.get(name, Credentials()) for name in judges}
+        self._headers = {n: {**wire(j.wire).headers(self._keys[n].key), **j.headers} for n, j in judges.items()}
+        self._closed: dict[str, JudgeClosedError] = {}
+        self._answered: set[str] = set()
         self._attempts = attempts
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=256)
         stand_ins = JudgeTransport(private=False, proxy=proxy, limits=limits, trust_env=False) if proxy else None
@@ -82,7 +84,7 @@ class Client:
 
     async def send(self, call: Call) -> RawResponse:
         """The judge's answer: status 2xx, or the 4xx of a refusal on policy; `JudgeUnreachableError` when there is none
-        after all attempts."""
+        after all attempts, `JudgeClosedError` when no call of this judge can have one: it is not asked again then."""
         try:
             if self._attempts == 1:
                 return await self._send_once(call)
@@ -105,45 +107,58 @@ class Client:
         raise AssertionError("stamina ends by returning or raising")
 
     async def _send_once(self, call: Call) -> RawResponse:
-        judge = self._judges[call.judge]
-        response = await self._http.request(
-            call.request.method,
-            call.request.url,
-            content=call.request.body,
-            headers={"content-type": "application/json", **self._identify(call), **self._headers[call.judge]},
-            timeout=judge.timeout_s,
-        )
-        if response.status_code in RETRIED:
-            raise _Busy(response.status_code, _retry_after(response.headers.get("retry-after")))
-        if not response.is_success and not is_policy_refusal(response.status_code, _json(response)):
-            raise JudgeUnreachableError(
-                f"{_where(call)}: HTTP {response.status_code} from {httpx2.URL(call.request.url).host}. "
-                f"{_ADVICE.get(response.status_code, 'Look at the request and the provider’s status page.')}"
-            )
+        if call.judge in self._closed:
+            raise self._closed[call.judge]
+        secret = await self._secret_headers(call)
+        headers = {"content-type": "application/json", **self._identify(call), **self._headers[call.judge], **secret}
+        response = await self._exchange(call, headers, self._judges[call.judge].timeout_s)
+        payload = parsed(response.content)
+        if not response.is_success and not is_policy_refusal(response.status_code, payload):
+            said = words(response.content, [self._keys[call.judge].key or "", *_parts_of(secret)])
+            raise self._failure(call, response, payload, said)
+        self._answered.add(call.judge)
         return RawResponse(response.status_code, dict(response.headers), response.content)
 
+    async def _exchange(self, call: Call, headers: Mapping[str, str], within_s: float) -> httpx2.Response:
+        """The whole answer within the time: the HTTP client's own limit starts anew with every byte."""
+        asked = call.request
+        try:
+            async with asyncio.timeout(within_s):
+                return await self._http.request(
+                    asked.method, asked.url, content=asked.body, headers=headers, timeout=within_s
+                )
+        except TimeoutError:
+            raise httpx2.ReadTimeout(f"no whole answer within {within_s:g} s") from None
 
-def keys_from_environment(judges: Mapping[str, Judge], environment: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """API key per judge name; `MissingKeyError` names every variable that is missing or cannot go into a header."""
-    wanted = {name: judge.api_key_env for name, judge in judges.items() if judge.api_key_env}
-    missing = sorted({variable for variable in wanted.values() if not environment.get(variable)})
-    if missing:
-        names = ", ".join(sorted(n for n, v in wanted.items() if v in missing))
-        raise MissingKeyError(
-            f"recording {names} needs the environment variable(s) {', '.join(missing)}; "
-            "set them, or leave these judges out with --judges"
-        )
-    # Found here, and not by the HTTP client, whose message would show the key.
-    if broken := sorted({v for v in wanted.values() if not re.fullmatch(r"[\x21-\x7e]+", environment[v])}):
-        raise MissingKeyError(
-            f"the value of the environment variable(s) {', '.join(broken)} cannot be an API key: it holds a blank, a "
-            "line break or a character outside ASCII; set it again without them"
-        )
-    return {name: environment[variable] for name, variable in wanted.items()}
+    async def _secret_headers(self, call: Call) -> dict[str, str]:
+        """The headers that carry credentials beside the format's own key; signed anew for every attempt."""
+        own = self._keys[call.judge]
+        if own.sign is None:
+            return dict(own.headers)
+        signed = await asyncio.to_thread(own.sign, call.request)  # it may read files, or ask for a token
+        return {**own.headers, **signed}
+
+    def _failure(self, call: Call, response: httpx2.Response, payload: object, said: str) -> Exception:
+        status = response.status_code
+        told = f"HTTP {status} from {httpx2.URL(call.request.url).host}{f': “{said}”' if said else ''}"
+        if is_used_up(status, payload):
+            return self._close(call.judge, f"{told}. The account has nothing left: look at its billing and limits.")
+        # A key that has been accepted before is not the fault of one call that is forbidden.
+        if is_bad_key(status, payload) or (status == 403 and call.judge not in self._answered):
+            return self._close(call.judge, f"{told}. {_ADVICE[403 if status == 403 else 401]}")
+        if status in RETRIED:
+            return _Busy(status, _retry_after(response.headers.get("retry-after")), said)
+        advice = _ADVICE.get(status, "Look at the request and the provider’s status page.")
+        return JudgeUnreachableError(f"{_where(call)}: {told}. {advice}")
+
+    def _close(self, judge: str, why: str) -> JudgeClosedError:
+        error = JudgeClosedError(f"judge {judge}: {why} No further call of this judge was sent.")
+        return self._closed.setdefault(judge, error)
 
 
 _ADVICE = {
-    400: "The provider does not accept the request: check `parameters` and `structured` in the panel file.",
+    400: "The provider does not accept the request: set, rename or omit fields of it in the panel file (`parameters`, "
+    "`rename`, `omit`, `structured`).",
     401: "The API key is not accepted: check the variable named by `api_key_env`.",
     403: "The API key may not use this model: check `model` and the account.",
     404: "No such model or path: check `base_url` and `model` in the panel file.",
@@ -151,11 +166,10 @@ _ADVICE = {
 }
 
 
-def _json(response: httpx2.Response) -> object:
-    try:
-        return response.json()
-    except (ValueError, RecursionError):
-        return None
+def _parts_of(headers: Mapping[str, str]) -> set[str]:
+    """Values that must not be shown, whole and in parts ("Bearer ...", the fields of a signature)."""
+    values = {value for name, value in headers.items() if name not in ("content-type", "x-amz-date")}
+    return values | {part for value in values for part in re.split(r"[\s,=]+", value) if len(part) > 15}
 
 
 def _whether_to_retry(error: Exception) -> bool | float:

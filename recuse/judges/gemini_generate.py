@@ -1,37 +1,42 @@
-"""Google Gemini generateContent: POST {base_url}/models/{model}:generateContent."""
+"""Google Gemini generateContent: POST {base_url}/models/{model}:generateContent. See `vertex_generate` for Vertex AI.
+
+Generation settings stand in a table of their own, so a panel sets one as
+`parameters = { generationConfig = { topP = 0.9 } }`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import quote
 
-from recuse.judges.canonical import canonical
+from recuse.judges.description import address, described, segment
 from recuse.schema import Judge, Prompt, Reply, Request, Usage
 
-_REFUSALS = {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE"}
+BATCH = "gemini"
+_REFUSALS = {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE", "MODEL_ARMOR"}
 _ROLES = {"user": "user", "assistant": "model"}
 
 
 def request(judge: Judge, prompt: Prompt, seed: int | None) -> Request:
-    config: dict[str, Any] = {
-        "temperature": prompt.temperature,
-        "maxOutputTokens": prompt.max_tokens,
-        **judge.parameters,
-    }
+    url = address(judge, f"/models/{segment(judge.model)}:generateContent")
+    return Request(url, described(judge, body(judge, prompt, seed)))
+
+
+def body(judge: Judge, prompt: Prompt, seed: int | None) -> dict[str, Any]:
+    config: dict[str, Any] = {"temperature": prompt.temperature, "maxOutputTokens": prompt.max_tokens}
     if seed is not None:
         config["seed"] = seed
     if judge.structured and prompt.schema is not None:
         config |= {"responseMimeType": "application/json", "responseJsonSchema": prompt.schema}
-    body: dict[str, Any] = {
+    found: dict[str, Any] = {
         "contents": [
             {"role": _ROLES[m.role], "parts": [{"text": m.content}]} for m in prompt.messages if m.role != "system"
         ],
         "generationConfig": config,
     }
     if system := [{"text": m.content} for m in prompt.messages if m.role == "system"]:
-        body["systemInstruction"] = {"parts": system}
-    return Request(f"{judge.base_url}/models/{quote(judge.model, safe='')}:generateContent", canonical(body))
+        found["systemInstruction"] = {"parts": system}
+    return found
 
 
 def headers(key: str | None) -> dict[str, str]:
@@ -40,17 +45,18 @@ def headers(key: str | None) -> dict[str, str]:
 
 
 def read(payload: Mapping[str, Any]) -> Reply:
-    model, usage = payload.get("modelVersion"), payload.get("usageMetadata") or {}
-    counts = Usage(usage.get("promptTokenCount"), usage.get("candidatesTokenCount"))
+    model, counts = payload.get("modelVersion"), _usage(payload.get("usageMetadata") or {})
     if blocked := (payload.get("promptFeedback") or {}).get("blockReason"):
         return Reply(text=f"prompt blocked: {blocked}", finish="refusal", model=model, usage=counts)
     candidate = payload["candidates"][0]
     reason = candidate.get("finishReason", "STOP")
     parts = (candidate.get("content") or {}).get("parts") or []
     text = "".join(part.get("text", "") for part in parts if not part.get("thought"))
+    thoughts = "".join(part.get("text", "") for part in parts if part.get("thought"))
     if reason in _REFUSALS:
-        return Reply(text=text or f"stopped: {reason}", finish="refusal", model=model, usage=counts)
-    return Reply(text=text, finish="length" if reason == "MAX_TOKENS" else "stop", model=model, usage=counts)
+        return Reply(text or f"stopped: {reason}", "refusal", model=model, usage=counts, reasoning=thoughts)
+    finish = "length" if reason == "MAX_TOKENS" else "stop"
+    return Reply(text, finish, model=model, usage=counts, reasoning=thoughts)  # type: ignore[arg-type]
 
 
 def payload(text: str, *, model: str, refusal: bool, input_tokens: int, output_tokens: int) -> dict[str, Any]:
@@ -69,3 +75,11 @@ def payload(text: str, *, model: str, refusal: bool, input_tokens: int, output_t
             "totalTokenCount": input_tokens + output_tokens,
         },
     }
+
+
+def _usage(counts: Mapping[str, Any]) -> Usage:
+    """Google counts thoughts beside the answer, and bills both as output."""
+    written, thought = counts.get("candidatesTokenCount"), counts.get("thoughtsTokenCount")
+    if isinstance(thought, int) and isinstance(written, int | None):
+        written = (written or 0) + thought
+    return Usage(counts.get("promptTokenCount"), written, thought)

@@ -1,39 +1,50 @@
 """OpenAI-compatible chat completions: POST {base_url}/chat/completions.
 
-Spoken by OpenAI, xAI, Perplexity, Mistral, vLLM, llama.cpp's server and many more.
+Spoken by OpenAI, xAI, Perplexity, Mistral, vLLM, llama.cpp's server and many more; see `azure_openai` for Azure.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import urlsplit
 
-from recuse.judges.canonical import canonical
+from recuse.judges.description import LENGTHS, address, described, strict_schema
 from recuse.schema import Judge, Prompt, Reply, Request, Usage
 
+BATCH = "openai"
 _FINISH = {"length": "length", "content_filter": "refusal"}
+_OWN_HOST = "api.openai.com"
 
 
 def request(judge: Judge, prompt: Prompt, seed: int | None) -> Request:
-    body: dict[str, Any] = {
-        "model": judge.model,
+    # OpenAI takes a subset of JSON schemas; servers that enforce one by grammar need the lengths to end a text.
+    strict = urlsplit(judge.base_url).hostname == _OWN_HOST
+    url = address(judge, "/chat/completions")
+    return Request(url, described(judge, {"model": judge.model, **body(judge, prompt, seed, strict=strict)}))
+
+
+def body(judge: Judge, prompt: Prompt, seed: int | None, *, strict: bool) -> dict[str, Any]:
+    """The request body without the model, which Azure has in the address."""
+    found: dict[str, Any] = {
         "messages": [{"role": m.role, "content": m.content} for m in prompt.messages],
         "temperature": prompt.temperature,
         "max_tokens": prompt.max_tokens,
-        **judge.parameters,
     }
     if seed is not None:
-        body["seed"] = seed
+        found["seed"] = seed
     if judge.structured and prompt.schema is not None:
-        body["response_format"] = {
+        whole = (prompt.grammar_schema if judge.grammar else None) or prompt.schema
+        schema = strict_schema(whole, LENGTHS) if strict else whole
+        found["response_format"] = {
             "type": "json_schema",
-            "json_schema": {"name": "reply", "strict": True, "schema": prompt.schema},
+            "json_schema": {"name": "reply", "strict": True, "schema": schema},
         }
     if judge.grammar and prompt.grammar is not None:
-        body["grammar"] = prompt.grammar
+        found["grammar"] = prompt.grammar
     if prompt.top_logprobs is not None:
-        body |= {"logprobs": True, "top_logprobs": prompt.top_logprobs}
-    return Request(f"{judge.base_url}/chat/completions", canonical(body))
+        found |= {"logprobs": True, "top_logprobs": prompt.top_logprobs}
+    return found
 
 
 def headers(key: str | None) -> dict[str, str]:
@@ -43,14 +54,17 @@ def headers(key: str | None) -> dict[str, str]:
 def read(payload: Mapping[str, Any]) -> Reply:
     choice = payload["choices"][0]
     message, usage = choice["message"], payload.get("usage") or {}
+    details = usage.get("completion_tokens_details") or {}
     refusal = message.get("refusal")
     return Reply(
         text=refusal or _text(message.get("content")),
         finish="refusal" if refusal else _FINISH.get(choice.get("finish_reason"), "stop"),  # type: ignore[arg-type]
         model=payload.get("model"),
-        usage=Usage(usage.get("prompt_tokens"), usage.get("completion_tokens")),
+        usage=Usage(usage.get("prompt_tokens"), usage.get("completion_tokens"), details.get("reasoning_tokens")),
         logprobs=_logprobs(choice.get("logprobs")),
         tokens=_tokens(choice.get("logprobs")),
+        # Not OpenAI's: what vLLM, llama.cpp, DeepSeek and routers call the reasoning they have taken out.
+        reasoning=message.get("reasoning_content") or message.get("reasoning") or _thoughts(message.get("content")),
     )
 
 
@@ -72,7 +86,7 @@ def payload(text: str, *, model: str, refusal: bool, input_tokens: int, output_t
 
 def _text(content: object) -> str:
     if isinstance(content, list):  # content parts
-        return "".join(part.get("text", "") for part in content)
+        return "".join(part.get("text", "") for part in content if part.get("type") != "thinking")
     if content is None:
         return ""
     if not isinstance(content, str):
@@ -80,20 +94,27 @@ def _text(content: object) -> str:
     return content
 
 
+def _thoughts(content: object) -> str:
+    """The parts of a content in which a judge thinks, as Mistral sends them."""
+    parts = [part for part in content if part.get("type") == "thinking"] if isinstance(content, list) else []
+    return "".join(inner.get("text", "") for part in parts for inner in part.get("thinking") or ())
+
+
 def _logprobs(block: Mapping[str, Any] | None) -> tuple[Mapping[str, float], ...] | None:
     if not block or not block.get("content"):
         return None
-    return tuple(dict(map(_token, position["top_logprobs"])) for position in block["content"])
+    return tuple(dict(map(token, position["top_logprobs"])) for position in block["content"])
 
 
 def _tokens(block: Mapping[str, Any] | None) -> tuple[tuple[str, float], ...] | None:
     if not block or not block.get("content"):
         return None
-    return tuple(map(_token, block["content"]))
+    return tuple(map(token, block["content"]))
 
 
-def _token(entry: Mapping[str, Any]) -> tuple[str, float]:
-    token, logprob = entry["token"], entry["logprob"]
-    if not isinstance(token, str) or isinstance(logprob, bool) or not logprob <= 1e-3:  # NaN is not, either
+def token(entry: Mapping[str, Any]) -> tuple[str, float]:
+    """A token with its log-probability, or `TypeError`."""
+    word, logprob = entry["token"], entry["logprob"]
+    if not isinstance(word, str) or isinstance(logprob, bool) or not logprob <= 1e-3:  # NaN is not, either
         raise TypeError("logprobs holds something that is no token with its log-probability")
-    return token, logprob
+    return word, logprob

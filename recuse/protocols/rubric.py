@@ -6,12 +6,12 @@ and Algorithm 1). The factor `condition` shows the author's name or hides it beh
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from recuse.protocols import reading, wording
-from recuse.schema import Item, Judge, Judgement, Prompt, RecuseError, Reply
 from recuse.ratings.scale import Numeric, Ordinal, Scale
+from recuse.schema import Item, Judge, Judgement, Prompt, RecuseError, Reply
 from recuse.tasks import Task
 
 OFFERS = "scores"
@@ -52,7 +52,8 @@ def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
         author_label=author_label(task, item.target, factors["condition"]),
         **item.fields,
     )
-    return Prompt(words, temperature=0.7, max_tokens=700, schema=_schema(task))
+    schema, stepped = _schema(task, _number), _schema(task, _steps)
+    return Prompt(words, temperature=0.7, max_tokens=700, schema=schema, grammar_schema=stepped)
 
 
 def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
@@ -86,13 +87,16 @@ def _one(answer: object, criterion: str, scale: Scale | None, usual: tuple[float
     return reading.score(value, criterion, scale.ends if scale is not None else usual)
 
 
-def _schema(task: Task) -> dict[str, Any]:
-    """The reply's JSON schema. Scores are an enumeration of the scale's steps: servers that enforce a schema by grammar
-    enforce that, but not the bounds of a number."""
-    whole, scales = total(task), task.scales
-    properties: dict[str, Any] = {name: _scored(task, scale) for name, scale in scales.items()}
+def _schema(task: Task, total_value: Callable[[Scale], dict[str, Any]]) -> dict[str, Any]:
+    """The reply's JSON schema: what the reader accepts. A score keeps to the steps of its scale, where the task names
+    any; a total is a mean of scores and falls between them, so it is any number of the scale.
+
+    Servers that enforce a schema by grammar know no bounds of a number: for them the total has steps too.
+    """
+    whole = total(task)
+    properties: dict[str, Any] = {name: _scored(scale) for name, scale in task.scales.items()}
     if whole is not None:
-        properties[whole] = {"enum": _steps(task, Numeric(*task.scale, task.data["scale"].get("step")))}
+        properties[whole] = total_value(Numeric(*task.scale, task.data["scale"].get("step")))
     return {
         "type": "object",
         "properties": properties,
@@ -101,19 +105,26 @@ def _schema(task: Task) -> dict[str, Any]:
     }
 
 
-def _scored(task: Task, scale: Scale) -> dict[str, Any]:
-    choices = list(scale.options) if isinstance(scale, Ordinal) else _steps(task, scale)
+def _scored(scale: Scale) -> dict[str, Any]:
     return {
         "type": "object",
-        "properties": {"score": {"enum": choices}, "why": {"type": "string", "maxLength": 160}},
+        "properties": {"score": _steps(scale), "why": {"type": "string", "maxLength": 160}},
         "required": ["score", "why"],
         "additionalProperties": False,
     }
 
 
-def _steps(task: Task, scale: Scale) -> list[int | float]:
-    if not isinstance(scale, Numeric) or scale.step is None:
-        raise RecuseError(f"{task.folder / 'task.toml'}: scale.step is required: it says which scores a judge may give")
+def _steps(scale: Scale) -> dict[str, Any]:
+    """The values of a scale one by one; a range, where it names no step."""
+    if not isinstance(scale, Numeric):
+        return {"enum": list(scale.options)}
+    if scale.step is None:
+        return _number(scale)
     low, step = scale.minimum, scale.step
     values = [round(low + i * step, 6) for i in range(round((scale.maximum - low) / step) + 1)]
-    return [int(v) if v == int(v) else v for v in values]
+    return {"enum": [int(v) if v == int(v) else v for v in values]}
+
+
+def _number(scale: Scale) -> dict[str, Any]:
+    assert isinstance(scale, Numeric)  # the total's scale is made of two numbers
+    return {"type": "number", "minimum": scale.minimum, "maximum": scale.maximum}

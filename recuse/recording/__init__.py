@@ -1,6 +1,7 @@
 """Recording: asks what the cassettes lack, within limits and a budget, and stops when it is told to.
 
 session     one recording of a panel: who answers, one budget for everything that is missing
+batches     the same by batch: files of requests, answered within a day
 asking      the loop: concurrent, interruptible
 budget      what it will cost at most
 progress    what was spent, and how far it is

@@ -20,7 +20,7 @@ from recuse.recording.outcome import RecordingReport
 from recuse.recording.progress import Progress, Report, Spending
 from recuse.recording.rate_limit import Limits, RateLimit
 from recuse.recording.stopping import GRACE_S, StopSignals, is_connection_error
-from recuse.schema import Call, RawResponse, RecuseError
+from recuse.schema import Call, JudgeClosedError, RawResponse, RecuseError
 
 Send = Callable[[Call], Awaitable[RawResponse]]
 Text = Callable[[Call, RawResponse], str]
@@ -151,7 +151,7 @@ class Recording:
             queue.done(call)
 
     async def _ask(self, call: Call, queue: _JudgeQueue, send: Send) -> None:
-        why = await self._failure(call, send)
+        why = await self._failure(call, queue, send)
         if why:
             self.failed.append((call, why))
             queue.failures += 1
@@ -163,7 +163,7 @@ class Recording:
         if self.library.trouble:
             self.stop(f"{self.library.trouble}; what had been asked already was still written")
 
-    async def _failure(self, call: Call, send: Send) -> str:
+    async def _failure(self, call: Call, queue: _JudgeQueue, send: Send) -> str:
         """Ask one call; returns why no answer was stored, or nothing."""
         try:
             await send(call)
@@ -171,6 +171,7 @@ class Recording:
             self.stop(str(error))
             return str(error)
         except Exception as error:
+            queue.closed = queue.closed or isinstance(error, JudgeClosedError)
             if not self.library.has(call):  # the answer may be stored although the client did not like it
                 self._note_connection(error)
                 said = str(error) if isinstance(error, RecuseError) else f"{type(error).__name__}: {error}"
@@ -235,6 +236,7 @@ class _JudgeQueue:
     def __init__(self, judge: str, calls: Sequence[Call], form: Callable[[Form], FormCheck]) -> None:
         self.judge = judge
         self.failures = 0  # calls in a row that failed
+        self.closed = False  # no further call can succeed: a key that is not accepted, say
         self.changed = asyncio.Event()
         self._form = form
         self._calls: dict[Form, deque[Call]] = {}
@@ -250,7 +252,7 @@ class _JudgeQueue:
 
     def wants(self, call: Call) -> bool:
         """Whether the judge still answers, and in a form that can be read."""
-        return self.failures < GIVE_UP_AFTER and not self._form(form_of(call)).hopeless
+        return not self.closed and self.failures < GIVE_UP_AFTER and not self._form(form_of(call)).hopeless
 
     def take(self) -> Call | None:
         """The next call that may go out; None while the first replies of all forms that are left are on their way."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recuse.cassettes.coverage import describe, missing_lines
@@ -43,7 +44,7 @@ class RecordingReport:
         parts += self.unreadable
         if self.failed:
             parts.append(f"failed: {len(self.failed)}")
-            parts += [f"  {describe(call)}: {why}" for call, why in self.failed[:limit]]
+            parts += _told_once(self.failed)[:limit]
         if self.not_asked:
             parts += [f"not asked: {len(self.not_asked)}", *missing_lines(self.not_asked)[:limit]]
         if not self.complete:
@@ -56,3 +57,13 @@ class RecordingReport:
             raise RecordingInterrupted(self.text())
         if not self.complete:
             raise IncompleteRecordingError(self.text())
+
+
+def _told_once(failed: Sequence[tuple[Call, str]]) -> list[str]:
+    """One line per reason: what is wrong with a whole judge is said once, and not for each of its calls."""
+    calls: dict[str, list[Call]] = {}
+    for call, why in failed:
+        calls.setdefault(why, []).append(call)
+    return [
+        f"  {describe(found[0]) if len(found) == 1 else f'{len(found)} calls'}: {why}" for why, found in calls.items()
+    ]

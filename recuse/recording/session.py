@@ -13,7 +13,8 @@ from recuse.cassettes import call_headers
 from recuse.cassettes.library import Library
 from recuse.elicit import Plan
 from recuse.judges import read_response, wire
-from recuse.judges.client import Client, keys_from_environment
+from recuse.judges.client import Client
+from recuse.judges.credentials import Credentials, keys_from_environment
 from recuse.panels import Panel
 from recuse.protocols import protocol
 from recuse.recording.asking import Recording
@@ -116,7 +117,7 @@ class Recorder:
         return [*([others] if others else []), *served]
 
     def _ask(
-        self, recording: Recording, judges: dict[str, Judge], plans: Sequence[Plan], keys: Mapping[str, str]
+        self, recording: Recording, judges: dict[str, Judge], plans: Sequence[Plan], keys: Mapping[str, Credentials]
     ) -> None:
         if recording.stopped:
             return

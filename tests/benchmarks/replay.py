@@ -135,9 +135,46 @@ def ratings_table(work: Path, rounds: int) -> list[Row]:
     text = "decoding the same bytes with json"
     work_done = "105,600 calls, cassettes to finished ratings table"
     return [
-        Row(work_done, text, mine, theirs, 6, False),
+        Row(work_done, text, mine, theirs, 3, False),
         Row("the same, peak memory", "400 MB", max(peaks), 400, 1, False, "MB"),
     ]
+
+
+FIRST_EDITION = "10a6e1c"
+REPOSITORY = HERE.parents[1]
+
+
+def whole_run(work: Path, rounds: int) -> list[Row]:
+    """`pytest evals/` of this repository, beside the first edition's commit, with the packages of this environment; and
+    in two processes, beside one."""
+    first = work / "first-edition"
+    if not first.exists():
+        command = ["git", "-C", str(REPOSITORY), "worktree", "add", "--detach", str(first), FIRST_EDITION]
+        if subprocess.run(command, capture_output=True, check=False).returncode:
+            raise SystemExit(f"commit {FIRST_EDITION} is not in this clone; fetch the whole history and try again")
+    try:
+        ours = children(lambda: _evals(REPOSITORY))
+        mine, theirs, two = interleaved(
+            min(rounds, 3), ours, children(lambda: _evals(first)), children(lambda: _evals(REPOSITORY, "-n", "2"))
+        )
+        once, twice = interleaved(
+            min(rounds, 3), wall(lambda: _evals(REPOSITORY)), wall(lambda: _evals(REPOSITORY, "-n", "2"))
+        )
+    finally:
+        subprocess.run(["git", "-C", str(REPOSITORY), "worktree", "remove", "--force", str(first)], check=False)
+    return [
+        Row("pytest evals/ of this repository, CPU", f"the first edition ({FIRST_EDITION})", mine, theirs, 0.35, False),
+        Row("the same with -n 2, CPU", "in one process", two, mine, 1.15, False),
+        Row("the same with -n 2, wall time", "in one process", twice, once, 1, False),
+    ]
+
+
+def _evals(root: Path, *options: str) -> None:
+    command = [sys.executable, "-m", "pytest", "evals", "-q", "-p", "no:cacheprovider", *options]
+    environment = {**os.environ, "PYTHONPATH": str(root), "PYTEST_ADDOPTS": ""}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=root, env=environment, check=False)
+    if done.returncode:
+        raise SystemExit(f"pytest evals/ failed in {root}:\n{done.stdout[-4000:]}{done.stderr[-2000:]}")
 
 
 def recording(work: Path, rounds: int) -> list[Row]:
@@ -153,6 +190,27 @@ def recording(work: Path, rounds: int) -> list[Row]:
     return rows
 
 
+def measures(work: Path, rounds: int) -> list[Row]:
+    """Every measure that applies to 20 judges x 500 items x 20 targets, and how that grows from 10 judges."""
+
+    def run(judges: int) -> dict[str, float]:
+        command = [sys.executable, str(HERE / "many_judges.py"), str(judges)]
+        return dict(json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout))
+
+    peaks: list[float] = []
+
+    def twenty() -> float:
+        done = run(20)
+        peaks.append(done["peak_mb"])
+        return done["seconds"]
+
+    mine, half = interleaved(min(rounds, 3), twenty, lambda: run(10)["seconds"])
+    return [
+        Row("20 judges x 500 items x 20 targets, all measures", "10 judges", mine, half, 4.5, False),
+        Row("the same, peak memory", "1,000 MB", max(peaks), 1000, 1, False, "MB"),
+    ]
+
+
 ROWS: dict[str, Callable[[Path, int], list[Row]]] = {
     "suite-one": suite_one,
     "suite-cells": suite_cells,
@@ -163,6 +221,8 @@ ROWS: dict[str, Callable[[Path, int], list[Row]]] = {
     "client": client,
     "table": ratings_table,
     "recording": recording,
+    "whole-run": whole_run,
+    "measures": measures,
 }
 
 
@@ -197,7 +257,7 @@ def _suites(work: Path, tests: int) -> dict[str, Callable[[], float]]:
     workloads.write_stock_suite(folder / "stock", calls, tests)
     ours = one_cell(calls) if tests == 1 else calls
     (folder / "ours.pickle").write_bytes(pickle.dumps(ours))
-    write_cassettes(folder / "cassettes", dataclasses.replace(plan, calls=ours))
+    write_cassettes(folder / "cassettes", plan.with_calls(ours))
     for name in ("ours", "bulk", "nothing"):
         workloads.write_our_suite(folder / name, folder / "cassettes", 500, tests, name)
     return {n: children(lambda n=n: _pytest(folder / n, tests)) for n in ("ours", "bulk", "nothing", "stock")}  # type: ignore[misc]
@@ -277,7 +337,7 @@ def _record(root: Path, calls: Sequence[Call], concurrency: int) -> None:
 
 
 def headers_of(calls: Sequence[Call]) -> dict[str, dict[str, object]]:
-    return headers(dataclasses.replace(judged_plan(500), calls=calls))
+    return headers(judged_plan(500).with_calls(calls))
 
 
 def _one_judge(calls: Sequence[Call]) -> list[Call]:

@@ -1,4 +1,4 @@
-"""A judge on loopback that misbehaves on request, in all three wire formats.
+"""A judge on loopback that misbehaves on request, in all wire formats.
 
 What the n-th attempt of a call gets is set by `server.script[item, run] = ["429", "reset", "ok"]`; the last entry
 stays in force, and `server.default` applies to calls without a script. Every answer carries a number of its own, so
@@ -20,7 +20,7 @@ from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
-from recuse.judges import WIRES, wire
+from recuse.judges import wire
 
 HTML = b"<html><body>502 from some proxy</body></html>"
 
@@ -158,7 +158,13 @@ def _payload(path: str, number: int, body: bytes, echo: str, usage: dict[str, in
     return json.dumps(made | {"number": number} | ({"usage": usage} if usage else {})).encode()
 
 
-_PATHS = dict(zip(WIRES, ("/chat/completions", "/messages", ":generateContent"), strict=True))
+_PATHS = {
+    "openai_chat": "/chat/completions",  # and azure_openai
+    "openai_responses": "/responses",
+    "anthropic_messages": "/messages",
+    "gemini_generate": ":generateContent",  # and vertex_generate
+    "bedrock_converse": "/converse",
+}
 
 
 def _cut_by_length(good: bytes) -> bytes:

@@ -33,7 +33,10 @@ def wire_name(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def judge() -> Callable[..., Judge]:
     def make(wire: str = "openai_chat", **changes: Any) -> Judge:
-        values = {"name": "ann", "label": "Ann", "base_url": "http://api.example/v1", "model": "ann-1", **changes}
+        query = {"query": {"api-version": "2024-10-21"}} if wire == "azure_openai" else {}
+        values = (
+            {"name": "ann", "label": "Ann", "base_url": "http://api.example/v1", "model": "ann-1"} | query | changes
+        )
         return Judge(wire=wire, **values)
 
     return make
@@ -82,7 +85,11 @@ class Provider:
                 for name, value in {**answer.headers, "content-length": str(len(answer.body))}.items():
                     self.send_header(name, value)
                 self.end_headers()
-                self.wfile.write(answer.body)
+                for at in range(len(answer.body) if answer.trickle else 0):
+                    self.wfile.write(answer.body[at : at + 1])
+                    if provider.leaving.wait(answer.trickle):
+                        return
+                self.wfile.write(b"" if answer.trickle else answer.body)
 
             def log_message(self, format: str, *arguments: Any) -> None:
                 """Quiet."""
@@ -116,6 +123,7 @@ class Answer:
     body: bytes = b'{"choices": [{"message": {"content": "Good."}}]}'
     headers: dict[str, str] = field(default_factory=dict)
     delay: float = 0.0
+    trickle: float = 0.0  # seconds between two bytes of the body
     reset: bool = False  # the connection breaks before an answer
 
 

@@ -13,8 +13,9 @@ import pytest
 import stamina
 from stamina.instrumentation import RetryDetails, set_on_retry_hooks
 
-from recuse.judges.client import Client, JudgeUnreachableError, MissingKeyError, keys_from_environment
-from recuse.schema import Call, Judge, RawResponse
+from recuse.judges.client import Client, JudgeUnreachableError
+from recuse.judges.credentials import Credentials
+from recuse.schema import Call, Judge, JudgeClosedError, RawResponse
 from recuse.standins.server import serve
 
 MakeJudge = Callable[..., Judge]
@@ -36,15 +37,19 @@ def send(
     async def once() -> RawResponse:
         headers = {"x-recuse-repeat": str(call.repeat)}
         async with Client(
-            {judge.name: judge}, keys=keys or {}, identify=lambda _: headers, attempts=attempts, proxy=proxy
+            {judge.name: judge}, keys=_credentials(keys), identify=lambda _: headers, attempts=attempts, proxy=proxy
         ) as client:
             return await client.send(call)
 
     return asyncio.run(once())
 
 
+def _credentials(keys: Mapping[str, str] | None) -> dict[str, Credentials]:
+    return {name: Credentials(key) for name, key in (keys or {}).items()}
+
+
 def failure(call: Call, judge: Judge, **more: Any) -> str:
-    with pytest.raises(JudgeUnreachableError) as caught:
+    with pytest.raises((JudgeUnreachableError, JudgeClosedError)) as caught:
         send(call, judge, **more)
     return str(caught.value)
 
@@ -103,12 +108,14 @@ def test_a_passing_trouble_is_tried_again(provider: Servers, judge: MakeJudge, c
 
 
 @pytest.mark.usefixtures("at_once")
-@pytest.mark.parametrize("trouble", [{"reset": True}, {"delay": 0.4}], ids=["reset", "time-out"])
+@pytest.mark.parametrize(
+    "trouble", [{"reset": True}, {"delay": 0.4}, {"trickle": 0.05}], ids=["reset", "time-out", "trickle"]
+)
 def test_so_is_a_broken_or_a_silent_connection(
     provider: Servers, judge: MakeJudge, call: MakeCall, trouble: dict[str, Any]
 ) -> None:
     server = provider(trouble, {})
-    ann = judge(base_url=server.url, timeout_s=0.15)
+    ann = judge(base_url=server.url, timeout_s=0.2)
     assert send(call(ann), ann).status == 200
     assert len(server.asked) == 2
 
@@ -215,7 +222,7 @@ def test_without_a_usable_retry_after_it_backs_off_by_itself(
 @pytest.mark.parametrize(
     ("status", "advice"),
     [
-        (400, "check `parameters` and `structured` in the panel file"),
+        (400, "set, rename or omit fields of it in the panel file (`parameters`, `rename`, `omit`, `structured`)"),
         (401, "The API key is not accepted: check the variable named by `api_key_env`"),
         (403, "The API key may not use this model"),
         (404, "No such model or path: check `base_url` and `model` in the panel file"),
@@ -231,7 +238,12 @@ def test_a_mistake_in_the_set_up_is_told_with_advice_at_once(
     server = provider({"status": status, "body": body, "headers": {"location": "http://elsewhere.invalid/"}})
     ann = judge(base_url=server.url)
     said = failure(call(ann), ann, keys={"ann": KEY})
-    assert f"repeat 0: HTTP {status} from 127.0.0.1. " in said
+    place = (
+        "judge ann"
+        if status in (401, 403)
+        else "judge ann, essays/rubric, item one, target alpha, attributed, repeat 0"
+    )
+    assert said.startswith(f"{place}: HTTP {status} from 127.0.0.1: “key [secret] is wrong”. ")
     assert advice in said
     assert KEY not in said
     assert len(server.asked) == 1
@@ -245,33 +257,123 @@ def test_a_refusal_on_policy_is_an_answer(provider: Servers, judge: MakeJudge, c
     assert (response.status, response.body) == (400, body)
 
 
-# --------------------------------------------------------------------------- keys
+# --------------------------------------------------------------------------- what closes a judge
 
 
-def test_keys_come_from_the_variables_that_the_panel_names(judge: MakeJudge) -> None:
-    judges = {"ann": judge(api_key_env="ANN_KEY"), "bob": judge(name="bob"), "eve": judge(api_key_env="EVE_KEY")}
-    assert keys_from_environment(judges, {"ANN_KEY": "a-1", "EVE_KEY": "e-1", "OTHER": "x"}) == {
-        "ann": "a-1",
-        "eve": "e-1",
-    }
+class Session:
+    """Calls of one judge through one client, one after the other."""
+
+    def __init__(self, judge: Judge, keys: Mapping[str, str] | None = None) -> None:
+        self.judge, self.keys = judge, keys
+
+    def send(self, *calls: Call) -> list[str]:
+        """What each call came to: "answered", or the words of its error."""
+
+        async def one_after_the_other() -> list[str]:
+            judges = {self.judge.name: self.judge}
+            async with Client(judges, keys=_credentials(self.keys), identify=lambda _: {}, attempts=3) as client:
+                return [await self._one(client, call) for call in calls]
+
+        return asyncio.run(one_after_the_other())
+
+    async def _one(self, client: Client, call: Call) -> str:
+        try:
+            await client.send(call)
+        except JudgeClosedError as error:
+            return f"closed: {error}"
+        except JudgeUnreachableError as error:
+            return str(error)
+        return "answered"
 
 
-def test_every_missing_variable_is_named_with_its_judges(judge: MakeJudge) -> None:
-    judges = {"ann": judge(api_key_env="A_KEY"), "bob": judge(api_key_env="B_KEY"), "eve": judge(api_key_env="A_KEY")}
-    with pytest.raises(MissingKeyError) as caught:
-        keys_from_environment(judges, {"B_KEY": ""})
-    assert str(caught.value) == (
-        "recording ann, bob, eve needs the environment variable(s) A_KEY, B_KEY; "
-        "set them, or leave these judges out with --judges"
-    )
+USED_UP = [
+    (429, b'{"error": {"message": "No quota.", "type": "insufficient_quota", "code": "insufficient_quota"}}'),
+    (429, b'{"error": {"message": "No quota.", "code": "billing_hard_limit_reached"}}'),
+    (
+        429,
+        b'[{"error": {"code": 429, "message": "No quota.", "status": "RESOURCE_EXHAUSTED", "details": '
+        b'[{"violations": [{"quotaId": "GenerateRequestsPerDayPerProjectPerModel"}]}]}}]',
+    ),
+    (402, b'{"error": {"message": "No quota."}}'),
+    (
+        400,
+        b'{"type": "error", "error": {"type": "invalid_request_error", "message": "Your credit balance is too low"}}',
+    ),
+]
 
 
-@pytest.mark.parametrize("value", ["canary-9d2f6c81e4\n", "canary 9d2f6c81e4", "“canary-9d2f6c81e4”", "canary\x00"])
-def test_a_key_that_no_header_can_carry_is_refused_and_not_shown(judge: MakeJudge, value: str) -> None:
-    """The HTTP client would raise an error that quotes the header, key and all."""
-    with pytest.raises(MissingKeyError, match="environment variable\\(s\\) ANN_KEY cannot be an API key") as caught:
-        keys_from_environment({"ann": judge(api_key_env="ANN_KEY")}, {"ANN_KEY": value})
-    assert "canary" not in str(caught.value)
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.parametrize(("status", "body"), USED_UP)
+def test_an_account_with_nothing_left_is_not_asked_again(
+    provider: Servers, judge: MakeJudge, call: MakeCall, status: int, body: bytes
+) -> None:
+    server = provider({"status": status, "body": body})
+    ann = judge(base_url=server.url)
+    said = Session(ann).send(call(ann), call(ann, 1), call(ann, 2))
+    assert said[0].startswith(f"closed: judge ann: HTTP {status} from 127.0.0.1: “")
+    assert "The account has nothing left: look at its billing and limits" in said[0]
+    assert said == [said[0]] * 3
+    assert len(server.asked) == 1
+
+
+@pytest.mark.usefixtures("at_once")
+def test_a_rate_limit_is_not_an_empty_account(provider: Servers, judge: MakeJudge, call: MakeCall) -> None:
+    minute = b'{"error": {"details": [{"violations": [{"quotaId": "GenerateRequestsPerMinutePerProject"}]}]}}'
+    slow = b'{"error": {"message": "Slow down.", "code": "rate_limit_exceeded"}}'
+    server = provider({"status": 429, "body": minute}, {"status": 429, "body": slow}, {})
+    ann = judge(base_url=server.url)
+    assert Session(ann).send(call(ann)) == ["answered"]
+    assert len(server.asked) == 3
+
+
+@pytest.mark.usefixtures("at_once")
+@pytest.mark.parametrize("status", [401, 403])
+def test_one_bad_key_is_told_once(provider: Servers, judge: MakeJudge, call: MakeCall, status: int) -> None:
+    server = provider({"status": status, "body": b'{"error": {"message": "Bad key canary-9d2f6c81e4."}}'})
+    ann = judge(base_url=server.url)
+    said = Session(ann, {"ann": KEY}).send(*(call(ann, repeat) for repeat in range(4)))
+    assert set(said) == {said[0]}
+    assert said[0].startswith(f"closed: judge ann: HTTP {status} from 127.0.0.1: “Bad key [secret].”")
+    assert said[0].endswith("No further call of this judge was sent.")
+    assert len(server.asked) == 1
+
+
+@pytest.mark.usefixtures("at_once")
+def test_a_key_that_has_worked_is_not_blamed_for_one_forbidden_call(
+    provider: Servers, judge: MakeJudge, call: MakeCall
+) -> None:
+    server = provider({}, {"status": 403, "body": b'{"error": {"message": "flagged"}}'}, {})
+    ann = judge(base_url=server.url)
+    first, second, third = Session(ann).send(call(ann), call(ann, 1), call(ann, 2))
+    assert (first, third) == ("answered", "answered")
+    assert "repeat 1: HTTP 403 from 127.0.0.1: “flagged”" in second
+
+
+@pytest.mark.usefixtures("at_once")
+def test_a_busy_server_is_quoted_in_the_end(provider: Servers, judge: MakeJudge, call: MakeCall) -> None:
+    ann = judge(base_url=provider({"status": 529, "body": b'{"error": {"message": "Overloaded"}}'}).url)
+    assert "last: Busy HTTP 529: Overloaded. What was answered" in failure(call(ann), ann)
+
+
+# --------------------------------------------------------------------------- headers of the panel file
+
+
+def test_further_headers_are_sent_and_win(provider: Servers, judge: MakeJudge, call: MakeCall) -> None:
+    server = provider({})
+    ann = judge("anthropic_messages", base_url=server.url, headers={"anthropic-beta": "b-1", "x-team": "red"})
+
+    async def once() -> None:
+        keys = {"ann": Credentials("k-1", {"x-proxy-key": "p-1", "x-api-key": "k-2"})}
+        async with Client({"ann": ann}, keys=keys, identify=lambda _: {}) as client:
+            await client.send(call(ann))
+
+    asyncio.run(once())
+    [(_, headers, _)] = server.asked
+    sent = {name: headers[name] for name in ("anthropic-beta", "x-team", "x-proxy-key", "x-api-key")}
+    assert sent == {"anthropic-beta": "b-1", "x-team": "red", "x-proxy-key": "p-1", "x-api-key": "k-2"}
+
+
+# --------------------------------------------------------------------------- no error shows a key
 
 
 @pytest.mark.usefixtures("at_once")
@@ -280,7 +382,7 @@ def test_no_error_shows_a_key(
     provider: Servers, judge: MakeJudge, call: MakeCall, wire_name: str, trouble: dict[str, Any]
 ) -> None:
     ann = judge(wire_name, base_url=provider(trouble).url)
-    with pytest.raises(JudgeUnreachableError) as caught:
+    with pytest.raises((JudgeUnreachableError, JudgeClosedError)) as caught:
         send(call(ann), ann, keys={"ann": KEY})
     told: BaseException | None = caught.value
     while told is not None:

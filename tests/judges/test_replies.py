@@ -31,18 +31,41 @@ def gemini(*parts: object, **candidate: Any) -> dict[str, Any]:
     return {"candidates": [{"content": content, "finishReason": "STOP", **candidate}]}
 
 
+def responses(*parts: object, **more: Any) -> dict[str, Any]:
+    content = list(parts) or [{"type": "output_text", "text": "Good."}]
+    return {"status": "completed", "output": [{"type": "message", "content": content}], **more}
+
+
+def converse(*blocks: object, **more: Any) -> dict[str, Any]:
+    message = {"role": "assistant", "content": list(blocks) or [{"text": "Good."}]}
+    return {"output": {"message": message}, "stopReason": "end_turn", **more}
+
+
 TOKENS = Usage(11, 7)
 COUNTED = {
     "openai_chat": openai() | {"model": "ann-1", "usage": {"prompt_tokens": 11, "completion_tokens": 7}},
     "anthropic_messages": anthropic(model="ann-1", usage={"input_tokens": 11, "output_tokens": 7}),
     "gemini_generate": gemini()
     | {"modelVersion": "ann-1", "usageMetadata": {"promptTokenCount": 11, "candidatesTokenCount": 7}},
+    "openai_responses": responses(model="ann-1", usage={"input_tokens": 11, "output_tokens": 7}),
+    "bedrock_converse": converse(usage={"inputTokens": 11, "outputTokens": 7}),
 }
-PLAIN = {"openai_chat": openai(), "anthropic_messages": anthropic(), "gemini_generate": gemini()}
+PLAIN = {
+    "openai_chat": openai(),
+    "anthropic_messages": anthropic(),
+    "gemini_generate": gemini(),
+    "openai_responses": responses(),
+    "bedrock_converse": converse(),
+}
+for same, as_ in (("azure_openai", "openai_chat"), ("vertex_generate", "gemini_generate")):
+    COUNTED[same], PLAIN[same] = COUNTED[as_], PLAIN[as_]
+NAMELESS = {"bedrock_converse"}
+"""Formats whose answer does not say which model gave it."""
 
 
 def test_text_model_and_tokens(wire_name: str) -> None:
-    assert reply_to(wire_name, COUNTED[wire_name]) == Reply("Good.", "stop", "ann-1", TOKENS)
+    model = None if wire_name in NAMELESS else "ann-1"
+    assert reply_to(wire_name, COUNTED[wire_name]) == Reply("Good.", "stop", model, TOKENS)
 
 
 def test_without_usage_tokens_are_unknown_not_zero(wire_name: str) -> None:
@@ -72,6 +95,24 @@ def test_a_token_count_that_is_none_is_unknown(wire_name: str, odd: object) -> N
         ("openai_chat", openai(finish_reason="a new one"), "stop"),
         ("openai_chat", openai({"content": "Good.", "refusal": None}), "stop"),
         ("gemini_generate", {"candidates": [{"content": {"parts": [{"text": "Good."}]}}]}, "stop"),
+        ("gemini_generate", gemini(finishReason="MODEL_ARMOR"), "refusal"),
+        (
+            "openai_responses",
+            responses(status="incomplete", incomplete_details={"reason": "max_output_tokens"}),
+            "length",
+        ),
+        (
+            "openai_responses",
+            responses(status="incomplete", incomplete_details={"reason": "content_filter"}),
+            "refusal",
+        ),
+        ("openai_responses", responses(status="incomplete", incomplete_details={"reason": "a new one"}), "length"),
+        ("openai_responses", responses({"type": "refusal", "refusal": "Good."}), "refusal"),
+        ("bedrock_converse", converse(stopReason="max_tokens"), "length"),
+        ("bedrock_converse", converse(stopReason="model_context_window_exceeded"), "length"),
+        ("bedrock_converse", converse(stopReason="guardrail_intervened"), "refusal"),
+        ("bedrock_converse", converse(stopReason="content_filtered"), "refusal"),
+        ("bedrock_converse", converse(stopReason="a new one"), "stop"),
     ],
 )
 def test_how_a_reply_ended(wire_name: str, payload: object, finish: str) -> None:
@@ -90,6 +131,8 @@ def test_how_a_reply_ended(wire_name: str, payload: object, finish: str) -> None
         ),
         ("gemini_generate", gemini({"text": "Hm, 3?", "thought": True}, {"text": "Go"}, {"text": "od."})),
         ("gemini_generate", gemini({"inlineData": {}}, {"text": "Good."})),
+        ("openai_responses", responses({"type": "output_text", "text": "Go"}, {"type": "output_text", "text": "od."})),
+        ("bedrock_converse", converse({"text": "Go"}, {"cachePoint": {}}, {"text": "od."})),
     ],
 )
 def test_parts_are_joined_and_thoughts_left_out(wire_name: str, payload: object) -> None:
@@ -119,6 +162,111 @@ def test_a_blocked_prompt_is_a_refusal_that_says_why() -> None:
 def test_a_stopped_answer_without_words_says_why() -> None:
     reply = reply_to("gemini_generate", {"candidates": [{"finishReason": "SPII"}]})
     assert (reply.text, reply.finish) == ("stopped: SPII", "refusal")
+
+
+THOUGHT = "Hm, 3?"
+
+
+@pytest.mark.parametrize(
+    ("wire_name", "payload"),
+    [
+        ("openai_chat", openai({"content": "Good.", "reasoning_content": THOUGHT})),
+        ("openai_chat", openai({"content": "Good.", "reasoning": THOUGHT})),
+        ("openai_chat", openai({"content": f"<think>{THOUGHT}</think>\n\nGood."})),
+        ("azure_openai", openai({"content": "Good.", "reasoning_content": THOUGHT})),
+        (
+            "openai_chat",
+            openai(
+                {
+                    "content": [
+                        {"type": "thinking", "thinking": [{"type": "text", "text": THOUGHT}]},
+                        {"type": "text", "text": "Good."},
+                    ]
+                }
+            ),
+        ),
+        ("anthropic_messages", anthropic({"type": "thinking", "thinking": THOUGHT}, {"type": "text", "text": "Good."})),
+        ("gemini_generate", gemini({"text": THOUGHT, "thought": True}, {"text": "Good."})),
+        ("vertex_generate", gemini({"text": THOUGHT, "thought": True}, {"text": "Good."})),
+        ("bedrock_converse", converse({"reasoningContent": {"reasoningText": {"text": THOUGHT}}}, {"text": "Good."})),
+        (
+            "openai_responses",
+            {
+                "output": [
+                    {"type": "reasoning", "summary": [{"type": "summary_text", "text": THOUGHT}]},
+                    {"type": "message", "content": [{"type": "output_text", "text": "Good."}]},
+                ]
+            },
+        ),
+    ],
+)
+def test_reasoning_is_kept_apart_from_the_answer(wire_name: str, payload: object) -> None:
+    reply = reply_to(wire_name, payload)
+    assert (reply.text, reply.reasoning) == ("Good.", THOUGHT)
+
+
+@pytest.mark.parametrize(
+    ("wire_name", "payload"),
+    [
+        (
+            "anthropic_messages",
+            anthropic({"type": "redacted_thinking", "data": "x"}, {"type": "text", "text": "Good."}),
+        ),
+        ("bedrock_converse", converse({"reasoningContent": {"redactedContent": "x"}}, {"text": "Good."})),
+        ("openai_responses", {"output": [{"type": "reasoning", "encrypted_content": "x"}, *responses()["output"]]}),
+    ],
+)
+def test_reasoning_that_is_not_shown_is_left_out(wire_name: str, payload: object) -> None:
+    reply = reply_to(wire_name, payload)
+    assert (reply.text, reply.reasoning) == ("Good.", "")
+
+
+@pytest.mark.parametrize(
+    ("wire_name", "payload"),
+    [
+        (
+            "openai_chat",
+            openai()
+            | {
+                "usage": {
+                    "prompt_tokens": 11,
+                    "completion_tokens": 50,
+                    "completion_tokens_details": {"reasoning_tokens": 43},
+                }
+            },
+        ),
+        (
+            "openai_responses",
+            responses(
+                usage={"input_tokens": 11, "output_tokens": 50, "output_tokens_details": {"reasoning_tokens": 43}}
+            ),
+        ),
+        (
+            "anthropic_messages",
+            anthropic(
+                usage={"input_tokens": 11, "output_tokens": 50, "output_tokens_details": {"thinking_tokens": 43}}
+            ),
+        ),
+        (
+            "gemini_generate",
+            gemini() | {"usageMetadata": {"promptTokenCount": 11, "candidatesTokenCount": 7, "thoughtsTokenCount": 43}},
+        ),
+    ],
+)
+def test_reasoning_is_counted_with_the_output_and_apart(wire_name: str, payload: object) -> None:
+    assert reply_to(wire_name, payload).usage == Usage(11, 50, 43)
+
+
+def test_a_response_that_is_not_finished_is_an_error() -> None:
+    reply = reply_to("openai_responses", {"status": "failed", "output": []})
+    assert (reply.text, reply.finish) == ("the response is failed", "error")
+
+
+def test_the_responses_format_gives_log_probabilities_too() -> None:
+    position = {"token": "7", "logprob": -0.1, "top_logprobs": [{"token": "8", "logprob": -2.5}]}
+    part = {"type": "output_text", "text": "7", "logprobs": [position]}
+    reply = reply_to("openai_responses", responses(part))
+    assert (reply.tokens, reply.logprobs) == ((("7", -0.1),), ({"8": -2.5},))
 
 
 def test_log_probabilities_come_by_position() -> None:
@@ -181,6 +329,9 @@ def test_any_other_http_error_is_an_error(wire_name: str, error: object, status:
         b'{"candidates": [{"content": {"parts": [{"text": 7}]}}]}',
         b'{"candidates": [{"content": {"parts": "text"}}]}',
         b'{"promptFeedback": 7}',
+        b'{"output": 7}',
+        b'{"output": {"message": {"content": [7]}}}',
+        b'{"output": [{"type": "message", "content": [{"type": "output_text"}]}]}',
         b'{"a":' * 100_000,
         b"9" * 10_000,
     ],
@@ -198,7 +349,9 @@ JSON = st.recursive(
 )
 MEMBERS = st.sampled_from(
     ["choices", "message", "content", "refusal", "text", "type", "usage", "model", "error", "candidates", "parts",
-     "finish_reason", "finishReason", "stop_reason", "logprobs", "promptFeedback", "usageMetadata"]
+     "finish_reason", "finishReason", "stop_reason", "stopReason", "logprobs", "promptFeedback", "usageMetadata",
+     "output", "reasoningContent", "reasoningText", "reasoning", "summary", "status", "thought",
+     "output_tokens_details"]
 )  # fmt: skip
 SHAPED = st.recursive(
     JSON, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(MEMBERS, inner, max_size=5), max_leaves=12
@@ -220,8 +373,10 @@ def test_what_a_stand_in_says_is_what_is_read(
 ) -> None:
     """`payload` is the inverse of `read`. Only an empty refusal is none: one format flags a refusal by its text."""
     assume(text or not refusal)
+    assume(not text.lstrip().startswith("<"))  # reasoning in front of an answer is taken out of it
     payload = wire(wire_name).payload(
         text, model=model, refusal=refusal, input_tokens=given_tokens, output_tokens=written
     )
-    expected = Reply(text, "refusal" if refusal else "stop", model, Usage(given_tokens, written))
+    named = None if wire_name in NAMELESS else model
+    expected = Reply(text, "refusal" if refusal else "stop", named, Usage(given_tokens, written))
     assert reply_to(wire_name, payload) == expected

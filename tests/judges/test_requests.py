@@ -44,12 +44,50 @@ GOLDEN: dict[str, tuple[str, dict[str, Any]]] = {
             "generationConfig": {"temperature": 0.7, "maxOutputTokens": 200},
         },
     ),
+    "openai_responses": (
+        "http://api.example/v1/responses",
+        {
+            "model": "ann-1",
+            "instructions": SYSTEM,
+            "input": [{"role": "user", "content": USER}],
+            "temperature": 0.7,
+            "max_output_tokens": 200,
+            "store": False,
+        },
+    ),
+    "azure_openai": (
+        "http://api.example/v1/openai/deployments/ann-1/chat/completions?api-version=2024-10-21",
+        {
+            "messages": [{"role": "system", "content": SYSTEM}, {"role": "user", "content": USER}],
+            "temperature": 0.7,
+            "max_tokens": 200,
+        },
+    ),
+    "bedrock_converse": (
+        "http://api.example/v1/model/ann-1/converse",
+        {
+            "system": [{"text": SYSTEM}],
+            "messages": [{"role": "user", "content": [{"text": USER}]}],
+            "inferenceConfig": {"temperature": 0.7, "maxTokens": 200},
+        },
+    ),
 }
+GOLDEN["vertex_generate"] = (
+    "http://api.example/v1/publishers/google/models/ann-1:generateContent",
+    GOLDEN["gemini_generate"][1],
+)
 SCHEMA_AT = {
     "openai_chat": ("response_format", "json_schema", "schema"),
+    "openai_responses": ("text", "format", "schema"),
     "anthropic_messages": ("output_config", "format", "schema"),
     "gemini_generate": ("generationConfig", "responseJsonSchema"),
+    "azure_openai": ("response_format", "json_schema", "schema"),
+    "bedrock_converse": ("outputConfig", "textFormat", "structure", "jsonSchema", "schema"),
+    "vertex_generate": ("generationConfig", "responseJsonSchema"),
 }
+SEEDLESS = ("openai_responses", "anthropic_messages", "bedrock_converse")
+SETTINGS = {"gemini_generate": "generationConfig", "vertex_generate": "generationConfig"}
+"""Where a format keeps its generation settings, if not at the top."""
 
 
 def body_of(judge: Judge, prompt: Prompt, seed: int | None = None) -> Any:
@@ -79,40 +117,86 @@ def test_without_a_system_message_none_is_sent(wire_name: str, judge: MakeJudge,
 def test_what_the_judge_said_before_keeps_its_role(wire_name: str, judge: MakeJudge) -> None:
     talk = Prompt((Message("user", "Hi."), Message("assistant", "Yes?"), Message("user", "Go.")), 0.0, 10)
     body = body_of(judge(wire_name), talk)
-    roles = [turn["role"] for turn in body.get("messages", body.get("contents"))]
-    assert roles == ["user", "model" if wire_name == "gemini_generate" else "assistant", "user"]
-
-
-def test_the_panels_parameters_are_sent_and_win(wire_name: str, judge: MakeJudge, prompt: Prompt) -> None:
-    body = body_of(judge(wire_name, parameters={"temperature": 0.1, "top_p": 0.5}), prompt)
-    config = body.get("generationConfig", body)
-    assert (config["temperature"], config["top_p"]) == (0.1, 0.5)
+    roles = [turn["role"] for turn in body.get("messages") or body.get("contents") or body["input"]]
+    assert roles == ["user", "model" if wire_name in SETTINGS else "assistant", "user"]
 
 
 def test_the_schema_is_sent_where_the_panel_says_so(wire_name: str, judge: MakeJudge, prompt: Prompt) -> None:
     found = body_of(judge(wire_name, structured=True), prompt)
     for step in SCHEMA_AT[wire_name]:
         found = found[step]
-    assert found == {"type": "object"}
+    assert (json.loads(found) if isinstance(found, str) else found) == {"type": "object"}
     assert SCHEMA_AT[wire_name][-1] not in json.dumps(body_of(judge(wire_name), prompt))
     body_without = body_of(judge(wire_name, structured=True), dataclasses.replace(prompt, schema=None))
     assert body_without == body_of(judge(wire_name), prompt)
 
 
-@pytest.mark.parametrize("wire_name", ["openai_chat", "gemini_generate"], indirect=False)
+@pytest.mark.parametrize("wire_name", sorted({*WIRES} - {*SEEDLESS}), indirect=False)
 def test_a_seed_is_sent_where_the_format_has_one(wire_name: str, judge: MakeJudge, prompt: Prompt) -> None:
     body = body_of(judge(wire_name), prompt, seed=41)
     assert body.get("generationConfig", body)["seed"] == 41
 
 
-def test_a_seed_is_refused_where_the_format_has_none(judge: MakeJudge, prompt: Prompt) -> None:
-    with pytest.raises(RecuseError, match="judge ann: the Anthropic messages format takes no seed"):
-        wire("anthropic_messages").request(judge("anthropic_messages"), prompt, 41)
+@pytest.mark.parametrize("wire_name", sorted({*WIRES} - {*SEEDLESS}), indirect=False)
+def test_a_seed_of_the_panel_file_wins(wire_name: str, judge: MakeJudge, prompt: Prompt) -> None:
+    at = SETTINGS.get(wire_name)
+    given = {at: {"seed": 7}} if at else {"seed": 7}
+    body = body_of(judge(wire_name, parameters=given), prompt, seed=41)
+    assert body.get("generationConfig", body)["seed"] == 7
 
 
-def test_log_probabilities_are_asked_for(judge: MakeJudge, prompt: Prompt) -> None:
-    body = body_of(judge(), dataclasses.replace(prompt, top_logprobs=5))
+@pytest.mark.parametrize("wire_name", SEEDLESS, indirect=False)
+def test_a_seed_is_refused_where_the_format_has_none(wire_name: str, judge: MakeJudge, prompt: Prompt) -> None:
+    with pytest.raises(RecuseError, match=r"judge ann: the .* format takes no seed; remove `seeded = true`"):
+        wire(wire_name).request(judge(wire_name), prompt, 41)
+
+
+@pytest.mark.parametrize("wire_name", ["openai_chat", "azure_openai"], indirect=False)
+def test_log_probabilities_are_asked_for(wire_name: str, judge: MakeJudge, prompt: Prompt) -> None:
+    body = body_of(judge(wire_name), dataclasses.replace(prompt, top_logprobs=5))
     assert (body["logprobs"], body["top_logprobs"]) == (True, 5)
+
+
+def test_the_responses_format_asks_for_them_in_its_own_words(judge: MakeJudge, prompt: Prompt) -> None:
+    body = body_of(judge("openai_responses"), dataclasses.replace(prompt, top_logprobs=5))
+    assert (body["include"], body["top_logprobs"]) == (["message.output_text.logprobs"], 5)
+
+
+def test_azure_wants_a_version(judge: MakeJudge, prompt: Prompt) -> None:
+    with pytest.raises(RecuseError, match=r'judge ann: Azure OpenAI wants a version: add `query = { api-version = "20'):
+        wire("azure_openai").request(judge("azure_openai", query={}), prompt, None)
+
+
+BOUNDED = {
+    "type": "object",
+    "properties": {"score": {"enum": [1, 1.5]}, "why": {"type": "string", "maxLength": 9}, "n": {"minimum": 1}},
+    "required": ["score", "why", "n"],
+}
+NO_LENGTHS = {"score": {"enum": [1, 1.5], "type": "number"}, "why": {"type": "string"}, "n": {"minimum": 1}}
+NO_BOUNDS = NO_LENGTHS | {"n": {}}
+
+
+@pytest.mark.parametrize(
+    ("wire_name", "base_url", "properties"),
+    [
+        ("openai_chat", "https://api.openai.com/v1", NO_LENGTHS),
+        ("openai_chat", "http://127.0.0.1:8080/v1", BOUNDED["properties"]),
+        ("openai_responses", "https://api.openai.com/v1", NO_LENGTHS),
+        ("azure_openai", "https://ann.openai.azure.com", NO_LENGTHS),
+        ("anthropic_messages", "https://api.anthropic.com/v1", NO_BOUNDS),
+        ("bedrock_converse", "https://bedrock-runtime.eu-west-1.amazonaws.com", NO_BOUNDS),
+        ("gemini_generate", "https://generativelanguage.googleapis.com/v1beta", BOUNDED["properties"]),
+    ],
+)
+def test_a_schema_keeps_to_what_the_provider_enforces(
+    judge: MakeJudge, prompt: Prompt, wire_name: str, base_url: str, properties: object
+) -> None:
+    asked = judge(wire_name, structured=True, base_url=base_url)
+    found = body_of(asked, dataclasses.replace(prompt, schema=BOUNDED))
+    for step in SCHEMA_AT[wire_name]:
+        found = found[step]
+    found = json.loads(found) if isinstance(found, str) else found
+    assert found == {"type": "object", "properties": properties, "required": ["score", "why", "n"]}
 
 
 def test_a_model_name_stays_one_step_of_the_path(judge: MakeJudge, prompt: Prompt) -> None:
@@ -125,6 +209,10 @@ def test_the_key_goes_into_a_header_and_nowhere_else(wire_name: str, judge: Make
         "openai_chat": {"authorization": "Bearer k-123"},
         "anthropic_messages": {"x-api-key": "k-123", "anthropic-version": "2023-06-01"},
         "gemini_generate": {"x-goog-api-key": "k-123"},
+        "openai_responses": {"authorization": "Bearer k-123"},
+        "azure_openai": {"api-key": "k-123"},
+        "bedrock_converse": {"authorization": "Bearer k-123"},
+        "vertex_generate": {"authorization": "Bearer k-123"},
     }
     assert wire(wire_name).headers("k-123") == places[wire_name]
     assert "k-123" not in str(wire(wire_name).headers(None))
@@ -151,3 +239,14 @@ def test_bodies_have_one_spelling(body: dict[str, Any], spelled: bytes) -> None:
 def test_a_body_holds_no_nan() -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):
         canonical({"temperature": float("nan")})
+
+
+def test_a_server_that_enforces_a_schema_by_grammar_gets_its_own(judge: MakeJudge, prompt: Prompt) -> None:
+    """Such servers know no bounds of a number, so a protocol may spell the steps out for them."""
+    both = dataclasses.replace(prompt, schema={"type": "number"}, grammar_schema={"enum": [1, 2]})
+    at = ("response_format", "json_schema", "schema")
+    for grammar, expected in ((True, {"enum": [1, 2]}), (False, {"type": "number"})):
+        found = body_of(judge(structured=True, grammar=grammar), both)
+        for step in at:
+            found = found[step]
+        assert found == expected

@@ -132,12 +132,32 @@ def test_every_criterion_and_every_text_is_in_the_prompt(task: Task, name: str) 
 
 
 def test_the_schema_asks_for_what_the_reader_wants(task: Task, scores: Scores) -> None:
-    schema = rubric.prompt(task, task.items[0], ATTRIBUTED).schema
-    assert schema is not None
-    assert schema["required"] == list(scores())
-    allowed = schema["properties"]["total"]["enum"]
+    prompt = rubric.prompt(task, task.items[0], ATTRIBUTED)
+    assert prompt.schema is not None
+    assert prompt.schema["required"] == list(scores())
+    allowed = prompt.schema["properties"]["accuracy"]["properties"]["score"]["enum"]
     assert (allowed[0], allowed[1], allowed[-1], len(allowed)) == (0, 0.1, 10, 101)
-    assert schema["properties"]["accuracy"]["properties"]["score"]["enum"] == allowed
+    assert prompt.schema["properties"]["total"] == {"type": "number", "minimum": 0, "maximum": 10}
+    assert prompt.grammar_schema is not None, "servers with grammars know no bounds of a number"
+    assert prompt.grammar_schema["properties"]["total"] == {"enum": allowed}
+
+
+def test_a_total_of_whole_scores_need_not_be_whole(task: Task, scores: Scores) -> None:
+    whole = Task(task.name, task.folder, {**task.data, "scale": {"minimum": 0, "maximum": 10, "step": 1}})
+    schema = rubric.prompt(whole, whole.items[0], ATTRIBUTED).schema
+    assert schema is not None
+    assert schema["properties"]["accuracy"]["properties"]["score"]["enum"] == list(range(11))
+    assert "enum" not in schema["properties"]["total"]
+
+
+def test_a_scale_without_steps_takes_any_number(task: Task) -> None:
+    free = Task(task.name, task.folder, {**task.data, "scale": {"minimum": 0, "maximum": 10}})
+    prompt = rubric.prompt(free, free.items[0], ATTRIBUTED)
+    expected = {"type": "number", "minimum": 0, "maximum": 10}
+    for schema in (prompt.schema, prompt.grammar_schema):
+        assert schema is not None
+        assert schema["properties"]["accuracy"]["properties"]["score"] == expected
+        assert schema["properties"]["total"] == expected
 
 
 def test_a_target_without_a_label_is_named_with_its_file(task: Task) -> None:

@@ -1,0 +1,74 @@
+"""Anthropic message batches: the requests in one JSON body; results as JSON lines once the whole batch has ended.
+
+Documentation: "Batch processing" guide and the API reference of message batches. A batch expires after 24 hours:
+requests that were not reached by then have the result `expired`, and are not billed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from recuse.batch.interface import Lost, Progress, Result
+from recuse.batch.web import Web
+from recuse.schema import Call, RawResponse
+
+MOST_REQUESTS = 100_000
+MOST_BYTES = 250_000_000
+_CALL = ("/messages",)
+_STATUS = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "timeout_error": 504,
+    "overloaded_error": 529,
+}
+
+
+def line(number: str, call: Call) -> bytes:
+    entry = {"custom_id": number, "params": json.loads(call.request.body)}
+    return json.dumps(entry, ensure_ascii=False).encode("utf-8", "backslashreplace")
+
+
+def submit(web: Web, lines: Sequence[bytes], tag: str) -> str:
+    return str(web.create(_at(web, ""), {"requests": [json.loads(entry) for entry in lines]})["id"])
+
+
+def progress(web: Web, batch: str) -> Progress:
+    found = web.get(_at(web, f"/{batch}"))
+    return Progress(found["processing_status"] == "ended", found["processing_status"], payload=found)
+
+
+def results(web: Web, progress: Progress) -> Iterator[Result]:
+    # Not `results_url`: an address out of an answer could lead the key elsewhere.
+    for entry in web.lines(_at(web, f"/{progress.payload['id']}/results")):
+        yield Result(str(entry.get("custom_id")), _outcome(entry.get("result") or {}))
+
+
+def find(web: Web, tag: str, size: int, known: frozenset[str]) -> str | None:
+    """Anthropic's batches carry no mark of ours: the newest of this size that is none of the known ones. Should it be
+    somebody else's, its results answer none of our requests; these are then reported, and submitted by the next run."""
+    for batch in web.get(_at(web, ""), {"limit": "100"})["data"]:
+        if batch["id"] not in known and sum(batch["request_counts"].values()) == size:
+            return str(batch["id"])
+    return None
+
+
+def _outcome(result: dict[str, Any]) -> RawResponse | Lost:
+    headers = {"content-type": "application/json"}
+    if result.get("type") == "succeeded":
+        return RawResponse(200, headers, json.dumps(result["message"], ensure_ascii=False).encode())
+    if result.get("type") == "errored":
+        report = result.get("error") or {}
+        status = _STATUS.get(str((report.get("error") or {}).get("type")), 500)
+        return RawResponse(status, headers, json.dumps(report, ensure_ascii=False).encode())
+    return Lost(f"the request is {result.get('type')}", again=result.get("type") == "expired")
+
+
+def _at(web: Web, path: str) -> str:
+    return web.address(f"/messages/batches{path}", without=_CALL)

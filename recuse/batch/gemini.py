@@ -1,0 +1,104 @@
+"""Gemini batches: a file of JSON lines, uploaded in two steps; a batch made of it; a file of answers.
+
+Documentation: "Batch API" guide and the references of models.batchGenerateContent, batches and media.upload. A batch
+that has not ended after 48 hours expires without results.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from recuse.batch.interface import Lost, Progress, Result
+from recuse.batch.web import BatchError, Web
+from recuse.judges.description import segment
+from recuse.schema import Call, RawResponse
+
+MOST_REQUESTS = 100_000
+MOST_BYTES = 1_000_000_000
+_DONE = ("SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED")
+
+
+def line(number: str, call: Call) -> bytes:
+    entry = {"key": number, "request": json.loads(call.request.body)}
+    return json.dumps(entry, ensure_ascii=False).encode("utf-8", "backslashreplace")
+
+
+def submit(web: Web, lines: Sequence[bytes], tag: str) -> str:
+    file = _upload(web, b"\n".join(lines), tag)
+    order = {"batch": {"displayName": tag, "inputConfig": {"fileName": file}}}
+    url = web.address(f"/models/{segment(web.judge.model)}:batchGenerateContent", without=(_call(web),))
+    return str(web.create(url, order)["name"])
+
+
+def progress(web: Web, batch: str) -> Progress:
+    found = web.get(_at(web, f"/{batch}"))
+    if found["name"] != batch:
+        raise BatchError(f"judge {web.judge.name}: asked for {batch}, told of {found['name']}")
+    state = str((found.get("metadata") or {}).get("state", "")).removeprefix("BATCH_STATE_").removeprefix("JOB_STATE_")
+    fault = str((found.get("error") or {}).get("message", "")) or ("the batch failed" if state == "FAILED" else "")
+    return Progress(state in _DONE, state, fault, found)
+
+
+def results(web: Web, progress: Progress) -> Iterator[Result]:
+    made = progress.payload.get("response") or (progress.payload.get("metadata") or {}).get("output") or {}
+    if not (file := made.get("responsesFile")):
+        return
+    url = web.address(f"/{file}:download", without=(_call(web),), inside="/download")
+    for entry in web.lines(f"{url}?alt=media"):
+        yield Result(str(entry.get("key")), _outcome(entry))
+
+
+def find(web: Web, tag: str, size: int, known: frozenset[str]) -> str | None:
+    page: dict[str, str] = {}
+    while True:
+        found = web.get(_at(web, "/batches"), {"pageSize": "100", **page})
+        for batch in found.get("operations") or ():
+            if (batch.get("metadata") or {}).get("displayName") == tag:
+                return str(batch["name"])
+        if not found.get("nextPageToken"):
+            return None
+        page = {"pageToken": found["nextPageToken"]}
+
+
+def _upload(web: Web, content: bytes, tag: str) -> str:
+    url = web.address("/files", without=(_call(web),), inside="/upload")
+    begun = web.upload(
+        url,
+        json={"file": {"displayName": tag}},
+        headers={
+            "x-goog-upload-protocol": "resumable",
+            "x-goog-upload-command": "start",
+            "x-goog-upload-header-content-length": str(len(content)),
+            "x-goog-upload-header-content-type": "application/jsonl",
+        },
+    )
+    there = begun.headers.get("x-goog-upload-url", "")
+    if urlsplit(there).netloc != urlsplit(url).netloc:  # our prompts go nowhere else
+        raise BatchError(f"judge {web.judge.name}: the upload was sent on to another host than {urlsplit(url).netloc}")
+    # Without the key: the address itself authorises.
+    sent = web.upload(
+        there,
+        content=content,
+        bare=True,
+        headers={"x-goog-upload-command": "upload, finalize", "x-goog-upload-offset": "0"},
+    )
+    return str(web.object_of(sent)["file"]["name"])
+
+
+def _outcome(entry: dict[str, Any]) -> RawResponse | Lost:
+    if isinstance(answer := entry.get("response"), dict):
+        headers = {"content-type": "application/json"}
+        return RawResponse(200, headers, json.dumps(answer, ensure_ascii=False).encode())
+    error = entry.get("error") or entry.get("status") or {}
+    return Lost(str(error.get("message") or "no answer") if isinstance(error, dict) else str(error))
+
+
+def _call(web: Web) -> str:
+    return f"/models/{segment(web.judge.model)}:generateContent"
+
+
+def _at(web: Web, path: str) -> str:
+    return web.address(path, without=(_call(web),))

@@ -1,0 +1,65 @@
+"""What a provider's batch interface is to the rest: a module with six names, and three small types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, cast
+
+from recuse.batch.web import Web
+from recuse.extensions import named_module
+from recuse.judges import wire
+from recuse.schema import Call, Judge, RawResponse, RecuseError
+
+BATCHES = ("openai", "anthropic", "gemini")
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a batch is: the provider's own description, and why a whole batch came to nothing (`fault`)."""
+
+    done: bool
+    state: str  # the provider's word
+    fault: str = ""
+    payload: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A request of a batch that got no answer. `again`: only time ran out, so it is worth submitting again."""
+
+    why: str
+    again: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What became of one request, known by the number it was submitted under."""
+
+    number: str
+    outcome: RawResponse | Lost
+
+
+class BatchInterface(Protocol):
+    MOST_REQUESTS: int
+    MOST_BYTES: int
+
+    def line(self, number: str, call: Call) -> bytes: ...
+    def submit(self, web: Web, lines: Sequence[bytes], tag: str) -> str: ...
+    def progress(self, web: Web, batch: str) -> Progress: ...
+    def results(self, web: Web, progress: Progress) -> Iterator[Result]: ...
+    def find(self, web: Web, tag: str, size: int, known: frozenset[str]) -> str | None: ...
+
+
+def batch_interface(judge: Judge) -> BatchInterface:
+    """The batch interface of a judge's provider; `RecuseError` where its wire format names none."""
+    name = getattr(wire(judge.wire), "BATCH", None)
+    if name is None:
+        raise RecuseError(
+            f"judge {judge.name}: the wire format {judge.wire} has no batch interface; record this judge with "
+            "--record=missing, and leave it out here with --judges"
+        )
+    needs = ("MOST_REQUESTS", "MOST_BYTES", "line", "submit", "progress", "results", "find")
+    return cast(
+        BatchInterface, named_module(name, what="batch interface", package=__package__, known=BATCHES, needs=needs)
+    )

@@ -1,0 +1,84 @@
+"""OpenAI batches: a file of JSON lines, uploaded; a batch made of it; a file of answers and one of errors.
+
+Documentation: "Batch API" guide and the API reference of files and batches. A batch is done within 24 hours or expires;
+what was answered until then is in the output file, the rest in the error file with the code `batch_expired`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+from urllib.parse import urlsplit
+
+from recuse.batch.interface import Lost, Progress, Result
+from recuse.batch.web import BatchError, Web
+from recuse.schema import Call, RawResponse
+
+MOST_REQUESTS = 50_000
+MOST_BYTES = 200_000_000
+_CALLS = ("/chat/completions", "/responses")
+_DONE = ("completed", "failed", "expired", "cancelled")
+
+
+def line(number: str, call: Call) -> bytes:
+    entry = {"custom_id": number, "method": "POST", "url": _endpoint(call), "body": json.loads(call.request.body)}
+    return json.dumps(entry, ensure_ascii=False).encode("utf-8", "backslashreplace")
+
+
+def submit(web: Web, lines: Sequence[bytes], tag: str) -> str:
+    endpoint = json.loads(lines[0])["url"]
+    content = ("recuse.jsonl", b"\n".join(lines), "application/jsonl")
+    sent = web.upload(_at(web, "/files"), data={"purpose": "batch"}, files={"file": content})
+    file = web.object_of(sent)["id"]
+    order = {"input_file_id": file, "endpoint": endpoint, "completion_window": "24h", "metadata": {"recuse": tag}}
+    return str(web.create(_at(web, "/batches"), order)["id"])
+
+
+def progress(web: Web, batch: str) -> Progress:
+    found = web.get(_at(web, f"/batches/{batch}"))
+    faults = [str(fault.get("message")) for fault in (found.get("errors") or {}).get("data") or ()]
+    fault = "; ".join(dict.fromkeys(faults)) or "the batch failed" if found["status"] == "failed" else ""
+    return Progress(found["status"] in _DONE, found["status"], fault, found)
+
+
+def results(web: Web, progress: Progress) -> Iterator[Result]:
+    for name in ("output_file_id", "error_file_id"):
+        if file := progress.payload.get(name):
+            for entry in web.lines(_at(web, f"/files/{file}/content")):
+                yield Result(str(entry.get("custom_id")), _outcome(entry))
+
+
+def find(web: Web, tag: str, size: int, known: frozenset[str]) -> str | None:
+    after: dict[str, str] = {}
+    while True:
+        page = web.get(_at(web, "/batches"), {"limit": "100", **after})
+        for batch in page["data"]:
+            if (batch.get("metadata") or {}).get("recuse") == tag:
+                return str(batch["id"])
+        if not page.get("has_more") or not page["data"]:
+            return None
+        after = {"after": page["data"][-1]["id"]}
+
+
+def _outcome(entry: dict[str, Any]) -> RawResponse | Lost:
+    answer, error = entry.get("response"), entry.get("error")
+    if isinstance(answer, dict) and isinstance(answer.get("body"), dict):
+        headers = {"content-type": "application/json"} | (
+            {"x-request-id": str(answer["request_id"])} if answer.get("request_id") else {}
+        )
+        return RawResponse(int(answer["status_code"]), headers, json.dumps(answer["body"], ensure_ascii=False).encode())
+    error = error if isinstance(error, dict) else {}
+    return Lost(str(error.get("message") or error.get("code") or "no answer"), error.get("code") == "batch_expired")
+
+
+def _endpoint(call: Call) -> str:
+    path = urlsplit(call.request.url).path
+    for ending in _CALLS:
+        if path.endswith(ending):
+            return f"/v1{ending}"
+    raise BatchError(f"judge {call.judge}: {path} is no address that OpenAI's batches take ({', '.join(_CALLS)})")
+
+
+def _at(web: Web, path: str) -> str:
+    return web.address(path, without=_CALLS)

@@ -1,0 +1,110 @@
+"""Amazon Bedrock Converse: POST {base_url}/model/{model}/converse.
+
+`base_url` is the region's runtime, "https://bedrock-runtime.REGION.amazonaws.com". Requests are signed with the
+environment's AWS credentials (botocore, extra `bedrock`); with `api_key_env`, a Bedrock API key is sent instead.
+Reasoning and other settings of one model's own go under `parameters = { additionalModelRequestFields = {...} }`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from recuse.judges.description import BOUNDS, address, described, segment, strict_schema
+from recuse.schema import Judge, Prompt, RecuseError, Reply, Request, Usage
+
+_FINISH = {
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "guardrail_intervened": "refusal",
+    "content_filtered": "refusal",
+}
+
+
+def request(judge: Judge, prompt: Prompt, seed: int | None) -> Request:
+    if seed is not None:
+        raise RecuseError(f"judge {judge.name}: the Bedrock Converse format takes no seed; remove `seeded = true`")
+    body: dict[str, Any] = {
+        "messages": [{"role": m.role, "content": [{"text": m.content}]} for m in prompt.messages if m.role != "system"],
+        "inferenceConfig": {"temperature": prompt.temperature, "maxTokens": prompt.max_tokens},
+    }
+    if system := [{"text": m.content} for m in prompt.messages if m.role == "system"]:
+        body["system"] = system
+    if judge.structured and prompt.schema is not None:
+        schema = json.dumps(strict_schema(prompt.schema, BOUNDS), sort_keys=True, ensure_ascii=False)
+        structure = {"jsonSchema": {"name": "reply", "schema": schema}}
+        body["outputConfig"] = {"textFormat": {"type": "json_schema", "structure": structure}}
+    return Request(address(judge, f"/model/{segment(judge.model)}/converse"), described(judge, body))
+
+
+def headers(key: str | None) -> dict[str, str]:
+    return {"authorization": f"Bearer {key}"} if key else {}
+
+
+def signer(judge: Judge) -> Callable[[Request], Mapping[str, str]]:
+    """A function that signs a request (AWS signature version 4); `RecuseError` where package, region or credentials are
+    missing."""
+    try:
+        from botocore.auth import SigV4Auth
+        from botocore.awsrequest import AWSRequest
+        from botocore.session import Session
+    except ImportError:
+        raise RecuseError(
+            f"judge {judge.name}: Bedrock is asked with botocore, which is not installed: pip install 'recuse[bedrock]'"
+        ) from None
+    session = Session()
+    credentials, region = session.get_credentials(), _region(judge, session)
+    if credentials is None:
+        raise RecuseError(
+            f"judge {judge.name}: no AWS credentials are found. Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY or "
+            "AWS_PROFILE, or name a variable with a Bedrock API key in api_key_env"
+        )
+
+    def sign(request: Request) -> Mapping[str, str]:
+        sent = {"content-type": "application/json"}
+        signed = AWSRequest(method=request.method, url=request.url, data=request.body, headers=sent)
+        SigV4Auth(credentials.get_frozen_credentials(), "bedrock", region).add_auth(signed)
+        return {name.lower(): value for name, value in signed.headers.items()}
+
+    return sign
+
+
+def read(payload: Mapping[str, Any]) -> Reply:
+    blocks, usage = payload["output"]["message"]["content"], payload.get("usage") or {}
+    thoughts = [block["reasoningContent"] for block in blocks if "reasoningContent" in block]
+    return Reply(
+        text="".join(block["text"] for block in blocks if "text" in block),
+        finish=_FINISH.get(payload.get("stopReason"), "stop"),  # type: ignore[arg-type]
+        # Converse names no model in its answer, and counts reasoning with the output, not apart.
+        model=None,
+        usage=Usage(usage.get("inputTokens"), usage.get("outputTokens")),
+        reasoning="\n".join(thought["reasoningText"]["text"] for thought in thoughts if "reasoningText" in thought),
+    )
+
+
+def payload(text: str, *, model: str, refusal: bool, input_tokens: int, output_tokens: int) -> dict[str, Any]:
+    return {
+        "output": {"message": {"role": "assistant", "content": [{"text": text}]}},
+        "stopReason": "content_filtered" if refusal else "end_turn",
+        "usage": {
+            "inputTokens": input_tokens,
+            "outputTokens": output_tokens,
+            "totalTokens": input_tokens + output_tokens,
+        },
+        "metrics": {"latencyMs": 0},
+    }
+
+
+def _region(judge: Judge, session: Any) -> str:
+    """From the address (bedrock-runtime.REGION.amazonaws.com), else from the environment's AWS settings."""
+    labels = (urlsplit(judge.base_url).hostname or "").split(".")
+    if len(labels) > 2 and labels[0].startswith("bedrock-runtime"):
+        return labels[1]
+    if region := session.get_config_variable("region"):
+        return str(region)
+    raise RecuseError(
+        f"judge {judge.name}: no AWS region is known; use base_url "
+        '"https://bedrock-runtime.REGION.amazonaws.com", or set AWS_REGION'
+    )

@@ -1,0 +1,75 @@
+"""What a judge's requests are authorised with, taken from the environment when recording begins, and never stored."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from recuse.judges import wire
+from recuse.schema import Judge, RecuseError, Request
+
+SHORTEST = 8  # a shorter value is found in ordinary words
+
+
+class MissingKeyError(RecuseError):
+    """Recording needs an API key that is not in the environment, or not one that can be sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """A judge's key, the values of its `headers_env`, and what signs its requests where the format wants that."""
+
+    key: str | None = field(default=None, repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    sign: Callable[[Request], Mapping[str, str]] | None = field(default=None, repr=False)
+
+
+def variables_of(judge: Judge) -> tuple[str, ...]:
+    """The environment variables that hold this judge's secrets."""
+    return tuple(filter(None, (judge.api_key_env, *judge.headers_env.values())))
+
+
+def keys_from_environment(
+    judges: Mapping[str, Judge], environment: Mapping[str, str] = os.environ
+) -> dict[str, Credentials]:
+    """Credentials per judge name; `MissingKeyError` names every variable that is missing or cannot go into a header."""
+    wanted = {name: variables_of(judge) for name, judge in judges.items()}
+    every = sorted({variable for variables in wanted.values() for variable in variables})
+    if missing := [variable for variable in every if not environment.get(variable)]:
+        names = ", ".join(sorted(name for name, variables in wanted.items() if set(variables) & set(missing)))
+        raise MissingKeyError(
+            f"recording {names} needs the environment variable(s) {', '.join(missing)}; "
+            "set them, or leave these judges out with --judges"
+        )
+    # Found here, and not by the HTTP client, whose message would show the key.
+    if broken := [variable for variable in every if not re.fullmatch(r"[\x21-\x7e]+", environment[variable])]:
+        raise MissingKeyError(
+            f"the value of the environment variable(s) {', '.join(broken)} cannot be an API key: it holds a blank, a "
+            "line break or a character outside ASCII; set it again without them"
+        )
+    for name, judge in judges.items():
+        _check_not_in_file(judge, {variable: environment[variable] for variable in wanted[name]})
+    return {name: _credentials(judge, environment) for name, judge in judges.items()}
+
+
+def _check_not_in_file(judge: Judge, secrets: Mapping[str, str]) -> None:
+    """A key that stands in the panel file would go into every cassette's header."""
+    written = json.dumps([judge.base_url, judge.model, dict(judge.parameters), dict(judge.headers), dict(judge.query)])
+    for variable, value in secrets.items():
+        if len(value) >= SHORTEST and (value in written or json.dumps(value)[1:-1] in written):
+            raise MissingKeyError(
+                f"judge {judge.name}: its table in the panel file holds the value of {variable} (not shown); take it "
+                "out, and renew the key if the file was shared"
+            )
+
+
+def _credentials(judge: Judge, environment: Mapping[str, str]) -> Credentials:
+    key = environment[judge.api_key_env] if judge.api_key_env else None
+    headers = {name: environment[variable] for name, variable in judge.headers_env.items()}
+    signer = getattr(wire(judge.wire), "signer", None)
+    stand_in = (urlsplit(judge.base_url).hostname or "").endswith(".invalid")
+    return Credentials(key, headers, signer(judge) if signer and key is None and not stand_in else None)

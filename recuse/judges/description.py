@@ -1,0 +1,149 @@
+"""A judge's request as the panel file describes it: fields set, renamed or left out, headers and query added.
+
+    described(judge, {"temperature": 0.7, "max_tokens": 200, ...})  -> the body as it goes out
+    address(judge, "/chat/completions")                             -> where it goes
+
+A wire format builds the body it would send; the panel's `rename`, `omit` and `parameters` are then applied, in this
+order, so a parameter is named as it is sent and always wins. Fields inside fields are named "outer.inner".
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from recuse.judges.canonical import canonical
+from recuse.schema import Judge, RecuseError
+
+PROMPT_FIELDS = ("messages", "contents", "input", "instructions", "system", "systemInstruction")
+"""Fields that carry the protocol's prompt: set in a panel file, the judge would not be asked what is measured."""
+
+SINGLE = {"n": 1, "candidateCount": 1, "stream": False, "background": False}
+"""Fields with the only value under which an answer is read in full; anything else would be paid for and not read."""
+
+
+def described(judge: Judge, body: Mapping[str, Any]) -> bytes:
+    """The canonical body of a request of this judge: `body` with the panel's `rename`, `omit` and `parameters` applied.
+
+    A `rename` or `omit` of a field that this request does not have does nothing: protocols differ in what they send.
+    """
+    changed = _copied(body)
+    for old, new in judge.rename.items():
+        _rename(changed, old.split("."), new)
+    for path in judge.omit:
+        _remove(changed, path.split("."))
+    return canonical(merged(changed, judge.parameters))
+
+
+def merged(body: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
+    """`body` with `more` merged in: tables at every depth, anything else replaced.
+
+    >>> merged({"config": {"seed": 1, "top": 2}}, {"config": {"top": 3}})
+    {'config': {'seed': 1, 'top': 3}}
+    """
+    found = dict(body)
+    for name, value in more.items():
+        old = found.get(name)
+        found[name] = merged(old, value) if isinstance(old, Mapping) and isinstance(value, Mapping) else value
+    return found
+
+
+def address(judge: Judge, path: str, query: Mapping[str, str] | None = None) -> str:
+    """Where the judge is asked: `base_url` and `path` (once, also where `base_url` has it), and the query."""
+    base = judge.base_url.rstrip("/")
+    url = base if base.endswith(path) else base + path
+    parameters = {**(query or {}), **judge.query}
+    return f"{url}?{urlencode(sorted(parameters.items()), quote_via=quote)}" if parameters else url
+
+
+def segment(model: str) -> str:
+    """A model's name as one step of a path."""
+    return quote(model, safe="")
+
+
+def check_description(parameters: Mapping[str, Any], rename: Mapping[str, str], omit: tuple[str, ...]) -> None:
+    """`RecuseError` for a description under which a judge would not be asked or not be read as the protocol says."""
+    given = {*parameters, *rename, *omit}
+    if taken := sorted(given & {*PROMPT_FIELDS}):
+        raise RecuseError(
+            f"{', '.join(taken)}: the protocol's prompt stands there; change the task's templates instead"
+        )
+    if "model" in given:
+        raise RecuseError("model: set the judge's `model` instead, so that the report names what was asked")
+    try:
+        canonical(parameters)
+    except (TypeError, ValueError):
+        raise RecuseError(
+            "parameters: JSON holds text, finite numbers, true and false, lists and tables; no dates"
+        ) from None
+    for name, only in SINGLE.items():
+        if _values(parameters, name) - {only}:
+            raise RecuseError(f"{name}: one whole answer is read per call, so it can only be {json.dumps(only)}")
+
+
+def check_headers(headers: Mapping[str, str], names: Iterable[str]) -> None:
+    """`RecuseError` for headers that cannot be sent, or that are not for a panel file to set (`names` included)."""
+    for name in (*headers, *names):
+        if not re.fullmatch(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+", name) or name.lower().startswith(OURS):
+            raise RecuseError(f"headers: {name!r} is no header that can be set here")
+    for name, value in headers.items():
+        if not re.fullmatch(r"[\x20-\x7e]+", value):
+            raise RecuseError(f"headers: the value of {name} must be printable ASCII")
+
+
+def strict_schema(schema: Mapping[str, Any], without: frozenset[str]) -> dict[str, Any]:
+    """A JSON schema for a provider that takes a subset of them: the keywords `without` left out, and every enumeration
+    with its type. The reader checks the scale in any case."""
+    found: dict[str, Any] = {}
+    for name, value in schema.items():
+        if name == "properties":
+            found[name] = {key: strict_schema(inner, without) for key, inner in value.items()}
+        elif name not in without:
+            found[name] = strict_schema(value, without) if isinstance(value, Mapping) else value
+    if "enum" in schema and "type" not in schema:
+        found["type"] = "string" if all(isinstance(value, str) for value in schema["enum"]) else "number"
+    return found
+
+
+OURS = ("x-recuse-", "content-length", "transfer-encoding", "host", "connection")
+"""Beginnings of headers that say which call this is and where it ends."""
+
+LENGTHS = frozenset({"minLength", "maxLength"})
+"""Not among the keywords that OpenAI's structured outputs list as supported."""
+
+BOUNDS = LENGTHS | {"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "maxItems"}
+"""What Anthropic's structured outputs refuse; arrays may say minItems 0 or 1 and nothing else."""
+
+
+def _copied(body: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: _copied(value) if isinstance(value, Mapping) else value for name, value in body.items()}
+
+
+def _table(body: dict[str, Any], steps: list[str]) -> dict[str, Any] | None:
+    for step in steps:
+        inner = body.get(step)
+        if not isinstance(inner, dict):
+            return None
+        body = inner
+    return body
+
+
+def _rename(body: dict[str, Any], path: list[str], new: str) -> None:
+    table = _table(body, path[:-1])
+    if table is not None and path[-1] in table:
+        table[new] = table.pop(path[-1])
+
+
+def _remove(body: dict[str, Any], path: list[str]) -> None:
+    table = _table(body, path[:-1])
+    if table is not None:
+        table.pop(path[-1], None)
+
+
+def _values(parameters: Mapping[str, Any], name: str) -> set[Any]:
+    """What the field is set to, at the top and one level down (generation settings)."""
+    inner = [value for value in parameters.values() if isinstance(value, Mapping)]
+    return {table[name] for table in (parameters, *inner) if name in table and not isinstance(table[name], list | dict)}

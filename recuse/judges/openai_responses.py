@@ -1,0 +1,90 @@
+"""OpenAI Responses: POST {base_url}/responses. Nothing is stored at the provider (`store` is false)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from recuse.judges.description import LENGTHS, address, described, strict_schema
+from recuse.judges.openai_chat import headers, token
+from recuse.schema import Judge, Prompt, RecuseError, Reply, Request, Usage
+
+__all__ = ["headers", "payload", "read", "request"]
+
+BATCH = "openai"
+_CUT = {"max_output_tokens": "length", "content_filter": "refusal"}
+
+
+def request(judge: Judge, prompt: Prompt, seed: int | None) -> Request:
+    if seed is not None:
+        raise RecuseError(f"judge {judge.name}: the OpenAI Responses format takes no seed; remove `seeded = true`")
+    body: dict[str, Any] = {
+        "model": judge.model,
+        "input": [{"role": m.role, "content": m.content} for m in prompt.messages if m.role != "system"],
+        "temperature": prompt.temperature,
+        "max_output_tokens": prompt.max_tokens,
+        "store": False,
+    }
+    if system := "\n\n".join(m.content for m in prompt.messages if m.role == "system"):
+        body["instructions"] = system
+    if judge.structured and prompt.schema is not None:
+        schema = strict_schema(prompt.schema, LENGTHS)
+        body["text"] = {"format": {"type": "json_schema", "name": "reply", "strict": True, "schema": schema}}
+    if prompt.top_logprobs is not None:
+        body |= {"top_logprobs": prompt.top_logprobs, "include": ["message.output_text.logprobs"]}
+    return Request(address(judge, "/responses"), described(judge, body))
+
+
+def read(payload: Mapping[str, Any]) -> Reply:
+    status = payload.get("status", "completed")
+    if status not in ("completed", "incomplete"):
+        return Reply(text=f"the response is {status}", finish="error", model=payload.get("model"))
+    parts = list(_parts(payload["output"], "message"))
+    refusal = "".join(part["refusal"] for part in parts if part["type"] == "refusal")
+    spoken = [part for part in parts if part["type"] == "output_text"]
+    cut = (payload.get("incomplete_details") or {}).get("reason", "") if status == "incomplete" else ""
+    return Reply(
+        text=refusal or "".join(part["text"] for part in spoken),
+        finish="refusal" if refusal else _CUT.get(cut, "length" if cut else "stop"),  # type: ignore[arg-type]
+        model=payload.get("model"),
+        usage=_usage(payload.get("usage") or {}),
+        logprobs=tuple(dict(map(token, p["top_logprobs"])) for p in _positions(spoken)) or None,
+        tokens=tuple(map(token, _positions(spoken))) or None,
+        reasoning=_reasoning(payload["output"]),
+    )
+
+
+def payload(text: str, *, model: str, refusal: bool, input_tokens: int, output_tokens: int) -> dict[str, Any]:
+    part = {"type": "refusal", "refusal": text} if refusal else {"type": "output_text", "text": text, "annotations": []}
+    return {
+        "object": "response",
+        "status": "completed",
+        "model": model,
+        "output": [{"type": "message", "role": "assistant", "status": "completed", "content": [part]}],
+        "usage": {
+            "input_tokens": input_tokens,
+            "output_tokens": output_tokens,
+            "total_tokens": input_tokens + output_tokens,
+        },
+    }
+
+
+def _parts(output: Any, kind: str) -> Iterator[Mapping[str, Any]]:
+    for item in output:
+        if item["type"] == kind:
+            yield from item.get("content") or ()
+
+
+def _positions(spoken: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return [position for part in spoken for position in part.get("logprobs") or ()]
+
+
+def _reasoning(output: Any) -> str:
+    """The reasoning itself where a server shows it, its summary where OpenAI was asked for one."""
+    summaries = [part for item in output if item["type"] == "reasoning" for part in item.get("summary") or ()]
+    return "\n".join(part["text"] for part in [*_parts(output, "reasoning"), *summaries])
+
+
+def _usage(usage: Mapping[str, Any]) -> Usage:
+    details = usage.get("output_tokens_details") or {}
+    return Usage(usage.get("input_tokens"), usage.get("output_tokens"), details.get("reasoning_tokens"))

@@ -1,0 +1,94 @@
+"""What a provider says when it does not answer: its own words, and whether asking again can help."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from recuse.key_shapes import without_keys
+from recuse.sanitize import visible
+
+LONGEST = 400
+
+_USED_UP = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active", "billing_error"})
+_NO_CREDIT = re.compile(r"credit balance is too low|insufficient (?:funds|balance|credits?)\b", re.IGNORECASE)
+
+
+def parsed(body: bytes) -> Any:
+    """The body as JSON; None where it is none."""
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+
+
+def is_used_up(status: int, payload: Any) -> bool:
+    """Whether the account has nothing left: no money, or no calls for today. A rate limit passes, this does not."""
+    error = _error(payload)
+    if status == 402 or {str(error.get("code")), str(error.get("type"))} & _USED_UP:
+        return status >= 400
+    if status == 429:
+        return any("PerDay" in str(quota) for quota in _quotas(error))
+    return status == 400 and bool(_NO_CREDIT.search(str(error.get("message", ""))))
+
+
+def is_bad_key(status: int, payload: Any) -> bool:
+    """Whether the key itself is not accepted. Google says so in a 400."""
+    reasons = [detail.get("reason") for detail in _details(_error(payload))]
+    return status == 401 or (status == 400 and "API_KEY_INVALID" in reasons)
+
+
+def words(body: bytes, secrets: Iterable[str] = ()) -> str:
+    """The provider's own error text on one line, without secrets, invisible characters spelled out; may be empty.
+
+    Known shapes: {"error": {"message", "param"}} (OpenAI, Anthropic, Google, Azure), the same in a list (Google),
+    {"error": text}, {"message": text} (AWS), {"detail": text or faults} (FastAPI); else the text of the page.
+    """
+    payload = parsed(body)
+    text = _message(payload) if payload is not None else _page(body)
+    for secret in sorted(filter(None, secrets), key=len, reverse=True):
+        text = text.replace(secret, "[secret]")
+    line = " ".join(visible(without_keys(text)).split())
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+
+
+def _error(payload: Any) -> Mapping[str, Any]:
+    """The provider's error object, wherever it stands; empty where there is none."""
+    if isinstance(payload, list) and payload:
+        payload = payload[0]
+    error = payload.get("error") if isinstance(payload, dict) else None
+    return error if isinstance(error, dict) else {}
+
+
+def _details(error: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    details = error.get("details")
+    return [detail for detail in details if isinstance(detail, dict)] if isinstance(details, list) else []
+
+
+def _quotas(error: Mapping[str, Any]) -> list[Any]:
+    found = [detail.get("violations") for detail in _details(error)]
+    violations = [violation for some in found if isinstance(some, list) for violation in some]
+    return [violation.get("quotaId") for violation in violations if isinstance(violation, dict)]
+
+
+def _message(payload: Any) -> str:
+    if isinstance(payload, list) and payload:
+        payload = payload[0]
+    if not isinstance(payload, dict):
+        return str(payload)
+    error = payload.get("error", payload)
+    if isinstance(error, str):
+        return error
+    if not isinstance(error, dict):
+        return ""
+    text = error.get("message") or error.get("Message") or error.get("detail") or error.get("type") or ""
+    field = error.get("param")
+    said = text if isinstance(text, str) else json.dumps(text, ensure_ascii=False)
+    return f"{said} (field {field})" if field and str(field) not in said else said
+
+
+def _page(body: bytes) -> str:
+    text = body.decode("utf-8", "replace")
+    return re.sub(r"(?s)<(script|style)\b.*?</\1>|<[^>]*>", " ", text)

@@ -1,0 +1,88 @@
+"""One recording of a panel by batch: what is missing goes out as files, comes back within a day, and may be left."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from recuse.batch import PRICE, Batches, BatchReport
+from recuse.batch.recording import POLL_S
+from recuse.cassettes import call_headers
+from recuse.cassettes.library import Library
+from recuse.elicit import Plan
+from recuse.judges.credentials import keys_from_environment
+from recuse.recording.budget import check_budget, cost_text, expected_costs
+from recuse.recording.outcome import IncompleteRecordingError
+from recuse.recording.session import Recorder
+from recuse.recording.stopping import StopSignals
+from recuse.schema import Call, RawResponse, RecuseError
+
+FOLDER = ".batches"  # below cassettes/: what is under way, one file per panel; not committed
+
+
+def record_batches(
+    recorder: Recorder, plans: Sequence[Plan], *, poll_s: float = POLL_S, sleep: Callable[[float], None] = time.sleep
+) -> None:
+    """Return when every call of the plans is on disk; each plan must have been given to `Library.expect` before.
+
+    Submits all protocols at once, then waits. A process that is ended while it waits loses nothing: the same plans take
+    up what is under way, and only what is neither recorded nor under way is charged to the budget and submitted.
+
+    Raises `BudgetError` before anything is submitted, `IncompleteRecordingError` if a call failed or ran out of time
+    twice, `RecordingInterrupted` (a KeyboardInterrupt) after SIGINT or SIGTERM.
+    """
+    panel, library = recorder.panel, recorder.library
+    if panel.stand_in is not None:
+        raise RecuseError(f"{panel.path}: stand-ins answer at once; record this panel with --record=missing")
+    with library.use(), StopSignals().installed():
+        missing = [call for plan in plans for call in plan.calls if not library.has(call)]
+        if not missing:
+            return
+        asked = {call.judge for call in missing}
+        judges = {name: judge for plan in plans for name, judge in plan.judges.items() if name in asked}
+        batches = Batches(
+            panel.name,
+            judges,
+            keys_from_environment(judges),
+            _Shelf(library),
+            state=library.root / FOLDER / f"{panel.name}.json",
+            say=recorder.say,
+        )
+        _check_budget(recorder, batches.unsubmitted(missing), plans)
+        report = batches.wait(missing, poll_s=poll_s, sleep=sleep)
+    recorder.say(report.text())
+    _check(report, [call for call in missing if not library.has(call)])
+
+
+class _Shelf:
+    """A library as batches see it."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+
+    def has(self, call: Call) -> bool:
+        return self._library.has(call)
+
+    def store(self, call: Call, response: RawResponse) -> None:
+        asked = call.request
+        self._library.store(asked.method, asked.url, asked.body, call_headers(call), response)
+
+
+def _check_budget(recorder: Recorder, calls: Sequence[Call], plans: Sequence[Plan]) -> None:
+    if not calls:
+        return
+    judges = {name: judge for plan in plans for name, judge in plan.judges.items()}
+    free = set(judges) if recorder.panel.free else set()
+    costs = [
+        replace(cost, dollars=None if cost.dollars is None else cost.dollars * PRICE)
+        for cost in expected_costs(calls, judges, free=free)
+    ]
+    recorder.say(f"{recorder.panel.name}, by batch at half the price: {cost_text(costs)}")
+    check_budget(costs, recorder.panel.budget_usd, recorder.yes)
+
+
+def _check(report: BatchReport, missing: Sequence[Call]) -> None:
+    if missing:
+        rest = f"not recorded: {len(missing)}; what came back is on disk, the same command asks the rest anew"
+        raise IncompleteRecordingError(f"{report.text()}\n{rest}")

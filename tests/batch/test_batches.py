@@ -1,0 +1,287 @@
+"""Recording by batch, against the batch interfaces of three providers: what is submitted once, what comes back, what is
+done about the rest. Every `setting.batches()` stands for a process of its own."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable
+
+import pytest
+from batch_providers import BatchProvider, Gemini, No, OpenAI
+from loopback import Answer
+from setting import Setting
+
+from recuse.batch import BatchError, openai
+from recuse.batch.recording import number_of
+from recuse.schema import RecuseError
+
+SettingOf = Callable[[str], Setting]
+WORDS = ["about 0", "about 0", "about 1", "about 1", "about 2", "about 2"]
+
+
+def no_sleep(seconds: float) -> None:
+    """Instead of waiting for a minute."""
+
+
+def lost(position: int, *positions: int) -> str:
+    return "late" if position in positions else "good"
+
+
+# --------------------------------------------------------------------------- all goes well
+
+
+def test_what_comes_back_is_stored_as_if_asked_one_by_one(setting: Setting) -> None:
+    setting.provider.polls_until_done = 2
+    with setting.batches() as batches:
+        report = batches.wait(setting.calls, sleep=no_sleep)
+    assert (report.stored, report.under_way, report.failed, report.expired) == (6, 0, [], [])
+    assert len(setting.provider.orders) == 1
+    assert setting.replayed() == WORDS
+    assert setting.library("replay").coverage().missing == ()
+    assert not setting.state.exists()
+
+
+def test_the_requests_are_those_of_the_calls(setting: Setting) -> None:
+    with setting.batches() as batches:
+        assert batches.submit(setting.calls) == 6
+    [order] = setting.provider.orders
+    sent = {number: body for number, body, _ in order["entries"]}
+    assert sent == {number_of(call): json.loads(call.request.body) for call in setting.calls}
+
+
+def test_it_may_be_left_and_taken_up_by_another_process(setting: Setting) -> None:
+    setting.provider.polls_until_done = 1
+    with setting.batches() as batches:
+        batches.submit(setting.calls)
+        assert (found := batches.collect(setting.calls)).stored == 0
+        assert found.under_way == 6
+    with setting.batches() as batches:
+        assert batches.submit(setting.calls) == 0
+        assert batches.collect(setting.calls).stored == 6
+    assert len(setting.provider.orders) == 1
+    assert setting.replayed() == WORDS
+
+
+def test_what_is_recorded_is_not_submitted(setting: Setting) -> None:
+    with setting.batches() as batches:
+        batches.wait(setting.calls[:4], sleep=no_sleep)
+    with setting.batches() as batches:
+        batches.wait(setting.calls, sleep=no_sleep)
+    assert setting.provider.submitted == [number_of(call) for call in setting.calls]
+
+
+def test_a_batch_keeps_to_what_the_provider_takes(setting_of: SettingOf, monkeypatch: pytest.MonkeyPatch) -> None:
+    setting = setting_of("openai")
+    monkeypatch.setattr(openai, "MOST_REQUESTS", 4)
+    with setting.batches() as batches:
+        batches.submit(setting.calls)
+    assert [len(order["entries"]) for order in setting.provider.orders] == [4, 2]
+
+
+def test_nor_is_its_file_too_large(setting_of: SettingOf, monkeypatch: pytest.MonkeyPatch) -> None:
+    setting = setting_of("openai")
+    assert isinstance(setting.provider, OpenAI)
+    one = len(openai.line(number_of(setting.calls[0]), setting.calls[0])) + 1
+    monkeypatch.setattr(openai, "MOST_BYTES", 2 * one)
+    with setting.batches() as batches:
+        batches.submit(setting.calls)
+    assert [len(order["entries"]) for order in setting.provider.orders] == [2, 2, 2]
+    assert max(len(file) for file in setting.provider.files.values()) <= 2 * one
+
+
+def test_two_plans_share_a_panel_and_collect_each_its_own(setting: Setting) -> None:
+    first, second = setting.calls[:2], setting.calls[2:]
+    with setting.batches() as batches:
+        batches.submit(first)
+        batches.submit(second)
+        assert batches.collect(second).stored == 4
+    with setting.batches() as batches:
+        assert batches.collect(first).stored == 2
+    assert setting.replayed() == WORDS
+
+
+def test_a_batch_that_holds_calls_of_another_plan_is_kept_for_it(setting: Setting) -> None:
+    with setting.batches() as batches:
+        batches.submit(setting.calls)
+        assert batches.collect(setting.calls[:2]).stored == 2
+    with setting.batches() as batches:
+        assert batches.collect(setting.calls).stored == 4
+    assert len(setting.provider.orders) == 1
+
+
+# --------------------------------------------------------------------------- some of it does not
+
+
+def test_partial_failures_are_told_in_the_providers_words(setting: Setting) -> None:
+    setting.provider.fate = lambda position: "bad" if position in (1, 4) else "good"
+    with setting.batches() as batches:
+        report = batches.wait(setting.calls, sleep=no_sleep)
+    assert report.stored == 4
+    assert sorted(call.item for call, _ in report.failed) == ["0", "2"]
+    assert "this request is bad" in report.text()
+    assert "2 x ann: " in report.text()
+    assert len(setting.provider.orders) == 1, "what was refused is not submitted again by itself"
+    with setting.batches() as batches:
+        assert batches.wait(setting.calls, sleep=no_sleep).stored == 2
+    assert len(setting.provider.orders[1]["entries"]) == 2
+    assert setting.replayed() == WORDS
+
+
+def test_what_ran_out_of_time_is_submitted_once_more(setting: Setting) -> None:
+    setting.provider.fate = lambda position: lost(position, 0, 3)
+    with setting.batches() as batches:
+        report = batches.wait(setting.calls, sleep=no_sleep)
+    assert (report.stored, report.expired, report.failed) == (6, [], [])
+    assert setting.replayed() == WORDS
+
+
+def test_and_then_it_is_told(setting: Setting) -> None:
+    setting.provider.fate = lambda position: "late"
+    with setting.batches() as batches:
+        report = batches.wait(setting.calls, sleep=no_sleep)
+    assert (report.stored, len(report.expired), report.under_way) == (0, 6, 0)
+    assert len(setting.provider.orders) == 2
+    assert "expired: 6" in report.text()
+
+
+@pytest.mark.parametrize("provider_name", ["openai", "gemini"])
+def test_a_batch_that_fails_as_a_whole_says_why(setting: Setting) -> None:
+    setting.provider.broken = "the file has a fault"
+    with setting.batches() as batches:
+        report = batches.wait(setting.calls, sleep=no_sleep)
+    assert {why for _, why in report.failed} == {"the file has a fault"}
+    assert (len(report.failed), report.stored, len(setting.provider.orders)) == (6, 0, 1)
+
+
+# --------------------------------------------------------------------------- the connection does not hold
+
+
+def test_an_order_whose_answer_was_lost_is_found_again(setting: Setting) -> None:
+    with setting.batches() as batches:  # somebody's earlier batch, so that the list has more than one
+        batches.wait(setting.calls[:2], sleep=no_sleep)
+    setting.provider.cut_off = 1
+    with setting.batches() as batches, pytest.raises(BatchError, match="The server had an error"):
+        batches.submit(setting.calls)
+    with setting.batches() as batches:
+        assert batches.wait(setting.calls, sleep=no_sleep).stored == 4
+    assert len(setting.provider.orders) == 2, "not submitted again"
+    assert setting.replayed() == WORDS
+
+
+def test_an_order_that_never_arrived_is_made_anew(setting: Setting) -> None:
+    with setting.batches() as batches:
+        batches.submit(setting.calls)
+    setting.provider.orders.clear()  # as if the process had died just before the order went out
+    state = json.loads(setting.state.read_text())
+    state["batches"][0]["id"] = None
+    setting.state.write_text(json.dumps(state))
+    with setting.batches() as batches:
+        assert batches.wait(setting.calls, sleep=no_sleep).stored == 6
+    assert len(setting.provider.orders) == 1
+
+
+def test_an_order_that_is_refused_leaves_nothing_behind(setting: Setting) -> None:
+    setting.provider.refused = 2
+    with setting.batches() as batches, pytest.raises(BatchError, match="Too many batches are enqueued"):
+        batches.submit(setting.calls)
+    assert not setting.state.exists()
+    with setting.batches() as batches:
+        assert batches.submit(setting.calls) == 6
+
+
+def test_a_busy_provider_is_asked_again(setting: Setting) -> None:
+    setting.provider.refused = 1
+    with setting.batches() as batches:
+        assert batches.submit(setting.calls) == 6
+    assert len(setting.provider.orders) == 1
+
+
+def test_another_batch_of_the_same_size_is_not_taken_for_ours(setting_of: SettingOf) -> None:
+    """Anthropic's batches carry no mark: what answers none of our requests is somebody else's."""
+    setting = setting_of("anthropic")
+    strangers = [(f"stranger-{n}", json.loads(setting.calls[n].request.body)) for n in range(6)]
+    with setting.batches() as batches:
+        batches.submit(setting.calls)
+    setting.provider.orders.clear()
+    setting.provider.order(strangers)
+    state = json.loads(setting.state.read_text())
+    state["batches"][0]["id"] = None
+    setting.state.write_text(json.dumps(state))
+    with setting.batches() as batches:
+        report = batches.wait(setting.calls, sleep=no_sleep)
+    assert (report.stored, len(report.failed)) == (0, 6)
+    with setting.batches() as batches:
+        assert batches.wait(setting.calls, sleep=no_sleep).stored == 6
+
+
+# --------------------------------------------------------------------------- secrets
+
+
+def test_no_file_holds_the_key(setting: Setting) -> None:
+    setting.provider.fate = lambda position: "bad" if position == 0 else "good"
+    with setting.batches() as batches:
+        batches.submit(setting.calls)
+        assert "canary" not in setting.state.read_text()
+        report = batches.collect(setting.calls)
+    for path in setting.folder.rglob("*"):
+        if path.is_file():
+            assert b"canary" not in path.read_bytes(), path
+    assert setting.provider.asked, "the key went to the provider and nowhere else"
+    assert report.stored == 5
+
+
+def test_a_wrong_key_is_told_without_it(setting: Setting) -> None:
+    def wrong(asked: object) -> None:
+        raise No(401, "Incorrect API key provided: canary-9d2f6c81e4")
+
+    setting.provider.authorise = wrong  # type: ignore[method-assign,assignment]
+    with setting.batches() as batches, pytest.raises(BatchError) as caught:
+        batches.submit(setting.calls)
+    assert "judge ann: POST http://127.0.0.1:" in str(caught.value)
+    assert "HTTP 401: “Incorrect API key provided: [secret]”" in str(caught.value)
+    assert setting.provider.orders == []
+
+
+def test_an_upload_is_not_followed_to_another_host(setting_of: SettingOf) -> None:
+    setting = setting_of("gemini")
+    assert isinstance(setting.provider, Gemini)
+    setting.provider.sent_on = "http://127.0.0.2:9"
+    with setting.batches() as batches, pytest.raises(BatchError, match="sent on to another host"):
+        batches.submit(setting.calls)
+
+
+# --------------------------------------------------------------------------- mistakes
+
+
+def test_a_format_without_batches_is_told_before_anything_is_submitted(setting_of: SettingOf) -> None:
+    setting = setting_of("openai")
+    other = dataclasses.replace(setting.judge, name="bob", wire="bedrock_converse")
+    calls = [*setting.calls, dataclasses.replace(setting.calls[0], judge="bob")]
+    with setting.batches() as batches:
+        batches._judges = {**batches._judges, "bob": other}
+        with pytest.raises(RecuseError, match="judge bob: the wire format bedrock_converse has no batch interface"):
+            batches.submit(calls)
+    assert setting.provider.orders == []
+
+
+@pytest.mark.parametrize("content", ["", "{", '{"schema": 2, "batches": []}', '{"schema": 1, "batches": [{}]}', "[]"])
+def test_a_broken_state_is_told_with_its_place(setting_of: SettingOf, content: str) -> None:
+    setting = setting_of("openai")
+    setting.state.parent.mkdir(parents=True)
+    setting.state.write_text(content)
+    with pytest.raises(RecuseError, match=r"p\.json: cannot be read .* under way: restore it"), setting.batches():
+        """Not reached."""
+
+
+@pytest.mark.parametrize("payload", [b"[]", b"{}", b"<html>", b'{"id": 1}'])
+def test_an_unexpected_answer_is_an_error_and_not_a_traceback(
+    setting: Setting, monkeypatch: pytest.MonkeyPatch, payload: bytes
+) -> None:
+    with setting.batches() as batches:
+        batches.submit(setting.calls)
+        monkeypatch.setattr(type(setting.provider), "answer", lambda *_: Answer(200, payload))
+        with pytest.raises(BatchError, match="judge ann: "):
+            batches.collect(setting.calls)
+    assert isinstance(setting.provider, BatchProvider)
+    assert len(json.loads(setting.state.read_text())["batches"]) == 1, "the batch is still known"

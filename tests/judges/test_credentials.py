@@ -1,0 +1,75 @@
+"""Credentials: which variables are read, which values can be sent, and that nothing shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from recuse.judges.credentials import Credentials, MissingKeyError, keys_from_environment, variables_of
+from recuse.schema import Judge
+
+MakeJudge = Callable[..., Judge]
+
+
+def test_keys_come_from_the_variables_that_the_panel_names(judge: MakeJudge) -> None:
+    judges = {"ann": judge(api_key_env="ANN_KEY"), "bob": judge(name="bob"), "eve": judge(api_key_env="EVE_KEY")}
+    assert keys_from_environment(judges, {"ANN_KEY": "a-1", "EVE_KEY": "e-1", "OTHER": "x"}) == {
+        "ann": Credentials("a-1"),
+        "bob": Credentials(),
+        "eve": Credentials("e-1"),
+    }
+
+
+def test_every_missing_variable_is_named_with_its_judges(judge: MakeJudge) -> None:
+    judges = {"ann": judge(api_key_env="A_KEY"), "bob": judge(api_key_env="B_KEY"), "eve": judge(api_key_env="A_KEY")}
+    with pytest.raises(MissingKeyError) as caught:
+        keys_from_environment(judges, {"B_KEY": ""})
+    assert str(caught.value) == (
+        "recording ann, bob, eve needs the environment variable(s) A_KEY, B_KEY; "
+        "set them, or leave these judges out with --judges"
+    )
+
+
+@pytest.mark.parametrize("value", ["canary-9d2f6c81e4\n", "canary 9d2f6c81e4", "“canary-9d2f6c81e4”", "canary\x00"])
+def test_a_key_that_no_header_can_carry_is_refused_and_not_shown(judge: MakeJudge, value: str) -> None:
+    """The HTTP client would raise an error that quotes the header, key and all."""
+    with pytest.raises(MissingKeyError, match="environment variable\\(s\\) ANN_KEY cannot be an API key") as caught:
+        keys_from_environment({"ann": judge(api_key_env="ANN_KEY")}, {"ANN_KEY": value})
+    assert "canary" not in str(caught.value)
+
+
+def test_further_headers_take_their_values_from_variables_of_their_own(judge: MakeJudge) -> None:
+    ann = judge(api_key_env="ANN_KEY", headers_env={"x-proxy-key": "PROXY_KEY"})
+    found = keys_from_environment({"ann": ann}, {"ANN_KEY": "a-1", "PROXY_KEY": "p-1"})
+    assert found == {"ann": Credentials("a-1", {"x-proxy-key": "p-1"})}
+    assert variables_of(ann) == ("ANN_KEY", "PROXY_KEY")
+    with pytest.raises(MissingKeyError, match=r"recording ann needs the environment variable\(s\) PROXY_KEY"):
+        keys_from_environment({"ann": ann}, {"ANN_KEY": "a-1"})
+
+
+def test_credentials_do_not_show_themselves() -> None:
+    assert "canary" not in repr(Credentials("canary-1", {"x": "canary-2"}))
+
+
+def test_a_stand_in_is_never_signed_for(judge: MakeJudge) -> None:
+    ann = judge("bedrock_converse", base_url="http://ann.scripted.invalid")
+    assert keys_from_environment({"ann": ann}, {}) == {"ann": Credentials()}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"parameters": {"extra": {"deep": ["it is plain-looking1"]}}},
+        {"headers": {"x-proxy": "plain-looking1"}},
+        {"query": {"user": "plain-looking1"}},
+        {"base_url": "http://api.example/plain-looking1/v1"},
+    ],
+)
+def test_the_value_of_a_variable_may_not_stand_in_the_file(judge: MakeJudge, changes: dict[str, Any]) -> None:
+    """Whatever a key looks like: it would go into the header of every cassette."""
+    ann = judge(api_key_env="ANN_KEY", **changes)
+    with pytest.raises(MissingKeyError, match=r"panel file holds the value of ANN_KEY \(not shown\)") as caught:
+        keys_from_environment({"ann": ann}, {"ANN_KEY": "plain-looking1"})
+    assert "plain-looking1" not in str(caught.value)

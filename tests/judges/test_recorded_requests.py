@@ -1,0 +1,57 @@
+"""The requests of the shipped panels are byte for byte those that were recorded: no cassette has gone stale."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recuse.cassettes import Library, request_key
+from recuse.elicit import plan
+from recuse.fingerprints import headers
+from recuse.panels import load_panel
+from recuse.schema import Judge
+from recuse.tasks import load_task
+
+ROOT = Path(__file__).resolve().parents[2]
+PANELS = ("published", "local", "thesis")
+
+
+@pytest.mark.parametrize("name", PANELS)
+def test_every_planned_request_has_its_answer(name: str) -> None:
+    panel = load_panel(ROOT / "fixtures" / "panels" / f"{name}.toml")
+    library = Library(ROOT / "cassettes", name)
+    for task_name, table in panel.tasks.items():
+        task = load_task(ROOT / "fixtures" / "tasks" / task_name)
+        for protocol in table.protocols:
+            planned = plan(
+                name,
+                task.with_items(table.items.get(protocol)),
+                protocol,
+                panel.judges_of(task_name),
+                identify=request_key,
+                repeats=table.repeats.get(protocol),
+                targets=table.targets,
+            )
+            assert planned.calls
+            library.expect(planned.calls, headers(panel, planned))
+    coverage = library.coverage()
+    assert (len(coverage.missing), coverage.stale, coverage.damaged) == (0, (), ())
+
+
+def test_what_shows_in_no_request_shows_in_the_header_of_the_cassette() -> None:
+    """A header may change what is answered, and is no part of a request's key."""
+    panel = load_panel(ROOT / "fixtures" / "panels" / "published.toml")
+    task = load_task(ROOT / "fixtures" / "tasks" / "merchant_risk")
+    name, judge = next(iter(panel.judges.items()))
+
+    def fingerprint(changed: Judge) -> dict[str, Any]:
+        planned = plan("published", task, "rubric", {name: changed}, identify=request_key, repeats=1)
+        return dict(next(iter(headers(panel, planned).values()))["fingerprint"])
+
+    plain = fingerprint(judge)
+    described = fingerprint(dataclasses.replace(judge, headers={"x-beta": "1"}, omit=("temperature",)))
+    assert described == plain | {"headers": {"x-beta": "1"}, "omit": ["temperature"], "temperature": None}
+    assert "headers" not in plain

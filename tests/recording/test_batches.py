@@ -1,0 +1,106 @@
+"""A panel recorded by batch: all protocols at once, half the price, and a process that may be ended while it waits."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hosted_panel import load, opened, plans
+
+sys.path.append(str(Path(__file__).parents[1] / "judges"))
+sys.path.append(str(Path(__file__).parents[1] / "batch"))
+from batch_providers import KEY, OpenAI
+from loopback import loopback
+
+from recuse.judges import wire
+from recuse.panels import Panel
+from recuse.recording import BudgetError, IncompleteRecordingError, RecordingInterrupted
+from recuse.recording.batches import record_batches
+from recuse.recording.session import Recorder
+
+MORE = 'api_key_env = "ANN_KEY"\nprice = { input_usd_per_mtok = 1.0, output_usd_per_mtok = 100.0 }'
+ANSWER = wire("openai_chat").payload("{}", model="m-1", refusal=False, input_tokens=1, output_tokens=1)
+
+
+class Provider(OpenAI):
+    def good(self, body: object) -> object:
+        return ANSWER
+
+
+@pytest.fixture
+def provider(monkeypatch: pytest.MonkeyPatch) -> Provider:
+    monkeypatch.setenv("ANN_KEY", KEY)
+    return Provider()
+
+
+@pytest.fixture
+def url(provider: Provider) -> Iterator[str]:
+    with loopback(provider) as at:
+        yield f"{at}/v1"
+
+
+def no_sleep(seconds: float) -> None:
+    """Instead of waiting for a minute."""
+
+
+def record(root: Path, panel: Panel, sleep: Callable[[float], None] = no_sleep) -> list[str]:
+    said: list[str] = []
+    planned = plans(panel, repeats=1)
+    library = opened(root, panel, planned, secrets=[KEY])
+    recorder = Recorder(panel, library, root.parent, root.parent / "models", say=said.append)
+    record_batches(recorder, planned, sleep=sleep)
+    return said
+
+
+def test_all_protocols_are_submitted_together_and_stored(root: Path, provider: Provider, url: str) -> None:
+    panel = load(root.parent, url, settings="budget_usd = 100", more=MORE)
+    said = record(root, panel)
+    planned = plans(panel, repeats=1)
+    assert len(provider.orders) == 1
+    assert len(provider.submitted) == sum(len(each.calls) for each in planned)
+    assert opened(root, panel, planned, mode="replay").coverage().complete
+    assert not (root / ".batches" / "hosted.json").exists()
+    assert "by batch at half the price" in said[0]
+    record(root, panel)
+    assert len(provider.orders) == 1
+
+
+def test_the_budget_is_asked_before_anything_is_submitted(root: Path, provider: Provider, url: str) -> None:
+    with pytest.raises(BudgetError) as told:
+        record(root, load(root.parent, url, more=MORE))
+    assert provider.asked == []
+    dollars = float(str(told.value).split("it may cost $")[1].split(",")[0])
+    just_enough = load(root.parent, url, settings=f"budget_usd = {dollars + 0.01:.2f}", more=MORE)
+    record(root, just_enough)
+    assert len(provider.orders) == 1
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_process_that_is_ended_while_it_waits_loses_nothing(
+    root: Path, provider: Provider, url: str, number: signal.Signals
+) -> None:
+    panel = load(root.parent, url, settings="budget_usd = 100", more=MORE)
+    provider.polls_until_done = 1
+
+    def leave(seconds: float) -> None:
+        os.kill(os.getpid(), number)
+
+    with pytest.raises(RecordingInterrupted):
+        record(root, panel, sleep=leave)
+    no_money = load(root.parent, url, more=MORE)  # what is under way was allowed before
+    record(root, no_money)
+    assert len(provider.orders) == 1
+    assert opened(root, panel, plans(panel, repeats=1), mode="replay").coverage().complete
+
+
+def test_what_failed_is_told_and_asked_anew_by_the_same_command(root: Path, provider: Provider, url: str) -> None:
+    panel = load(root.parent, url, settings="budget_usd = 100", more=MORE)
+    provider.fate = lambda position: "bad" if position == 2 else "good"
+    with pytest.raises(IncompleteRecordingError, match="not recorded: 1; what came back is on disk"):
+        record(root, panel)
+    record(root, panel)
+    assert [len(order["entries"]) for order in provider.orders][1:] == [1]
