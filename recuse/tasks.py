@@ -121,6 +121,8 @@ class Task:
 
     def with_items(self, file: str | None) -> Task:
         """The same task with another file of its folder as items; itself where none is named."""
+        if file is not None and (Path(file).name != file or file.startswith(".")):
+            raise RecuseError(f"{self.folder}: items {file!r} must name a file of this folder, without a path")
         return self if file in (None, self.items_file) else replace(self, items_file=file)
 
 

@@ -26,6 +26,7 @@ from pydantic_core import from_json
 from recuse.extensions import named_module
 from recuse.judges.reasoning import split_reasoning
 from recuse.policy import is_policy_refusal
+from recuse.sanitize import encodable
 from recuse.schema import Judge, Prompt, RawResponse, Reply, Request, Usage
 
 WIRES = (
@@ -96,7 +97,7 @@ def _sound(reply: Reply) -> Reply:
     if "<" in text[:200] and reply.finish in ("stop", "length"):
         thoughts, text = split_reasoning(text)
         reasoning = "\n".join(filter(None, (reasoning, thoughts)))
-    return replace(reply, text=text, usage=usage, model=model, reasoning=reasoning)
+    return replace(reply, text=encodable(text), usage=usage, model=model, reasoning=reasoning)
 
 
 def _count(value: object) -> int | None:
