@@ -25,7 +25,7 @@ def repository(tmp_path_factory) -> Path:
     """A copy of this repository with every recipe followed."""
     copy = tmp_path_factory.mktemp("repository")
     for folder in ("recuse", "evals", "fixtures"):
-        shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__", "*.npz"))
+        shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__"))
     for file in ("conftest.py", "pyproject.toml"):
         shutil.copy(ROOT / file, copy)
     for name, text in recipes().items():
