@@ -74,7 +74,7 @@ class _TaskFile(_Open):
     reference: _Reference | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Task:
     """A task folder. `data` is task.toml as written; its keys beyond the few used here belong to the task's prompts."""
 
