@@ -308,11 +308,11 @@ class Suite:
         for asked in dict.fromkeys(wanted):
             by_panel.setdefault(asked.panel, []).append(asked)
         for panel, parts in by_panel.items():
-            library, plans = self._library(panel), [self._to_record(asked) for asked in parts]
-            for plan in plans:
-                library.expect(plan.calls, headers(self.panels[panel], plan))
-            recorder = Recorder(self.panels[panel], library, self.root, self.models, self.yes)
             try:
+                library, plans = self._library(panel), [self._to_record(asked) for asked in parts]
+                for plan in plans:
+                    library.expect(plan.calls, headers(self.panels[panel], plan))
+                recorder = Recorder(self.panels[panel], library, self.root, self.models, self.yes)
                 if self.batch:
                     record_batches(recorder, plans)
                 else:
