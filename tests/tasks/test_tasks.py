@@ -67,8 +67,3 @@ def test_folder_and_name_must_agree(task_folder: TaskFolder) -> None:
     assert "name is 'essays', but the folder is called 'poems'; make them equal" in fault_of(
         task_folder(folder="poems")
     )
-
-
-def test_a_missing_table_is_told_with_those_there_are(task_folder: TaskFolder) -> None:
-    with pytest.raises(RecuseError, match=r"rates\.csv: no such table; the folder has items\.jsonl, task\.toml"):
-        load_task(task_folder(items="")).table("rates.csv")
