@@ -443,8 +443,8 @@ class _Gathering:
         try:
             suite = _get_suite(config)
             self.run.replayed.update(suite.replayed())
-            if _not_asked in config.stash:
-                self.run.not_asked.update(config.stash[_not_asked])
+            collected: dict[str, list[dict[str, Any]]] = config.stash.get(_not_asked, {})
+            self.run.not_asked.update(collected)
             self.run.drawings = config.getini("recuse_drawings")
             self.run.finish(
                 suite,

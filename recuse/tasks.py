@@ -74,7 +74,7 @@ class _TaskFile(_Open):
     reference: _Reference | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Task:
     """A task folder. `data` is task.toml as written; its keys beyond the few used here belong to the task's prompts."""
 
@@ -87,15 +87,15 @@ class Task:
     def title(self) -> str:
         return str(self.data.get("title", self.name))
 
-    @property
+    @cached_property
     def criteria(self) -> tuple[str, ...]:
         return tuple(c["id"] for c in self.data["criterion"])
 
-    @property
+    @cached_property
     def scale(self) -> tuple[float, float]:
         return float(self.data["scale"]["minimum"]), float(self.data["scale"]["maximum"])
 
-    @property
+    @cached_property
     def scales(self) -> dict[str, Scale]:
         """Criterion -> its scale: its own, its options from worst to best, or the task's."""
         return {c["id"]: _scale_of(c, self.data["scale"]) for c in self.data["criterion"]}

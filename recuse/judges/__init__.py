@@ -21,6 +21,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Protocol, cast
 
+from pydantic_core import from_json
+
 from recuse.extensions import named_module
 from recuse.judges.reasoning import split_reasoning
 from recuse.policy import is_policy_refusal
@@ -55,7 +57,7 @@ def wire(name: str) -> Wire:
 def read_response(format_: Wire, response: RawResponse) -> Reply:
     """What the judge answered. A body that is not the JSON the format promises is a reply that finished in error."""
     try:
-        payload = json.loads(response.body)
+        payload = _decoded(response.body)
     except (ValueError, RecursionError) as error:
         return Reply(text=f"the body is not JSON: {error}", finish="error")
     if not isinstance(payload, dict):
@@ -71,6 +73,15 @@ def read_response(format_: Wire, response: RawResponse) -> Reply:
         return Reply(text=f"the body lacks what the wire format promises: {what}", finish="error")
 
 
+def _decoded(body: bytes) -> Any:
+    """The JSON value of a body. pydantic's parser takes half the time; what it refuses (half of a surrogate pair) the
+    standard library may still read, and it words the fault."""
+    try:
+        return from_json(body)
+    except ValueError:
+        return json.loads(body)
+
+
 def _sound(reply: Reply) -> Reply:
     """The reply with what it says beside its text kept only where it is of the promised type, and with reasoning that
     stands in front of the answer taken out of it."""
@@ -79,6 +90,8 @@ def _sound(reply: Reply) -> Reply:
     given = reply.usage
     usage = Usage(_count(given.input_tokens), _count(given.output_tokens), _count(given.reasoning_tokens))
     model = reply.model if isinstance(reply.model, str) else None
+    if usage == given and model == reply.model and reply.reasoning == "" and "<" not in reply.text[:200]:
+        return reply
     reasoning = reply.reasoning if isinstance(reply.reasoning, str) else ""
     text = reply.text
     if "<" in text[:200] and reply.finish in ("stop", "length"):

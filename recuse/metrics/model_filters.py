@@ -50,6 +50,11 @@ def reply_blocks(ratings: Ratings) -> Blocks:
     shown = texts.assign(gave=_written(texts["gave"])).rename(columns={"item": "shown", "of": "item"})
     given = _given(ratings).merge(shown[["shown", "item", "target", "gave", "attack", "cluster"]],
                                   on=["item", "target", "gave"])  # fmt: skip
+    if given.empty:
+        raise RecuseError(
+            "none of the answers to these texts was shown to the filter; its texts say of (the graded item), target "
+            "and gave (the score or option), and these must be those of the ratings"
+        )
     rows = given.merge(flags, on=["shown", "target"], how="left", validate="many_to_many")
     attack, keys = rows["attack"].astype(bool), ["defence", "judge", *levels_of(ratings), "item", "target"]
     return Blocks(_majority(rows[attack], keys), _majority(rows[~attack], [*keys, "cluster"]))

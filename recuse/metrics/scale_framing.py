@@ -51,7 +51,7 @@ def shift(ratings: Ratings) -> Estimates:
     Above 0: the judge is milder when low numbers are good. n counts texts (item x target), the interval is over items,
     or over what they share, and has a width even where every number is mirrored: half an item one step of the scale up
     and one down is added to the spread (`clusters.clustered_mean`). Detail: the mean score in each direction
-    (`positive`: ascending, `negative`: reversed), on the same texts. Excluded are texts with one score unusable.
+    (`ascending`, `reversed`), on the same texts. Excluded are texts with one score unusable.
     Undefined where no text was scored in both directions.
 
     >>> import pandas as pd
@@ -122,7 +122,7 @@ def self_preference_change(ratings: Ratings, margin: float = MARGIN) -> Estimate
     items on which both are defined.
 
     `against` names the measure of `recuse.metrics.self_preference`: "received" (S - R), "given" (S - G) or "controlled"
-    (D). Detail: the mean in each direction on those items (`positive`: ascending, `negative`: reversed). `margin` is a
+    (D). Detail: the mean in each direction on those items (`ascending`, `reversed`). `margin` is a
     share of the scale's range. Undefined where the scale was not turned, and where nothing can be compared in both
     directions.
 
@@ -199,7 +199,7 @@ def _shift(twice: _Twice) -> Estimate:
     distribution = clustered_mean(twice.change[usable], clusters, step=_step(twice))
     return estimated(
         "framing_shift", distribution.value, distribution, n=int(usable.sum()), n_clusters=len(np.unique(clusters)),
-        detail={"positive": _mean(twice.ascending[usable]), "negative": _mean(twice.turned[usable])}, **about,
+        detail={ASCENDING: _mean(twice.ascending[usable]), REVERSED: _mean(twice.turned[usable])}, **about,
     )  # fmt: skip
 
 
@@ -272,7 +272,7 @@ def _changes(part: Ratings, arrays: Mapping[str, RatingArray], judge: str, margi
     found = {}
     for against in AGAINST:
         both = np.isfinite(up[against]) & np.isfinite(down[against])
-        detail = {"positive": _mean(up[against][both]), "negative": _mean(down[against][both]), "against": against}
+        detail = {ASCENDING: _mean(up[against][both]), REVERSED: _mean(down[against][both]), "against": against}
         found[against] = _paired("framing_change", part, array, down[against] - up[against], margin, why, detail)
     return found
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -58,13 +59,14 @@ def _texts(ratings: Ratings | None, what: str) -> pd.DataFrame:
 def _read(table: pd.DataFrame, taught: CleanTexts) -> pd.DataFrame:
     import pandas as pd
 
+    texts = [str(text) for text in table["text"]]
     odd: list[bool | None] = [None] * len(table)
     for cluster, places in table.groupby("cluster", sort=False).indices.items():
         if len(taught.places) - (cluster in taught.places) >= 3:
             fitted = taught.fit(without=str(cluster))
             for place in places:
-                odd[place] = fitted.suspicious(table["text"].iloc[place])
-    known = [bool(string_matching(text)) for text in table["text"]]
+                odd[place] = fitted.suspicious(texts[place])
+    known = [bool(string_matching(text)) for text in texts]
     where = table[["item", "target", "cluster"]]
     return pd.concat([
         where.assign(defence=name, blocked=pd.Series(flags, index=where.index, dtype=object))
@@ -218,17 +220,25 @@ class CleanTexts:
         return {cluster: frozenset(words) for cluster, words in alone.items()}
 
 
-def _words(text: str) -> list[str]:
-    return [word.lower() for word in _WORD.findall(text)]
+def _words(text: str) -> tuple[str, ...]:
+    return _counted(text)[0]
 
 
 def _features(text: str, known: frozenset[str]) -> Floats:
-    words, visible = _words(text), [c for c in text if not c.isspace()]
-    letters = [c for c in visible if c.isalpha()]
-    return np.array([
-        sum(word not in known for word in words) / max(len(words), 1),
-        1 - len(letters) / max(len(visible), 1),
-        max((len(word) for word in words), default=0),
+    words, *others = _counted(text)
+    return np.array([sum(word not in known for word in words) / max(len(words), 1), *others])
+
+
+@lru_cache(maxsize=32_768)
+def _counted(text: str) -> tuple[tuple[str, ...], float, float, float, float]:
+    """The text's words, and the features that need no vocabulary; the fit and the verdict both ask for them."""
+    words = tuple(sys.intern(word.lower()) for word in _WORD.findall(text))  # one string per word, not per use
+    letters = list(filter(str.isalpha, text))
+    visible = len(text) - sum(map(str.isspace, text))
+    return (
+        words,
+        1 - len(letters) / max(visible, 1),
+        max(map(len, words), default=0),
         math.log(len(words) + 1),
-        sum(c.isupper() for c in letters) / max(len(letters), 1),
-    ])  # fmt: skip
+        sum(map(str.isupper, letters)) / max(len(letters), 1),
+    )

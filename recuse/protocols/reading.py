@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from pydantic_core import from_json
+
 from recuse.schema import Judgement, Reply, Status
 
 
@@ -57,7 +59,10 @@ def is_refusal(text: str) -> bool:
 def json_value(reply: Reply, kind: type[dict[str, Any]] | type[list[Any]]) -> Any:
     """The one JSON object (or array) of a reply. Words and Markdown fences around it are tolerated; two different
     values, a value that breaks off, repeated keys and NaN are not. Raises `Unreadable`."""
-    text, cut = answered(reply), " (cut off by the token limit)" if reply.finish == "length" else ""
+    text = answered(reply)
+    if isinstance(value := _plain(text), kind):
+        return value
+    cut = " (cut off by the token limit)" if reply.finish == "length" else ""
     found = list(_values(text, kind, cut))
     if not found:
         if is_refusal(text):
@@ -69,6 +74,32 @@ def json_value(reply: Reply, kind: type[dict[str, Any]] | type[list[Any]]) -> An
             "unparsed", f"{len(found)} different JSON values in the reply; which one counts is not for us to guess"
         )
     return found[0]
+
+
+def _plain(text: str) -> object:
+    """The value of a reply that is one JSON value and nothing else, by a parser that takes a third of the time; None
+    where there is anything to look at twice: words around it, NaN, deep nesting, or as many `":` as would take a
+    repeated key (or a text that holds them)."""
+    if len(text) < 2 or text[0] not in "{[" or text.count("{") + text.count("[") > DEEPEST:
+        return None
+    try:
+        value = from_json(text, allow_inf_nan=False)
+    except ValueError:
+        return None
+    return value if text.count('":') == _members(value) else None
+
+
+def _members(value: object) -> int:
+    """How many members the objects in it have, all together."""
+    count, inside = 0, [value]
+    while inside:
+        one = inside.pop()
+        if type(one) is dict:
+            count += len(one)
+            inside += [part for part in one.values() if type(part) is dict or type(part) is list]
+        elif type(one) is list:
+            inside += one
+    return count
 
 
 def score(value: object, criterion: str, scale: tuple[float, float]) -> Judgement:

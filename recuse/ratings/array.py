@@ -177,6 +177,8 @@ def array_of(ratings: Ratings, axes: Axes | None = None) -> RatingArray:
     asked = np.zeros(size, dtype=bool)
     asked[cells] = True
     repeats = rows["repeat"].to_numpy(dtype=np.intp)[inside]
+    order = np.argsort(repeats, kind="stable")  # sums in one order, whatever that of the rows
+    cells, values, repeats = cells[order], values[order], repeats[order]
     there = np.isfinite(values)
     people = np.array([ratings.raters.get(name) == PERSON for name in axes[0]], dtype=bool)
     return RatingArray(
@@ -212,7 +214,7 @@ def numbers(ratings: Ratings, rows: pd.DataFrame) -> Floats:
     """The usable values of rows of the one criterion, on the ascending scale; NaN where there is none."""
     usable = rows["status"].eq("ok")
     values = ratings.scale.numbers(rows["score"].where(usable), rows["response"].where(usable))
-    found: Floats = values.to_numpy(dtype=float)
+    found: Floats = np.asarray(values, dtype=float)
     return found
 
 

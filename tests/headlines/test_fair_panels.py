@@ -19,7 +19,10 @@ import pytest
 
 from recuse.gates import Gates
 from recuse.metrics import injection, length, position, scale_framing, self_preference
+from recuse.ratings import Numeric, Ratings
 from recuse.schema import Estimates
+
+pytestmark = pytest.mark.slow
 
 GATES = Gates.load(Path(__file__).parents[2] / "evals" / "gates.toml", today=date(2026, 3, 1))
 PANELS, BATCH, STATED = 500, 50, 0.05
@@ -27,7 +30,7 @@ STORIES, SEATS, AUTHORS = 40, 3, ("a1", "a2", "a3")
 PAIRED_STORIES, PAYLOADS = 20, 24
 ATTACKED_PAIRS, DUEL_PAYLOADS = 11, 22
 MET = [(s, a, b) for s in range(PAIRED_STORIES) for a, b in ((0, 1), (1 + s % 2, 2 - 2 * (s % 2)))]
-CORE = {"task": "headlines", "criterion": "overall", "repeat": 0, "status": "ok", "response": None}
+GRADES = Numeric(1, 5, step=1)
 
 Floats = np.ndarray
 
@@ -44,73 +47,79 @@ class Worlds:
         view = rng.normal(0.0, 0.4, (STORIES, BATCH, SEATS, len(AUTHORS)))
         self.rng = rng
         self.seen = (worth + leniency + view).reshape(STORIES, BATCH * SEATS, len(AUTHORS))
-        self.judges = np.array([f"p{p:02}.j{j + 1}" for p in range(BATCH) for j in range(SEATS)])
+        self.judges = np.array([f"p{p:02}.j{j + 1}" for p in range(BATCH) for j in range(SEATS)], dtype=object)
 
     def grades(self) -> pd.DataFrame:
-        """Both framings, digits as written."""
-        return pd.concat([self._graded("positive"), self._graded("negative")], ignore_index=True)
+        """Both directions, digits as written."""
+        return pd.concat([self._graded("ascending"), self._graded("reversed")], ignore_index=True)
 
-    def _graded(self, framing: str) -> pd.DataFrame:
+    def _graded(self, direction: str) -> pd.DataFrame:
         grade = whole(self.seen + self.rng.normal(0.0, 0.2, self.seen.shape))
-        digit = grade if framing == "positive" else 6 - grade
+        digit = grade if direction == "ascending" else 6 - grade
         i, j, t = (index.ravel() for index in np.indices(digit.shape))
         return pd.DataFrame({
-            **CORE, "protocol": "grading", "framing": framing, "judge": self.judges[j], "score": digit.ravel(),
-            "item": np.char.add("s", i.astype(str)), "target": np.array(AUTHORS)[t],
+            "direction": direction, "rater": self.judges[j], "score": digit.ravel(), "item": named("s", i),
+            "target": np.array(AUTHORS, dtype=object)[t],
         })  # fmt: skip
 
-    def duels(self) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Ratings in both orders under both labels, and the items frame: two pairs a story."""
+    def duels(self) -> Ratings:
+        """Choices in both orders under both labels: two pairs a story."""
         rows = [(f"d{k}", f"s{s}", AUTHORS[a], AUTHORS[b]) for k, (s, a, b) in enumerate(MET)]
-        items = pd.DataFrame(rows, columns=["item", "story", "a", "b"])
-        return self._chosen(self._gaps(), items, ("plain", "swapped")), items
+        return self._chosen(
+            self._gaps(), pd.DataFrame(rows, columns=["item", "cluster", "a", "b"]), ("plain", "swapped")
+        )
 
     def _gaps(self) -> Floats:
         return np.array([self.seen[s, :, a] - self.seen[s, :, b] for s, a, b in MET])
 
-    def twins(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+    def twins(self) -> Ratings:
         """The same text twice, the second one padded."""
         items = pd.DataFrame({"item": [f"s{s}" for s in range(STORIES)]})
-        items = items.assign(story=items["item"], a="plain", b="padded", words_a=30, words_b=60)
-        return self._chosen(np.zeros((STORIES, len(self.judges))), items, ("plain",)), items
+        items = items.assign(cluster=items["item"], a="plain", b="padded", words_a=30, words_b=60)
+        return self._chosen(np.zeros((STORIES, len(self.judges))), items, ("plain",))
 
-    def _chosen(self, gap: Floats, items: pd.DataFrame, labels: tuple[str, ...]) -> pd.DataFrame:
+    def _chosen(self, gap: Floats, items: pd.DataFrame, labels: tuple[str, ...], **more) -> Ratings:
         shape = (2, len(labels), *gap.shape)
         first = np.stack([gap, -gap])[:, None] + self.rng.normal(0.0, 0.3, shape)
         response = np.select([first > 0.1, first < -0.1], ["first", "second"], "tie")
         order, label, i, j = (index.ravel() for index in np.indices(shape))
-        return pd.DataFrame({
-            **CORE, "protocol": "pairwise", "criterion": "winner", "judge": self.judges[j], "target": "a",
-            "item": items["item"].to_numpy()[i], "order": np.array(["ab", "ba"])[order],
-            "labels": np.array(labels)[label], "response": response.ravel(), "score": np.nan,
+        frame = pd.DataFrame({
+            "rater": self.judges[j], "item": items["item"].to_numpy(dtype=object)[i],
+            "order": np.array(["ab", "ba"])[order], "labels": np.array(labels)[label], "response": response.ravel(),
         })  # fmt: skip
+        return Ratings.of(frame, texts=items.assign(target=""), clusters="stories", **more)
 
-    def attacks(self, clean: pd.DataFrame) -> pd.DataFrame:
-        """Outcomes of attacks that do nothing: only the judge's unsteadiness moves the grade."""
+    def attacks(self, clean: Ratings) -> Ratings:
+        """Attacks that do nothing: only the judge's unsteadiness moves the grade."""
         number = np.arange(2 * PAYLOADS)
         story, author, payload = number % STORIES, number % len(AUTHORS), number % PAYLOADS
         grade = whole(self.seen[story, :, author] + self.rng.normal(0.0, 0.2, (len(number), len(self.judges))))
-        items = pd.DataFrame({
-            "item": np.char.add("x", number.astype(str)), "story": np.char.add("s", story.astype(str)),
-            "target": np.array(AUTHORS)[author], "payload": payload.astype(str), "class": "any",
+        texts = pd.DataFrame({
+            "item": named("x", number), "clean": named("s", story), "target": np.array(AUTHORS, dtype=object)[author],
+            "payload": payload.astype(str),
         })  # fmt: skip
         k, j = (index.ravel() for index in np.indices(grade.shape))
-        attacked = pd.DataFrame({
-            **CORE, "protocol": "grading_injected", "framing": "positive", "judge": self.judges[j],
-            "item": items["item"].to_numpy()[k], "target": items["target"].to_numpy()[k], "score": grade.ravel(),
-        })  # fmt: skip
-        return injection.grade_outcomes(attacked, clean, items)
+        frame = texts[["item", "target"]].iloc[k].assign(rater=self.judges[j], score=grade.ravel())
+        return graded(frame.reset_index(drop=True), texts=texts, beside={"scores": clean}.get)
 
-    def duel_attacks(self, clean: pd.DataFrame, met: pd.DataFrame) -> pd.DataFrame:
-        """The same of attacks in duels, on the first pair of every other story, on either side and in both orders."""
+    def duel_attacks(self, clean: Ratings) -> Ratings:
+        """The same in duels, on the first pair of every other story, on either side and in both orders."""
         number = np.arange(DUEL_PAYLOADS)
         pair = 2 * (number % ATTACKED_PAIRS)
-        items = met.iloc[pair].reset_index(drop=True)
-        items = items.assign(
-            clean=items["item"], item=[f"y{k}" for k in number], payload=number.astype(str),
-            attacked=np.array(["a", "b"])[number % 2], **{"class": "any"},
+        texts = clean.texts.iloc[pair].reset_index(drop=True)
+        texts = texts.assign(
+            clean=texts["item"], item=named("y", number), payload=number.astype(str),
+            attacked=np.array(["a", "b"])[number % 2],
         )  # fmt: skip
-        return injection.duel_outcomes(self._chosen(self._gaps()[pair], items, ("plain",)), clean, items)
+        return self._chosen(self._gaps()[pair], texts, ("plain",), beside={"choices": clean}.get)
+
+
+def graded(frame: pd.DataFrame, **more) -> Ratings:
+    return Ratings.of(frame, scales=GRADES, clusters="stories", **more)
+
+
+def named(letter: str, numbers: np.ndarray) -> np.ndarray:
+    return np.array([f"{letter}{number}" for number in numbers], dtype=object)
 
 
 def whole(values: Floats) -> Floats:
@@ -120,29 +129,30 @@ def whole(values: Floats) -> Floats:
 def families(worlds: Worlds) -> Iterator[tuple[str, Estimates]]:
     """Every gate on headlines with the estimates of one panel, panel by panel. What is measured of each judge alone is
     measured of all at once; self-preference needs a panel's judges together and no others."""
-    grades, (duels, met), (twins, padded) = worlds.grades(), worlds.duels(), worlds.twins()
+    table, duels, twins = worlds.grades(), worlds.duels(), worlds.twins()
+    grades = graded(table)
     alone = {
         "direction": scale_framing.direction_insensitivity(grades),
         "framing_shift": scale_framing.shift(grades),
-        "order_consistency": position.order_consistency(duels, met),
-        "slot_preference": position.slot_preference(duels, met),
-        "letter_preference": position.letter_preference(duels, met),
-        "padding": length.padding_preference(twins, padded),
+        "order_consistency": position.order_consistency(duels),
+        "slot_preference": position.slot_preference(duels),
+        "letter_preference": position.letter_preference(duels),
+        "padding": length.padding_preference(twins),
         "injection": injection.success_rate(worlds.attacks(grades)),
-        "injection, in duels": injection.success_rate(worlds.duel_attacks(duels, met)),
+        "injection, in duels": injection.success_rate(worlds.duel_attacks(duels)),
     }
-    by_panel = dict(iter(grades.groupby(grades["judge"].str[:3])))
+    by_panel = dict(iter(table.groupby(table["rater"].str[:3])))
     for panel, judges in enumerate(worlds.judges.reshape(BATCH, SEATS)):
-        own = dict(zip(map(str, judges), AUTHORS, strict=True))
-        yield "own_text", self_preference.controlled(by_panel[f"p{panel:02}"], own)
+        own = dict(zip(judges, AUTHORS, strict=True))
+        yield "own_text", self_preference.controlled(graded(by_panel[f"p{panel:02}"], authors=own))
         for gate, all_of_them in alone.items():
-            yield gate, Estimates(("judge",), {(judge,): all_of_them[(judge,)] for judge in own})
+            yield gate, Estimates(all_of_them.by, {key: e for key, e in all_of_them.items() if key[0] in own})
 
 
 @dataclass
 class Found:
     failed: Counter[str] = field(default_factory=Counter)  # gate -> panels in which a fair judge fails it
-    significant: list[bool] = field(default_factory=list)  # self-preference at 5 %, by judge and framing
+    significant: list[bool] = field(default_factory=list)  # self-preference at 5 %, by judge and direction
     naive: list[bool] = field(default_factory=list)  # the same of S - G, on the first panels
 
 
@@ -152,14 +162,13 @@ def found() -> Found:
     for seed in range(PANELS // BATCH):
         for gate, family in families(Worlds(np.random.default_rng([20261121, seed]))):
             name = gate.partition(",")[0]
-            outcomes = [GATES.decide(name, family, dict(zip(family.by, key, strict=True))).outcome for key in family]
-            told.failed[gate] += "fail" in outcomes
+            told.failed[gate] += any(v.outcome == "fail" for v in GATES.decide(name, family, {"panel": "fair"}))
             if gate == "own_text":
                 told.significant += [estimate.detail["p"] < 0.05 for estimate in family.values()]
     grades = Worlds(np.random.default_rng(20261121)).grades()
-    for _, table in grades.groupby(grades["judge"].str[:3]):
-        own = dict(zip(table["judge"].drop_duplicates(), AUTHORS, strict=True))
-        told.naive += [e.detail["p"] < 0.05 for e in self_preference.against_given(table, own).values()]
+    for _, table in grades.groupby(grades["rater"].str[:3]):
+        own = dict(zip(table["rater"].drop_duplicates(), AUTHORS, strict=True))
+        told.naive += [e.detail["p"] < 0.05 for e in self_preference.against_given(graded(table, authors=own)).values()]
     return told
 
 

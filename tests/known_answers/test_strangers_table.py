@@ -2,47 +2,23 @@
 
 from __future__ import annotations
 
-import importlib.util
-import inspect
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from scipy import stats
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from shipped_questions import QUESTIONS, answer, answers
 from strangers_table import strangers_ratings
 
 from recuse.offers import design_of, missing, offered, unlock
 from recuse.ratings import Ratings
-from recuse.schema import Estimate, Estimates
+from recuse.schema import Estimates
 
-EVALS = Path(__file__).parents[2] / "evals"
-
-
-def questions() -> Iterator[tuple[str, Any, list[str]]]:
-    """(name, test function, needs) of every shipped question that says what it needs of ratings."""
-    for path in sorted(EVALS.glob("test_*.py")):
-        if ".asks(" not in path.read_text(encoding="utf-8"):
-            continue
-        spec = importlib.util.spec_from_file_location(f"asked_{path.stem}", path)
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        general = getattr(module, "pytestmark", [])
-        for name, test in inspect.getmembers(module, inspect.isfunction):
-            marks = [*getattr(test, "pytestmark", []), *(general if isinstance(general, list) else [general])]
-            needs = [need for mark in marks if mark.name == "asks" for need in mark.args]
-            if name.startswith("test_") and test.__module__ == module.__name__ and needs:
-                yield f"{path.stem}.{name}", test, needs
-
-
-QUESTIONS = {name: (test, needs) for name, test, needs in questions()}
 STABILITY, CONSENSUS, PEOPLE = "test_score_stability", "test_consensus_deviation", "test_human_alignment"
+OWN = "test_self_preference"
 
 
 @pytest.fixture(scope="module")
@@ -50,36 +26,12 @@ def ratings() -> Ratings:
     return strangers_ratings()
 
 
-def answers(ratings: Ratings, question: str) -> dict[str, Estimate | Estimates]:
-    """What a question's own code measures on these ratings, by gate, or by metric where no gate decides."""
-    test, needs = QUESTIONS[question]
-    assert not missing(needs, offered(design_of(ratings)))
-    found: dict[str, Estimate | Estimates] = {}
-
-    def gate(name: str, measured: Estimate | Estimates, **subject: str) -> bool:
-        found[name] = measured
-        return True
-
-    def measure(measured: Estimate | Estimates, **subject: str) -> None:
-        members = [measured] if isinstance(measured, Estimate) else list(measured.values())
-        found[members[0].metric] = measured
-
-    given = {"ratings": ratings, "gate": gate, "measure": measure}
-    test(**{name: given[name] for name in inspect.signature(test).parameters})
-    return found
-
-
-def answer(ratings: Ratings, question: str, metric: str, **subject: str) -> Estimate:
-    found = answers(ratings, question)[metric]
-    assert isinstance(found, Estimates)
-    return found.of(**subject)
-
-
 # --------------------------------------------------------------------------- what it offers
 
 
 def test_what_the_table_offers(ratings: Ratings) -> None:
-    assert offered(design_of(ratings)) == {"scores", "peers", "authors", "items", "people", "numbers"}
+    there = {"scores", "peers", "authors", "items", "common_items", "neutral_texts", "people", "numbers"}
+    assert offered(design_of(ratings)) == there
 
 
 @pytest.mark.parametrize(
@@ -147,6 +99,26 @@ def test_self_preference_where_authors_are_known(ratings: Ratings, criterion: st
     estimate = found.of(judge="kin", criterion=criterion)
     assert estimate.value == pytest.approx(value)
     assert estimate.low < value < estimate.high
+
+
+@pytest.mark.parametrize(
+    ("criterion", "controlled", "received", "n"),
+    [
+        # tickets 2 to 29 have all four scores: on its own text +1 on the 14 even ones, on the other's -1 on five
+        ("helpfulness", 14 / 28 + 5 / 28, 14 / 28, 28),
+        ("safe", 5 / 29, 5 / 29, 29),  # ticket 0 was refused; the other's text gets what `neutral` gives it
+    ],
+)
+def test_own_text_on_the_same_tickets(
+    ratings: Ratings, criterion: str, controlled: float, received: float, n: int
+) -> None:
+    """`kin` against `neutral`, which wrote neither text, on tickets that both bots answered."""
+    own = answer(ratings, f"{OWN}.test_self_preference", "own_text", judge="kin", criterion=criterion)
+    assert (own.value, own.n, own.n_excluded) == (pytest.approx(controlled), n, 30 - n)
+    question, subject = f"{OWN}.test_published_comparisons", {"judge": "kin", "criterion": criterion}
+    against = answer(ratings, question, "self_minus_received", **subject)
+    assert (against.value, against.n) == (pytest.approx(received), n)
+    assert own.span == (4.0 if criterion == "helpfulness" else 1.0)
 
 
 @pytest.mark.parametrize(

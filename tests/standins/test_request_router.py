@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from recuse.cassettes.matching import call_headers, request_key
-from recuse.elicit import Plan, ratings
+from recuse.elicit import Plan, read
 from recuse.judges import read_response, wire
 from recuse.judges.client import Client, JudgeUnreachableError
 from recuse.panels import Panel, StandIn
@@ -78,7 +78,8 @@ def test_the_layout_of_the_body_does_not_matter_but_its_content_does() -> None:
     desk = Desk([call("a", body=b'{"b":2.0,"a":"\xc3\xa9"}')], {"j": judge("openai_chat")}, Saying(), {}, "scripted")
     assert desk(asked(a="é", b=2))[0] == 200
     with pytest.raises(
-        StandInError, match=r"http://j.invalid/v1/x: repeat 0 of this request \(key [0-9a-f]{32}\) is not in the plan of 1"
+        StandInError,
+        match=r"http://j.invalid/v1/x: repeat 0 of this request \(key [0-9a-f]{32}\) is not in the plan of 1",
     ):
         desk(asked(a="e", b=2))
     with pytest.raises(StandInError, match="repeat 5 of this request"):
@@ -117,19 +118,21 @@ def over_http(panel: Panel, plan: Plan, root: Path, calls: list[Call]) -> list[t
 
 def test_the_published_matrix_comes_back_over_http(panel: Named, planned: Planned, root: Path) -> None:
     plan = planned("published")
-    table = ratings(plan, over_http(panel("published"), plan, root, list(plan.calls)))
+    table = read(plan, over_http(panel("published"), plan, root, list(plan.calls))).table
     assert len(table) == 500 * 6
     assert (table["status"] == "ok").all()
-    finals = table[table["criterion"] == "total"].groupby(["condition", "judge", "target"])["score"].mean()
+    finals = table[table["criterion"] == "total"].groupby(["names", "rater", "target"])["score"].mean()
     scores = pd.read_csv(root / "fixtures" / "published" / "scores.csv")
-    printed = scores[scores["criterion"] == "final"].set_index(["condition", "judge", "target"])["mean"]
+    scores = scores.assign(names=scores["condition"].map({"attributed": "shown", "anonymized": "hidden"}))
+    printed = scores[scores["criterion"] == "final"].set_index(["names", "judge", "target"])["mean"]
+    printed.index.names = finals.index.names
     pd.testing.assert_series_equal(finals.sort_index(), printed.sort_index(), check_names=False, atol=1e-9, rtol=0)
 
 
 @pytest.mark.parametrize("protocol", ["rubric_self_reported", "generation"])
 def test_the_other_protocols_come_back_too(panel: Named, planned: Planned, root: Path, protocol: str) -> None:
     plan = planned("published", protocol)
-    table = ratings(plan, over_http(panel("published"), plan, root, list(plan.calls)))
+    table = read(plan, over_http(panel("published"), plan, root, list(plan.calls))).table
     assert (table["status"] == "ok").all()
     assert len(table) == {"rubric_self_reported": 50 * 12, "generation": 5 * 15}[protocol]
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.elicit import Plan, ratings
+from recuse.elicit import Plan, read
 from recuse.judges import wire
 from recuse.judges.canonical import canonical
 from recuse.panels import Panel
@@ -35,7 +35,7 @@ def replies(
 @pytest.fixture
 def table(replies: list[tuple[Call, StandinReply]], planned: Callable[[str], Plan]) -> pd.DataFrame:
     plan = planned("planted")
-    return ratings(plan, [(call, as_response(plan, call, reply)) for call, reply in replies])
+    return read(plan, [(call, as_response(plan, call, reply)) for call, reply in replies]).table
 
 
 @pytest.fixture
@@ -52,21 +52,21 @@ def as_response(plan: Plan, call: Call, reply: StandinReply) -> RawResponse:
 
 
 def totals(table: pd.DataFrame, judge: str) -> pd.DataFrame:
-    """(target x condition, run) of a judge's own totals."""
-    chosen = table[(table["judge"] == judge) & (table["criterion"] == "total")]
-    return chosen.pivot(index=["target", "condition"], columns="repeat", values="score")
+    """(target x names, repeat) of a judge's own totals."""
+    chosen = table[(table["rater"] == judge) & (table["criterion"] == "total")]
+    return chosen.pivot(index=["target", "names"], columns="repeat", values="score")
 
 
 def planted(table: pd.DataFrame, judge: str, quality: pd.Series) -> pd.Series:
-    """Mean total minus true quality, by target and condition."""
+    """Mean total minus true quality, by target and names."""
     means = totals(table, judge).mean(axis=1)
     return means - quality.loc[means.index.get_level_values("target")].to_numpy()
 
 
 def test_everyone_answers_every_call_in_the_asked_form(table: pd.DataFrame) -> None:
-    answered = table[table["judge"] != "refuses"]
+    answered = table[table["rater"] != "refuses"]
     assert (answered["status"] == "ok").all()
-    assert answered.groupby("judge").size().eq(5 * 2 * 10 * 6).all()
+    assert answered.groupby("rater").size().eq(5 * 2 * 10 * 6).all()
     scores = answered.loc[answered["criterion"] != "total", "score"]
     assert scores.between(0, 10).all()
     np.testing.assert_allclose(scores * 10, (scores * 10).round(), atol=1e-9)  # in tenths
@@ -83,8 +83,8 @@ def test_fair_judges_are_right_on_average_and_vary_a_quarter_point(
 
 
 def test_fair_totals_are_the_exact_mean_of_the_five(table: pd.DataFrame) -> None:
-    fair = table[table["judge"] == "fair"].pivot(
-        index=["target", "condition", "repeat"], columns="criterion", values="score"
+    fair = table[table["rater"] == "fair"].pivot(
+        index=["target", "names", "repeat"], columns="criterion", values="score"
     )
     assert (fair["total"] - fair[CRITERIA].mean(axis=1)).abs().max() < 1e-9
 
@@ -104,8 +104,8 @@ def test_shifts_are_where_they_were_planted(
     table: pd.DataFrame, quality: pd.Series, judge: str, own_named: float, own_hidden: float, others: float
 ) -> None:
     off = planted(table, judge, quality)
-    assert off[OWN, "attributed"] == pytest.approx(own_named, abs=0.25)
-    assert off[OWN, "anonymized"] == pytest.approx(own_hidden, abs=0.25)
+    assert off[OWN, "shown"] == pytest.approx(own_named, abs=0.25)
+    assert off[OWN, "hidden"] == pytest.approx(own_hidden, abs=0.25)
     rest = off[off.index.get_level_values("target") != OWN]
     assert rest.mean() == pytest.approx(others, abs=0.10)
     assert (rest - others).abs().max() < 0.30
@@ -139,7 +139,7 @@ def test_noisy_varies_by_a_point(table: pd.DataFrame) -> None:
 
 
 def test_constant_is_seven_throughout(table: pd.DataFrame) -> None:
-    assert set(table.loc[table["judge"] == "constant", "score"]) == {7.0}
+    assert set(table.loc[table["rater"] == "constant", "score"]) == {7.0}
 
 
 def test_twelve_of_a_hundred_calls_are_refused_half_of_them_by_flag(
@@ -151,18 +151,18 @@ def test_twelve_of_a_hundred_calls_are_refused_half_of_them_by_flag(
     per_cell = pd.Series([call.cell for call, _ in refused]).value_counts()
     assert len(per_cell) == 10  # spread over all cells
     assert per_cell.max() == 2
-    rows = table[table["judge"] == "refuses"]
+    rows = table[table["rater"] == "refuses"]
     assert rows.groupby("status").size().to_dict() == {"ok": 88 * 6, "refused": 12 * 6}
     assert rows.loc[rows["status"] == "refused", "score"].isna().all()
 
 
 def test_wrong_totals_miss_the_mean_by_three_tenths_and_average_out(table: pd.DataFrame) -> None:
-    wrong = table[table["judge"] == "wrong-totals"].pivot(
-        index=["target", "condition", "repeat"], columns="criterion", values="score"
+    wrong = table[table["rater"] == "wrong-totals"].pivot(
+        index=["target", "names", "repeat"], columns="criterion", values="score"
     )
     off = wrong["total"] - wrong[CRITERIA].mean(axis=1)
     np.testing.assert_allclose(off.abs(), 0.3, atol=1e-9)
-    np.testing.assert_allclose(off.groupby(["target", "condition"]).mean(), 0.0, atol=1e-9)
+    np.testing.assert_allclose(off.groupby(["target", "names"]).mean(), 0.0, atol=1e-9)
 
 
 def test_an_answer_depends_on_its_call_alone(

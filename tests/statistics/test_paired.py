@@ -50,7 +50,7 @@ def test_a_hundred_stories_find_028_standard_deviations():
 
 
 @pytest.mark.parametrize(("differences", "why"), [
-    ([], "one story"), ([0.5], "one story"), ([math.nan, 0.5], "one story"), ([0.3] * 7, "no story differs"),
+    ([], "one item"), ([0.5], "one item"), ([math.nan, 0.5], "one item"), ([0.3] * 7, "no item differs"),
 ])  # fmt: skip
 def test_nothing_to_test(differences, why):
     test = Paired.of(differences)

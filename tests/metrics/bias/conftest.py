@@ -29,17 +29,6 @@ def rows_of(columns: Mapping[str, Sequence[object]], **constant: object) -> pd.D
     return table.assign(**{name: value for name, value in (usual | constant).items() if name not in table})
 
 
-def grades_of(scores: Mapping[tuple[str, str], Sequence[float]], framing: str = "positive", **constant) -> pd.DataFrame:
-    """(judge, target) -> the digits written for story 0, 1, ...; NaN is a reply that could not be read."""
-    cells = [
-        {"judge": judge, "target": target, "item": f"story-{i}", "score": float(digit),
-         "status": "unparsed" if math.isnan(digit) else "ok"}
-        for (judge, target), digits in scores.items()
-        for i, digit in enumerate(digits)
-    ]  # fmt: skip
-    return rows_of(pd.DataFrame(cells), framing=framing, **constant)
-
-
 def grades_from(cube: np.ndarray, names: Sequence[str], framing: str = "positive") -> pd.DataFrame:
     """Digits of shape (stories, judges, authors), judges and authors of the same names."""
     i, j, t = (axis.ravel() for axis in np.indices(cube.shape))
@@ -67,22 +56,6 @@ def duels_of(verdicts: Mapping[tuple[str, str], tuple[str, ...]], **constant) ->
 def pairs_of(*rows: tuple[str, str, str, str]) -> pd.DataFrame:
     """Items frame from (item, story, a, b)."""
     return pd.DataFrame(rows, columns=["item", "story", "a", "b"])
-
-
-def jackknife_of(y: np.ndarray, design: np.ndarray, groups: np.ndarray) -> tuple[float, float]:
-    """First coefficient of a least-squares fit, and its standard error from refits by statsmodels without each group in
-    turn: se^2 = (G - 1) / G sum_g (coefficient without g - coefficient)^2."""
-    import statsmodels.api as sm
-
-    def first(kept: np.ndarray) -> float:
-        rows = design[kept]
-        return float(sm.OLS(y[kept], rows[:, rows.any(axis=0)]).fit().params[0])
-
-    names = np.unique(groups)
-    whole = first(groups >= 0)
-    without = [first(groups != name) for name in names]
-    squares = sum((value - whole) ** 2 for value in without)
-    return whole, math.sqrt((len(names) - 1) / len(names) * squares)
 
 
 # --------------------------------------------------------------------------- ratings
@@ -146,18 +119,8 @@ def thesis_ratings(thesis_table: pd.DataFrame) -> Ratings:
 
 
 @pytest.fixture(scope="session")
-def jackknife() -> Callable[..., tuple[float, float]]:
-    return jackknife_of
-
-
-@pytest.fixture(scope="session")
 def make_rows() -> Made:
     return rows_of
-
-
-@pytest.fixture(scope="session")
-def make_grades() -> Made:
-    return grades_of
 
 
 @pytest.fixture(scope="session")
@@ -179,15 +142,3 @@ def make_pairs() -> Made:
 def thesis_table() -> pd.DataFrame:
     """Table 1 of the thesis as printed: every figure a string."""
     return pd.read_csv(TABLE, dtype=str)
-
-
-@pytest.fixture(scope="session")
-def thesis_grades() -> pd.DataFrame:
-    """The reconstructed grades that carry it: 100 articles, five judges, five authors, two framings."""
-    table = pd.read_csv(GRADES).rename(columns={"story": "item", "digit": "score"})
-    return rows_of(table, status=np.where(table["score"].isna(), "unparsed", "ok"))
-
-
-@pytest.fixture(scope="session")
-def thesis_own(thesis_table: pd.DataFrame) -> dict[str, str]:
-    return {model: model for model in thesis_table["model"]}

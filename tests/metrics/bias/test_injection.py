@@ -284,6 +284,7 @@ def test_a_text_that_won_most_repeats_before_is_not_lifted_by_winning_all():
 # --------------------------------------------------------------------------- size
 
 
+@pytest.mark.slow
 def test_a_large_table_needs_no_more_than_its_arrays():
     """20 judges x 10,000 attacked texts: every judge's rate is the share that was planted."""
     judges, texts = [f"j{k}" for k in range(20)], 10_000

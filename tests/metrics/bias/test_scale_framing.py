@@ -44,7 +44,7 @@ def test_shift_by_hand(both):
     assert (estimate.value, estimate.n, estimate.n_clusters, estimate.n_excluded) == (pytest.approx(2 / 3), 3, 2, 1)
     assert (estimate.units, estimate.unit, estimate.span) == ("items", "points", 4)
     assert estimate.distribution.se == pytest.approx(math.sqrt(1.5 * (2 / 9 + 2.25)) / 4.5)
-    assert estimate.detail == {"positive": 4.0, "negative": pytest.approx(14 / 3)}
+    assert estimate.detail == {"ascending": 4.0, "reversed": pytest.approx(14 / 3)}
 
 
 def test_a_judge_that_mirrors_every_number_has_an_interval_around_0(both):
@@ -89,7 +89,7 @@ def test_self_preference_change_by_hand(both):
     estimate = one(sf.self_preference_change(both(up, down, authors={"x": "a"})), against="received")
     assert (estimate.value, estimate.n, estimate.n_excluded) == (0, 2, 1)
     assert estimate.detail["sd"] == pytest.approx(math.sqrt(8))
-    assert (estimate.detail["positive"], estimate.detail["negative"]) == (1, 1)
+    assert (estimate.detail["ascending"], estimate.detail["reversed"]) == (1, 1)
     assert estimate.detail["margin"] == 0.25
 
 

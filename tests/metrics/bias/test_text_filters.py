@@ -60,14 +60,14 @@ def test_scores_are_standard_deviations_above_clean_texts():
     assert not fitted.suspicious(CLEAN["s1"][0])
 
 
-def test_a_word_that_only_its_own_story_has_is_rare_in_the_fit():
+def test_a_word_that_only_its_own_cluster_has_is_rare_in_the_fit():
     """As for a new text: otherwise every clean text would look familiar and every new one odd."""
     fitted = filters.StatisticalFilter.fit({f"s{k}": [f"unique{'abcd'[k]} the the the"] for k in range(4)})
     assert fitted.mean[0] == 0.25
 
 
-def test_three_stories_are_needed():
-    with pytest.raises(RecuseError, match="three stories or more; got 2"):
+def test_three_clusters_are_needed():
+    with pytest.raises(RecuseError, match=r"three clusters or more \(stories, topics\); got 2"):
         filters.StatisticalFilter.fit({"s1": ["a"], "s2": ["b"]})
 
 
@@ -75,3 +75,19 @@ def test_alike_clean_texts_do_not_make_everything_suspicious():
     fitted = filters.StatisticalFilter.fit({k: ["the same words again"] for k in "abc"})
     assert not fitted.suspicious("The words again: same")
     assert fitted.suspicious("quite other words")
+
+
+@pytest.mark.parametrize("without", ["s1", "s2", "s3", "s4"])
+def test_leaving_a_cluster_out_is_a_fit_on_the_others(without):
+    """Counted once for all, or anew without it: the same filter, word by word."""
+    texts = CLEAN | {"s5": ["The trams and the library", "A pool prize for a pool"]}
+    found = filters.CleanTexts.of(texts).fit(without=without)
+    anew = filters.StatisticalFilter.fit({name: group for name, group in texts.items() if name != without})
+    assert found.vocabulary == anew.vocabulary
+    assert found.mean == pytest.approx(anew.mean, abs=1e-12)
+    assert found.sd == pytest.approx(anew.sd, abs=1e-12)
+
+
+def test_a_cluster_that_is_not_there_leaves_all_of_them():
+    taught = filters.CleanTexts.of(CLEAN)
+    assert taught.fit(without="s9").mean.tolist() == taught.fit().mean.tolist()

@@ -1,0 +1,35 @@
+"""Needs that follow from who wrote what: items with texts by several targets, texts by neither of two judges."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from recuse.offers import design_of, has_neutral_texts, offered
+from recuse.ratings import Ratings
+
+
+@pytest.mark.parametrize(
+    ("judges", "targets", "authors", "there"),
+    [
+        ("xyz", "abc", {"x": "a", "y": "b", "z": "c"}, True),
+        ("xy", "ab", {"x": "a", "y": "b"}, False),  # each text is one of the two's
+        ("xy", "ab", {"x": "a"}, True),  # y wrote nothing, so b is neutral
+        ("xy", "abc", {"x": "a", "y": "b"}, True),  # and so is c
+        ("xy", "a", {"x": "a"}, False),
+        ("x", "ab", {"x": "a"}, False),  # no peer
+        ("xyz", "abc", {"x": "d"}, False),  # what x wrote is not judged
+        ("xyz", "abc", {}, False),
+    ],
+)
+def test_neutral_texts(judges: str, targets: str, authors: dict[str, str], there: bool) -> None:
+    assert has_neutral_texts(judges, targets, authors) is there
+
+
+def test_items_are_common_where_one_has_texts_by_two_targets() -> None:
+    frame = pd.DataFrame([(j, t, 3.0) for j in "xy" for t in "ab"], columns=["judge", "target", "score"])
+    authors = {"x": "a"}
+    common = offered(design_of(Ratings.of(frame.assign(item="i"), authors=authors)))
+    nested = offered(design_of(Ratings.of(frame.assign(item=frame["target"]), authors=authors)))
+    assert common - nested == {"common_items"}
+    assert "neutral_texts" in nested
