@@ -67,3 +67,9 @@ def test_folder_and_name_must_agree(task_folder: TaskFolder) -> None:
     assert "name is 'essays', but the folder is called 'poems'; make them equal" in fault_of(
         task_folder(folder="poems")
     )
+
+
+@pytest.mark.parametrize("file", ["../../secrets.jsonl", "/etc/passwd", ".hidden", "sub/items.jsonl", ".."])
+def test_items_are_a_file_of_the_folder_and_of_no_other(file: str, task_folder: TaskFolder) -> None:
+    with pytest.raises(RecuseError, match="must name a file of this folder, without a path"):
+        load_task(task_folder()).with_items(file)
