@@ -12,7 +12,7 @@ import pytest
 from recuse.cassettes.matching import request_key
 from recuse.elicit import read
 from recuse.plan import Plan, make_plan
-from recuse.ratings.table import COLUMNS
+from recuse.ratings import COLUMNS
 from recuse.schema import Call, Judge, RatingsError, RawResponse
 from recuse.tasks import Task
 
@@ -94,7 +94,7 @@ def test_no_answers_make_an_empty_table(asked: Plan) -> None:
 def test_one_call_answered_twice_is_a_fault(asked: Plan, answers: Callable[..., Answers]) -> None:
     given = answers()
     with pytest.raises(RatingsError, match="the same judgement appears more than once"):
-        read(asked, [*given, given[0]])
+        read(asked, [*given, given[0]]).table
 
 
 def test_the_order_of_answers_changes_the_order_of_rows_only(asked: Plan, answers: Callable[..., Answers]) -> None:
@@ -128,10 +128,10 @@ def test_dollars_follow_from_the_panels_prices(task: Task, judges: Judges, answe
 def test_the_words_shown_are_the_own_work_and_the_first_failures(asked: Plan, answers: Callable[..., Answers]) -> None:
     shown = read(asked, answers(at_1="Eight.", at_2="Nine.", at_3="Ten.")).excerpts
     of_ann = [word for word in shown if word["judge"] == "ann"]
-    assert [(w["target"], w["factors"]["condition"], w["repeat"], w["status"], w["text"][:5]) for w in of_ann] == [
-        ("alpha", "attributed", 1, "unparsed", "Eight"),
-        ("alpha", "anonymized", 0, "unparsed", "Nine."),
-        ("beta", "attributed", 0, "ok", '{"cla'),
-        ("beta", "anonymized", 0, "ok", '{"cla'),
+    assert [(w["target"], w["factors"]["names"], w["repeat"], w["status"], w["text"][:5]) for w in of_ann] == [
+        ("alpha", "shown", 1, "unparsed", "Eight"),
+        ("alpha", "hidden", 0, "unparsed", "Nine."),
+        ("beta", "shown", 0, "ok", '{"cla'),
+        ("beta", "hidden", 0, "ok", '{"cla'),
     ]
     assert of_ann[0]["why"] == "no JSON object in the reply"

@@ -20,6 +20,7 @@ ONE_WORD = """
 from recuse.protocols import reading, wording
 from recuse.schema import Judgement, Prompt
 
+OFFERS = "fitness"
 FACTORS = {}
 REPEATS = 2
 
@@ -90,7 +91,7 @@ def ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "our_judges/__init__.py": "",
         "our_judges/one_word.py": ONE_WORD,
         "our_judges/house_chat.py": HOUSE_CHAT,
-        "our_judges/half_done.py": "FACTORS = {}",
+        "our_judges/half_done.py": "OFFERS = 'fitness'\nFACTORS = {}",
         "panels/ours.toml": PANEL,
         "letters/task.toml": TASK,
         "letters/items.jsonl": '{"id": "1", "target": "us", "fields": {"text": "Dear client"}}\n',
@@ -127,7 +128,7 @@ def test_its_wording_has_the_modules_name(ours: Path) -> None:
     [
         (
             "one_word",
-            r"unknown protocol 'one_word'; known: .*own is named as a module in a package: our_judges\.one_word",
+            r"unknown protocol 'one_word'; known: .*own is named by its dotted path, our_judges\.one_word",
         ),
         ("our_judges.two_words", r"protocol 'our_judges\.two_words' cannot be imported: No module named"),
         ("our_judges.half_done", r"protocol 'our_judges\.half_done' lacks REPEATS, items, prompt, read"),

@@ -25,9 +25,8 @@ TASK = load_task(ROOT / "fixtures" / "tasks" / "headlines")
 PANELS = {name: load_panel(ROOT / "fixtures" / "panels" / f"{name}.toml") for name in ("local", "thesis")}
 LOCAL = PANELS["local"].task("headlines").protocols
 
-FRAMING = {"ascending": "positive", "reversed": "negative"}
-
 Replay = Callable[[str, str], pd.DataFrame]
+FRAMING = {"ascending": "positive", "reversed": "negative"}  # as the study calls the directions
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +57,7 @@ def test_every_local_judge_answered_everything(replay: Replay, name: str) -> Non
     for values in protocol(name).FACTORS.values():
         levels *= len(values)
     for judge, rows in table.groupby("rater"):
-        calls = rows.drop_duplicates(["item", "target", *(called(protocol(name), factor) for factor in protocol(name).FACTORS)])
+        calls = rows.drop_duplicates(["item", "target", *(called(protocol(name), f) for f in protocol(name).FACTORS)])
         assert len(calls) == len(items) * levels, judge
 
 
