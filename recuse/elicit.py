@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from recuse.cycle_collector import paused_cycle_collector
 from recuse.excerpts import Excerpts
 from recuse.judges import read_response, wire
 from recuse.protocols import ElicitationProtocol, called, protocol
@@ -98,6 +99,7 @@ def plan(
     return Plan(panel, task, protocol_name, judges, items, varied, repeats or how.REPEATS, identify)
 
 
+@paused_cycle_collector()
 def _calls(asked: Plan) -> list[Call]:
     how, task = protocol(asked.protocol), asked.task
     prompts = _Prompts(how, task)
@@ -143,6 +145,7 @@ def seed_for(task: str, protocol_name: str, item: Item, factors: Sequence[tuple[
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=4).digest()) & 0x7FFFFFFF
 
 
+@paused_cycle_collector()
 def read(plan_: Plan, responses: Iterable[tuple[Call, RawResponse]]) -> Elicited:
     """The checked table with one row per call and criterion, in the order of the plan's calls, and what the replies
     say beside the scores. Each reply is decoded and read once."""
@@ -178,12 +181,8 @@ class _Rows:
         self._count = 0
 
     def add(self, call: Call, judgements: Sequence[Judgement]) -> None:
-        for place, row in enumerate(judgements, self._count):
-            if row.item is not None:
-                self._elsewhere[place] = row.item
         self._calls.append(call)
         self._sizes.append(len(judgements))
-        self._count += len(judgements)
         self._pending += judgements
         if len(self._pending) >= self.CHUNK:
             self._settle()
@@ -193,6 +192,8 @@ class _Rows:
         import numpy as np
 
         rows, self._pending = self._pending, []
+        self._elsewhere |= {n: row.item for n, row in enumerate(rows, self._count) if row.item is not None}
+        self._count += len(rows)
         self._parts.append(
             {
                 "criterion": np.array([row.criterion for row in rows], dtype=object),
