@@ -12,6 +12,8 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import multiprocessing
+import os
 import random
 import signal
 import subprocess
@@ -20,11 +22,13 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parents[1]), str(HERE.parent / "recording"), str(HERE.parent / "cassettes")]
 
+import hosted_panel  # noqa: E402
 from hosted_panel import load, opened, plans  # noqa: E402
 from misbehaving import Server  # noqa: E402
 
@@ -32,7 +36,6 @@ from recuse.cassettes import CassetteError  # noqa: E402
 from recuse.recording.session import Recorder  # noqa: E402
 from recuse.schema import RecuseError  # noqa: E402
 
-PROGRAM = HERE.parent / "recording" / "hosted_panel.py"
 REPEATS = 12
 CONCURRENCY = 4
 DELAY_S = 0.01
@@ -50,16 +53,22 @@ class Answers(Server):
         return found
 
 
-def start(root: Path, server: Server) -> subprocess.Popen[str]:
-    command = [sys.executable, str(PROGRAM), str(root), server.url, str(REPEATS)]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    process.stdout.readline()
+def start(root: Path, server: Server) -> BaseProcess:
+    """A recorder of its own process; forked, because starting Python anew takes longer than the recording."""
+    process = multiprocessing.get_context("fork").Process(target=_record, args=(str(root), server.url))
+    process.start()
     return process
 
 
-def wait(server: Server, process: subprocess.Popen[str], answered: int) -> None:
-    while len(server.seen) < answered and process.poll() is None:
+def _record(root: str, url: str) -> None:
+    silence = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(silence, 1)
+    os.dup2(silence, 2)
+    os._exit(hosted_panel.main(root, url, str(REPEATS)))
+
+
+def wait(server: Server, process: BaseProcess, answered: int) -> None:
+    while len(server.seen) < answered and process.is_alive():
         time.sleep(0.001)
 
 
@@ -101,7 +110,7 @@ def killed(root: Path, server: Answers, draw: random.Random) -> Counter[str]:
     process = start(root, server)
     wait(server, process, draw.randrange(1, total(root, server)))
     process.kill()
-    process.communicate()
+    process.join()
     return _account(root, server, on_their_way=CONCURRENCY)
 
 
@@ -109,10 +118,11 @@ def interrupted(root: Path, server: Answers, draw: random.Random) -> Counter[str
     process = start(root, server)
     wait(server, process, draw.randrange(1, total(root, server) - 3 * CONCURRENCY))
     asked = len(server.seen)
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=60)
+    assert process.pid is not None
+    os.kill(process.pid, signal.SIGINT)
+    process.join(60)
     late = max(0, len(server.seen) - asked - CONCURRENCY)
-    counts = Counter({"asked after the signal": late, "exit code is not 2": int(process.returncode != 2)})
+    counts = Counter({"asked after the signal": late, "exit code is not 2": int(process.exitcode != 2)})
     return counts + _account(root, server, on_their_way=0)
 
 
@@ -121,7 +131,7 @@ def disk_full(root: Path, server: Answers, draw: random.Random) -> Counter[str]:
     with _small_disk(root.parent) as is_small:
         if not is_small:
             return Counter({"not possible here": 1})
-        start(root, server).communicate(timeout=60)
+        start(root, server).join(60)
         counts = _account(root, server, on_their_way=0, again=False)
         subprocess.run(["mount", "-o", "remount,size=64m", str(root.parent)], check=True)
         counts["asked again"] += max(0, finish(root, server) + counts["answered"] - total(root, server))

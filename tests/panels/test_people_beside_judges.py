@@ -15,7 +15,7 @@ def judged(**columns) -> pd.DataFrame:
 
 def test_a_score_counts_under_every_level_that_judges_were_asked_under():
     table = judged(item="1", criterion="total", names=["shown", "hidden"], score=[1.0, 2.0])
-    joined = with_people(table, pd.DataFrame({"rater": ["ann"], "item": ["1"], "score": [3.0]}), ["names"], ["total"])
+    joined = with_people(table, pd.DataFrame({"rater": ["ann"], "item": ["1"], "score": [3.0]}), ["names"], ["total"], {})
     people = joined[joined["kind"] == "person"]
     assert people[["names", "criterion", "score"]].to_numpy().tolist() == [
         ["shown", "total", 3.0], ["hidden", "total", 3.0],
@@ -27,7 +27,7 @@ def test_a_choice_counts_once_in_the_order_it_was_made_in(told, order):
     pairs = {"order": ["ab", "ba"] * 2, "labels": ["plain", "plain", "swapped", "swapped"]}
     table = judged(item="1", response="first", **pairs)
     persons = pd.DataFrame({"rater": ["ann"], "item": ["1"], "response": ["first"], **told})
-    joined = with_people(table, persons, ["order", "labels"], ["winner"])
+    joined = with_people(table, persons, ["order", "labels"], ["winner"], {})
     people = joined[joined["kind"] == "person"]
     assert people[["criterion", "order", "labels", "response"]].to_numpy().tolist() == [
         ["winner", order, "plain", "first"]
@@ -37,4 +37,4 @@ def test_a_choice_counts_once_in_the_order_it_was_made_in(told, order):
 def test_people_on_other_items_are_left_out():
     table = judged(item=["1"], response="first")
     persons = pd.DataFrame({"rater": ["ann", "ann"], "item": ["1", "9"], "response": "first"})
-    assert with_people(table, persons, [], ["winner"])["item"].tolist() == ["1", "1"]
+    assert with_people(table, persons, [], ["winner"], {})["item"].tolist() == ["1", "1"]
