@@ -36,7 +36,8 @@ class Coefficient:
 
     `form` says how far the value can go, and so on which scale its interval is symmetric: "chance" (1 - observed over
     expected disagreement; at most 1), "correlation" (from -1 to 1), "plain". `worst`: the largest share of expected
-    disagreement that one item can add, for the interval of a coefficient that is exactly 1.
+    disagreement that one item can add, for the interval of a coefficient that is exactly 1. `exact`: the value, where
+    the shares are classes of the ratings and give it only nearly.
     """
 
     shares: Floats
@@ -44,6 +45,7 @@ class Coefficient:
     why: Callable[[Floats], str]
     form: Form = "plain"
     worst: Callable[[Floats], float] = lambda sums: math.nan
+    exact: float | None = None
 
     @cached_property
     def sums(self) -> Floats:
@@ -62,7 +64,9 @@ class Coefficient:
 
     @cached_property
     def value(self) -> float:
-        return math.nan if self.undefined else float(self.of(self.sums[None])[0])
+        if self.undefined:
+            return math.nan
+        return float(self.of(self.sums[None])[0]) if self.exact is None else self.exact
 
     def by_cluster(self, clusters: ArrayLike | None = None) -> Floats:
         """The shares summed within clusters, shape (G, F); `clusters` (items,) are labels, one per item if None."""
@@ -80,14 +84,6 @@ class Coefficient:
         """The value without each cluster in turn, shape (G,)."""
         return self.of(self.sums - self.by_cluster(clusters))
 
-    def influence(self, clusters: ArrayLike | None = None) -> Floats:
-        """How far each cluster moves the value: (G - 1) / sqrt(G (G - 1)) times its jackknife deviation, so that the
-        sum of squares estimates the variance of the value. Shape (G,)."""
-        without = self.left_out(clusters)
-        count = len(without)
-        found: Floats = math.sqrt((count - 1) / count) * (without - np.nanmean(without)) if count > 1 else without * 0
-        return np.nan_to_num(found)
-
     def jackknife(self, clusters: ArrayLike | None = None) -> Student | OnScale | PerfectAgreement:
         """Where the value would fall with other items (clusters): t on G - 1 degrees of freedom with the jackknife's
 
@@ -101,7 +97,12 @@ class Coefficient:
             return Student(self.value, math.nan, 0)
         if self.form == "chance" and self.value > 1 - 1e-12:
             return PerfectAgreement(len(groups), self.worst(self.sums))
-        se = math.sqrt(float((self.influence(clusters) ** 2).sum()))
+        distinct, times = _distinct(groups)
+        without = self.of(self.sums - distinct)
+        known = np.isfinite(without)
+        mean = (times * np.where(known, without, 0.0)).sum() / max(times[known].sum(), 1)
+        squares = float((times * np.where(known, without - mean, 0.0) ** 2).sum())
+        se = math.sqrt((len(groups) - 1) / len(groups) * squares)
         se = 0.0 if se < 1e-12 else se
         return Student(self.value, se, len(groups) - 1) if self.form == "plain" else OnScale(
             self.value, se, len(groups) - 1, self.form

@@ -14,11 +14,15 @@ from numpy.typing import ArrayLike, NDArray
 from recuse.statistics.agreement.coefficient import Coefficient, ratio
 from recuse.statistics.agreement.options import coded
 
-__all__ = ["concordance", "kendall_tau", "pearson", "pearson_pairs", "spearman_rho"]
+__all__ = [
+    "concordance", "concordance_of", "kendall_tau", "pearson", "pearson_of", "pearson_pairs", "spearman_rho",
+]  # fmt: skip
 
 Floats = NDArray[np.float64]
-CELLS = 2500
-"""Most pairs of values that ranks are counted over; beyond that see `recuse.statistics.rank_correlation`."""
+CELLS = 500
+"""Most pairs of values that ranks are counted over."""
+BINS = 20
+"""Where there are more, the standard error is that of ranks in as many classes of equal size; the value is exact."""
 
 
 def pearson(x: ArrayLike, y: ArrayLike) -> Coefficient:
@@ -27,6 +31,11 @@ def pearson(x: ArrayLike, y: ArrayLike) -> Coefficient:
     >>> round(pearson([1, 2, 3], [1, 2, 4]).value, 4)
     0.982
     """
+    return pearson_of(_products(x, y))
+
+
+def pearson_of(products: Floats) -> Coefficient:
+    """The same from 1, x, y, x^2, y^2, xy of each item about a common centre, (items, 6)."""
 
     def of(s: Floats) -> Floats:
         n, mx, my, xx, yy, xy = s.T
@@ -34,13 +43,18 @@ def pearson(x: ArrayLike, y: ArrayLike) -> Coefficient:
             below = np.sqrt(_spread(n, mx, xx)) * np.sqrt(_spread(n, my, yy))
         return np.clip(ratio(n * xy - mx * my, below), -1.0, 1.0)
 
-    return Coefficient(_products(x, y), of, _why, "correlation")
+    return Coefficient(products, of, _why, "correlation")
 
 
 def concordance(x: ArrayLike, y: ArrayLike) -> Coefficient:
     """Lin's concordance 2 cov(x, y) / (var(x) + var(y) + (mean(x) - mean(y))^2), divisor n: 1 only where ratings are
     equal, not merely on a line. Cohen's kappa with quadratic weights is the same. Lin (1989), Biometrics 45, 255-268.
     """
+    return concordance_of(_products(x, y))
+
+
+def concordance_of(products: Floats) -> Coefficient:
+    """The same from 1, x, y, x^2, y^2, xy of each item about a common centre, (items, 6)."""
 
     def of(s: Floats) -> Floats:
         n, mx, my, xx, yy, xy = s.T
@@ -50,7 +64,7 @@ def concordance(x: ArrayLike, y: ArrayLike) -> Coefficient:
         reason = _why(s)
         return "" if reason and np.isfinite(of(s[None])[0]) and s[0] > 0 else reason
 
-    return Coefficient(_products(x, y), of, why, "correlation")
+    return Coefficient(products, of, why, "correlation")
 
 
 def pearson_pairs(ratings: ArrayLike) -> Floats:
@@ -66,58 +80,80 @@ def pearson_pairs(ratings: ArrayLike) -> Floats:
     return np.clip(ratio(together, own[..., :, None] * own[..., None, :]), -1.0, 1.0)
 
 
-def spearman_rho(x: ArrayLike, y: ArrayLike) -> Coefficient | None:
-    """Spearman's rho (Pearson's r of mean ranks) from counts of pairs of values, None where there are too many."""
-    counted = _counted(x, y)
-    if counted is None:
-        return None
-    shares, rows, columns = counted
+def spearman_rho(x: ArrayLike, y: ArrayLike) -> Coefficient:
+    """Spearman's rho, Pearson's r of mean ranks, over the items that both rated; undefined where either is constant.
+
+    Beyond `CELLS` pairs of different values, `of` and so every interval takes ranks in `BINS` classes.
+    """
+    shares, rows, columns, exact = _counted(x, y)
 
     def of(sums: Floats) -> Floats:
         tables = sums.reshape(-1, rows, columns)
         a, b = tables.sum(axis=2), tables.sum(axis=1)
         n = a.sum(axis=1, keepdims=True)
         p, q = (np.cumsum(side, axis=1) - side / 2 - n / 2 for side in (a, b))
-        together = np.einsum("bi,bij,bj->b", p, tables, q)
+        together = ((p[:, None, :] @ tables)[:, 0, :] * q).sum(axis=1)
         return np.clip(ratio(together, np.sqrt((a * p**2).sum(axis=1) * (b * q**2).sum(axis=1))), -1.0, 1.0)
 
-    return Coefficient(shares, of, _constant(rows, columns), "correlation")
+    whole = None if exact is None else _spearman(*exact)
+    return Coefficient(shares, of, _constant(rows, columns), "correlation", exact=whole)
 
 
-def kendall_tau(x: ArrayLike, y: ArrayLike) -> Coefficient | None:
-    """Kendall's tau-b, (concordant - discordant) / sqrt(pairs untied in x * pairs untied in y), from counts of pairs of
-    values; None where there are too many of these."""
-    counted = _counted(x, y)
-    if counted is None:
-        return None
-    shares, rows, columns = counted
+def kendall_tau(x: ArrayLike, y: ArrayLike) -> Coefficient:
+    """Kendall's tau-b, (concordant - discordant) / sqrt(pairs untied in x * pairs untied in y), over the items that
+    both rated; undefined where either is constant. Classes as for `spearman_rho`."""
+    shares, rows, columns, exact = _counted(x, y)
 
     def of(sums: Floats) -> Floats:
         tables = sums.reshape(-1, rows, columns)
-        below = np.zeros((len(tables), rows, columns))  # pairs lower in both, and lower in x but higher in y
         upto = np.cumsum(np.cumsum(tables, axis=1), axis=2)
-        below[:, 1:, 1:] = upto[:, :-1, :-1]
-        across = np.zeros_like(below)
-        across[:, 1:, :] = upto[:, :-1, -1:] - upto[:, :-1, :]
-        both = (tables * (below - across)).sum(axis=(1, 2))
+        balance = np.zeros((len(tables), rows, columns))  # pairs below in x: lower in y, less higher in y
+        balance[:, 1:, 1:] = upto[:, :-1, :-1]
+        balance[:, 1:, :] -= upto[:, :-1, -1:] - upto[:, :-1, :]
+        both = (tables * balance).sum(axis=(1, 2))
         n = tables.sum(axis=(1, 2))
         untied = [(n**2 - (tables.sum(axis=axis) ** 2).sum(axis=1)) / 2 for axis in (1, 2)]
         return np.clip(ratio(both, np.sqrt(untied[0] * untied[1])), -1.0, 1.0)
 
-    return Coefficient(shares, of, _constant(rows, columns), "correlation")
+    whole = None if exact is None else _kendall(*exact)
+    return Coefficient(shares, of, _constant(rows, columns), "correlation", exact=whole)
 
 
-def _counted(x: ArrayLike, y: ArrayLike) -> tuple[Floats, int, int] | None:
+def _spearman(x: Floats, y: Floats) -> float:
+    from scipy import stats
+
+    return float(stats.spearmanr(x, y).statistic)
+
+
+def _kendall(x: Floats, y: Floats) -> float:
+    from scipy import stats
+
+    return float(stats.kendalltau(x, y).statistic)
+
+
+def _counted(x: ArrayLike, y: ArrayLike) -> tuple[Floats, int, int, tuple[Floats, Floats] | None]:
+    """Per item its pair of values as a single 1 among rows x columns; the pairs themselves where these are classes."""
     both = _both(x, y)
-    codes = [coded(side) for side in both]
-    rows, columns = (max(len(options), 1) for _, options in codes)
-    if rows * columns > CELLS:
-        return None
-    shares = np.zeros((both.shape[1], rows * columns))
     there = np.isfinite(both[0])
-    places = (codes[0][0][there] * columns + codes[1][0][there]).astype(np.intp)
+    codes, sizes = zip(*((c, max(len(options), 1)) for c, options in map(coded, both)), strict=True)
+    exact = None
+    if sizes[0] * sizes[1] > CELLS:
+        exact = both[0][there], both[1][there]
+        codes, sizes = tuple(map(_classes, codes)), (BINS, BINS)
+    shares = np.zeros((both.shape[1], sizes[0] * sizes[1]))
+    places = (codes[0][there] * sizes[1] + codes[1][there]).astype(np.intp)
     shares[np.flatnonzero(there), places] = 1.0
-    return shares, rows, columns
+    return shares, sizes[0], sizes[1], exact
+
+
+def _classes(codes: Floats) -> Floats:
+    """Codes in order to classes of nearly equal size."""
+    there = np.isfinite(codes)
+    counts = np.bincount(codes[there].astype(np.intp))
+    middle = (np.cumsum(counts) - counts / 2) / counts.sum()
+    found = np.full(codes.shape, np.nan)
+    found[there] = np.minimum((middle * BINS).astype(np.intp), BINS - 1)[codes[there].astype(np.intp)]
+    return found
 
 
 def _both(x: ArrayLike, y: ArrayLike) -> Floats:

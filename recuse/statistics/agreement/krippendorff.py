@@ -11,7 +11,9 @@ from recuse.schema import RecuseError
 from recuse.statistics.agreement.coefficient import EMPTY, Coefficient, ratio
 from recuse.statistics.agreement.options import coded, counts_of
 
-__all__ = ["Level", "alpha_of_counts", "alpha_of_sums", "krippendorff_alpha"]
+__all__ = [
+    "Level", "alpha_of_counts", "alpha_of_products", "alpha_of_sums", "alpha_of_tables", "krippendorff_alpha",
+]  # fmt: skip
 
 Floats = NDArray[np.float64]
 Level = Literal["nominal", "ordinal", "interval", "ratio"]
@@ -63,7 +65,11 @@ def alpha_of_counts(counts: Floats, level: Level, options: ArrayLike) -> Coeffic
     apart = _distances(level, np.asarray(options, dtype=float))
     # within an item, pairs of a rating with itself are at distance 0, so they may stay in
     observed = weight * ((kept @ apart) * kept).sum(axis=1)
-    shares = np.column_stack([observed, kept])
+    return _from(np.column_stack([observed, kept]), apart)
+
+
+def _from(shares: Floats, apart: Floats) -> Coefficient:
+    """From each item's observed disagreement and its counts of options, (items, 1 + K)."""
 
     def expected(sums: Floats) -> Floats:
         found: Floats = ((sums[:, 1:] @ apart) * sums[:, 1:]).sum(axis=1)
@@ -79,6 +85,18 @@ def alpha_of_counts(counts: Floats, level: Level, options: ArrayLike) -> Coeffic
     return Coefficient(shares, of, lambda s: _why(s[1:].sum(), expected(s[None])[0]), "chance", worst)
 
 
+def alpha_of_tables(tables: Floats, level: Level, options: ArrayLike) -> Coefficient:
+    """Alpha of items that two raters rated once each, from tables (items, K, K) of their pairs of options, of total
+    weight 1 or 0: one of several raters drawn at random leaves a share of an item in each cell."""
+    rated, values = tables.sum(axis=(1, 2)), np.asarray(options, dtype=float)
+    both = tables + np.swapaxes(tables, 1, 2)
+    counts = both.sum(axis=2)
+    if level == "ordinal":
+        return _by_ranks(np.column_stack([counts, both.reshape(len(tables), -1)]), tables.shape[1])
+    apart = _distances(level, values)
+    return _from(np.column_stack([(both * apart).sum(axis=(1, 2)), counts * (rated > 0)[:, None]]), apart)
+
+
 def alpha_of_sums(m: Floats, sums: Floats, squares: Floats, span: float) -> Coefficient:
     """Interval alpha from each item's number of ratings, their sum and their sum of squares, all (items,), preferably
     about a common centre: sum_ck n_c n_k (c - k)^2 = 2 (n sum x^2 - (sum x)^2). `span`: how far two ratings can lie
@@ -88,6 +106,17 @@ def alpha_of_sums(m: Floats, sums: Floats, squares: Floats, span: float) -> Coef
     spread = m * squares - sums * sums
     shares[:, 3] = np.divide(2 * np.maximum(spread, 0.0), m - 1, out=np.zeros(len(m)), where=used)
     shares[:, 3][spread <= 1e-13 * m * squares] = 0.0  # equal ratings, but for rounding
+    return _from_sums(shares, span)
+
+
+def alpha_of_products(products: Floats, span: float) -> Coefficient:
+    """Interval alpha of items that two raters rated, from 1, x, y, x^2, y^2, xy of each (items, 6)."""
+    n, x, y, xx, yy, xy = products.T
+    return _from_sums(np.column_stack([2 * n, x + y, xx + yy, 2 * np.maximum(xx + yy - 2 * xy, 0.0)]), span)
+
+
+def _from_sums(shares: Floats, span: float) -> Coefficient:
+    """From each item's number of ratings, their sum, sum of squares and observed disagreement, (items, 4)."""
 
     def expected(s: Floats) -> Floats:
         both = s[:, 0] * s[:, 2]
@@ -113,7 +142,11 @@ def _ordinal(kept: Floats, weight: Floats) -> Coefficient:
             "fewer options, or use level interval"
         )
     together = (weight[:, None] * kept)[:, :, None] * kept[:, None, :]
-    shares = np.column_stack([kept, together.reshape(len(kept), -1)])
+    return _by_ranks(np.column_stack([kept, together.reshape(len(kept), -1)]), options)
+
+
+def _by_ranks(shares: Floats, options: int) -> Coefficient:
+    """From each item's counts of options and of pairs of options, (items, K + K^2)."""
 
     def parts(sums: Floats) -> tuple[Floats, Floats, Floats]:
         counts, tables = sums[:, :options], sums[:, options:].reshape(-1, options, options)
