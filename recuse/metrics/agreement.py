@@ -2,7 +2,7 @@
 
 Answers may be options (pass and fail, grades in order, options without order, which of two texts won) or numbers. A
 judge that was asked repeatedly, and a text that several people rated, count once per text: one answer of the judge,
-drawn at random, against one person, drawn at random. With one person and one answer these are the textbook coefficients.
+drawn at random, against one person, drawn at random. With one of each these are the textbook coefficients.
 Which coefficients coincide, and when, is in docs/agreement.md.
 """
 
@@ -50,8 +50,8 @@ SAME = "people gave every text one and the same answer, so no judge could do bet
     "nearly always say the same, saying it always agrees as often.",
 )  # fmt: skip
 def percent_agreement(ratings: Ratings) -> Estimates:
-    """Share of texts to which the judge gives a person's answer, by judge and factor level: mean_u sum_k a_uk b_uk, a and
-    b the shares of option k among the judge's answers and among people's. Undefined for numbers.
+    """Share of texts to which the judge gives a person's answer, by judge and factor level: mean_u sum_k a_uk b_uk, a
+    and b the shares of option k among the judge's answers and among people's. Undefined for numbers.
 
     >>> import pandas as pd
     >>> rows = [("j", "judge", "pass"), ("ann", "person", "pass")]
@@ -150,7 +150,7 @@ def krippendorff_alpha(ratings: Ratings, level: Level | None = None) -> Estimate
     "gain_over_constant", "gain over a constant answer", bad="below", rank=295,
     below="is no better than always giving one answer|are no better than always giving one answer",
     reading="How much of the disagreement with people goes away when the judge is asked instead of always giving the "
-    "answer that is right most often (of numbers: people's mean). 0: the judge adds nothing; 1: nothing is left.",
+    "answer that is right most often (of numbers: people's mean). 0: the judge adds nothing; 1: all of it.",
 )  # fmt: skip
 def gain_over_constant(ratings: Ratings) -> Estimates:
     """1 - D_judge / D_constant, by judge and factor level: D the mean disagreement with a person (unequal answers; of

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,8 +35,8 @@ METHOD = "share of texts where the judge is at least as close to the other peopl
 @measure(
     "advantage_over_person", "advantage over one person", signed=True, rank=292, bad="below",
     below="stands in for a person worse than that person|stand in for a person worse than that person",
-    reading="Share of texts where the judge agrees with the other people at least as well as this person does, less the "
-    "share where this person does at least as well as the judge.",
+    reading="Share of texts where the judge agrees with the other people at least as well as this person does, less "
+    "the share where this person does at least as well as the judge.",
 )  # fmt: skip
 def advantage_over_person(ratings: Ratings, expert: str | None = None) -> Estimates:
     """mean_u (W_judge - W_person), by judge, person and factor level.
@@ -96,7 +97,7 @@ class _Duel:
         return clustered_mean(self.judge - self.person, self.clusters, step=1.0)
 
     def estimate(self, answers: Answers) -> Estimate:
-        facts = {"n": len(self.judge), "n_excluded": 0, "method": METHOD, "over": answers.over,
+        facts: dict[str, Any] = {"n": len(self.judge), "n_excluded": 0, "method": METHOD, "over": answers.over,
                  "clusters": answers.clusters_called}  # fmt: skip
         if len(self.judge) < FEWEST:
             why = f"the judge, this person and another have {len(self.judge)} texts in common; the test needs {FEWEST}"
@@ -145,7 +146,7 @@ def _duel(answers: Answers, judge: int, person: int, rest: NDArray[np.bool_]) ->
 
 
 def _winning(answers: Answers, duels: dict[str, _Duel], epsilon: float, q: float) -> Estimate:
-    facts = {"method": f"alternative annotator test, epsilon {epsilon:g}, Benjamini-Yekutieli at {q:g}",
+    facts: dict[str, Any] = {"method": f"alternative annotator test, epsilon {epsilon:g}, Benjamini-Yekutieli at {q:g}",
              "over": answers.over, "clusters": answers.clusters_called, "unit": "share", "span": 1.0}  # fmt: skip
     tested = {name: duel for name, duel in duels.items() if len(duel.judge) >= FEWEST}
     most = max((len(duel.judge) for duel in duels.values()), default=0)

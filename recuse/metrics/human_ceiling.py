@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,12 +25,12 @@ from recuse.ratings.array import mean_of
 from recuse.schema import Estimate, Estimates
 from recuse.statistics.agreement import Coefficient, distances
 from recuse.statistics.agreement.coefficient import ratio
-from recuse.statistics.distributions import Student
+from recuse.statistics.agreement.difference import Difference
 
 __all__ = ["FEWEST", "MARGIN", "human_ceiling"]
 
 Floats = NDArray[np.float64]
-METHOD = "agreement beyond chance, judge-human less human-human, jackknife over texts, t"
+METHOD = "agreement beyond chance, judge-human less human-human; jackknife over texts, variances recovered"
 FEWEST = 20
 """Labels outside the commonest option (of numbers: texts) below which no interval of a chance-corrected coefficient can
 be believed: with 3 fails among 30 texts, intervals at 95 % hold the truth in 73 % of samples."""
@@ -39,12 +40,13 @@ MARGIN = 0.1
 
 @measure(
     "human_ceiling", "agreement with people less people's own", signed=True, rank=290, bad="below",
-    below="agrees with people less than people agree with each other|agree with people less than people agree with each other",
+    below="agrees with people less than they agree among themselves|"
+    "agree with people less than these agree among themselves",
     reading="Agreement beyond chance of judge and person less that of person and person, on the same texts: 0 means "
     "that the judge is as good as one more person.",
 )  # fmt: skip
 def human_ceiling(ratings: Ratings, margin: float = MARGIN) -> Estimates:
-    """kappa_jh - kappa_hh by judge and factor level, over the texts that the judge was asked about and two people rated:
+    """kappa_jh - kappa_hh by judge and factor level, over the texts that judge was asked about and two people rated:
 
         kappa_jh = answered share * (1 - D_jh / E_jh)      kappa_hh = 1 - D_hh / E_hh
 
@@ -76,14 +78,15 @@ def human_ceiling(ratings: Ratings, margin: float = MARGIN) -> Estimates:
 def _ceiling(answers: Answers, judge: int, margin: float) -> Estimate:
     table = _options(answers, judge) if answers.options else _numbers(answers, judge)
     used = table.used
-    facts = {"n": int(used.sum()), "method": METHOD, "over": answers.over, "clusters": answers.clusters_called}
+    facts: dict[str, Any] = {"n": int(used.sum()), "method": METHOD, "over": answers.over,
+                             "clusters": answers.clusters_called}  # fmt: skip
     coefficient = Coefficient(table.shares[used], lambda s: table.split(s)[0] - table.split(s)[1], table.why)
     sums = coefficient.sums
     unanswered = int(used.sum() - round(float(sums[1]))) if used.any() else 0
     if coefficient.undefined:
         return undefined("human_ceiling", coefficient.undefined, n_excluded=unanswered, **facts)
     judged, among = (float(part[0]) for part in table.split(sums[None]))
-    law = _smoothed(coefficient, answers.clusters[used], float(table.largest / table.expected(sums[None])[1][0]))
+    law = _law(table, coefficient, answers.clusters[used])
     answered = float(sums[1] / sums[0])
     detail = {
         "judge_human": number(judged), "human_human": number(among), "answered": number(answered),
@@ -104,7 +107,7 @@ class _Table:
     shares: Floats
     used: NDArray[np.bool_]
     expected: Callable[[Floats], tuple[Floats, Floats]]
-    largest: float  # distance
+    largest: float  # what one text of disagreement takes from a coefficient, times their number; 0: 1 / E_hh
     few: Callable[[Floats], str]
 
     def split(self, s: Floats) -> tuple[Floats, Floats]:
@@ -150,11 +153,11 @@ def _options(answers: Answers, judge: int) -> _Table:
             return ""
         common = answers.options[int(counts.argmax())]
         return (
-            f"people's labels other than {common} make {rare:.4g} texts; an interval needs {FEWEST}. Label more texts, or "
-            "choose texts of which more are expected to be otherwise"
+            f"people's labels other than {common} make {rare:.4g} texts; an interval needs {FEWEST}. Label more texts, "
+            "or choose texts of which more are expected to be otherwise"
         )
 
-    return _Table(shares, _used(answers, judge), expected, float(apart.max()), few)
+    return _Table(shares, _used(answers, judge), expected, 2.0 if answers.ordered and k > 2 else 0.0, few)
 
 
 def _numbers(answers: Answers, judge: int) -> _Table:
@@ -179,7 +182,7 @@ def _numbers(answers: Answers, judge: int) -> _Table:
     def few(s: Floats) -> str:
         return "" if s[0] >= FEWEST else f"two people rated {int(s[0])} texts; an interval needs {FEWEST}"
 
-    return _Table(shares, _used(answers, judge), expected, 4.0 * float(np.nanvar(answers.people_mean) or 1.0), few)
+    return _Table(shares, _used(answers, judge), expected, 2.0, few)
 
 
 def _used(answers: Answers, judge: int) -> NDArray[np.bool_]:
@@ -187,19 +190,29 @@ def _used(answers: Answers, judge: int) -> NDArray[np.bool_]:
     return used
 
 
-def _smoothed(coefficient: Coefficient, clusters: NDArray[np.intp], worst: float) -> Student:
-    """The jackknife's t, with the square of what one cluster of disagreement would add to its variance: where nobody
-    ever disagreed, the next cluster still may."""
-    law = coefficient.jackknife(clusters)
-    assert isinstance(law, Student)
-    count = len(np.unique(clusters))
-    if count < 2:
-        return law
-    return Student(law.value, math.hypot(law.se, worst / (count + 1)), law.df)
+def _law(table: _Table, coefficient: Coefficient, clusters: NDArray[np.intp]) -> Difference:
+    """The difference of two coefficients, each with its own interval; they share texts, so they are correlated."""
+    worst = table.largest
+
+    def part(k: int) -> Coefficient:
+        return Coefficient(
+            coefficient.shares, lambda s: table.split(s)[k], lambda s: "", "chance",
+            lambda s: worst or float(1 / table.expected(s[None])[k][0]),
+        )  # fmt: skip
+
+    both = part(0), part(1)
+    without = np.nan_to_num(np.stack([one.left_out(clusters) - one.value for one in both]))
+    spread = without.std(axis=1)
+    shared = float(np.cov(without, bias=True)[0, 1] / spread.prod()) if spread.min() > 1e-12 else 0.0
+    first, second = (one.jackknife(clusters) for one in both)
+    return Difference((both[0].value, both[1].value), first, second, shared, len(np.unique(clusters)) - 1.0)
 
 
-def _power(law: Student, margin: float) -> float:
+def _power(law: Difference, margin: float) -> float:
     """Chance that the interval lies above -margin if the truth is 0, given the spread seen; at 95 %."""
-    if law.undefined:
+    low, high = law.interval(0.95)
+    if not high > low or law.df < 1:
         return math.nan
-    return float(special.stdtr(law.df, margin / law.se - special.stdtrit(law.df, 0.975)))
+    critical = float(special.stdtrit(law.df, 0.975))
+    se = (law.values[0] - law.values[1] - low) / critical
+    return float(special.stdtr(law.df, margin / se - critical))

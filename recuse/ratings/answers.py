@@ -1,7 +1,7 @@
 """Answers: what every judge and every person said of every text of one criterion, as codes of options or numbers.
 
-Where measures of levels need numbers (`RatingArray`, `Cells`), measures of agreement need none: options without an order
-will do, and so do choices between two texts, which are read as "a won", "b won" or "tie" whoever stood first.
+Where measures of levels need numbers (`RatingArray`, `Cells`), measures of agreement need none: options without an
+order will do, and so do choices between two texts, which are read as "a won", "b won" or "tie" whoever stood first.
 """
 
 from __future__ import annotations
