@@ -8,13 +8,28 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import agreement, agreement_table, alternative_annotator, human_ceiling
+from recuse.metrics import (
+    agreement,
+    agreement_table,
+    alternative_annotator,
+    corrected_rate,
+    delegation,
+    human_ceiling,
+    slices,
+    unanswered,
+)
 
 
 @pytest.mark.asks("scores", "two_people")
 def test_human_ceiling(ratings, gate):
     """As well as one more person? Agreement with people less people's own, a margin fixed beforehand."""
     assert gate("human_ceiling", human_ceiling.human_ceiling(ratings))
+
+
+@pytest.mark.asks("scores", "people_items")
+def test_unanswered(ratings, gate):
+    """Does it answer what people answered, the hard ones too?"""
+    assert gate("unanswered", unanswered.unanswered(ratings))
 
 
 @pytest.mark.asks("scores", "people_items")
@@ -35,6 +50,27 @@ def test_alternative_annotator(ratings, measure):
     """Whom of the people might the judge stand in for?"""
     measure(alternative_annotator.winning_rate(ratings))
     measure(alternative_annotator.advantage_over_person(ratings))
+
+
+@pytest.mark.asks("scores", "people_items")
+def test_worst_slice(ratings, measure):
+    """Is there a system or a topic on which it agrees less?"""
+    measure(slices.worst_slice(ratings))
+
+
+@pytest.mark.asks("scores", "people_items")
+def test_corrected_rates(ratings, measure):
+    """What people would say of all texts, corrected by those that they rated."""
+    for part in agreement_table.counted(ratings):
+        measure(corrected_rate.prediction_powered_mean(part))
+    for part in agreement_table.passed_or_failed(ratings):
+        measure(corrected_rate.rogan_gladen_rate(part))
+
+
+@pytest.mark.asks("scores", "people_items")
+def test_delegable_share(ratings, measure):
+    """Which texts need no person at 5 % errors?"""
+    measure(delegation.delegable_share(ratings))
 
 
 @pytest.mark.asks("choices", "two_people")

@@ -9,7 +9,7 @@ from recuse.ratings import Ratings
 from recuse.ratings.scale import Nominal, Numeric, Ordinal, ResponseSets, Scale
 from recuse.schema import Estimates
 
-__all__ = ["every_coefficient"]
+__all__ = ["counted", "every_coefficient", "passed_or_failed"]
 
 Family = Callable[[Ratings], Estimates]
 
@@ -43,7 +43,21 @@ FITTING: tuple[tuple[tuple[Family, ...], Callable[[Scale], bool]], ...] = (
 def every_coefficient(ratings: Ratings) -> Iterator[Estimates]:
     """Each family, measured on the headline criteria whose scale it fits; those that fit none are passed over."""
     for families, fits in FITTING:
-        wanted = tuple(name for name in ratings.headline if fits(ratings.scales[name]))
-        if wanted:
-            part = ratings if wanted == ratings.headline else ratings.with_criterion(*wanted)
+        for part in _fitting(ratings, fits):
             yield from (family(part) for family in families)
+
+
+def counted(ratings: Ratings) -> Iterator[Ratings]:
+    """The ratings of the headline criteria that can be averaged; nothing where there is none."""
+    return _fitting(ratings, lambda scale: scale.counts)
+
+
+def passed_or_failed(ratings: Ratings) -> Iterator[Ratings]:
+    """The ratings of the headline criteria with two options in order; nothing where there is none."""
+    return _fitting(ratings, lambda scale: isinstance(scale, Ordinal) and len(scale.options) == 2)
+
+
+def _fitting(ratings: Ratings, fits: Callable[[Scale], bool]) -> Iterator[Ratings]:
+    wanted = tuple(name for name in ratings.headline if fits(ratings.scales[name]))
+    if wanted:
+        yield ratings if wanted == ratings.headline else ratings.with_criterion(*wanted)

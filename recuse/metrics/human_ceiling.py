@@ -25,7 +25,7 @@ from recuse.ratings.array import mean_of
 from recuse.schema import Estimate, Estimates
 from recuse.statistics.agreement import Coefficient, distances
 from recuse.statistics.agreement.coefficient import ratio
-from recuse.statistics.agreement.difference import Difference
+from recuse.statistics.agreement.difference import Difference, Known
 
 __all__ = ["FEWEST", "MARGIN", "human_ceiling"]
 
@@ -205,6 +205,8 @@ def _law(table: _Table, coefficient: Coefficient, clusters: NDArray[np.intp]) ->
     spread = without.std(axis=1)
     shared = float(np.cov(without, bias=True)[0, 1] / spread.prod()) if spread.min() > 1e-12 else 0.0
     first, second = (one.jackknife(clusters) for one in both)
+    if spread[0] < 1e-12 and abs(both[0].value) < 1e-12:  # a judge that always says the same has 0 in every sample
+        return Difference((0.0, both[1].value), Known(0.0), second, 0.0, len(np.unique(clusters)) - 1.0)
     return Difference((both[0].value, both[1].value), first, second, shared, len(np.unique(clusters)) - 1.0)
 
 

@@ -51,6 +51,7 @@ class Answers:
     ordered: bool
     scale: Scale
     clusters_called: str
+    part: Ratings | None = None  # where they come from
 
     @property
     def over(self) -> Literal["items", "clusters"]:
@@ -146,7 +147,7 @@ def _answers(part: Ratings, ratings: Ratings) -> Answers:
     options, ordered = _options(part)
     return Answers(
         judges, people, items, targets, clusters, _placed(judged, mine, judges, count),
-        _placed(rated, text[len(judged) :], people, count), asked, options, ordered, part.scale, part.clusters,
+        _placed(rated, text[len(judged) :], people, count), asked, options, ordered, part.scale, part.clusters, part,
     )  # fmt: skip
 
 

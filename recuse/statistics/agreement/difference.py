@@ -11,7 +11,23 @@ from recuse.statistics.distributions import NOTHING, Side
 if TYPE_CHECKING:
     from recuse.schema import Distribution
 
-__all__ = ["Difference"]
+__all__ = ["Difference", "Known"]
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A value that is the same in every sample, such as the kappa of a rater that always says the same."""
+
+    value: float
+
+    def interval(self, level: float) -> tuple[float, float]:
+        return self.value, self.value
+
+    def p_value(self, limit: float, side: Side) -> float:
+        return 0.0 if (self.value > limit) == (side == "above") else 1.0
+
+    def half_width_at(self, factor: float) -> float | None:
+        return 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +37,8 @@ class Difference:
         low  = value - sqrt((v1 - l1)^2 - 2 r (v1 - l1)(u2 - v2) + (u2 - v2)^2)
         high = value + sqrt((u1 - v1)^2 - 2 r (u1 - v1)(v2 - l2) + (v2 - l2)^2)
 
-    Zou and Donner (2008), Statistics in Medicine 27, 1693-1702. Intervals that lean to one side, as those of coefficients
-    close to 1 do, keep leaning; `correlation` is that of the two estimates. p-values are found by search.
+    Zou and Donner (2008), Statistics in Medicine 27, 1693-1702. Intervals that lean to one side, as those of
+    coefficients close to 1 do, keep leaning; `correlation` is that of the two estimates. p-values are found by search.
     """
 
     values: tuple[float, float]
@@ -44,7 +60,8 @@ class Difference:
 
     def _ends(self, level: float) -> tuple[float, float]:
         (v1, v2), (l1, u1), (l2, u2) = self.values, self.first.interval(level), self.second.interval(level)
-        return v1 - v2 - _joined(v1 - l1, u2 - v2, self.correlation), v1 - v2 + _joined(u1 - v1, v2 - l2, self.correlation)
+        down, up = _joined(v1 - l1, u2 - v2, self.correlation), _joined(u1 - v1, v2 - l2, self.correlation)
+        return v1 - v2 - down, v1 - v2 + up
 
     def p_value(self, limit: float, side: Side) -> float:
         if self.undefined:
