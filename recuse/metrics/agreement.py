@@ -103,8 +103,8 @@ def cohen_kappa(ratings: Ratings, weights: Weights = "plain") -> Estimates:
 
 @measure(
     "scott_pi", "Scott's pi with people", bad="below", rank=311,
-    reading="As Cohen's kappa, but chance draws both answers from shares common to judge and person: a judge with other "
-    "shares than people is charged for it.",
+    reading="As Cohen's kappa, but chance draws both answers from shares common to judge and person: a judge with "
+    "other shares than people is charged for it.",
 )  # fmt: skip
 def scott_pi(ratings: Ratings, weights: Weights = "plain") -> Estimates:
     """Scott's pi of one answer of the judge and one of a person, by judge and factor level; Fleiss' kappa of the two.

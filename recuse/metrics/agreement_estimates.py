@@ -45,7 +45,8 @@ def by_judge(ratings: Ratings, compute: Callable[[Answers, int], Estimate]) -> E
 
 def estimate_of(
     metric: str, answers: Answers, judge: int, coefficient: Callable[[NDArray[np.bool_]], Coefficient], *,
-    method: str, detail: dict[str, Any] | None = None, law: Callable[[Coefficient, Any], Any] | None = None, **more: Any,
+    method: str, detail: dict[str, Any] | None = None, law: Callable[[Coefficient, Any], Any] | None = None,
+    **more: Any,
 ) -> Estimate:  # fmt: skip
     """The estimate of a coefficient that is built from the texts which both the judge and a person rated, (U,) marks.
 
@@ -79,8 +80,8 @@ def tally(answers: Answers, judge: int) -> dict[str, Any]:
 
 
 def describe_people(answers: Answers, judge: int) -> dict[str, Any]:
-    """People's answers to the texts that both rated: `base_rate`, the share of every option, with `constant`, the option
-    that is right most often; of numbers, the median and its mean absolute error."""
+    """People's answers to the texts that both rated: `base_rate`, the share of every option, with `constant`, the
+    option that is right most often; of numbers, the median and its mean absolute error."""
     used = both_rated(answers, judge)
     if answers.options:
         shares = answers.people_shares[used]

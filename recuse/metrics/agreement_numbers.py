@@ -55,8 +55,10 @@ def concordance(ratings: Ratings) -> Estimates:
     return by_judge(ratings, compute)
 
 
-@measure("pearson", "Pearson's r with people", bad="below", rank=330,
-         reading="Whether the judge's numbers lie on a line with people's: 1 on a rising line, 0 unrelated.")  # fmt: skip
+@measure(
+    "pearson", "Pearson's r with people", bad="below", rank=330,
+    reading="Whether the judge's numbers lie on a line with people's: 1 on a rising line, 0 unrelated.",
+)  # fmt: skip
 def pearson(ratings: Ratings) -> Estimates:
     """Pearson's r of the judge's mean and people's mean over texts, by judge and factor level. Undefined where either
     gives every text the same.
@@ -73,15 +75,19 @@ def pearson(ratings: Ratings) -> Estimates:
     return _of_means(ratings, "pearson", of_raters.pearson)
 
 
-@measure("spearman", "Spearman's rho with people", bad="below", rank=331,
-         reading="Whether the judge puts the texts in people's order: 1 the same, 0 unrelated, -1 reversed.")  # fmt: skip
+@measure(
+    "spearman", "Spearman's rho with people", bad="below", rank=331,
+    reading="Whether the judge puts the texts in people's order: 1 the same, 0 unrelated, -1 reversed.",
+)  # fmt: skip
 def spearman(ratings: Ratings) -> Estimates:
     """Spearman's rho of the judge's mean and people's mean over texts, by judge and factor level."""
     return _of_means(ratings, "spearman", of_raters.spearman_rho)
 
 
-@measure("kendall", "Kendall's tau-b with people", bad="below", rank=332,
-         reading="Pairs of texts that judge and people put in the same order, less those in opposite order.")  # fmt: skip
+@measure(
+    "kendall", "Kendall's tau-b with people", bad="below", rank=332,
+    reading="Pairs of texts that judge and people put in the same order, less those in opposite order.",
+)  # fmt: skip
 def kendall(ratings: Ratings) -> Estimates:
     """Kendall's tau-b of the judge's mean and people's mean over texts, by judge and factor level."""
     return _of_means(ratings, "kendall", of_raters.kendall_tau)
@@ -106,8 +112,10 @@ def absolute_error(ratings: Ratings) -> Estimates:
     return _of_means(ratings, "absolute_error", of_raters.mean_absolute_error, scaled=True)
 
 
-@measure("icc_with_people", "intraclass correlation with people", bad="below", rank=335,
-         reading="How well judge and people tell the texts apart together: spread between texts over all spread.")  # fmt: skip
+@measure(
+    "icc_with_people", "intraclass correlation with people", bad="below", rank=335,
+    reading="How well judge and people tell the texts apart together: spread between texts over all spread.",
+)  # fmt: skip
 def icc_with_people(ratings: Ratings, form: IccForm = "ICC(2,1)") -> Estimates:
     """Intraclass correlation of two columns, the judge's mean and people's mean per text, by judge and factor level.
 

@@ -22,9 +22,11 @@ __all__ = ["confusion", "f1", "precision", "true_negative_rate", "true_positive_
 Floats = NDArray[np.float64]
 
 
-@measure("true_positive_rate", "passes it lets through", unit="share", bad="below", rank=350,
-         below="fails what people pass|fail what people pass",
-         reading="Of the texts that people pass, the share that the judge passes (sensitivity, recall).")  # fmt: skip
+@measure(
+    "true_positive_rate", "passes it lets through", unit="share", bad="below", rank=350,
+    below="fails what people pass|fail what people pass",
+    reading="Of the texts that people pass, the share that the judge passes (sensitivity, recall).",
+)  # fmt: skip
 def true_positive_rate(ratings: Ratings) -> Estimates:
     """P(judge says the better option | a person does), by judge and factor level; Clopper-Pearson. Undefined where
     people pass nothing. A judge that always passes has 1.
@@ -41,30 +43,38 @@ def true_positive_rate(ratings: Ratings) -> Estimates:
     return _rate(ratings, "true_positive_rate", "true positive rate")
 
 
-@measure("true_negative_rate", "fails it catches", unit="share", bad="below", rank=351,
-         below="misses what people fail|miss what people fail",
-         reading="Of the texts that people fail, the share that the judge fails (specificity).")  # fmt: skip
+@measure(
+    "true_negative_rate", "fails it catches", unit="share", bad="below", rank=351,
+    below="misses what people fail|miss what people fail",
+    reading="Of the texts that people fail, the share that the judge fails (specificity).",
+)  # fmt: skip
 def true_negative_rate(ratings: Ratings) -> Estimates:
     """P(judge says the worse option | a person does), by judge and factor level. A judge that always passes has 0."""
     return _rate(ratings, "true_negative_rate", "true negative rate")
 
 
-@measure("precision", "passes that people share", unit="share", bad="below", rank=352,
-         reading="Of the texts that the judge passes, the share that people pass.")  # fmt: skip
+@measure(
+    "precision", "passes that people share", unit="share", bad="below", rank=352,
+    reading="Of the texts that the judge passes, the share that people pass.",
+)  # fmt: skip
 def precision(ratings: Ratings) -> Estimates:
     """P(a person says the better option | the judge does), by judge and factor level."""
     return _rate(ratings, "precision", "precision")
 
 
-@measure("f1", "F1 of passes", bad="below", rank=353,
-         reading="Harmonic mean of the passes it lets through and of the passes that people share.")  # fmt: skip
+@measure(
+    "f1", "F1 of passes", bad="below", rank=353,
+    reading="Harmonic mean of the passes it lets through and of the passes that people share.",
+)  # fmt: skip
 def f1(ratings: Ratings) -> Estimates:
     """2 TP / (2 TP + FP + FN) with the better option as positive, by judge and factor level."""
     return _rate(ratings, "f1", "F1")
 
 
-@measure("confusion", "confusion with people", unit="share", rank=354,
-         reading="How often each answer of the judge meets each answer of people; the value is the share that agrees.")  # fmt: skip
+@measure(
+    "confusion", "confusion with people", unit="share", rank=354,
+    reading="How often each answer of the judge meets each answer of people; the value is the share that agrees.",
+)  # fmt: skip
 def confusion(ratings: Ratings) -> Estimates:
     """Detail `values` (judge's option in rows, people's in columns): number of texts, shared out where several people
     rated one. The value is the percent agreement, without an interval of its own."""

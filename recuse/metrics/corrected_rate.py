@@ -1,4 +1,4 @@
-"""What people would say of all texts, when they rated a few and the judge all: the judge's mean, corrected by the labels.
+"""What people would say of all texts, where they rated a few and the judge all: its mean, corrected by the labels.
 
 A judge's pass rate is not people's: it lets some fails through and fails some passes. Both corrections assume that the
 texts that people rated are a random part of those that the judge rated; labels picked by difficulty or by the judge's
@@ -66,8 +66,8 @@ def rogan_gladen_rate(ratings: Ratings) -> Estimates:
     """(p + TNR - 1) / (TPR + TNR - 1), by judge and factor level, for two options in order.
 
     p: the judge's share of passes among all texts, TPR and TNR: its rates on those that people rated. Rogan and Gladen
-    (1978), American Journal of Epidemiology 107, 71-76. Held within [0, 1]. Undefined where TPR + TNR - 1 cannot be told
-    from 0: a judge that guesses has no error rates to correct by; and below `FEWEST` labels of either option.
+    (1978), American Journal of Epidemiology 107, 71-76. Held within [0, 1]. Undefined where TPR + TNR - 1 cannot be
+    told from 0: a judge that guesses has no error rates to correct by; and below `FEWEST` labels of either option.
     """
 
     def compute(answers: Answers, judge: int) -> Estimate:

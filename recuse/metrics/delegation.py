@@ -42,8 +42,8 @@ def delegable_share(
     repeats agree; of numbers asked once, the distance from the middle of the scale; otherwise all texts are one group.
     Groups are the most confident 1/10, 2/10, ... of labelled texts, from the first that could pass without an error;
     a group is safe if the one-sided Clopper-Pearson bound at `level` (at the effective sample size in clusters) is at
-    most `bound`. Groups are tested in this order and the first failure ends it, so the chance that any group called safe
-    is not is at most 1 - level.
+    most `bound`. Groups are tested in this order and the first failure ends it, so the chance that any group called
+    safe is not is at most 1 - level.
 
     Detail: `groups`, `by` (what confidence is), and where nothing is safe `labels_needed` for the first group at the
     error rate seen, None where that is itself above the bound. Undefined without labelled texts.

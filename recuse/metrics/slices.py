@@ -121,7 +121,8 @@ def _worst(answers: Answers, judge: int, slices: Slices, columns: int) -> Estima
     worst = min(looked, key=lambda name: (p[name], looked[name][1].value))
     listed = [
         {"column": name[0], "level": name[1], "n": int(within.sum()),
-         "agreement": number(float(agreement[within].mean())), "difference": number(law.value), "p": float(f"{p[name]:.6g}")}
+         "agreement": number(float(agreement[within].mean())), "difference": number(law.value),
+         "p": float(f"{p[name]:.6g}")}
         for name, (within, law) in sorted(looked.items(), key=lambda entry: p[entry[0]])
     ]  # fmt: skip
     detail = {"slice": {"column": worst[0], "level": worst[1]}, "looks": len(looked), "slices": listed}

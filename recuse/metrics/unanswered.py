@@ -66,10 +66,9 @@ def _disagreement(answers: Answers) -> Floats:
         each = np.nan_to_num(answers.person_shares)
         together = each.sum(axis=0)
         same = (together**2).sum(axis=1) - (each**2).sum(axis=(0, 2))
-        found: Floats = np.full(len(m), np.nan)
-        np.divide(same, m * (m - 1), out=found, where=m > 1)
-        found = 1 - found
-        return found
+        apart: Floats = np.full(len(m), np.nan)
+        np.divide(m * (m - 1) - same, m * (m - 1), out=apart, where=m > 1)
+        return apart
     around = answers.person_means - answers.people_mean
     spread = mean_of(around**2, axis=0) * m
     variance: Floats = np.full(len(m), np.nan)

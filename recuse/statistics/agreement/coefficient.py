@@ -55,9 +55,9 @@ class Coefficient:
     @cached_property
     def undefined(self) -> str:
         """Why there is no value; empty where there is one."""
-        if not len(self.shares):
-            return EMPTY
         reason = self.why(self.sums)
+        if not reason and not len(self.shares):
+            return EMPTY
         if not reason and not math.isfinite(float(self.of(self.sums[None])[0])):
             reason = "the coefficient is 0 / 0 on these ratings"
         return reason

@@ -89,7 +89,7 @@ def pass_fail(rng, items, share, kappa, effect=None):
     ],
 )
 def test_coverage_of_kappa(items, share, kappa):
-    """Between 92 and 99 % of 2,000 intervals at 95 % hold the true kappa. With 30 items of which 3 are fails it is 73 %:
+    """Between 92 and 99 % of 2,000 intervals at 95 % hold the true kappa. With 30 items, 3 of them fails, it is 73 %:
     gates ask for 20 labels outside the commonest option first."""
     rng, held, defined = np.random.default_rng([items, int(10 * share), int(10 * kappa)]), 0, 0
     for _ in range(2000):
