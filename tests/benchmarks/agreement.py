@@ -74,9 +74,10 @@ def alpha_with_resamples() -> None:
 
         mine, by_topic = best(ours, 5), best(clustered, 3)
         theirs, rust = best(looped, 1) * DRAWS / loops, best(compiled, 3)
-        own = f"  {level:8} recuse {mine:6.3f} s (2,000 clusters: {by_topic:.3f} s)"
         print(
-            f"{own}   looping krippendorff {theirs:5.1f} s: {theirs / mine:6.0f} x   evalica {rust:6.3f} s: {rust / mine:5.1f} x"
+            f"  {level:8}  recuse {mine:6.3f} s (2,000 clusters: {by_topic:.3f} s)"
+            f"   looping krippendorff {theirs:5.1f} s: {theirs / mine:4.0f} x"
+            f"   evalica {rust:6.3f} s: {rust / mine:5.1f} x"
         )
 
 

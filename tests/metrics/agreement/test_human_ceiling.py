@@ -6,12 +6,11 @@ import math
 
 import numpy as np
 import pytest
+from simulated_raters import NAN, World, answers_from
 
 from recuse.metrics.human_ceiling import _ceiling, human_ceiling
 from recuse.ratings import Nominal, Numeric, Ordinal, Ratings
 from recuse.statistics import agreement as ag
-
-from .conftest import NAN, World, answers_from
 
 
 def test_by_hand():

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from simulated_raters import PLANTED, World, answers_from
 
 from recuse.metrics.agreement import _against_constant
 from recuse.metrics.agreement_rates import CELLS
 from recuse.metrics.human_ceiling import _ceiling
 from recuse.metrics.unanswered import _unanswered
-
-from .conftest import PLANTED, World, answers_from
 
 pytestmark = pytest.mark.slow
 TABLES = 200

@@ -12,10 +12,9 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+from rater_tables import ratings_of
 
 from recuse.statistics import agreement as ag
-
-from .conftest import ratings_of
 
 CLOSE = {"abs": 1e-9}
 

@@ -6,11 +6,10 @@ import math
 
 import numpy as np
 import pytest
+from rater_tables import ratings_of
 
 from recuse.schema import RecuseError
 from recuse.statistics import agreement as ag
-
-from .conftest import ratings_of
 
 NAN = math.nan
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from rater_tables import ratings_of
 
 from recuse.statistics import agreement as ag
-
-from .conftest import ratings_of
 
 MAKE = {
     "kappa": lambda a, b: ag.cohen_kappa(a - 1, b - 1, 5),
