@@ -92,7 +92,7 @@ def alpha_of_tables(tables: Floats, level: Level, options: ArrayLike) -> Coeffic
     both = tables + np.swapaxes(tables, 1, 2)
     counts = both.sum(axis=2)
     if level == "ordinal":
-        return _by_ranks(np.column_stack([counts, both.reshape(len(tables), -1)]), tables.shape[1])
+        return _by_ranks(np.column_stack([counts, both.reshape(len(tables), tables.shape[1] ** 2)]), tables.shape[1])
     apart = _distances(level, values)
     return _from(np.column_stack([(both * apart).sum(axis=(1, 2)), counts * (rated > 0)[:, None]]), apart)
 
@@ -142,7 +142,7 @@ def _ordinal(kept: Floats, weight: Floats) -> Coefficient:
             "fewer options, or use level interval"
         )
     together = (weight[:, None] * kept)[:, :, None] * kept[:, None, :]
-    return _by_ranks(np.column_stack([kept, together.reshape(len(kept), -1)]), options)
+    return _by_ranks(np.column_stack([kept, together.reshape(len(kept), options**2)]), options)
 
 
 def _by_ranks(shares: Floats, options: int) -> Coefficient:
