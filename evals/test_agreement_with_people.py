@@ -15,6 +15,7 @@ from recuse.metrics import (
     corrected_rate,
     delegation,
     human_ceiling,
+    people_agreement,
     slices,
     unanswered,
 )
@@ -47,7 +48,8 @@ def test_coefficients(ratings, measure):
 
 @pytest.mark.asks("scores", "two_people")
 def test_alternative_annotator(ratings, measure):
-    """Whom of the people might the judge stand in for?"""
+    """Whom of the people might the judge stand in for? And how well do people agree among themselves?"""
+    measure(people_agreement.people_alpha(ratings))
     measure(alternative_annotator.winning_rate(ratings))
     measure(alternative_annotator.advantage_over_person(ratings))
 

@@ -21,6 +21,7 @@ from recuse.metrics.agreement_estimates import (
     estimate_of,
     needs_options,
     span_of,
+    too_few,
 )
 from recuse.metrics.estimates import undefined
 from recuse.metrics.measure import measure
@@ -33,6 +34,7 @@ from recuse.statistics.agreement import pairs as two
 from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.agreement.krippendorff import Level, alpha_of_products, alpha_of_tables
 from recuse.statistics.agreement.options import Weights
+from recuse.statistics.agreement.scales import NoInterval
 from recuse.statistics.clusters import SHARE, clustered_share
 
 __all__ = [
@@ -156,8 +158,9 @@ def gain_over_constant(ratings: Ratings) -> Estimates:
     """1 - D_judge / D_constant, by judge and factor level: D the mean disagreement with a person (unequal answers; of
     numbers, squared differences), constant the answer with the smallest D on these texts, which flatters it a little.
 
-    A text that the judge was asked about and did not answer counts as a constant answer: it gains nothing. Undefined
-    where people all say the same, so that no judge could do better."""
+    A text that the judge was asked about and did not answer counts as a constant answer: it gains nothing. No interval
+    with fewer than 20 labels outside people's commonest answer (of numbers: texts); undefined where people all say the
+    same, so that no judge could do better."""
 
     method = f"1 - D_judge / D_constant, {JACKKNIFE}"
 
@@ -168,10 +171,13 @@ def gain_over_constant(ratings: Ratings) -> Estimates:
             shares[asked], lambda s: ratio(s[:, 0], s[:, 1]), lambda s: "" if s[1] > 1e-12 else SAME, "chance",
             lambda s: float(largest * asked.sum() / s[1]),
         )  # fmt: skip
-        return estimate_of(
-            "gain_over_constant", answers, judge, lambda used: gain, method=method,
-            law=lambda built, clusters: built.jackknife(answers.clusters[asked]),
-        )  # fmt: skip
+        labels = np.nansum(answers.people_shares[asked], axis=0) if answers.options else np.array([asked.sum()])
+        few = too_few(answers.options, labels)
+
+        def law(built: Coefficient, clusters: Any) -> Any:
+            return NoInterval(few) if few else built.jackknife(answers.clusters[asked])
+
+        return estimate_of("gain_over_constant", answers, judge, lambda used: gain, method=method, law=law)
 
     return by_judge(ratings, compute)
 

@@ -17,19 +17,15 @@ from recuse.statistics.agreement import Coefficient
 from recuse.statistics.agreement.errors import constant_number
 
 __all__ = [
-    "JACKKNIFE",
-    "both_rated",
-    "by_judge",
-    "describe_people",
-    "estimate_of",
-    "needs_numbers",
-    "needs_options",
-    "span_of",
-    "tally",
-]
+    "FEWEST", "JACKKNIFE", "both_rated", "by_judge", "describe_people", "estimate_of", "needs_numbers", "needs_options",
+    "span_of", "tally", "too_few",
+]  # fmt: skip
 
 Floats = NDArray[np.float64]
 JACKKNIFE = "jackknife, t"
+FEWEST = 20
+"""Labels outside the commonest option (of numbers: texts) below which no interval of a chance-corrected coefficient can
+be believed: with 3 fails among 30 texts, intervals at 95 % hold the truth in 73 % of samples."""
 NO_OPTIONS = "answers are numbers here, not options; read the correlations, the concordance or alpha"
 NO_NUMBERS = "answers are options here, not numbers; read kappa or alpha"
 
@@ -96,6 +92,20 @@ def describe_people(answers: Answers, judge: int) -> dict[str, Any]:
         }
     middle, error = constant_number(answers.people_mean[used])
     return {"constant": {"answer": number(middle), "absolute_error": number(error)}}
+
+
+def too_few(options: tuple[str, ...], counts: Floats) -> str:
+    """Why labels are too few for an interval, empty where they suffice. `counts` (K,): labels per option, or of numbers
+    the one number of texts."""
+    if not options:
+        return "" if counts.sum() >= FEWEST else f"{int(counts.sum())} texts; an interval needs {FEWEST}"
+    rare = float(counts.sum() - counts.max())
+    if rare >= FEWEST - 1e-9:
+        return ""
+    return (
+        f"people's labels other than {options[int(counts.argmax())]} make {rare:.4g} texts; an interval needs {FEWEST}."
+        " Label more texts, or choose texts of which more are expected to be otherwise"
+    )
 
 
 def needs_options(metric: str, answers: Answers, method: str, *, two: bool = False) -> Estimate | None:

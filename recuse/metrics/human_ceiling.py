@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from recuse.metrics.agreement_estimates import by_judge
+from recuse.metrics.agreement_estimates import FEWEST, by_judge, too_few
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
 from recuse.ratings import Ratings
@@ -27,13 +27,10 @@ from recuse.statistics.agreement import Coefficient, distances
 from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.agreement.difference import Difference, Known
 
-__all__ = ["FEWEST", "MARGIN", "human_ceiling"]
+__all__ = ["MARGIN", "human_ceiling"]
 
 Floats = NDArray[np.float64]
 METHOD = "agreement beyond chance, judge-human less human-human; jackknife over texts, variances recovered"
-FEWEST = 20
-"""Labels outside the commonest option (of numbers: texts) below which no interval of a chance-corrected coefficient can
-be believed: with 3 fails among 30 texts, intervals at 95 % hold the truth in 73 % of samples."""
 MARGIN = 0.1
 """The margin of the shipped gate, for which `power` in the detail is computed."""
 
@@ -147,15 +144,7 @@ def _options(answers: Answers, judge: int) -> _Table:
         return ((q @ apart) * p).sum(axis=1), ((p @ apart) * p).sum(axis=1)
 
     def few(s: Floats) -> str:
-        counts = s[4 + k :]
-        rare = float(counts.sum() - counts.max())
-        if rare >= FEWEST - 1e-9:
-            return ""
-        common = answers.options[int(counts.argmax())]
-        return (
-            f"people's labels other than {common} make {rare:.4g} texts; an interval needs {FEWEST}. Label more texts, "
-            "or choose texts of which more are expected to be otherwise"
-        )
+        return too_few(answers.options, s[4 + k :])
 
     return _Table(shares, _used(answers, judge), expected, 2.0 if answers.ordered and k > 2 else 0.0, few)
 

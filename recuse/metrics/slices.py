@@ -70,7 +70,13 @@ def worst_slice(ratings: Ratings, columns: tuple[str, ...] | None = None) -> Est
 
     Raises `RecuseError` for a column that the texts do not have.
     """
-    return by_judge(ratings, lambda answers, judge: _worst(answers, judge, *slices_of(answers, columns)))
+
+    def compute(answers: Answers, judge: int) -> Estimate:
+        part = answers.part
+        assert part is not None
+        return _worst(answers, judge, *part.remember(("slices", columns), lambda: slices_of(answers, columns)))
+
+    return by_judge(ratings, compute)
 
 
 def slices_of(answers: Answers, columns: tuple[str, ...] | None = None) -> tuple[Slices, int]:

@@ -10,7 +10,23 @@ from scipy import special
 
 from recuse.statistics.distributions import NOTHING, Side, Student, tail
 
-__all__ = ["OnScale", "PerfectAgreement"]
+__all__ = ["NoInterval", "OnScale", "PerfectAgreement"]
+
+
+@dataclass(frozen=True, slots=True)
+class NoInterval:
+    """A value that can be shown and not be relied on, and why: no interval, and no p-value below 1."""
+
+    undefined: str
+
+    def interval(self, level: float) -> tuple[float, float]:
+        return NOTHING
+
+    def p_value(self, limit: float, side: Side) -> float:
+        return 1.0
+
+    def half_width_at(self, factor: float) -> float | None:
+        return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.metrics import agreement, agreement_numbers, agreement_rates, agreement_table, unanswered
+from recuse.metrics import agreement, agreement_numbers, agreement_rates, agreement_table, people_agreement, unanswered
 from recuse.ratings import Nominal, Numeric, Ordinal, Ratings
 from recuse.schema import RecuseError
 from recuse.statistics import agreement as ag
@@ -55,7 +55,10 @@ def test_base_rate_and_constant_stand_beside(pass_fail):
     assert detail["base_rate"] == {"fail": 0.45, "pass": 0.55}
     assert detail["labels"] == {"fail": 9.0, "pass": 11.0}
     assert detail["constant"] == {"answer": "pass", "agrees": 0.55}
-    assert of(agreement.gain_over_constant(pass_fail)).value == pytest.approx((0.7 - 0.55) / 0.45)
+    gain = of(agreement.gain_over_constant(pass_fail))
+    assert gain.value == pytest.approx((0.7 - 0.55) / 0.45)
+    assert math.isnan(gain.low)
+    assert "labels other than pass make 9 texts; an interval needs 20" in gain.note
 
 
 def test_rates_have_the_exact_interval(pass_fail):
@@ -234,3 +237,26 @@ def test_unanswered_tells_the_hard_from_the_rest():
     found = of(unanswered.unanswered(Ratings.of(frame(j=judge, ann=ann, bea=bea), scales=Ordinal(("fail", "pass")))))
     assert found.value == pytest.approx(4 / 12)
     assert found.detail["harder"]["difference"] == 1.0
+
+
+def test_people_among_themselves(table):
+    krippendorff = pytest.importorskip("krippendorff")
+    rows = table()
+    found = people_agreement.people_alpha(Ratings.of(rows))
+    assert found.by == ("rater", "criterion")
+    people = rows[rows["kind"] == "person"]
+    grades = people[people["criterion"] == "grade"].pivot(index="rater", columns=["item", "target"], values="score")
+    theirs = krippendorff.alpha(grades.to_numpy(dtype=float), level_of_measurement="interval")
+    assert found.of(rater="people", criterion="grade").value == pytest.approx(theirs, abs=1e-9)
+    safe = people[people["criterion"] == "safe"].pivot(index="rater", columns=["item", "target"], values="response")
+    codes = safe.apply(lambda column: column.map({"fail": 0.0, "pass": 1.0})).to_numpy(dtype=float)
+    theirs = krippendorff.alpha(codes, level_of_measurement="nominal")
+    estimate = found.of(rater="people", criterion="safe")
+    assert estimate.value == pytest.approx(theirs, abs=1e-9)
+    assert estimate.low < estimate.value < estimate.high
+    assert set(estimate.detail) == {"people", "fleiss_kappa", "gwet_ac1", "percent_agreement"}
+
+
+def test_one_person_has_nobody_to_agree_with(pass_fail):
+    found = people_agreement.people_alpha(pass_fail).of(rater="people")
+    assert "no two people rated one text" in found.note
