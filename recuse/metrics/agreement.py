@@ -55,13 +55,9 @@ def percent_agreement(ratings: Ratings) -> Estimates:
     """Share of texts to which the judge gives a person's answer, by judge and factor level: mean_u sum_k a_uk b_uk, a
     and b the shares of option k among the judge's answers and among people's. Undefined for numbers.
 
-    >>> import pandas as pd
-    >>> rows = [("j", "judge", "pass"), ("ann", "person", "pass")]
-    >>> frame = pd.DataFrame(
-    ...     [(r, k, i, v) for i in "xyz" for r, k, v in rows], columns=["rater", "kind", "item", "response"]
-    ... )
-    >>> percent_agreement(Ratings.of(frame)).of(judge="j").value
-    1.0
+    >>> from recuse.metrics.agreement_example import said
+    >>> percent_agreement(said(judge="ppff", ann="ppfp")).of(judge="judge").value
+    0.75
     """
 
     def compute(answers: Answers, judge: int) -> Estimate:
@@ -91,14 +87,9 @@ def cohen_kappa(ratings: Ratings, weights: Weights = "plain") -> Estimates:
     linear and quadratic are for options in order. Detail: base rate, labels per option, the constant predictor, whose
     kappa is 0. Undefined where both always give one and the same answer, and for numbers (see `concordance`).
 
-    >>> import pandas as pd
-    >>> rows = [("j", "judge", "pass", "fail"), ("ann", "person", "fail", "pass")]
-    >>> frame = pd.DataFrame(
-    ...     [(r, k, i, v) for r, k, *said in rows for i, v in zip("xy", said)],
-    ...     columns=["rater", "kind", "item", "response"],
-    ... )
-    >>> cohen_kappa(Ratings.of(frame)).of(judge="j").value
-    -1.0
+    >>> from recuse.metrics.agreement_example import said
+    >>> cohen_kappa(said(judge="ppff", ann="ppfp")).of(judge="judge").value
+    0.5
     """
     return _chance_corrected(ratings, "cohen_kappa", two.cohen, weights)
 
@@ -110,7 +101,12 @@ def cohen_kappa(ratings: Ratings, weights: Weights = "plain") -> Estimates:
 )  # fmt: skip
 def scott_pi(ratings: Ratings, weights: Weights = "plain") -> Estimates:
     """Scott's pi of one answer of the judge and one of a person, by judge and factor level; Fleiss' kappa of the two.
-    Undefined as Cohen's kappa."""
+    Undefined as Cohen's kappa.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> round(scott_pi(said(judge="ppff", ann="ppfp")).of(judge="judge").value, 4)
+    0.4667
+    """
     return _chance_corrected(ratings, "scott_pi", two.scott, weights)
 
 
@@ -120,7 +116,12 @@ def scott_pi(ratings: Ratings, weights: Weights = "plain") -> Estimates:
     "because nearly every answer is the same. AC1, or AC2 with weights.",
 )  # fmt: skip
 def gwet_ac(ratings: Ratings, weights: Weights = "plain") -> Estimates:
-    """Gwet's AC1 (with weights: AC2) of one answer of the judge and one of a person, by judge and factor level."""
+    """Gwet's AC1 (with weights: AC2) of one answer of the judge and one of a person, by judge and factor level.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> round(gwet_ac(said(judge="ppff", ann="ppfp")).of(judge="judge").value, 4)
+    0.5294
+    """
     return _chance_corrected(ratings, "gwet_ac", two.gwet, weights)
 
 
@@ -132,7 +133,12 @@ def gwet_ac(ratings: Ratings, weights: Weights = "plain") -> Estimates:
 def krippendorff_alpha(ratings: Ratings, level: Level | None = None) -> Estimates:
     """Krippendorff's alpha of one answer of the judge and one of a person, by judge and factor level, for any scale:
     nominal for options, ordinal for options in order, interval for numbers, unless `level` says otherwise.
-    Undefined where all these answers are equal."""
+    Undefined where all these answers are equal.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> round(krippendorff_alpha(said(judge="1245", ann="1355")).of(judge="judge").value, 4)
+    0.9186
+    """
 
     def compute(answers: Answers, judge: int) -> Estimate:
         fitting: Level = level or ("interval" if not answers.options else "ordinal" if answers.ordered else "nominal")
@@ -160,7 +166,12 @@ def gain_over_constant(ratings: Ratings) -> Estimates:
 
     A text that the judge was asked about and did not answer counts as a constant answer: it gains nothing. No interval
     with fewer than 20 labels outside people's commonest answer (of numbers: texts); undefined where people all say the
-    same, so that no judge could do better."""
+    same, so that no judge could do better.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> gain_over_constant(said(judge="ppff", ann="ppfp")).of(judge="judge").value
+    0.0
+    """
 
     method = f"1 - D_judge / D_constant, {JACKKNIFE}"
 

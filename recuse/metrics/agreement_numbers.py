@@ -44,7 +44,12 @@ Floats = NDArray[np.float64]
 )  # fmt: skip
 def concordance(ratings: Ratings) -> Estimates:
     """Lin's concordance of one answer of the judge and one of a person, by judge and factor level:
-    2 cov / (var + var + (difference of means)^2), which is Cohen's kappa with quadratic weights."""
+    2 cov / (var + var + (difference of means)^2), which is Cohen's kappa with quadratic weights.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> round(concordance(said(judge="1245", ann="1355")).of(judge="judge").value, 4)
+    0.9091
+    """
 
     def compute(answers: Answers, judge: int) -> Estimate:
         if nothing := needs_numbers("concordance", answers, JACKKNIFE):
@@ -63,13 +68,8 @@ def pearson(ratings: Ratings) -> Estimates:
     """Pearson's r of the judge's mean and people's mean over texts, by judge and factor level. Undefined where either
     gives every text the same.
 
-    >>> import pandas as pd
-    >>> rows = [("j", "judge", 1, 2, 4), ("ann", "person", 1, 2, 3)]
-    >>> frame = pd.DataFrame(
-    ...     [(r, k, i, v) for r, k, *said in rows for i, v in zip("xyz", said)],
-    ...     columns=["rater", "kind", "item", "score"],
-    ... )
-    >>> round(pearson(Ratings.of(frame)).of(judge="j").value, 3)
+    >>> from recuse.metrics.agreement_example import said
+    >>> round(pearson(said(judge="124", ann="123")).of(judge="judge").value, 3)
     0.982
     """
     return _of_means(ratings, "pearson", of_raters.pearson)
@@ -80,7 +80,12 @@ def pearson(ratings: Ratings) -> Estimates:
     reading="Whether the judge puts the texts in people's order: 1 the same, 0 unrelated, -1 reversed.",
 )  # fmt: skip
 def spearman(ratings: Ratings) -> Estimates:
-    """Spearman's rho of the judge's mean and people's mean over texts, by judge and factor level."""
+    """Spearman's rho of the judge's mean and people's mean over texts, by judge and factor level.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> spearman(said(judge="124", ann="123")).of(judge="judge").value
+    1.0
+    """
     return _of_means(ratings, "spearman", of_raters.spearman_rho)
 
 
@@ -89,7 +94,12 @@ def spearman(ratings: Ratings) -> Estimates:
     reading="Pairs of texts that judge and people put in the same order, less those in opposite order.",
 )  # fmt: skip
 def kendall(ratings: Ratings) -> Estimates:
-    """Kendall's tau-b of the judge's mean and people's mean over texts, by judge and factor level."""
+    """Kendall's tau-b of the judge's mean and people's mean over texts, by judge and factor level.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> round(kendall(said(judge="1224", ann="1234")).of(judge="judge").value, 4)
+    0.9129
+    """
     return _of_means(ratings, "kendall", of_raters.kendall_tau)
 
 
@@ -98,7 +108,12 @@ def kendall(ratings: Ratings) -> Estimates:
     below="is strict|are strict", reading="Mean of judge minus people over texts: above 0 it gives more than people.",
 )  # fmt: skip
 def mean_error(ratings: Ratings) -> Estimates:
-    """Mean over texts of the judge's mean less people's mean, by judge and factor level, in the scale's unit."""
+    """Mean over texts of the judge's mean less people's mean, by judge and factor level, in the scale's unit.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> mean_error(said(judge="1245", ann="1234", bea="1234")).of(judge="judge").value
+    0.5
+    """
     return _of_means(ratings, "mean_error", of_raters.mean_error, scaled=True)
 
 
@@ -108,7 +123,12 @@ def mean_error(ratings: Ratings) -> Estimates:
 )  # fmt: skip
 def absolute_error(ratings: Ratings) -> Estimates:
     """Mean over texts of |judge's mean - people's mean|, by judge and factor level; detail `constant`: people's median
-    and its absolute error."""
+    and its absolute error.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> absolute_error(said(judge="1245", ann="2234")).of(judge="judge").value
+    0.75
+    """
     return _of_means(ratings, "absolute_error", of_raters.mean_absolute_error, scaled=True)
 
 
@@ -120,7 +140,12 @@ def icc_with_people(ratings: Ratings, form: IccForm = "ICC(2,1)") -> Estimates:
     """Intraclass correlation of two columns, the judge's mean and people's mean per text, by judge and factor level.
 
     Forms as in Shrout and Fleiss (1979); the F interval takes texts as independent and scores as normal; a
-    note says so where they come in clusters. Detail `forms`: all six."""
+    note says so where they come in clusters. Detail `forms`: all six.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> round(icc_with_people(said(judge="1245", ann="1355")).of(judge="judge").value, 4)
+    0.9302
+    """
 
     def compute(answers: Answers, judge: int) -> Estimate:
         method = f"{form}, F interval"

@@ -31,13 +31,8 @@ def true_positive_rate(ratings: Ratings) -> Estimates:
     """P(judge says the better option | a person does), by judge and factor level; Clopper-Pearson. Undefined where
     people pass nothing. A judge that always passes has 1.
 
-    >>> import pandas as pd
-    >>> rows = [("j", "judge", "pass", "fail", "pass"), ("ann", "person", "pass", "pass", "fail")]
-    >>> frame = pd.DataFrame(
-    ...     [(r, k, i, v) for r, k, *said in rows for i, v in zip("xyz", said)],
-    ...     columns=["rater", "kind", "item", "response"],
-    ... )
-    >>> true_positive_rate(Ratings.of(frame)).of(judge="j").value
+    >>> from recuse.metrics.agreement_example import said
+    >>> true_positive_rate(said(judge="pfpf", ann="ppff")).of(judge="judge").value
     0.5
     """
     return _rate(ratings, "true_positive_rate", "true positive rate")
@@ -49,7 +44,12 @@ def true_positive_rate(ratings: Ratings) -> Estimates:
     reading="Of the texts that people fail, the share that the judge fails (specificity).",
 )  # fmt: skip
 def true_negative_rate(ratings: Ratings) -> Estimates:
-    """P(judge says the worse option | a person does), by judge and factor level. A judge that always passes has 0."""
+    """P(judge says the worse option | a person does), by judge and factor level. A judge that always passes has 0.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> true_negative_rate(said(judge="pppp", ann="ppff")).of(judge="judge").value
+    0.0
+    """
     return _rate(ratings, "true_negative_rate", "true negative rate")
 
 
@@ -58,7 +58,12 @@ def true_negative_rate(ratings: Ratings) -> Estimates:
     reading="Of the texts that the judge passes, the share that people pass.",
 )  # fmt: skip
 def precision(ratings: Ratings) -> Estimates:
-    """P(a person says the better option | the judge does), by judge and factor level."""
+    """P(a person says the better option | the judge does), by judge and factor level.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> precision(said(judge="pppp", ann="ppff")).of(judge="judge").value
+    0.5
+    """
     return _rate(ratings, "precision", "precision")
 
 
@@ -67,7 +72,12 @@ def precision(ratings: Ratings) -> Estimates:
     reading="Harmonic mean of the passes it lets through and of the passes that people share.",
 )  # fmt: skip
 def f1(ratings: Ratings) -> Estimates:
-    """2 TP / (2 TP + FP + FN) with the better option as positive, by judge and factor level."""
+    """2 TP / (2 TP + FP + FN) with the better option as positive, by judge and factor level.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> round(f1(said(judge="pppp", ann="ppff")).of(judge="judge").value, 4)
+    0.6667
+    """
     return _rate(ratings, "f1", "F1")
 
 
@@ -77,7 +87,12 @@ def f1(ratings: Ratings) -> Estimates:
 )  # fmt: skip
 def confusion(ratings: Ratings) -> Estimates:
     """Detail `values` (judge's option in rows, people's in columns): number of texts, shared out where several people
-    rated one. The value is the percent agreement, without an interval of its own."""
+    rated one. The value is the percent agreement, without an interval of its own.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> confusion(said(judge="pppf", ann="ppff")).of(judge="judge").detail["values"]
+    [[1.0, 0.0], [1.0, 2.0]]
+    """
 
     def compute(answers: Answers, judge: int) -> Estimate:
         if nothing := needs_options("confusion", answers, "counts"):

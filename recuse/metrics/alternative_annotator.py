@@ -48,6 +48,10 @@ def advantage_over_person(ratings: Ratings, expert: str | None = None) -> Estima
 
     The test of the paper rejects "the judge is worse by epsilon" where the one-sided p-value against -epsilon is small.
     Undefined below 30 texts that the person, another one and the judge have in common.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> advantage_over_person(said(judge="pf" * 20, ann="pf" * 20, bea="pf" * 20)).of(judge="judge", person="ann").value
+    0.0
     """
     found: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each(*COMPARED):
@@ -72,6 +76,10 @@ def winning_rate(ratings: Ratings, epsilon: float = EPSILON, q: float = 0.05, ex
 
     There is no interval: the tests within are the statement. Undefined where no person has 30 texts in common with
     another one. Raises `RecuseError` for an epsilon outside [0, 1).
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> winning_rate(said(judge="pf" * 20, ann="pf" * 20, bea="pf" * 20)).of(judge="judge").value
+    1.0
     """
     if not 0 <= epsilon < 1:
         raise RecuseError(f"epsilon is how much worse the judge may be, from 0 to below 1; got {epsilon!r}")

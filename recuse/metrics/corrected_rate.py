@@ -50,6 +50,11 @@ def prediction_powered_mean(ratings: Ratings, half_width: float = 0.05) -> Estim
 
     Detail: `lambda`, `labels` (n), `unlabelled` (N), `labels_alone` and `judge_alone` with their intervals, and
     `labels_needed` for an interval of +- `half_width` of the scale's range. Undefined below `FEWEST` labels.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> found = prediction_powered_mean(said(judge="ppf" * 60, ann="pff" * 20)).of(judge="judge")
+    >>> round(found.value, 4), found.detail["judge_alone"], found.detail["labels"]
+    (0.3333, 0.666666666667, 60)
     """
 
     def compute(answers: Answers, judge: int) -> Estimate:
@@ -68,6 +73,10 @@ def rogan_gladen_rate(ratings: Ratings) -> Estimates:
     p: the judge's share of passes among all texts, TPR and TNR: its rates on those that people rated. Rogan and Gladen
     (1978), American Journal of Epidemiology 107, 71-76. Held within [0, 1]. Undefined where TPR + TNR - 1 cannot be
     told from 0: a judge that guesses has no error rates to correct by; and below `FEWEST` labels of either option.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> round(rogan_gladen_rate(said(judge="ppfppf" * 20, ann="ppfpff" * 10)).of(judge="judge").value, 4)
+    0.5
     """
 
     def compute(answers: Answers, judge: int) -> Estimate:

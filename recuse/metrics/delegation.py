@@ -47,6 +47,12 @@ def delegable_share(
 
     Detail: `groups`, `by` (what confidence is), and where nothing is safe `labels_needed` for the first group at the
     error rate seen, None where that is itself above the bound. Undefined without labelled texts.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> delegable_share(said(judge="pf" * 50, ann="pf" * 50)).of(judge="judge").value
+    1.0
+    >>> delegable_share(said(judge="pf" * 20, ann="pf" * 20)).of(judge="judge").note
+    'nothing yet: the first group needs 59 labels, there are 40'
     """
     if not 0 < bound < 1:
         raise RecuseError(f"an error bound lies between 0 and 1, for example 0.05; got {bound!r}")

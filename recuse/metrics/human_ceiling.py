@@ -57,17 +57,10 @@ def human_ceiling(ratings: Ratings, margin: float = MARGIN) -> Estimates:
     Undefined with fewer than `FEWEST` labels outside people's commonest answer (of numbers: texts), where no two people
     rated one text, where the judge never answered, and where people or judge always say the same.
 
-    >>> import pandas as pd
-    >>> rng = np.random.default_rng(1)
-    >>> truth = rng.integers(2, size=200)
-    >>> said = {who: np.where(rng.random(200) < 0.9, truth, 1 - truth) for who in ("judge", "ann", "ben")}
-    >>> frame = pd.DataFrame([
-    ...     {"rater": who, "kind": "judge" if who == "judge" else "person", "item": i, "response": ["fail", "pass"][v]}
-    ...     for who, values in said.items() for i, v in enumerate(values)
-    ... ])
-    >>> found = human_ceiling(Ratings.of(frame)).of(judge="judge")
-    >>> found.low < 0 < found.high
-    True
+    >>> from recuse.metrics.agreement_example import said
+    >>> found = human_ceiling(said(judge="ppff" * 20, ann="ppff" * 20, bea="pppf" * 20)).of(judge="judge")
+    >>> found.detail["judge_human"], found.detail["human_human"], found.low > -0.1
+    (0.75, 0.466666666667, True)
     """
     return by_judge(ratings, lambda answers, judge: _ceiling(answers, judge, margin))
 

@@ -28,6 +28,10 @@ def people_alpha(ratings: Ratings, level: Level | None = None) -> Estimates:
     options: the commonest). Detail, for options: Fleiss' kappa, Gwet's AC1 and the share of equal pairs.
 
     Undefined with one person, and where all ratings are equal.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> round(people_alpha(said(judge="pppp", ann="ppff", bea="ppfp")).of(rater="people").value, 4)
+    0.5333
     """
     found: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each(*COMPARED):

@@ -69,6 +69,10 @@ def worst_slice(ratings: Ratings, columns: tuple[str, ...] | None = None) -> Est
     corrected p. Undefined where there is nothing to look at.
 
     Raises `RecuseError` for a column that the texts do not have.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> worst_slice(said(judge="pf" * 50, ann="pf" * 50)).of(judge="judge").note
+    'undefined: the texts have no column to slice by, such as system, topic or language'
     """
 
     def compute(answers: Answers, judge: int) -> Estimate:

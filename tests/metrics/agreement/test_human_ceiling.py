@@ -127,3 +127,29 @@ def test_by_judge_criterion_and_level(table):
     assert found.by == ("judge", "names", "criterion")
     assert len(found) == 8
     assert all(np.isfinite(estimate.value) for estimate in found.values())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [1, 5])
+@pytest.mark.parametrize("kind", ["pass and fail", "numbers"])
+def test_coverage(kind, size):
+    """A judge that is one more person, 300 items of which `size` share a quality: 92 to 99 % of 600 hold 0."""
+    rng, held = np.random.default_rng(size), 0
+    for _ in range(600):
+        quality = rng.normal(size=300 // size).repeat(size)
+        seen = [quality + rng.normal(size=300) * 0.7 for _ in range(3)]
+        said = [(s > -0.4).astype(float) for s in seen] if kind == "pass and fail" else [np.round(s, 1) for s in seen]
+        scale = {} if kind == "pass and fail" else {"scale": Numeric(-10, 10)}
+        found = _ceiling(answers_from(said[0], said[1:], clusters=np.arange(300) // size, **scale), 0, 0.1)
+        held += found.low <= 0 <= found.high
+    assert 0.92 <= held / 600 <= 0.99
+
+
+def test_p_values_are_dual_to_the_interval():
+    world = World(9)
+    law = _ceiling(answers_from(world.judge("another person"), world.people), 0, 0.1).distribution
+    low, high = law.interval(0.9)
+    assert law.p_value(low, "above") == pytest.approx(0.05, abs=1e-9)
+    assert law.p_value(high, "below") == pytest.approx(0.05, abs=1e-9)
+    assert law.p_value(high, "above") == pytest.approx(0.95, abs=1e-9)
+    assert law.half_width_at(4.0) == pytest.approx(law.half_width_at(1.0) / 2)
