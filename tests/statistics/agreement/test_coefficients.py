@@ -166,3 +166,41 @@ def test_mistakes_are_told():
         ag.cohen_kappa([0, 1], [0], 2)
     with pytest.raises(RecuseError, match="clusters name the cluster of each of 2 items"):
         ag.cohen_kappa([0, 1], [0, 1], 2).jackknife(["a"])
+
+
+def test_what_coincides_at_equal_shares():
+    """Both raters give each of three options a third of the time: Cohen, Scott and Gwet are one."""
+    a = np.tile([0.0, 1, 2], 20)
+    b = np.concatenate([a[:30], np.roll(a[30:], 1)])
+    found = [coefficient(a, b, 3).value for coefficient in (ag.cohen_kappa, ag.scott_pi, ag.gwet_ac)]
+    assert found == pytest.approx([found[0]] * 3, abs=1e-12)
+
+
+def test_absolute_agreement_is_concordance_for_many_items():
+    rng = np.random.default_rng(0)
+    quality = rng.normal(size=20_000)
+    a, b = quality + rng.normal(size=20_000), quality + 0.5 + rng.normal(size=20_000)
+    squares = ag.mean_squares(np.column_stack([a, b]))
+    assert float(ag.icc(squares)) == pytest.approx(ag.concordance(a, b).value, abs=1e-4)
+    assert float(ag.icc(squares, "ICC(3,1)")) > float(ag.icc(squares)) > float(ag.icc(squares, "ICC(1,1)"))
+
+
+def test_precision_is_the_true_positive_rate_with_sides_exchanged():
+    a, b = ratings_of("two options")[:2] - 1
+    assert ag.rate(a, b, "precision").value == ag.rate(b, a, "true positive rate").value
+
+
+@pytest.mark.parametrize("coefficient", [ag.spearman_rho, ag.kendall_tau])
+def test_many_different_values_keep_the_exact_value(coefficient):
+    """200 numbers without ties: the value is that of scipy, the interval that of ranks in classes."""
+    from scipy import stats
+
+    rng = np.random.default_rng(5)
+    a = rng.normal(size=200)
+    b = a + rng.normal(size=200)
+    theirs = stats.spearmanr if coefficient is ag.spearman_rho else stats.kendalltau
+    found = coefficient(a, b)
+    assert found.value == pytest.approx(theirs(a, b).statistic, abs=1e-12)
+    drawn = rng.integers(200, size=(400, 200))
+    spread = np.std([theirs(a[k], b[k]).statistic for k in drawn])
+    assert found.jackknife().se == pytest.approx(spread, rel=0.15)
