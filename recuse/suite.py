@@ -23,6 +23,7 @@ from recuse.plan import Plan, levels_asked, make_plan
 from recuse.protocols import called
 from recuse.protocols import protocol as known_protocol
 from recuse.protocols.facts import facts_of
+from recuse.references import persons_of
 from recuse.schema import RecuseError
 from recuse.shared_replay import SharedReplay, content_hash
 from recuse.tasks import Task, load_task
@@ -194,6 +195,7 @@ class Suite:
             sharing.setdefault(item.id, set()).add(item.target)
         varied = levels_asked(how, asked.protocol, table.factors.get(asked.protocol, {}))
         wrote = panel.own(list(task.targets))
+        persons = persons_of(task)
         return offers.Design(
             kind=how.OFFERS,
             judges=len(judges),
@@ -206,6 +208,8 @@ class Suite:
             lengths=bool(items) and offers.has_lengths(facts_of(how, task, items[0])),
             parts=bool(getattr(how, "parts", lambda task: ())(task)),
             people="people" in task.data,
+            people_items=persons is not None,
+            two_people=persons is not None and offers.have_items_in_common(persons),
             reference="reference" in task.data,
             beside=frozenset(known_protocol(name).OFFERS for name in table.protocols if name != asked.protocol),
         )
