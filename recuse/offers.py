@@ -112,6 +112,7 @@ def design_of(ratings: Ratings, kind: str = "scores") -> Design:
         authors=any(target in ratings.targets for target in ratings.own().values()),
         common_items=bool(texts["item"].duplicated().any()),
         neutral_texts=has_neutral_texts(ratings.judges, ratings.targets, ratings.own()),
+        lengths=ratings.texts is not None and has_lengths(map(str, ratings.texts.columns)),
         parts=bool(ratings.parts),
         people=bool(ratings.persons) or ratings.people is not None,
         reference=ratings.reference is not None,
