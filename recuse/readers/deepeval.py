@@ -29,6 +29,7 @@ def records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
         base = {
             "item": str(case.get("name") or f"test case {number}"),
             "text": str(_any(case, "actualOutput", "actual_output") or ""),
+            "kind": "judge",
         }
         for metric in _any(case, "metricsData", "metrics_data") or ():
             if metric.get("error"):

@@ -124,6 +124,9 @@ def _chosen(rows: pd.DataFrame, mapping: ColumnMapping, factors: list[str]) -> R
 
     kept = ["rater", "kind", "item", "first", "second", "repeat", "response", *factors]
     table = rows[[*kept, *(["cluster"] if mapping.cluster else [])]].reset_index(drop=True)
+    if plain(mapping.first).startswith("generator"):  # AlpacaEval shows them in an order that it does not keep
+        table = table.rename(columns={"first": "a", "second": "b"})
+        table["response"] = table["response"].replace({"first": "a", "second": "b"})
     return read_choices(table, factors=factors, clusters=_plural(mapping.cluster or (mapping.item or ("item",))[0]))
 
 
@@ -168,7 +171,7 @@ def _few_rated(ratings: Ratings) -> list[str]:
     """People who rated a handful of the items only."""
     table = ratings.table[ratings.table["kind"] == "person"]
     counts = table.groupby("rater", sort=False, observed=True)["item"].nunique()
-    items = table["item"].nunique()
+    items = ratings.table["item"].nunique()
     few = counts[(counts < FEW_RATED) | (counts < 0.05 * items)]
     if few.empty or items < FEW_RATED:
         return []

@@ -29,7 +29,7 @@ def records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
     for number, sample in enumerate(value["samples"], start=1):
         base = {
             "item": str(sample.get("id", number)), "target": model, "repeat": sample.get("epoch", 1),
-            "text": _output(sample),
+            "text": _output(sample), "kind": "judge",
         }  # fmt: skip
         scores = sample.get("scores") or {}
         if not scores:

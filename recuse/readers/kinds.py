@@ -24,7 +24,8 @@ def with_kinds(long: pd.DataFrame, mapping: ColumnMapping) -> tuple[pd.DataFrame
     """The rows with `kind` "judge" or "person", and what was concluded, in words.
 
     What is said counts first (judges, people), then a column `kind`, then names: raters called as models are judges,
-    called as people are people; the others are people where some are called as judges, and judges otherwise.
+    called as people are people; the others are people where some are called as judges, and judges otherwise. Where both
+    are there, what is one word of letters is somebody's name.
     `RecuseError` for a name that is said and not there."""
     raters = [str(name) for name in long["rater"].drop_duplicates()]
     said = {_found(name, raters, "judge"): "judge" for name in mapping.judges}
@@ -51,6 +52,8 @@ def _guessed(raters: list[str], known: dict[str, str]) -> tuple[dict[str, str], 
     some_judge = bool(judges) or "judge" in known.values()
     some_person = bool(people) or "person" in known.values()
     otherwise = "person" if some_judge and not some_person else "judge"
+    first_names = [n for n in unknown if some_judge and some_person and n.isalpha()]
+    people, unknown = [*people, *first_names], [n for n in unknown if n not in first_names]
     notes = []
     if unknown and not some_judge and not some_person:
         notes.append(

@@ -31,9 +31,14 @@ def records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
     """One record per request and rating: item, rater, criterion, value, reason."""
     found: list[dict[str, Any]] = []
     strange: list[str] = []
-    for number, line in enumerate(value if isinstance(value, list) else [value], start=1):
-        body = (line.get("response") or {}).get("body") or {}
-        base = {"item": str(line.get("custom_id", number)), "rater": str(body.get("model") or "unknown model")}
+    lines = value if isinstance(value, list) else [value]
+    models = {str(_body(line).get("model")) for line in lines} - {"None"}
+    unknown = next(iter(models)) if len(models) == 1 else "unknown model"
+    for number, line in enumerate(lines, start=1):
+        body = _body(line)
+        base = {
+            "item": str(line.get("custom_id", number)), "rater": str(body.get("model") or unknown), "kind": "judge",
+        }  # fmt: skip
         text, refused = _reply(body)
         if line.get("error") or (line.get("response") or {}).get("status_code", 200) != 200:
             found.append({**base, "criterion": "rating", "value": "error"})
@@ -46,6 +51,11 @@ def records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
             found += [{**base, **one} for one in told or [{"criterion": "rating", "value": "unparsed"}]]
     what = "replies hold no rating that could be read"
     return found, [Fault.of(what, strange[:SHOWN], "they count as unusable", len(strange))] if strange else []
+
+
+def _body(line: Mapping[str, Any]) -> Mapping[str, Any]:
+    body = (line.get("response") or {}).get("body")
+    return body if isinstance(body, Mapping) else {}
 
 
 def _reply(body: Mapping[str, Any]) -> tuple[str, bool]:

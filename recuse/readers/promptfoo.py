@@ -30,7 +30,8 @@ def records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
     found: list[dict[str, Any]] = []
     ungraded: list[str] = []
     for number, row in enumerate(rows, start=1):
-        base = {"item": _item(row, number), "target": _target(row, len(prompts) > 1), "text": _output(row)}
+        base = {"item": _item(row, number), "target": _target(row, len(prompts) > 1), "text": _output(row),
+                "kind": "judge"}  # fmt: skip
         graded = list(_graded(row))
         if not graded:
             ungraded.append(f"result {number}")

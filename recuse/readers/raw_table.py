@@ -7,7 +7,7 @@ import io
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -49,17 +49,24 @@ class RawTable:
 
     @cached_property
     def _starts(self) -> Sequence[int] | None:
-        """First line of every row: quoted cells may hold line feeds, and empty lines hold no row."""
-        if self.numbers is not None or not self.text:
-            return self.numbers
+        return self.numbers if self.numbers is not None or not self.text else [start for start, _ in self._lines[1:]]
+
+    @cached_property
+    def _lines(self) -> list[tuple[int, int]]:
+        """First line and number of cells of every row, the header's too: quoted cells may hold line feeds, and empty
+        lines hold no row."""
         csv.field_size_limit(1 << 30)
-        starts, before = [], 0
+        found, before = [], 0
         reader = csv.reader(io.StringIO(self.text), delimiter=self.separator)
         for cells in reader:
             if cells:
-                starts.append(before + 1)
+                found.append((before + 1, len(cells)))
             before = reader.line_num
-        return starts[1:]
+        return found
+
+    def short_rows(self) -> list[int]:
+        """First lines of the rows with fewer cells than the header."""
+        return [start for start, cells in self._lines[1:] if cells < len(self.frame.columns)]
 
 
 def delimited(opened: Opened) -> RawTable:
@@ -84,15 +91,11 @@ def delimited(opened: Opened) -> RawTable:
     table = RawTable(opened.path, frame, notes, text=text, separator=separator)
     if frame.empty:
         raise RecuseError(f"{opened.path} has a header line and no row")
-    short = frame[header[-1]].isna().to_numpy()
-    faults = ()
-    if short.any():
-        what = "row(s) have fewer cells than the header"
-        faults = (Fault.of(what, (table.place(k) for k in short.nonzero()[0][:5]), "what is missing counts as empty",
-                           int(short.sum())),)  # fmt: skip
-    return RawTable(
-        opened.path, frame.fillna("") if short.any() else frame, notes, "line", "", faults, text, separator
-    )
+    short = table.short_rows() if frame[header[-1]].eq("").any() else []
+    if not short:
+        return table
+    what, places = "row(s) have fewer cells than the header", (f"line {at}" for at in short[:5])
+    return replace(table, faults=(Fault.of(what, places, "what is missing counts as empty", len(short)),))
 
 
 def parse_json(opened: Opened) -> tuple[Any, list[int] | None, tuple[str, ...]]:

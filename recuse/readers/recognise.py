@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from recuse.ratings.factors import LEVELS
 from recuse.readers.column_names import FACTORS, NAMES, WINNERS, is_judge, is_person, plain
 from recuse.readers.mapping import ColumnMapping
-from recuse.readers.values import as_numbers, is_empty
+from recuse.readers.values import ORDERS, as_numbers, is_empty
 from recuse.schema import RecuseError
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["recognise"]
 
 FEW_LABELS, LONG = 25, 40
+BY_NUMBER = ("id", "rater", "annotator", "reviewer", "worker", "user", "labeler", "labeller")
+"""Columns of raters that may hold numbers."""
 REPEATS = re.compile(r"^(?:r|rep|repeat|run|trial|score|rating|sample|s)_?(\d{1,3})$")
 NUMBERED = re.compile(r"^(.+?)(?:\.|_r|_run_?|_rep_?|_repeat_?)(\d{1,3})$")
 
@@ -43,20 +45,31 @@ class Column:
 
     @cached_property
     def numeric(self) -> bool:
-        """Whether nine in ten of its different values are numbers."""
-        import pandas as pd
-
-        some = pd.Series(self.distinct[:2000], dtype=object)
-        return bool(len(some)) and float(as_numbers(some).notna().mean()) >= 0.9
+        """Whether four in five of its cells are numbers; the others are faults, told one by one."""
+        return bool(len(self.filled)) and float(as_numbers(self.filled).notna().mean()) >= 0.8
 
     @cached_property
     def length(self) -> float:
         """Mean number of characters of its different values."""
         return sum(len(str(v)) for v in self.distinct[:500]) / max(len(self.distinct[:500]), 1)
 
+    @cached_property
+    def ends(self) -> tuple[float, float]:
+        """Smallest and largest number."""
+        import pandas as pd
+
+        numbers = as_numbers(pd.Series(self.distinct, dtype=object))
+        return float(numbers.min()), float(numbers.max())
+
     @property
     def wordy(self) -> bool:
         return not self.numeric and self.length > LONG
+
+    @property
+    def holds_labels(self) -> bool:
+        """Whether its values are labels whose order is known: pass, fail, good, ..."""
+        known = {label for order in ORDERS for label in order}
+        return bool(len(self.distinct)) and all(str(v).strip().lower() in known for v in self.distinct[:50])
 
     @property
     def rating(self) -> bool:
@@ -94,7 +107,7 @@ class _Finder:
         self._take_role("your_verdict")
         self._take_repeats()
         self._take_pair()
-        self._take_role("rater", lambda c: not c.wordy and not (c.numeric and len(c.distinct) > 1000))
+        self._take_role("rater", self._names_raters)
         self._take_role("kind", lambda c: len(c.distinct) <= 4 and not c.numeric)
         self._take_item()
         self._take_role("criterion", lambda c: len(c.distinct) <= 100 and not c.numeric)
@@ -176,6 +189,12 @@ class _Finder:
         if "value" in self.roles:
             self.roles["value"] = (self.roles["value"],)
 
+    def _names_raters(self, column: Column) -> bool:
+        """A column called judge may hold the names of judges, or the ratings of the only one."""
+        if column.wordy or column.holds_labels or (column.numeric and not plain(column.name).endswith(BY_NUMBER)):
+            return False
+        return len(column.distinct) <= max(2, len(self.frame) // 2) or len(self.frame) < 10
+
     def _names_systems(self, column: Column) -> bool:
         rows_per = len(self.frame) / max(len(column.distinct), 1)
         return not column.wordy and 1 <= len(column.distinct) <= 200 and rows_per >= 2
@@ -203,13 +222,13 @@ class _Finder:
         if "raters" in self.roles or "value" in self.roles or "repeats" in self.roles or "first" in self.roles:
             return
         named = {*self.roles.get("people", ()), *self.roles.get("judges", ())}
-        rated = [n for n in self.free if n in named or (self.columns[n].rating and self._varied(n) and not _is_date(n))]
+        rated = [n for n in self.free if n in named or (self.columns[n].rating and not _is_date(n))]
         if "rater" in self.roles:
-            kept = rated
+            kept = [n for n in rated if n in named or self._varied(n)]
             self.roles["value"] = tuple(kept)
         else:
             told = [n for n in rated if n in named or is_judge(n) or is_person(n) or plain(n) in NAMES["value"]]
-            kept = self._alike(told or rated)
+            kept = self._alike(told) or [n for n in rated if self._like_ratings(n)]
             raters: dict[str, list[str]] = {}
             for name in kept:
                 raters.setdefault(self._base(name, kept), []).append(name)
@@ -222,16 +241,25 @@ class _Finder:
         """Columns whose values look like those of the surest ones: persons and judges answer on one scale."""
         if not names:
             return []
-        labels = [n for n in names if not self.columns[n].numeric]
         sure = [n for n in self.free if n not in names and self.columns[n].rating and self._varied(n)]
-        known = {str(v).strip().lower() for n in names for v in self.columns[n].distinct[:200]}
-        like = []
-        for name in sure:
-            values = {str(v).strip().lower() for v in self.columns[name].distinct[:200]}
-            same_kind = self.columns[name].numeric == (not labels)
-            if same_kind and len(values) <= 101 and len(values & known) >= max(1, 0.5 * len(values)):
-                like.append(name)
+        like = [n for n in sure if any(self._same_answers(self.columns[n], self.columns[other]) for other in names)]
         return [n for n in self.free if n in names or n in like]
+
+    @staticmethod
+    def _same_answers(one: Column, other: Column) -> bool:
+        if one.numeric != other.numeric or len(one.distinct) > 101:
+            return False
+        if one.numeric:
+            low, high = other.ends
+            return low - 1 <= one.ends[0] and one.ends[1] <= max(1.6 * high, high + 1)
+        mine, known = ({str(v).strip().lower() for v in c.distinct} for c in (one, other))
+        return bool(mine & known)
+
+    def _like_ratings(self, name: str) -> bool:
+        """Whether a column that nothing else speaks for looks like ratings: several values, most of them repeated."""
+        column = self.columns[name]
+        repeated = len(column.distinct) <= len(column.filled) / 2
+        return self._varied(name) and len(column.distinct) > 1 and (column.numeric or column.holds_labels or repeated)
 
     def _varied(self, name: str) -> bool:
         column = self.columns[name]

@@ -33,7 +33,7 @@ def test_numbers_outside_the_scale_that_was_said(file):
     (told,) = faults(file("a.csv", SCORES), scale="1-4")
     assert told.startswith("16 number(s) outside 1 to 4")
     table = read_file(file("a.csv", SCORES), scale="1-4").ratings.table
-    assert (table["status"] == "out_of_scale").sum() == 8  # a person's is as unusable, and counted below
+    assert (table["status"] == "out_of_scale").sum() == 16
     assert len(table) == 80
 
 
@@ -81,5 +81,5 @@ def test_a_long_row_is_an_error_with_its_line(file):
 
 
 def test_two_columns_of_one_name(file):
-    with pytest.raises(RecuseError, match="columns 2 and 3|columns 2, 3 are all called 'gpt'"):
+    with pytest.raises(RecuseError, match="columns 2, 3 are all called 'gpt'"):
         read_file(file("a.csv", "item,gpt,gpt\n1,3,3\n"))

@@ -105,5 +105,5 @@ def test_a_huge_cell_is_no_trouble(file):
 
 
 def test_hidden_characters_in_names_are_spelled_out(file):
-    read = read_file(file("a.csv", "item,gp\u202et,anna\n1,3,3\n2,4,4\n"))
-    assert read.ratings.judges == ("gp⟦U+202E⟧t",)
+    read = read_file(file("a.csv", "item,gpt\u202e,anna\n1,3,3\n2,4,4\n"))
+    assert read.ratings.judges == ("gpt⟦U+202E⟧",)
