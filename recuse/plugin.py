@@ -482,5 +482,6 @@ def _everything_was_asked(session: pytest.Session, suite: Suite) -> bool:
     files = any(arg.endswith(".py") or "::" in arg for arg in config.args)
     named = [Path(given) for given in (*_option(config, "panel"), *_files(config))]
     configured = {(config.rootpath / path).resolve() for path in config.getini("recuse_panels")}
-    panels = {panel.path.resolve() for panel in (*suite.panels.values(), *suite.files.values())}
+    paths = [*(panel.path for panel in suite.panels.values()), *(file.path for file in suite.files.values())]
+    panels = {path.resolve() for path in paths}
     return not selected and not files and (not named or panels >= configured)

@@ -104,15 +104,15 @@ class Suite:
         panels = [given for given in panels if not is_ratings_file(given)]
         if not panels and not files:
             raise RecuseError(
-                "no panel to examine: give --panel fixtures/panels/<name>.toml or --ratings FILE, or set recuse_panels in "
-                "the pytest configuration"
+                "no panel to examine: give --panel fixtures/panels/<name>.toml, or set recuse_panels in the pytest "
+                "configuration; ratings you already have: --ratings FILE"
             )
         loaded = [load_panel(_panel_path(root, given)) for given in panels]
         names = [*(panel.name for panel in loaded), *(file.name for file in files)]
         if len(set(names)) != len(names):
             raise RecuseError(f"two of the selected panels have the same name: {', '.join(names)}")
         if judges:
-            _check_judges(judges, {name for panel in (*loaded, *files) for name in panel.judges})
+            _check_judges(judges, {n for p in loaded for n in p.judges} | {n for file in files for n in file.judges})
             files = [file for file in files if any(judge in file.judges for judge in judges)]
             loaded = [panel for panel in loaded if any(judge in panel.judges for judge in judges)]
         suite = cls(
@@ -172,7 +172,7 @@ class Suite:
             if task not in (None, table.name):
                 continue
             named = [name for name in table.protocols if protocol in (None, name)]
-            fitting = [name for name in named if known_protocol(name).OFFERS == kind or protocol is not None]
+            fitting = [name for name in named if kind == known_protocol(name).OFFERS or protocol is not None]
             for name in fitting:
                 here = Asked(panel.name, table.name, name)
                 if wanting := offers.missing(needs, offers.offered(self.design(here))):

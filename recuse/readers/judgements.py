@@ -12,7 +12,12 @@ from recuse.ratings.pairwise import CHOICES
 from recuse.ratings.scale import Nominal, Numeric, Ordinal, Scale
 from recuse.readers.faults import SHOWN, Fault, shown
 from recuse.readers.values import (
-    as_numbers, is_empty, labels_of, scale_from_text, scale_of_labels, scale_of_numbers,
+    as_numbers,
+    is_empty,
+    labels_of,
+    scale_from_text,
+    scale_of_labels,
+    scale_of_numbers,
 )  # fmt: skip
 from recuse.schema import RecuseError
 
@@ -114,7 +119,9 @@ def without_duplicates(
     """Rows with repeats numbered from 0. Where a column says which repeat a row is (`numbered`), a judgement that is
     there twice with one answer counts once, and one with two answers counts as unusable; otherwise several rows of a
     judge are its repeats."""
-    rows, faults, notes = judged.rows, [], []
+    rows = judged.rows
+    faults: list[Fault] = []
+    notes: list[str] = []
     keys = ["rater", "item", "target", "criterion", *factors, *[c for c in ("first", "second") if c in rows]]
     if not numbered and (rows["repeat"] < 0).any():
         count = rows.groupby(keys, sort=False, dropna=False, observed=True).cumcount()
@@ -231,8 +238,8 @@ def _check_one_scale(part: pd.DataFrame, values: pd.Series[float], criterion: st
     ends = ends[ends["count"] >= 20]
     if len(ends) < 2:
         return
-    high, low = ends["max"].idxmax(), ends["max"].idxmin()
-    a, b = float(ends["max"][high]), float(ends["max"][low])
+    ends = ends.sort_values("max", kind="stable")
+    (low, high), (b, a) = (ends.index[[0, -1]], ends["max"].iloc[[0, -1]].astype(float))
     if a > 1.6 * b and a - b > 1 and scale_of_numbers(values[part["rater"] == high]).maximum > b:
         raise RecuseError(
             f"{criterion}: {high} gives numbers up to {a:g}, {low} only up to {b:g}; if that is one scale, say so "

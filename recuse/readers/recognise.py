@@ -94,7 +94,7 @@ class _Finder:
     def __init__(self, frame: pd.DataFrame, given: Mapping[str, Any]) -> None:
         self.frame, self.given = frame, given
         self.columns = {str(name): Column(str(name), frame[name]) for name in frame.columns}
-        self.ignored = {name: "as you said" for name in given.get("ignore", ())}
+        self.ignored = dict.fromkeys(given.get("ignore", ()), "as you said")
         named = [v for k, v in given.items() if k not in ("judges", "people", "scale", "raters", "ignore")]
         taken = {c for v in named for c in ((v,) if isinstance(v, str) else v)}
         taken |= {c for cs in dict(given.get("raters", {})).values() for c in cs}
