@@ -67,6 +67,14 @@ class Run:
         self.results["headline"] = report.headline(self.results)
         self._write(suite.root / "reports")
 
+    def results_of(self, suite: Suite) -> dict[str, Any]:
+        """What was added so far, as results.json holds it; nothing is compared or written."""
+        from recuse import report
+
+        self.results = self._assemble(suite)
+        self.results["headline"] = report.headline(self.results)
+        return self.results
+
     def _write(self, folder: Path) -> None:
         """Write the report. A template of the team that does not render is a fault of the run; the report does without."""
         from recuse import report
