@@ -250,5 +250,12 @@ class _Prompts:
     def of(self, item: Item, factors: tuple[tuple[str, str], ...]) -> Any:
         key = (item.id, item.target, factors)
         if key not in self._made:
-            self._made[key] = self._how.prompt(self._task, item, dict(factors))
+            try:
+                self._made[key] = self._how.prompt(self._task, item, dict(factors))
+            except KeyError as error:
+                name = self._how.__name__.rpartition(".")[2] if hasattr(self._how, "__name__") else "this protocol"
+                raise RecuseError(
+                    f"{self._task.folder / self._task.items_file}: item {item.id!r} of {item.target!r} has no field "
+                    f"{error}, which protocol {name} shows its judges; it has {', '.join(item.fields) or 'none'}"
+                ) from None
         return self._made[key]

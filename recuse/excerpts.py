@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from recuse.protocols import called, protocol
 from recuse.schema import Call, Judgement, Reply
 
 if TYPE_CHECKING:
@@ -35,7 +36,11 @@ class Excerpts:
 
     def note(self, call: Call, reply: Reply, rows: Sequence[Judgement]) -> None:
         """Keep the reply if it is one of those."""
-        bad = next((row for row in rows if row.status != "ok"), None)
+        bad = None
+        for row in rows:
+            if row.status != "ok":
+                bad = row
+                break
         own = call.target == self._about[call.judge] and (call.judge, call.factors) not in self._noted
         if not own and (bad is None or self._unusable[call.judge] >= UNUSABLE_SHOWN):
             return
@@ -45,11 +50,16 @@ class Excerpts:
         self._rows.append(
             {
                 "panel": self._plan.panel, "task": call.task, "protocol": call.protocol, "judge": call.judge,
-                "target": call.target, "factors": dict(call.factors), "repeat": call.repeat,
+                "target": call.target, "factors": self._named(call), "repeat": call.repeat,
                 "status": bad.status if bad else "ok", "why": bad.why if bad else "",
                 "text": reply.text[:LONGEST_TEXT],
             }
         )  # fmt: skip
+
+    def _named(self, call: Call) -> dict[str, str]:
+        """The call's factor levels under the names of the ratings table."""
+        how = protocol(call.protocol)
+        return {called(how, factor): called(how, factor, level) for factor, level in call.factors}
 
     def rows(self) -> list[dict[str, Any]]:
         """The replies in the order of the plan, as builtins."""

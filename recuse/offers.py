@@ -95,12 +95,16 @@ class Design:
     beside: frozenset[str] = field(default_factory=frozenset)  # kinds that other protocols of the task offer
 
 
-def design_of(ratings: Ratings, kind: str = "scores") -> Design:
+def design_of(ratings: Ratings, kind: str = "") -> Design:
     """The design that ratings turned out to have: what can be asked of a table, wherever it comes from.
 
-    `kind` is what its rows are. Whether scores can be averaged is asked of all headline criteria.
+    `kind` is what its rows are; unless given, choices where the texts say which two meet, and scores otherwise. Whether
+    scores can be averaged is asked of all headline criteria.
     """
     table = ratings.table[ratings.table["kind"] == "judge"]
+    told = {} if ratings.texts is None else {str(name): ratings.texts[name] for name in ratings.texts}
+    kind = kind or ("choices" if {"a", "b"} <= set(told) else "scores")
+    written = {*ratings.targets, *told.get("a", ()), *told.get("b", ())}
     texts = table[["item", "target"]].drop_duplicates()
     judgement = ["rater", "item", "target", "criterion", *ratings.factors]
     return Design(
@@ -109,10 +113,10 @@ def design_of(ratings: Ratings, kind: str = "scores") -> Design:
         texts_per_target=int(texts["target"].value_counts().max()) if len(texts) else 0,
         repeats=int(table.groupby(judgement, sort=False, observed=True).size().max()) if len(table) else 0,
         levels={factor: ratings.levels(factor) for factor in ratings.factors},
-        authors=any(target in ratings.targets for target in ratings.own().values()),
+        authors=any(target in written for target in ratings.own().values()),
         common_items=bool(texts["item"].duplicated().any()),
         neutral_texts=has_neutral_texts(ratings.judges, ratings.targets, ratings.own()),
-        lengths=ratings.texts is not None and has_lengths(map(str, ratings.texts.columns)),
+        lengths=has_lengths(told),
         parts=bool(ratings.parts),
         people=bool(ratings.persons) or ratings.people is not None,
         reference=ratings.reference is not None,

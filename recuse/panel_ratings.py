@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from recuse.elicit import Plan
 from recuse.protocols import ElicitationProtocol, called, protocol
 from recuse.protocols.facts import facts_of
 from recuse.ratings import Ratings
-from recuse.ratings.scale import Scale
+from recuse.ratings.factors import DIRECTION
+from recuse.ratings.scale import Numeric, Scale
 from recuse.references import SUMMARY, people_of, reference_of
 from recuse.tasks import Task
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["panel_ratings"]
+__all__ = ["panel_ratings", "with_people"]
 
 
 def panel_ratings(
@@ -36,12 +37,13 @@ def panel_ratings(
     persons = people if summary is None else None
     scales: dict[str, Scale] = {**task.scales, **_told(how, "scales", task, {})}
     factors = [called(how, factor) for factor in plan.factors]
+    headline = _told(how, "headline", task, task.criteria)
     return Ratings.of(
-        table if persons is None else _joined(table, persons, factors),
+        table if persons is None else with_people(table, persons, factors, headline, scales),
         scales=scales,
         factors=factors,
         authors=authors,
-        headline=_told(how, "headline", task, task.criteria),
+        headline=headline,
         parts=_told(how, "parts", task, ()),
         texts=texts_of(plan),
         clusters=task.clusters,
@@ -66,14 +68,36 @@ def texts_of(plan: Plan) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _joined(table: pd.DataFrame, persons: pd.DataFrame, factors: list[str]) -> pd.DataFrame:
-    """The table with people's rows: their one judgement counts under every combination of factor levels."""
+def with_people(
+    table: pd.DataFrame,
+    persons: pd.DataFrame,
+    factors: Sequence[str],
+    headline: Sequence[str],
+    scales: Mapping[str, Scale],
+) -> pd.DataFrame:
+    """The table with people's rows, which count under every combination of the levels of factors that they do not have
+    themselves. Who chose between two texts and does not say how they stood saw a first: a choice names a place, so it
+    cannot count under both orders. Without a criterion theirs is the headline's, where there is one."""
     import pandas as pd
 
+    from recuse.ratings.factors import LEVELS
+    from recuse.ratings.pairwise import PAIRED
     from recuse.ratings.table import PERSON, completed
 
-    rows = completed(persons.assign(kind=PERSON))
+    usual = {name: LEVELS[name][0] for name in PAIRED if name in factors and name not in persons}
+    if "criterion" not in persons and len(headline) == 1:
+        usual["criterion"] = headline[0]
+    rows = completed(persons.assign(kind=PERSON, **usual))
     rows = rows[rows["item"].isin(table["item"])].assign(task=table["task"].iloc[0], protocol=table["protocol"].iloc[0])
-    levels = table[factors].drop_duplicates() if factors else None
-    rows = rows if levels is None else rows.merge(levels, how="cross")
-    return pd.concat([table, rows[list(table.columns)]], ignore_index=True)
+    crossed = [name for name in factors if name not in rows]
+    rows = rows.merge(table[crossed].drop_duplicates(), how="cross") if crossed else rows
+    rows = _turned(rows, scales) if DIRECTION in crossed else rows
+    return pd.concat([table, rows.reindex(columns=list(table.columns))], ignore_index=True)
+
+
+def _turned(rows: pd.DataFrame, scales: Mapping[str, Scale]) -> pd.DataFrame:
+    """People's scores, given on the ascending scale, as they would be written where it is reversed: `Ratings.where`
+    turns every score of that level back."""
+    sums = {name: scale.minimum + scale.maximum for name, scale in scales.items() if isinstance(scale, Numeric)}
+    turned = rows["criterion"].map(sums) - rows["score"]
+    return rows.assign(score=rows["score"].mask(rows[DIRECTION] == "reversed", turned))

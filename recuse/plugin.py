@@ -58,9 +58,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
     group.addoption(
         "--recuse-record",
-        choices=("none", "missing", "all"),
+        choices=("none", "missing", "all", "batch"),
         default="none",
-        help="none: replay only, no network (default); missing: ask for what no cassette answers; all: ask anew",
+        help="none: replay only, no network (default); missing: ask for what no cassette answers; all: ask anew; batch: "
+        "hand in what is missing as files, where the provider takes them at half the price",
     )
     group.addoption("--recuse-yes", action="store_true", help="record even above the panel's budget")
     group.addoption("--recuse-models", default="models", metavar="DIR", help="where weights of local models are kept")
@@ -454,8 +455,8 @@ class _Gathering:
         try:
             suite = _get_suite(config)
             self.run.replayed.update(suite.replayed())
-            if _not_asked in config.stash:
-                self.run.not_asked.update(config.stash[_not_asked])
+            collected: dict[str, list[dict[str, Any]]] = config.stash.get(_not_asked, {})
+            self.run.not_asked.update(collected)
             self.run.drawings = config.getini("recuse_drawings")
             self.run.finish(
                 suite,

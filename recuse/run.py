@@ -76,7 +76,7 @@ class Run:
         return self.results
 
     def _write(self, folder: Path) -> None:
-        """Write the report. A template of the team that does not render is a fault of the run; the report does without."""
+        """A team's template that does not render is a fault of the run, told in a report without it."""
         from recuse import report
 
         try:

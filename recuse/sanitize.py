@@ -20,6 +20,7 @@ _INVISIBLE = re.compile(
     "\U000e0000-\U000e0fff"  # tags and further variation selectors: invisible text
     "]"
 )
+_SURROGATES = re.compile("[\ud800-\udfff]")
 _COMBINING = "[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]"
 _STACK = re.compile(f"({_COMBINING}{{4}}){_COMBINING}+")
 
@@ -31,6 +32,17 @@ def visible(text: str) -> str:
     """
     plain = text.replace("\r\n", "\n")
     return _STACK.sub(r"\1", _INVISIBLE.sub(_spelled, plain))
+
+
+def encodable(text: str) -> str:
+    """`text` with lone surrogates, which no encoding can hold, spelled out; the same object where there are none.
+
+    A reply cut in the middle of an emoji ends in one; JSON can carry it, a file or another process cannot."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return _SURROGATES.sub(_spelled, text)
+    return text
 
 
 def shortened(text: str, limit: int) -> tuple[str, int]:

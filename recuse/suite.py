@@ -30,7 +30,7 @@ from recuse.tasks import Task, load_task
 if TYPE_CHECKING:
     from recuse.ratings import Ratings
 
-MODES: Mapping[str, Mode] = {"none": "replay", "missing": "missing", "all": "all"}
+MODES: Mapping[str, Mode] = {"none": "replay", "missing": "missing", "all": "all", "batch": "missing"}
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -75,6 +75,7 @@ class Suite:
     models: Path
     yes: bool = False
     distributed: bool = False
+    batch: bool = False  # what is missing is handed in as files
     shared: Path | None = None  # where the workers of one run share what they read
     shown: frozenset[str] = frozenset()
     files: Mapping[str, FilePanel] = field(default_factory=dict)  # panels whose ratings come from a file
@@ -123,6 +124,7 @@ class Suite:
             models=models,
             yes=yes,
             distributed=distributed,
+            batch=record == "batch",
             shared=shared,
             shown=frozenset(judges),
             files={file.name: file for file in files},
@@ -319,6 +321,7 @@ class Suite:
         """Ask what is missing for all of these: one recording per panel, one budget over all its tasks and protocols.
 
         A panel that could not be recorded fails the tests that need it, in words; an interruption ends everything."""
+        from recuse.recording.batches import record_batches
         from recuse.recording.session import Recorder
 
         by_panel: dict[str, list[Asked]] = {}
@@ -328,8 +331,12 @@ class Suite:
             library, plans = self._library(panel), [self._to_record(asked) for asked in parts]
             for plan in plans:
                 library.expect(plan.calls, headers(self.panels[panel], plan))
+            recorder = Recorder(self.panels[panel], library, self.root, self.models, self.yes)
             try:
-                Recorder(self.panels[panel], library, self.root, self.models, self.yes).record(plans)
+                if self.batch:
+                    record_batches(recorder, plans)
+                else:
+                    recorder.record(plans)
             except RecuseError as error:
                 self._unrecorded[panel] = error
                 if stop_at_first:

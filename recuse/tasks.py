@@ -17,7 +17,7 @@ from recuse.ratings.scale import Numeric, Ordinal, Scale
 from recuse.schema import Item, RecuseError
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 
 RESERVED = frozenset({"task", "author_label"})
@@ -74,7 +74,7 @@ class _TaskFile(_Open):
     reference: _Reference | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Task:
     """A task folder. `data` is task.toml as written; its keys beyond the few used here belong to the task's prompts."""
 
@@ -121,6 +121,8 @@ class Task:
 
     def with_items(self, file: str | None) -> Task:
         """The same task with another file of its folder as items; itself where none is named."""
+        if file is not None and (Path(file).name != file or file.startswith(".")):
+            raise RecuseError(f"{self.folder}: items {file!r} must name a file of this folder, without a path")
         return self if file in (None, self.items_file) else replace(self, items_file=file)
 
 

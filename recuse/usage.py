@@ -20,12 +20,14 @@ class Usages:
         self._calls = dict.fromkeys(plan.judges, 0)
         self._input: dict[str, int | None] = dict.fromkeys(plan.judges, 0)
         self._output: dict[str, int | None] = dict.fromkeys(plan.judges, 0)
+        self._reasoning = dict.fromkeys(plan.judges, 0)  # among the output tokens, where a provider tells
 
     def count(self, call: Call, reply: Reply) -> None:
         judge, usage = call.judge, reply.usage
         self._calls[judge] += 1
         self._input[judge] = _plus(self._input[judge], usage.input_tokens)
         self._output[judge] = _plus(self._output[judge], usage.output_tokens)
+        self._reasoning[judge] += usage.reasoning_tokens or 0
 
     def rows(self) -> list[dict[str, Any]]:
         """One record per judge, as builtins."""
@@ -34,6 +36,7 @@ class Usages:
             {
                 "panel": plan.panel, "judge": name, "task": plan.task.name, "protocol": plan.protocol,
                 "calls": self._calls[name], "input_tokens": self._input[name], "output_tokens": self._output[name],
+                "reasoning_tokens": self._reasoning[name],
                 "dollars": dollars(judge, self._input[name], self._output[name]),
             }
             for name, judge in plan.judges.items()

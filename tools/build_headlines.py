@@ -119,7 +119,7 @@ def grades(root: Path) -> dict[tuple[str, str], list[int]] | None:
     for table in tables:
         if table is None:
             return None
-        for row in table[(table["criterion"] == "overall") & (table["framing"] == "positive")].itertuples():
+        for row in table[(table["criterion"] == "overall") & (table["direction"] == "ascending")].itertuples():
             if row.status == "ok":
                 found.setdefault((row.item, row.target), set()).add(int(row.score))
     return {text: sorted(given) for text, given in found.items()}
@@ -133,7 +133,7 @@ def _recorded(root: Path, protocol: str) -> pd.DataFrame | None:
     library = Library(root / "cassettes", PANEL)
     if not library.expect(plan.calls, headers(panel, plan)).complete:
         return None
-    return elicit.ratings(plan, [(call, library.response(call)) for call in plan.calls])
+    return elicit.read(plan, library.replay(plan.calls)).table
 
 
 # --------------------------------------------------------------------------- single texts

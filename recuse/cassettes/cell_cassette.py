@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from recuse.cassettes.coverage import Stale, Unused, fingerprint_differences, nearest, request_differences
-from recuse.cassettes.index import CassetteError, Interaction, read_index, read_requests
+from recuse.cassettes.index import CassetteError, CellIndex, Interaction, read_index, read_requests, stamp_of
 from recuse.cassettes.record_format import Recorded
 from recuse.naming import checked_name
+from recuse.sanitize import visible
 from recuse.schema import PROVENANCES, Call, RecuseError
 
 SIDE = ".new"  # a cell is recorded anew beside its old cassette, which stays until the new one is complete
@@ -23,6 +24,7 @@ class CellCassette:
 
     __slots__ = (
         "_base",
+        "_side_header",
         "_used",
         "anew",
         "calls",
@@ -31,6 +33,7 @@ class CellCassette:
         "header",
         "index",
         "main",
+        "obsolete_side",
         "recorded_header",
         "touched",
     )
@@ -46,11 +49,19 @@ class CellCassette:
     def load(self, anew: bool = False) -> None:
         """Read the file again: after it was mended or replaced, or to turn to recording anew."""
         main = read_index(self.main)
-        self.anew, self.touched = anew, False
+        self.anew, self.touched, self.obsolete_side = anew, False, False
         self._base: tuple[str, Recorded] | None = None
         self.recorded_header: Mapping[str, Any] | None = main.header
         self.index = read_index(self.main.with_name(self.main.name + SIDE)) if anew else main
+        self._side_header = self.index.header if anew else None
         self.faults = [*self.index.faults, *self._misplaced()]
+
+    def refresh(self) -> None:
+        """Read the file again if it is not the one that was read."""
+        if self.index.stamp != stamp_of(self.index.path):
+            self.load(self.anew)
+            if self.header is not None:
+                self.expect_header(self.header)
 
     # ------------------------------------------------------------------ what the plan wants
 
@@ -72,6 +83,8 @@ class CellCassette:
                 "and a `fingerprint` table"
             )
         self.header = header
+        if self._side_header is not None and _identity(self._side_header) != _identity(header):
+            self.obsolete_side, self.index = True, CellIndex(self.index.path, None)
         if self.recorded_header is not None and _identity(self.recorded_header) == _identity(header):
             self.recorded_header = header  # thousands of cells share one
 
@@ -107,6 +120,9 @@ class CellCassette:
         """Keys the plan no longer asks for, once the fingerprint has changed and all it asks for now is there."""
         if not self.stale() or self.missing:
             return set()
+        return self.unplanned_keys()
+
+    def unplanned_keys(self) -> set[str]:
         return set(self.index.requests) - {call.key for call in self.calls}
 
     def _changed_words(self) -> str:
@@ -122,7 +138,7 @@ class CellCassette:
         """Raise `CassetteError` if the file is damaged: none of it is served then."""
         if self.faults:
             raise CassetteError(
-                "\n  ".join((f"cassette of cell {self.cell} is damaged", *self.faults[:5]))
+                visible("\n  ".join((f"cassette of cell {self.cell} is damaged", *self.faults[:5])))
                 + f"\n  restore {self.index.path} from version control, or record what is missing with --record=missing"
             )
 

@@ -15,9 +15,11 @@ from recuse.cassettes.cell_cassette import SUFFIX, check_distinct, checked_cell
 from recuse.cassettes.index import CassetteError, CellIndex, index_of, read_requests
 from recuse.cassettes.matching import request_key
 from recuse.cassettes.response_filter import reason_to_drop
-from recuse.cassettes.storage import DAMAGED, SUPERSEDED, canonical_bytes, salvaged
+from recuse.cassettes.salvage import DAMAGED, salvaged
+from recuse.cassettes.storage import SUPERSEDED, canonical_bytes
 from recuse.cassettes.writer import replace_file
 from recuse.key_shapes import key_shapes_in
+from recuse.sanitize import visible
 from recuse.schema import PROVENANCES, RecuseError, Request
 
 LARGEST_MB = 40.0
@@ -41,7 +43,7 @@ class Checked:
         found = (
             [f"{len(self.faults)} faults:", *(f"  {fault}" for fault in self.faults)] if self.faults else ["no faults"]
         )
-        return "\n".join([*rows, f"all: {total}", *found])
+        return visible("\n".join([*rows, f"all: {total}", *found]))
 
     @property
     def megabytes(self) -> float:
@@ -115,8 +117,8 @@ def _content_faults(path: Path, index: CellIndex, data: bytes) -> Iterator[str]:
         if provenance in PROVENANCES and host.endswith(".invalid") == (provenance == "recorded"):
             yield f"{path}: provenance is {provenance}, but the server was {host} (only stand-ins end in .invalid)"
     for (key, repeat), (at, length) in index.answers.items():
-        status, headers, body = record_format.read_answer(data[at : at + length])
-        if "content-encoding" not in headers and (reason := reason_to_drop(status, body)):
+        status, _, body = record_format.read_answer(data[at : at + length])
+        if reason := reason_to_drop(status, body):
             yield f"{path}: request {key}, repeat {repeat} is not an answer: {reason}"
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from recuse.cassettes.record_format import Recorded
+from recuse.sanitize import visible
 from recuse.schema import Call, RecuseError, Request
 
 
@@ -75,7 +76,7 @@ class Coverage:
                 f"recorded but not in the plan: {len(self.unplanned)}",
                 *_capped(unused_lines(self.unplanned), limit),
             ]
-        return "\n".join(parts)
+        return visible("\n".join(parts))
 
 
 def missing_lines(calls: Iterable[Call]) -> list[str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import threading
 import warnings
 from collections import OrderedDict
@@ -57,22 +59,51 @@ class CellIndex:
 def read_index(path: Path) -> CellIndex:
     """Index a cassette file, verifying the checksum of every line. A missing file gives an empty index."""
     try:
-        with open(path, "rb", buffering=0) as file:
-            found = os.fstat(file.fileno())
-            return index_of(path, file.readall(), (found.st_ino, found.st_size, found.st_mtime_ns))
+        with os.fdopen(open_cassette(path), "rb", buffering=0) as file:
+            return index_of(path, file.readall(), _stamp(os.fstat(file.fileno())))
     except FileNotFoundError:
         return CellIndex(path, None)
+    except CassetteError as error:
+        return CellIndex(path, None, faults=[str(error)])
+    except OSError as error:
+        return CellIndex(path, None, faults=[f"{path}: cannot be read ({error.strerror})"])
+
+
+def open_cassette(path: Path) -> int:
+    """A descriptor for reading; `CassetteError` for what is no plain file: a link may lead elsewhere, a pipe blocks."""
+    extra = sum(getattr(os, name, 0) for name in ("O_BINARY", "O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK"))
+    try:
+        descriptor = os.open(path, os.O_RDONLY | extra)
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise
+        raise CassetteError(f"{path}: a symbolic link; a cassette must be a file of its own") from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise CassetteError(f"{path}: not a plain file; remove it, or restore the cassette from version control")
+    return descriptor
+
+
+def stamp_of(path: Path) -> Stamp | None:
+    try:
+        return _stamp(os.lstat(path))
+    except FileNotFoundError:
+        return None
+
+
+def _stamp(found: os.stat_result) -> Stamp:
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def read_indexed(index: CellIndex) -> bytes:
     """The bytes of a file that was indexed; `CassetteError` if it has been changed since."""
-    with open(index.path, "rb", buffering=0) as file:
+    with os.fdopen(open_cassette(index.path), "rb", buffering=0) as file:
         check_unchanged(index, os.fstat(file.fileno()))
         return file.readall()
 
 
 def check_unchanged(index: CellIndex, found: os.stat_result) -> None:
-    if index.stamp is not None and (found.st_ino, found.st_size, found.st_mtime_ns) != index.stamp:
+    if index.stamp is not None and _stamp(found) != index.stamp:
         raise CassetteError(f"{index.path}: the file was changed by another program while it was in use; start again")
 
 
@@ -206,7 +237,7 @@ class LineReader:
     def _opened(self, index: CellIndex) -> int:
         if len(self._open) >= OPEN_FILES:
             os.close(self._open.popitem(last=False)[1])
-        descriptor = os.open(index.path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0))
+        descriptor = open_cassette(index.path)
         try:
             check_unchanged(index, os.fstat(descriptor))
         except CassetteError:

@@ -26,8 +26,9 @@ from recuse.cassettes.coverage import Coverage, MissingInteractionError, Unused,
 from recuse.cassettes.index import Interaction, LineReader, read_indexed
 from recuse.cassettes.matching import REPEAT_HEADER, JudgeRequest, RequestMatcher, canonical_body, public_url
 from recuse.cassettes.network import blocked_network, is_loopback
-from recuse.cassettes.redaction import Secrets
-from recuse.cassettes.response_filter import decompressed, kept_headers, reason_to_drop
+from recuse.cassettes.preflight import check_no_keys, check_no_twin
+from recuse.cassettes.redaction import Secrets, clean_logging
+from recuse.cassettes.response_filter import decompressed, in_utf_8, kept_headers, reason_to_drop
 from recuse.cassettes.storage import Storage
 from recuse.naming import checked_name
 from recuse.sanitize import visible
@@ -54,6 +55,7 @@ class Library:
         if mode not in MODES:
             raise RecuseError(f"unknown recording mode {mode!r}; known: {', '.join(MODES)}")
         self.root, self.panel, self.mode = Path(root), checked_name(panel, "panel", "cassettes"), mode
+        check_no_twin(self.root, self.panel)
         self.secrets = Secrets(secrets)
         self.command = command or f"pytest evals/ --panel fixtures/panels/{panel}.toml --record=missing"
         self.misses: list[str] = []  # every miss, also one that a client library hid behind an error of its own
@@ -81,6 +83,8 @@ class Library:
             cassette.plan(by_cell[cell])
             self._matcher.remember(cell, cassette.calls)
             if headers is not None and cell in headers:
+                if self.mode != "replay":
+                    check_no_keys(cell, headers[cell], cassette.missing, self.secrets)
                 cassette.expect_header(headers[cell])
             if self.mode == "missing" and not cassette.anew and cassette.served_differently():
                 cassette.load(anew=True)
@@ -88,6 +92,10 @@ class Library:
 
     def has(self, call: Call) -> bool:
         return (call.key, call.repeat) in self._cassette(call.cell).index.answers
+
+    def resumed(self, calls: Iterable[Call]) -> int:
+        """How many of these calls an interrupted recording anew (`--record=all`) has answered already."""
+        return sum(self._cassette(call.cell).anew and self.has(call) for call in calls)
 
     def coverage(self) -> Coverage:
         """All plans registered so far against what is recorded by now."""
@@ -158,6 +166,7 @@ class Library:
         try:
             with ExitStack() as stack:
                 stack.enter_context(blocked_network(self._answered()) if self.mode == "replay" else self._recording())
+                stack.enter_context(clean_logging(self.secrets))
                 stack.enter_context(patched(self))
                 yield self
         finally:
@@ -190,16 +199,16 @@ class Library:
         interaction = asked.key, asked.repeat
         received = {name.lower(): value for name, value in response.headers.items()}
         try:
-            plain, left = decompressed(response.body, received.get("content-encoding", ""))
-            reason = "" if left else reason_to_drop(response.status, plain)
+            plain = decompressed(response.body, received.get("content-encoding", ""))
+            reason = reason_to_drop(response.status, plain)
         except ValueError as error:
             reason = str(error)
         if reason:
-            self.dropped[cassette.cell, *interaction] = reason
+            self.dropped[cassette.cell, *interaction] = self.shown(reason)
             return
         if self._storage is None:
             raise RecuseError("an answer can only be stored while the library is in use for recording")
-        kept = kept_headers(received) | ({"content-encoding": left} if left else {})
+        kept, plain = kept_headers(received), in_utf_8(plain)
         self._storage.store(
             cassette, interaction, Request(url, body, method), RawResponse(response.status, kept, plain)
         )
@@ -214,8 +223,9 @@ class Library:
             self._storage.sync()
 
     @property
-    def disk_full(self) -> bool:
-        return self._storage is not None and self._storage.full
+    def trouble(self) -> str:
+        """Why nothing more should be asked, although what is on its way can still be written; empty if all is well."""
+        return self._storage.full if self._storage is not None else ""
 
     def close(self) -> None:
         self._reader.close()
@@ -290,7 +300,7 @@ class Library:
         return f"record it: {self.command}"
 
     def _missed(self, message: str) -> MissingInteractionError:
-        message = self.secrets.clean_text(message)
+        message = self.shown(message)
         self.misses.append(message)
         return MissingInteractionError(message)
 
@@ -308,11 +318,14 @@ class Library:
     def _recording(self) -> Iterator[None]:
         self._storage = Storage(self.root, self.panel, self.secrets, self._reader)
         try:
+            for cassette in self._cassettes.values():
+                cassette.refresh()  # another process may have recorded since it was read
             self._storage.mend(self._cassettes.values())
+            self._storage.begin(self._cassettes.values())
             yield
         finally:
             try:
-                self._storage.settle(self._cassettes.values())
+                self._storage.settle(self._cassettes.values(), together=self.mode == "all")
             finally:
                 self._storage.close()
                 self._storage = None

@@ -3,6 +3,10 @@
 Two guards. The methods of `socket.socket` and the resolver functions are wrapped, which stops a host name before it is
 looked up; and an audit hook watches the interpreter's own socket events, which no library, thread or C extension using
 Python's sockets can avoid. Audit hooks cannot be removed, so the hook is installed once and does nothing while idle.
+
+This stops accidents, not an adversary: other programs that are started, code that calls the C library itself (ctypes),
+and what modules do when they are imported, before the first test, are not seen. Where that matters, take the network
+away from the whole process: docs/recording.md shows how.
 """
 
 from __future__ import annotations
@@ -35,6 +39,7 @@ _EVENTS = {
     "socket.getaddrinfo": 0,
     "socket.gethostbyname": 0,
     "socket.gethostbyaddr": 0,
+    "socket.getnameinfo": 1,
 }
 
 _lock = threading.Lock()
@@ -122,7 +127,9 @@ def _audit(event: str, arguments: tuple[Any, ...]) -> None:
     at = _EVENTS.get(event)
     if at is None:
         return
-    if at:
+    if event == "socket.getnameinfo":
+        check_address(arguments[0])
+    elif at:
         check_address(arguments[1])
     else:
         check_host(arguments[0])

@@ -3,71 +3,136 @@
 from __future__ import annotations
 
 import base64
-import json
-from collections.abc import Iterable
-from urllib.parse import quote, quote_plus
+import html
+import logging
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import unquote_to_bytes
 
 from recuse.schema import RecuseError
 
+_UNICODE = re.compile(rb"\\+u([0-9a-fA-F]{4})")
+_ENTITIES = {'"': b"quot", "'": b"apos", "<": b"lt", ">": b"gt", "&": b"amp"}
 PLACEHOLDER = "[secret]"
 SHORTEST = 8
 
 
 class Secrets:
-    """The values that must not leave this process, in every spelling in which a server may echo them."""
+    """The values that must not leave this process, in every spelling in which a server may echo them: as they are, with
+    any of their characters escaped (JSON, once or several times over; percent; HTML), in base64, in hexadecimal."""
 
     def __init__(self, values: Iterable[str] = ()) -> None:
         forms: dict[bytes, None] = {}
+        self._plain: list[bytes] = []  # as `_plain_text` would show them, and in base64 and hexadecimal
+        self._encoded: list[bytes] = []
         for value in values:
             if len(value) < SHORTEST:
                 raise RecuseError(
                     f"an API key of {len(value)} characters is too short to be told from ordinary text (at least "
                     f"{SHORTEST} are needed to keep it out of recordings); if the server needs no key, name none"
                 )
-            forms.update(dict.fromkeys(_spellings(value)))
-        self._forms = sorted(forms, key=len, reverse=True)
+            forms.update(dict.fromkeys(_patterns(value)))
+            self._plain.append(_plain_text(value.encode()))
+            self._encoded += _base64_spellings(value.encode())
+            self._encoded.append(value.encode().hex().encode())
+        self._pattern = re.compile(b"|".join(_longest_first(forms))) if forms else None
 
     def __bool__(self) -> bool:
-        return bool(self._forms)
+        return self._pattern is not None
 
     def found_in(self, data: bytes) -> bool:
-        return any(form in data for form in self._forms)
+        """Searching for every spelling at once is slow, so it is first seen whether there can be any."""
+        if self._pattern is None or not self._may_be_in(data):
+            return False
+        return self._pattern.search(data) is not None
 
     def clean(self, data: bytes) -> bytes:
-        """`data` with every known secret replaced, also where JSON escapes hide it."""
-        if not self._forms:
+        """`data` with every known secret replaced, also where escapes hide it."""
+        if self._pattern is None or not self._may_be_in(data):
             return data
-        for form in self._forms:
-            if form in data:
-                data = data.replace(form, PLACEHOLDER.encode())
-        if b"\\u" in data or b"\\/" in data:
-            data = self._clean_escaped(data)
-        return data
+        return self._pattern.sub(PLACEHOLDER.encode(), data)
 
-    def clean_text(self, text: str) -> str:
-        return (
-            self.clean(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass") if self._forms else text
+    def _may_be_in(self, data: bytes) -> bool:
+        plain, lower = _plain_text(data), data.lower()
+        return any(value in plain for value in self._plain) or any(
+            form in data or form in lower for form in self._encoded
         )
 
-    def _clean_escaped(self, data: bytes) -> bytes:
-        try:
-            plain = json.dumps(json.loads(data), ensure_ascii=False, separators=(",", ":")).encode(
-                "utf-8", "backslashreplace"
-            )
-        except (ValueError, RecursionError):
-            return data
-        return self.clean(plain) if self.found_in(plain) else data
+    def clean_text(self, text: str) -> str:
+        return self.clean(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass") if self else text
 
 
-def _spellings(value: str) -> list[bytes]:
+@contextmanager
+def clean_logging(secrets: Secrets) -> Iterator[None]:
+    """While open, no log record of this process carries a secret: HTTP clients log headers when they debug."""
+    make = logging.getLogRecordFactory()
+
+    def cleaned(*arguments: Any, **named: Any) -> logging.LogRecord:
+        record = make(*arguments, **named)
+        said = record.getMessage()
+        if (kept := secrets.clean_text(said)) != said:
+            record.msg, record.args = kept, ()
+        return record
+
+    if not secrets:
+        yield
+        return
+    logging.setLogRecordFactory(cleaned)
+    try:
+        yield
+    finally:
+        logging.setLogRecordFactory(make)
+
+
+def _longest_first(forms: Iterable[bytes]) -> list[bytes]:
+    return sorted(forms, key=len, reverse=True)
+
+
+def _plain_text(data: bytes) -> bytes:
+    """`data` with its escapes undone, roughly: what is in it in any spelling is in this as it is."""
+    if b"\0" in data:
+        data = data.replace(b"\0", b"")
+    if b"\\u" in data:
+        data = _UNICODE.sub(lambda found: chr(int(found[1], 16)).encode("utf-8", "surrogatepass"), data)
+    for _ in range(2):
+        if b"%" in data:
+            data = unquote_to_bytes(data)
+    if b"&" in data:
+        data = html.unescape(html.unescape(data.decode("utf-8", "surrogateescape"))).encode("utf-8", "surrogateescape")
+    return data.replace(b"\\", b"").replace(b"+", b" ")
+
+
+def _patterns(value: str) -> list[bytes]:
     raw = value.encode()
-    escaped = (
-        json.dumps(value)[1:-1],
-        json.dumps(value, ensure_ascii=False)[1:-1],
-        quote(value, safe=""),
-        quote_plus(value),
+    hexadecimal = _digits(raw.hex())
+    return [
+        b"".join(map(_any_spelling, value)),
+        hexadecimal,
+        b"\0{1,3}".join(re.escape(bytes([byte])) for byte in raw) if raw.isascii() else re.escape(raw),
+        *map(re.escape, _base64_spellings(raw)),
+    ]
+
+
+def _any_spelling(character: str) -> bytes:
+    """One character as it is, behind backslashes, as \\uXXXX, as %XX (also %25XX), or as an HTML entity."""
+    utf_8 = character.encode()
+    units = character.encode("utf-16-be")
+    unicode = b"".join(rb"\\+u" + _digits(units[i : i + 2].hex()) for i in range(0, len(units), 2))
+    percent = b"".join(rb"%(?:25)*" + _digits(bytes([byte]).hex()) for byte in utf_8)
+    entity = rb"&(?:amp;)*#(?:[xX]0*" + _digits(f"{ord(character):x}") + rb"|0*%d);" % ord(character)
+    further = rb"|\+" if character == " " else b""
+    if name := _ENTITIES.get(character):
+        further = rb"|&(?:amp;)*" + name + b";"
+    return rb"(?:\\*" + re.escape(utf_8) + b"|" + unicode + b"|" + percent + b"|" + entity + further + b")"
+
+
+def _digits(text: str) -> bytes:
+    """Hexadecimal digits in either case."""
+    return b"".join(
+        digit.encode() if digit.isdecimal() else b"[%b%b]" % (digit.encode(), digit.upper().encode()) for digit in text
     )
-    return [raw, *(text.encode() for text in escaped), *_base64_spellings(raw)]
 
 
 def _base64_spellings(raw: bytes) -> list[bytes]:

@@ -4,18 +4,21 @@ Kept: a complete 2xx whose body is a JSON object without an `error` member, what
 4xx by which a provider says that its policy forbids an answer (it would say so again, so it is this judge's answer).
 Not kept: everything that another try may change - 408, 409, 425, 429, 5xx, bodies that are empty, cut off or no JSON
 (a proxy's page), an `error` object under status 200 - and what is a mistake in the set-up: 401, 403, 404, 400.
-A refusal or a reply cut by max_tokens is an answer like any other.
+A refusal or a reply cut by max_tokens is an answer like any other. A body that cannot be decompressed here is not kept,
+whatever its status: nobody could tell what it is.
 """
 
 from __future__ import annotations
 
-import gzip
 import json
 import zlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from recuse.policy import is_policy_refusal
+
+LARGEST_BODY = 16 * 2**20
+"""Bytes of a body, decompressed. A judge's reply has a few thousand; what is larger is a fault or an attack."""
 
 KEPT_HEADERS = ("content-type", "request-id", "x-request-id")
 """Response headers that are stored. All others (cookies, organisation ids, rate limits) are dropped unread."""
@@ -40,19 +43,35 @@ def kept_headers(headers: Mapping[str, str]) -> dict[str, str]:
     return {name: lower[name] for name in KEPT_HEADERS if name in lower}
 
 
-def decompressed(body: bytes, encoding: str) -> tuple[bytes, str]:
-    """The body without its content encodings, and the encodings that could not be undone (normally none).
+def decompressed(body: bytes, encoding: str, largest: int = LARGEST_BODY) -> bytes:
+    """The body without its content encodings.
 
-    An encoding whose library is not installed stays on the body and is named, so the client that could read it while
-    recording can read it again. `ValueError` if the body is not what its encoding says."""
+    `ValueError` if it is not what its encoding says, if the encoding is not known here (or its library is not
+    installed), and if it has more than `largest` bytes: never more than that is held in memory."""
     names = [name.strip().lower() for name in encoding.split(",") if name.strip().lower() not in ("", "identity")]
-    while names:
-        plain = _undo(names[-1], body)
-        if plain is None:
-            break
-        body = plain
-        names.pop()
-    return body, ", ".join(names)
+    for name in reversed(names):
+        if name not in _DECOMPRESS:
+            raise ValueError(f"the body is compressed as {name!r}, which is not known; known: {', '.join(_DECOMPRESS)}")
+        try:
+            body = _DECOMPRESS[name](body, largest + 1)
+        except ImportError as error:
+            raise ValueError(f"the body is compressed as {name!r}; install {error.name} to record it") from error
+        except Exception as error:  # each library has errors of its own
+            raise ValueError(f"the body is not valid {name}: {error}") from error
+        check_size(len(body), largest)
+    check_size(len(body), largest)
+    return body
+
+
+def check_size(size: int, largest: int = LARGEST_BODY) -> None:
+    if size > largest:
+        raise ValueError(f"the body has more than {largest // 2**20} MB; no judge's reply is that long")
+
+
+def in_utf_8(body: bytes) -> bytes:
+    """A JSON body in UTF-8, as it should have come; unchanged if it did. Secrets are looked for in this spelling."""
+    encoding = json.detect_encoding(body)
+    return body if encoding == "utf-8" else body.decode(encoding, "surrogatepass").encode("utf-8", "backslashreplace")
 
 
 def _fault_of_answer(body: bytes, value: Any) -> str:
@@ -65,44 +84,64 @@ def _fault_of_answer(body: bytes, value: Any) -> str:
     return ""
 
 
-def _undo(encoding: str, body: bytes) -> bytes | None:
-    decompress = _DECOMPRESS.get(encoding)
-    if decompress is None:
-        return None
-    try:
-        return decompress(body)
-    except ImportError:
-        return None
-    except Exception as error:  # each library has errors of its own
-        raise ValueError(f"the body is not valid {encoding}: {error}") from error
+def _gunzip(body: bytes, largest: int) -> bytes:
+    """All members of a gzip file; most have one."""
+    found = b""
+    while body and len(found) < largest:
+        member = zlib.decompressobj(zlib.MAX_WBITS | 16)
+        found += member.decompress(body, largest - len(found))
+        if not member.eof and len(found) < largest:
+            raise EOFError("it ends too early")
+        body = member.unused_data
+    return found
 
 
-def _inflate(body: bytes) -> bytes:
+def _inflate(body: bytes, largest: int) -> bytes:
     try:
-        return zlib.decompress(body)
+        return _inflated(body, zlib.MAX_WBITS, largest)
     except zlib.error:  # some servers send the stream without its zlib wrapper
-        return zlib.decompress(body, -zlib.MAX_WBITS)
+        return _inflated(body, -zlib.MAX_WBITS, largest)
 
 
-def _brotli(body: bytes) -> bytes:
+def _inflated(body: bytes, bits: int, largest: int) -> bytes:
+    stream = zlib.decompressobj(bits)
+    found = stream.decompress(body, largest)
+    if not stream.eof and len(found) < largest:
+        raise EOFError("it ends too early")
+    return found
+
+
+def _brotli(body: bytes, largest: int) -> bytes:
     try:
         import brotli  # type: ignore[import-untyped]
     except ImportError:
         import brotlicffi as brotli  # type: ignore[import-not-found]
-    return bytes(brotli.decompress(body))
+    stream, found = brotli.Decompressor(), b""
+    for at in range(0, len(body), _PIECE):  # an attack of 16 KB cannot expand to more than a few dozen MB
+        found += bytes(stream.process(body[at : at + _PIECE]))
+        if len(found) >= largest:
+            return found
+    if not stream.is_finished():
+        raise EOFError("it ends too early")
+    return found
 
 
-def _zstandard(body: bytes) -> bytes:
+def _zstandard(body: bytes, largest: int) -> bytes:
     try:
-        from compression.zstd import decompress  # type: ignore[import-not-found]  # Python 3.14
+        from compression.zstd import ZstdDecompressor  # type: ignore[import-not-found]  # Python 3.14
     except ImportError:
-        from backports.zstd import decompress
-    return bytes(decompress(body))
+        from backports.zstd import ZstdDecompressor
+    stream = ZstdDecompressor()
+    found = bytes(stream.decompress(body, largest))
+    if not stream.eof and len(found) < largest:
+        raise EOFError("it ends too early")
+    return found
 
 
-_DECOMPRESS: dict[str, Callable[[bytes], bytes]] = {
-    "gzip": gzip.decompress,
-    "x-gzip": gzip.decompress,
+_PIECE = 4096
+_DECOMPRESS: dict[str, Callable[[bytes, int], bytes]] = {
+    "gzip": _gunzip,
+    "x-gzip": _gunzip,
     "deflate": _inflate,
     "br": _brotli,
     "zstd": _zstandard,

@@ -19,10 +19,10 @@ from recuse.cassettes.index import CellIndex, Interaction, LineReader, read_requ
 from recuse.cassettes.matching import canonical_body, public_url
 from recuse.cassettes.record_format import Recorded, request_line
 from recuse.cassettes.redaction import Secrets
+from recuse.cassettes.salvage import DAMAGED, salvaged
 from recuse.cassettes.writer import Writer, replace_file, sync_all
 from recuse.schema import RawResponse, RecuseError, Request
 
-DAMAGED = ".damaged"  # beside a cassette: the file as it was before its damaged lines were cut out
 SUPERSEDED = ".superseded"  # below cassettes/: what a changed prompt or model made obsolete; not committed
 
 
@@ -33,9 +33,10 @@ class Storage:
         self._root, self._secrets, self._reader = root, secrets, reader
         self._writer = Writer(root / panel)
         self._lock = threading.Lock()
+        self._begun: list[CellCassette] = []
 
     @property
-    def full(self) -> bool:
+    def full(self) -> str:
         return self._writer.full
 
     def close(self) -> None:
@@ -50,6 +51,9 @@ class Storage:
     def mend(self, cassettes: Iterable[CellCassette]) -> None:
         """Before the first answer arrives: cut damage out of cassettes, keeping the damaged file beside."""
         for cassette in cassettes:
+            if cassette.obsolete_side:  # recorded for another prompt or model, and never finished
+                cassette.index.path.unlink(missing_ok=True)
+                cassette.load(anew=True)
             if not cassette.index.size:
                 continue
             if cassette.faults and not cassette.index.faults:
@@ -60,6 +64,15 @@ class Storage:
                 replace_file(path, self._sound_part(cassette))
                 self._reader.forget(path)
                 cassette.load(anew)
+
+    def begin(self, cassettes: Iterable[CellCassette]) -> None:
+        """Give every cell that lacks answers its file, with its header: an answer that arrives needs no new one."""
+        for cassette in cassettes:
+            if cassette.missing and not cassette.index.sound_size and cassette.header is not None:
+                header = self._header_line(cassette)
+                self._writer.create(cassette.index.path, header)
+                cassette.index.size, cassette.index.torn, cassette.index.stamp = len(header), 0, None
+                self._begun.append(cassette)
 
     def store(self, cassette: CellCassette, interaction: Interaction, request: Request, answer: RawResponse) -> None:
         """One write for the answer, preceded by its request and the header where they are not in the file yet."""
@@ -76,17 +89,33 @@ class Storage:
             self._writer.append(index.path, (b"\n" if index.unended else b"") + data, start)
             _enter(cassette, interaction, new, start + index.unended)
 
-    def settle(self, cassettes: Iterable[CellCassette]) -> None:
-        """After the last answer: complete cells get their final order, header and place."""
+    def settle(self, cassettes: Iterable[CellCassette], together: bool = False) -> None:
+        """After the last answer: complete cells get their final order, header and place.
+
+        With `together`, what was recorded anew takes the place of the old only when all of it is complete: a recording
+        that was interrupted goes on where it stopped, in whichever cell that was."""
+        cassettes = list(cassettes)
+        self._remove_empty()
         if self.full:
             return  # rewriting needs room; the next recording settles
+        waiting = together and any(cassette.anew and cassette.missing for cassette in cassettes)
         for cassette in cassettes:
-            superseded = set() if cassette.anew else cassette.superseded()
+            superseded = cassette.unplanned_keys() if cassette.anew else cassette.superseded()
             restamped = not cassette.missing and bool(cassette.stale())
-            if not cassette.index.exists or (cassette.anew and cassette.missing):
+            if not cassette.index.exists or (cassette.anew and (waiting or cassette.missing)):
                 continue
-            if cassette.touched or cassette.anew or superseded or restamped:
+            unordered = not cassette.missing and not is_in_order(cassette.index, _order(cassette))
+            if cassette.touched or cassette.anew or superseded or restamped or unordered:
                 self._rewrite(cassette, superseded, renew_header=cassette.anew or restamped)
+
+    def _remove_empty(self) -> None:
+        """Files that were begun and got no answer."""
+        for cassette in self._begun:
+            if not cassette.index.answers:
+                self._writer.forget(cassette.index.path)
+                cassette.index.path.unlink(missing_ok=True)
+                cassette.load(cassette.anew)
+        self._begun.clear()
 
     def _new_lines(
         self, cassette: CellCassette, interaction: Interaction, request: Request, answer: RawResponse
@@ -122,7 +151,7 @@ class Storage:
         self._writer.forget(path)
         header = self._header_line(cassette) if renew_header else None
         data = canonical_bytes(cassette.index, path.read_bytes(), header, _order(cassette), superseded)
-        if superseded or (cassette.anew and cassette.main.exists()):
+        if cassette.main.exists() and (cassette.anew or superseded):
             self._set_aside(cassette)
         if cassette.anew or data != path.read_bytes():
             replace_file(cassette.main, data)
@@ -171,57 +200,33 @@ def canonical_bytes(
     Independent of the order in which concurrent answers arrived, so a recording made twice gives the same file.
     """
     requests = read_requests(index, data)
+    parts = [header if header is not None else data[: data.index(b"\n") + 1]]
+    base: tuple[str, Recorded] | None = None
+    for key, repeats in _canonical_order(index, order).items():
+        if key not in without and repeats:
+            base = base or (key, requests[key])
+            parts.append(request_line(key, requests[key], base if key != base[0] else None))
+            parts += [_line(data, index.answers[key, repeat]) for repeat in repeats]
+    return b"".join(parts)
+
+
+def is_in_order(index: CellIndex, order: Iterable[Interaction]) -> bool:
+    """Whether the file has the order of `canonical_bytes`."""
+    places = [
+        place
+        for key, repeats in _canonical_order(index, order).items()
+        for place in (index.requests[key], *(index.answers[key, repeat] for repeat in repeats))
+    ]
+    return places == sorted(places)
+
+
+def _canonical_order(index: CellIndex, order: Iterable[Interaction]) -> dict[str, list[int]]:
+    """Key -> its repeats in order; the keys as planned, then the others as they stand in the file."""
     repeats: dict[str, list[int]] = {key: [] for key, _ in order if key in index.requests}
     repeats |= {key: [] for key in index.requests if key not in repeats}
     for key, repeat in index.answers:
         repeats[key].append(repeat)
-    parts = [header if header is not None else data[: data.index(b"\n") + 1]]
-    base: tuple[str, Recorded] | None = None
-    for key, found in repeats.items():
-        if key not in without and found:
-            base = base or (key, requests[key])
-            parts.append(request_line(key, requests[key], base if key != base[0] else None))
-            parts += [_line(data, index.answers[key, repeat]) for repeat in sorted(found)]
-    return b"".join(parts)
-
-
-def salvaged(data: bytes, name: str) -> tuple[bytes, list[str]]:
-    """The whole lines of a damaged cassette, in order, and what had to be left out (readable, with line numbers).
-
-    Line endings changed by version control are put back. Of joined files only the first is kept."""
-    kept, dropped, requests, answers = [], [], set[str](), set[Interaction]()
-    pieces = data.split(b"\n")
-    for number, raw in enumerate(pieces, 1):
-        line = raw.removesuffix(b"\r")
-        if not record_format.is_intact(line):
-            if number < len(
-                pieces
-            ):  # the last piece is what follows the last line feed: nothing, or an unfinished line
-                dropped.append(f"{name}:{number}: damaged")
-            continue
-        kind = record_format.kind_of(line)
-        if kind == record_format.HEADER and number > 1:
-            dropped.append(f"{name}:{number}: from here on another cassette was appended")
-            break
-        if kind == record_format.REQUEST and _is_new(line, requests):
-            requests.add(record_format.request_key_of(line))
-        elif (
-            kind == record_format.ANSWER
-            and (found := record_format.answer_key_of(line)) not in answers
-            and found[0] in requests
-        ):
-            answers.add(found)
-        elif kind != record_format.HEADER:
-            dropped.append(f"{name}:{number}: repeated or without its request")
-            continue
-        kept.append(line + b"\n")
-    return b"".join(kept), dropped
-
-
-def _is_new(line: bytes, requests: AbstractSet[str]) -> bool:
-    """Whether a request line is not there yet, and can be read from what is there."""
-    like = record_format.like_of(line)
-    return record_format.request_key_of(line) not in requests and (not like or like in requests)
+    return {key: sorted(found) for key, found in repeats.items()}
 
 
 def _line(data: bytes, place: tuple[int, int]) -> bytes:

@@ -7,9 +7,11 @@ is cut off again. A ballast file keeps room for the answers already on their way
 
 from __future__ import annotations
 
+import errno
 import os
 from collections import OrderedDict
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Self
 
@@ -21,6 +23,15 @@ except ImportError:  # pragma: no cover - Windows
     fcntl = None  # type: ignore[assignment]
 
 BALLAST_BYTES = 1 << 20
+_OUT_OF_FILES = (errno.EMFILE, errno.ENFILE)
+_REMEDIES = (
+    ((errno.ENOSPC, errno.EDQUOT), "Free some space (or inodes: `df -i`)"),
+    ((errno.EROFS,), "The file system is read-only: record where you can write"),
+    ((errno.EACCES, errno.EPERM), "Give yourself permission to write there"),
+    (_OUT_OF_FILES, "Raise `ulimit -n`, or lower `concurrency` in the panel file"),
+    ((errno.EFBIG,), "Raise `ulimit -f`"),
+    ((errno.ELOOP, errno.ENOTDIR, errno.EISDIR), "Something that is no plain file or folder is in the way: remove it"),
+)
 TEMPORARY = ".tmp"
 OPEN_FILES = 64
 
@@ -35,8 +46,11 @@ class RecordingLock:
     def __init__(self, folder: Path) -> None:
         if fcntl is None:  # pragma: no cover - Windows
             raise RecuseError("recording needs POSIX file locks (Linux, macOS, WSL); replay works everywhere")
-        folder.mkdir(parents=True, exist_ok=True)
-        self._fd = os.open(folder, os.O_RDONLY)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._fd = os.open(folder, os.O_RDONLY)
+        except OSError as error:
+            raise _cannot_record(folder, error) from error
         try:
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -57,15 +71,16 @@ class Writer:
         self._ballast = folder / ".ballast"
         self._open: OrderedDict[Path, int] = OrderedDict()
         self._unsynced: set[Path] = set()
-        self.full = False
+        self._spare: list[int] = []  # a descriptor to give up when there are no others
+        self.full = ""  # why nothing more should be asked: what is on its way can still be written
         try:
             _reserve(self._ballast)
+            self._spare.append(os.open(os.devnull, os.O_RDONLY))
         except OSError as error:
-            self._ballast.unlink(missing_ok=True)
+            with suppress(OSError):
+                self._ballast.unlink(missing_ok=True)
             self._lock.release()
-            raise StorageError(
-                f"cannot record into {folder}: {error.strerror}. Free some space first; nothing was asked"
-            ) from error
+            raise _cannot_record(folder, error) from error
 
     def __enter__(self) -> Self:
         return self
@@ -74,52 +89,91 @@ class Writer:
         self.close()
 
     def append(self, path: Path, data: bytes, at: int) -> None:
-        """Write `data` at the end of the file, which must be byte `at`: an unfinished last line is cut off first."""
+        """Write `data` at the end of the file, which must be byte `at`: an unfinished last line is cut off first.
+
+        If that fails, room is made once - the ballast goes, and other files are closed - and it is tried again, so that
+        answers on their way, which are paid for, still find a place."""
+        try:
+            self._append(path, data, at)
+        except OSError as error:
+            if not self._make_room(path, error):
+                raise _storage_error(path, error) from error
+            try:
+                self._append(path, data, at)
+            except OSError as again:
+                raise _storage_error(path, again) from again
+
+    def create(self, path: Path, data: bytes) -> None:
+        """Begin a file before anything is asked, so that no answer depends on whether one more file can be made."""
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            descriptor = _open_for_appending(path)
+            try:
+                os.ftruncate(descriptor, 0)
+                _write_all(descriptor, data)
+            finally:
+                os.close(descriptor)
+        except OSError as error:
+            raise _cannot_record(path, error) from error
+
+    def unsynced(self) -> list[int]:
+        """Duplicates of the descriptors of files written since the last call, for `sync_all` to flush and close."""
+        found = []
+        with suppress(OSError):  # no descriptor left: the next call, or closing, flushes the others
+            for path in list(self._unsynced):
+                if path in self._open:
+                    found.append(os.dup(self._open[path]))
+                self._unsynced.discard(path)
+        return found
+
+    def forget(self, path: Path) -> None:
+        """Close the file: it is about to be replaced."""
+        if path in self._open:
+            self._close([path])
+
+    def _close(self, paths: Iterable[Path]) -> None:
+        """Flush and close, without needing a descriptor more."""
+        for path in paths:
+            descriptor = self._open.pop(path)
+            if path in self._unsynced:
+                self._unsynced.discard(path)
+                sync_all([descriptor])
+            else:
+                os.close(descriptor)
+
+    def close(self) -> None:
+        try:
+            self._close(list(self._open))
+        finally:
+            while self._spare:
+                os.close(self._spare.pop())
+            with suppress(OSError):
+                self._ballast.unlink(missing_ok=True)
+            self._lock.release()
+
+    def _append(self, path: Path, data: bytes, at: int) -> None:
         descriptor = self._descriptor(path)
         if os.fstat(descriptor).st_size != at:
             os.ftruncate(descriptor, at)
         self._unsynced.add(path)
         try:
             _write_all(descriptor, data)
-        except OSError as error:
+        except OSError:
             os.ftruncate(descriptor, at)
-            if not self._drop_ballast():
-                raise _storage_error(path, error) from error
-            self._append_at_last(path, descriptor, data, at)
+            raise
 
-    def unsynced(self) -> list[int]:
-        """Duplicates of the descriptors of files written since the last call, for `sync_all` to flush and close."""
-        found = [os.dup(self._open[path]) for path in self._unsynced if path in self._open]
-        self._unsynced.clear()
-        return found
-
-    def forget(self, path: Path) -> None:
-        """Close the file: it is about to be replaced."""
-        sync_all(self.unsynced())
-        if path in self._open:
-            os.close(self._open.pop(path))
-
-    def close(self) -> None:
-        try:
-            sync_all(self.unsynced())
-        finally:
-            while self._open:
-                os.close(self._open.popitem()[1])
-            self._ballast.unlink(missing_ok=True)
-            self._lock.release()
-
-    def _append_at_last(self, path: Path, descriptor: int, data: bytes, at: int) -> None:
-        try:
-            _write_all(descriptor, data)
-        except OSError as error:
-            os.ftruncate(descriptor, at)
-            raise _storage_error(path, error) from error
-
-    def _drop_ballast(self) -> bool:
-        """Make room once, for the answers that are already on their way. Tells the recorder to stop asking."""
-        self.full, first = True, not self.full
-        if self._ballast.exists():
-            self._ballast.unlink()
+    def _make_room(self, path: Path, error: OSError) -> bool:
+        """Make room for what is on its way, and tell the recorder to ask nothing more; False if that cannot help."""
+        if error.errno in _OUT_OF_FILES:  # connections hold the others, and give them back as they end
+            others = [other for other in self._open if other != path]
+            self._close(others)
+            freed = len(others) + len(self._spare)
+            while self._spare:
+                os.close(self._spare.pop())
+            self.full = self.full or _why(error)
+            return freed > 0
+        first, self.full = not self.full, self.full or _why(error)
+        self._ballast.unlink(missing_ok=True)
         return first
 
     def _descriptor(self, path: Path) -> int:
@@ -129,7 +183,7 @@ class Writer:
         if len(self._open) >= OPEN_FILES:
             self.forget(next(iter(self._open)))
         path.parent.mkdir(parents=True, exist_ok=True)
-        self._open[path] = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o644)
+        self._open[path] = _open_for_appending(path)
         return self._open[path]
 
 
@@ -140,6 +194,12 @@ def sync_all(descriptors: Iterable[int]) -> None:
             (os.fdatasync if hasattr(os, "fdatasync") else os.fsync)(descriptor)
         finally:
             os.close(descriptor)
+
+
+def _open_for_appending(path: Path) -> int:
+    """Never through a link, which may lead elsewhere."""
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
+    return os.open(path, flags, 0o644)
 
 
 def _write_all(descriptor: int, data: bytes) -> None:
@@ -159,8 +219,24 @@ def _reserve(path: Path) -> None:
 def _storage_error(path: Path, error: OSError) -> StorageError:
     return StorageError(
         f"{path}: writing failed ({error.strerror}). The file was cut back to its last whole line; nothing recorded "
-        "before is lost. Free some space and run the same command again: it goes on where it stopped"
+        f"before is lost. {_remedy(error)} and run the same command again: it goes on where it stopped"
     )
+
+
+def _cannot_record(place: Path, error: OSError) -> StorageError:
+    return StorageError(
+        f"cannot record into {place}: {error.strerror}; nothing was asked. {_remedy(error)}, then retry"
+    )
+
+
+def _remedy(error: OSError) -> str:
+    return next((remedy for codes, remedy in _REMEDIES if error.errno in codes), "Look at the disk and the folder")
+
+
+def _why(error: OSError) -> str:
+    if error.errno in _OUT_OF_FILES:
+        return "no more files could be opened (raise `ulimit -n`, or lower `concurrency`)"
+    return f"the disk is full ({error.strerror})"
 
 
 def replace_file(path: Path, data: bytes) -> None:
@@ -173,8 +249,10 @@ def replace_file(path: Path, data: bytes) -> None:
             os.fsync(file.fileno())
         os.replace(temporary, path)
     except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise StorageError(f"{path}: could not be rewritten ({error.strerror}); the file is unchanged") from error
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        said = f"{path}: could not be rewritten ({error.strerror}); the file is unchanged. {_remedy(error)}"
+        raise StorageError(said) from error
     _sync_folder(path.parent)
 
 

@@ -26,6 +26,7 @@ from pydantic_core import from_json
 from recuse.extensions import named_module
 from recuse.judges.reasoning import split_reasoning
 from recuse.policy import is_policy_refusal
+from recuse.sanitize import encodable
 from recuse.schema import Judge, Prompt, RawResponse, Reply, Request, Usage
 
 WIRES = (
@@ -89,10 +90,11 @@ def _sound(reply: Reply) -> Reply:
     given = reply.usage
     usage = Usage(_count(given.input_tokens), _count(given.output_tokens), _count(given.reasoning_tokens))
     model = reply.model if isinstance(reply.model, str) else None
-    if usage == given and model == reply.model and reply.reasoning == "" and "<" not in reply.text[:200]:
+    text = encodable(reply.text)
+    same = text == reply.text and usage == given and model == reply.model and reply.reasoning == ""
+    if same and "<" not in text[:200]:
         return reply
     reasoning = reply.reasoning if isinstance(reply.reasoning, str) else ""
-    text = reply.text
     if "<" in text[:200] and reply.finish in ("stop", "length"):
         thoughts, text = split_reasoning(text)
         reasoning = "\n".join(filter(None, (reasoning, thoughts)))

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from http.cookiejar import DefaultCookiePolicy
 from types import TracebackType
 from typing import Self
 
@@ -16,6 +17,7 @@ import stamina
 from recuse.judges import wire
 from recuse.judges.credentials import Credentials
 from recuse.judges.provider_errors import is_bad_key, is_used_up, parsed, words
+from recuse.judges.transport import JudgeTransport
 from recuse.policy import is_policy_refusal
 from recuse.schema import Call, Judge, JudgeClosedError, RawResponse, RecuseError
 
@@ -60,10 +62,17 @@ class Client:
         self._answered: set[str] = set()
         self._attempts = attempts
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=256)
-        stand_ins = httpx2.AsyncHTTPTransport(proxy=proxy, limits=limits) if proxy else None
+        stand_ins = JudgeTransport(private=False, proxy=proxy, limits=limits, trust_env=False) if proxy else None
         mounts = {f"all://{host}": stand_ins for host in _stand_in_hosts(judges)} if proxy else {}
         # trust_env=False: no proxy from the environment may see keys or slow replay down.
-        self._http = httpx2.AsyncClient(mounts=mounts, limits=limits, trust_env=False, follow_redirects=False)
+        self._http = httpx2.AsyncClient(
+            transport=JudgeTransport(limits=limits, trust_env=False),
+            mounts=mounts,
+            trust_env=False,
+            follow_redirects=False,
+        )
+        # No cookie is kept: one judge's session would be sent along with the calls of another on the same host.
+        self._http.cookies.jar.set_policy(DefaultCookiePolicy(allowed_domains=[]))
 
     async def __aenter__(self) -> Self:
         return self

@@ -44,8 +44,8 @@ def self_reported_final(ratings: Ratings) -> Estimates:
 
     Within half a unit of the final's last decimal it is "exact"; beyond it, another half unit of the means' decimals is
     "within_rounding", for they were rounded before they were averaged; further away is "inconsistent" and counts. One
-    per reply, so it has an interval (Clopper-Pearson over calls). Detail: `checked`, `follow`, `offenders` and all
-    `verdicts`. Undefined where no reply has all of them.
+    per reply, so it has an interval (Clopper-Pearson over calls). Detail: `checked`, `follow`, `wrong`, `offenders` and
+    all `verdicts`. Undefined where no reply has all of them.
 
     >>> import pandas as pd
     >>> rows = {"x.mean": 8.0, "y.mean": 9.0, "final.mean": 9.2}
@@ -73,8 +73,8 @@ def self_reported_mean(ratings: Ratings, repeats: int = 10, step: float | None =
     every tenth passes.
 
     Scores lie on the claimed mean's scale, in units of `step`: the scale's own where it has one, or 1. Means of one
-    reply hang together, so their share has no interval. Detail: `checked`, `follow` and `offenders` (target, criterion,
-    and what was reported). Undefined where nothing usable was reported. Brown and Heathers (2017).
+    reply hang together, so their share has no interval. Detail: `checked`, `follow`, `wrong` and `offenders`
+    (target, criterion, and what was reported). Undefined where nothing usable was reported. Brown and Heathers (2017).
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"judge": "a", "item": "i", "criterion": ["x.mean", "f.mean"], "score": [8.25, 8.25]})
@@ -143,7 +143,8 @@ def _finals(replies: pd.DataFrame, wanted: list[str]) -> Estimate:
     bad = [entry for entry in verdicts if entry["verdict"] == "inconsistent"]
     return estimated(
         "self_reported_final", len(bad) / n, Binomial(len(bad), n), n=n,
-        detail={"checked": n, "follow": n - len(bad), "offenders": bad, "verdicts": verdicts}, **about,
+        detail={"checked": n, "follow": n - len(bad), "wrong": len(bad), "offenders": bad, "verdicts": verdicts},
+        **about,
     )  # fmt: skip
 
 
@@ -206,7 +207,7 @@ def _attained(replies: pd.DataFrame, grids: dict[str, Grid], parts: tuple[str, .
     ]
     return Estimate(
         metric=metric, value=len(offenders) / n, note="no interval: statistics of one reply hang together",
-        detail={"checked": n, "follow": n - len(offenders), "offenders": offenders}, **about,
+        detail={"checked": n, "follow": n - len(offenders), "wrong": len(offenders), "offenders": offenders}, **about,
     )  # fmt: skip
 
 

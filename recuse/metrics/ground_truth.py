@@ -32,6 +32,7 @@ Floats = NDArray[np.float64]
 BONETT_WRIGHT = "Spearman's rho, Bonett-Wright interval on Fisher's scale"
 ORDINAL = "levels against the rank of the true value among the model's own picks"
 STEPS = "share of level-to-level steps in which the mean true value rises"
+ALPHA = 0.05
 FEW = 50
 """Picks up to which the p-value comes from permutations."""
 
@@ -76,8 +77,8 @@ def rank_correlation(ratings: Ratings) -> Estimates:
 
     Detail: `p_permutation`, exact over all arrangements of the tied levels where these are few (168,168,000 for 15
     picks on five levels), by Student's t beyond 50 picks, and `p_method`; `p_t`, the t approximation that the paper's
-    p-values follow (bolder: .0007 against an exact .0012 at rho = .775); `unknown`, the picks the reference does not
-    cover.
+    p-values follow (bolder: .0007 against an exact .0012 at rho = .775); `beyond_chance`, whether p is below .05, each
+    judge taken by itself; `unknown`, the picks the reference does not cover.
 
     The interval is over items: how far would another choice of items by the same model move rho? Its coverage was
     measured, see `recuse.statistics.distributions.FisherZ`. Undefined below four picks, and where all levels or all
@@ -205,6 +206,8 @@ def _rank_correlation(p: Picks) -> Estimate:
     test = rank.spearman_test(p.mean_level, p.value) if len(p.items) <= FEW else None
     exact = {"p_permutation": number(test.p), "p_method": test.method} if test else {}
     detail |= {"p_permutation": by_t, "p_method": "Student's t", "p_t": by_t, **exact}
+    chance = detail["p_permutation"]
+    detail["beyond_chance"] = None if chance is None else chance < ALPHA
     return estimated("rank_correlation", rho, FisherZ(rho, len(p.items)), detail=detail, **more)
 
 

@@ -59,8 +59,9 @@ EXPECTED, MASS = "expected", "mass"
 def what_if(ratings: Ratings, battles: Literal["scores", "choices"] = "scores") -> Estimates:
     """Change of S - R, after minus before, by judge, mitigation and factor level, paired over the items that have both.
 
-    Detail: `before` and `after` with their intervals on these items, and `controlled_before`, `controlled_after`, the
-    means of the measure without leniency; whatever the remedy itself tells (weights, in-set mass, iterations).
+    Detail: `before` and `after` with their intervals on these items, whether that is `nearer` to 0, and
+    `controlled_before`, `controlled_after`, the means of the measure without leniency;
+    whatever the remedy itself tells (weights, in-set mass, iterations).
 
     A remedy takes what these ratings have: both directions of the scale; criteria "<criterion>.expected" and
     "<criterion>.mass", the expected score over a judge's probabilities and what they add up to on the scale; and
@@ -251,8 +252,9 @@ def _compared(
     if not test.n:
         why = "no item has the judge's own score and a peer's, before and after"
         return paired_estimate(metric, test, part, excluded=lost, why=why)
+    before, after = _interval(was.received, both, array), _interval(now.received, both, array)
     detail = {
-        "before": _interval(was.received, both, array), "after": _interval(now.received, both, array),
+        "before": before, "after": after, "nearer": abs(after["value"] or 0.0) < abs(before["value"] or 0.0),
         "controlled_before": _mean(was.controlled[both]), "controlled_after": _mean(now.controlled[both]),
         "p": significant(test.p), **remedy.detail,
     }  # fmt: skip

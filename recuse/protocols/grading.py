@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 
 from recuse.protocols import last_line, log_probabilities, reading, wording
 from recuse.ratings.scale import Numeric, Scale
-from recuse.schema import Item, Judge, Judgement, Prompt, Reply
+from recuse.schema import Item, Judge, Judgement, Prompt, RecuseError, Reply
 from recuse.tasks import Task
 
 OFFERS = "scores"
@@ -26,12 +26,23 @@ LABEL = "Rating"
 
 
 def items(task: Task, judge: Judge) -> Sequence[Item]:
+    criterion_of(task)
     return task.items
+
+
+def criterion_of(task: Task) -> str:
+    """The one criterion; `RecuseError` where the task has several, before anything is asked."""
+    if len(task.criteria) != 1:
+        raise RecuseError(
+            f"{task.folder / 'task.toml'}: protocol grading asks for one grade, and the task has the criteria "
+            f"{', '.join(task.criteria)}; ask by the protocol rubric, or leave one criterion"
+        )
+    return task.criteria[0]
 
 
 def scales(task: Task) -> dict[str, Scale]:
     """Of what log-probabilities say beside the grade: the expected grade, and the mass of all grades."""
-    (criterion,) = task.criteria
+    criterion = criterion_of(task)
     return {f"{criterion}.expected": Numeric(*task.scale), f"{criterion}.mass": Numeric(0.0, 1.0, unit="share")}
 
 
@@ -41,7 +52,7 @@ def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
 
 
 def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
-    (criterion,) = task.criteria
+    criterion = criterion_of(task)
     try:
         given = last_line.verdict(reply, LABEL)
     except reading.Unreadable as failure:

@@ -91,10 +91,15 @@ def _plain(text: str) -> object:
 
 def _members(value: object) -> int:
     """How many members the objects in it have, all together."""
-    if isinstance(value, dict):
-        inner = sum(_members(v) for v in value.values() if isinstance(v, dict | list))
-        return len(value) + inner
-    return sum(map(_members, value)) if isinstance(value, list) else 0
+    count, inside = 0, [value]
+    while inside:
+        one = inside.pop()
+        if type(one) is dict:
+            count += len(one)
+            inside += [part for part in one.values() if type(part) is dict or type(part) is list]
+        elif type(one) is list:
+            inside += one
+    return count
 
 
 def score(value: object, criterion: str, scale: tuple[float, float]) -> Judgement:

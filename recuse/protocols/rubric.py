@@ -7,6 +7,7 @@ and Algorithm 1). The factor `condition` shows the author's name or hides it beh
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from recuse.protocols import reading, wording
@@ -63,7 +64,7 @@ def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> li
         answer = reading.json_value(reply, dict)
     except reading.Unreadable as failure:
         return reading.all_failed(criteria, failure)
-    plain = _all_scores(answer, criteria, scales, task.scale)
+    plain = _all_scores(answer, _expected(task))
     if plain is not None:
         return plain
     return [_one(answer, name, scales.get(name), task.scale) for name in criteria]
@@ -77,22 +78,29 @@ def author_label(task: Task, target: str, condition: str) -> str:
     return str(about.get("anonymous", f"Author {list(task.targets).index(target) + 1}"))
 
 
-def _all_scores(
-    answer: dict[str, Any], criteria: Sequence[str], scales: Mapping[str, Scale], usual: tuple[float, float]
-) -> list[Judgement] | None:
+@lru_cache(maxsize=64)
+def _expected(task: Task) -> tuple[tuple[str, bool, float, float], ...]:
+    """Per criterion: whether its score stands beside a reason, and the ends of its scale. Empty where one has options."""
+    whole, scales = total(task), task.scales
+    if any(isinstance(scale, Ordinal) for scale in scales.values()):
+        return ()
+    parts = tuple((name, True, *scales[name].ends) for name in task.criteria)
+    return parts if whole is None else (*parts, (whole, False, *task.scale))
+
+
+def _all_scores(answer: dict[str, Any], expected: tuple[tuple[str, bool, float, float], ...]) -> list[Judgement] | None:
     """The rows of a reply in which every score is a number of its scale, as nearly all are; None for any other, which
     `_one` looks at part by part."""
     rows = []
     try:
-        for name in criteria:
-            scale = scales.get(name)
-            value, (low, high) = (answer[name], usual) if scale is None else (answer[name]["score"], scale.ends)
+        for name, reasoned, low, high in expected:
+            value = answer[name]["score"] if reasoned else answer[name]
             if (type(value) is not int and type(value) is not float) or not low <= value <= high:
                 return None
             rows.append(Judgement(name, float(value)))
     except (KeyError, TypeError):
         return None
-    return None if any(isinstance(scale, Ordinal) for scale in scales.values()) else rows
+    return rows or None
 
 
 def _one(answer: object, criterion: str, scale: Scale | None, usual: tuple[float, float]) -> Judgement:

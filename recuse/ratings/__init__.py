@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from recuse.ratings.array import RatingArray, mean_of
 from recuse.ratings.cells import Cells
+from recuse.ratings.choices_table import read_choices
 from recuse.ratings.moments import Moments, moments_of
 from recuse.ratings.ratings import Ratings
 from recuse.ratings.scale import Nominal, Numeric, Ordinal, ResponseSets, Scale, scale_of
@@ -11,5 +12,5 @@ from recuse.ratings.table import COLUMNS, check_table, completed
 
 __all__ = [
     "COLUMNS", "Cells", "Moments", "Nominal", "Numeric", "Ordinal", "RatingArray", "Ratings", "ResponseSets", "Scale",
-    "check_table", "completed", "mean_of", "moments_of", "scale_of",
+    "check_table", "completed", "mean_of", "moments_of", "read_choices", "scale_of",
 ]  # fmt: skip

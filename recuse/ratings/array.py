@@ -177,6 +177,8 @@ def array_of(ratings: Ratings, axes: Axes | None = None) -> RatingArray:
     asked = np.zeros(size, dtype=bool)
     asked[cells] = True
     repeats = rows["repeat"].to_numpy(dtype=np.intp)[inside]
+    order = np.argsort(repeats, kind="stable")  # sums in one order, whatever that of the rows
+    cells, values, repeats = cells[order], values[order], repeats[order]
     there = np.isfinite(values)
     people = np.array([ratings.raters.get(name) == PERSON for name in axes[0]], dtype=bool)
     return RatingArray(

@@ -137,13 +137,13 @@ def cells_of(ratings: Ratings) -> Cells:
     cluster_names = tuple(dict.fromkeys(clusters))
     cluster_places = pd.Index(cluster_names).get_indexer(pd.Index(clusters)).astype(np.intp)
     usable = np.isfinite(values)
-    by_repeat = np.argsort(repeats, kind="stable")
+    by_repeat = np.argsort(repeats, kind="stable")  # sums in one order, whatever that of the rows
     by_repeat = by_repeat[usable[by_repeat]]
     statuses = rows["status"].to_numpy()[~usable]
     return Cells(
         ratings.criterion, names[0], names[1], names[2], cluster_names,
         items, targets, cluster_places[items] if len(items) else items,
-        moments_of(cells, values, shape[0] * shape[1]).reshape(*shape),
+        moments_of(cells[by_repeat], values[by_repeat], shape[0] * shape[1]).reshape(*shape),
         np.bincount(cells[~usable], minlength=shape[0] * shape[1]).reshape(shape),
         _lost_by(names, judge[~usable], target[~usable], statuses), ratings.scale, ratings.clusters,
         (cells[by_repeat], values[by_repeat]),

@@ -9,7 +9,7 @@ first one B). A table without `labels` is all plain, one without `order` all "ab
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +33,6 @@ __all__ = [
     "PairArray",
     "both_orders",
     "codes_of",
-    "from_scores",
     "pair_array",
     "repeated_over",
     "verdicts_of",
@@ -134,26 +133,6 @@ def pair_array(ratings: Ratings) -> PairArray:
     return ratings.remember(
         ("pairs", ratings.headline), lambda: (_decided if ratings.scale.counts else _chosen)(ratings)
     )
-
-
-def from_scores(ratings: Ratings) -> Ratings:
-    """Choices that scores decide, in place of the scores. Scores know no order, so both orders agree. Meant for small
-    tables; measures use `pair_array`, which needs no table."""
-    import pandas as pd
-
-    met = pair_array(ratings)
-    texts = pd.DataFrame({"item": met.items, "target": met.a, "cluster": met.clusters, "a": met.a, "b": met.b})
-    judge, pair = np.nonzero(met.asked)
-    won = met.won[judge, pair]
-    rows = pd.DataFrame({"rater": np.array(met.judges, dtype=object)[judge], "item": met.items[pair]})
-    rows = rows.assign(target=met.a[pair], status=np.where(np.isfinite(won), "ok", "unparsed"))
-    names = np.array(["second", "tie", "first", None], dtype=object)
-    places = np.where(np.isfinite(won), np.nan_to_num(won) * 2, 3).astype(np.intp)
-    turned = np.where(places < 3, 2 - places, 3)
-    both = [rows.assign(order=order, response=names[p]) for order, p in (("ab", places), ("ba", turned))]
-    table = pd.concat(both, ignore_index=True).assign(criterion="winner")
-    made = type(ratings).of(table, scales={"winner": CHOICES}, factors=(ORDER,), authors=ratings.authors)
-    return replace(made, texts=texts, clusters=ratings.clusters)
 
 
 # --------------------------------------------------------------------------- from rows

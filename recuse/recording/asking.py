@@ -160,8 +160,8 @@ class Recording:
             queue.failures = self._unconnected = 0
             self._examine(call)
         self._report(self._progress())
-        if self.library.disk_full:
-            self.stop("the disk is full; what had been asked already was still written")
+        if self.library.trouble:
+            self.stop(f"{self.library.trouble}; what had been asked already was still written")
 
     async def _failure(self, call: Call, queue: _JudgeQueue, send: Send) -> str:
         """Ask one call; returns why no answer was stored, or nothing."""

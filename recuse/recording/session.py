@@ -51,6 +51,11 @@ class Recorder:
             calls = [call for plan in plans for call in plan.calls]
             if all(map(self.library.has, calls)):
                 return
+            if kept := self.library.resumed(calls):
+                self.say(
+                    f"{self.panel.name}: going on with a recording anew that was interrupted; {kept} of {len(calls)} "
+                    "answers are from then (delete the files ending in .new to ask for all of them)"
+                )
             recording = self._recording(calls, plans, readable)
             keys = {} if self.panel.stand_in else keys_from_environment(self._judges(recording.missing, plans))
             with recording.signals.installed():

@@ -112,7 +112,16 @@ class Number:
     @property
     def circumstances(self) -> str:
         """The factors in plain words: "names hidden, divisor n"; "" if there are none."""
-        return ", ".join(self.lexicon.level(factor, level) for factor, level in self.factors.items())
+        return self.circumstances_but()
+
+    def circumstances_but(self, *told: str) -> str:
+        """The same without the factors that are `told` elsewhere."""
+        return ", ".join(self.lexicon.level(name, level) for name, level in self.factors.items() if name not in told)
+
+    @property
+    def units(self) -> str:
+        """What its n counts, in the plural: "stories", "items"."""
+        return str(self.estimate.get("clusters") or self.estimate.get("over") or "")
 
 
 def varied(numbers: Sequence[Number]) -> str:
@@ -196,6 +205,7 @@ class View:
 
     def __init__(self, results: Mapping[str, Any]) -> None:
         self.results = results
+        self._groups: dict[str, list[Group]] = {}
 
     @cached_property
     def panels(self) -> list[Panel]:
@@ -246,9 +256,22 @@ class View:
         places = self._places
         return sorted(found, key=lambda r: (places[r.panel][0], places[r.panel][1].get(r.judge, 0), r.judge))
 
+    def place(self, number: Number) -> str:
+        """ "published, merchant_risk"; with the protocol where only that tells some of the question's numbers apart."""
+        where = [number.subject[key] for key in ("panel", "task") if key in number.subject]
+        question = Question(number.question, "")
+        protocols = {group.protocol for group in self.groups(question)} - {""}
+        told = number.subject.get("protocol", "")
+        return ", ".join([*where, *([plain_name(told)] if told in protocols else [])])
+
     def groups(self, question: Question) -> list[Group]:
         """Answers to `question`, panel by panel, within a panel task by task, and protocol by protocol where the same
         was measured by several."""
+        if question.id not in self._groups:
+            self._groups[question.id] = self._grouped(question)
+        return self._groups[question.id]
+
+    def _grouped(self, question: Question) -> list[Group]:
         by_key: dict[tuple[str, str], list[Number]] = {}
         for n in self.numbers:
             if n.question == question.id:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recuse.report import estimate_format
+from recuse.report.lexicon import plain_name
 from recuse.report.results_model import Group, Number, View
 from recuse.report.vocabulary import OUTCOME_NAMES, tally, worst
 
@@ -111,15 +113,25 @@ def verdict_table(groups: Sequence[Group]) -> VerdictTable:
         Row(w, first.label(w) if w else "the panel as a whole", [Cell(tuple(about.get(w, ()))) for about in found])
         for w in who
     ]
-    columns = [_column(group, gate, mine) for group, gate, mine in gated]
+    titles = Counter(_title(group, mine) for group, _, mine in gated)
+    columns = [_column(group, gate, mine, twice=titles[_title(group, mine)] > 1) for group, gate, mine in gated]
     return VerdictTable(first, columns, rows, _series(rows))
 
 
-def _column(group: Group, gate: str, mine: Sequence[Number]) -> Column:
+def _title(group: Group, mine: Sequence[Number]) -> str:
+    return ", ".join(part for part in (mine[0].gate_title, plain_name(group.protocol)) if part)
+
+
+def _column(group: Group, gate: str, mine: Sequence[Number], *, twice: bool) -> Column:
+    """`twice`: another column has this title, a gate asked of another protocol; then the protocol is told too."""
     levels = tuple(group.circumstances(mine))
-    title = ", ".join(part for part in (mine[0].gate_title, group.protocol) if part)
+    protocol = plain_name(mine[0].subject.get("protocol", "")) if twice and not group.protocol else ""
     return Column(
-        group.question.id, gate, title, estimate_format.limits(mine), levels if len(levels) <= SHOWN_PER_CELL else ()
+        question=group.question.id,
+        gate=gate,
+        title=", ".join(part for part in (_title(group, mine), protocol) if part),
+        limit=estimate_format.limits(mine),
+        levels=levels if len(levels) <= SHOWN_PER_CELL else (),
     )
 
 

@@ -117,12 +117,12 @@ def _cell(cell: Cell) -> tuple[str, str]:
     return f"{_word(outcome)} {estimate_format.value(cell.numbers[0], minus='-')}", outcome
 
 
-_Run = list[tuple[_Column, int]]  # columns that stand side by side, with their widths
+_Block = list[tuple[_Column, int]]  # columns that stand side by side, with their widths
 
 
-def _fitting(columns: list[_Column], room: int) -> list[_Run]:
-    """Runs of columns that fit into `room`, at least one each; the columns of one gate stay together if they can."""
-    runs: list[_Run] = []
+def _fitting(columns: list[_Column], room: int) -> list[_Block]:
+    """Blocks of columns that fit into `room`, at least one each; the columns of one gate stay together if they can."""
+    runs: list[_Block] = []
     for gate in dict.fromkeys(c.gate for c in columns):
         block = [(c, c.width) for c in columns if c.gate == gate]
         short = len(gate) - sum(w + 2 for _, w in block) + 2
@@ -136,7 +136,7 @@ def _fitting(columns: list[_Column], room: int) -> list[_Run]:
     return runs
 
 
-def _heads(run: _Run) -> tuple[str, str]:
+def _heads(run: _Block) -> tuple[str, str]:
     """The line of gates, each above the first of its columns, and the line of levels."""
     gates = levels = ""
     for column, width in run:

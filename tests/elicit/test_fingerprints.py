@@ -80,7 +80,9 @@ def test_a_setting_that_does_not_does_not(fingerprint: Callable[..., dict[str, A
 def test_temperature_and_length_are_those_sent_in_any_format(fingerprint: Callable[..., dict[str, Any]]) -> None:
     for wire in ("openai_chat", "anthropic_messages", "gemini_generate"):
         assert (fingerprint(wire=wire)["temperature"], fingerprint(wire=wire)["max_tokens"]) == (0.7, 700)
-        assert fingerprint(wire=wire, parameters={"temperature": 0.1})["temperature"] == 0.1
+        cooler: dict[str, Any] = {"temperature": 0.1}
+        cooler = {"generationConfig": cooler} if wire == "gemini_generate" else cooler  # named where it is sent
+        assert fingerprint(wire=wire, parameters=cooler)["temperature"] == 0.1
 
 
 def test_the_prompts_words_are_in_it(fingerprint: Callable[..., dict[str, Any]], task: Task) -> None:

@@ -380,3 +380,11 @@ def test_what_a_stand_in_says_is_what_is_read(
     named = None if wire_name in NAMELESS else model
     expected = Reply(text, "refusal" if refusal else "stop", named, Usage(given_tokens, written))
     assert reply_to(wire_name, payload) == expected
+
+
+def test_a_reply_cut_in_the_middle_of_an_emoji_can_be_written_and_sent_to_another_process() -> None:
+    """The bytes are as they came; what protocols read and reports show holds no lone surrogate."""
+    body = b'{"choices":[{"message":{"content":"fine \\ud83d"},"finish_reason":"length"}]}'
+    reply = read_response(wire("openai_chat"), RawResponse(200, {}, body))
+    assert reply.text == "fine ⟦U+D83D⟧"
+    assert reply.text.encode()

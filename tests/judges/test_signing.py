@@ -56,7 +56,7 @@ def ask(judge: Judge, prompt: Prompt, times: int = 1) -> list[RawResponse]:
 
     async def some() -> list[RawResponse]:
         keys = keys_from_environment({"ann": judge}, {})
-        async with Client({"ann": judge}, keys=keys, identify=lambda c: {"x-recuse-run": "0"}, attempts=1) as client:
+        async with Client({"ann": judge}, keys=keys, identify=lambda c: {"x-recuse-repeat": "0"}, attempts=1) as client:
             calls = [Call("t", "rubric", "ann", "one", "alpha", (), n, request, "key", "cell") for n in range(times)]
             return [await client.send(call) for call in calls]
 
@@ -244,7 +244,8 @@ def test_a_token_that_is_not_renewed_is_told(
 
 
 def test_headers_of_the_recording_are_not_signed(judge: MakeJudge, prompt: Prompt) -> None:
-    """The signature covers address, body and type, and none of the headers by which a recording knows its calls."""
+    """The signature covers address, body and type, and none of the headers by which a recording knows its calls: they
+    are taken off before the request leaves."""
     headers: dict[str, Any] = {}
 
     def note(asked: Asked) -> Answer:
@@ -256,5 +257,6 @@ def test_headers_of_the_recording_are_not_signed(judge: MakeJudge, prompt: Promp
         patch.setenv("AWS_SECRET_ACCESS_KEY", SECRET)
         patch.setenv("AWS_DEFAULT_REGION", REGION)
         ask(judge("bedrock_converse", base_url=url, model="ann-1:0"), prompt)
-    assert headers["x-recuse-run"] == "0"
+    assert "SignedHeaders=" in headers["authorization"]
     assert "x-recuse" not in headers["authorization"]
+    assert not [name for name in headers if name.startswith("x-recuse")]

@@ -21,7 +21,7 @@ SHARED = ("evals", "fixtures", "cassettes", "conftest.py", "pyproject.toml")
 PUBLISHED = ROOT / "fixtures" / "published"
 CRITERIA = ("accuracy", "quality", "consistency", "completeness", "practicality")
 JUDGES = ("gpt-5.1", "gemini-2.5-pro", "grok-4", "claude-4.5-sonnet", "perplexity-sonar")
-CONDITIONS = ("attributed", "anonymized")
+CONDITIONS = {"attributed": "shown", "anonymized": "hidden"}
 SOURCES = ("total", "criteria_mean")
 
 Scores = Mapping[tuple[str, str], Fraction]  # (judge, target) -> score
@@ -66,12 +66,14 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
 
 
 def measured(results: Mapping[str, Any], metric: str, **subject: str) -> Mapping[str, Any]:
-    (found,) = (
+    """The one estimate; two questions may ask for it, and get the same."""
+    first, *others = (
         entry["estimate"]
         for entry in results["measurements"]
         if entry["estimate"]["metric"] == metric and entry["subject"].items() >= subject.items()
     )
-    return found
+    assert all(other == first for other in others)
+    return first
 
 
 def decided(results: Mapping[str, Any], gate: str, **subject: str) -> Mapping[str, Any]:
@@ -93,7 +95,7 @@ def test_every_score_and_both_biases_of_every_cell(results: Mapping[str, Any], c
         "human_offset_matrix": lambda judge, target: expected[judge, target] - HUMAN[target],
     }
     for metric, value in wanted.items():
-        detail = measured(results, metric, condition=condition, score=source)["detail"]
+        detail = measured(results, metric, names=CONDITIONS[condition], criterion=source)["detail"]
         assert (detail["rows"], detail["columns"]) == (list(JUDGES), list(JUDGES))
         for i, judge in enumerate(JUDGES):
             for j, target in enumerate(JUDGES):
@@ -106,7 +108,7 @@ def test_every_score_and_both_biases_of_every_cell(results: Mapping[str, Any], c
     [("attributed", [-0.335, 0.77, 0.71, -0.315, 0.21]), ("anonymized", [-0.3, 0.56, 0.605, -0.16, 0.145])],
 )
 def test_self_bias(results: Mapping[str, Any], condition: str, expected: list[float]) -> None:
-    found = [decided(results, "self_bias", judge=judge, condition=condition)["value"] for judge in JUDGES]
+    found = [decided(results, "self_bias", judge=judge, names=CONDITIONS[condition])["value"] for judge in JUDGES]
     assert found == pytest.approx(expected, abs=1e-9)
     assert [float(peer_bias(scores(condition, "total"), judge, judge)) for judge in JUDGES] == pytest.approx(expected)
 
@@ -123,7 +125,7 @@ def test_attenuation_unrounded(results: Mapping[str, Any]) -> None:
 
 @pytest.mark.parametrize(("condition", "mean"), [("attributed", 0.4636), ("anonymized", 0.426)])
 def test_judges_lie_above_people(results: Mapping[str, Any], condition: str, mean: float) -> None:
-    found = measured(results, "human_panel_offset", condition=condition)
+    found = measured(results, "human_panel_offset", names=CONDITIONS[condition])
     offsets = [score - HUMAN[target] for (_, target), score in scores(condition, "total").items()]
     assert found["value"] == pytest.approx(mean, abs=1e-9)
     assert float(sum(offsets, Fraction()) / len(offsets)) == pytest.approx(mean)

@@ -2,46 +2,21 @@
 
 from __future__ import annotations
 
-import importlib.util
-import inspect
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from scipy import stats
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from shipped_questions import QUESTIONS, answer, answers
 from strangers_table import strangers_ratings
 
 from recuse.offers import design_of, missing, offered, unlock
 from recuse.ratings import Ratings
-from recuse.schema import Estimate, Estimates
+from recuse.schema import Estimates
 
-EVALS = Path(__file__).parents[2] / "evals"
-
-
-def questions() -> Iterator[tuple[str, Any, list[str]]]:
-    """(name, test function, needs) of every shipped question that says what it needs of ratings."""
-    for path in sorted(EVALS.glob("test_*.py")):
-        if ".asks(" not in path.read_text(encoding="utf-8"):
-            continue
-        spec = importlib.util.spec_from_file_location(f"asked_{path.stem}", path)
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        general = getattr(module, "pytestmark", [])
-        for name, test in inspect.getmembers(module, inspect.isfunction):
-            marks = [*getattr(test, "pytestmark", []), *(general if isinstance(general, list) else [general])]
-            needs = [need for mark in marks if mark.name == "asks" for need in mark.args]
-            if name.startswith("test_") and test.__module__ == module.__name__ and needs:
-                yield f"{path.stem}.{name}", test, needs
-
-
-QUESTIONS = {name: (test, needs) for name, test, needs in questions()}
 STABILITY, CONSENSUS, PEOPLE = "test_score_stability", "test_consensus_deviation", "test_human_alignment"
 OWN = "test_self_preference"
 
@@ -49,31 +24,6 @@ OWN = "test_self_preference"
 @pytest.fixture(scope="module")
 def ratings() -> Ratings:
     return strangers_ratings()
-
-
-def answers(ratings: Ratings, question: str) -> dict[str, Estimate | Estimates]:
-    """What a question's own code measures on these ratings, by gate, or by metric where no gate decides."""
-    test, needs = QUESTIONS[question]
-    assert not missing(needs, offered(design_of(ratings)))
-    found: dict[str, Estimate | Estimates] = {}
-
-    def gate(name: str, measured: Estimate | Estimates, **subject: str) -> bool:
-        found[name] = measured
-        return True
-
-    def measure(measured: Estimate | Estimates, **subject: str) -> None:
-        members = [measured] if isinstance(measured, Estimate) else list(measured.values())
-        found[members[0].metric] = measured
-
-    given = {"ratings": ratings, "gate": gate, "measure": measure}
-    test(**{name: given[name] for name in inspect.signature(test).parameters})
-    return found
-
-
-def answer(ratings: Ratings, question: str, metric: str, **subject: str) -> Estimate:
-    found = answers(ratings, question)[metric]
-    assert isinstance(found, Estimates)
-    return found.of(**subject)
 
 
 # --------------------------------------------------------------------------- what it offers

@@ -7,20 +7,24 @@ import pytest
 from scipy import stats
 
 from recuse.metrics import coverage
-from recuse.schema import RecuseError
 
 
-def rubric(make_ratings, statuses, judge="x"):
+@pytest.fixture
+def rubric(rate, make_frame):
     """Calls whose criteria carry these statuses: {"accuracy": ["ok", "refused"], ...}."""
-    parts = [
-        make_ratings({(judge, "t"): [8.0 if status == "ok" else status for status in runs]}, criterion=name)
-        for name, runs in statuses.items()
-    ]
-    return pd.concat(parts, ignore_index=True)
+
+    def made(statuses, judge="x"):
+        parts = [
+            make_frame({(judge, "t"): [8.0 if status == "ok" else status for status in repeats]}, criterion=name)
+            for name, repeats in statuses.items()
+        ]
+        return rate(pd.concat(parts, ignore_index=True))
+
+    return made
 
 
-def test_a_call_is_usable_when_every_criterion_is(make_ratings):
-    ratings = rubric(make_ratings, {
+def test_a_call_is_usable_when_every_criterion_is(rubric):
+    ratings = rubric({
         "accuracy": ["ok", "refused", "ok", "ok", "out_of_scale"],
         "quality": ["ok", "refused", "unparsed", "ok", "refused"],
     })  # fmt: skip
@@ -35,42 +39,44 @@ def test_a_call_is_usable_when_every_criterion_is(make_ratings):
     assert (found.low, found.high) == pytest.approx((exact.low, exact.high))
 
 
-def test_only_wanted_criteria_count(make_ratings):
-    ratings = rubric(make_ratings, {"accuracy": ["ok", "ok"], "total": ["ok", "unparsed"]})
+def test_only_wanted_criteria_count(rubric):
+    ratings = rubric({"accuracy": ["ok", "ok"], "total": ["ok", "unparsed"]})
     assert coverage.parse_rate(ratings).of(judge="x").value == 0.5
-    assert coverage.parse_rate(ratings, ["accuracy"]).of(judge="x").value == 1.0
-    missing = coverage.parse_rate(ratings, ["accuracy", "charm"]).of(judge="x")
+    assert coverage.parse_rate(ratings, ("accuracy",)).of(judge="x").value == 1.0
+    missing = coverage.parse_rate(ratings, ("accuracy", "charm")).of(judge="x")
     assert missing.detail["by_status"] == {"unparsed": 2}
 
 
-def test_a_criterion_without_a_row_is_unparsed(make_ratings):
-    ratings = rubric(make_ratings, {"accuracy": ["ok", "ok"], "quality": ["ok"]})
+def test_a_criterion_without_a_row_is_unparsed(rubric):
+    ratings = rubric({"accuracy": ["ok", "ok"], "quality": ["ok"]})
     assert coverage.parse_rate(ratings).of(judge="x").detail["by_status"] == {"ok": 1, "unparsed": 1}
 
 
-def test_conditions_and_targets_are_different_calls(make_ratings):
-    shown = make_ratings({("x", "a"): [8, 8], ("x", "b"): [8, "refused"], ("y", "a"): ["error"]})
-    hidden = make_ratings({("x", "a"): [8, 8]}, condition="anonymized")
-    found = coverage.parse_rate(pd.concat([shown, hidden]))
+def test_levels_and_targets_are_different_calls(rate, make_frame):
+    shown = make_frame({("x", "a"): [8, 8], ("x", "b"): [8, "refused"], ("y", "a"): ["error"]}, names="shown")
+    hidden = make_frame({("x", "a"): [8, 8]}, names="hidden")
+    found = coverage.parse_rate(rate(pd.concat([shown, hidden])))
     assert (found.of(judge="x").n, found.of(judge="x").detail["usable"]) == (6, 5)
     assert (found.of(judge="y").n, found.of(judge="y").value) == (1, 0.0)
 
 
-def test_the_picks_of_one_generation_are_one_call(make_ratings):
+def test_the_picks_of_one_generation_are_one_call(rate, make_frame):
     """Fifteen rows, one request; one bad level spoils the call. Without a request, items tell calls apart."""
-    picks = make_ratings({("x", "x"): [1.0]}, criterion="risk_level", protocol="generation").drop(columns="condition")
+    picks = make_frame({("x", "x"): [1.0]}, criterion="level")
     rows = [picks.assign(item=str(5400 + i)) for i in range(15)]
     good = pd.concat(rows, ignore_index=True)
-    bad = pd.concat(
-        [*rows[:12], picks.assign(item="level-5", status="unparsed", score=float("nan"))], ignore_index=True
-    )
-    assert (coverage.parse_rate(good).of(judge="x").n, coverage.parse_rate(good).of(judge="x").value) == (1, 1.0)
-    assert coverage.parse_rate(bad).of(judge="x").detail["by_status"] == {"unparsed": 1}
-    assert coverage.parse_rate(good.assign(request=None)).of(judge="x").n == 15
+    bad = pd.concat([*rows[:12], picks.assign(item="level-5", status="unparsed", score=float("nan"))])
+    found = coverage.parse_rate(rate(good)).of(judge="x")
+    assert (found.n, found.value) == (1, 1.0)
+    assert coverage.parse_rate(rate(bad)).of(judge="x").detail["by_status"] == {"unparsed": 1}
+    assert coverage.parse_rate(rate(good.assign(request=None))).of(judge="x").n == 15
 
 
-def test_people_are_not_counted_and_columns_are_needed(make_ratings):
-    ratings = pd.concat([make_ratings({("x", "a"): [8]}), make_ratings({("human:e1", "a"): ["refused"]})])
-    assert list(coverage.parse_rate(ratings)) == [("x",)]
-    with pytest.raises(RecuseError, match="lacks the column"):
-        coverage.parse_rate(ratings.drop(columns="request"))
+def test_people_are_not_counted(rate, make_frame):
+    people = make_frame({("ann", "a"): ["refused"]}, kind="person")
+    assert list(coverage.parse_rate(rate(pd.concat([make_frame({("x", "a"): [8]}), people])))) == [("x",)]
+
+
+def test_options_are_usable_answers_too(rate):
+    frame = pd.DataFrame({"judge": "x", "item": ["i", "j", "k"], "response": ["pass", None, "fail"]})
+    assert coverage.parse_rate(rate(frame)).of(judge="x").value == pytest.approx(2 / 3)

@@ -6,32 +6,34 @@ import json
 import math
 from collections.abc import Mapping
 
+import pandas as pd
 import pytest
 
-from recuse.metrics import consensus, coverage, human_alignment, reported_statistics, stability
+from recuse.metrics import consensus, coverage, human_alignment, human_order, reported_statistics, stability
+from recuse.metrics.measure import MEASURES as DESCRIBED
+from recuse.ratings.parts import with_criteria_mean
 from recuse.schema import Estimate
 
 MEASURES = {
-    "score_matrix": lambda r, h, own, c: consensus.score_matrix(r, own, condition="attributed"),
-    "consensus_deviation": lambda r, h, own, c: consensus.consensus_deviation(r, own, condition="attributed"),
-    "pair_bias": lambda r, h, own, c: consensus.pair_bias(r),
-    "self_bias": lambda r, h, own, c: consensus.self_bias(r, own),
-    "leniency": lambda r, h, own, c: consensus.leniency(r, own),
-    "self_preference": lambda r, h, own, c: consensus.self_preference(r, own),
-    "name_effect": lambda r, h, own, c: consensus.name_effect(r, own),
-    "attenuation": lambda r, h, own, c: consensus.attenuation_mean(r, own, draws=199),
-    "run_sd": lambda r, h, own, c: stability.run_sd(r),
-    "cell_table": lambda r, h, own, c: stability.cell_table(r, own),
-    "repeat_reliability": lambda r, h, own, c: stability.repeat_reliability(r, form="mean"),
-    "runs_needed": lambda r, h, own, c: stability.runs_needed(r, 0.1),
-    "parse_rate": lambda r, h, own, c: coverage.parse_rate(r),
-    "offset_matrix": lambda r, h, own, c: human_alignment.offset_matrix(r, h, own, condition="attributed"),
-    "offset": lambda r, h, own, c: human_alignment.offset(r, h),
-    "panel_offset": lambda r, h, own, c: human_alignment.panel_offset(r, h, condition="attributed"),
-    "self_offset": lambda r, h, own, c: human_alignment.self_offset(r, h, own),
-    "order_agreement": lambda r, h, own, c: human_alignment.order_agreement(r, h, draws=199),
-    "closest_judge": lambda r, h, own, c: human_alignment.closest_judge(r, h, condition="attributed", draws=199),
-    "reported_total": lambda r, h, own, c: reported_statistics.reported_total(r, c),
+    "score_matrix": consensus.score_matrix,
+    "consensus_deviation": consensus.consensus_deviation,
+    "self_bias": consensus.self_bias,
+    "leniency": consensus.leniency,
+    "self_preference": consensus.self_preference,
+    "name_effect": consensus.name_effect,
+    "attenuation": lambda r: consensus.attenuation_mean(r, draws=199),
+    "run_sd": stability.run_sd,
+    "cell_table": stability.cell_table,
+    "repeat_reliability": lambda r: stability.repeat_reliability(r, form="mean"),
+    "runs_needed": lambda r: stability.runs_needed(r, 0.1),
+    "parse_rate": coverage.parse_rate,
+    "offset_matrix": lambda r: human_alignment.offset_matrix(with_criteria_mean(r)),
+    "offset": human_alignment.offset,
+    "panel_offset": human_alignment.panel_offset,
+    "self_offset": human_alignment.self_offset,
+    "order_agreement": lambda r: human_order.order_agreement(r, draws=199),
+    "closest_judge": lambda r: human_order.closest_judge(r, draws=199),
+    "reported_total": reported_statistics.reported_total,
 }
 
 
@@ -47,18 +49,40 @@ def builtin(value) -> bool:
     return value is None or type(value) in (str, int, bool) or (type(value) is float and math.isfinite(value))
 
 
-@pytest.mark.parametrize("name", MEASURES)
-def test_builtins_only(name, published, human, own, criteria):
-    for estimate in estimates(MEASURES[name](published, human, own, criteria)).values():
+def one_item(make_frame):
+    """One text, one repeat, two judges, two people: the least there can be."""
+    judges = make_frame({("gpt-5.1", "gpt-5.1"): [8.0], ("grok-4", "gpt-5.1"): [7.0]})
+    people = make_frame({("ann", "gpt-5.1"): [7.0], ("ben", "gpt-5.1"): [9.0]}, kind="person")
+    return pd.concat([judges, people], ignore_index=True)
+
+
+def check(measured):
+    for estimate in estimates(measured).values():
         assert builtin(estimate.detail)
         assert {type(x) for x in (estimate.value, estimate.low, estimate.high)} == {float}
         assert {type(estimate.n), type(estimate.n_excluded)} == {int}
+        assert estimate.metric in DESCRIBED
         json.dumps(dict(estimate.detail), allow_nan=False)
 
 
 @pytest.mark.parametrize("name", MEASURES)
-def test_the_order_of_rows_does_not_matter(name, published, human, own, criteria):
-    """Runs of a cell in another order give the same bytes. Judges keep the order of the panel, so it stays."""
-    turned = published.sort_values("repeat", ascending=False, kind="stable")
-    first, second = (estimates(MEASURES[name](table, human, own, criteria)) for table in (published, turned))
+def test_builtins_only(name, published):
+    measured = MEASURES[name](published)
+    assert len(measured) > 0
+    check(measured)
+
+
+@pytest.mark.parametrize("name", [name for name in MEASURES if name not in ("offset_matrix", "reported_total")])
+def test_one_item_is_measured_or_undefined_with_a_reason(name, rate, make_frame):
+    measured = MEASURES[name](rate(one_item(make_frame), authors={"gpt-5.1": "gpt-5.1"}))
+    assert len(measured) > 0
+    check(measured)
+    assert all(e.defined or e.note.startswith("undefined: ") for e in measured.values())
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_the_order_of_rows_does_not_matter(name, published, published_frame, as_published):
+    """Repeats of a cell in another order give the same bytes. Judges keep the order of the panel, so it stays."""
+    turned = as_published(published_frame.sort_values("repeat", ascending=False, kind="stable"))
+    first, second = (estimates(MEASURES[name](ratings)) for ratings in (published, turned))
     assert {key: repr(e) for key, e in first.items()} == {key: repr(e) for key, e in second.items()}

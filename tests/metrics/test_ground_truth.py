@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,9 @@ import pytest
 from scipy import stats
 
 from recuse.metrics import ground_truth
-from recuse.schema import Estimate, Estimates, RecuseError
+from recuse.metrics.three_sources import three_sources
+from recuse.ratings import Nominal, Numeric, Ordinal, Ratings
+from recuse.schema import RecuseError
 
 PUBLISHED = Path(__file__).parents[2] / "fixtures" / "published"
 LEVELS = pd.read_csv(PUBLISHED / "mcc_levels.csv", dtype=str)
@@ -19,19 +22,23 @@ RHO = pd.read_csv(PUBLISHED / "spearman.csv")
 
 
 def picks_of(levels, judge="x", repeat=0):
-    """Rows of the generation protocol; `levels` maps a code to its level, or to a status."""
+    """Rows of picks; `levels` maps an item to its level, or to a status."""
     return pd.DataFrame([
         {
-            "task": "merchant_risk", "protocol": "generation", "judge": judge, "item": str(mcc), "target": judge,
-            "criterion": "risk_level", "repeat": repeat, "score": math.nan if isinstance(level, str) else float(level),
-            "response": None, "status": level if isinstance(level, str) else "ok", "request": judge,
+            "rater": judge, "item": str(item), "target": judge, "criterion": "level", "repeat": repeat,
+            "score": math.nan if isinstance(level, str) else float(level),
+            "status": level if isinstance(level, str) else "ok", "request": judge,
         }
-        for mcc, level in levels.items()
+        for item, level in levels.items()
     ])  # fmt: skip
 
 
-def truth_of(risk):
-    return pd.DataFrame({"mcc": [int(mcc) for mcc in risk], "risk": list(risk.values())})
+def truth_of(values):
+    return pd.DataFrame({"item": [str(item) for item in values], "value": list(values.values())})
+
+
+def given(picks, truth, **known):
+    return Ratings.of(picks, scales=Numeric(1, 5, 1), reference=truth, **known)
 
 
 def one(family, judge="x"):
@@ -53,7 +60,7 @@ def test_published_levels_with_the_risks_of_scipy():
         picks_of(dict(zip(rows["mcc"], rows["level"].astype(int), strict=True)), judge=model)
         for model, rows in LEVELS.groupby("model")
     ])  # fmt: skip
-    found = ground_truth.rank_correlation(picks, truth_of(risk))
+    found = ground_truth.rank_correlation(given(picks, truth_of(risk)))
     for model, rows in LEVELS.groupby("model"):
         expected = stats.spearmanr(rows["level"].astype(int), [risk[mcc] for mcc in rows["mcc"]])
         estimate = found.of(judge=model)
@@ -78,14 +85,14 @@ def test_the_printed_p_values_are_t_approximations_at_fifteen_pairs():
 def test_a_perfect_model():
     risk = {mcc: 0.001 * mcc for mcc in FIFTEEN}
     picks, truth = picks_of(FIFTEEN), truth_of(risk)
-    correlation = one(ground_truth.rank_correlation(picks, truth))
+    correlation = one(ground_truth.rank_correlation(given(picks, truth)))
     assert correlation.value == pytest.approx(stats.spearmanr(list(FIFTEEN.values()), list(risk.values())).statistic)
     assert correlation.value < 1  # ties: levels cannot follow the order within a level
     assert correlation.low > 0.5
-    placed = one(ground_truth.misassignments(picks, truth))
+    placed = one(ground_truth.misassignments(given(picks, truth)))
     assert (placed.value, placed.detail["nonadjacent"], placed.detail["adjacent"]) == (0.0, [], [])
-    assert [row["mcc"] for row in placed.detail["in_place"]] == [str(mcc) for mcc in FIFTEEN]
-    steps = one(ground_truth.progression(picks, truth))
+    assert [row["item"] for row in placed.detail["in_place"]] == [str(mcc) for mcc in FIFTEEN]
+    steps = one(ground_truth.progression(given(picks, truth)))
     assert (steps.value, steps.detail["falls"], steps.detail["violation"]) == (1.0, [], 0.0)
 
 
@@ -95,14 +102,14 @@ def test_misassignments_by_hand():
     is f (1), c (1), a (2), e (2), b (3), d (3): f is 3 -> 1 and b 1 -> 3. Codes a to f are 11 to 16."""
     levels = {"11": 1, "12": 1, "13": 2, "14": 2, "15": 3, "16": 3}
     risk = {"13": 0.1, "11": 0.2, "15": 0.3, "12": 0.4, "16": 0.5, "14": 0.6}
-    found = one(ground_truth.misassignments(picks_of(levels), truth_of(risk)))
+    found = one(ground_truth.misassignments(given(picks_of(levels), truth_of(risk))))
     assert found.value == 0
-    assert [row["mcc"] for row in found.detail["adjacent"]] == ["12", "13", "14", "15"]
-    assert [row["mcc"] for row in found.detail["in_place"]] == ["11", "16"]
-    worse = one(ground_truth.misassignments(picks_of(levels), truth_of(risk | {"16": 0.05})))
+    assert [row["item"] for row in found.detail["adjacent"]] == ["12", "13", "14", "15"]
+    assert [row["item"] for row in found.detail["in_place"]] == ["11", "16"]
+    worse = one(ground_truth.misassignments(given(picks_of(levels), truth_of(risk | {"16": 0.05}))))
     assert worse.detail["nonadjacent"] == [
-        {"mcc": "12", "name": "", "assigned": 1, "empirical": 3, "risk": 0.4},
-        {"mcc": "16", "name": "", "assigned": 3, "empirical": 1, "risk": 0.05},
+        {"item": "12", "name": "", "assigned": 1, "empirical": 3, "value": 0.4},
+        {"item": "16", "name": "", "assigned": 3, "empirical": 1, "value": 0.05},
     ]
     assert worse.value == pytest.approx(2 / 6)
     assert math.isnan(worse.low)
@@ -111,7 +118,9 @@ def test_misassignments_by_hand():
 def test_equal_risks_are_read_kindly():
     """Where the data see no difference, no order of theirs can be wrong."""
     found = one(
-        ground_truth.misassignments(picks_of({"11": 5, "12": 1, "13": 3}), truth_of({"11": 0.2, "12": 0.2, "13": 0.2}))
+        ground_truth.misassignments(
+            given(picks_of({"11": 5, "12": 1, "13": 3}), truth_of({"11": 0.2, "12": 0.2, "13": 0.2}))
+        )
     )
     assert len(found.detail["in_place"]) == 3
 
@@ -119,14 +128,16 @@ def test_equal_risks_are_read_kindly():
 def test_misassignments_keep_the_models_own_counts():
     """A model that calls everything level 4 or 5 is compared with the upper levels, not with quintiles."""
     levels = {"11": 4, "12": 5, "13": 5}
-    found = one(ground_truth.misassignments(picks_of(levels), truth_of({"11": 0.9, "12": 0.1, "13": 0.5})))
-    assert {row["mcc"]: row["empirical"] for row in found.detail["adjacent"]} == {"11": 5, "12": 4}
+    found = one(ground_truth.misassignments(given(picks_of(levels), truth_of({"11": 0.9, "12": 0.1, "13": 0.5}))))
+    assert {row["item"]: row["empirical"] for row in found.detail["adjacent"]} == {"11": 5, "12": 4}
 
 
 def test_progression_by_hand():
     """Level means 1, 3, 2 (one pick each): one of two steps rises; isotonic 1, 2.5, 2.5; violation 0.5 / 2 = 0.25."""
     found = one(
-        ground_truth.progression(picks_of({"11": 1, "12": 2, "13": 3}), truth_of({"11": 1.0, "12": 3.0, "13": 2.0}))
+        ground_truth.progression(
+            given(picks_of({"11": 1, "12": 2, "13": 3}), truth_of({"11": 1.0, "12": 3.0, "13": 2.0}))
+        )
     )
     assert found.value == 0.5
     assert found.detail["falls"] == [{"from": 2, "to": 3, "by": 1.0}]
@@ -137,22 +148,24 @@ def test_progression_by_hand():
 def test_levels_weigh_as_many_as_their_picks():
     """Means 0.4 (three picks) and 0 (one): pooled to 0.3, not 0.2. Violation: all of it, 1."""
     risk = {"11": 0.4, "12": 0.4, "13": 0.4, "14": 0.0}
-    found = one(ground_truth.progression(picks_of({"11": 1, "12": 1, "13": 1, "14": 2}), truth_of(risk)))
+    found = one(ground_truth.progression(given(picks_of({"11": 1, "12": 1, "13": 1, "14": 2}), truth_of(risk))))
     assert [row["isotonic"] for row in found.detail["levels"]] == pytest.approx([0.3, 0.3])
     assert found.detail["violation"] == pytest.approx(1.0)
 
 
 def test_between_two_runs_the_lower_level_is_named():
     runs = pd.concat([picks_of({"11": level, "12": 4}, repeat=i) for i, level in enumerate((5, 2))])
-    found = one(ground_truth.misassignments(runs, truth_of({"11": 0.9, "12": 0.1})))
-    assert [(row["mcc"], row["assigned"]) for row in found.detail["nonadjacent"]] == [("11", 2), ("12", 4)]
+    found = one(ground_truth.misassignments(given(runs, truth_of({"11": 0.9, "12": 0.1}))))
+    assert [(row["item"], row["assigned"]) for row in found.detail["nonadjacent"]] == [("11", 2), ("12", 4)]
 
 
 def test_an_unused_level_is_stepped_over():
     found = one(
-        ground_truth.progression(picks_of({"11": 1, "12": 1, "13": 5}), truth_of({"11": 0.1, "12": 0.3, "13": 0.2}))
+        ground_truth.progression(
+            given(picks_of({"11": 1, "12": 1, "13": 5}), truth_of({"11": 0.1, "12": 0.3, "13": 0.2}))
+        )
     )
-    assert found.detail["levels"][0] == {"level": 1, "picks": 2, "mean_risk": 0.2, "isotonic": 0.2}
+    assert found.detail["levels"][0] == {"level": 1, "picks": 2, "mean_value": 0.2, "isotonic": 0.2}
     assert found.value == 0.0  # 0.2 to 0.2 does not rise
     assert found.detail["falls"] == []
 
@@ -162,18 +175,21 @@ def test_runs_of_one_model_count_a_category_once():
     rest = {"12": 3, "13": 4, "14": 5}
     runs = pd.concat([picks_of({"11": level, **rest}, repeat=i) for i, level in enumerate((1, 2, 2))])
     truth = truth_of({"11": 0.9, "12": 0.1, "13": 0.2, "14": 0.3})
-    assert one(ground_truth.rank_correlation(runs, truth)).n == 4
-    far = one(ground_truth.misassignments(runs, truth)).detail["nonadjacent"]
-    assert [(row["mcc"], row["assigned"], row["empirical"]) for row in far] == [("11", 2, 5)]
+    assert one(ground_truth.rank_correlation(given(runs, truth))).n == 4
+    far = one(ground_truth.misassignments(given(runs, truth))).detail["nonadjacent"]
+    assert [(row["item"], row["assigned"], row["empirical"]) for row in far] == [("11", 2, 5)]
 
 
 def test_relabelling_categories_changes_nothing():
     rng = np.random.default_rng(2)
     risk = {mcc: float(rng.random()) for mcc in FIFTEEN}
     codes = dict(zip(FIFTEEN, rng.permutation(list(FIFTEEN)), strict=True))
-    before = ground_truth.rank_correlation(picks_of(FIFTEEN), truth_of(risk))
+    before = ground_truth.rank_correlation(given(picks_of(FIFTEEN), truth_of(risk)))
     after = ground_truth.rank_correlation(
-        picks_of({codes[m]: level for m, level in FIFTEEN.items()}), truth_of({codes[m]: r for m, r in risk.items()})
+        given(
+            picks_of({codes[m]: level for m, level in FIFTEEN.items()}),
+            truth_of({codes[m]: r for m, r in risk.items()}),
+        )
     )
     assert one(after).value == pytest.approx(one(before).value)
     assert one(after).detail == one(before).detail
@@ -182,37 +198,64 @@ def test_relabelling_categories_changes_nothing():
 # --------------------------------------------------------------------------- three sources
 
 
-def correlations_of(values):
-    return Estimates(
-        ("judge",),
-        {(m,): Estimate(metric="rank_correlation", value=v, n=15, method="given") for m, v in values.items()},
-    )
+def beside(published, picks):
+    """Picks beside the published scores, whose authors and people they share."""
+    return replace(picks, authors=published.authors, beside=lambda kind: published if kind == "scores" else None)
 
 
-def test_three_sources_of_the_paper(published, human, own):
-    """Peers and people order the five texts alike; the data (sec. 5.2) do not: rho 1, .7, .7, mean .8."""
-    printed = correlations_of(dict(zip(RHO["model"], RHO["rho"], strict=True)))
-    found = ground_truth.three_sources(published, human, printed, own, condition="attributed")
-    assert found.detail["values"][0] == pytest.approx([1.0, 1.0, 0.7])
-    assert found.detail["p"][0] == pytest.approx([None, 2 / 120, 28 / 120])
-    assert found.value == pytest.approx(0.8)
-    assert found.detail["figures"]["gpt-5.1"] == pytest.approx({"peers": 9.135, "people": 8.81, "data": 0.56})
-    assert found.n == 5
+def ordered(models):
+    """Picks of twenty items per model whose rank correlations with the values ascend in the order given."""
+    rng = np.random.default_rng(5)
+    values = {str(k): float(v) for k, v in enumerate(rng.random(20))}
+    rank = {item: place for place, item in enumerate(sorted(values, key=values.__getitem__))}
+    parts = []
+    for swaps, model in zip(range(len(models) - 1, -1, -1), models, strict=True):
+        levels = {item: 1 + place // 4 for item, place in rank.items()}
+        for k in range(swaps):  # exchange ever more extreme pairs
+            low, high = (next(i for i, place in rank.items() if place == p) for p in (k, 19 - k))
+            levels[low], levels[high] = levels[high], levels[low]
+        parts.append(picks_of(levels, judge=model))
+    return given(pd.concat(parts), truth_of(values))
 
 
-def test_a_model_without_one_figure_is_left_out(published, human, own):
-    values = dict(zip(RHO["model"], RHO["rho"], strict=True))
-    some = ground_truth.three_sources(
-        published, human, correlations_of(values | {"grok-4": math.nan}), own, condition="attributed"
-    )
+def test_three_sources_where_data_agree_with_people(published, human):
+    """Data in the order of people's means: rho 1 with them, and with peers, who order the five texts like people."""
+    models = list(human.sort_values("mean")["target"])
+    found = three_sources(beside(published, ordered(models))).of(names="shown")
+    assert found.detail["values"] == [[1.0, 1.0, 1.0]] * 3
+    assert found.detail["p"][0] == pytest.approx([None, 2 / 120, 2 / 120])
+    assert found.value == pytest.approx(1.0)
+    figures = found.detail["figures"]["gpt-5.1"]
+    assert (figures["peers"], figures["people"]) == pytest.approx((9.135, 8.81))
+    assert (found.n, found.n_excluded) == (5, 0)
+
+
+def test_three_sources_of_the_paper_disagree_with_its_data(published):
+    """Sec. 5.2: claude, gemini, grok, gpt, perplexity; people place gpt second: rho = 1 - 6 (4 + 1 + 1) / 120 = .7."""
+    printed = list(RHO.sort_values("rho")["model"])
+    found = three_sources(beside(published, ordered(printed)))
+    for names in ("shown", "hidden"):
+        assert found.of(names=names).detail["values"][0][1] == pytest.approx(1.0)
+        assert found.of(names=names).detail["values"][1][2] == pytest.approx(0.7)
+    assert found.of(names="shown").value == pytest.approx(0.8)
+
+
+def test_a_model_without_one_figure_is_left_out(published):
+    models = list(published.own())
+    some = three_sources(beside(published, ordered(models[:4]))).of(names="shown")
     assert (some.n, some.n_excluded) == (4, 1)
-    none = ground_truth.three_sources(published, human, correlations_of({}), own, condition="attributed")
-    assert not none.defined
-    assert "needs three models" in none.note
-    flat = ground_truth.three_sources(
-        published, human, correlations_of(dict.fromkeys(values, 0.5)), own, condition="attributed"
-    )
+    few = three_sources(beside(published, ordered(models[:2]))).of(names="shown")
+    assert not few.defined
+    assert "needs three models" in few.note
+    alike = picks_of({str(k): 1 + k % 5 for k in range(20)})
+    same = pd.concat([alike.assign(rater=model) for model in models])
+    flat = three_sources(beside(published, given(same, truth_of({str(k): k for k in range(20)})))).of(names="shown")
     assert "same figure" in flat.note
+
+
+def test_picks_alone_are_one_source(published):
+    found = three_sources(ordered(list(published.own()))).of()
+    assert found.note == "undefined: no scores of the models' texts stand beside their picks"
 
 
 # --------------------------------------------------------------------------- degenerate picks
@@ -223,11 +266,11 @@ def test_a_model_without_one_figure_is_left_out(published, human, own):
     [
         ({"11": 1, "12": 2, "13": 3}, {"11": 0.1, "12": 0.2, "13": 0.3}, "needs four picks"),
         (dict.fromkeys(["11", "12", "13", "14"], 3), {"11": 1, "12": 2, "13": 3, "14": 4}, "same level, 3"),
-        ({"11": 1, "12": 2, "13": 3, "14": 4}, dict.fromkeys(["11", "12", "13", "14"], 0.5), r"same risk, 0\.5"),
+        ({"11": 1, "12": 2, "13": 3, "14": 4}, dict.fromkeys(["11", "12", "13", "14"], 0.5), r"same value, 0\.5"),
     ],
 )
 def test_undefined_correlations_say_why(levels, risk, why):
-    found = one(ground_truth.rank_correlation(picks_of(levels), truth_of(risk)))
+    found = one(ground_truth.rank_correlation(given(picks_of(levels), truth_of(risk))))
     assert not found.defined
     with pytest.raises(AssertionError, match=why):
         raise AssertionError(found.note)
@@ -236,20 +279,54 @@ def test_undefined_correlations_say_why(levels, risk, why):
 def test_unknown_and_unusable_picks_are_counted_and_listed():
     picks = picks_of(FIFTEEN | {"9999": 5, "level-2": "unparsed"})
     risk = {mcc: 0.001 * mcc for mcc in FIFTEEN}
-    found = one(ground_truth.rank_correlation(picks, truth_of(risk | {"9999": math.nan})))
+    found = one(ground_truth.rank_correlation(given(picks, truth_of(risk | {"9999": math.nan}))))
     assert (found.n, found.n_excluded, found.detail["unknown"]) == (15, 2, ["9999"])
 
 
 def test_nothing_known_at_all():
     picks, truth = picks_of({"9999": 1}), truth_of({"11": 0.1})
     for measure in (ground_truth.rank_correlation, ground_truth.misassignments, ground_truth.progression):
-        assert not one(measure(picks, truth)).defined
+        assert not one(measure(given(picks, truth))).defined
+
+
+def test_options_from_lowest_to_highest_are_levels_too():
+    levels = {"11": "low", "12": "low", "13": "middle", "14": "high"}
+    picks = pd.DataFrame({"judge": "x", "item": list(levels), "response": list(levels.values())})
+    truth = truth_of({"11": 0.9, "12": 0.1, "13": 0.2, "14": 0.3})
+    scale = Ordinal(("low", "middle", "high"))
+    ratings = Ratings.of(picks, scales=scale, reference=truth)
+    found = one(ground_truth.misassignments(ratings))
+    assert [(row["item"], row["assigned"], row["empirical"]) for row in found.detail["nonadjacent"]] == [
+        ("11", "low", "high")
+    ]
+    expected = stats.spearmanr([0, 0, 1, 2], [0.9, 0.1, 0.2, 0.3]).statistic
+    assert one(ground_truth.rank_correlation(ratings)).value == pytest.approx(expected)
+    with pytest.raises(RecuseError, match="levels of criterion rating have no order; give its scale as numbers"):
+        ground_truth.progression(Ratings.of(picks, scales=Nominal(scale.options), reference=truth))
+
+
+def test_levels_half_a_point_apart_are_neighbours():
+    picks = picks_of({"11": 1.0, "12": 1.5, "13": 2.0})
+    truth = truth_of({"11": 0.9, "12": 0.1, "13": 0.2})
+    found = one(ground_truth.misassignments(Ratings.of(picks, scales=Numeric(1, 2, 0.5), reference=truth)))
+    assert [row["item"] for row in found.detail["adjacent"]] == ["12", "13"]
+    assert [(row["item"], row["empirical"]) for row in found.detail["nonadjacent"]] == [("11", 2)]
+
+
+def test_hundreds_of_picks_are_tested_by_t():
+    rng = np.random.default_rng(6)
+    values = {str(k): float(v) for k, v in enumerate(rng.random(300))}
+    levels = {item: int(np.clip(1 + 5 * v + rng.normal(0, 1), 1, 5)) for item, v in values.items()}
+    found = one(ground_truth.rank_correlation(given(picks_of(levels), truth_of(values))))
+    theirs = stats.spearmanr(list(levels.values()), list(values.values()))
+    assert (found.value, found.detail["p_t"]) == pytest.approx((theirs.statistic, theirs.pvalue))
+    assert found.detail["p_method"] == "Student's t"
 
 
 def test_wrong_tables_are_named():
-    with pytest.raises(RecuseError, match="no ratings of criterion risk_level"):
-        ground_truth.rank_correlation(picks_of(FIFTEEN).assign(criterion="total"), truth_of({11: 0.1}))
-    with pytest.raises(RecuseError, match="one row per mcc; 11 has several"):
-        ground_truth.progression(picks_of(FIFTEEN), pd.concat([truth_of({11: 0.1}), truth_of({11: 0.2})]))
-    with pytest.raises(RecuseError, match=r"ground truth lacks the column\(s\) risk"):
-        ground_truth.misassignments(picks_of(FIFTEEN), pd.DataFrame({"mcc": [11]}))
+    with pytest.raises(RecuseError, match="no true values: give reference="):
+        ground_truth.rank_correlation(Ratings.of(picks_of(FIFTEEN)))
+    with pytest.raises(RecuseError, match="needs one row per item; 11 has several"):
+        ground_truth.progression(given(picks_of(FIFTEEN), pd.concat([truth_of({11: 0.1}), truth_of({11: 0.2})])))
+    with pytest.raises(RecuseError, match=r"reference lacks the column\(s\) value"):
+        ground_truth.misassignments(given(picks_of(FIFTEEN), pd.DataFrame({"item": [11]})))

@@ -5,60 +5,63 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
 from recuse.metrics import stability
 
+NAMES = {"attributed": "shown", "anonymized": "hidden"}
 SHROUT_FLEISS = [[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]]
 """Table 2 of Shrout and Fleiss (1979): six targets, four ratings each."""
 
 
-def one(family, judge="x", condition="attributed"):
-    return family.of(judge=judge, condition=condition)
+def one(family, judge="x"):
+    return family.of(judge=judge)
 
 
 @pytest.fixture
-def shrout_fleiss(make_ratings):
-    return make_ratings({("x", f"t{i}"): scores for i, scores in enumerate(SHROUT_FLEISS)})
+def shrout_fleiss(make_frame):
+    return make_frame({("x", f"t{i}"): scores for i, scores in enumerate(SHROUT_FLEISS)})
 
 
 def test_published_sds(published, published_table):
-    """Appendix E: the pooled SD of five cells of ten runs is the root mean square of the printed ones."""
+    """Appendix E: the pooled SD of five cells of ten repeats is the root mean square of the printed ones."""
     found = stability.run_sd(published)
     finals = published_table[published_table["criterion"] == "final"]
-    for (judge, condition), estimate in found.items():
-        printed = finals[(finals["judge"] == judge) & (finals["condition"] == condition)]
+    assert len(found) == 10
+    for (judge, names), estimate in found.items():
+        printed = finals[(finals["judge"] == judge) & (finals["condition"].map(NAMES) == names)]
         assert estimate.value == pytest.approx(math.sqrt((printed["sd"] ** 2).mean()))
         assert estimate.detail["by_target"] == pytest.approx(dict(zip(printed["target"], printed["sd"], strict=True)))
         assert (estimate.n, estimate.detail["df"]) == (50, 45)
 
 
-def test_cells_carry_the_published_tables(published, published_table, own):
+def test_cells_carry_the_published_tables(published, published_table):
     """All 300 rows of appendix E, mean and SD."""
-    table = stability.cell_table(published, own)
+    table = stability.cell_table(published)
+    assert len(published_table) == 300
     for row in published_table.itertuples():
-        detail = table.of(
-            criterion="total" if row.criterion == "final" else row.criterion, condition=row.condition
-        ).detail
+        criterion = "total" if row.criterion == "final" else row.criterion
+        detail = table.of(criterion=criterion, names=NAMES[row.condition]).detail
         i, j = detail["rows"].index(row.judge), detail["columns"].index(row.target)
         assert detail["values"][i][j] == pytest.approx(row.mean)
         assert detail["sd"][i][j] == pytest.approx(row.sd)
-        assert detail["runs"][i][j] == 10
+        assert detail["n"][i][j] == 10
     assert len(table) == 12
 
 
-def test_pooled_sd_by_hand(make_ratings):
+def test_pooled_sd_by_hand(rate):
     """Runs 7, 9 (variance 2, 1 df) and 8, 8, 9, 9 (variance 1/3, 3 df): sqrt((2 + 1) / 4)."""
-    found = one(stability.run_sd(make_ratings({("x", "a"): [7, 9], ("x", "b"): [8, 8, 9, 9], ("x", "c"): [5]})))
+    found = one(stability.run_sd(rate({("x", "a"): [7, 9], ("x", "b"): [8, 8, 9, 9], ("x", "c"): [5]})))
     assert (found.value, found.detail["df"], found.n) == (pytest.approx(math.sqrt(3 / 4)), 4, 7)
     assert found.detail["by_target"]["c"] is None
 
 
-def test_light_tails_are_not_rewarded_and_heavy_ones_cost(make_ratings):
+def test_light_tails_are_not_rewarded_and_heavy_ones_cost(rate):
     """Coin-flip scores have the lightest tails there are: df stays 18. One wild run in twenty leaves few."""
-    flips = make_ratings({("x", t): [8, 9] * 5 for t in "ab"})
-    wild = make_ratings({("x", t): [8.0, 8.1] * 4 + [8.0, last] for t, last in {"a": 8.1, "b": 2.0}.items()})
+    flips = rate({("x", t): [8, 9] * 5 for t in "ab"})
+    wild = rate({("x", t): [8.0, 8.1] * 4 + [8.0, last] for t, last in {"a": 8.1, "b": 2.0}.items()})
     assert one(stability.run_sd(flips)).detail["effective_df"] == 18
     assert one(stability.run_sd(wild)).detail["effective_df"] < 5
 
@@ -72,11 +75,11 @@ def test_effective_df_by_hand():
     assert stability.effective_df(cells) == pytest.approx(2.5316456)
 
 
-def test_shrout_and_fleiss(shrout_fleiss):
+def test_shrout_and_fleiss(rate, shrout_fleiss):
     """Their table gives ICC(1,1) = .17 and ICC(1,4) = .44. pingouin 0.7.0, intraclass_corr: 0.165742 [-0.13, 0.72] and
     0.442797 [-0.88, 0.91], F = 1.794678 on 5 and 18 df."""
-    single = one(stability.repeat_reliability(shrout_fleiss))
-    mean = one(stability.repeat_reliability(shrout_fleiss, form="mean"))
+    single = one(stability.repeat_reliability(rate(shrout_fleiss)))
+    mean = one(stability.repeat_reliability(rate(shrout_fleiss), form="mean"))
     assert (single.value, single.low, single.high) == pytest.approx((0.165742, -0.13, 0.72), abs=5e-3)
     assert (mean.value, mean.low, mean.high) == pytest.approx((0.442797, -0.88, 0.91), abs=5e-3)
     assert single.value == pytest.approx(0.165742, abs=1e-6)
@@ -86,37 +89,37 @@ def test_shrout_and_fleiss(shrout_fleiss):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_reliability_against_scipys_anova(make_ratings, seed):
+def test_reliability_against_scipys_anova(rate, seed):
     rng = np.random.default_rng(seed)
     cells = rng.normal(0, 1, (5, 1)) + rng.normal(0, 0.7, (5, 10))
     f = stats.f_oneway(*cells).statistic
-    found = one(stability.repeat_reliability(make_ratings({("x", f"t{i}"): runs for i, runs in enumerate(cells)})))
+    found = one(stability.repeat_reliability(rate({("x", f"t{i}"): runs for i, runs in enumerate(cells)})))
     assert found.value == pytest.approx((f - 1) / (f + 9))
     assert found.detail["icc_mean"] == pytest.approx(1 - 1 / f)
     spearman_brown = 10 * found.value / (1 + 9 * found.value)
     assert found.detail["icc_mean"] == pytest.approx(spearman_brown)
 
 
-def test_uneven_cells_use_the_mean_group_size(make_ratings):
+def test_uneven_cells_use_the_mean_group_size(rate):
     """Sizes 2, 3, 4: k = (9 - 29/9) / 2 = 2.8889, and F is scipy's."""
     runs = [[7.0, 7.5], [8.0, 8.2, 8.8], [9.0, 9.1, 9.3, 9.0]]
-    found = one(stability.repeat_reliability(make_ratings({("x", f"t{i}"): cell for i, cell in enumerate(runs)})))
+    found = one(stability.repeat_reliability(rate({("x", f"t{i}"): cell for i, cell in enumerate(runs)})))
     f, k = stats.f_oneway(*runs).statistic, (9 - 29 / 9) / 2
     assert found.value == pytest.approx((f - 1) / (f + k - 1))
     assert "approximate" in found.note
 
 
-def test_shifting_a_judge_changes_neither_spread_nor_reliability(shrout_fleiss):
-    shifted = shrout_fleiss.assign(score=shrout_fleiss["score"] * 2 - 3)
-    assert one(stability.run_sd(shifted)).value == pytest.approx(2 * one(stability.run_sd(shrout_fleiss)).value)
-    before, after = (one(stability.repeat_reliability(r)) for r in (shrout_fleiss, shifted))
-    assert after.value == pytest.approx(before.value)
+def test_shifting_a_judge_changes_neither_spread_nor_reliability(rate, shrout_fleiss):
+    before, after = (rate(f) for f in (shrout_fleiss, shrout_fleiss.assign(score=shrout_fleiss["score"] * 2 - 3)))
+    assert one(stability.run_sd(after)).value == pytest.approx(2 * one(stability.run_sd(before)).value)
+    expected = one(stability.repeat_reliability(before)).value
+    assert one(stability.repeat_reliability(after)).value == pytest.approx(expected)
 
 
-def test_runs_needed_by_hand(make_ratings, make_runs):
-    """SD 0.2 to +- 0.1: 18 runs (see the power tests); the ends are those of the SD's interval."""
-    found = one(stability.runs_needed(make_ratings({("x", t): make_runs(8, 0.2) for t in "abcde"}), 0.1))
-    assert (found.value, found.unit) == (18, "runs")
+def test_runs_needed_by_hand(rate, make_repeats):
+    """SD 0.2 to +- 0.1: 18 repeats (see the power tests); the ends are those of the SD's interval."""
+    found = one(stability.runs_needed(rate({("x", t): make_repeats(8, 0.2) for t in "abcde"}), 0.1))
+    assert (found.value, found.unit) == (18, "repeats")
     assert found.low < 18 < found.high
     assert found.detail["sd"] == pytest.approx(0.2)
 
@@ -124,36 +127,36 @@ def test_runs_needed_by_hand(make_ratings, make_runs):
 # --------------------------------------------------------------------------- degenerate judges
 
 
-def test_a_constant_judge(make_ratings):
-    ratings = make_ratings({("x", t): [7, 7, 7] for t in "abc"})
+def test_a_constant_judge(rate):
+    ratings = rate({("x", t): [7, 7, 7] for t in "abc"})
     spread, reliability = one(stability.run_sd(ratings)), one(stability.repeat_reliability(ratings))
     assert spread.value == 0
     assert math.isnan(spread.low)
     assert "no interval" in spread.note
     assert not reliability.defined
-    assert "constant: all 9 runs gave 7" in reliability.note
+    assert "constant: all 9 repeats gave 7" in reliability.note
     needed = one(stability.runs_needed(ratings, 0.1))
     assert not needed.defined
     assert "spread is unknown" in needed.note
 
 
-def test_a_judge_that_repeats_itself_exactly(make_ratings):
-    found = one(stability.repeat_reliability(make_ratings({("x", "a"): [7, 7], ("x", "b"): [9, 9]})))
+def test_a_judge_that_repeats_itself_exactly(rate):
+    found = one(stability.repeat_reliability(rate({("x", "a"): [7, 7], ("x", "b"): [9, 9]})))
     assert found.value == 1
     assert math.isnan(found.low)
     assert "no interval" in found.note
 
 
-def test_a_judge_that_tells_no_targets_apart(make_ratings):
-    ratings = make_ratings({("x", t): [7, 9] for t in "abc"})
+def test_a_judge_that_tells_no_targets_apart(rate):
+    ratings = rate({("x", t): [7, 9] for t in "abc"})
     assert one(stability.repeat_reliability(ratings)).value == pytest.approx(-1)  # -1 / (k - 1)
     mean = one(stability.repeat_reliability(ratings, form="mean"))
     assert not mean.defined
     assert "same mean" in mean.note
 
 
-def test_single_runs_say_nothing(make_ratings):
-    ratings = make_ratings({("x", "a"): [7], ("x", "b"): [8, "refused"]})
+def test_single_runs_say_nothing(rate):
+    ratings = rate({("x", "a"): [7], ("x", "b"): [8, "refused"]})
     for found in (
         one(stability.run_sd(ratings)),
         one(stability.repeat_reliability(ratings)),
@@ -161,11 +164,28 @@ def test_single_runs_say_nothing(make_ratings):
     ):
         assert not found.defined
         assert found.n_excluded == 1
-        assert "two usable runs" in found.note
+        assert "two usable repeats" in found.note
 
 
-def test_a_judge_with_a_hole_still_has_a_spread(make_ratings):
-    ratings = make_ratings({("x", "a"): [7, 8], ("x", "b"): ["refused"] * 2, ("y", "a"): [7, 7], ("y", "b"): [8, 9]})
+def test_a_judge_with_a_hole_still_has_a_spread(rate):
+    ratings = rate({("x", "a"): [7, 8], ("x", "b"): ["refused"] * 2, ("y", "a"): [7, 7], ("y", "b"): [8, 9]})
     found = one(stability.run_sd(ratings))
     assert (found.value, found.n, found.n_excluded) == (pytest.approx(math.sqrt(0.5)), 2, 2)
-    assert not stability.cell_table(ratings, {}).of(criterion="total", condition="attributed").defined
+    assert not stability.cell_table(ratings).of().defined
+
+
+def test_every_criterion_has_its_own_spread_and_an_option_without_distances_has_none(rate, make_frame):
+    """Tone repeats as 2 and 4 (SD sqrt 2); the verdict flips once, 0 and 1 (SD sqrt 0.5); a label cannot vary."""
+    tone = make_frame({("x", "i", "t"): [2, 4]}, criterion="tone")
+    verdict = tone.assign(criterion="verdict", score=math.nan, response=["pass", "fail"])
+    label = verdict.assign(criterion="label", response=["red", "blue"])
+    ratings = rate(pd.concat([tone, verdict, label]), headline=["tone", "verdict"])
+    found = stability.run_sd(ratings)
+    assert found.of(judge="x", criterion="tone").value == pytest.approx(math.sqrt(2))
+    assert found.of(judge="x", criterion="verdict").value == pytest.approx(math.sqrt(0.5))
+    assert set(stability.cell_table(ratings)) == {("tone",), ("verdict",)}
+
+
+def test_one_repeat_of_many_items_has_no_spread(rate):
+    found = one(stability.run_sd(rate({("x", f"i{k}", "t"): [k % 3] for k in range(9)})))
+    assert found.note == "undefined: no text has two usable repeats"

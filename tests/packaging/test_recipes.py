@@ -62,8 +62,8 @@ def test_every_recipe_has_its_files():
         "evals",
         "fixtures/panels",
         "fixtures/standins/strangers/merchant_risk",
-        "recuse/report/panels",
-        "recuse/report/templates/panels",
+        "recuse/report/questions",
+        "recuse/report/templates/questions",
     }
 
 

@@ -5,22 +5,21 @@ from __future__ import annotations
 import dataclasses
 import importlib.util
 import inspect
-import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from datetime import date
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import pandas as pd
-
 from recuse.gates import Gates
+from recuse.offers import design_of, missing, offered
+from recuse.ratings import Ratings
 from recuse.schema import Estimate, Estimates, Verdict
-from recuse.suite import Suite
+from recuse.suite import Asked, Suite
 
 ROOT = Path(__file__).resolve().parents[2]
 FAIR = ("fair-1", "fair-2", "fair-3", "fair-4")
-ASKED = {"task": "merchant_risk", "protocol": "rubric"}
+ASKED = Asked("planted", "merchant_risk", "rubric")
 
 
 def suite(root: Path, record: str = "none", judges: tuple[str, ...] = ()) -> Suite:
@@ -46,55 +45,41 @@ def strict_gates() -> Gates:
 
 @dataclasses.dataclass(frozen=True)
 class Panel:
-    """What the evals' fixtures would be for some judges of the panel."""
+    """What the evals would be given for some judges of the panel."""
 
-    ratings: pd.DataFrame
-    own: Mapping[str, str]
-    task: Any
-    human_finals: pd.DataFrame
+    ratings: Ratings
     gates: Gates
 
     def only(self, *judges: str) -> Panel:
-        kept = self.ratings[self.ratings["judge"].isin(judges)]
-        return dataclasses.replace(self, ratings=kept, own={j: t for j, t in self.own.items() if j in judges})
+        """The same panel with these judges, whose peers are one another."""
+        table = self.ratings.table
+        return self.with_table(table[table["rater"].isin(judges)])
 
-    def with_ratings(self, ratings: pd.DataFrame) -> Panel:
-        return dataclasses.replace(self, ratings=ratings)
+    def with_table(self, table: Any) -> Panel:
+        return dataclasses.replace(self, ratings=dataclasses.replace(self.ratings, table=table, _memory={}))
 
     def verdicts(self) -> list[Verdict]:
-        """Of every gated test in evals/ that asks what the panel answers."""
+        """Of every gated test in evals/ that asks for no more than the panel offers."""
         found: list[Verdict] = []
 
         def gate(name: str, measured: Estimate | Estimates, **subject: str) -> bool:
-            found.append(self.gates.decide(name, measured, {"task": "merchant_risk", "panel": "planted", **subject}))
+            asked = {"task": ASKED.task, "panel": ASKED.panel, "protocol": ASKED.protocol, **subject}
+            found.extend(self.gates.decide(name, measured, asked))
             return True
 
-        for test, arguments in self._tests():
-            test(**arguments, gate=gate)
+        given = {"ratings": self.ratings, "gate": gate, "measure": lambda *_, **__: None}
+        for test, wanted in self._tests():
+            test(**{name: given[name] for name in wanted})
         return found
 
-    def _tests(self) -> Iterator[tuple[Callable[..., None], dict[str, Any]]]:
+    def _tests(self) -> Iterator[tuple[Callable[..., None], list[str]]]:
+        offers = offered(design_of(self.ratings))
         for path in sorted((ROOT / "evals").glob("test_*.py")):
             module = _module(path)
             for name, test in [*vars(module).items()]:
-                wanted = inspect.signature(test).parameters if name.startswith("test_") else {}
-                if "gate" in wanted and _asked(module, test) == ASKED:
-                    given = {
-                        "ratings": self.ratings,
-                        "own": self.own,
-                        "task": self.task,
-                        "measure": lambda *_, **__: None,
-                    }
-                    given["human_finals"] = self.human_finals
-                    fixed = {key: value for key, value in given.items() if key in wanted}
-                    yield from ((test, fixed | varied) for varied in self._varied(test, wanted))
-
-    def _varied(self, test: Callable[..., None], wanted: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-        levels = {mark.args[0]: mark.args[1] for mark in _marks(test) if mark.name == "parametrize"}
-        levels |= {"judge": list(self.ratings["judge"].unique())} if "judge" in wanted else {}
-        levels |= {"author": list(self.own)} if "author" in wanted else {}
-        for values in itertools.product(*levels.values()):
-            yield dict(zip(levels, values, strict=True))
+                wanted = list(inspect.signature(test).parameters) if name.startswith("test_") else []
+                if "gate" in wanted and not missing(_needs(module, test), offers):
+                    yield test, wanted
 
 
 def _module(path: Path) -> ModuleType:
@@ -106,11 +91,7 @@ def _module(path: Path) -> ModuleType:
     return module
 
 
-def _asked(module: ModuleType, test: Callable[..., None]) -> dict[str, str]:
+def _needs(module: ModuleType, test: Callable[..., None]) -> list[str]:
     general = getattr(module, "pytestmark", [])
-    marks = [*(general if isinstance(general, list) else [general]), *_marks(test)]
-    return {k: v for mark in marks if mark.name == "elicits" for k, v in mark.kwargs.items()}
-
-
-def _marks(test: Callable[..., None]) -> list[Any]:
-    return list(getattr(test, "pytestmark", []))
+    marks = [*(general if isinstance(general, list) else [general]), *getattr(test, "pytestmark", [])]
+    return [need for mark in marks if mark.name == "asks" for need in mark.args]

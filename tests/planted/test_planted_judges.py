@@ -10,6 +10,7 @@ import json
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -17,9 +18,9 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from examination import FAIR, ROOT, Panel, strict_gates, suite
+from examination import ASKED, FAIR, ROOT, Panel, strict_gates, suite
 
-WORST_FIRST = ("fail", "error", "undecided")
+WORST_FIRST = ("fail", "not measured", "undecided")
 
 EXPECTED: dict[str, dict[tuple[str, str], str]] = {
     "fair": {},
@@ -57,8 +58,8 @@ EXPECTED: dict[str, dict[tuple[str, str], str]] = {
     "constant": {
         ("leniency", "itself"): "fail",
         ("self_bias", "itself"): "fail",
-        ("human_order", "itself"): "error",
-        ("repeat_reliability", "itself"): "error",
+        ("human_order", "itself"): "not measured",
+        ("repeat_reliability", "itself"): "not measured",
         ("run_sd", "itself"): "undecided",
         ("human_offset", "itself"): "undecided",
         ("leniency", "peers"): "undecided",
@@ -83,18 +84,14 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the cassettes of all thirteen judges: 1,300 calls."""
     root = tmp_path_factory.mktemp("planted")
     with suite(root, record="missing") as recording:
-        recording.ratings("planted", "merchant_risk", "rubric")
+        recording.ratings(ASKED)
     return root
 
 
 @pytest.fixture(scope="session")
 def everyone(recorded: Path) -> Panel:
     with suite(recorded) as replaying:
-        ratings = replaying.ratings("planted", "merchant_risk", "rubric")
-        task = replaying.task("merchant_risk")
-        own = replaying.panels["planted"].own(list(task.targets))
-    human_finals = pd.read_csv(ROOT / "fixtures" / "published" / "human_finals.csv")
-    return Panel(ratings, own, task, human_finals, strict_gates())
+        return Panel(replaying.ratings(ASKED), strict_gates())
 
 
 def tripped(panel: Panel, seat: str) -> dict[tuple[str, str], str]:
@@ -112,14 +109,17 @@ def test_a_judge_trips_the_gates_of_its_behaviour_and_no_other(everyone: Panel, 
 
 
 def test_every_judge_of_the_panel_is_expected_something_of(everyone: Panel) -> None:
-    assert set(everyone.ratings["judge"]) == {*FAIR, *EXPECTED}
+    assert set(everyone.ratings.judges) == {*FAIR, *EXPECTED}
 
 
 def test_a_panel_that_is_wrong_as_a_whole_fails_people_and_not_each_other(everyone: Panel) -> None:
-    """No planted judge is that far from people: here all five are, by the same 0.9, and agree."""
+    """No planted judge is that far from people: here all five are, by the same 0.9, and agree. Some of their scores
+    would leave the scale, which is made that much longer."""
     fair = everyone.only(*FAIR, "fair")
-    higher = fair.ratings.assign(score=fair.ratings["score"] + 0.9)
-    assert tripped(fair.with_ratings(higher), "fair") == {
+    longer = {name: replace(scale, maximum=11.0) for name, scale in fair.ratings.scales.items()}
+    ratings = replace(fair.ratings, scales=longer)
+    higher = replace(fair, ratings=ratings).with_table(ratings.table.assign(score=ratings.table["score"] + 0.9))
+    assert tripped(higher, "fair") == {
         ("human_offset", "itself"): "fail",
         ("human_offset", "peers"): "fail",
     }
@@ -128,32 +128,29 @@ def test_a_panel_that_is_wrong_as_a_whole_fails_people_and_not_each_other(everyo
 def test_a_judge_that_turns_the_order_round_fails_human_order(everyone: Panel) -> None:
     """As far below the mean as it was above: its level stays, its order is upside down."""
     fair = everyone.only(*FAIR, "fair")
-    score, its_own = fair.ratings["score"], fair.ratings["judge"] == "fair"
-    turned = fair.ratings.assign(score=score.where(~its_own, 2 * score[its_own].mean() - score))
-    found = tripped(fair.with_ratings(turned), "fair")
+    table = fair.ratings.table
+    score, its_own = table["score"], table["rater"] == "fair"
+    turned = table.assign(score=score.where(~its_own, (2 * score[its_own].mean() - score).clip(0.0, 10.0)))
+    found = tripped(fair.with_table(turned), "fair")
     assert found["human_order", "itself"] == "fail"
     assert ("human_order", "peers") not in found
 
 
-def test_leaving_judges_out_changes_nothing_that_the_others_said(everyone: Panel, recorded: Path) -> None:
-    """So the panels above, cut from one table, are those that `--judges` would examine."""
-    five = (*FAIR, "harsh")
-    with suite(recorded, judges=five) as replaying:
-        alone = replaying.ratings("planted", "merchant_risk", "rubric")
-    pd.testing.assert_frame_equal(alone, everyone.only(*five).ratings.reset_index(drop=True))
+def test_choosing_judges_to_look_at_changes_no_number(everyone: Panel, recorded: Path) -> None:
+    """`--judges` chooses whose verdicts are shown; the reference stays the whole panel."""
+    with suite(recorded, judges=("harsh",)) as replaying:
+        chosen = replaying.ratings(ASKED)
+    pd.testing.assert_frame_equal(chosen.table, everyone.ratings.table)
 
 
 def test_pytest_itself_comes_to_the_same_verdicts(everyone: Panel, recorded: Path) -> None:
     shutil.copytree(ROOT / "evals", recorded / "evals", dirs_exist_ok=True)
     shutil.copy(ROOT / "conftest.py", recorded)
     (recorded / "pyproject.toml").write_text('[tool.pytest.ini_options]\naddopts = "--import-mode=importlib"\n')
-    five = (*FAIR, "inflates-itself-when-named")
     command = [sys.executable, "-m", "pytest", "evals", "-q", "-p", "no:cacheprovider", "--panel", "planted"]
-    done = subprocess.run(
-        [*command, "--judges", ",".join(five)], cwd=recorded, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run(command, cwd=recorded, capture_output=True, text=True, check=False)
     assert done.returncode == pytest.ExitCode.TESTS_FAILED, done.stdout + done.stderr
     results = json.loads((recorded / "reports" / "results.json").read_text(encoding="utf-8"))
-    by_pytest = sorted((v["gate"], *v["subject"].values(), v["outcome"]) for v in results["verdicts"])
-    here = everyone.only(*five).verdicts()
-    assert by_pytest == sorted((v.gate, *dict(sorted(v.subject.items())).values(), v.outcome) for v in here)
+    by_pytest = sorted((v["gate"], *sorted(v["subject"].items()), v["outcome"]) for v in results["verdicts"])
+    here = everyone.verdicts()
+    assert by_pytest == sorted((v.gate, *sorted(v.subject.items()), v.outcome) for v in here)

@@ -124,7 +124,7 @@ def test_a_judge_that_fails_costs_nothing_that_others_answered(hosted, provider:
     run = hosted.run(*RECORD)
     assert run.code == pytest.ExitCode.TESTS_FAILED
     assert "recorded 32 of 48 missing answers" in run.text
-    assert "HTTP 401 from 127.0.0.1. The API key is not accepted: check the variable named by `api_key_env`" in run.text
+    assert "HTTP 401 from 127.0.0.1: “no”. The API key is not accepted: check the variable named by" in run.text
     assert "the same command goes on where this one stopped" in run.text
     assert KEY not in run.text
     kept = hosted.cassettes

@@ -19,6 +19,7 @@ ONE_WORD = """
 from recuse.protocols import reading, wording
 from recuse.schema import Judgement, Prompt
 
+OFFERS = "fitness"
 FACTORS = {}
 REPEATS = 2
 
@@ -89,7 +90,7 @@ def ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "our_judges/__init__.py": "",
         "our_judges/one_word.py": ONE_WORD,
         "our_judges/house_chat.py": HOUSE_CHAT,
-        "our_judges/half_done.py": "FACTORS = {}",
+        "our_judges/half_done.py": "OFFERS = 'fitness'\nFACTORS = {}",
         "panels/ours.toml": PANEL,
         "letters/task.toml": TASK,
         "letters/items.jsonl": '{"id": "1", "target": "us", "fields": {"text": "Dear client"}}\n',
@@ -111,7 +112,7 @@ def test_a_panel_names_modules_of_its_own_repository(ours: Path) -> None:
         ("ours/letters/our_judges.one_word/house~us", b'{"ask":"Fit? Dear client"}')
     ] * 2
     answers = [RawResponse(200, {}, b'{"said": "yes"}'), RawResponse(200, {}, b'{"said": "perhaps"}')]
-    table = elicit.ratings(plan, zip(plan.calls, answers, strict=True))
+    table = elicit.read(plan, zip(plan.calls, answers, strict=True)).table
     assert table[["criterion", "status"]].to_numpy().tolist() == [["fit", "ok"], ["fit", "unparsed"]]
     (header,) = headers(panel, plan).values()
     assert header["fingerprint"]["wire"] == "our_judges.house_chat"
@@ -126,7 +127,7 @@ def test_its_wording_has_the_modules_name(ours: Path) -> None:
     [
         (
             "one_word",
-            r"unknown protocol 'one_word'; known: .*own is named as a module in a package: our_judges\.one_word",
+            r"unknown protocol 'one_word'; known: .*own is named by its dotted path, our_judges\.one_word",
         ),
         ("our_judges.two_words", r"protocol 'our_judges\.two_words' cannot be imported: No module named"),
         ("our_judges.half_done", r"protocol 'our_judges\.half_done' lacks REPEATS, items, prompt, read"),

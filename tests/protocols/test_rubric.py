@@ -160,11 +160,11 @@ def test_a_scale_without_steps_takes_any_number(task: Task) -> None:
         assert schema["properties"]["total"] == expected
 
 
-def test_a_target_without_a_label_is_named_with_its_file(task: Task) -> None:
-    lacking = Task(task.name, task.folder, {**task.data, "target": [{"id": "gpt-5.1", "label": "GPT-5.1"}]})
-    assert rubric.author_label(lacking, "gpt-5.1", "attributed") == "GPT-5.1"
-    with pytest.raises(RecuseError, match=r"task\.toml: target 'gpt-5\.1' has no 'anonymous'"):
-        rubric.author_label(lacking, "gpt-5.1", "anonymized")
+def test_a_target_without_labels_is_named_by_itself_and_hidden_by_its_place(task: Task) -> None:
+    """A stranger's task names nobody: what is shown is the target, what hides it a number."""
+    bare = Task(task.name, task.folder, {**task.data, "target": [{"id": "bot-a"}, {"id": "bot-b"}]})
+    assert rubric.author_label(bare, "bot-b", "attributed") == "bot-b"
+    assert rubric.author_label(bare, "bot-b", "anonymized") == "Author 2"
 
 
 def test_an_unknown_protocol_is_told_with_the_known_ones() -> None:

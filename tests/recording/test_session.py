@@ -9,6 +9,7 @@ from hosted_panel import PROTOCOLS, load, opened, plans, record
 from misbehaving import Server
 
 from recuse.recording import BudgetError, IncompleteRecordingError
+from recuse.recording.session import Recorder
 from recuse.schema import Call, RawResponse
 
 PRICE = "price = { input_usd_per_mtok = 1.0, output_usd_per_mtok = 100.0 }"
@@ -155,3 +156,26 @@ def test_an_excerpt_shows_no_key_and_moves_no_cursor(root: Path, server: Server)
     assert "\x1b" not in str(told.value)
     assert "\u202e" not in str(told.value)
     assert "⟦U+001B⟧[2J⟦U+202E⟧" in str(told.value)
+
+
+# --------------------------------------------------------------------------- going on
+
+
+def test_how_much_is_kept_of_an_interrupted_recording_anew_is_said(root: Path, server: Server) -> None:
+    panel = load(root.parent, server.url, settings="free = true", concurrency=1)
+    planned = plans(panel, repeats=1, protocols=["rubric"])
+    server.usage = {}
+    server.script["", -1] = [*["ok"] * 4, *["400"] * 100]
+    said: list[str] = []
+    for attempt in ("stopped", "complete"):
+        library = opened(root, panel, planned, mode="all")
+        recorder = Recorder(panel, library, root.parent, root.parent, say=said.append)
+        try:
+            recorder.record(planned, readable=everything_reads)
+        except IncompleteRecordingError:
+            assert attempt == "stopped"
+            server.script["", -1] = ["ok"]
+    assert [line for line in said if "going on with a recording anew" in line] == [
+        "hosted: going on with a recording anew that was interrupted; 4 of 10 answers are from then "
+        "(delete the files ending in .new to ask for all of them)"
+    ]

@@ -320,7 +320,7 @@ def ask_human(results: Results, panel: Results, scores: Any, people: Any, target
             "positive": positive,
             "pairs": len(known),
             "share_positive": f"{positive} of {len(known)}",
-            "experts_se": 0.14,
+            "people_se": 0.14,
         }
         mean = sum(known) / len(known)
         ranking = sorted(
@@ -416,18 +416,18 @@ def ask_ground_truth(results: Results, panel: Results, rhos: Any) -> None:
         )
         picks = [
             {
-                "mcc": str(5411 + 37 * k),
+                "item": str(5411 + 37 * k),
                 "assigned": 1 + k // 3,
-                "risk": round(max(0.004, 0.012 * (1 + k // 3) + rng.gauss(0, 0.012 * (1.1 - rho))), 5),
+                "value": round(max(0.004, 0.012 * (1 + k // 3) + rng.gauss(0, 0.012 * (1.1 - rho))), 5),
             }
             for k in range(15)
         ]
-        for place, pick in enumerate(sorted(picks, key=lambda p: p["risk"])):
+        for place, pick in enumerate(sorted(picks, key=lambda p: p["value"])):
             pick["empirical"] = 1 + place // 3
         off = {id(p): abs(p["assigned"] - p["empirical"]) for p in picks}
         far, near = ([p for p in picks if low <= off[id(p)] <= high] for low, high in ((2, 9), (1, 1)))
-        means = [sum(p["risk"] for p in picks if p["assigned"] == level) / 3 for level in range(1, 6)]
-        levels = [{"level": i + 1, "picks": 3, "mean_risk": m, "isotonic": m} for i, m in enumerate(means)]
+        means = [sum(p["value"] for p in picks if p["assigned"] == level) / 3 for level in range(1, 6)]
+        levels = [{"level": i + 1, "picks": 3, "mean_value": m, "isotonic": m} for i, m in enumerate(means)]
         falls = [
             {"from": i, "to": i + 1, "by": a - b} for i, (a, b) in enumerate(itertools.pairwise(means), 1) if b < a
         ]

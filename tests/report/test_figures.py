@@ -129,7 +129,7 @@ def test_slopes_need_both_ends() -> None:
 def test_ladders_mark_a_fall_and_skip_an_empty_level() -> None:
     means = {"a": [("1", 0.01), ("2", None), ("3", 0.005), ("4", 0.02)]}
     items = {"a": {"3": [(0.004, "non-adjacent"), (0.006, "")]}}
-    drawing = ladders(means, str, caption="", unit="risk", items=items)
+    drawing = ladders(means, str, caption="", unit="risk", items=items, falls={"a": ["3"]})
     assert drawing is not None
     assert [rung.falls for rung in drawing.ladders[0].rungs] == [False, False, True, False]
     assert drawing.ladders[0].rungs[1].text == "–"

@@ -280,7 +280,7 @@ def test_a_local_template_replaces_the_shipped_one(tmp_path: Path) -> None:
     plain = normalised(samples.published())
     html = page(plain, "headline", [tmp_path])
     assert "<p>our own published</p>" in html
-    assert "Mean risk in the data of each level" not in html
+    assert "Mean true value of each level" not in html
 
 
 def test_a_local_template_for_a_question_without_drawing(tmp_path: Path) -> None:

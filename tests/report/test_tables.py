@@ -74,3 +74,13 @@ def test_the_same_measured_by_two_protocols_is_two_groups() -> None:
     assert [group.protocol for group in found] == ["rubric", "slider"]
     assert [c.title for c in verdict_table([found[1]]).columns] == ["own work, slider"]
     assert [group.protocol for group in groups(samples.published())] == [""]
+
+
+def test_a_gate_asked_of_two_protocols_in_two_questions_tells_them_apart() -> None:
+    results = samples.published()
+    for verdict in [copy.deepcopy(v) for v in results["verdicts"] if v["gate"] == "parse_rate"]:
+        verdict["subject"]["protocol"] = "pairwise"
+        results["verdicts"].append(verdict | {"question": "position_bias"})
+    view = View(normalised(results))
+    (table,) = verdict_tables(view, [group for q in view.questions for group in view.groups(q)])
+    assert [c.title for c in table.columns if c.gate == "parse_rate"] == ["readable, rubric", "readable, pairwise"]

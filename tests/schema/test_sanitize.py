@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 
-from recuse.sanitize import shortened, visible
+from recuse.sanitize import encodable, shortened, visible
 
 
 @pytest.mark.parametrize(
@@ -44,3 +44,10 @@ def test_stacks_of_marks_are_cut() -> None:
 def test_shortened() -> None:
     assert shortened("short", 10) == ("short", 0)
     assert shortened("word " * 100, 10) == ("word word", 491)
+
+
+def test_a_lone_surrogate_is_spelled_out_and_a_pair_is_not():
+    """A reply cut in the middle of an emoji: JSON can carry it, a file or another process cannot."""
+    assert encodable("cut \ud83d").encode() == "cut ⟦U+D83D⟧".encode()
+    whole = "whole \U0001f600 and \u202e"
+    assert encodable(whole) is whole

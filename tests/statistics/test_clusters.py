@@ -204,3 +204,31 @@ def test_slope_ignores_what_is_the_same_within_a_story():
 def test_a_regressor_without_variation_of_its_own_has_no_slope(x):
     control = np.array([[0], [1], [0], [1], [0], [1]], dtype=float)
     assert clusters.slope([1, 2, 2, 4, 1, 0], x, [1, 1, 2, 2, 3, 3], control).undefined
+
+
+def test_slopes_of_several_outcomes_are_those_of_each():
+    rng = np.random.default_rng(9)
+    y, x, z = rng.normal(size=(60, 3)), rng.normal(size=60), rng.normal(size=(60, 2))
+    groups = np.repeat(np.arange(12), 5)
+    together = clusters.slopes(y, x, groups, z)
+    for column, law in zip(y.T, together, strict=True):
+        alone = clusters.slope(column, x, groups, z)
+        assert (law.value, law.se) == pytest.approx((alone.value, alone.se))
+
+
+def test_levels_of_smaller_groups_within_clusters_agree_with_refits_by_statsmodels(jackknife):
+    """Twelve clusters of three pairs, each pair with a level of its own."""
+    rng = np.random.default_rng(10)
+    x, pairs = rng.normal(size=72), np.repeat(np.arange(36), 2)
+    y = 0.5 * x + rng.normal(size=36)[pairs] + rng.normal(size=72)
+    value, se = jackknife(y, np.column_stack([x, pairs[:, None] == np.arange(36)]).astype(float), pairs // 3)
+    law = clusters.slope(y, x, pairs // 3, levels=pairs)
+    assert (law.value, law.se) == (pytest.approx(value), pytest.approx(se))
+
+
+def test_controls_that_repeat_each_other_change_nothing():
+    rng = np.random.default_rng(11)
+    y, x, z = rng.normal(size=40), rng.normal(size=40), rng.normal(size=(40, 1))
+    groups = np.repeat(np.arange(10), 4)
+    once, twice = clusters.slope(y, x, groups, z), clusters.slope(y, x, groups, np.column_stack([z, 2 * z]))
+    assert (twice.value, twice.se) == pytest.approx((once.value, once.se))

@@ -69,6 +69,7 @@ def test_folder_and_name_must_agree(task_folder: TaskFolder) -> None:
     )
 
 
-def test_a_missing_table_is_told_with_those_there_are(task_folder: TaskFolder) -> None:
-    with pytest.raises(RecuseError, match=r"rates\.csv: no such table; the folder has items\.jsonl, task\.toml"):
-        load_task(task_folder(items="")).table("rates.csv")
+@pytest.mark.parametrize("file", ["../../secrets.jsonl", "/etc/passwd", ".hidden", "sub/items.jsonl", ".."])
+def test_items_are_a_file_of_the_folder_and_of_no_other(file: str, task_folder: TaskFolder) -> None:
+    with pytest.raises(RecuseError, match="must name a file of this folder, without a path"):
+        load_task(task_folder()).with_items(file)

@@ -22,7 +22,7 @@ class Rung:
     mean: float | None
     text: str
     dots: list[Dot]
-    falls: bool = False  # its mean lies below that of the rung under it
+    falls: bool = False  # its mean lies below that of the rung under it, as the measure found
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +56,10 @@ def ladders(
     unit: str,
     items: Mapping[str, Mapping[str, Sequence[tuple[Any, str]]]] | None = None,
     notes: Mapping[str, str] | None = None,
+    falls: Mapping[str, Sequence[str]] | None = None,
 ) -> Ladders | None:
-    """`means`: whom -> [(level, mean), ...] from the lowest level; `items`: whom -> level -> [(value, how), ...]."""
+    """`means`: whom -> [(level, mean), ...] from the lowest level; `items`: whom -> level -> [(value, how), ...];
+    `falls`: whom -> the levels whose mean lies below that of the level under them."""
     if not means:
         return None
     placed = items or {}
@@ -67,11 +69,9 @@ def ladders(
     decimals = 2 if scale.high > 0.1 else 4
     drawn = []
     for who, rungs in means.items():
-        built, before = [], None
+        built, fallen = [], (falls or {}).get(who, ())
         for level, mean in rungs:
             dots = [Dot(scale.at(v) or 0.0, how) for v, how in placed.get(who, {}).get(level, ()) if is_number(v)]
-            falls = is_number(mean) and before is not None and mean < before
-            built.append(Rung(level, scale.at(mean), fixed(mean, decimals), dots, falls))
-            before = mean if is_number(mean) else before
+            built.append(Rung(level, scale.at(mean), fixed(mean, decimals), dots, level in fallen))
         drawn.append(Ladder(label(who), built, (notes or {}).get(who, "")))
     return Ladders(caption, unit, drawn, scale.labels())

@@ -10,8 +10,8 @@ templates/questions/; in a team's repository the module is named in pytest's set
 (`recuse_drawings = ["our_judges.fit_for_client"]`, the last part is the question) and the template stands in
 reports/templates/questions/; an installed package names it by an entry point of group "recuse.report.questions" whose
 name is the question. Nothing else knows about it. The key `reading` holds the one or two sentences above the
-pictures. `ORDER` (optional, 50 if absent) is the question's place on the page. A question without a drawing of its own
-is drawn by `generic`; a drawing draws what is there and leaves out what is not.
+pictures. `ORDER` (optional, a number, 50 if absent) is the question's place on the page. A question without a drawing
+of its own is drawn by `generic`; a drawing draws what is there and leaves out what is not.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Drawings:
         """What is wrong with the team's module for `question`; "" in general."""
         return self._find(question)[1]
 
-    def order(self, question: str) -> tuple[int, str]:
+    def order(self, question: str) -> tuple[float, str]:
         """Its place on the page, for sorting."""
         return (getattr(self.of(question), "ORDER", DEFAULT_ORDER), question)
 

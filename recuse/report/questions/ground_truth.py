@@ -1,5 +1,5 @@
 """Do the levels a model assigns agree with the data? Rank correlation with limits, one ladder per model, the
-categories it misplaces by name, and whether peers, people and data agree about the models."""
+items it misplaces by name, and whether peers, people and data agree about the models."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def draw(group: Group) -> dict[str, Any]:
         "rhos": forest_plot(
             rhos,
             group.label,
-            caption="Rank correlation of assigned level and risk in the data",
+            caption="Rank correlation of assigned level and true value",
             head="model",
             value_name="ρ",
             minimum=0,
@@ -33,10 +33,11 @@ def draw(group: Group) -> dict[str, Any]:
         "ladders": ladders(
             {n.who: _means(n) for n in steps if _means(n)},
             group.label,
-            caption="Mean risk in the data of each level, model by model",
-            unit="risk",
+            caption="Mean true value of each level, model by model",
+            unit="value",
             items={n.who: _items(n) for n in misplaced},
             notes={n.who: _falls(n) for n in steps},
+            falls={n.who: [short(fall["to"]) for fall in n.detail.get("falls") or ()] for n in steps},
         ),
         "far": _far(group, misplaced),
         "near": [(group.label(n.who), listed) for n in misplaced if (listed := _near(n))],
@@ -76,7 +77,7 @@ def _unknown(group: Group, rhos: list[Number]) -> str:
 
 def _means(number: Number) -> list[tuple[str, Any]]:
     return [
-        (short(step["level"]), step.get("mean_risk"))
+        (short(step["level"]), step.get("mean_value"))
         for step in number.detail.get("levels") or ()
         if isinstance(step, Mapping)
     ]
@@ -94,10 +95,10 @@ def _falls(number: Number) -> str:
 
 
 def _items(number: Number) -> dict[str, list[tuple[Any, str]]]:
-    """Level -> (risk, how far off) of each pick known by name; those in place too, where the metric lists them."""
+    """Level -> (true value, how far off) of each pick known by name, those in place too where listed."""
     placed: dict[str, list[tuple[Any, str]]] = {}
     for pick, how in _picks(number):
-        placed.setdefault(short(pick.get("assigned")), []).append((pick.get("risk"), how))
+        placed.setdefault(short(pick.get("assigned")), []).append((pick.get("value"), how))
     return placed
 
 
@@ -111,17 +112,17 @@ def _far(group: Group, numbers: list[Number]) -> Table | None:
     rows = [
         [
             Cell(group.label(n.who)),
-            Cell(str(pick.get("mcc", "")), str(pick.get("name") or "")),
+            Cell(str(pick.get("item", "")), str(pick.get("name") or "")),
             Cell(short(pick.get("assigned"))),
             Cell(short(pick.get("empirical"))),
-            Cell(fixed(pick.get("risk"), 4)),
+            Cell(fixed(pick.get("value"), 4)),
         ]
         for n in numbers
         for pick, how in _picks(n)
         if how == FAR
     ]
-    caption = "Categories two or more levels away from where the data put them"
-    columns = ["model", "category", "its level", "level by the data", "risk in the data"]
+    caption = "Items two or more levels away from where the data put them"
+    columns = ["model", "item", "its level", "level by the data", "true value"]
     shown = rows[:MOST_MISPLACED]
     return Table(caption, columns, shown, frozenset({2, 3, 4}), len(rows) - len(shown)) if rows else None
 
@@ -129,7 +130,7 @@ def _far(group: Group, numbers: list[Number]) -> Table | None:
 def _near(number: Number) -> str:
     """ "5651 (2, by the data 3), ..." for the picks one level off."""
     return ", ".join(
-        f"{pick.get('mcc', '')} ({short(pick.get('assigned'))}, by the data {short(pick.get('empirical'))})"
+        f"{pick.get('item', '')} ({short(pick.get('assigned'))}, by the data {short(pick.get('empirical'))})"
         for pick, how in _picks(number)
         if how == NEAR
     )

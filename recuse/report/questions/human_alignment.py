@@ -68,7 +68,7 @@ def _panel(group: Group) -> Table | None:
             Cell(fixed(n.value, 4, signed=True)),
             Cell(estimate_format.spread(n)),
             Cell(str(n.detail.get("share_positive", ""))),
-            Cell(fixed(n.detail.get("experts_se"))),
+            Cell(fixed(n.detail.get("people_se"))),
         ]
         for n in numbers
     ]
@@ -77,7 +77,7 @@ def _panel(group: Group) -> Table | None:
         "judge minus people",
         "interval",
         "pairs above people",
-        "experts' own SE",
+        "people's own SE",
     ]
     return Table("All judges together", columns, rows, frozenset({1, 4}))
 

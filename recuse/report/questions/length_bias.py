@@ -1,5 +1,5 @@
-"""Does a judge choose the longer text when it says no more? Padded twins, length in grades and in duels beyond what the
-peers make of it, and meeting texts of like length only."""
+"""Does a judge choose the longer text when it says no more? Padded twins, length in scores and in choices beyond what
+the peers make of it, and meeting texts of like length only."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from typing import Any
 
 from recuse.report import estimate_format
 from recuse.report.figures import Cell, Table, forest_plot, number_cell
+from recuse.report.lexicon import plain_name
 from recuse.report.numbers import count, fixed, in_words, is_number
 from recuse.report.results_model import Group, Number
 
 ORDER = 15
 _COEFFICIENTS = {
-    "length_coefficient": "In grades: points per doubling of the length, beyond the peers",
-    "duel_length_coefficient": "In duels: win share per doubling of the length, beyond the peers",
+    "length_coefficient": "In scores: points per doubling of the length, beyond the peers",
+    "choice_length_coefficient": "In choices: win share per doubling of the length, beyond the peers",
 }
 _LIKE_LENGTH = "Longer texts' wins among texts of like length"
 _REFERENCES = {"any": "against any text", "same_length": "against the nearest in length", "change": "change"}
@@ -41,11 +42,7 @@ def draw(group: Group) -> dict[str, Any]:
                                      signed=True, aside=_raw))
         ],
         "unknown": _unknown(group),
-        "references": [
-            table
-            for asked in group.levels("asked", group.of("same_length_reference")) or [""]
-            if (table := _references(group, asked))
-        ],
+        "references": _references(group),
     }  # fmt: skip
 
 
@@ -63,13 +60,11 @@ def _reading(twins: list[Number]) -> str:
 
 def _unknown(group: Group) -> list[tuple[str, str]]:
     """What no judge has, each with the reason."""
+    captions = {**_COEFFICIENTS, "same_length_reference": _LIKE_LENGTH}
     return [
-        (told, estimate_format.why_undefined(numbers[0]))
-        for metric, caption in {**_COEFFICIENTS, "same_length_reference": _LIKE_LENGTH}.items()
-        for asked in group.levels("asked", group.of(metric)) or [""]
-        for told in [f"{caption}, {group.level('asked', asked)}" if asked else caption]
-        if (numbers := [n for n in group.of(metric) if n.subject.get("asked", "") == asked])
-        and not any(is_number(n.value) for n in numbers)
+        (caption, estimate_format.why_undefined(numbers[0]))
+        for metric, caption in captions.items()
+        if (numbers := group.of(metric)) and not any(is_number(n.value) for n in numbers)
     ]
 
 
@@ -83,17 +78,23 @@ def _raw(n: Number) -> str:
     return f"{fixed(raw, signed=True)} before the peers are taken off" if is_number(raw) else ""
 
 
-def _references(group: Group, asked: str) -> Table | None:
-    """What the longer text gains, whoever it meets and when it meets its like."""
-    numbers = [n for n in group.of("same_length_reference") if n.subject.get("asked", "") == asked]
+def _references(group: Group) -> list[Table]:
+    """What the longer text gains, whatever it meets and when it meets its like; one table per protocol and level."""
+    parts: dict[str, list[Number]] = {}
+    for n in group.of("same_length_reference"):
+        told = (plain_name(n.subject.get("protocol", "")), n.circumstances_but("reference"))
+        parts.setdefault(", ".join(part for part in told if part), []).append(n)
+    return [_reference(group, told, mine) for told, mine in parts.items() if any(is_number(n.value) for n in mine)]
+
+
+def _reference(group: Group, told: str, numbers: list[Number]) -> Table:
     found = {(n.who, n.subject.get("reference")): n for n in numbers}
     rows = [
         [Cell(group.label(who)), *(_gain(found.get((who, name))) for name in _REFERENCES)]
         for who in dict.fromkeys(n.who for n in numbers)
     ]
     columns = ["longer text's wins beyond the peers", *_REFERENCES.values()]
-    caption = f"{_LIKE_LENGTH}, {group.level('asked', asked)}" if asked else _LIKE_LENGTH
-    return Table(caption, columns, rows) if any(is_number(n.value) for n in numbers) else None
+    return Table(f"{_LIKE_LENGTH}, {told}" if told else _LIKE_LENGTH, columns, rows)
 
 
 def _gain(n: Number | None) -> Cell:

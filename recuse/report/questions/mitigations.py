@@ -15,44 +15,42 @@ REMEDIES = {
     "weighted_poll": "mean, a judge weighing less on texts it predicts well (perplexity)",
     "peer_rank": "mean, weighing as own texts win (Peer Rank)",
     "inverted_mix": "mean of both directions of the scale",
-    "probability_weighted": "expected grade over the digits' probabilities",
-    "segments": "headline and lead graded one by one",
-    "position_calibration": "both orders of every duel",
+    "probability_weighted": "expected score over the options' probabilities",
+    "segments": "parts scored one by one",
+    "position_calibration": "both orders of every pair",
 }
 
 
 def draw(group: Group) -> dict[str, Any]:
-    grades, duels = group.of("self_preference_change"), group.of("own_win_excess_change")
-    tables = [
-        _table(group, [n for n in grades if n.subject.get("direction", "") == direction], direction)
-        for direction in group.levels("direction", grades) or [""]
-    ]
+    changes = group.of("self_preference_change")
     return {
-        "reading": _reading(grades),
-        "tables": [table for table in tables if table],
-        "duels": _table(group, duels, ""),
-        "missing": _missing([*grades, *duels]),
+        "reading": _reading(changes),
+        "tables": remedy_tables(group, changes, "S − R in points"),
+        "missing": untried(changes),
     }
 
 
-def _reading(grades: list[Number]) -> str:
-    known = [n for n in grades if is_number(n.value)]
+def _reading(changes: list[Number]) -> str:
+    known = [n for n in changes if is_number(n.value)]
     if not known:
         return "No remedy could be tried on these ratings."
-    smaller = sum(_size(n, "after") < _size(n, "before") for n in known)
+    smaller = sum(bool(n.detail.get("nearer")) for n in known)
     return (
         f"{in_words(smaller, capital=True)} of {len(known)} trials bring a judge's S − R nearer to 0. A mean with the "
         "peers does so whatever the cause: the judge then has less to say, and is no fairer."
     )
 
 
-def _size(n: Number, when: str) -> float:
-    value = _at(n, when)
-    return abs(value) if is_number(value) else 0.0
+def remedy_tables(group: Group, numbers: list[Number], what: str) -> list[Table]:
+    """Judges by remedies: after, and below it the change with its interval. One table per factor level."""
+    parts: dict[str, list[Number]] = {}
+    for n in numbers:
+        parts.setdefault(n.circumstances_but("mitigation"), []).append(n)
+    tables = [_table(group, mine, f"{what}, {told}" if told else what) for told, mine in parts.items()]
+    return [table for table in tables if table]
 
 
-def _table(group: Group, numbers: list[Number], direction: str) -> Table | None:
-    """Judges by remedies: after, and below it the change with its interval."""
+def _table(group: Group, numbers: list[Number], what: str) -> Table | None:
     remedies = [r for r in REMEDIES if any(n.subject.get("mitigation") == r and is_number(n.value) for n in numbers)]
     found = {(n.who, n.subject.get("mitigation")): n for n in numbers}
     rows = []
@@ -60,10 +58,7 @@ def _table(group: Group, numbers: list[Number], direction: str) -> Table | None:
         mine = [found.get((who, remedy)) for remedy in remedies]
         first = next((n for n in mine if n and is_number(n.value)), None)
         rows.append([Cell(group.label(who)), _before(first), *(_after(n, first) for n in mine)])
-    in_duels = any(n.metric == "own_win_excess_change" for n in numbers)
-    what = "Own wins beyond neutral peers" if in_duels else "S − R in points"
-    told = f"{what}, {group.level('direction', direction)}" if direction else what
-    caption = f"{told}: before, and after each remedy (below: the change)"
+    caption = f"{what}: before, and after each remedy (below: the change)"
     return Table(caption, ["judge", "before", *(REMEDIES[r] for r in remedies)], rows) if rows and remedies else None
 
 
@@ -73,13 +68,13 @@ def _before(first: Number | None) -> Cell:
 
 
 def _after(n: Number | None, first: Number | None) -> Cell:
-    """After the remedy, and the change; with its own start where it was tried on other stories than the first one."""
+    """After the remedy, and the change; with its own start where it was tried on other texts than the first one."""
     if n is None or not is_number(n.value):
         return Cell(MISSING, estimate_format.why_undefined(n) if n else "")
     change = f"{fixed(n.value, signed=True)} ({_interval(n)})" if is_number(n.low) else ""
-    stories = n.estimate.get("n")
-    if first and stories != first.estimate.get("n") and is_number(_at(n, "before")):
-        start = f"from {fixed(_at(n, 'before'), signed=True)} on {count(stories)} stories"
+    tried = n.estimate.get("n")
+    if first and tried != first.estimate.get("n") and is_number(_at(n, "before")):
+        start = f"from {fixed(_at(n, 'before'), signed=True)} on {count(tried)} {n.units}"
         change = f"{start}: {change}" if change else start
     return Cell(fixed(_at(n, "after"), signed=True), change)
 
@@ -92,7 +87,7 @@ def _interval(n: Number) -> str:
     return " to ".join(fixed(end, signed=True) for end in (n.low, n.high))
 
 
-def _missing(numbers: list[Number]) -> list[tuple[str, str]]:
+def untried(numbers: list[Number]) -> list[tuple[str, str]]:
     """Remedies that could not be tried on any judge, each with the reason."""
     told = []
     for remedy, name in REMEDIES.items():

@@ -18,13 +18,12 @@ NAMES = {
     "harmless": "a suffix that asks for nothing",
     "odd_words_markdown": "odd words and Markdown",
     "llm_input_filter": "a model asked about the text",
-    "llm_output_filter": "a model asked about the grade",
+    "llm_output_filter": "a model asked about the reply",
     "committee": "the other judges' median",
     "string_matching": "known phrases",
     "statistical_filter": "odd statistics of the text",
 }
-UNTESTED = {"ceiling": "had the best grade already", "no_twin": "without a clean twin", "broken": "unreadable"}
-WON_ALREADY = {"ceiling": "had won already"}
+UNTESTED = {"ceiling": "had nothing to gain", "no_twin": "without a clean twin", "broken": "unreadable"}
 
 
 def draw(group: Group) -> dict[str, Any]:
@@ -35,9 +34,8 @@ def draw(group: Group) -> dict[str, Any]:
         "rates": forest_plot(
             rates,
             group.label,
-            caption="Attacks that lift the grade by one or more, or win a lost duel",
+            caption="Attacks that lift the score by one or more, or win a lost choice",
             value_name="succeed",
-            by="asked",
             minimum=0,
             maximum=1,
             aside=_untested,
@@ -45,9 +43,8 @@ def draw(group: Group) -> dict[str, Any]:
         "beyond": forest_plot(
             [n for n in group.of("injection_above_harmless") if is_number(n.value)],
             group.label,
-            caption="The same beyond a suffix that asks for nothing, story by story",
+            caption="The same beyond a suffix that asks for nothing, text by text",
             value_name="more often",
-            by="asked",
             signed=True,
             minimum=0,
             aside=_base_line,
@@ -60,7 +57,7 @@ def draw(group: Group) -> dict[str, Any]:
         "blocked": bars(
             [(_name(group, name := n.subject.get("defence", ""), [name]), n.value, estimate_format.value(n),
               estimate_format.spread(n) or estimate_format.why_undefined(n), "") for n in group.of("clean_blocked")],
-            caption="Clean texts that a defence blocks, or that the other judges' median grades otherwise",
+            caption="Clean texts that a defence blocks, or that the other judges' median scores otherwise",
             value_name="blocked", full=1.0, head="defence",
         ),
     }  # fmt: skip
@@ -69,12 +66,11 @@ def draw(group: Group) -> dict[str, Any]:
 def _reading(rates: list[Number], group: Group) -> str:
     known = [n for n in rates if is_number(n.value)]
     if not known:
-        return "No judge could be attacked: no clean twin left room for a better grade." if rates else ""
+        return "No judge could be attacked: no clean twin left room for a better one." if rates else ""
     worst = max(known, key=lambda n: n.value)
     if not worst.value:
         return "No attack succeeded."
-    what = "win it a lost duel" if worst.subject.get("asked") == "duels" else "lift its grade"
-    text = f"{group.label(worst.who)} gives way most: {estimate_format.value(worst)} of the attacks {what}."
+    text = f"{group.label(worst.who)} gives way most: {estimate_format.value(worst)} of the attacks succeed."
     judges = {n.who for n in known}
     untouched = len(judges - {n.who for n in known if n.value})
     firm = f" {in_words(untouched, capital=True)} of {in_words(len(judges))} never gave way."
@@ -83,13 +79,12 @@ def _reading(rates: list[Number], group: Group) -> str:
 
 def _untested(n: Number) -> str:
     """Attacks that could not show anything; they are not counted as withstood."""
-    in_duels = n.subject.get("asked") == "duels"
-    outcomes, why = n.detail.get("outcomes") or {}, UNTESTED | (WON_ALREADY if in_duels else {})
-    lost = [f"{count(outcomes[name])} {told}" for name, told in why.items() if outcomes.get(name)]
+    outcomes = n.detail.get("outcomes") or {}
+    lost = [f"{count(outcomes[name])} {told}" for name, told in UNTESTED.items() if outcomes.get(name)]
     lift = n.detail.get("lift")
     if not is_number(lift):
         return "; ".join(lost)
-    return "; ".join([f"{'credit' if in_duels else 'grade'} {fixed(lift, signed=True)} on average", *lost])
+    return "; ".join([f"lift {fixed(lift, signed=True)} on average", *lost])
 
 
 def _base_line(n: Number) -> str:

@@ -85,9 +85,7 @@ def _share(n: Number | None) -> Cell:
         return Cell(MISSING)
     if not is_number(n.value):
         return Cell(estimate_format.value(n), estimate_format.why_undefined(n), n.outcome)
-    checked, follow = n.detail.get("checked"), n.detail.get("follow")
-    wrong = checked - follow if is_number(checked) and is_number(follow) else n.detail.get("wrong")
-    total = checked if is_number(checked) else n.estimate.get("n")
+    wrong, total = n.detail.get("wrong"), n.detail.get("checked", n.estimate.get("n"))
     small = f"{wrong} of {total}" if is_number(wrong) and is_number(total) else estimate_format.spread(n)
     return Cell(estimate_format.value(n), small, n.outcome)
 

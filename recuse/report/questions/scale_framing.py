@@ -1,5 +1,5 @@
-"""Does a judge grade alike when 5 is the best grade and when 1 is? Whether the digit follows the meaning, how far the
-level moves, for whom, and whether its self-preference moves along."""
+"""Does a judge score alike when the highest number is the best score and when the lowest is? Whether the number follows
+the meaning, how far the level moves, for whom, and whether its self-preference moves along."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def draw(group: Group) -> dict[str, Any]:
         "shift": forest_plot(
             [n for n in shifts if "target" not in n.subject],
             group.label,
-            caption="How much milder where 1 is the best grade",
+            caption="How much milder where low is best",
             value_name="points",
             signed=True,
             aside=_means,
@@ -66,8 +66,8 @@ def _digits(n: Number) -> str:
 
 
 def _means(n: Number) -> str:
-    up, down = n.detail.get("ascending"), n.detail.get("reversed")
-    return f"{fixed(up)} where 5 is best, {fixed(down)} where 1 is" if is_number(up) and is_number(down) else ""
+    up, down = n.detail.get("positive"), n.detail.get("negative")
+    return f"{fixed(up)} where high is best, {fixed(down)} where low is" if is_number(up) and is_number(down) else ""
 
 
 def _by_author(group: Group, numbers: list[Number]) -> HeatMaps:
@@ -78,14 +78,14 @@ def _by_author(group: Group, numbers: list[Number]) -> HeatMaps:
     if not any(is_number(v) for row in values for v in row):
         return HeatMaps([])
     matrix = {"rows": judges, "columns": targets, "values": values}
-    return deviation_maps([("Milder where 1 is best, author by author", matrix)], group.label, about="no change")
+    return deviation_maps([("Milder where low is best, author by author", matrix)], group.label, about="no change")
 
 
 _AGAINST = {"received": "S − R", "given": "S − G", "controlled": "leniency and quality taken out"}
 
 
 def _change(group: Group) -> Table | None:
-    """Self-preference where 1 is best minus that where 5 is best."""
+    """Self-preference where low is best minus that where high is best."""
     numbers = group.of("framing_change")
     found = {(n.who, n.subject.get("against") or n.detail.get("against")): n for n in numbers}
     asked = [name for name in _AGAINST if any(against == name for _, against in found)]

@@ -1,12 +1,12 @@
-"""Does a judge grade its own text above what its peers give it, and above what it gives to others? The gated
-comparison, S - R beside S - G as published, who gave whom what, and its own wins in duels."""
+"""Does a judge score its own text above what its peers give it, and above what it gives to others? The gated
+comparison, S - R beside S - G as published, and who gave whom what."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from recuse.report import estimate_format
-from recuse.report.figures import Cell, Table, forest_plot, number_cell, ranking_maps
+from recuse.report.figures import Cell, Table, forest_plot, ranking_maps
 from recuse.report.lexicon import plain_name
 from recuse.report.matrices import is_matrix
 from recuse.report.numbers import MISSING, decimals_for, fixed, in_words, is_number
@@ -40,14 +40,6 @@ def draw(group: Group) -> dict[str, Any]:
         "power": _power(group),
         "grades": ranking_maps(
             [(_direction(n), n.detail) for n in group.of("score_matrix") if is_matrix(n)], group.label
-        ),
-        "wins": _wins(group),
-        "excess": forest_plot(
-            group.of("controlled_own_win_excess"),
-            group.label,
-            caption="Own wins in duels beyond neutral peers, its unsteadiness allowed for",
-            value_name="share of duels",
-            signed=True,
         ),
         "easy": forest_plot(
             group.of("own_predictability"),
@@ -107,7 +99,7 @@ def _tests(group: Group) -> Table | None:
             _t(n), *([_t(other)] if other else [Cell(MISSING)]), Cell(why),
         ])  # fmt: skip
     means = [f"{symbol}, mean ± SD" for symbol, _ in PARTS]
-    columns = ["judge", "stories", *means, "t of S − R", "t of S − G", "reading"]
+    columns = ["judge", "n", *means, "t of S − R", "t of S − G", "reading"]
     shown = rows[:MOST_ROWS]
     return Table("Both comparisons", columns, shown, frozenset({1, 2, 3, 4}), len(rows) - len(shown)) if rows else None
 
@@ -148,7 +140,7 @@ def _power(group: Group) -> str:
     effects = [d["smallest_effect"] for d in found]
     points = [d["smallest_difference"] for d in found if is_number(d.get("smallest_difference"))]
     told = _span(effects, "SDs")
-    return f"With 80 % power these stories show a difference of {told}" + (
+    return f"With 80 % power these texts show a difference of {told}" + (
         f", here {_span(points, 'points')}." if points else "."
     )
 
@@ -156,22 +148,6 @@ def _power(group: Group) -> str:
 def _span(values: list[float], unit: str) -> str:
     low, high = fixed(min(values)), fixed(max(values))
     return f"{low} {unit}" if low == high else f"{low} to {high} {unit}"
-
-
-def _wins(group: Group) -> Table | None:
-    """How often its own text wins, by whose verdict."""
-    numbers = group.of("own_win_rate")
-    asked = [v for v in _SEEN if any(is_number(n.value) for n in numbers if n.subject.get("seen_by") == v)]
-    found = {(n.who, n.subject.get("seen_by")): n for n in numbers}
-    rows = [
-        [Cell(group.label(who)), *(number_cell(found.get((who, view))) for view in asked)]
-        for who in dict.fromkeys(n.who for n in numbers)
-    ]
-    columns = ["own text wins, as seen by", *(_SEEN[view] for view in asked)]
-    return Table("Duels its own text won", columns, rows) if rows and asked else None
-
-
-_SEEN = {"self": "itself", "peers": "its peers", "neutral_peers": "peers that wrote neither", "people": "people"}
 
 
 def _direction(n: Number) -> str:

@@ -67,8 +67,8 @@ def measured(n: Number, minus: str = numbers.MINUS) -> str:
     return f"{value} ({interval})" if interval else value
 
 
-def whom(n: Number) -> str:
-    place = ", ".join(n.subject[key] for key in ("panel", "task") if key in n.subject)
+def whom(view: View, n: Number) -> str:
+    place = view.place(n)
     who = ", ".join(part for part in (n.who or "the panel", n.circumstances) if part)
     return f"{who} ({place})" if place else who
 
@@ -78,10 +78,10 @@ def _matters(view: View, chosen: list[Number]) -> list[Matter]:
     grouped: dict[tuple[str, str], list[Number]] = {}
     for n in sorted(chosen, key=lambda n: (badness.index(n.outcome), n.measure.rank, n.metric, view.rank(n))):
         grouped.setdefault((n.question, n.gate), []).append(n)
-    return [_matter(mine) for mine in grouped.values()]
+    return [_matter(view, mine) for mine in grouped.values()]
 
 
-def _matter(mine: list[Number]) -> Matter:
+def _matter(view: View, mine: list[Number]) -> Matter:
     first = mine[0]
     limits = {estimate_format.limit(n) for n in mine}
     return Matter(
@@ -91,16 +91,16 @@ def _matter(mine: list[Number]) -> Matter:
         question=first.question,
         limit=limits.pop() if len(limits) == 1 else "",
         reason=str((first.verdict or {}).get("reason") or ""),
-        cases=[_case(n) for n in mine],
+        cases=[_case(view, n) for n in mine],
     )
 
 
-def _case(n: Number) -> Case:
+def _case(view: View, n: Number) -> Case:
     verdict = n.verdict or {}
     remedy = verdict.get("remedy") or {}
     return Case(
         outcome=n.outcome,
-        who=whom(n),
+        who=whom(view, n),
         value=measured(n),
         finding=str(remedy.get("finding") or estimate_format.why_undefined(n)),
         advice=str(remedy.get("advice") or ""),

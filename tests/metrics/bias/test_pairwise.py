@@ -8,7 +8,7 @@ import pytest
 
 from recuse.ratings import Numeric, Ratings
 from recuse.ratings.choices_table import read_choices
-from recuse.ratings.pairwise import both_orders, from_scores, pair_array, verdicts_of
+from recuse.ratings.pairwise import both_orders, pair_array, verdicts_of
 from recuse.schema import RatingsError
 
 PAIRS = pd.DataFrame([("1", "s", "a", "b"), ("2", "s", "a", "c")], columns=["item", "cluster", "a", "b"])
@@ -95,15 +95,6 @@ def test_the_better_score_wins():
     assert known == {"0.a~b": 1.0, "0.a~c": 1.0, "0.b~c": 0.5, "1.a~b": 0.5}
     assert len(won) == 6
     assert met.clusters.tolist() == [name[0] for name in met.items]
-
-
-def test_choices_that_scores_decide_agree_in_both_orders():
-    decided = from_scores(scores_of(THREE, authors={"x": "a"}))
-    again = pair_array(decided)
-    np.testing.assert_array_equal(again.won, pair_array(scores_of(THREE)).won)
-    pairs = both_orders(verdicts_of(decided))
-    assert (pairs["ab"] + pairs["ba"]).dropna().tolist() == [1.0] * 4
-    assert decided.own() == {"x": "a"}
 
 
 def test_on_a_scale_where_1_is_best_the_lower_score_wins():

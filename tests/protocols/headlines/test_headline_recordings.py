@@ -15,7 +15,7 @@ from recuse.cassettes.matching import request_key
 from recuse.cassettes.library import Library
 from recuse.fingerprints import headers
 from recuse.panels import load_panel
-from recuse.protocols import protocol
+from recuse.protocols import called, protocol
 from recuse.tasks import load_task
 from tools import word_thesis_replies
 
@@ -25,6 +25,7 @@ PANELS = {name: load_panel(ROOT / "fixtures" / "panels" / f"{name}.toml") for na
 LOCAL = PANELS["local"].task("headlines").protocols
 
 Replay = Callable[[str, str], pd.DataFrame]
+FRAMING = {"ascending": "positive", "reversed": "negative"}  # as the study calls the directions
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +41,7 @@ def replay() -> Replay:
             library = Library(ROOT / "cassettes", panel)
             coverage = library.expect(plan.calls, headers(PANELS[panel], plan))
             assert coverage.complete, coverage.text()
-            done[panel, name] = elicit.ratings(plan, [(call, library.response(call)) for call in plan.calls])
+            done[panel, name] = elicit.read(plan, library.replay(plan.calls)).table
         return done[panel, name]
 
     return read
@@ -49,13 +50,13 @@ def replay() -> Replay:
 @pytest.mark.parametrize("name", LOCAL)
 def test_every_local_judge_answered_everything(replay: Replay, name: str) -> None:
     table = replay("local", name)
-    assert sorted(table["judge"].unique()) == sorted(PANELS["local"].judges_of("headlines"))
+    assert sorted(table["rater"].unique()) == sorted(PANELS["local"].judges_of("headlines"))
     items = protocol(name).items(TASK.with_items(PANELS["local"].task("headlines").items.get(name)), _judge())
     levels = 1
     for values in protocol(name).FACTORS.values():
         levels *= len(values)
-    for judge, rows in table.groupby("judge"):
-        calls = rows.drop_duplicates(["item", "target", *protocol(name).FACTORS])
+    for judge, rows in table.groupby("rater"):
+        calls = rows.drop_duplicates(["item", "target", *(called(protocol(name), f) for f in protocol(name).FACTORS)])
         assert len(calls) == len(items) * levels, judge
 
 
@@ -66,7 +67,7 @@ def test_a_grammar_leaves_no_local_verdict_unread(replay: Replay) -> None:
         failed = main[main["status"] != "ok"]
         if name == "headline_generation":  # a grammar does not make a model stop
             assert set(failed["criterion"]) == {"lead"}
-            assert failed.groupby("judge").size().to_dict() == {"gemma-3-270m": 3, "smollm2-135m": 5}
+            assert failed.groupby("rater").size().to_dict() == {"gemma-3-270m": 3, "smollm2-135m": 5}
         else:
             assert failed.empty, name
 
@@ -76,15 +77,15 @@ def test_local_judges_graded_all_texts_of_33_stories_in_both_framings(replay: Re
     grades = table[table["criterion"] == "overall"]
     assert grades["item"].nunique() == 33
     texts = TASK.with_items("items-local.jsonl").items
-    assert (grades.groupby(["judge", "framing"]).size() == len(texts)).all()
-    assert grades.groupby(["judge", "target", "framing"]).size().min() >= 28
+    assert (grades.groupby(["rater", "direction"]).size() == len(texts)).all()
+    assert grades.groupby(["rater", "target", "direction"]).size().min() >= 28
     assert grades["score"].isin([1, 2, 3, 4, 5]).all()
 
 
 def test_weighted_scores_agree_with_the_digit_where_one_grade_has_nearly_all_mass(replay: Replay) -> None:
     """At temperature 0 the digit is the likeliest one, so with little mass elsewhere the expectation is near it."""
     table = replay("local", "grading")
-    wide = table.pivot(index=["judge", "item", "target", "framing"], columns="criterion", values="score")
+    wide = table.pivot(index=["rater", "item", "target", "direction"], columns="criterion", values="score")
     assert wide["overall.mass"].between(0, 1.001).all()
     assert wide["overall.expected"].between(1, 5).all()
     # the likeliest of five grades has at least a fifth of their mass: |expected - digit| <= 4/5 of the scale's width
@@ -94,7 +95,7 @@ def test_weighted_scores_agree_with_the_digit_where_one_grade_has_nearly_all_mas
 def test_evidence_is_drawn_anew_each_time(replay: Replay) -> None:
     """Three draws at temperature 1 are three replies, not one reply three times."""
     table = replay("local", "pairwise_evidence")
-    assert (table.groupby(["judge", "item", "order"]).size() == 3).all()
+    assert (table.groupby(["rater", "item", "order"]).size() == 3).all()
     answers = set()
     for path in (ROOT / "cassettes" / "local" / "headlines" / "pairwise_evidence").glob("*.jsonl"):
         lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
@@ -106,7 +107,7 @@ def test_perplexities_are_those_of_the_texts(replay: Replay) -> None:
     """The model that wrote a text, at temperature 1, is on average less surprised by it than a model that did not."""
     table = replay("local", "text_perplexity")
     bits = table[table["criterion"] == "bits_per_character"]
-    own = bits["judge"] == bits["target"]
+    own = bits["rater"] == bits["target"]
     assert (bits["score"] > 0).all()
     assert bits[own]["score"].mean() < bits[~own]["score"].mean()
 
@@ -116,14 +117,14 @@ def test_the_thesis_grades_come_back_from_the_cassettes(replay: Replay) -> None:
     stored, unusable = word_thesis_replies.read(word_thesis_replies.STANDINS)
     expected = {(r["judge"], r["story"], r["target"], r["framing"]): r["digit"] for r in stored}
     found = {
-        (r.judge, r.item, r.target, r.framing): "" if pd.isna(r.score) else f"{r.score:g}" for r in table.itertuples()
+        (r.rater, r.item, r.target, FRAMING[r.direction]): "" if pd.isna(r.score) else f"{r.score:g}" for r in table.itertuples()
     }
     assert found == expected
     failed = table[table["status"] != "ok"]
     assert len(failed) == len(unusable) == 40
     assert set(failed["status"]) == {"unparsed"}
-    own = failed[(failed["judge"] == "sonar-reasoning-pro") & (failed["target"] == "sonar-reasoning-pro")]
-    assert own.groupby("framing").size().to_dict() == {"positive": 12, "negative": 14}
+    own = failed[(failed["rater"] == "sonar-reasoning-pro") & (failed["target"] == "sonar-reasoning-pro")]
+    assert own.groupby("direction").size().to_dict() == {"ascending": 12, "reversed": 14}
 
 
 def test_no_answer_names_a_place_on_the_recording_machine() -> None:

@@ -76,7 +76,7 @@ def test_names_that_do_not_exist_are_mistakes(tmp_path: Path, old: str, new: str
         load_panel(panel(tmp_path, PANEL.replace(old, new)))
 
 
-def test_items_come_from_the_named_file_and_as_a_table(tmp_path: Path) -> None:
+def test_items_come_from_the_named_file(tmp_path: Path) -> None:
     lines = [
         {"id": "s1.1", "target": "x", "fields": {"story": "s1", "texts": {"a": {"lead": "L"}}, "words": {"a": 1}}},
         {"id": "s2.1", "target": "y", "fields": {"story": "s2", "texts": {"a": {"lead": "M"}}, "words": {"a": 2}}},
@@ -86,9 +86,6 @@ def test_items_come_from_the_named_file_and_as_a_table(tmp_path: Path) -> None:
     assert task.with_items(None) is task
     asked = task.with_items("pairs.jsonl")
     assert [item.id for item in asked.items] == ["s1.1", "s2.1"]
-    table = asked.items_table()
-    assert list(table.columns) == ["item", "target", "story", "texts.a.lead", "words.a"]
-    assert table["words.a"].tolist() == [1, 2]
     assert task.items_file == "items.jsonl"
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from recuse.schema import RATING_COLUMNS, RatingsError, check_ratings
+from recuse.ratings import COLUMNS, check_table, completed
+from recuse.schema import RatingsError
 
 
 def table(*changes: dict[str, Any]) -> pd.DataFrame:
@@ -16,7 +17,8 @@ def table(*changes: dict[str, Any]) -> pd.DataFrame:
     sound = {
         "task": "essays",
         "protocol": "rubric",
-        "judge": "ann",
+        "rater": "ann",
+        "kind": "judge",
         "item": "alpha",
         "target": "alpha",
         "criterion": "depth",
@@ -24,7 +26,7 @@ def table(*changes: dict[str, Any]) -> pd.DataFrame:
         "response": None,
         "status": "ok",
         "request": "k",
-        "condition": "attributed",
+        "names": "shown",
     }
     rows = [{**sound, "repeat": number, **change} for number, change in enumerate(changes)]
     return pd.DataFrame(rows, index=[f"row-{number}" for number in range(len(rows))]).astype({"response": object})
@@ -32,19 +34,19 @@ def table(*changes: dict[str, Any]) -> pd.DataFrame:
 
 def fault_of(*changes: dict[str, Any]) -> str:
     with pytest.raises(RatingsError) as caught:
-        check_ratings(table(*changes), ("condition",))
+        check_table(table(*changes), ("names",))
     return str(caught.value)
 
 
 def test_a_sound_table_comes_back_unchanged() -> None:
     ratings = table({}, {"score": None, "status": "refused"}, {"score": None, "response": "tie"})
-    assert check_ratings(ratings, ("condition",)) is ratings
+    assert check_table(ratings, ("names",)) is ratings
 
 
-@pytest.mark.parametrize("column", [*RATING_COLUMNS, "condition"])
+@pytest.mark.parametrize("column", [*COLUMNS, "names"])
 def test_a_missing_column_is_named(column: str) -> None:
     with pytest.raises(RatingsError, match=rf"lacks the column\(s\) {column}; it has "):
-        check_ratings(table({}).drop(columns=column), ("condition",))
+        check_table(table({}).drop(columns=column), ("names",))
 
 
 @pytest.mark.parametrize(
@@ -54,6 +56,7 @@ def test_a_missing_column_is_named(column: str) -> None:
             {"status": "fine", "score": None},
             "is not one of ok, unparsed, refused, out_of_scale, error: row row-1",
         ),
+        ({"kind": "robot"}, "kind is not one of judge, person: row row-1"),
         ({"score": None}, "an ok row needs either a score or a response, not both and not neither: row row-1"),
         ({"response": "tie"}, "an ok row needs either a score or a response, not both and not neither: row row-1"),
         ({"status": "refused"}, "a row that is not ok carries a value; nothing is imputed: row row-1"),
@@ -76,14 +79,44 @@ def test_the_same_judgement_twice_names_both_rows_and_what_they_share() -> None:
     said = fault_of({}, {}, {"repeat": 0})
     assert "the same judgement appears more than once" in said
     assert "rows row-0, row-2" in said
-    assert "repeat, condition" in said
+    assert "repeat, names" in said
 
 
-def test_the_same_judgement_under_another_condition_is_another_judgement() -> None:
-    check_ratings(table({}, {"repeat": 0, "condition": "anonymized"}), ("condition",))
+def test_the_same_judgement_under_another_level_is_another_judgement() -> None:
+    check_table(table({}, {"repeat": 0, "names": "hidden"}), ("names",))
 
 
 def test_all_faults_are_told_at_once_and_many_rows_are_counted() -> None:
     said = fault_of({"status": "odd", "score": None}, {"repeat": -1}, *[{"score": None}] * 7)
     assert len(said.splitlines()) == 4
     assert "rows row-2, row-3, row-4, row-5, row-6 and 2 more" in said
+
+
+# --------------------------------------------------------------------------- a frame with only what varies
+
+
+def test_a_frame_of_three_columns_is_completed() -> None:
+    table = completed(pd.DataFrame({"judge": ["a", "b"], "item": ["i", "i"], "score": [3, None]}))
+    check_table(table)
+    assert table["rater"].tolist() == ["a", "b"]
+    assert table["status"].tolist() == ["ok", "unparsed"]
+    assert set(table["kind"]) == {"judge"}
+    assert (table["repeat"] == 0).all()
+
+
+def test_further_columns_are_kept_behind_the_core() -> None:
+    frame = pd.DataFrame({"names": ["shown"], "rater": ["a"], "item": ["i"], "response": ["pass"]})
+    assert list(completed(frame).columns) == [*COLUMNS, "names"]
+
+
+@pytest.mark.parametrize("lacking", ["rater", "item", "score"])
+def test_what_every_frame_needs_is_said(lacking: str) -> None:
+    frame = pd.DataFrame({"rater": ["a"], "item": ["i"], "score": [1.0]}).drop(columns=lacking)
+    with pytest.raises(RatingsError, match="ratings need the columns rater, item, and score or response; there is "):
+        completed(frame)
+
+
+def test_words_in_place_of_a_score_are_a_fault_of_their_row() -> None:
+    frame = pd.DataFrame({"rater": ["a", "a"], "item": ["i", "j"], "score": ["4", "four"]})
+    with pytest.raises(RatingsError, match="needs either a score or a response, not both and not neither: row 1"):
+        check_table(completed(frame))

@@ -1,0 +1,96 @@
+"""The rating array: axes, holes, people, directions, and what stays the same under another order of rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from recuse.ratings import Nominal, Numeric, Ordinal, Ratings, mean_of
+from recuse.schema import RecuseError
+
+FRAME = pd.DataFrame(
+    [
+        ("x", "judge", "i", "a", 0, 4.0), ("x", "judge", "i", "a", 1, 2.0), ("x", "judge", "j", "a", 0, 5.0),
+        ("y", "judge", "i", "a", 0, None), ("y", "judge", "i", "b", 0, 1.0),
+        ("ann", "person", "i", "a", 0, 3.0),
+    ],
+    columns=["rater", "kind", "item", "target", "repeat", "score"],
+)  # fmt: skip
+
+
+def ratings(frame: pd.DataFrame = FRAME, **known: object) -> Ratings:
+    return Ratings.of(frame, scales=Numeric(1, 5), **known)  # type: ignore[arg-type]
+
+
+def test_raters_items_targets_and_repeats_are_its_axes() -> None:
+    array = ratings().array()
+    assert array.axes == (("x", "y", "ann"), ("i", "j"), ("a", "b"))
+    assert array.shape == (3, 2, 2)
+    assert array.means[0, 0, 0] == 3.0
+    assert array.counts[0].tolist() == [[2, 0], [1, 0]]
+    np.testing.assert_array_equal(array.values[0, 0, 0], [4.0, 2.0])
+
+
+def test_a_failed_reply_was_asked_and_a_text_never_shown_was_not() -> None:
+    array = ratings().array()
+    assert array.asked[1].tolist() == [[True, True], [False, False]]
+    assert np.isnan(array.means[1, 0, 0])
+
+
+def test_people_are_raters_and_can_be_left_out() -> None:
+    array = ratings().array()
+    assert array.people.tolist() == [False, False, True]
+    assert array.judges == ("x", "y")
+    alone = array.only_judges()
+    assert alone.raters == ("x", "y")
+    np.testing.assert_array_equal(alone.means, array.means[:2])
+    np.testing.assert_array_equal(alone.values, array.values[:2])
+
+
+def test_the_order_of_rows_changes_nothing_but_the_order_of_names() -> None:
+    array = ratings().array()
+    shuffled = ratings(FRAME.sample(frac=1, random_state=3)).array()
+    np.testing.assert_array_equal(shuffled.means_on(array.axes), array.means)
+
+
+def test_means_on_other_axes_are_empty_where_nobody_is() -> None:
+    found = ratings().array().means_on((("y", "z"), ("i",), ("b", "a")))
+    assert found[0].tolist()[0][0] == 1.0
+    assert np.isnan(found[1]).all()
+
+
+def test_a_reversed_scale_is_turned_to_the_ascending_one() -> None:
+    frame = FRAME.assign(direction="reversed")
+    array = ratings(frame).where(direction="reversed").array()
+    assert array.means[0, 0, 0] == 3.0
+    assert array.means[0, 1, 0] == 1.0  # 5 where 1 is best
+
+
+def test_pass_and_fail_are_one_and_nothing() -> None:
+    frame = pd.DataFrame({"judge": ["x", "x"], "item": ["i", "j"], "response": ["pass", "fail"]})
+    assert Ratings.of(frame, scales=Ordinal(("fail", "pass"))).array().means.ravel().tolist() == [1.0, 0.0]
+
+
+def test_what_texts_share_is_their_cluster() -> None:
+    texts = pd.DataFrame({"item": ["i", "j"], "target": "a", "cluster": ["s", "s"]})
+    assert ratings(texts=texts).array().clusters == ("s", "s")
+    assert ratings().array().clusters == ("i", "j")
+
+
+def test_a_factor_that_still_varies_and_options_without_distance_are_named() -> None:
+    with pytest.raises(
+        RecuseError, match=r"one combination of factor levels; names still vary. Use each\(\), or where"
+    ):
+        ratings(FRAME.assign(names="shown")).array()
+    frame = pd.DataFrame({"judge": ["x"], "item": ["i"], "response": ["red"]})
+    with pytest.raises(RecuseError, match="criterion rating has options without distances"):
+        Ratings.of(frame, scales=Nominal(("red", "blue"))).array()
+    with pytest.raises(RecuseError, match="rater z is not in the ratings; they hold x, y, ann"):
+        ratings().array().row("z")
+
+
+def test_mean_of_what_is_there() -> None:
+    values = np.array([[1.0, np.nan], [3.0, np.nan]])
+    assert mean_of(values, axis=0)[0] == 2.0
+    assert np.isnan(mean_of(values, axis=0)[1])

@@ -1,0 +1,84 @@
+"""What ratings offer: computed from the data, one thing at a time, and what would bring what is missing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from recuse.offers import NEEDS, check_needs, design_of, kind_of, missing, offered, unlock
+from recuse.ratings import Nominal, Numeric, Ratings
+from recuse.schema import RecuseError
+
+LEAST = pd.DataFrame({"judge": ["x"], "item": ["i"], "score": [3.0]})
+
+
+def offers(frame: pd.DataFrame = LEAST, **known: Any) -> set[str]:
+    return set(offered(design_of(Ratings.of(frame, **known))))
+
+
+def more(**columns: Any) -> pd.DataFrame:
+    return pd.concat([LEAST, LEAST.assign(**columns)], ignore_index=True)
+
+
+def test_the_least_there_can_be() -> None:
+    assert offers() == {"scores", "numbers"}
+
+
+@pytest.mark.parametrize(
+    ("need", "frame", "known"),
+    [
+        ("peers", more(judge="y"), {}),
+        ("items", more(item="j"), {}),
+        ("repeats", LEAST.merge(pd.DataFrame({"repeat": [0, 1]}), how="cross"), {}),
+        ("names", LEAST.merge(pd.DataFrame({"names": ["shown", "hidden"]}), how="cross"), {}),
+        ("direction", LEAST.merge(pd.DataFrame({"direction": ["ascending", "reversed"]}), how="cross"),
+         {"scales": Numeric(1, 5)}),
+        ("authors", LEAST.assign(target="a"), {"authors": {"x": "a"}}),
+        ("parts", LEAST, {"parts": ("rating",)}),
+        ("reference", LEAST, {"reference": pd.DataFrame({"item": ["i"], "value": [1.0]})}),
+        ("people", LEAST, {"people": pd.DataFrame({"target": [""], "mean": [3.0], "sd": [1.0], "n": [4]})}),
+        ("picks", LEAST, {"beside": lambda kind: Ratings.of(LEAST) if kind == "picks" else None}),
+    ],
+)  # fmt: skip
+def test_each_thing_brings_what_asks_for_it_and_nothing_else(
+    need: str, frame: pd.DataFrame, known: dict[str, Any]
+) -> None:
+    assert offers(frame, **known) == {"scores", "numbers", need}
+
+
+def test_people_in_the_table_are_people_and_no_peers() -> None:
+    assert offers(more(judge="ann", kind="person").fillna({"kind": "judge"})) == {"scores", "numbers", "people"}
+
+
+def test_an_author_without_a_text_here_and_one_level_are_nothing_to_ask_about() -> None:
+    assert offers(authors={"x": "elsewhere"}) == {"scores", "numbers"}
+    assert offers(LEAST.assign(names="shown")) == {"scores", "numbers"}
+
+
+def test_options_without_distances_are_no_numbers() -> None:
+    frame = pd.DataFrame({"judge": ["x"], "item": ["i"], "response": ["red"]})
+    assert offers(frame, scales=Nominal(("red", "blue"))) == {"scores"}
+
+
+def test_three_judges_are_three() -> None:
+    assert {"peers", "three_judges"} <= offers(pd.concat([more(judge="y"), LEAST.assign(judge="z")]))
+
+
+def test_what_is_missing_says_what_to_add() -> None:
+    assert missing(["scores", "repeats", "people"], offers()) == ["repeats", "people"]
+    assert unlock("repeats") == "record more repeats of the same question"
+    assert all(need.unlock for need in NEEDS.values())
+    assert unlock("fit_for_client") == "ask by a protocol that offers fit_for_client"
+
+
+def test_a_need_that_nothing_offers_is_named_with_its_place() -> None:
+    with pytest.raises(RecuseError, match=r"test_x\.py: nothing offers 'coffee'; known: "):
+        check_needs(["scores", "coffee"], "test_x.py")
+    check_needs(["fit_for_client"], "test_x.py", known=("fit_for_client",))
+
+
+def test_the_first_kind_named_is_what_a_question_is_about() -> None:
+    assert kind_of(["peers", "choices", "scores"]) == "choices"
+    assert kind_of(["peers"]) == "scores"
