@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from recuse.cycle_collector import paused_cycle_collector
 from recuse.excerpts import Excerpts
 from recuse.judges import read_response, wire
 from recuse.plan import Plan
@@ -29,6 +30,7 @@ class Elicited:
     excerpts: list[dict[str, Any]]
 
 
+@paused_cycle_collector()
 def read(plan: Plan, responses: Iterable[tuple[Call, RawResponse]]) -> Elicited:
     """The checked table with one row per call and criterion, in the order of the plan's calls, and what the replies
     say beside the scores. Each reply is decoded and read once."""
@@ -64,12 +66,8 @@ class _Rows:
         self._count = 0
 
     def add(self, call: Call, judgements: Sequence[Judgement]) -> None:
-        for place, row in enumerate(judgements, self._count):
-            if row.item is not None:
-                self._elsewhere[place] = row.item
         self._calls.append(call)
         self._sizes.append(len(judgements))
-        self._count += len(judgements)
         self._pending += judgements
         if len(self._pending) >= self.CHUNK:
             self._settle()
@@ -79,6 +77,8 @@ class _Rows:
         import numpy as np
 
         rows, self._pending = self._pending, []
+        self._elsewhere |= {n: row.item for n, row in enumerate(rows, self._count) if row.item is not None}
+        self._count += len(rows)
         self._parts.append(
             {
                 "criterion": np.array([row.criterion for row in rows], dtype=object),

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from recuse.cycle_collector import paused_cycle_collector
 from recuse.judges import wire
 from recuse.protocols import ElicitationProtocol, called, protocol
 from recuse.schema import Call, Item, Judge, RecuseError, Request
@@ -105,6 +106,7 @@ def seed_for(task: str, protocol_name: str, item: Item, factors: Sequence[tuple[
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=4).digest()) & 0x7FFFFFFF
 
 
+@paused_cycle_collector()
 def _calls(asked: Plan) -> list[Call]:
     how, task = protocol(asked.protocol), asked.task
     prompts = _Prompts(how, task)

@@ -15,8 +15,8 @@ from typing import Any, Literal, Protocol
 Status = Literal["ok", "unparsed", "refused", "out_of_scale", "error"]
 STATUSES: tuple[Status, ...] = ("ok", "unparsed", "refused", "out_of_scale", "error")
 
-Provenance = Literal["recorded", "reconstructed", "scripted"]
-PROVENANCES: tuple[Provenance, ...] = ("recorded", "reconstructed", "scripted")
+Provenance = Literal["recorded", "reconstructed", "scripted", "imported"]
+PROVENANCES: tuple[Provenance, ...] = ("recorded", "reconstructed", "scripted", "imported")
 
 Outcome = Literal["pass", "fail", "undecided", "not measured", "accepted"]
 OUTCOMES: tuple[Outcome, ...] = ("pass", "fail", "undecided", "not measured", "accepted")
