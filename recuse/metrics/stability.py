@@ -73,16 +73,26 @@ def repeat_reliability(ratings: Ratings, form: Literal["single", "mean"] = "sing
 
     Undefined for a constant judge: with no variance of either kind, reliability is 0/0. A judge whose repeats never
     differ but whose texts do has ICC 1 and no interval; one whose text means are all equal has no ICC(1,k).
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"judge": "a", "item": ["i", "i", "j", "j"], "repeat": [0, 1] * 2, "score": [1.0, 2, 4, 5]})
+    >>> round(repeat_reliability(Ratings.of(frame)).of(judge="a").value, 4)
+    0.8947
     """
     return _by_judge(ratings, lambda cells, i: _reliability(cells, i, form))
 
 
-@measure("runs_needed", "repeats needed", unit="repeats", reading="Repeats per text that give its mean to a tenth.")
+@measure("runs_needed", "repeats needed", unit="repeats", reading="Repeats per text that would give its mean to the wanted precision.")
 def runs_needed(ratings: Ratings, half_width: float, level: float = 0.95) -> Estimates:
     """Repeats per text that bring the interval of one text's mean to +- `half_width`, by judge and factor level.
 
     Student's t with the judge's pooled SD; low and high are the repeats needed at the ends of that SD's interval.
     Undefined for a judge that never moved: its spread is unknown, not 0.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"judge": "a", "item": ["i", "i", "j", "j"], "repeat": [0, 1] * 2, "score": [1.0, 2, 4, 5]})
+    >>> runs_needed(Ratings.of(frame), half_width=1.0).of(judge="a").value
+    5.0
     """
     spread = run_sd(ratings)
     return Estimates(spread.by, {subject: _needed(sd, half_width, level) for subject, sd in spread.items()})

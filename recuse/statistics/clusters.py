@@ -36,7 +36,7 @@ class OverClusters(Student):
     def undefined(self) -> str:
         if math.isnan(self.se) or math.isnan(self.value) or not self.df > 0:
             return "one cluster says nothing about the next"
-        return "" if self.se > 0 else "no cluster differs from another, so nothing tells how far a repetition would move"
+        return "" if self.se > 0 else "no cluster differs from another, so how far new ones would differ cannot be estimated"
 
 
 @dataclass(frozen=True, slots=True)
