@@ -60,8 +60,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--recuse-record",
         choices=("none", "missing", "all", "batch"),
         default="none",
-        help="none: replay only, no network (default); missing: ask for what no cassette answers; all: ask anew; batch: "
-        "hand in what is missing as files, where the provider takes them at half the price",
+        help="none: replay only, no network (default); missing: ask for what no cassette answers; all: ask anew; "
+        "batch: hand in what is missing as files, where the provider takes them at half the price",
     )
     group.addoption("--recuse-yes", action="store_true", help="record even above the panel's budget")
     group.addoption("--recuse-models", default="models", metavar="DIR", help="where weights of local models are kept")

@@ -361,7 +361,10 @@ def _intervals(cells: Cells, each: Floats, level: float = 0.95) -> tuple[Floats,
 
 def _counts(cells: Cells) -> Floats:
     return np.array(
-        [[cells.count[j, cells.targets == t].sum() for t in range(len(cells.target_names))] for j in range(len(cells.judges))],
+        [
+            [cells.count[j, cells.targets == t].sum() for t in range(len(cells.target_names))]
+            for j in range(len(cells.judges))
+        ],
         dtype=float,
     )  # fmt: skip
 

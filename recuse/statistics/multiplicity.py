@@ -3,8 +3,8 @@
 A gate decides on intervals, so its family is corrected by widening them. `decision_levels` says how far; `holm` adjusts
 plain p-values, for measures that report tests.
 
-Sources: Holm (1979), Scandinavian Journal of Statistics 6, 65-70. Directional decisions in step-down procedures: Shaffer
-(1980), Annals of Statistics 8, 1342-1347.
+Sources: Holm (1979), Scandinavian Journal of Statistics 6, 65-70. Directional decisions in step-down procedures:
+Shaffer (1980), Annals of Statistics 8, 1342-1347.
 """
 
 from __future__ import annotations

@@ -105,7 +105,9 @@ def add(folder: Path, name: str, text: str, address: str) -> None:
 def test_the_readme_gates_a_judge_upgrade(newcomer):
     panel, first, rest = "fixtures/panels/mine.toml", readme_files()[0], readme_files()[1:]
     assert [name for name, _ in rest] == [panel, "evals/test_upgrade.py", "evals/gates.toml"]
-    shown = re.findall(r"^```text\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    shown = re.findall(
+        r"^```text\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
     evals, one_eval = ("evals/", "--panel", panel), ("evals/test_score_stability.py", "--panel", panel)
     with serving() as port:
         address = f"http://127.0.0.1:{port}"

@@ -29,7 +29,8 @@ NETWORK = {"socket", "ssl", "http.client", "http.server", "urllib.request", "asy
 DISK = {"pathlib", "io", "os", "shutil", "tempfile", "sqlite3"}
 CLOCK = {"time", "datetime", "random", "uuid", "secrets"}
 JUDGING = {
-    f"recuse.{part}" for part in ("judges", "protocols", "plan", "elicit", "cassettes", "recording", "batch", "standins")
+    f"recuse.{part}"
+    for part in ("judges", "protocols", "plan", "elicit", "cassettes", "recording", "batch", "standins")
 }
 WIRING = {"recuse.suite", "recuse.run", "recuse.plugin"}
 PURE = NETWORK | DISK | CLOCK | JUDGING | WIRING

@@ -72,7 +72,8 @@ def test_links_within_a_document_lead_to_a_heading(document):
 
 @pytest.mark.parametrize("document", documents(), ids=lambda path: path.name)
 def test_options_named_in_a_document_exist(document, pytestconfig):
-    """Every --option on a pytest command line in the document is one that pytest knows here, or a short name of ours."""
+    """Every --option on a pytest command line in the document is one that pytest knows here, or a short name of
+    ours."""
     known = {name for action in pytestconfig._parser.optparser._actions for name in action.option_strings}
     known |= {name for name in SHORT if f"--recuse-{name[2:]}" in known}
     named = {
