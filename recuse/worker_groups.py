@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdist.scheduler import LoadScopeScheduling
+from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
 
 __all__ = ["PanelTaskScheduling"]
 
