@@ -146,7 +146,7 @@ class StandIn(Table):
 class PanelTable(Table):
     name: str
     description: str
-    provenance: Provenance
+    provenance: Literal["recorded", "reconstructed", "scripted"]
     source: str
     budget_usd: float = Field(default=0.0, ge=0)
     free: bool = False  # nobody is paid for these judges: recording asks no price

@@ -40,7 +40,7 @@ _not_asked = pytest.StashKey[dict[str, list[dict[str, Any]]]]()
 
 # --------------------------------------------------------------------------- options
 
-SHORT = ("--panel", "--judges", "--record", "--yes", "--models", "--baseline", "--update-baseline")
+SHORT = ("--panel", "--ratings", "--judges", "--record", "--yes", "--models", "--baseline", "--update-baseline")
 """Short names of our options, `--panel` for `--recuse-panel`: each is ours unless another plugin has it."""
 
 
@@ -49,6 +49,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--recuse-panel", action="append", default=[], metavar="FILE", help="panel to examine; repeat for several"
     )
+    group.addoption(
+        "--recuse-ratings", action="append", default=[], metavar="FILE",
+        help="ratings you already have, as a panel: CSV, JSON lines, Parquet, another tool's log; repeat for several",
+    )  # fmt: skip
     group.addoption(
         "--recuse-judges", default="", metavar="A,B", help="verdicts on these judges only; the reference stays whole"
     )
@@ -113,7 +117,8 @@ def _get_suite(config: pytest.Config) -> Suite:
 
         config.stash[_suite] = Suite.from_options(
             root=config.rootpath,
-            panels=_option(config, "panel") or config.getini("recuse_panels"),
+            panels=_option(config, "panel") or (config.getini("recuse_panels") if not _files(config) else ()),
+            ratings=[str(Path(config.invocation_params.dir, file)) for file in _files(config)],
             judges=[name.strip() for name in _option(config, "judges").split(",") if name.strip()],
             record=_option(config, "record"),
             yes=_option(config, "yes"),
@@ -123,6 +128,12 @@ def _get_suite(config: pytest.Config) -> Suite:
             shared=_shared_folder(config),
         )
     return config.stash[_suite]
+
+
+def _files(config: pytest.Config) -> list[str]:
+    """Files of ratings named on the command line: they are examined in place of the configured panels."""
+    given: list[str] = _option(config, "ratings")
+    return given
 
 
 def _shared_folder(config: pytest.Config) -> Path | None:
@@ -479,7 +490,8 @@ def _everything_was_asked(session: pytest.Session, suite: Suite) -> bool:
     choosing = ("keyword", "markexpr", "deselect", "ignore", "ignore_glob", "lf", "stepwise", "--recuse-judges")
     selected = any(config.getoption(name, None) for name in choosing) or session.shouldfail or session.shouldstop
     files = any(arg.endswith(".py") or "::" in arg for arg in config.args)
-    named = [Path(given) for given in _option(config, "panel")]
+    named = [Path(given) for given in (*_option(config, "panel"), *_files(config))]
     configured = {(config.rootpath / path).resolve() for path in config.getini("recuse_panels")}
-    panels = {panel.path.resolve() for panel in suite.panels.values()}
+    paths = [*(panel.path for panel in suite.panels.values()), *(file.path for file in suite.files.values())]
+    panels = {path.resolve() for path in paths}
     return not selected and not files and (not named or panels >= configured)

@@ -67,6 +67,14 @@ class Run:
         self.results["headline"] = report.headline(self.results)
         self._write(suite.root / "reports")
 
+    def results_of(self, suite: Suite) -> dict[str, Any]:
+        """What was added so far, as results.json holds it; nothing is compared or written."""
+        from recuse import report
+
+        self.results = self._assemble(suite)
+        self.results["headline"] = report.headline(self.results)
+        return self.results
+
     def _write(self, folder: Path) -> None:
         """A team's template that does not render is a fault of the run, told in a report without it."""
         from recuse import report
@@ -95,7 +103,7 @@ class Run:
         self.objections += suite.gates.expired_accepted_faults()
         if self.complete:
             seen = [(record["gate"], record["subject"]) for record in self.verdicts]
-            self.objections += suite.gates.unused_accepted_faults(seen, {"panel": list(suite.panels)})
+            self.objections += suite.gates.unused_accepted_faults(seen, {"panel": [*suite.panels, *suite.files]})
             if not self.nobody_asked:  # an eval that no panel answers may well own the gate
                 self.objections += suite.gates.unused_gates(seen)
 
@@ -124,7 +132,7 @@ class Run:
             "outcome": self._outcome(),
             "counts": counts,
             "headline": "",
-            "panels": [_panel(suite, name) for name in suite.panels],
+            "panels": [*(_panel(suite, name) for name in suite.panels), *(f.record() for f in suite.files.values())],
             "questions": self._questions(),
             "measures": dict(sorted(self.measures.items())),
             "factors": _factors(),
@@ -198,7 +206,8 @@ def _tasks(suite: Suite) -> list[dict[str, Any]]:
             task, criteria = suite.task(name), named.setdefault(name, {})
             for how in map(protocol, table.protocols):
                 criteria |= dict.fromkeys(how.headline(task) if hasattr(how, "headline") else ())
-    return [{"name": n, "criteria": list(found | dict.fromkeys(suite.task(n).criteria))} for n, found in named.items()]
+    told = [{"name": n, "criteria": list(found | dict.fromkeys(suite.task(n).criteria))} for n, found in named.items()]
+    return told + [{"name": f.task, "criteria": list(f.ratings.headline)} for f in suite.files.values()]
 
 
 def _panel(suite: Suite, name: str) -> Mapping[str, Any]:

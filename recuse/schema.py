@@ -15,8 +15,8 @@ from typing import Any, Literal, Protocol
 Status = Literal["ok", "unparsed", "refused", "out_of_scale", "error"]
 STATUSES: tuple[Status, ...] = ("ok", "unparsed", "refused", "out_of_scale", "error")
 
-Provenance = Literal["recorded", "reconstructed", "scripted"]
-PROVENANCES: tuple[Provenance, ...] = ("recorded", "reconstructed", "scripted")
+Provenance = Literal["recorded", "reconstructed", "scripted", "imported"]
+PROVENANCES: tuple[Provenance, ...] = ("recorded", "reconstructed", "scripted", "imported")
 
 Outcome = Literal["pass", "fail", "undecided", "not measured", "accepted"]
 OUTCOMES: tuple[Outcome, ...] = ("pass", "fail", "undecided", "not measured", "accepted")
@@ -275,6 +275,12 @@ def members(measured: Estimate | Estimates) -> Iterator[tuple[dict[str, str], Es
         return
     for key, estimate in measured.items():
         yield dict(zip(measured.by, key, strict=True)), estimate
+
+
+def number(value: float) -> float | None:
+    """A builtin float, None for NaN; what is 0 but for rounding becomes 0."""
+    cleaned = round(float(value), 12)
+    return None if math.isnan(cleaned) else cleaned + 0.0
 
 
 def builtins(value: Any) -> Any:

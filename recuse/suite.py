@@ -15,13 +15,16 @@ from recuse.cassettes.coverage import Coverage, MissingInteractionError, unused_
 from recuse.cassettes.library import Library, Mode
 from recuse.cassettes.matching import request_key
 from recuse.cassettes.network import blocked_network
+from recuse.file_panels import FilePanel, is_ratings_file, load_file_panel
 from recuse.fingerprints import headers
 from recuse.gates import Gates
 from recuse.panel_ratings import panel_ratings
 from recuse.panels import Panel, load_panel
+from recuse.plan import Plan, levels_asked, make_plan
 from recuse.protocols import called
 from recuse.protocols import protocol as known_protocol
 from recuse.protocols.facts import facts_of
+from recuse.references import persons_of
 from recuse.schema import RecuseError
 from recuse.shared_replay import SharedReplay, content_hash
 from recuse.tasks import Task, load_task
@@ -77,6 +80,7 @@ class Suite:
     batch: bool = False  # what is missing is handed in as files
     shared: Path | None = None  # where the workers of one run share what they read
     shown: frozenset[str] = frozenset()
+    files: Mapping[str, FilePanel] = field(default_factory=dict)  # panels whose ratings come from a file
     _made: dict[Asked, Ratings | RecuseError] = field(default_factory=dict)
     _replayed: dict[str, Any] = field(default_factory=dict)
     _tasks: dict[str, Task] = field(default_factory=dict)
@@ -97,17 +101,22 @@ class Suite:
         gates: Path,
         distributed: bool,
         shared: Path | None = None,
+        ratings: Sequence[str] = (),
     ) -> Self:
-        if not panels:
+        files = _load_files(root, [*ratings, *(given for given in panels if is_ratings_file(given))])
+        panels = [given for given in panels if not is_ratings_file(given)]
+        if not panels and not files:
             raise RecuseError(
                 "no panel to examine: give --panel fixtures/panels/<name>.toml, or set recuse_panels in the pytest "
-                "configuration"
+                "configuration; ratings you already have: --ratings FILE"
             )
         loaded = [load_panel(_panel_path(root, given)) for given in panels]
-        if len({panel.name for panel in loaded}) != len(loaded):
-            raise RecuseError(f"two of the selected panels have the same name: {', '.join(p.name for p in loaded)}")
+        names = [*(panel.name for panel in loaded), *(file.name for file in files)]
+        if len(set(names)) != len(names):
+            raise RecuseError(f"two of the selected panels have the same name: {', '.join(names)}")
         if judges:
-            _check_judges(judges, loaded)
+            _check_judges(judges, {n for p in loaded for n in p.judges} | {n for file in files for n in file.judges})
+            files = [file for file in files if any(judge in file.judges for judge in judges)]
             loaded = [panel for panel in loaded if any(judge in panel.judges for judge in judges)]
         suite = cls(
             root=root,
@@ -120,6 +129,7 @@ class Suite:
             batch=record == "batch",
             shared=shared,
             shown=frozenset(judges),
+            files={file.name: file for file in files},
         )
         for panel in loaded:
             suite._check_authors(panel)
@@ -144,6 +154,8 @@ class Suite:
 
     def task_of(self, asked: Asked) -> Task:
         """The task with the items that this panel is asked about by this protocol."""
+        if asked.panel in self.files:
+            raise RecuseError(f"{asked}: ratings from a file have no task; ask for the fixture ratings alone")
         file = self.panels[asked.panel].task(asked.task).items.get(asked.protocol)
         return self.task(asked.task).with_items(file)
 
@@ -152,9 +164,10 @@ class Suite:
     ) -> tuple[list[Asked], list[NotAsked]]:
         """Who offers all of `needs`, and who lacks what. `task` and `protocol` narrow it down; `RecuseError` for one
         that does not exist at all."""
-        if task is not None:
+        from_files = [file for file in self.files.values() if task in (None, file.task) and protocol in (None, "file")]
+        if task is not None and not from_files:
             self.task(task)
-        if protocol is not None:
+        if protocol not in (None, "file"):
             known_protocol(protocol)
         kind = offers.kind_of(needs)
         found: list[Asked] = []
@@ -163,7 +176,7 @@ class Suite:
             if task not in (None, table.name):
                 continue
             named = [name for name in table.protocols if protocol in (None, name)]
-            fitting = [name for name in named if known_protocol(name).OFFERS == kind or protocol is not None]
+            fitting = [name for name in named if kind == known_protocol(name).OFFERS or protocol is not None]
             for name in fitting:
                 here = Asked(panel.name, table.name, name)
                 if wanting := offers.missing(needs, offers.offered(self.design(here))):
@@ -172,10 +185,18 @@ class Suite:
                     found.append(here)
             if not fitting:
                 lacking.append(NotAsked(panel.name, table.name, "", (kind,)))
+        for file in from_files:
+            here = Asked(file.name, file.task, file.protocol)
+            if wanting := offers.missing(needs, offers.offered(file.design)):
+                lacking.append(NotAsked(*_parts(here), tuple(wanting)))
+            else:
+                found.append(here)
         return found, lacking
 
     def beside(self, asked: Asked, needs: Iterable[str]) -> list[Asked]:
         """The same panel's and task's other protocols that offer a kind among `needs`."""
+        if asked.panel in self.files:
+            return []
         kinds = {name for name in needs if name in offers.KINDS}
         others = [name for name in self.panels[asked.panel].task(asked.task).protocols if name != asked.protocol]
         return [Asked(asked.panel, asked.task, name) for name in others if known_protocol(name).OFFERS in kinds]
@@ -191,8 +212,9 @@ class Suite:
         for item in items:
             texts[item.target] = texts.get(item.target, 0) + 1
             sharing.setdefault(item.id, set()).add(item.target)
-        varied = elicit.levels_asked(how, asked.protocol, table.factors.get(asked.protocol, {}))
+        varied = levels_asked(how, asked.protocol, table.factors.get(asked.protocol, {}))
         wrote = panel.own(list(task.targets))
+        persons = persons_of(task)
         return offers.Design(
             kind=how.OFFERS,
             judges=len(judges),
@@ -205,11 +227,13 @@ class Suite:
             lengths=bool(items) and offers.has_lengths(facts_of(how, task, items[0])),
             parts=bool(getattr(how, "parts", lambda task: ())(task)),
             people="people" in task.data,
+            people_items=persons is not None,
+            two_people=persons is not None and offers.have_items_in_common(persons),
             reference="reference" in task.data,
             beside=frozenset(known_protocol(name).OFFERS for name in table.protocols if name != asked.protocol),
         )
 
-    def plan(self, asked: Asked) -> elicit.Plan:
+    def plan(self, asked: Asked) -> Plan:
         """The calls of one protocol; `RecuseError` if the panel does not have it."""
         panel = self.panels[asked.panel]
         table = panel.task(asked.task)
@@ -218,7 +242,7 @@ class Suite:
                 f"{panel.path}: panel {panel.name} does not elicit {asked.task} by {asked.protocol}; it has "
                 f"{', '.join(table.protocols)}"
             )
-        return elicit.plan(
+        return make_plan(
             asked.panel,
             self.task_of(asked),
             asked.protocol,
@@ -256,6 +280,8 @@ class Suite:
         return found
 
     def _make(self, asked: Asked) -> Ratings:
+        if asked.panel in self.files:
+            return self.files[asked.panel].ratings
         plan = self.plan(asked)
         elicited, account = self._elicited(asked, plan)
         self._replayed[str(asked)] = account
@@ -269,7 +295,7 @@ class Suite:
         authors = self.panels[asked.panel].own(list(self.task(asked.task).targets))
         return panel_ratings(plan, elicited.table, authors=authors, beside=beside)
 
-    def _elicited(self, asked: Asked, plan: elicit.Plan) -> tuple[elicit.Elicited, dict[str, Any]]:
+    def _elicited(self, asked: Asked, plan: Plan) -> tuple[elicit.Elicited, dict[str, Any]]:
         """Read from the cassettes, here or by another worker of this run."""
         if self.shared is None or self.mode != "replay":
             return self._read(asked, plan)
@@ -278,7 +304,7 @@ class Suite:
         name = content_hash(sources, str(asked))
         return SharedReplay(self.shared).get(name, lambda: self._read(asked, plan))
 
-    def _read(self, asked: Asked, plan: elicit.Plan) -> tuple[elicit.Elicited, dict[str, Any]]:
+    def _read(self, asked: Asked, plan: Plan) -> tuple[elicit.Elicited, dict[str, Any]]:
         library = self._library(asked.panel)
         coverage = library.expect(plan.calls, headers(self.panels[asked.panel], plan))
         if self.mode != "replay" and self._is_wanting(asked, coverage):
@@ -304,14 +330,14 @@ class Suite:
         from recuse.recording.session import Recorder
 
         by_panel: dict[str, list[Asked]] = {}
-        for asked in dict.fromkeys(wanted):
+        for asked in (asked for asked in dict.fromkeys(wanted) if asked.panel not in self.files):
             by_panel.setdefault(asked.panel, []).append(asked)
         for panel, parts in by_panel.items():
-            library, plans = self._library(panel), [self._to_record(asked) for asked in parts]
-            for plan in plans:
-                library.expect(plan.calls, headers(self.panels[panel], plan))
-            recorder = Recorder(self.panels[panel], library, self.root, self.models, self.yes)
             try:
+                library, plans = self._library(panel), [self._to_record(asked) for asked in parts]
+                for plan in plans:
+                    library.expect(plan.calls, headers(self.panels[panel], plan))
+                recorder = Recorder(self.panels[panel], library, self.root, self.models, self.yes)
                 if self.batch:
                     record_batches(recorder, plans)
                 else:
@@ -321,7 +347,7 @@ class Suite:
                 if stop_at_first:
                     return
 
-    def _to_record(self, asked: Asked) -> elicit.Plan:
+    def _to_record(self, asked: Asked) -> Plan:
         """The plan of the judges that are shown: choosing judges chooses whom to pay."""
         plan = self.plan(asked)
         return plan.without(set(plan.judges) - self.shown) if self.shown else plan
@@ -352,7 +378,7 @@ class Suite:
         return self._libraries[panel]
 
     def _account(
-        self, plan: elicit.Plan, library: Library, elicited: elicit.Elicited, left_out: Iterable[str]
+        self, plan: Plan, library: Library, elicited: elicit.Elicited, left_out: Iterable[str]
     ) -> dict[str, Any]:
         cells = {call.cell for call in plan.calls}
         unused = [found for found in library.unused() if found.cell in cells]
@@ -388,8 +414,11 @@ def _panel_path(root: Path, given: str) -> Path:
     return path if path.is_absolute() else root / path
 
 
-def _check_judges(names: Sequence[str], panels: Sequence[Panel]) -> None:
-    known = {name for panel in panels for name in panel.judges}
+def _load_files(root: Path, given: Sequence[str]) -> list[FilePanel]:
+    return [load_file_panel(root / name) for name in dict.fromkeys(given)]
+
+
+def _check_judges(names: Sequence[str], known: Iterable[str]) -> None:
     if unknown := [name for name in names if name not in known]:
         raise RecuseError(
             f"--judges: unknown judge {', '.join(unknown)}; the selected panels have {', '.join(sorted(known))}"

@@ -1,0 +1,156 @@
+"""The shipped questions, asked of one panel without pytest: each test is called with what it names.
+
+An eval is a plain function of `ratings`, `gate` and `measure`; its marks say what it needs. Here they are called one after
+the other, which spares pytest's start; verdicts and measurements are the records that a run of pytest would hold.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from recuse import offers
+from recuse.file_panels import FilePanel
+from recuse.schema import Estimate, Estimates, RecuseError, members
+
+if TYPE_CHECKING:
+    from recuse.gates import Gates
+    from recuse.run import Run
+
+__all__ = ["Answers", "ask_file"]
+
+NAME = "recuse_shipped_"
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """`results` as results.json holds them; `panel` the file that was asked."""
+
+    panel: FilePanel
+    results: Mapping[str, Any]
+
+    def measured(self, metric: str, judge: str) -> dict[str, Any] | None:
+        """The first estimate of a metric on a judge, gated or not; None where there is none."""
+        return next(self.every(metric, judge), None)
+
+    def every(self, metric: str, judge: str) -> Iterator[dict[str, Any]]:
+        for record in (*self.results["verdicts"], *self.results["measurements"]):
+            if record["estimate"]["metric"] == metric and record["subject"].get("judge") == judge:
+                yield record["estimate"]
+
+    def verdicts_on(self, judge: str) -> list[dict[str, Any]]:
+        return [v for v in self.results["verdicts"] if v["subject"].get("judge") == judge]
+
+
+def ask_file(panel: FilePanel, folder: Path, today: date) -> Answers:
+    """Ask every question of `folder` that the file can answer. A question that cannot be measured is listed as such,
+    and keeps nobody else's answer back."""
+    from recuse.gates import Gates
+    from recuse.run import Run
+    from recuse.suite import Suite
+
+    gates = Gates.load(folder / "gates.toml", today=today)
+    suite = Suite(
+        root=panel.path.parent, panels={}, mode="replay", gates=gates, models=panel.path.parent,
+        files={panel.name: panel},
+    )  # fmt: skip
+    run = Run()
+    there = offers.offered(panel.design)
+    for path in sorted(folder.glob("test_*.py")):
+        for question in _questions(path):
+            if wanting := offers.missing(question.needs, there):
+                run.not_asked[question.name] = [{**_not_asked(panel, wanting), **question.words}]
+            else:
+                _ask(question, panel, gates, run)
+    return Answers(panel, run.results_of(suite))
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    name: str
+    function: Callable[..., Any]
+    module: ModuleType
+    needs: tuple[str, ...]
+    words: Mapping[str, str]
+
+
+def _questions(path: Path) -> Iterator[_Question]:
+    module = _imported(path)
+    title, _, note = (module.__doc__ or "").strip().partition("\n")
+    words = {"question": path.stem.removeprefix("test_"), "title": title, "note": " ".join(note.split())}
+    for name, function in vars(module).items():
+        if name.startswith("test_") and inspect.isfunction(function):
+            marks = [*getattr(function, "pytestmark", ()), *_marks(getattr(module, "pytestmark", ()))]
+            needs = tuple(dict.fromkeys(need for mark in marks if mark.name == "asks" for need in mark.args))
+            if needs:
+                yield _Question(f"evals/{path.name}::{name}", function, module, needs, words)
+
+
+def _marks(marks: Any) -> list[Any]:
+    every = marks if isinstance(marks, list | tuple) else [marks]
+    return [getattr(mark, "mark", mark) for mark in every]
+
+
+def _imported(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"{NAME}{path.stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _ask(question: _Question, panel: FilePanel, gates: Gates, run: Run) -> None:
+    from recuse.metrics.measure import described
+    from recuse.run import MEASURE, MEASUREMENT, VERDICT
+
+    subject = {"task": panel.task, "panel": panel.name, "protocol": panel.protocol}
+    words = {**question.words, "test": question.name}
+
+    def gate(name: str, measured: Estimate | Estimates, **more: str) -> Any:
+        verdicts = gates.decide(name, measured, {**subject, **more}, blocks=lambda metric: described(metric).blocks)
+        for verdict in verdicts:
+            run.add([(VERDICT, {**verdict.record(), **words}), (MEASURE, dict(described(verdict.estimate.metric).record()))])
+        return verdicts
+
+    def measure(measured: Estimate | Estimates, **more: str) -> None:
+        for names, estimate in members(measured):
+            record = {"subject": {**subject, **more, **names}, "estimate": estimate.record(), **words}
+            run.add([(MEASUREMENT, record), (MEASURE, dict(described(estimate.metric).record()))])
+
+    known = {"ratings": panel.ratings, "gate": gate, "measure": measure}
+    try:
+        question.function(**_arguments(question.function, question.module, known))
+    except AssertionError:
+        pass  # a gate's answer, which is in its verdicts
+    except RecuseError as error:
+        run.unmeasured[question.name] = str(error).strip().splitlines()[0]
+
+
+def _arguments(function: Callable[..., Any], module: ModuleType, known: Mapping[str, Any]) -> dict[str, Any]:
+    """What a function names: the three fixtures, and fixtures of its own module."""
+    found: dict[str, Any] = {}
+    for name in inspect.signature(function).parameters:
+        if name in known:
+            found[name] = known[name]
+            continue
+        fixture = getattr(module, name, None)
+        made = getattr(fixture, "_fixture_function", None) or getattr(
+            getattr(fixture, "__pytest_wrapped__", None), "obj", None
+        )
+        if made is None:
+            raise RecuseError(f"{module.__name__}: {function.__name__} needs {name!r}, which only pytest can give")
+        found[name] = made(**_arguments(made, module, known))
+    return found
+
+
+def _not_asked(panel: FilePanel, wanting: list[str]) -> dict[str, Any]:
+    from recuse.suite import NotAsked
+
+    return NotAsked(panel.name, panel.task, panel.protocol, tuple(wanting)).record()

@@ -1,0 +1,57 @@
+"""`recuse check` from arguments to exit code: reads, asks, prints, and writes what was asked for."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from recuse.check.answers import ask_file
+from recuse.check.conclusion import conclude
+from recuse.check.disagreements import disagreements as find_disagreements
+from recuse.check.disagreements import write_disagreements
+from recuse.check.text import told
+from recuse.file_panels import load_file_panel
+from recuse.readers.mapping import saved_path
+from recuse.shipped import shipped_evals
+
+__all__ = ["check"]
+
+
+def check(
+    file: Path, given: Mapping[str, Any], *, reader: str = "", html: Path | None = None, json: Path | None = None,
+    disagreements: Path | None = None, save: bool = False,
+) -> int:  # fmt: skip
+    """The exit code: 0 cleared, 1 not cleared, 2 undecided. Raises `RecuseError` for what cannot be read."""
+    panel = load_file_panel(file, reader=reader, **given)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # a degenerate table is told in words, not by numpy
+        answers = ask_file(panel, shipped_evals(), date.today())
+    conclusion = conclude(answers)
+    count = len(find_disagreements(panel.read)) if panel.read.ratings.persons and panel.read.kind == "scores" else None
+    print(told(answers, conclusion, file=str(file), disagreements=None if disagreements else count))
+    if save:
+        path = saved_path(file)
+        path.write_text(panel.read.mapping.toml(), encoding="utf-8")
+        print(f"\nSaved what was read as what: {path}")
+    if disagreements:
+        print(f"\n{write_disagreements(panel.read, disagreements)} disagreements: {disagreements}; fill in your_verdict")
+    results = {
+        **answers.results, "headline": conclusion.sentences()[0] if conclusion.judges else "",
+        "check": {"word": conclusion.word, "judges": [
+            {"judge": j.judge, "word": j.word, "reason": j.reason, "because": list(j.because)} for j in conclusion.judges
+        ]},
+    }  # fmt: skip
+    if json:
+        from recuse import report
+
+        json.write_text(report.canonical(results), encoding="utf-8")
+    if html:
+        from recuse.report.canonical_form import normalised
+        from recuse.report.page import page
+
+        plain = normalised(results)
+        html.write_text(page(plain, plain["headline"], (), ()), encoding="utf-8")
+    return conclusion.exit_code

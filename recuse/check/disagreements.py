@@ -1,0 +1,85 @@
+"""The cases worth reading: where judges and people differ, the widest first, with an empty column for your verdict."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from recuse.ratings.scale import Numeric, Ordinal
+from recuse.sanitize import visible
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from recuse.readers import FileRatings
+
+__all__ = ["disagreements", "safe_cell", "write_disagreements"]
+
+YOURS = "your_verdict"
+RISKY = ("=", "+", "-", "@", "\t", "\r")
+
+
+def disagreements(read: FileRatings) -> pd.DataFrame:
+    """One row per judge and text on which it and people differ: item, system, criterion, people's answers, the judge's,
+    by how much, the text and the judge's reason where the file has them; the widest first."""
+    import numpy as np
+    import pandas as pd
+
+    ratings = read.ratings
+    usable = ratings.table[ratings.table["status"] == "ok"]
+    keys = ["item", "target", "criterion", *ratings.factors]
+    numbers = pd.Series(np.nan, index=usable.index)
+    for name, scale in ratings.scales.items():
+        mine = usable["criterion"] == name
+        if isinstance(scale, Numeric | Ordinal):
+            numbers[mine] = scale.numbers(usable.loc[mine, "score"], usable.loc[mine, "response"])
+    answer = usable["response"].where(usable["response"].notna(), usable["score"].map(lambda s: f"{s:g}", na_action="ignore"))
+    rows = usable.assign(number=numbers, answer=answer.astype(str))
+    people, judges = rows[rows["kind"] == "person"], rows[rows["kind"] == "judge"]
+    said = people.groupby(keys, sort=False, dropna=False).agg(
+        people=("answer", lambda a: ", ".join(sorted(a))), mean=("number", "mean"),
+        common=("answer", lambda a: a.mode().iloc[0]),
+    )  # fmt: skip
+    met = judges.drop_duplicates([*keys, "rater"]).merge(said.reset_index(), on=keys)
+    by = (met["number"] - met["mean"]).abs()
+    met["difference"] = by.where(by.notna(), (met["answer"] != met["common"]).astype(float)).round(6)
+    met = met[met["difference"] > 0.5 * _step(ratings.scales.values())]
+    met = met.sort_values(["difference", "rater", "item"], ascending=[False, True, True], kind="stable")
+    out = met[["rater", *keys, "people", "answer", "difference"]].rename(columns={"rater": "judge"})
+    for role in ("text", "reason"):
+        if column := getattr(read.mapping, role):
+            first = read.rows.drop_duplicates(["item", "target"]).set_index(["item", "target"])["row"]
+            places = pd.MultiIndex.from_frame(out[["item", "target"]])
+            out[role] = read.raw.frame[column].to_numpy(dtype=object)[first.reindex(places).to_numpy(dtype=int)]
+    out[YOURS] = ""
+    return out.reset_index(drop=True)
+
+
+def write_disagreements(read: FileRatings, path: Path) -> int:
+    """Write them as CSV and return how many there are. No cell begins a formula, whoever opens it."""
+    rows = disagreements(read)
+    with path.open("w", encoding="utf-8-sig", newline="") as stream:
+        writer = csv.writer(stream)
+        writer.writerow([safe_cell(str(name)) for name in rows.columns])
+        writer.writerows([safe_cell(cell) for cell in row] for row in rows.itertuples(index=False, name=None))
+    return len(rows)
+
+
+def safe_cell(cell: Any) -> str:
+    """A cell as no spreadsheet takes it for a formula, and with nothing hidden in it."""
+    text = visible(str(cell))
+    return f"'{text}" if text.startswith(RISKY) and not _is_number(text) else text
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _step(scales: Any) -> float:
+    steps = [s.step for s in scales if isinstance(s, Numeric) and s.step]
+    return min(steps) if steps else 0.0

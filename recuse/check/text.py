@@ -1,0 +1,222 @@
+"""What `recuse check` prints: the verdict, what was read as what, agreement with people, the rest, what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from recuse.check.answers import Answers
+from recuse.check.conclusion import Conclusion
+from recuse.check.unlocks import NOT_OF_A_FILE, unlock_by_column
+from recuse.sanitize import shortened, visible
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["told"]
+
+WIDTH = 14
+AGREEMENT = "agreement_with_people"
+SHOWN_JUDGES = 6
+
+
+def told(answers: Answers, conclusion: Conclusion, *, file: str, disagreements: int | None) -> str:
+    """The whole text; lines are not wrapped. `file` as it was typed, so that hints can be pasted."""
+    parts = [
+        conclusion.sentences(), list(_why(answers)), ["", *_read(answers, file)], list(_agreement(answers)),
+        list(_others(answers)), list(_not_asked(answers)), list(_worth_reading(disagreements, file)),
+    ]  # fmt: skip
+    return "\n".join(visible(line) for part in parts for line in part)
+
+
+def _why(answers: Answers) -> Iterator[str]:
+    """The numbers behind the first sentence, where there are any."""
+    for judge in answers.panel.judges[:SHOWN_JUDGES]:
+        found = answers.measured("human_ceiling", judge)
+        if found and found["value"] is not None:
+            detail = found["detail"]
+            margin = detail.get("margin")
+            yield (
+                f"  {judge}: agreement beyond chance with people {_number(detail.get('judge_human'))}, among people "
+                f"{_number(detail.get('human_human'))}; difference {_signed(found['value'])} ({_interval(found)})"
+                + (f", margin -{margin:.2f}" if margin is not None else "")
+            )
+
+
+# --------------------------------------------------------------------------- what was read
+
+
+def _read(answers: Answers, file: str) -> Iterator[str]:
+    read = answers.panel.read
+    mapping, frame = read.mapping, read.raw.frame
+    yield f"What was read: {len(frame)} rows, {len(read.ratings.table)} judgements"
+    for role, column in _roles(mapping):
+        yield f"  {role:<{WIDTH}}{column:<20} {_holds(frame, column)}"
+    for kind, names in (("people", read.ratings.persons), ("judges", read.ratings.judges)):
+        if names:
+            yield f"  {kind:<{WIDTH}}{', '.join(names[:12])}{_more(names, 12)}"
+            yield from (f"  {'':<{WIDTH}}{line}" for line in _usable(read.ratings.table, names))
+    for name, why in mapping.ignored.items():
+        yield f"  {'ignored':<{WIDTH}}{name:<20} {why}"
+    for note in read.notes:
+        yield f"  {'note':<{WIDTH}}{note}"
+    for fault in read.faults:
+        yield f"  {'fault':<{WIDTH}}{fault.sentence()}"
+    people = f" --people {','.join(read.ratings.persons[:4])}" if read.ratings.persons else " --people A,B"
+    judges = f" --judge {','.join(read.ratings.judges[:4])}"
+    yield f"  Not right? recuse check {file}{people}{judges}   (--save keeps it beside the file)"
+
+
+def _roles(mapping: Any) -> Iterator[tuple[str, str]]:
+    called = {"target": "system", "gold": "right answer", "cluster": "topic"}
+    for column in mapping.item:
+        yield "item", column
+    for role in ("target", "first", "second", "criterion", "cluster", "text", "rater", "kind", "repeat", "gold", "author",
+                 "reason", "order"):  # fmt: skip
+        if column := getattr(mapping, role):
+            yield called.get(role, role), column
+    for column in mapping.value:
+        yield "rating", column
+    if mapping.repeats:
+        yield "repeats", ", ".join(mapping.repeats)
+    for column in mapping.factors:
+        yield "varied", column
+
+
+def _holds(frame: pd.DataFrame, column: str) -> str:
+    if column not in frame:
+        return ""
+    counts = frame[column].value_counts()
+    if len(counts) <= 4:
+        return ", ".join(f"{shortened(str(name), 24)[0] or '(empty)'} ({n})" for name, n in counts.items())
+    return f"{len(counts)} different"
+
+
+def _usable(table: pd.DataFrame, names: tuple[str, ...]) -> Iterator[str]:
+    """How many judgements each rater gave where some cannot be used, and on what people said of these."""
+    for name in names[:12]:
+        mine = table[table["rater"] == name]
+        lost = mine[mine["status"] != "ok"]
+        if lost.empty:
+            continue
+        by = ", ".join(f"{n} {status}" for status, n in lost["status"].value_counts().items())
+        people = table[(table["kind"] == "person") & (table["status"] == "ok")]
+        keys = ["item", "target", "criterion"]
+        on = people.merge(lost[keys].drop_duplicates(), on=keys)["response"].value_counts()
+        where = f"; there people say {', '.join(f'{o} ({n})' for o, n in on.items())}" if 0 < len(on) <= 4 else ""
+        yield f"{name}: {len(mine) - len(lost)} of {len(mine)} usable ({by}{where})"
+
+
+# --------------------------------------------------------------------------- answers
+
+
+def _agreement(answers: Answers) -> Iterator[str]:
+    """A row per measure of agreement, a column per judge."""
+    judges = answers.panel.judges[:SHOWN_JUDGES]
+    metrics = _metrics(answers, AGREEMENT)
+    if not metrics:
+        return
+    yield ""
+    yield f"{'Agreement with people':<34}" + "".join(f"{j[:24]:<26}" for j in judges)
+    for metric in metrics:
+        cells = [answers.measured(metric, judge) for judge in judges]
+        if any(cell and cell["value"] is not None for cell in cells):
+            title = answers.results["measures"].get(metric, {}).get("title", metric)
+            yield f"  {title[:31]:<32}" + "".join(f"{_cell(cell):<26}" for cell in cells)
+    for judge in judges:
+        found = answers.measured("percent_agreement", judge)
+        constant = (found or {}).get("detail", {}).get("constant")
+        if constant and constant.get("agrees") is not None:
+            yield f'  always "{constant["answer"]}" would give the same answer as people {constant["agrees"]:.2f} of the time'
+            break
+
+
+def _metrics(answers: Answers, question: str | None) -> list[str]:
+    """Metrics with an estimate on a judge, in the order of their rank; of one question, or of all others."""
+    records = [*answers.results["verdicts"], *answers.results["measurements"]]
+    names = {r["estimate"]["metric"]: None for r in records
+             if (r["question"] == AGREEMENT) == (question == AGREEMENT) and "judge" in r["subject"]}  # fmt: skip
+    rank = {name: answers.results["measures"].get(name, {}).get("rank", 1000) for name in names}
+    return sorted(names, key=lambda name: (rank[name], name))
+
+
+def _others(answers: Answers) -> Iterator[str]:
+    """Verdicts of the other questions, one line each; what is only measured is counted."""
+    rows = [v for v in answers.results["verdicts"] if v["question"] != AGREEMENT]
+    if rows:
+        yield ""
+        yield "Also asked"
+    for verdict in rows:
+        subject = {k: v for k, v in verdict["subject"].items() if k not in ("panel", "task", "protocol")}
+        about = answers.results["measures"].get(verdict["estimate"]["metric"], {})
+        where = ", ".join(subject.values())
+        yield (
+            f"  {verdict['outcome']:<13}{where:<24} {about.get('title', verdict['gate'])}: {_cell(verdict['estimate'])}"
+            f", limit {verdict['rule']['limit_text']}"
+        )
+    measured = _metrics(answers, None)
+    only = [m for m in measured if m not in {v["estimate"]["metric"] for v in rows}]
+    for metric in only:
+        for judge in answers.panel.judges[:SHOWN_JUDGES]:
+            every = [e for e in answers.every(metric, judge) if e["value"] is not None]
+            if every:
+                title = answers.results["measures"].get(metric, {}).get("title", metric)
+                more = f" (and {len(every) - 1} more under other conditions)" if len(every) > 1 else ""
+                yield f"  {'measured':<13}{judge:<24} {title}: {_cell(every[0])}{more}"
+    for row in answers.results["unmeasured"]:
+        yield f"  {'not measured':<13}{row['test'].rpartition('::')[2].removeprefix('test_'):<24} {row['why']}"
+
+
+def _not_asked(answers: Answers) -> Iterator[str]:
+    """What the file cannot answer, and the column that would unlock it; once per question, the nearest unlock first."""
+    rows: dict[str, list[str]] = {}
+    far = 0
+    for row in answers.results["not_asked"]:
+        if set(row["missing"]) & NOT_OF_A_FILE:
+            far += 1
+        elif row["title"] not in rows or len(row["missing"]) < len(rows[row["title"]]):
+            rows[row["title"]] = row["missing"]
+    if rows or far:
+        yield ""
+        yield "Not asked"
+    for title, missing in rows.items():
+        yield f"  {title}"
+        yield f"      needs {'; and '.join(dict.fromkeys(unlock_by_column(need) for need in missing))}"
+    if far:
+        yield f"  {far} more ask judges in a way of their own (injected text, padded twins, ...): recuse init shows how"
+
+
+def _worth_reading(count: int | None, file: str) -> Iterator[str]:
+    if count:
+        yield ""
+        yield f"Worth reading: {count} disagreements with people, the widest first"
+        yield f"  recuse check {file} --disagreements review.csv     (fill in your_verdict, check review.csv)"
+
+
+# --------------------------------------------------------------------------- numbers
+
+
+def _cell(estimate: Mapping[str, Any] | None) -> str:
+    if estimate is None:
+        return ""
+    if estimate["value"] is None:
+        return "undefined"
+    interval = _interval(estimate)
+    return _number(estimate["value"]) + (f" ({interval})" if interval else "")
+
+
+def _interval(estimate: Mapping[str, Any]) -> str:
+    low, high = estimate["low"], estimate["high"]
+    return "" if low is None or high is None else f"{_number(low)} to {_number(high)}"
+
+
+def _number(value: float | None) -> str:
+    return "undefined" if value is None else f"{value:.2f}"
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.2f}"
+
+
+def _more(names: tuple[str, ...], shown: int) -> str:
+    return f" and {len(names) - shown} more" if len(names) > shown else ""

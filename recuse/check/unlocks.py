@@ -1,0 +1,41 @@
+"""What to add to a file so that a question can be asked of it: which column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from recuse import offers
+
+__all__ = ["NOT_OF_A_FILE", "unlock_by_column"]
+
+COLUMNS: Mapping[str, str] = {
+    "scores": "scores of single texts: a column per rater, or columns rater and score",
+    "choices": "choices between two texts: columns first, second and winner",
+    "repeats": "the judge's repeats: a column repeat, or columns judge.1, judge.2",
+    "order": "pairs judged in both orders: columns first and second, once either way round",
+    "names": "every text judged with names shown and hidden: a column names (shown, hidden)",
+    "direction": "every text judged on the scale and on its mirror image: a column direction (ascending, reversed)",
+    "labels": "pairs judged with labels swapped: a column labels (plain, swapped)",
+    "peers": "a second judge: add its column",
+    "three_judges": "a third judge: add its column",
+    "authors": "who wrote each reply, and a judge among them: a column system with a judge's name, or author",
+    "items": "several items per system",
+    "common_items": "items that several systems answered: a column system, and one row per item and system",
+    "neutral_texts": "texts that neither of two judges wrote",
+    "lengths": "the replies' length: a column text, or words",
+    "parts": "scores of the parts of a total",
+    "people": "ratings by people: a column per person, or --people A,B",
+    "people_items": "ratings by people, item by item: a column per person, or --people A,B",
+    "two_people": "a second person's ratings of the same items: add a column",
+    "reference": "the true value of each item",
+    "numbers": "a scale with numbers, or two options in order: --scale 'fail<pass'",
+}
+
+NOT_OF_A_FILE = frozenset(
+    name for name in offers.KINDS if name not in ("scores", "choices")
+) | {"parts", "direction", "names", "labels"}  # fmt: skip
+"""Needs that a table of ratings seldom has: judges must be asked in another way."""
+
+
+def unlock_by_column(need: str) -> str:
+    return COLUMNS.get(need) or offers.unlock(need)

@@ -1,0 +1,98 @@
+"""The command `recuse`: check a file of ratings, start a repository."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+__all__ = ["main"]
+
+OVERRIDES = (
+    ("item", "COLUMN", "what was judged"),
+    ("target", "COLUMN", "the system whose output it is (also --system)"),
+    ("rater", "COLUMN", "who judged, where one column says so"),
+    ("value", "COLUMN", "the rating; several with commas, each a criterion"),
+    ("people", "A,B", "raters that are people"),
+    ("judges", "A,B", "raters that are judges (also --judge)"),
+    ("criterion", "COLUMN", "on which criterion"),
+    ("cluster", "COLUMN", "what items share: a topic, a conversation"),
+    ("text", "COLUMN", "the text that was judged"),
+    ("repeat", "COLUMN", "which of the times the judge was asked"),
+    ("gold", "COLUMN", "the right answer"),
+    ("author", "COLUMN", "who wrote the text"),
+    ("reason", "COLUMN", "the judge's own words"),
+    ("first", "COLUMN", "of a pair, what was shown first"),
+    ("second", "COLUMN", "of a pair, what was shown second"),
+    ("factors", "A,B", "columns that say what was varied on purpose"),
+    ("ignore", "A,B", "columns to leave alone"),
+    ("scale", "SCALE", "1-5, 'fail<pass' (worst first), 'a,b,c' (no order)"),
+)
+OTHER_NAMES = {"target": ["--system"], "judges": ["--judge"]}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The console script; returns the exit code. Mistakes are told on stderr in one line, never as a traceback."""
+    arguments = _parser().parse_args(argv)
+    from recuse.schema import RecuseError
+
+    try:
+        code: int = arguments.run(arguments)
+    except RecuseError as error:
+        print(f"recuse: {error}", file=sys.stderr)
+        return 3
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="recuse", description="May an LLM judge be trusted?")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    check = commands.add_parser(
+        "check", help="does a judge agree with people? From a file of ratings you already have",
+        description="Reads ratings (CSV, TSV, JSON lines, JSON, Parquet, logs of other tools; packed or not) and says "
+        "whether the judges in it may be trusted. Exit code: 0 cleared, 1 not cleared, 2 undecided, 3 could not read.",
+    )  # fmt: skip
+    check.add_argument("file", type=Path, metavar="FILE")
+    check.add_argument("--html", type=Path, metavar="FILE", help="write the report as a page of its own")
+    check.add_argument("--json", type=Path, metavar="FILE", help="write the results as JSON")
+    check.add_argument("--disagreements", type=Path, metavar="FILE", help="write the cases worth reading as CSV")
+    check.add_argument("--save", action="store_true", help="keep what was read as what in FILE.recuse.toml")
+    check.add_argument("--reader", default="", help="name of the reader, or the dotted name of your own")
+    for name, metavar, words in OVERRIDES:
+        check.add_argument(f"--{name}", *OTHER_NAMES.get(name, ()), metavar=metavar, default="", help=words)
+    check.set_defaults(run=_check)
+    init = commands.add_parser("init", help="a repository with the shipped questions, for a file or an endpoint")
+    init.add_argument("folder", type=Path, nargs="?", default=Path("."), metavar="FOLDER")
+    init.add_argument("--ratings", type=Path, metavar="FILE", help="ratings that you already have")
+    init.add_argument("--endpoint", default="", metavar="URL", help="address of a judge that speaks the OpenAI format")
+    init.add_argument("--model", default="", help="the judge's model at the endpoint")
+    init.add_argument("--adopt", action="store_true", help="add to an existing repository; nothing is overwritten")
+    init.set_defaults(run=_init)
+    return parser
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    from recuse.check.command import check
+
+    given = {name: getattr(arguments, name) for name, _, _ in OVERRIDES}
+    return check(
+        arguments.file, given, reader=arguments.reader, html=arguments.html, json=arguments.json,
+        disagreements=arguments.disagreements, save=arguments.save,
+    )  # fmt: skip
+
+
+def _init(arguments: argparse.Namespace) -> int:
+    from recuse.starting.command import init
+
+    return init(
+        arguments.folder, ratings=arguments.ratings, endpoint=arguments.endpoint, model=arguments.model,
+        adopt=arguments.adopt,
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,85 @@
+"""A file is a panel: its judges were asked elsewhere, so there is nothing to record and no task folder."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from recuse import offers
+from recuse.schema import Provenance
+
+if TYPE_CHECKING:
+    from recuse.ratings import Ratings
+    from recuse.readers import FileRatings
+
+__all__ = ["FilePanel", "is_ratings_file", "load_file_panel"]
+
+PANEL_SUFFIX = ".toml"
+
+
+@dataclass(frozen=True, eq=False)
+class FilePanel:
+    """`name` is the file's, without its endings; task and protocol are those of its ratings table."""
+
+    name: str
+    path: Path
+    read: FileRatings
+
+    provenance: Provenance = "imported"
+    protocol = "file"
+
+    @property
+    def task(self) -> str:
+        return self.name
+
+    @property
+    def ratings(self) -> Ratings:
+        return self.read.ratings
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        return self.ratings.judges
+
+    @cached_property
+    def design(self) -> offers.Design:
+        return offers.design_of(self.ratings, self.read.kind)
+
+    def record(self) -> Mapping[str, Any]:
+        """The panel as results.json tells it."""
+        authors = self.ratings.own()
+        return {
+            "name": self.name,
+            "provenance": self.provenance,
+            "description": f"Ratings from {self.path.name}: {len(self.ratings.table)} judgements.",
+            "source": f"{self.path.name}, sha256 {self.read.sha256}",
+            "judges": [
+                {"name": judge, "label": judge, "wire": "", "model": judge, "author": authors.get(judge)}
+                for judge in self.judges
+            ],
+            "tasks": [self.task],
+            "read_as": self.read.mapping.record(),
+            "notes": list(self.read.notes),
+            "faults": [fault.record() for fault in self.read.faults],
+        }
+
+
+def is_ratings_file(given: str) -> bool:
+    """Whether what stands in `recuse_panels` names a file of ratings, not a panel file or a panel's short name."""
+    return bool(Path(given).suffix) and not given.endswith(PANEL_SUFFIX)
+
+
+def load_file_panel(path: Path, **given: Any) -> FilePanel:
+    """Read one file of ratings as a panel. `RecuseError` for what cannot be read."""
+    from recuse.readers import read_file
+
+    read = read_file(path, **given)
+    return FilePanel(_safe(read.name), path, read)
+
+
+def _safe(name: str) -> str:
+    """A name that may be part of a report's anchors."""
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._")[:64] or "ratings"

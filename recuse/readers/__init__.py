@@ -1,0 +1,13 @@
+"""Files that somebody already has: ratings by judges and people in a table, or in another tool's log.
+
+    read = read_file("tickets.csv")        # which column was read as what: read.mapping.sentences()
+    read.ratings                           # what every measure is given
+"""
+
+from __future__ import annotations
+
+from recuse.readers.faults import Fault
+from recuse.readers.file_ratings import FileRatings, read_file
+from recuse.readers.mapping import ColumnMapping
+
+__all__ = ["ColumnMapping", "Fault", "FileRatings", "read_file"]

@@ -1,0 +1,100 @@
+"""What people call the columns of a table of ratings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+__all__ = ["JUDGES", "NAMES", "PEOPLE", "ROLES", "is_judge", "is_person", "plain"]
+
+ROLES = (
+    "item", "target", "criterion", "cluster", "text", "rater", "kind", "value", "repeat", "gold", "author", "reason",
+    "first", "second", "order", "your_verdict",
+)  # fmt: skip
+
+NAMES: Mapping[str, tuple[str, ...]] = {
+    "item": (
+        "item", "item_id", "itemid", "example_id", "example", "sample_id", "sample", "question_id", "qid", "question",
+        "case_id", "case", "prompt_id", "ticket_id", "ticket", "task_id", "doc_id", "document_id", "instance_id",
+        "instance", "conversation_id", "record_id", "row_id", "custom_id", "uid", "uuid", "id", "idx", "index", "key",
+        "instruction", "input", "query", "prompt_text",
+    ),
+    "target": (
+        "target", "system", "system_id", "model", "model_id", "bot", "candidate", "assistant", "generator", "variant",
+        "answer_model", "system_name", "model_name", "version", "output_id", "response_id", "answer_id", "response",
+        "completion_id", "provider",
+    ),
+    "criterion": ("criterion", "criteria", "metric", "dimension", "aspect", "attribute", "rubric", "scorer", "axis"),
+    "cluster": (
+        "cluster", "topic", "category", "subset", "domain", "group", "story", "conversation", "session", "document",
+        "source", "dataset", "section", "customer", "account",
+    ),
+    "text": (
+        "text", "reply", "response", "output", "answer", "completion", "summary", "generation", "content", "message",
+        "response_text", "output_text", "answer_text", "actual_output", "model_output",
+    ),
+    "rater": (
+        "rater", "judge", "reviewer", "annotator", "grader", "evaluator", "labeler", "labeller", "worker", "judge_model",
+        "rater_id", "annotator_id", "worker_id", "reviewer_id", "judge_name", "user", "who",
+    ),
+    "kind": ("kind", "rater_type", "rater_kind", "judge_type", "annotator_type", "human_or_model"),
+    "value": (
+        "score", "rating", "value", "label", "verdict", "grade", "judgment", "judgement", "decision", "passed", "pass",
+        "result", "response", "winner", "preference", "choice", "vote", "outcome", "success",
+    ),
+    "repeat": ("repeat", "rep", "run", "trial", "attempt", "iteration", "repetition", "epoch", "replicate"),
+    "gold": (
+        "gold", "gold_label", "gold_score", "truth", "ground_truth", "is_chosen", "chosen", "correct", "is_correct",
+        "reference", "expected", "true_label", "reference_score", "label_true",
+    ),
+    "author": ("author", "written_by", "writer"),
+    "reason": ("reason", "rationale", "explanation", "comment", "justification", "feedback", "critique", "reasoning"),
+    "first": (
+        "first", "model_a", "a", "left", "system_a", "answer_a", "response_a", "output_1", "generator_1", "model_1",
+        "candidate_a", "option_a", "model1", "bot_a",
+    ),
+    "second": (
+        "second", "model_b", "b", "right", "system_b", "answer_b", "response_b", "output_2", "generator_2", "model_2",
+        "candidate_b", "option_b", "model2", "bot_b",
+    ),
+    "order": ("order",),
+    "your_verdict": ("your_verdict",),
+}  # fmt: skip
+"""Role -> names in plain form, the surest first."""
+
+WINNERS = ("winner", "preference", "choice", "vote", "verdict", "result", "response", "decision", "score", "label")
+FACTORS = (
+    "names", "direction", "labels", "prompt", "prompt_version", "template", "temperature", "temp", "condition", "framing",
+    "language", "lang", "setting", "style", "mode", "top_p", "prompt_name", "variant_prompt",
+)  # fmt: skip
+
+JUDGES = (
+    "judge", "llm", "gpt", "claude", "sonnet", "haiku", "opus", "gemini", "gemma", "llama", "mistral", "mixtral", "qwen",
+    "deepseek", "grok", "command", "phi", "model", "auto", "ai", "bot", "palm", "bard", "vicuna", "o1", "o3", "o4", "kimi",
+    "nova", "jamba", "glm", "yi", "prometheus",
+)  # fmt: skip
+PEOPLE = (
+    "human", "humans", "person", "people", "annotator", "expert", "labeler", "labeller", "crowd", "reviewer", "doctor",
+    "editor", "sme", "volunteer", "participant", "assessor", "lawyer", "nurse",
+)  # fmt: skip
+
+
+def plain(name: str) -> str:
+    """A column's name in plain form: "Item ID" is item_id, "judgeModel" judge_model."""
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.strip())
+    return re.sub(r"[^0-9a-z]+", "_", spaced.lower()).strip("_")
+
+
+def _parts(name: str) -> list[str]:
+    return [re.sub(r"\d+$", "", part) or part for part in plain(name).split("_")] + plain(name).split("_")
+
+
+def is_judge(name: str) -> bool:
+    """Whether a rater is called as models are."""
+    parts = _parts(name)
+    return any(part in JUDGES or part.startswith(("gpt", "claude", "llama", "qwen", "gemini")) for part in parts)
+
+
+def is_person(name: str) -> bool:
+    """Whether a rater is called as people are."""
+    return any(part in PEOPLE for part in _parts(name))

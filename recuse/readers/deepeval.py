@@ -1,0 +1,57 @@
+"""Results of DeepEval: the file of a test run (`testCases`, `metricsData`) or dumped results (`test_results`).
+
+    {"testCases": [{"name": ..., "actualOutput": ..., "metricsData": [{"name": ..., "score": 0.8, "evaluationModel": ...}]}]}
+
+The judge is the evaluation model, the criterion the metric; scores run from 0 to 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from recuse.readers.faults import SHOWN, Fault
+
+CALLED = "results of DeepEval"
+
+
+def recognises(value: Any) -> bool:
+    cases = _cases(value)
+    return bool(cases) and isinstance(cases[0], Mapping) and _any(cases[0], "metricsData", "metrics_data") is not None
+
+
+def records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
+    """One record per test case and metric: item, rater, criterion, value (a score), text, reason."""
+    found: list[dict[str, Any]] = []
+    failed: list[str] = []
+    for number, case in enumerate(_cases(value), start=1):
+        base = {
+            "item": str(case.get("name") or f"test case {number}"),
+            "text": str(_any(case, "actualOutput", "actual_output") or ""),
+            "kind": "judge",
+        }
+        for metric in _any(case, "metricsData", "metrics_data") or ():
+            if metric.get("error"):
+                failed.append(f"test case {number}, {metric.get('name')}")
+            score = metric.get("score")
+            found.append({
+                **base, "rater": str(_any(metric, "evaluationModel", "evaluation_model") or "deepeval"),
+                "criterion": str(metric.get("name") or "rating"),
+                "value": "error" if metric.get("error") or score is None else score,
+                "reason": metric.get("reason") or "",
+            })  # fmt: skip
+    what = "metrics ended in an error"
+    return found, [Fault.of(what, failed[:SHOWN], "they count as unusable", len(failed))] if failed else []
+
+
+def _cases(value: Any) -> list[Any]:
+    if not isinstance(value, Mapping):
+        return []
+    inner = value.get("testRunData") if isinstance(value.get("testRunData"), Mapping) else value
+    cases = _any(inner, "testCases", "test_cases", "testResults", "test_results")
+    return cases if isinstance(cases, list) else []
+
+
+def _any(value: Any, *names: str) -> Any:
+    return next((value[name] for name in names if value.get(name) is not None), None)

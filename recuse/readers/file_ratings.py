@@ -1,0 +1,181 @@
+"""One file as ratings: read, recognised, checked, with what is known of it in words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recuse.ratings import Ratings
+from recuse.readers.column_names import plain
+from recuse.readers.faults import Fault
+from recuse.readers.formats import read_raw
+from recuse.readers.judgements import Judgements, read_cells, read_winners, without_duplicates
+from recuse.readers.kinds import with_kinds
+from recuse.readers.long_shape import lengthened, named
+from recuse.readers.mapping import ColumnMapping, given_mapping, saved_mapping, saved_path
+from recuse.readers.opening import open_file, stem_of
+from recuse.readers.raw_table import RawTable
+from recuse.readers.recognise import recognise
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["FileRatings", "read_file"]
+
+FEW_RATED = 5
+
+
+@dataclass(frozen=True, eq=False)
+class FileRatings:
+    """`ratings` of one file and how it came to them. `kind` is what its rows are: "scores" or "choices". `rows` has
+    one row per judgement with its `row` in `raw.frame`; `sha256` is that of the file as it lies there."""
+
+    path: Path
+    sha256: str
+    ratings: Ratings
+    kind: str
+    mapping: ColumnMapping
+    raw: RawTable
+    rows: pd.DataFrame
+    faults: tuple[Fault, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        return stem_of(self.path)
+
+
+def read_file(path: Path | str, *, reader: str = "", **given: Any) -> FileRatings:
+    """The ratings of one file. `given` says of columns what they are (see `ColumnMapping`) and comes before what
+    `FILE.recuse.toml` beside it says, which comes before what is recognised. `reader`: the name of a reader, or the
+    dotted name of your own (`recuse.readers.formats`).
+
+    Raises `RecuseError` with place and remedy for a file that cannot be read."""
+    path = Path(path)
+    opened = open_file(path)
+    raw = read_raw(opened, reader)
+    columns = [str(name) for name in raw.frame.columns]
+    saved = given_mapping(saved_mapping(path), columns, saved_path(path).name)
+    told = given_mapping({k: v for k, v in given.items() if v}, columns, path.name)
+    mapping = recognise(raw.frame, {**saved, **told})
+    mapping, notes = _with_gold(raw, *_with_whole_items(raw, mapping))
+    long = lengthened(raw.frame, mapping)
+    long, said = with_kinds(long, mapping)
+    judged = read_winners(long, raw.place) if mapping.pairs else read_cells(long, raw.place, mapping.scale)
+    factors = _factors(mapping)
+    rows, twice, numbered = without_duplicates(judged, factors, raw.place, bool(mapping.repeat))
+    ratings = _chosen(rows, mapping, factors) if mapping.pairs else _scored(rows, judged, raw, mapping, factors)
+    found = FileRatings(
+        path, opened.sha256, ratings, "choices" if mapping.pairs else "scores", mapping, raw, rows,
+        (*raw.faults, *judged.faults, *twice),
+        (*opened.notes, *raw.notes, *notes, *said, *judged.notes, *numbered),
+    )  # fmt: skip
+    return replace(found, notes=(*found.notes, *_few_rated(ratings)))
+
+
+def _factors(mapping: ColumnMapping) -> list[str]:
+    order = ["order"] if mapping.order and not mapping.pairs else []
+    return [*(plain(name) for name in mapping.factors), *order]
+
+
+def _with_whole_items(raw: RawTable, mapping: ColumnMapping) -> tuple[ColumnMapping, list[str]]:
+    """Where an item's name comes back under several clusters, both together are its name."""
+    if len(mapping.item) != 1 or not mapping.cluster:
+        return mapping, []
+    both = raw.frame[[mapping.item[0], mapping.cluster]].drop_duplicates()
+    met = both[mapping.item[0]].duplicated(keep=False)
+    if not met.any() or met.mean() > 0.5:  # in most of them: the column says something of a row, not of its item
+        return (replace(mapping, cluster="", ignored={**mapping.ignored, mapping.cluster: "varies within an item"}), []) \
+            if met.any() else (mapping, [])  # fmt: skip
+    note = f"{mapping.item[0]} means something else under each {mapping.cluster}: an item is named by both"
+    return replace(mapping, item=(mapping.item[0], mapping.cluster)), [note]
+
+
+def _with_gold(raw: RawTable, mapping: ColumnMapping, notes: list[str]) -> tuple[ColumnMapping, list[str]]:
+    """A column of right answers on the raters' own scale is read as one more person."""
+    if not mapping.gold or mapping.pairs or not mapping.raters:
+        return mapping, notes
+    known = {str(v).strip().lower() for cs in mapping.raters.values() for c in cs for v in raw.frame[c].unique()}
+    right = {str(v).strip().lower() for v in raw.frame[mapping.gold].unique()} - {""}
+    if not right <= known:
+        return mapping, notes
+    raters = {**mapping.raters, mapping.gold: (mapping.gold,)}
+    people = (*mapping.people, mapping.gold)
+    notes = [*notes, f"{mapping.gold} holds right answers on the same scale: read as one more person"]
+    return replace(mapping, raters=raters, people=people, gold=""), notes
+
+
+def _scored(
+    rows: pd.DataFrame, judged: Judgements, raw: RawTable, mapping: ColumnMapping, factors: list[str]
+) -> Ratings:
+    columns = ["rater", "kind", "item", "target", "criterion", "repeat", "score", "response", "status", *factors]
+    table = rows[columns].reset_index(drop=True)
+    return Ratings.of(
+        table, scales=judged.scales, factors=factors, authors=_authors(rows, mapping),
+        texts=_texts(rows, raw, mapping), clusters=_plural(mapping.cluster) if mapping.cluster else "items",
+    )  # fmt: skip
+
+
+def _chosen(rows: pd.DataFrame, mapping: ColumnMapping, factors: list[str]) -> Ratings:
+    from recuse.ratings.choices_table import read_choices
+
+    kept = ["rater", "kind", "item", "first", "second", "repeat", "response", *factors]
+    table = rows[[*kept, *(["cluster"] if mapping.cluster else [])]].reset_index(drop=True)
+    if plain(mapping.first).startswith("generator"):  # AlpacaEval shows them in an order that it does not keep
+        table = table.rename(columns={"first": "a", "second": "b"})
+        table["response"] = table["response"].replace({"first": "a", "second": "b"})
+    return read_choices(table, factors=factors, clusters=_plural(mapping.cluster or (mapping.item or ("item",))[0]))
+
+
+def _authors(rows: pd.DataFrame, mapping: ColumnMapping) -> dict[str, str]:
+    """A judge wrote what bears its name, or the targets that a column `author` gives it."""
+    judges = {str(r) for r in rows.loc[rows["kind"] == "judge", "rater"].unique()}
+    if mapping.author:
+        wrote = rows[["target", "author"]].drop_duplicates()
+        return {str(a): str(t) for t, a in zip(wrote["target"], wrote["author"], strict=True) if a in judges}
+    return {str(t): str(t) for t in rows["target"].unique() if t in judges}
+
+
+def _texts(rows: pd.DataFrame, raw: RawTable, mapping: ColumnMapping) -> pd.DataFrame | None:
+    """What the file tells of each text: its cluster, the text with its number of words, the right answer."""
+    told = [name for name in ("cluster", "text", "gold") if getattr(mapping, name)]
+    counted = next((c for c in raw.frame.columns if plain(str(c)) in ("words", "n_words", "word_count")), None)
+    if not told and counted is None:
+        return None
+    first = rows.drop_duplicates(["item", "target"])
+    texts = first[["item", "target"]].reset_index(drop=True)
+    at = first["row"].to_numpy()
+    if mapping.cluster:
+        texts["cluster"] = first["cluster"].to_numpy()
+    if mapping.text:
+        texts["text"] = raw.frame[mapping.text].to_numpy(dtype=object)[at]
+        texts["words"] = np.array([len(str(text).split()) or np.nan for text in texts["text"]], dtype=float)
+    if counted is not None:
+        from recuse.readers.values import as_numbers
+
+        texts["words"] = as_numbers(raw.frame[counted]).to_numpy()[at]
+    if mapping.gold:
+        texts["gold"] = named(raw.frame[mapping.gold]).to_numpy()[at]
+    return texts
+
+
+def _plural(name: str) -> str:
+    word = plain(name).replace("_id", "").replace("_", " ")
+    return word if word.endswith("s") else f"{word[:-1]}ies" if word.endswith("y") else f"{word}s"
+
+
+def _few_rated(ratings: Ratings) -> list[str]:
+    """People who rated a handful of the items only."""
+    table = ratings.table[ratings.table["kind"] == "person"]
+    counts = table.groupby("rater", sort=False, observed=True)["item"].nunique()
+    items = ratings.table["item"].nunique()
+    few = counts[(counts < FEW_RATED) | (counts < 0.05 * items)]
+    if few.empty or items < FEW_RATED:
+        return []
+    told = ", ".join(f"{name} {n}" for name, n in few.items())
+    return [f"some people rated few of the {items} items: {told}. What rests on them alone says little"]
+
+

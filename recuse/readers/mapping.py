@@ -1,0 +1,140 @@
+"""Which column was read as what: in plain words, changed by arguments or by a small TOML file beside the data."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from recuse.configuration import did_you_mean
+from recuse.readers.column_names import ROLES
+from recuse.readers.faults import shown
+from recuse.schema import RecuseError
+
+__all__ = ["ColumnMapping", "given_mapping", "saved_mapping", "saved_path"]
+
+LISTS = ("item", "value", "repeats", "judges", "people", "factors", "ignore")
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnMapping:
+    """Names of columns, "" or () where a file has none.
+
+    - `item`: the column that names what was judged; several where only together they do.
+    - `raters`: in a wide table, rater -> its column, or its columns, one per repeat; else `rater` is the column.
+    - `value`: the column with the rating; several where each holds another criterion. `repeats`: columns that hold
+      the repeats of one rating side by side.
+    - `judges`, `people`: names of raters. `factors`: what was varied. `ignored`: column -> why it is not read.
+    - `scale`: as given, "1-5" or "fail<pass"; "" where the values decide.
+    """
+
+    item: tuple[str, ...] = ()
+    target: str = ""
+    criterion: str = ""
+    cluster: str = ""
+    text: str = ""
+    rater: str = ""
+    kind: str = ""
+    value: tuple[str, ...] = ()
+    repeat: str = ""
+    repeats: tuple[str, ...] = ()
+    gold: str = ""
+    author: str = ""
+    reason: str = ""
+    first: str = ""
+    second: str = ""
+    order: str = ""
+    your_verdict: str = ""
+    raters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    judges: tuple[str, ...] = ()
+    people: tuple[str, ...] = ()
+    factors: tuple[str, ...] = ()
+    ignored: Mapping[str, str] = field(default_factory=dict)
+    scale: str = ""
+
+    @property
+    def pairs(self) -> bool:
+        return bool(self.first)
+
+    def columns(self) -> set[str]:
+        """Every column that is read."""
+        named = {getattr(self, role) for role in ROLES if role not in ("item", "value")}
+        lists = {*self.item, *self.value, *self.repeats, *self.factors, *(c for cs in self.raters.values() for c in cs)}
+        return {*named, *lists} - {""}
+
+    def record(self) -> dict[str, Any]:
+        """As builtins, without what is empty: what the TOML file holds and results.json tells."""
+        found: dict[str, Any] = {}
+        for known in fields(self):
+            value = getattr(self, known.name)
+            if not value or known.name == "ignored":
+                continue
+            if isinstance(value, Mapping):
+                value = {name: list(columns) for name, columns in value.items()}
+            found[known.name] = list(value) if isinstance(value, tuple) else value
+        return {**found, **({"ignore": list(self.ignored)} if self.ignored else {})}
+
+    def toml(self) -> str:
+        """The mapping as the file that `--save` writes."""
+        import json
+
+        lines = ["# Which column of the file beside this one is read as what; change it where it is wrong."]
+        tables = []
+        for name, value in self.record().items():
+            if isinstance(value, dict):
+                tables += [f"\n[{name}]", *(f"{json.dumps(k)} = {json.dumps(v)}" for k, v in value.items())]
+            else:
+                lines.append(f"{name} = {json.dumps(value, ensure_ascii=False)}")
+        return "\n".join([*lines, *tables]) + "\n"
+
+
+def given_mapping(given: Mapping[str, Any], columns: Sequence[str], place: str) -> dict[str, Any]:
+    """What somebody said of the columns, checked: role -> column or columns. `RecuseError` for a role or a column that
+    is not there, naming the known ones."""
+    known = {f.name for f in fields(ColumnMapping)} - {"ignored"} | {"ignore"}
+    if unknown := [name for name in given if name not in known]:
+        raise RecuseError(
+            f"{place}: {unknown[0]} is nothing that a column is read as.{did_you_mean(unknown[0], known)} Known: "
+            f"{', '.join(sorted(known))}"
+        )
+    checked: dict[str, Any] = {}
+    for role, value in given.items():
+        if role == "raters":
+            value = {str(n): (c,) if isinstance(c, str) else tuple(c) for n, c in dict(value).items()}
+            named = [c for cs in value.values() for c in cs]
+        elif role in LISTS:
+            value = tuple(part.strip() for part in value.split(",")) if isinstance(value, str) else tuple(value)
+            named = [] if role in ("judges", "people") else list(value)
+        else:
+            named = [] if role == "scale" else [value]
+        if absent := [str(name) for name in named if name and name not in columns]:
+            raise RecuseError(
+                f"{place}: there is no column {shown(absent[0])} to read as {role}.{did_you_mean(absent[0], columns)} "
+                f"There are: {', '.join(columns)}"
+            )
+        checked[role] = value
+    return checked
+
+
+def saved_path(path: Path) -> Path:
+    """tickets.recuse.toml for tickets.csv or tickets.csv.gz."""
+    from recuse.readers.opening import stem_of
+
+    return path.with_name(f"{stem_of(path)}.recuse.toml")
+
+
+def saved_mapping(path: Path) -> dict[str, Any]:
+    """What the TOML file beside the data says; nothing where there is none. `RecuseError` for broken TOML."""
+    saved = saved_path(path)
+    if not saved.is_file():
+        return {}
+    try:
+        return tomllib.loads(saved.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise RecuseError(f"{saved}: {error}; mend it, or delete it and check again with --save") from error
+
+
+def merged(found: ColumnMapping, **changed: Any) -> ColumnMapping:
+    return replace(found, **changed)

@@ -1,0 +1,145 @@
+"""From a path to text: unpacked within bounds, decoded, and said how."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from recuse.schema import RecuseError
+
+__all__ = ["MAX_BYTES", "Opened", "open_file", "stem_of"]
+
+MAX_BYTES = 1 << 30
+"""No file is unpacked beyond this."""
+MAX_RATIO, FREE = 400, 64 << 20
+"""Above 64 MB, a file that unpacks to more than 400 times its size is taken for a bomb; ratings shrink 5 to 50 times."""
+PACKED = (".gz", ".bz2", ".xz", ".zip")
+CHUNK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """`name` without what it was packed in; `data` unpacked; `sha256` of the file as it lies there; `notes` in words."""
+
+    path: Path
+    name: str
+    data: bytes
+    sha256: str
+    notes: tuple[str, ...]
+
+    def text(self) -> tuple[str, tuple[str, ...]]:
+        """The decoded text and, where it is not plain UTF-8, in which encoding it was read.
+
+        `RecuseError` where it is no text, naming the line."""
+        text, note = _decoded(self.data, self.path)
+        if "\x00" in text:
+            line = text.count("\n", 0, text.index("\x00")) + 1
+            raise RecuseError(f"{self.path}: line {line} holds a NUL byte, so this is no text; save it again as UTF-8")
+        return text, (note,) if note else ()
+
+
+def open_file(path: Path) -> Opened:
+    """Read and unpack one file. `RecuseError` for one that is not there, is empty, damaged or unpacks beyond bounds."""
+    if not path.is_file():
+        what = "is a folder; name a file in it" if path.is_dir() else "is not there"
+        raise RecuseError(f"{path} {what}")
+    size = path.stat().st_size
+    if size > MAX_BYTES:
+        raise RecuseError(f"{path}: {size / 1e9:.1f} GB; files of up to {MAX_BYTES / 1e9:.1f} GB are read. Split it")
+    packed = path.suffix.lower()
+    if packed not in PACKED:
+        data, name, notes = path.read_bytes(), path.name, ()
+        return _checked(Opened(path, name, data, hashlib.sha256(data).hexdigest(), notes))
+    raw = path.read_bytes()
+    try:
+        data, name = _unpacked(raw, path)
+    except (OSError, EOFError, zipfile.BadZipFile, RuntimeError, ValueError) as error:
+        raise RecuseError(f"{path} cannot be unpacked ({error}); pack it again") from error
+    return _checked(Opened(path, name, data, hashlib.sha256(raw).hexdigest(), (f"unpacked from {packed[1:]}",)))
+
+
+def stem_of(path: Path) -> str:
+    """The file's name without its endings: tickets for tickets.csv.gz."""
+    name = path.name
+    while Path(name).suffix.lower() in (*PACKED, ".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet"):
+        name = Path(name).stem
+    return name or path.name
+
+
+def _checked(opened: Opened) -> Opened:
+    if not opened.data.strip():
+        raise RecuseError(f"{opened.path} is empty")
+    return opened
+
+
+def _unpacked(raw: bytes, path: Path) -> tuple[bytes, str]:
+    if path.suffix.lower() == ".zip":
+        return _member(raw, path)
+    import bz2
+    import gzip
+    import lzma
+
+    opener: dict[str, Callable[[Any], IO[bytes]]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}  # type: ignore[dict-item]
+    try:
+        with opener[path.suffix.lower()](io.BytesIO(raw)) as stream:
+            return _bounded(stream, len(raw), path), path.stem
+    except lzma.LZMAError as error:
+        raise ValueError(str(error)) from error
+
+
+def _member(raw: bytes, path: Path) -> tuple[bytes, str]:
+    with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+        files = [m for m in archive.infolist() if not m.is_dir() and not m.filename.startswith("__MACOSX/")]
+        if len(files) != 1:
+            raise RecuseError(f"{path} holds {len(files)} files; pack the one with the ratings alone, or unpack it")
+        with archive.open(files[0]) as stream:
+            return _bounded(stream, len(raw), path), Path(files[0].filename).name
+
+
+def _bounded(stream: IO[bytes], packed: int, path: Path) -> bytes:
+    parts, size = [], 0
+    while part := stream.read(CHUNK):
+        size += len(part)
+        if size > MAX_BYTES or (size > FREE and size > MAX_RATIO * packed):
+            raise RecuseError(
+                f"{path} unpacks to more than {size / 1e6:.0f} MB from {packed / 1e6:.3g} MB; that is no table of "
+                "ratings. Unpack it yourself if it is"
+            )
+        parts.append(part)
+    return b"".join(parts)
+
+
+MARKS = ((b"\xef\xbb\xbf", "utf-8-sig", ""), (b"\xff\xfe", "utf-16", "UTF-16"), (b"\xfe\xff", "utf-16", "UTF-16"))
+
+
+def _decoded(data: bytes, path: Path) -> tuple[str, str]:
+    for mark, encoding, called in MARKS:
+        if data.startswith(mark):
+            try:
+                return data.decode(encoding), f"read as {called}" if called else ""
+            except UnicodeDecodeError as error:
+                raise RecuseError(f"{path} begins as {encoding} and is not ({error}); save it as UTF-8") from error
+    try:
+        return data.decode("utf-8"), ""
+    except UnicodeDecodeError as error:
+        if b"\x00" in data[:4096]:
+            return _without_mark(data, path), "read as UTF-16 without a byte order mark"
+        line = data.count(b"\n", 0, error.start) + 1
+    try:
+        note = f"read as Windows-1252, since line {line} is not UTF-8; if letters look wrong, save it as UTF-8"
+        return data.decode("cp1252"), note
+    except UnicodeDecodeError as error:
+        raise RecuseError(f"{path}: line {line} is neither UTF-8 nor Windows-1252; save it as UTF-8") from error
+
+
+def _without_mark(data: bytes, path: Path) -> str:
+    order = "utf-16-le" if data[1:2] == b"\x00" else "utf-16-be"
+    try:
+        return data.decode(order)
+    except UnicodeDecodeError as error:
+        raise RecuseError(f"{path} is no text; CSV, TSV, JSON, JSON lines and Parquet are read") from error

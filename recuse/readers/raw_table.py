@@ -1,0 +1,215 @@
+"""From text to a table of strings, each row with its place in the file: CSV in any dress, JSON lines, JSON, Parquet."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from recuse.readers.faults import Fault, shown
+from recuse.readers.opening import Opened
+from recuse.sanitize import visible
+from recuse.schema import RecuseError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["RawTable", "delimited", "from_records", "parquet", "parse_json"]
+
+SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
+DEPTH = 3
+"""Objects within objects become columns "outer.inner" to this depth; what lies deeper stays text."""
+
+
+@dataclass(frozen=True, eq=False)
+class RawTable:
+    """`frame`: every cell a string, "" where it is empty. `notes` say how the file was read. `unit` is what a row is in
+    the file ("line", "record", "row"). `made_by`: the tool whose log it is, "" for a table."""
+
+    path: Path
+    frame: pd.DataFrame
+    notes: tuple[str, ...] = ()
+    unit: str = "line"
+    made_by: str = ""
+    faults: tuple[Fault, ...] = ()
+    text: str = field(default="", repr=False)
+    separator: str = ","
+    numbers: tuple[int, ...] | None = None  # place of each row, where it is known
+
+    def place(self, row: int) -> str:
+        """ "line 7": where the row stands in the file, counted from 1, the header too."""
+        at = self._starts[row] if self._starts is not None else row + 1
+        return f"{self.unit} {at}"
+
+    @cached_property
+    def _starts(self) -> Sequence[int] | None:
+        return self.numbers if self.numbers is not None or not self.text else [start for start, _ in self._lines[1:]]
+
+    @cached_property
+    def _lines(self) -> list[tuple[int, int]]:
+        """First line and number of cells of every row, the header's too: quoted cells may hold line feeds, and empty
+        lines hold no row."""
+        csv.field_size_limit(1 << 30)
+        found, before = [], 0
+        reader = csv.reader(io.StringIO(self.text), delimiter=self.separator)
+        for cells in reader:
+            if cells:
+                found.append((before + 1, len(cells)))
+            before = reader.line_num
+        return found
+
+    def short_rows(self) -> list[int]:
+        """First lines of the rows with fewer cells than the header."""
+        return [start for start, cells in self._lines[1:] if cells < len(self.frame.columns)]
+
+
+def delimited(opened: Opened) -> RawTable:
+    """A table with a header line. `RecuseError` for no header, two columns of one name and rows longer than it."""
+    import pandas as pd
+
+    text, notes = opened.text()
+    separator = _separator(text)
+    header = _header(text, separator, opened.path)
+    try:
+        frame = pd.read_csv(
+            io.StringIO(text), sep=separator, header=0, dtype=object, keep_default_na=False, na_values=[],
+            skip_blank_lines=True, on_bad_lines="error",
+        )  # fmt: skip
+    except pd.errors.ParserError as error:
+        raise RecuseError(f"{opened.path}: {_told(str(error))}") from error
+    if not isinstance(frame.index, pd.RangeIndex):
+        raise RecuseError(f"{opened.path}: its rows have more cells than the header line has names ({len(header)})")
+    frame.columns = pd.Index(header)
+    if separator != ",":
+        notes = (*notes, f"separated by {SEPARATORS[separator]}")
+    table = RawTable(opened.path, frame, notes, text=text, separator=separator)
+    if frame.empty:
+        raise RecuseError(f"{opened.path} has a header line and no row")
+    short = table.short_rows() if frame[header[-1]].eq("").any() else []
+    if not short:
+        return table
+    what, places = "row(s) have fewer cells than the header", (f"line {at}" for at in short[:5])
+    return replace(table, faults=(Fault.of(what, places, "what is missing counts as empty", len(short)),))
+
+
+def parse_json(opened: Opened) -> tuple[Any, list[int] | None, tuple[str, ...]]:
+    """What the file holds: one value and None, or a list of values and the line of each. `RecuseError` with the line of
+    what is no JSON."""
+    text, notes = opened.text()
+    try:
+        return json.loads(text), None, notes
+    except (json.JSONDecodeError, RecursionError) as error:
+        whole = error
+    values, lines = [], []
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        try:
+            values.append(json.loads(line))
+        except (json.JSONDecodeError, RecursionError) as error:
+            at = whole if not values and isinstance(whole, json.JSONDecodeError) and whole.lineno > 1 else None
+            told = f"line {at.lineno}: {at.msg}" if isinstance(at, json.JSONDecodeError) else f"line {number}: {error}"
+            raise RecuseError(f"{opened.path}: {told}; a file of JSON lines has one object per line") from error
+        lines.append(number)
+    return values, lines, (*notes, "JSON lines")
+
+
+def from_records(
+    path: Path, records: Iterable[Any], *, notes: Sequence[str] = (), unit: str = "record", made_by: str = "",
+    numbers: Sequence[int] | None = None, faults: Sequence[Fault] = (),
+) -> RawTable:  # fmt: skip
+    """A table of objects, objects within them as columns "outer.inner". `RecuseError` where one is no object."""
+    import pandas as pd
+
+    flat: list[dict[str, str]] = []
+    for number, record in enumerate(records, start=1):
+        if not isinstance(record, Mapping):
+            raise RecuseError(f"{path}: {unit} {number} is {shown(record)}; each must be an object with named values")
+        flat.append(dict(_flattened(record)))
+    if not flat:
+        raise RecuseError(f"{path} holds no record")
+    frame = pd.DataFrame(flat, dtype=object).fillna("")
+    frame.columns = pd.Index([visible(str(name)).strip() for name in frame.columns])
+    return RawTable(
+        path, frame, tuple(notes), unit, made_by, tuple(faults), numbers=None if numbers is None else tuple(numbers)
+    )
+
+
+def parquet(opened: Opened) -> RawTable:
+    """A Parquet file. `RecuseError` where pyarrow is not installed, saying how to get it."""
+    import pandas as pd
+
+    try:
+        frame = pd.read_parquet(io.BytesIO(opened.data))
+    except ImportError as error:
+        raise RecuseError(
+            f"{opened.path}: Parquet is read by pyarrow, which is not installed; pip install pyarrow, or save it as CSV"
+        ) from error
+    except Exception as error:  # pyarrow's own errors have no common base that could be named without it
+        raise RecuseError(f"{opened.path} is no Parquet file that can be read: {error}") from error
+    frame = frame.reset_index(drop=True)
+    text = frame.apply(lambda column: column.map(_cell).where(column.notna(), "")).astype(object)
+    text.columns = pd.Index([visible(str(name)).strip() for name in frame.columns])
+    return RawTable(opened.path, text, ("Parquet",), "row")
+
+
+def _flattened(record: Mapping[str, Any], before: str = "", depth: int = 1) -> Iterable[tuple[str, str]]:
+    for name, value in record.items():
+        if isinstance(value, Mapping) and value and depth < DEPTH:
+            yield from _flattened(value, f"{before}{name}.", depth + 1)
+        else:
+            yield f"{before}{name}", _cell(value)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return "" if value != value else repr(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+    return value if isinstance(value, str) else json.dumps(value) if isinstance(value, list | dict) else str(value)
+
+
+def _separator(text: str) -> str:
+    """The separator that the header holds, and the next rows as often."""
+    reader = [line for line in text[: 1 << 16].split("\n")[:20] if line.strip()]
+    unquoted = [re.sub(r'"[^"]*"', "", line) for line in reader]
+    counts = {sep: [line.count(sep) for line in unquoted] for sep in SEPARATORS}
+    return max(counts, key=lambda sep: (counts[sep][0] > 0, sum(n == counts[sep][0] for n in counts[sep]) / len(unquoted),
+                                        counts[sep][0]))  # fmt: skip
+
+
+def _header(text: str, separator: str, path: Path) -> list[str]:
+    csv.field_size_limit(1 << 30)
+    rows = csv.reader(io.StringIO(text), delimiter=separator)
+    cells = next((row for row in rows if row), [])
+    names = [visible(cell).strip() or f"column {k}" for k, cell in enumerate(cells, start=1)]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        places = ", ".join(str(k) for k, name in enumerate(names, start=1) if name == twice[0])
+        raise RecuseError(f"{path}: columns {places} are all called {shown(twice[0])}; give each a name of its own")
+    if len(names) < 2:
+        raise RecuseError(
+            f"{path}: the first line has one column, {shown(cells[0] if cells else '')}; a table of ratings has a header "
+            "line and at least an item and a rating, separated by commas, tabs or semicolons"
+        )
+    return names
+
+
+def _told(message: str) -> str:
+    found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", message)
+    if found:
+        return (
+            f"line {found[2]} has {found[3]} cells and the header {found[1]}; put cells that hold a separator into quotes"
+        )
+    if "EOF inside string" in message:
+        row = re.search(r"row (\d+)", message)
+        return f"a quote is opened and never closed{f', near row {row[1]}' if row else ''}"
+    return message

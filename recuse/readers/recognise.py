@@ -1,0 +1,308 @@
+"""Columns recognised by their names and by what they hold."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from recuse.ratings.factors import LEVELS
+from recuse.readers.column_names import FACTORS, NAMES, WINNERS, is_judge, is_person, plain
+from recuse.readers.mapping import ColumnMapping
+from recuse.readers.values import ORDERS, as_numbers, is_empty
+from recuse.schema import RecuseError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["recognise"]
+
+FEW_LABELS, LONG = 25, 40
+BY_NUMBER = ("id", "rater", "annotator", "reviewer", "worker", "user", "labeler", "labeller")
+"""Columns of raters that may hold numbers."""
+REPEATS = re.compile(r"^(?:r|rep|repeat|run|trial|score|rating|sample|s)_?(\d{1,3})$")
+NUMBERED = re.compile(r"^(.+?)(?:\.|_r|_run_?|_rep_?|_repeat_?)(\d{1,3})$")
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """What a column holds, looked at once."""
+
+    name: str
+    cells: pd.Series[Any]
+
+    @cached_property
+    def filled(self) -> pd.Series[Any]:
+        return self.cells[~is_empty(self.cells)]
+
+    @cached_property
+    def distinct(self) -> pd.Index[Any]:
+        import pandas as pd
+
+        return pd.Index(pd.unique(self.filled))
+
+    @cached_property
+    def numeric(self) -> bool:
+        """Whether four in five of its cells are numbers; the others are faults, told one by one."""
+        return bool(len(self.filled)) and float(as_numbers(self.filled).notna().mean()) >= 0.8
+
+    @cached_property
+    def length(self) -> float:
+        """Mean number of characters of its different values."""
+        return sum(len(str(v)) for v in self.distinct[:500]) / max(len(self.distinct[:500]), 1)
+
+    @cached_property
+    def ends(self) -> tuple[float, float]:
+        """Smallest and largest number."""
+        import pandas as pd
+
+        numbers = as_numbers(pd.Series(self.distinct, dtype=object))
+        return float(numbers.min()), float(numbers.max())
+
+    @property
+    def wordy(self) -> bool:
+        return not self.numeric and self.length > LONG
+
+    @property
+    def holds_labels(self) -> bool:
+        """Whether its values are labels whose order is known: pass, fail, good, ..."""
+        known = {label for order in ORDERS for label in order}
+        return bool(len(self.distinct)) and all(str(v).strip().lower() in known for v in self.distinct[:50])
+
+    @property
+    def rating(self) -> bool:
+        """Whether it may hold ratings: numbers, or a few short labels."""
+        if not len(self.distinct):
+            return False
+        if self.numeric:
+            return True
+        return len(self.distinct) <= FEW_LABELS and self.length <= 30
+
+
+def recognise(frame: pd.DataFrame, given: Mapping[str, Any]) -> ColumnMapping:
+    """Roles of the columns of a table of strings; what is given stays as it is. `RecuseError` where nothing in it can
+    be a rating, saying how to name the column."""
+    finder = _Finder(frame, given)
+    return finder.found()
+
+
+class _Finder:
+    """Takes columns away one role after the other, the surest role first."""
+
+    def __init__(self, frame: pd.DataFrame, given: Mapping[str, Any]) -> None:
+        self.frame, self.given = frame, given
+        self.columns = {str(name): Column(str(name), frame[name]) for name in frame.columns}
+        self.ignored = dict.fromkeys(given.get("ignore", ()), "as you said")
+        named = [v for k, v in given.items() if k not in ("judges", "people", "scale", "raters", "ignore")]
+        taken = {c for v in named for c in ((v,) if isinstance(v, str) else v)}
+        taken |= {c for cs in dict(given.get("raters", {})).values() for c in cs}
+        self.free = [name for name in self.columns if name not in taken and name not in self.ignored]
+        self.roles: dict[str, Any] = {
+            k: v for k, v in given.items() if k not in ("ignore",) and (v or k in ("target", "cluster"))
+        }
+
+    def found(self) -> ColumnMapping:
+        self._take_role("your_verdict")
+        self._take_repeats()
+        self._take_pair()
+        self._take_role("rater", self._names_raters)
+        self._take_role("kind", lambda c: len(c.distinct) <= 4 and not c.numeric)
+        self._take_item()
+        self._take_role("criterion", lambda c: len(c.distinct) <= 100 and not c.numeric)
+        self._take_value()
+        self._take_role("repeat", lambda c: len(c.distinct) <= 1000 and c.numeric)
+        self._take_role("gold", lambda c: c.rating)
+        self._take_role("author", lambda c: not c.wordy)
+        self._take_role("reason", lambda c: not c.numeric)
+        if not self.roles.get("first"):
+            self._take_role("target", self._names_systems)
+        self._take_role("order", lambda c: set(c.distinct) <= {"ab", "ba"})
+        self._take_role("cluster", lambda c: not c.wordy and 1 < len(c.distinct) < max(len(self.frame), 3))
+        self._take_role("text", lambda c: c.wordy)
+        self._take_factors()
+        self._take_raters()
+        self._check_something_rated()
+        return self._mapping()
+
+    # ------------------------------------------------------------------ one role each
+
+    def _take(self, role: str, name: str) -> None:
+        self.roles[role] = name
+        self.free.remove(name)
+
+    def _take_role(self, role: str, fits: Any = lambda column: True, names: Iterable[str] | None = None) -> None:
+        if role in self.roles:
+            return
+        for wanted in names or NAMES[role]:
+            for name in self.free:
+                if plain(name) == wanted and len(self.columns[name].distinct) and fits(self.columns[name]):
+                    self._take(role, name)
+                    return
+
+    def _take_repeats(self) -> None:
+        if "repeats" in self.roles:
+            return
+        several = [n for n in self.free if REPEATS.match(plain(n)) and self.columns[n].rating]
+        if len(several) > 1:
+            self.roles["repeats"] = tuple(several)
+            self.free = [name for name in self.free if name not in several]
+
+    def _take_pair(self) -> None:
+        if "first" in self.roles or "second" in self.roles:
+            return
+        if not any(plain(name) in WINNERS for name in self.free) and "value" not in self.roles:
+            return
+        short = {plain(n): n for n in self.free if not self.columns[n].wordy and not self.columns[n].numeric}
+        for one, other in zip(NAMES["first"], NAMES["second"], strict=True):
+            if one in short and other in short and self._meet(short[one], short[other]):
+                self._take("first", short[one])
+                self._take("second", short[other])
+                return
+
+    def _meet(self, one: str, other: str) -> bool:
+        """Whether two columns name what met; columns called a and b must share a name, since raters may be called so."""
+        shared = set(self.columns[one].distinct) & set(self.columns[other].distinct)
+        return bool(shared) or plain(one) not in ("a", "left")
+
+    def _take_item(self) -> None:
+        if "item" in self.roles:
+            return
+        self._take_role("item", lambda c: len(c.distinct) > 1 or len(self.frame) == 1)
+        if "item" in self.roles:
+            self.roles["item"] = (self.roles["item"],)
+            return
+        ids = [n for n in self.free if plain(n).endswith(("_id", "id", "_no", "_nr", "number", "name"))]
+        ids = [n for n in ids if len(self.columns[n].distinct) > max(2, len(self.frame) // 50)]
+        if ids:
+            self.roles["item"] = (ids[0],)
+            self.free.remove(ids[0])
+
+    def _take_value(self) -> None:
+        if "value" in self.roles or "repeats" in self.roles:
+            return
+        if "first" in self.roles:
+            self._take_role("value", lambda c: len(c.distinct) <= 40, WINNERS)
+        elif "rater" in self.roles:
+            self._take_role("value", lambda c: c.rating)
+        if "value" in self.roles:
+            self.roles["value"] = (self.roles["value"],)
+
+    def _names_raters(self, column: Column) -> bool:
+        """A column called judge may hold the names of judges, or the ratings of the only one."""
+        if column.wordy or column.holds_labels or (column.numeric and not plain(column.name).endswith(BY_NUMBER)):
+            return False
+        return len(column.distinct) <= max(2, len(self.frame) // 2) or len(self.frame) < 10
+
+    def _names_systems(self, column: Column) -> bool:
+        rows_per = len(self.frame) / max(len(column.distinct), 1)
+        return not column.wordy and 1 <= len(column.distinct) <= 200 and rows_per >= 2
+
+    def _take_factors(self) -> None:
+        """Known names that vary while rater, item and target stay the same."""
+        if "factors" in self.roles:
+            return
+        factors = []
+        for name in list(self.free):
+            if plain(name) in FACTORS and len(self.columns[name].distinct) > 1 and self._varies(name):
+                if set(self.columns[name].distinct) <= set(LEVELS.get(plain(name), self.columns[name].distinct)):
+                    factors.append(name)
+                    self.free.remove(name)
+        self.roles["factors"] = tuple(factors)
+
+    def _varies(self, name: str) -> bool:
+        keys = [c for c in (*self.roles.get("item", ()), *(self.roles.get(r, "") for r in ("rater", "target"))) if c]
+        if not keys or len(self.columns[name].distinct) > 50:
+            return False
+        return bool((self.frame.groupby(keys, sort=False)[name].nunique() > 1).any())
+
+    def _take_raters(self) -> None:
+        """In a wide table, every column that may hold ratings is a rater; beside a column of raters, a criterion."""
+        if "raters" in self.roles or "value" in self.roles or "repeats" in self.roles or "first" in self.roles:
+            return
+        named = {*self.roles.get("people", ()), *self.roles.get("judges", ())}
+        rated = [n for n in self.free if n in named or (self.columns[n].rating and not _is_date(n))]
+        if "rater" in self.roles:
+            kept = [n for n in rated if n in named or self._varied(n)]
+            self.roles["value"] = tuple(kept)
+        else:
+            told = [n for n in rated if n in named or is_judge(n) or is_person(n) or plain(n) in NAMES["value"]]
+            kept = self._alike(told) or [n for n in rated if self._like_ratings(n)]
+            raters: dict[str, list[str]] = {}
+            for name in kept:
+                raters.setdefault(self._base(name, kept), []).append(name)
+            self.roles["raters"] = {name: tuple(columns) for name, columns in raters.items()}
+            if not told and "gold" in self.roles and not kept:
+                return
+        self.free = [name for name in self.free if name not in kept]
+
+    def _alike(self, names: list[str]) -> list[str]:
+        """Columns whose values look like those of the surest ones: persons and judges answer on one scale."""
+        if not names:
+            return []
+        sure = [n for n in self.free if n not in names and self.columns[n].rating and self._varied(n)]
+        like = [n for n in sure if any(self._same_answers(self.columns[n], self.columns[other]) for other in names)]
+        return [n for n in self.free if n in names or n in like]
+
+    @staticmethod
+    def _same_answers(one: Column, other: Column) -> bool:
+        if one.numeric != other.numeric or len(one.distinct) > 101:
+            return False
+        if one.numeric:
+            low, high = other.ends
+            return low - 1 <= one.ends[0] and one.ends[1] <= max(1.6 * high, high + 1)
+        mine, known = ({str(v).strip().lower() for v in c.distinct} for c in (one, other))
+        return bool(mine & known)
+
+    def _like_ratings(self, name: str) -> bool:
+        """Whether a column that nothing else speaks for looks like ratings: several values, most of them repeated."""
+        column = self.columns[name]
+        repeated = len(column.distinct) <= len(column.filled) / 2
+        return self._varied(name) and len(column.distinct) > 1 and (column.numeric or column.holds_labels or repeated)
+
+    def _varied(self, name: str) -> bool:
+        column = self.columns[name]
+        whole = len(column.distinct) == len(column.filled) and len(column.filled) > 20
+        return not (whole and not _has_fraction(column))
+
+    @staticmethod
+    def _base(name: str, kept: list[str]) -> str:
+        found = NUMBERED.match(name)
+        if found and sum(bool((o := NUMBERED.match(n)) and o[1] == found[1]) for n in kept) + (found[1] in kept) > 1:
+            return found[1]
+        return name
+
+    # ------------------------------------------------------------------ together
+
+    def _check_something_rated(self) -> None:
+        if any(self.roles.get(role) for role in ("value", "repeats", "raters")):
+            return
+        raise RecuseError(
+            "no column holds ratings that could be recognised; name it: --value COLUMN beside --rater COLUMN, or "
+            f"--judge COLUMN and --people COLUMN in a wide table. There are: {', '.join(self.columns)}"
+        )
+
+    def _mapping(self) -> ColumnMapping:
+        for name in self.free:
+            self.ignored[name] = self._why(name)
+        return ColumnMapping(**self.roles, ignored=self.ignored)
+
+    def _why(self, name: str) -> str:
+        column = self.columns[name]
+        if not len(column.distinct):
+            return "empty"
+        if len(column.distinct) == 1:
+            return "the same in every row"
+        if column.wordy:
+            return "free text"
+        return f"not recognised ({len(column.distinct)} different values)"
+
+
+def _is_date(name: str) -> bool:
+    return any(part in ("date", "time", "created", "updated", "at", "timestamp", "cost", "tokens", "latency", "words",
+                        "length", "chars", "usd", "seconds") for part in plain(name).split("_"))  # fmt: skip
+
+
+def _has_fraction(column: Column) -> bool:
+    return column.numeric and any("." in str(v) for v in column.distinct[:100])

@@ -1,0 +1,107 @@
+"""What the cells say: numbers or labels, and the scale they suggest."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from recuse.ratings.scale import Nominal, Numeric, Ordinal, Scale
+from recuse.schema import RecuseError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["as_numbers", "is_empty", "labels_of", "scale_from_text", "scale_of_labels", "scale_of_numbers"]
+
+EMPTY = ("", "nan", "na", "n/a", "null", "none", "-", "?", "#n/a", "missing")
+ORDERS: tuple[tuple[str, ...], ...] = (
+    ("fail", "pass"), ("failed", "passed"), ("no", "yes"), ("false", "true"), ("bad", "good"), ("incorrect", "correct"),
+    ("wrong", "right"), ("reject", "accept"), ("rejected", "accepted"), ("unsafe", "safe"), ("n", "y"), ("0", "1"),
+    ("unacceptable", "acceptable"), ("negative", "positive"), ("invalid", "valid"), ("unfaithful", "faithful"),
+    ("incorrect", "partially correct", "correct"), ("no", "partly", "yes"), ("no", "partial", "yes"),
+    ("low", "medium", "high"), ("bad", "ok", "good"), ("negative", "neutral", "positive"), ("bad", "fair", "good"),
+    ("poor", "fair", "good", "excellent"), ("poor", "fair", "good", "very good", "excellent"),
+    ("bad", "poor", "fair", "good", "excellent"), ("f", "d", "c", "b", "a"), ("never", "rarely", "sometimes", "often", "always"),
+    ("strongly disagree", "disagree", "neutral", "agree", "strongly agree"),
+    ("very bad", "bad", "neutral", "good", "very good"),
+)  # fmt: skip
+"""Labels whose order needs no telling, from worst to best."""
+ENDS = ((0, 1), (0, 2), (1, 3), (0, 3), (1, 4), (0, 4), (1, 5), (0, 5), (1, 6), (1, 7), (1, 10), (0, 10), (1, 100), (0, 100))
+KNOWN_SHARE = 0.9
+
+
+def is_empty(cells: pd.Series[Any]) -> pd.Series[bool]:
+    """Cells that say nothing: empty, NaN, n/a and the like."""
+    import pandas as pd
+
+    codes, values = pd.factorize(cells)
+    empty = pd.array([str(v).strip().lower() in EMPTY for v in values] or [False], dtype="bool").to_numpy()
+    return pd.Series(empty[codes] | (codes < 0), index=cells.index)
+
+
+def as_numbers(cells: pd.Series[Any]) -> pd.Series[float]:
+    """Cells as numbers, NaN where they are none; "3,5" and "85 %" are numbers, infinite ones are not."""
+    import numpy as np
+    import pandas as pd
+
+    codes, values = pd.factorize(cells)
+    plain = pd.Series(values, dtype=object).astype(str).str.strip()
+    found = pd.to_numeric(plain, errors="coerce").to_numpy(dtype=float, copy=True)
+    lost = np.isnan(found)
+    if lost.any():
+        mended = plain[lost].str.replace(r"\s*%$", "", regex=True).str.replace(r"^(-?\d+),(\d+)$", r"\1.\2", regex=True)
+        found[lost] = pd.to_numeric(mended, errors="coerce").to_numpy(dtype=float)
+    found = np.append(np.where(np.isfinite(found), found, np.nan), np.nan)
+    return pd.Series(found[codes], index=cells.index)
+
+
+def labels_of(cells: pd.Series[Any]) -> pd.Series[Any]:
+    """Labels in one spelling: case and blanks around them do not matter."""
+    import numpy as np
+    import pandas as pd
+
+    codes, values = pd.factorize(cells)
+    spelled = np.array([*(" ".join(str(v).split()).lower() for v in values), None], dtype=object)
+    return pd.Series(spelled[codes], index=cells.index)
+
+
+def scale_of_numbers(values: pd.Series[float]) -> Numeric:
+    """The usual scale that the numbers fit into (1 to 5, 0 to 10, ...), or from their smallest to their largest."""
+    import numpy as np
+
+    seen = np.unique(values.dropna().to_numpy(dtype=float))
+    low, high = float(seen[0]), float(seen[-1])
+    whole = bool((seen == np.round(seen)).all())
+    step = 1.0 if whole else 0.5 if bool((seen * 2 == np.round(seen * 2)).all()) else None
+    fitting = [
+        (float(a), float(b)) for a, b in ENDS if a <= low and high <= b and (a == 0) == (low < 1) and high > 0.5 * b
+    ]
+    if fitting:
+        low, high = min(fitting, key=lambda ends: ends[1] - ends[0])
+        return Numeric(low, high, None if (low, high) == (0.0, 1.0) else step)
+    return Numeric(low, high if high > low else low + 1.0, step)
+
+
+def scale_of_labels(counts: pd.Series[int]) -> tuple[Scale, set[str]]:
+    """The scale of labels with their counts, and the labels that do not belong to it: where nine answers in ten are of
+    a known order, the rest are strangers; otherwise every label is an option."""
+    total = int(counts.sum())
+    for order in sorted(ORDERS, key=len):
+        inside = [label for label in counts.index if label in order]
+        if int(counts[inside].sum()) >= KNOWN_SHARE * total:
+            return Ordinal(order), {str(label) for label in counts.index if label not in order}
+    return Nominal(tuple(sorted(map(str, counts.index)))), set()
+
+
+def scale_from_text(text: str) -> Scale:
+    """ "1-5", "0 to 10", "5-1" (lowest is best), "fail<pass", "a,b,c" (no order). `RecuseError` for anything else."""
+    if found := re.fullmatch(r"\s*(-?\d+(?:\.\d+)?)\s*(?:-|to|\.\.)\s*(-?\d+(?:\.\d+)?)\s*", text):
+        low, high = float(found[1]), float(found[2])
+        if low == high:
+            raise RecuseError(f"a scale has two ends; got {text!r}")
+        return Numeric(min(low, high), max(low, high), None, reversed=low > high)
+    for sign, made in (("<", Ordinal), (",", Nominal)):
+        parts = tuple(" ".join(part.split()).lower() for part in text.split(sign))
+        if len(parts) > 1 and all(parts):
+            return made(parts)
+    raise RecuseError(f'a scale is written "1-5", "fail<pass" (worst first) or "a,b,c" (no order); got {text!r}')

@@ -1,0 +1,88 @@
+"""A file is a panel: `pytest evals/ --ratings FILE`, and a file among `recuse_panels`. No task, cassette or network."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+CSV = "item,bot,judge_a,judge_b,anna\n" + "".join(
+    f"{k},{'xy'[k % 2]},{1 + k % 5},{1 + (k + (k % 7 == 0)) % 5},{1 + k % 5}\n" for k in range(40)
+)
+EVAL = '''
+"""Can the answers be used?"""
+
+import pytest
+
+from recuse.metrics import coverage, stability
+
+
+@pytest.mark.asks("scores")
+def test_parse_rate(ratings, gate):
+    assert gate("parse_rate", coverage.parse_rate(ratings))
+
+
+@pytest.mark.asks("scores", "repeats")
+def test_needs_more(ratings, measure):
+    measure(stability.run_sd(ratings))
+'''
+GATES = '[parse_rate]\nat_least = 0.9\ndecide = "point"\nreason = "nine in ten, for the test"\n'
+
+
+def files(pytester, ini: str = "") -> None:
+    pytester.makepyprojecttoml(f'[tool.pytest.ini_options]\naddopts = "--import-mode=importlib"\n{ini}\n')
+    for name, text in (("ratings.csv", CSV), ("evals/gates.toml", GATES), ("evals/test_answers.py", EVAL)):
+        path = pytester.path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+
+
+def results(pytester) -> dict:
+    return json.loads((pytester.path / "reports" / "results.json").read_text())
+
+
+def test_named_on_the_command_line(pytester):
+    files(pytester)
+    pytester.runpytest("evals", "--ratings", "ratings.csv").assert_outcomes(passed=1, skipped=1)
+    (panel,) = results(pytester)["panels"]
+    assert panel["provenance"] == "imported"
+    assert hashlib.sha256(CSV.encode()).hexdigest() in panel["source"]
+    assert [judge["name"] for judge in panel["judges"]] == ["judge_a", "judge_b"]
+    assert {v["subject"]["judge"] for v in results(pytester)["verdicts"]} == {"judge_a", "judge_b"}
+
+
+def test_among_the_configured_panels(pytester):
+    files(pytester, 'recuse_panels = ["ratings.csv"]')
+    pytester.runpytest("evals").assert_outcomes(passed=1, skipped=1)
+
+
+def test_what_it_lacks_is_listed(pytester):
+    files(pytester)
+    pytester.runpytest("evals", "--ratings", "ratings.csv")
+    (row,) = results(pytester)["not_asked"]
+    assert (row["panel"], row["missing"]) == ("ratings", ["repeats"])
+
+
+def test_two_files_are_two_panels(pytester):
+    files(pytester)
+    (pytester.path / "newer.csv").write_text(CSV)
+    pytester.runpytest("evals", "--ratings", "ratings.csv", "--ratings=newer.csv").assert_outcomes(passed=2, skipped=1)
+    assert {panel["name"] for panel in results(pytester)["panels"]} == {"newer", "ratings"}
+
+
+def test_the_workers_of_one_run_agree(pytester):
+    files(pytester)
+    pytester.runpytest("evals", "--ratings", "ratings.csv", "-n", "2").assert_outcomes(passed=1, skipped=1)
+
+
+def test_a_file_that_cannot_be_read_is_a_usage_error(pytester):
+    files(pytester)
+    (pytester.path / "ratings.csv").write_text("item,judge_a\n1,\x003\n")
+    run = pytester.runpytest("evals", "--ratings", "ratings.csv")
+    run.stderr.fnmatch_lines(["*ratings.csv: line 2 holds a NUL byte*"])
+    assert run.ret != 0
+
+
+def test_judges_may_be_chosen(pytester):
+    files(pytester)
+    pytester.runpytest("evals", "--ratings", "ratings.csv", "--judges", "judge_b").assert_outcomes(passed=1, skipped=1)
+    assert {v["subject"]["judge"] for v in results(pytester)["verdicts"]} == {"judge_b"}

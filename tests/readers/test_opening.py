@@ -1,0 +1,109 @@
+"""Packed, encoded, separated: the same table comes out, and hostile input is refused within bounds."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import zipfile
+
+import pytest
+
+from recuse.readers import opening, read_file
+from recuse.schema import RecuseError
+
+TEXT = "item,gpt,Zoë\n1,3,3\n2,4,5\n3,1,1\n"
+
+
+def zipped(name: str, data: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+RECORDS = [{"item": k, "gpt": s, "Zoë": s} for k, s in ((1, 3), (2, 4), (3, 1))]
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("a.csv", TEXT.encode()),
+        ("a.csv", b"\xef\xbb\xbf" + TEXT.encode()),
+        ("a.csv", TEXT.encode("utf-16")),
+        ("a.csv", TEXT.encode("cp1252")),
+        ("a.csv", TEXT.replace("\n", "\r\n").encode()),
+        ("a.tsv", TEXT.replace(",", "\t").encode()),
+        ("a.csv", TEXT.replace(",", ";").encode()),
+        ("a.csv.gz", gzip.compress(TEXT.encode())),
+        ("a.csv.bz2", bz2.compress(TEXT.encode())),
+        ("a.csv.xz", lzma.compress(TEXT.encode())),
+        ("a.zip", zipped("ratings.csv", TEXT.encode())),
+        ("a.jsonl", "\n".join(map(json.dumps, RECORDS)).encode()),
+        ("a.json", json.dumps(RECORDS, indent=1).encode()),
+        ("a.json", json.dumps({"made": "today", "rows": RECORDS}).encode()),
+    ],
+)
+def test_the_same_ratings(file, name, data):
+    ratings = read_file(file(name, data)).ratings
+    assert ratings.raters == {"gpt": "judge", "Zoë": "person"}
+    assert list(ratings.table.loc[ratings.table["rater"] == "gpt", "score"]) == [3, 4, 1]
+
+
+def test_another_encoding_is_said(file):
+    assert any("Windows-1252" in note for note in read_file(file("a.csv", TEXT.encode("cp1252"))).notes)
+
+
+def test_decimal_commas(file):
+    read = read_file(file("a.csv", "item;gpt;anna\n1;3,5;4\n2;4,0;2,5\n3;1,5;1\n"))
+    assert list(read.ratings.table["score"]) == [3.5, 4.0, 1.5, 4.0, 2.5, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "told"),
+    [
+        ("a.csv", b"", "is empty"),
+        ("a.csv", b"item,gpt\n1,3\n2,\x003\n", "line 3 holds a NUL byte"),
+        ("a.csv", b"item,gpt,anna\n", "no row"),
+        ("a.csv", b"just one line of prose\nand another\n", "one column"),
+        ("a.csv.gz", b"\x1f\x8bnot gzip at all", "cannot be unpacked"),
+        ("a.zip", zipped("a.csv", b"x")[:20], "cannot be unpacked"),
+        ("a.jsonl", b'{"item": 1, "gpt": 3}\n{"item": 2, "gpt": \n', "line 2"),
+        ("a.json", b'[{"item": 1, "gpt": 3}, 7]', "record 2"),
+        ("a.json", b"[" * 100_000, "recursion|nest|Expecting"),
+        ("a.csv", b'item,gpt\n1,"3\n2,4\n', "quote is opened and never closed"),
+    ],
+)
+def test_what_cannot_be_read_is_told(file, name, data, told):
+    with pytest.raises(RecuseError, match=told):
+        read_file(file(name, data))
+
+
+def test_a_bomb_is_not_unpacked(file, monkeypatch):
+    monkeypatch.setattr(opening, "FREE", 1 << 20)
+    with pytest.raises(RecuseError, match="unpacks to more than"):
+        read_file(file("a.csv.gz", gzip.compress(b"0" * (8 << 20))))
+
+
+def test_parquet_without_pyarrow_says_what_to_install(file):
+    try:
+        import pyarrow  # noqa: F401
+    except ImportError:
+        with pytest.raises(RecuseError, match="pip install pyarrow"):
+            read_file(file("a.parquet", b"PAR1" + b"\x00" * 20 + b"PAR1"))
+    else:
+        with pytest.raises(RecuseError, match="no Parquet file that can be read"):
+            read_file(file("a.parquet", b"PAR1" + b"\x00" * 20 + b"PAR1"))
+
+
+def test_a_huge_cell_is_no_trouble(file):
+    read = read_file(file("a.csv", f'item,text,gpt,anna\n1,"{"word " * 200_000}",3,3\n2,short,x,4\n3,b,1,1\n'))
+    assert read.ratings.table["item"].nunique() == 3
+    assert "line 3, column gpt: 'x'" in read.faults[0].sentence()
+
+
+def test_hidden_characters_in_names_are_spelled_out(file):
+    read = read_file(file("a.csv", "item,gpt\u202e,anna\n1,3,3\n2,4,4\n"))
+    assert read.ratings.judges == ("gpt⟦U+202E⟧",)

@@ -1,0 +1,129 @@
+"""Logs of other tools: small ones of our own making, with the fields that their documentation and source name."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+from recuse.readers import read_file
+from recuse.schema import RecuseError
+
+CHAT = {"object": "chat.completion", "model": "gpt-5.4-mini"}
+
+
+def batch_line(name: str, content: str | None, *, refusal: str | None = None, status: int = 200) -> dict:
+    message = {"role": "assistant", "content": content, "refusal": refusal}
+    body = {**CHAT, "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+    return {"id": f"batch_req_{name}", "custom_id": name, "error": None,
+            "response": {"status_code": status, "request_id": "r", "body": body}}  # fmt: skip
+
+
+BATCH = [
+    batch_line("t1", '{"score": 4, "reason": "clear"}'), batch_line("t2", "5"),
+    batch_line("t3", "It is thorough.\nScore: 2"), batch_line("t4", None, refusal="I cannot."),
+    batch_line("t5", "Well, it depends on what you expect of such a reply."),
+    {"id": "x", "custom_id": "t6", "response": None, "error": {"code": "batch_expired", "message": "late"}},
+]  # fmt: skip
+INSPECT = {
+    "version": 2, "status": "success", "eval": {"task": "theory", "model": "openai/gpt-5.4"},
+    "samples": [
+        {"id": k, "epoch": e, "input": "q", "target": "a", "output": {"choices": [{"message": {"content": "an answer"}}]},
+         "scores": {"model_graded_qa": {"value": v, "answer": "a", "explanation": "since"}}}
+        for k, e, v in [(1, 1, "C"), (1, 2, "I"), (2, 1, "P"), (2, 2, "C"), (3, 1, "C"), (3, 2, "N")]
+    ],
+}  # fmt: skip
+PROMPTFOO = {
+    "evalId": "eval-1",
+    "results": {"version": 3, "prompts": [], "stats": {}, "results": [
+        {"testIdx": k, "promptIdx": 0, "provider": {"id": provider, "label": ""}, "prompt": {"raw": "q", "label": "q"},
+         "testCase": {"vars": {"topic": "x"}}, "response": {"output": "text"}, "success": ok, "score": float(ok),
+         "gradingResult": {"pass": ok, "score": float(ok), "reason": "", "componentResults": [
+             {"pass": ok, "score": float(ok), "reason": "fine", "assertion": {"type": "llm-rubric", "value": "is kind"}},
+             {"pass": True, "score": 1, "reason": "", "assertion": {"type": "contains", "value": "t"}}]}}
+        for k, provider, ok in [(0, "openai:a", True), (0, "openai:b", False), (1, "openai:a", False), (1, "openai:b", True)]
+    ]},
+}  # fmt: skip
+ALPACA = [
+    {"instruction": i, "output_1": "x", "generator_1": "ref", "output_2": "y", "generator_2": "mine", "dataset": "d",
+     "annotator": "weighted_gpt4", "preference": p}
+    for i, p in [("a", 1.0), ("b", 2.0), ("c", 1.5), ("d", 1.93), ("e", None)]
+]  # fmt: skip
+DEEPEVAL = {
+    "testCases": [
+        {"name": f"test_{k}", "input": "q", "actualOutput": "a", "success": s > 0.5, "metricsData": [
+            {"name": "Correctness [GEval]", "threshold": 0.5, "success": s > 0.5, "score": s, "reason": "r",
+             "evaluationModel": "gpt-4.1", "error": None},
+            {"name": "Bias", "threshold": 0.5, "success": False, "score": None, "evaluationModel": "gpt-4.1",
+             "error": "no JSON"}]}
+        for k, s in enumerate((0.2, 0.9, 0.6))
+    ],
+    "conversationalTestCases": [],
+}  # fmt: skip
+
+
+def test_openai_batch(file):
+    read = read_file(file("batch_output.jsonl", "\n".join(map(json.dumps, BATCH))))
+    table = read.ratings.table.set_index("item")
+    assert read.raw.made_by == "openai_batch"
+    assert read.ratings.judges == ("gpt-5.4-mini",)
+    assert table["score"].dropna().to_dict() == {"t1": 4, "t2": 5, "t3": 2}
+    assert table["status"].to_dict() == {
+        "t1": "ok", "t2": "ok", "t3": "ok", "t4": "refused", "t5": "unparsed", "t6": "error",
+    }  # fmt: skip
+    assert "line 5" in read.faults[0].sentence()
+
+
+def test_inspect(file):
+    read = read_file(file("log.json", json.dumps(INSPECT)))
+    table = read.ratings.table
+    assert (read.ratings.judges, read.ratings.targets) == (("model_graded_qa",), ("openai/gpt-5.4",))
+    assert list(table["response"][:5]) == ["correct", "incorrect", "partially correct", "correct", "correct"]
+    assert list(table["repeat"]) == [0, 1] * 3
+    assert list(table["status"])[-1] == "refused"
+
+
+def test_promptfoo(file):
+    read = read_file(file("results.json", json.dumps(PROMPTFOO)))
+    table = read.ratings.table
+    assert set(read.ratings.judges) == {"llm-rubric", "contains"}
+    assert read.ratings.targets == ("openai:a", "openai:b")
+    mine = table[table["rater"] == "llm-rubric"]
+    assert list(mine["response"]) == ["pass", "fail", "fail", "pass"]
+
+
+def test_alpaca_eval(file):
+    read = read_file(file("annotations.json", json.dumps(ALPACA)))
+    table = read.ratings.table.set_index("item")
+    assert read.kind == "choices"
+    assert read.ratings.factors == ()  # where each output stood is not in the file
+    assert table["status"].value_counts().to_dict() == {"ok": 4, "unparsed": 1}
+    assert [table.loc[i, "response"] for i in "abcd"] == ["second", "first", "tie", "first"]  # a is "mine", b "ref"
+    assert "record 4: 1.93" in read.faults[0].sentence()
+
+
+def test_deepeval(file):
+    read = read_file(file(".latest_test_run.json", json.dumps(DEEPEVAL)))
+    assert read.ratings.judges == ("gpt-4.1",)
+    assert read.ratings.criteria == ("Correctness [GEval]", "Bias")
+    assert list(read.ratings.table["score"].dropna()) == [0.2, 0.9, 0.6]
+    assert read.faults[0].count == 3
+
+
+def test_a_reader_of_your_own_by_dotted_name(file, tmp_path, monkeypatch):
+    (tmp_path / "house_logs.py").write_text(
+        "from recuse.readers.raw_table import from_records\n"
+        "def lines(opened):\n"
+        "    rows = [dict(zip(('item', 'judge', 'score'), l.split())) for l in opened.text()[0].splitlines()]\n"
+        "    return from_records(opened.path, rows)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "house_logs", raising=False)
+    read = read_file(file("a.log", "t1 gpt 3\nt2 gpt 5\n"), reader="house_logs.lines")
+    assert list(read.ratings.table["score"]) == [3, 5]
+
+
+def test_an_unknown_reader_is_told_with_the_known_ones(file):
+    with pytest.raises(RecuseError, match=r"unknown reader 'langsmith'; known: csv, json, parquet, openai_batch"):
+        read_file(file("a.log", "x"), reader="langsmith")

@@ -1,0 +1,149 @@
+"""One table in every shape: long, wide, hybrid, pairs; what was read as what."""
+
+from __future__ import annotations
+
+import pytest
+
+from recuse.ratings import Nominal, Numeric, Ordinal
+from recuse.readers import read_file
+from recuse.schema import RecuseError
+
+LONG = """ticket,annotator,verdict
+1,gpt-4o,pass
+1,anna,PASS
+2,gpt-4o,fail
+2,anna, pass
+"""
+WIDE = """ticket_id,bot,reply,judge_v2,anna,ben,created_at
+1,A,"Please restart the router, then wait for two minutes.",pass,pass,fail,2026-01-01
+2,B,"We are sorry, this cannot be refunded after thirty days.",fail,fail,fail,2026-01-02
+3,A,"Yes, and the second one is free as well until Friday.",,fail,pass,2026-01-03
+4,B,"Your parcel will arrive tomorrow between ten and twelve.",pass,pass,pass,2026-01-04
+"""
+HYBRID = """item,subset,response,is_chosen,judge,prompt,r1,r2,r3
+1,math,0,1,gpt,plain,7,8,9
+1,math,1,0,gpt,plain,2,3,4
+1,math,0,1,gpt,strict,6,,6
+1,math,1,0,gpt,strict,1,1,1
+2,math,0,0,gpt,plain,5,5,5
+2,math,1,1,gpt,plain,4,4,5
+2,math,0,0,gpt,strict,5,5,5
+2,math,1,1,gpt,strict,4,4,10
+"""
+PAIRS = """question,reviewer,first,second,score
+1,gpt,gpt,bard,1
+1,gpt,bard,gpt,2
+1,human,gpt,bard,3
+2,gpt,gpt,bard,2
+2,gpt,bard,gpt,2
+2,human,gpt,bard,1
+"""
+
+
+def test_long(file):
+    read = read_file(file("a.csv", LONG))
+    assert read.ratings.raters == {"gpt-4o": "judge", "anna": "person"}
+    assert read.ratings.scales == {"rating": Ordinal(("fail", "pass"))}
+    assert list(read.ratings.table["response"]) == ["pass", "pass", "fail", "pass"]
+
+
+def test_wide_with_a_judges_empty_cell_counted_and_a_date_left_alone(file):
+    read = read_file(file("a.csv", WIDE))
+    table = read.ratings.table
+    assert read.ratings.raters == {"judge_v2": "judge", "anna": "person", "ben": "person"}
+    assert read.mapping.record() == {
+        "item": ["ticket_id"], "target": "bot", "text": "reply",
+        "raters": {"judge_v2": ["judge_v2"], "anna": ["anna"], "ben": ["ben"]}, "ignore": ["created_at"],
+    }  # fmt: skip
+    assert dict(table.loc[table["rater"] == "judge_v2", "status"].value_counts()) == {"ok": 3, "unparsed": 1}
+    assert read.ratings.texts is not None
+    assert list(read.ratings.texts["words"]) == [9, 10, 11, 9]
+
+
+def test_a_person_who_left_a_cell_empty_did_not_rate(file):
+    read = read_file(file("a.csv", WIDE.replace("fail,fail,2026-01-02", "fail,,2026-01-02")))
+    table = read.ratings.table
+    assert len(table[table["rater"] == "ben"]) == 3
+    assert set(table.loc[table["rater"] == "ben", "status"]) == {"ok"}
+
+
+def test_repeats_side_by_side_and_what_was_varied(file):
+    read = read_file(file("a.csv", HYBRID))
+    table = read.ratings.table
+    assert read.ratings.factors == ("prompt",)
+    assert read.ratings.scales["rating"] == Numeric(1, 10, 1)
+    assert len(table) == 24
+    assert sorted(table["repeat"].unique()) == [0, 1, 2]
+    assert read.ratings.texts is not None
+    assert list(read.ratings.texts["gold"]) == ["1", "0", "0", "1"]
+
+
+def test_columns_numbered_by_a_point_are_repeats_of_one_rater(file):
+    read = read_file(file("a.csv", "item,judge_v2.1,judge_v2.2,anna\n1,3,4,3\n2,5,5,4\n3,1,2,1\n"))
+    assert read.mapping.raters == {"judge_v2": ("judge_v2.1", "judge_v2.2"), "anna": ("anna",)}
+
+
+def test_raters_with_a_number_are_people_of_their_own(file):
+    read = read_file(file("a.csv", "item,human_1,human_2,gpt\n1,3,4,3\n2,5,5,4\n3,1,2,1\n"))
+    assert read.ratings.persons == ("human_1", "human_2")
+    assert read.ratings.judges == ("gpt",)
+
+
+def test_pairs_by_number(file):
+    read = read_file(file("a.csv", PAIRS))
+    assert read.kind == "choices"
+    assert read.ratings.scales["winner"] == Nominal(("first", "second", "tie"))
+    assert read.ratings.levels("order") == ("ab", "ba")
+    assert read.ratings.own() == {"gpt": "gpt"}
+    assert any("1 is the first, 2 the second, 3 a tie" in note for note in read.notes)
+
+
+def test_repeats_of_people_in_general_are_different_people(file):
+    text = "question,reviewer,first,second,rep,winner\n1,human,x,y,1,x\n1,human,x,y,2,y\n1,gpt,x,y,1,tie\n"
+    read = read_file(file("a.csv", text))
+    assert read.ratings.persons == ("human 1", "human 2")
+
+
+def test_a_right_answer_on_the_same_scale_is_one_more_person(file):
+    read = read_file(file("a.csv", "item,llm,gold\n1,yes,yes\n2,no,yes\n3,no,no\n"))
+    assert read.ratings.persons == ("gold",)
+
+
+def test_names_that_come_back_under_another_topic_are_other_items(file):
+    rows = "".join(f"{k},{topic},gpt,{3 + k % 2}\n" for topic in ("a", "b") for k in (range(9) if topic == "a" else [0]))
+    read = read_file(file("a.csv", f"item,topic,judge,score\n{rows}"))
+    assert read.ratings.table["item"].nunique() == 10
+
+
+def test_what_is_said_comes_before_what_is_seen(file):
+    path = file("a.csv", "item,x,y\n1,3,4\n2,5,5\n3,1,2\n")
+    assert read_file(path).ratings.persons == ()
+    assert read_file(path, people="y").ratings.persons == ("y",)
+    assert read_file(path, people="y").ratings.judges == ("x",)
+
+
+def test_the_toml_file_is_read_back_as_it_was_written(file):
+    path = file("tickets.csv", WIDE)
+    read = read_file(path)
+    file("tickets.recuse.toml", read.mapping.toml())
+    again = read_file(path)
+    assert again.mapping.record() == read.mapping.record()
+    assert again.ratings.table.equals(read.ratings.table)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"item": "tickt_id"}, "ticket_id"),
+        ({"colour": "bot"}, "colour is nothing that a column is read as"),
+        ({"people": "carl"}, "no rater 'carl'"),
+    ],
+)
+def test_what_is_said_wrongly_is_told_with_what_there_is(file, given, told):
+    with pytest.raises(RecuseError, match=told):
+        read_file(file("a.csv", WIDE), **given)
+
+
+def test_a_table_without_ratings_says_how_to_name_them(file):
+    with pytest.raises(RecuseError, match="--value COLUMN"):
+        read_file(file("a.csv", "name,colour_of_door\nanna,blue\nben,blue\n"))
