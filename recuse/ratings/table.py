@@ -47,7 +47,8 @@ def completed(frame: pd.DataFrame) -> pd.DataFrame:
     lacking = [name for name in ("rater", "item") if name not in table]
     if lacking or not {"score", "response"} & set(table.columns):
         raise RatingsError(
-            f"ratings need columns rater, item, and score or response; there is {', '.join(map(str, frame.columns))}"
+            "ratings need the columns rater, item, and score or response; there is "
+            f"{', '.join(map(str, frame.columns))}"
         )
     added: dict[str, Any] = {name: usual for name, usual in USUAL.items() if name not in table}
     table = table.assign(**added)
