@@ -9,7 +9,7 @@ from recuse.protocols import called, protocol
 from recuse.schema import Call, Judgement, Reply
 
 if TYPE_CHECKING:
-    from recuse.elicit import Plan
+    from recuse.plan import Plan
 
 __all__ = ["Excerpts"]
 

@@ -16,6 +16,8 @@ from recuse.ratings.factors import LEVELS
 from recuse.schema import RecuseError
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from recuse.ratings import Ratings
 
 __all__ = [
@@ -70,6 +72,11 @@ NEEDS: dict[str, Need] = {
     "lengths": Need("texts with their number of words", "give the texts, or how many words each has"),
     "parts": Need("scores of parts beside a total", "score the parts of the total one by one"),
     "people": Need("ratings by people", "add ratings by people (task.toml, [people])"),
+    "people_items": Need(
+        "single ratings by people",
+        "add people's own ratings, one row per person and item: their means cannot tell who agrees on what",
+    ),
+    "two_people": Need("two people's ratings of the same items", "add a second person's ratings of the same items"),
     "reference": Need("true values", "add the true value of each item (task.toml, [reference])"),
     "numbers": Need("scores that can be averaged", "give the scale as numbers, or as two ordered options"),
 }
@@ -88,6 +95,8 @@ class Design:
     lengths: bool = False
     parts: bool = False
     people: bool = False
+    people_items: bool = False  # whether people are known one by one
+    two_people: bool = False  # whether two of them rated one item
     reference: bool = False
     numbers: bool = True
     common_items: bool = False  # whether some item has texts by several targets
@@ -119,6 +128,8 @@ def design_of(ratings: Ratings, kind: str = "") -> Design:
         lengths=has_lengths(told),
         parts=bool(ratings.parts),
         people=bool(ratings.persons) or ratings.people is not None,
+        people_items=bool(ratings.persons),
+        two_people=have_items_in_common(ratings.table[ratings.table["kind"] == "person"]),
         reference=ratings.reference is not None,
         numbers=all(ratings.scales[name].counts for name in ratings.headline),
         beside=frozenset(name for name in KINDS if name != kind and ratings.beside(name) is not None),
@@ -139,6 +150,8 @@ def offered(design: Design) -> frozenset[str]:
         "lengths": design.lengths,
         "parts": design.parts,
         "people": design.people,
+        "people_items": design.people_items,
+        "two_people": design.two_people,
         "reference": design.reference,
         "numbers": design.numbers,
         **{factor: len(design.levels.get(factor, ())) > 1 for factor in LEVELS},
@@ -151,6 +164,11 @@ def has_neutral_texts(judges: Iterable[str], targets: Iterable[str], authors: Ma
     judges, targets = list(judges), set(targets)
     pairs = ((judge, peer) for judge in judges if authors.get(judge) in targets for peer in judges if peer != judge)
     return any(targets - {authors[judge], authors.get(peer)} for judge, peer in pairs)
+
+
+def have_items_in_common(persons: pd.DataFrame) -> bool:
+    """Whether two people rated one item: rows with the columns rater and item."""
+    return bool((persons.groupby("item", observed=True)["rater"].nunique() > 1).any())
 
 
 def has_lengths(facts: Iterable[str]) -> bool:

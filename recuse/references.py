@@ -21,7 +21,7 @@ from recuse.tasks import Task
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["people_of", "reference_of"]
+__all__ = ["people_of", "persons_of", "reference_of"]
 
 SUMMARY = ("target", "mean", "sd", "n")
 
@@ -38,6 +38,12 @@ def people_of(task: Task) -> pd.DataFrame | None:
             f"or response, means of people {', '.join(SUMMARY)}; there is {', '.join(table.columns)}"
         )
     return table
+
+
+def persons_of(task: Task) -> pd.DataFrame | None:
+    """Ratings by people one by one; None where the task names none or knows their means alone."""
+    people = people_of(task)
+    return people if people is not None and "rater" in people else None
 
 
 def reference_of(task: Task) -> pd.DataFrame | None:

@@ -277,6 +277,12 @@ def members(measured: Estimate | Estimates) -> Iterator[tuple[dict[str, str], Es
         yield dict(zip(measured.by, key, strict=True)), estimate
 
 
+def number(value: float) -> float | None:
+    """A builtin float, None for NaN; what is 0 but for rounding becomes 0."""
+    cleaned = round(float(value), 12)
+    return None if math.isnan(cleaned) else cleaned + 0.0
+
+
 def builtins(value: Any) -> Any:
     """The same value in builtins only, NaN as None."""
     if isinstance(value, Estimate):

@@ -20,9 +20,11 @@ from recuse.fingerprints import headers
 from recuse.gates import Gates
 from recuse.panel_ratings import panel_ratings
 from recuse.panels import Panel, load_panel
+from recuse.plan import Plan, levels_asked, make_plan
 from recuse.protocols import called
 from recuse.protocols import protocol as known_protocol
 from recuse.protocols.facts import facts_of
+from recuse.references import persons_of
 from recuse.schema import RecuseError
 from recuse.shared_replay import SharedReplay, content_hash
 from recuse.tasks import Task, load_task
@@ -210,8 +212,9 @@ class Suite:
         for item in items:
             texts[item.target] = texts.get(item.target, 0) + 1
             sharing.setdefault(item.id, set()).add(item.target)
-        varied = elicit.levels_asked(how, asked.protocol, table.factors.get(asked.protocol, {}))
+        varied = levels_asked(how, asked.protocol, table.factors.get(asked.protocol, {}))
         wrote = panel.own(list(task.targets))
+        persons = persons_of(task)
         return offers.Design(
             kind=how.OFFERS,
             judges=len(judges),
@@ -224,11 +227,13 @@ class Suite:
             lengths=bool(items) and offers.has_lengths(facts_of(how, task, items[0])),
             parts=bool(getattr(how, "parts", lambda task: ())(task)),
             people="people" in task.data,
+            people_items=persons is not None,
+            two_people=persons is not None and offers.have_items_in_common(persons),
             reference="reference" in task.data,
             beside=frozenset(known_protocol(name).OFFERS for name in table.protocols if name != asked.protocol),
         )
 
-    def plan(self, asked: Asked) -> elicit.Plan:
+    def plan(self, asked: Asked) -> Plan:
         """The calls of one protocol; `RecuseError` if the panel does not have it."""
         panel = self.panels[asked.panel]
         table = panel.task(asked.task)
@@ -237,7 +242,7 @@ class Suite:
                 f"{panel.path}: panel {panel.name} does not elicit {asked.task} by {asked.protocol}; it has "
                 f"{', '.join(table.protocols)}"
             )
-        return elicit.plan(
+        return make_plan(
             asked.panel,
             self.task_of(asked),
             asked.protocol,
@@ -290,7 +295,7 @@ class Suite:
         authors = self.panels[asked.panel].own(list(self.task(asked.task).targets))
         return panel_ratings(plan, elicited.table, authors=authors, beside=beside)
 
-    def _elicited(self, asked: Asked, plan: elicit.Plan) -> tuple[elicit.Elicited, dict[str, Any]]:
+    def _elicited(self, asked: Asked, plan: Plan) -> tuple[elicit.Elicited, dict[str, Any]]:
         """Read from the cassettes, here or by another worker of this run."""
         if self.shared is None or self.mode != "replay":
             return self._read(asked, plan)
@@ -299,7 +304,7 @@ class Suite:
         name = content_hash(sources, str(asked))
         return SharedReplay(self.shared).get(name, lambda: self._read(asked, plan))
 
-    def _read(self, asked: Asked, plan: elicit.Plan) -> tuple[elicit.Elicited, dict[str, Any]]:
+    def _read(self, asked: Asked, plan: Plan) -> tuple[elicit.Elicited, dict[str, Any]]:
         library = self._library(asked.panel)
         coverage = library.expect(plan.calls, headers(self.panels[asked.panel], plan))
         if self.mode != "replay" and self._is_wanting(asked, coverage):
@@ -328,11 +333,11 @@ class Suite:
         for asked in (asked for asked in dict.fromkeys(wanted) if asked.panel not in self.files):
             by_panel.setdefault(asked.panel, []).append(asked)
         for panel, parts in by_panel.items():
-            library, plans = self._library(panel), [self._to_record(asked) for asked in parts]
-            for plan in plans:
-                library.expect(plan.calls, headers(self.panels[panel], plan))
-            recorder = Recorder(self.panels[panel], library, self.root, self.models, self.yes)
             try:
+                library, plans = self._library(panel), [self._to_record(asked) for asked in parts]
+                for plan in plans:
+                    library.expect(plan.calls, headers(self.panels[panel], plan))
+                recorder = Recorder(self.panels[panel], library, self.root, self.models, self.yes)
                 if self.batch:
                     record_batches(recorder, plans)
                 else:
@@ -342,7 +347,7 @@ class Suite:
                 if stop_at_first:
                     return
 
-    def _to_record(self, asked: Asked) -> elicit.Plan:
+    def _to_record(self, asked: Asked) -> Plan:
         """The plan of the judges that are shown: choosing judges chooses whom to pay."""
         plan = self.plan(asked)
         return plan.without(set(plan.judges) - self.shown) if self.shown else plan
@@ -373,7 +378,7 @@ class Suite:
         return self._libraries[panel]
 
     def _account(
-        self, plan: elicit.Plan, library: Library, elicited: elicit.Elicited, left_out: Iterable[str]
+        self, plan: Plan, library: Library, elicited: elicit.Elicited, left_out: Iterable[str]
     ) -> dict[str, Any]:
         cells = {call.cell for call in plan.calls}
         unused = [found for found in library.unused() if found.cell in cells]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from recuse.schema import Call, Judge, Reply
 
 if TYPE_CHECKING:
-    from recuse.elicit import Plan
+    from recuse.plan import Plan
 
 __all__ = ["Usages", "dollars"]
 

@@ -30,6 +30,7 @@ from recuse.cassettes.preflight import check_no_keys, check_no_twin
 from recuse.cassettes.redaction import Secrets, clean_logging
 from recuse.cassettes.response_filter import decompressed, in_utf_8, kept_headers, reason_to_drop
 from recuse.cassettes.storage import Storage
+from recuse.cycle_collector import paused_cycle_collector
 from recuse.naming import checked_name
 from recuse.sanitize import visible
 from recuse.schema import Call, RawResponse, RecuseError, Request
@@ -68,6 +69,7 @@ class Library:
 
     # ------------------------------------------------------------------ the plan
 
+    @paused_cycle_collector()
     def expect(self, calls: Sequence[Call], headers: Mapping[str, Mapping[str, Any]] | None = None) -> Coverage:
         """Register what will be asked, and compare it with what is recorded. May be called once per plan.
 

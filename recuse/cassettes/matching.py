@@ -8,7 +8,6 @@ belongs to (`x-recuse-cell`), because two cells may well ask word for word the s
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,6 +16,7 @@ from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from recuse.cassettes.redaction import PLACEHOLDER, Secrets
+from recuse.judges.canonical import canonical_value
 from recuse.schema import Call, RecuseError, Request
 
 REPEAT_HEADER = "x-recuse-repeat"
@@ -92,10 +92,9 @@ def canonical_json(value: Any) -> bytes:
 
 def _spelled(value: Any) -> bytes:
     try:
-        text = json.dumps(value, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        return canonical_value(value)
     except (TypeError, ValueError) as error:
         raise _not_plain(error) from None
-    return text.encode("utf-8", "backslashreplace")  # a lone surrogate becomes its JSON escape
 
 
 def _not_plain(error: Exception) -> RecuseError:
@@ -114,11 +113,7 @@ def canonical_body(body: bytes) -> bytes:
         value = json.loads(body, parse_float=_number)
     except (ValueError, RecursionError):
         return body
-    return _spelled(_blank(value) if _MAY_HOLD_SECRETS.search(body) else value)
-
-
-_MAY_HOLD_SECRETS = re.compile(rb"|".join(re.escape(name.encode()) for name in sorted(SECRET_MEMBERS)) + rb"|\\", re.I)
-"""A body in which this is not found has no secret member: no name, and no escape that could spell one."""
+    return _spelled(_blank(value))
 
 
 @lru_cache(maxsize=4096)

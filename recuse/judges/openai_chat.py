@@ -55,16 +55,16 @@ def read(payload: Mapping[str, Any]) -> Reply:
     choice = payload["choices"][0]
     message, usage = choice["message"], payload.get("usage") or {}
     details = usage.get("completion_tokens_details") or {}
-    refusal = message.get("refusal")
+    refusal, content, block = message.get("refusal"), message.get("content"), choice.get("logprobs")
     return Reply(
-        text=refusal or _text(message.get("content")),
+        text=refusal or _text(content),
         finish="refusal" if refusal else _FINISH.get(choice.get("finish_reason"), "stop"),  # type: ignore[arg-type]
         model=payload.get("model"),
         usage=Usage(usage.get("prompt_tokens"), usage.get("completion_tokens"), details.get("reasoning_tokens")),
-        logprobs=_logprobs(choice.get("logprobs")),
-        tokens=_tokens(choice.get("logprobs")),
+        logprobs=_logprobs(block) if block else None,
+        tokens=_tokens(block) if block else None,
         # Not OpenAI's: what vLLM, llama.cpp, DeepSeek and routers call the reasoning they have taken out.
-        reasoning=message.get("reasoning_content") or message.get("reasoning") or _thoughts(message.get("content")),
+        reasoning=message.get("reasoning_content") or message.get("reasoning") or _thoughts(content),
     )
 
 
@@ -85,29 +85,31 @@ def payload(text: str, *, model: str, refusal: bool, input_tokens: int, output_t
 
 
 def _text(content: object) -> str:
+    if isinstance(content, str):
+        return content
     if isinstance(content, list):  # content parts
         return "".join(part.get("text", "") for part in content if part.get("type") != "thinking")
     if content is None:
         return ""
-    if not isinstance(content, str):
-        raise TypeError("message.content is neither a text nor a list of parts")
-    return content
+    raise TypeError("message.content is neither a text nor a list of parts")
 
 
 def _thoughts(content: object) -> str:
     """The parts of a content in which a judge thinks, as Mistral sends them."""
-    parts = [part for part in content if part.get("type") == "thinking"] if isinstance(content, list) else []
+    if not isinstance(content, list):
+        return ""
+    parts = [part for part in content if part.get("type") == "thinking"]
     return "".join(inner.get("text", "") for part in parts for inner in part.get("thinking") or ())
 
 
-def _logprobs(block: Mapping[str, Any] | None) -> tuple[Mapping[str, float], ...] | None:
-    if not block or not block.get("content"):
+def _logprobs(block: Mapping[str, Any]) -> tuple[Mapping[str, float], ...] | None:
+    if not block.get("content"):
         return None
     return tuple(dict(map(token, position["top_logprobs"])) for position in block["content"])
 
 
-def _tokens(block: Mapping[str, Any] | None) -> tuple[tuple[str, float], ...] | None:
-    if not block or not block.get("content"):
+def _tokens(block: Mapping[str, Any]) -> tuple[tuple[str, float], ...] | None:
+    if not block.get("content"):
         return None
     return tuple(map(token, block["content"]))
 

@@ -39,7 +39,6 @@ def parse_rate(ratings: Ratings, criteria: tuple[str, ...] | None = None) -> Est
     >>> parse_rate(Ratings.of(frame)).of(judge="a").value
     0.5
     """
-    import pandas as pd
 
     table = ratings.table
     rows = table[table["kind"] == "judge"]

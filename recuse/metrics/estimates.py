@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.schema import Estimate, RecuseError, Distribution
+from recuse.schema import Distribution, Estimate, number
 
-if TYPE_CHECKING:
-    import pandas as pd
+__all__ = ["THESE_TEXTS", "Law", "Over", "estimated", "matrix", "number", "table", "undefined"]
 
 Over = Literal["items", "clusters", "repeats", "calls"]
 
@@ -66,12 +65,6 @@ def undefined(
     )
 
 
-def number(value: float) -> float | None:
-    """A builtin float, None for NaN; what is 0 but for rounding becomes 0."""
-    cleaned = round(float(value), 12)
-    return None if math.isnan(cleaned) else cleaned + 0.0
-
-
 def table(values: NDArray[Any]) -> list[list[float | None]]:
     """A matrix as lists of builtins."""
     return [[number(v) for v in row] for row in np.asarray(values, dtype=float)]
@@ -89,11 +82,3 @@ def matrix(
         "values": table(values),
         "own": [[row, own[row]] for row in rows if own.get(row) in columns],
     } | {name: table(part) if isinstance(part, np.ndarray) else part for name, part in more.items()}
-
-
-def require_columns(ratings: pd.DataFrame, *columns: str, what: str = "ratings table") -> None:
-    missing = [column for column in columns if column not in ratings.columns]
-    if missing:
-        raise RecuseError(
-            f"{what} lacks the column(s) {', '.join(missing)}; it has {', '.join(map(str, ratings.columns))}"
-        )

@@ -80,8 +80,6 @@ def _plain(text: str) -> object:
     """The value of a reply that is one JSON value and nothing else, by a parser that takes a third of the time; None
     where there is anything to look at twice: words around it, NaN, deep nesting, or as many `":` as would take a
     repeated key (or a text that holds them)."""
-    if len(text) < 2 or text[0] not in "{[" or text.count("{") + text.count("[") > DEEPEST:
-        return None
     try:
         value = from_json(text, allow_inf_nan=False)
     except ValueError:
@@ -89,17 +87,20 @@ def _plain(text: str) -> object:
     return value if text.count('":') == _members(value) else None
 
 
-def _members(value: object) -> int:
-    """How many members the objects in it have, all together."""
-    count, inside = 0, [value]
-    while inside:
-        one = inside.pop()
-        if type(one) is dict:
-            count += len(one)
-            inside += [part for part in one.values() if type(part) is dict or type(part) is list]
-        elif type(one) is list:
-            inside += one
-    return count
+def _members(value: object) -> int | None:
+    """How many members the objects in it have, all together; None where it might be nested too deeply, because it
+    holds so many objects and lists."""
+    members, containers, inside = 0, 0, [value]
+    for one in inside:  # grows while it is gone through
+        kind = type(one)
+        if kind is dict:
+            containers += 1
+            members += len(one)  # type: ignore[arg-type]
+            inside += one.values()  # type: ignore[attr-defined]
+        elif kind is list:
+            containers += 1
+            inside += one  # type: ignore[arg-type]
+    return members if containers <= DEEPEST else None
 
 
 def score(value: object, criterion: str, scale: tuple[float, float]) -> Judgement:

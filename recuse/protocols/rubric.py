@@ -97,10 +97,16 @@ def _all_scores(answer: dict[str, Any], expected: tuple[tuple[str, bool, float, 
             value = answer[name]["score"] if reasoned else answer[name]
             if (type(value) is not int and type(value) is not float) or not low <= value <= high:
                 return None
-            rows.append(Judgement(name, float(value)))
+            rows.append(_judgement(name, value))
     except (KeyError, TypeError):
         return None
     return rows or None
+
+
+@lru_cache(maxsize=4096)
+def _judgement(criterion: str, number: float) -> Judgement:
+    """One object for all equal scores: a scale has few values, and tables have millions of rows."""
+    return Judgement(criterion, float(number) + 0.0)  # -0.0 equals 0.0 and would be taken for it
 
 
 def _one(answer: object, criterion: str, scale: Scale | None, usual: tuple[float, float]) -> Judgement:

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from recuse.cassettes import call_headers
 from recuse.cassettes.library import Library
-from recuse.elicit import Plan
 from recuse.judges import read_response, wire
 from recuse.judges.client import Client
 from recuse.judges.credentials import Credentials, keys_from_environment
 from recuse.panels import Panel
+from recuse.plan import Plan
 from recuse.protocols import protocol
 from recuse.recording.asking import Recording
 from recuse.recording.budget import Cost, check_budget, cost_text, expected_costs, expected_dollars

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from recuse.elicit import Plan
 from recuse.panels import Panel
+from recuse.plan import Plan
 from recuse.standins import StandInError, open_source
 from recuse.standins.request_router import Desk
 from recuse.standins.server import Answer, Asked

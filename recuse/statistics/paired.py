@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from recuse.metrics.estimates import number
+from recuse.schema import number
 from recuse.statistics import power
 from recuse.statistics.clusters import OverClusters, clustered_mean
 

@@ -15,8 +15,8 @@ from pathlib import Path
 import yaml
 
 from recuse.cassettes import call_headers, record_format, request_key
-from recuse.elicit import Plan, plan
 from recuse.judges import openai_chat
+from recuse.plan import Plan, make_plan
 from recuse.schema import Call, Judge
 from recuse.tasks import Task, load_task
 
@@ -38,7 +38,7 @@ def judged_plan(calls: int) -> Plan:
     names = [f"judge-{n:04d}" for n in range(calls // CALLS_PER_JUDGE)]
     url = "http://benchmark.invalid/v1"
     judges = {name: Judge(name, name, "openai_chat", url, name) for name in names}
-    return plan(PANEL, task(), "rubric", judges, identify=request_key)
+    return make_plan(PANEL, task(), "rubric", judges, identify=request_key)
 
 
 def headers(plan_: Plan) -> dict[str, dict[str, object]]:

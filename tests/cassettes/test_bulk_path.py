@@ -19,9 +19,10 @@ import workloads  # noqa: E402
 from measuring import Row, interleaved, table  # noqa: E402
 
 from recuse.cassettes import Library, call_headers  # noqa: E402
-from recuse.elicit import Plan, read  # noqa: E402
+from recuse.elicit import read  # noqa: E402
 from recuse.judges import openai_chat  # noqa: E402
 from recuse.judges.client import Client  # noqa: E402
+from recuse.plan import Plan  # noqa: E402
 from recuse.schema import Call, RawResponse  # noqa: E402
 
 

@@ -3,8 +3,9 @@
     python tests/consumer/own_judge.py 8123        # serves http://127.0.0.1:8123/v1 until Ctrl-C
 
 All like longer texts, with noise of a fifth of a point per criterion. `steady-2`, the successor of `steady-1`, is six
-tenths of a point more generous; `plain-1` is another maker's. Any key is taken. The criteria are read out of the
-prompt's reply form, so it can play judge for any rubric task.
+tenths of a point more generous; `plain-1` is another maker's. Any key of eight characters or more is taken. The criteria
+are read out of the prompt's reply form, so it can play judge for any rubric task. The noise is drawn from model, prompt
+and how often it was asked before, so that a server that starts anew says the same.
 """
 
 from __future__ import annotations
@@ -14,26 +15,33 @@ import random
 import re
 import sys
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 GENEROSITY = {"steady-1": 0.0, "steady-2": 0.6, "plain-1": 0.0}
+COUNTING = threading.Lock()
 CRITERION = re.compile(r'"(\w+)": \{"score": \.\.\.')
 
 
 class Judge(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     answered = 0
+    times: Counter[tuple[str, str]] = Counter()
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
         if asked["model"] not in GENEROSITY:
             self._send(404, {"error": {"message": f"no model {asked['model']}", "code": "model_not_found"}})
             return
-        text = verdict(asked["model"], asked["messages"][-1]["content"])
-        Judge.answered += 1
+        model, prompt = asked["model"], asked["messages"][-1]["content"]
+        with COUNTING:
+            Judge.answered += 1
+            Judge.times[model, prompt] += 1
+            before = Judge.times[model, prompt]
+        text = verdict(model, prompt, random.Random(f"{model} {before} {prompt}"))
         message = {"role": "assistant", "content": text}
         usage = {"prompt_tokens": len(json.dumps(asked)) // 4, "completion_tokens": len(text) // 4}
         choices = [{"index": 0, "finish_reason": "stop", "message": message}]
@@ -51,11 +59,11 @@ class Judge(BaseHTTPRequestHandler):
         """Quiet."""
 
 
-def verdict(model: str, prompt: str) -> str:
+def verdict(model: str, prompt: str, noise: random.Random) -> str:
     """A score per criterion: by the length of the prompt, and by chance."""
     quality = 6.0 + len(prompt) / 2200 + GENEROSITY[model]
     criteria = CRITERION.findall(prompt)
-    scores = {name: round(min(max(random.gauss(quality, 0.2), 0), 10), 1) for name in criteria}
+    scores = {name: round(min(max(noise.gauss(quality, 0.2), 0), 10), 1) for name in criteria}
     answer: dict[str, Any] = {
         name: {"score": score, "why": "It does what was asked."} for name, score in scores.items()
     }
@@ -66,6 +74,7 @@ def verdict(model: str, prompt: str) -> str:
 def serving(port: int = 0) -> Iterator[int]:
     """The port it listens on."""
     server = ThreadingHTTPServer(("127.0.0.1", port), Judge)
+    Judge.times.clear()
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()
     try:

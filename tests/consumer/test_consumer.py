@@ -52,7 +52,7 @@ def skeleton(tmp_path: Path) -> Path:
 def test_another_teams_repository_replays_and_reports(skeleton):
     recorded = {path: path.read_bytes() for path in (skeleton / "cassettes").rglob("*.jsonl")}
     code, output = run(skeleton, "evals/", "--baseline")
-    assert (code, "9 passed, 1 xfailed" in output) == (0, True), output
+    assert (code, "2 passed, 1 xfailed" in output) == (0, True), output
     assert all((skeleton / "reports" / name).stat().st_size for name in ("index.html", "results.json", "summary.md"))
     assert {path: path.read_bytes() for path in (skeleton / "cassettes").rglob("*.jsonl")} == recorded
     assert outcomes(skeleton, "self_bias") == {"house": {"pass"}, "vendor": {"pass", "accepted"}}

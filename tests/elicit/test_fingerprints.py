@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from recuse.cassettes.matching import request_key
-from recuse.elicit import plan
 from recuse.fingerprints import headers, rubric_hash
 from recuse.panels import LocalServer, Panel, load_panel
+from recuse.plan import make_plan
 from recuse.schema import Judge
 from recuse.tasks import Task
 
@@ -41,14 +41,14 @@ def fingerprint(panel: Panel, task: Task) -> Callable[..., dict[str, Any]]:
 
     def make(task: Task = task, panel: Panel = panel, **changes: Any) -> dict[str, Any]:
         ann: Judge = dataclasses.replace(panel.judges["ann"], **changes)
-        made = plan("mini", task, "rubric", {"ann": ann}, identify=request_key, repeats=2)
+        made = make_plan("mini", task, "rubric", {"ann": ann}, identify=request_key, repeats=2)
         return dict(headers(panel, made)[CELL]["fingerprint"])
 
     return make
 
 
 def test_a_header_names_its_cell_and_who_answered(panel: Panel, task: Task) -> None:
-    found = headers(panel, plan("mini", task, "rubric", panel.judges, identify=request_key, repeats=2))
+    found = headers(panel, make_plan("mini", task, "rubric", panel.judges, identify=request_key, repeats=2))
     assert len(found) == 4
     header = found[CELL]
     assert header["fingerprint"]["host"] == "127.0.0.1:8080"

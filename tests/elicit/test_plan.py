@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from recuse.cassettes.matching import request_key
-from recuse.elicit import Plan, plan, seed_for
+from recuse.plan import Plan, make_plan, seed_for
 from recuse.schema import Item, Judge, RecuseError
 from recuse.tasks import Task
 
@@ -20,7 +20,7 @@ Judges = Callable[..., dict[str, Judge]]
 
 
 def plan_of(task: Task, judges: dict[str, Judge], **more: object) -> Plan:
-    return plan("mini", task, "rubric", judges, identify=request_key, **more)  # type: ignore[arg-type]
+    return make_plan("mini", task, "rubric", judges, identify=request_key, **more)  # type: ignore[arg-type]
 
 
 def test_every_judge_meets_every_text_under_every_condition(task: Task, judges: Judges) -> None:
@@ -99,12 +99,12 @@ def test_seeds_and_keys_are_the_same_in_another_process(task: Task, judges: Judg
 import sys
 from pathlib import Path
 from recuse.cassettes.matching import request_key
-from recuse.elicit import plan
+from recuse.plan import make_plan
 from recuse.schema import Judge
 from recuse.tasks import load_task
 
 ann = Judge("ann", "Ann", "openai_chat", "http://ann.scripted.invalid/v1", "ann-1", seeded=True)
-for call in plan("mini", load_task(Path(sys.argv[1])), "rubric", {"ann": ann}, identify=request_key).calls:
+for call in make_plan("mini", load_task(Path(sys.argv[1])), "rubric", {"ann": ann}, identify=request_key).calls:
     print(call.key)
 """
     other = subprocess.run(

@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 from recuse.cassettes.matching import request_key
-from recuse.elicit import Plan, plan, read
+from recuse.elicit import read
+from recuse.plan import Plan, make_plan
 from recuse.ratings import COLUMNS
 from recuse.schema import Call, Judge, RatingsError, RawResponse
 from recuse.tasks import Task
@@ -24,7 +25,7 @@ SCORES = {"clarity": {"score": 8, "why": "Plain."}, "depth": {"score": 6, "why":
 
 @pytest.fixture
 def asked(task: Task, judges: Judges) -> Plan:
-    return plan("mini", task, "rubric", judges(author="beta"), identify=request_key, repeats=2)
+    return make_plan("mini", task, "rubric", judges(author="beta"), identify=request_key, repeats=2)
 
 
 @pytest.fixture
@@ -118,7 +119,7 @@ def test_tokens_are_added_up_per_judge_and_unknown_stays_unknown(
 
 def test_dollars_follow_from_the_panels_prices(task: Task, judges: Judges, answer: MakeAnswer) -> None:
     priced = judges(input_usd_per_mtok=2.0, output_usd_per_mtok=10.0)
-    asked = plan("mini", task, "rubric", priced, identify=request_key, repeats=1)
+    asked = make_plan("mini", task, "rubric", priced, identify=request_key, repeats=1)
     given = [(call, answer(priced[call.judge], "x", input_tokens=1000, output_tokens=50)) for call in asked.calls]
     ann, _ = read(asked, given).usage
     assert ann["dollars"] == pytest.approx(4 * (1000 * 2.0 + 50 * 10.0) / 1e6)

@@ -15,6 +15,7 @@ from recuse.judges import wire
 from recuse.judges.canonical import canonical
 from recuse.panel_ratings import panel_ratings
 from recuse.panels import Panel, load_panel
+from recuse.plan import Plan, make_plan
 from recuse.protocols import protocol as known_protocol
 from recuse.ratings import Ratings
 from recuse.schema import Call, RawResponse
@@ -37,10 +38,10 @@ def shown(protocol: str) -> Task:
 
 
 @lru_cache
-def said(protocol: str) -> tuple[elicit.Plan, pd.DataFrame]:
+def said(protocol: str) -> tuple[Plan, pd.DataFrame]:
     """The plan of one protocol and the table of all judges, scripted ones answering in their own wire format."""
     panel = planted_panel()
-    plan = elicit.plan(panel.name, shown(protocol), protocol, panel.judges, identify=request_key)
+    plan = make_plan(panel.name, shown(protocol), protocol, panel.judges, identify=request_key)
     source = open_source(panel, ROOT)
 
     def answered(call: Call) -> RawResponse:

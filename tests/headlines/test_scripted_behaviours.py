@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from recuse import elicit
 from recuse.cassettes.matching import request_key
 from recuse.panels import Panel
+from recuse.plan import make_plan
 from recuse.schema import Call, RecuseError
 from recuse.standins import SCRIPTED_FOLDER
 from recuse.standins.behaviours import behaviours
@@ -27,7 +27,7 @@ Said = Callable[[str, str], Mapping[Call, str]]
 def said(panel: Panel, task_of: Callable[[str], Task]) -> Said:
     """What the judge in the fair seat says by a protocol under a behaviour."""
     plans = {
-        name: elicit.plan(panel.name, task_of(name), name, {"fair": panel.judges["fair"]}, identify=request_key)
+        name: make_plan(panel.name, task_of(name), name, {"fair": panel.judges["fair"]}, identify=request_key)
         for name in PROTOCOLS
     }
 

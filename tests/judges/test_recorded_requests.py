@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from recuse.cassettes import Library, request_key
-from recuse.elicit import plan
 from recuse.fingerprints import headers
 from recuse.panels import load_panel
+from recuse.plan import make_plan
 from recuse.schema import Judge
 from recuse.tasks import load_task
 
@@ -26,7 +26,7 @@ def test_every_planned_request_has_its_answer(name: str) -> None:
     for task_name, table in panel.tasks.items():
         task = load_task(ROOT / "fixtures" / "tasks" / task_name)
         for protocol in table.protocols:
-            planned = plan(
+            planned = make_plan(
                 name,
                 task.with_items(table.items.get(protocol)),
                 protocol,
@@ -48,7 +48,7 @@ def test_what_shows_in_no_request_shows_in_the_header_of_the_cassette() -> None:
     name, judge = next(iter(panel.judges.items()))
 
     def fingerprint(changed: Judge) -> dict[str, Any]:
-        planned = plan("published", task, "rubric", {name: changed}, identify=request_key, repeats=1)
+        planned = make_plan("published", task, "rubric", {name: changed}, identify=request_key, repeats=1)
         return dict(next(iter(headers(panel, planned).values()))["fingerprint"])
 
     plain = fingerprint(judge)

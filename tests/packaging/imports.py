@@ -1,14 +1,20 @@
-"""Which module of recuse/ imports what, read from the source: nothing is imported to find out."""
+"""Which module of recuse/ imports what, read from the source: nothing is imported to find out.
+
+    python tests/packaging/imports.py        # brings the module table of CONTRIBUTING.md up to date
+"""
 
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 ENGINE = ROOT / "recuse"
+OPTIONAL = {"brotli", "brotlicffi", "backports", "compression", "zstandard"}
+"""Imported where they are installed: codecs a provider may answer in."""
 
 
 def imports_of(path: Path) -> set[str]:
@@ -23,7 +29,7 @@ def imports_of(path: Path) -> set[str]:
 
 
 def part_of(path: Path) -> str:
-    """The part of the engine a file belongs to: `cassettes` for recuse/cassettes/matching.py, `run` for recuse/run.py."""
+    """The part a file belongs to: `cassettes` for recuse/cassettes/matching.py, `run` for recuse/run.py."""
     return path.relative_to(ENGINE).with_suffix("").parts[0]
 
 
@@ -57,3 +63,27 @@ def _imported_from(node: ast.ImportFrom, path: Path) -> set[str]:
     if node.module == "recuse":  # `from recuse import elicit` names a module, or recuse's version
         return {f"recuse.{alias.name}" for alias in node.names}
     return {str(node.module)} if node.module else set()
+
+
+# --------------------------------------------------------------------------- the table of CONTRIBUTING.md
+
+
+def table_line(line: str) -> str:
+    """A line of the module table with the parts and packages that the source uses today; any other line as it is."""
+    cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+    name = re.match(r"`([a-z_]+)(?:\.py|/)`", cells[0])
+    if len(cells) != 4 or name is None:
+        return line
+    used = [", ".join(sorted(found.get(name[1], ()))) for found in (parts_used(), declared_packages())]
+    return f"| {cells[0]} | {cells[1]} | {used[0]} | {used[1]} |"
+
+
+def declared_packages() -> dict[str, set[str]]:
+    """Part -> the packages it imports, without codecs that are used where they happen to be installed."""
+    return {part: packages - OPTIONAL for part, packages in packages_used().items()}
+
+
+if __name__ == "__main__":
+    page = ROOT / "CONTRIBUTING.md"
+    lines = page.read_text(encoding="utf-8").splitlines()
+    page.write_text("\n".join(map(table_line, lines)) + "\n", encoding="utf-8")

@@ -10,7 +10,17 @@ import sys
 from importlib.metadata import packages_distributions
 
 import pytest
-from imports import ENGINE, ROOT, engine_imports, imports_of, packages_used, part_of, parts_used
+from imports import (
+    ENGINE,
+    OPTIONAL,
+    ROOT,
+    declared_packages,
+    engine_imports,
+    imports_of,
+    packages_used,
+    part_of,
+    parts_used,
+)
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -18,8 +28,11 @@ HEAVY = ("numpy", "pandas", "scipy", "vcr", "jinja2", "pydantic", "httpx2", "sta
 NETWORK = {"socket", "ssl", "http.client", "http.server", "urllib.request", "asyncio", "httpx2", "requests", "vcr"}
 DISK = {"pathlib", "io", "os", "shutil", "tempfile", "sqlite3"}
 CLOCK = {"time", "datetime", "random", "uuid", "secrets"}
-JUDGING = {"recuse.judges", "recuse.protocols", "recuse.elicit", "recuse.cassettes", "recuse.recording", "recuse.standins"}
+JUDGING = {
+    f"recuse.{part}" for part in ("judges", "protocols", "plan", "elicit", "cassettes", "recording", "batch", "standins")
+}
 WIRING = {"recuse.suite", "recuse.run", "recuse.plugin"}
+PURE = NETWORK | DISK | CLOCK | JUDGING | WIRING
 
 NEVER = {
     "schema": {"recuse"},
@@ -28,23 +41,18 @@ NEVER = {
     "protocols": NETWORK | {"recuse.judges", "recuse.cassettes", "recuse.metrics"} | WIRING,
     "judges": {"recuse.protocols", "recuse.metrics", "recuse.cassettes", "recuse.gates"} | WIRING,
     "cassettes": {"numpy", "scipy", "pandas", "recuse.metrics", "recuse.gates", "recuse.protocols"} | WIRING,
+    "plan": NETWORK | {"recuse.cassettes", "recuse.metrics", "recuse.gates"} | WIRING,
     "elicit": NETWORK | {"recuse.cassettes", "recuse.metrics", "recuse.gates"} | WIRING,
-    "resample": NETWORK | DISK | CLOCK | JUDGING,
-    "sampling": NETWORK | DISK | CLOCK | JUDGING,
-    "multiplicity": NETWORK | DISK | CLOCK | JUDGING,
-    "power": NETWORK | DISK | CLOCK | JUDGING,
-    "metrics": NETWORK | DISK | CLOCK | JUDGING | WIRING | {"recuse.gates", "recuse.report", "recuse.panels"},
-    "gates": NETWORK | JUDGING | WIRING | {"recuse.metrics", "recuse.report"},
-    "baseline": NETWORK | JUDGING | WIRING,
+    "ratings": NETWORK | CLOCK | JUDGING | WIRING | {"recuse.metrics", "recuse.gates", "recuse.tasks"},
+    "statistics": PURE | {"recuse.metrics", "recuse.ratings", "recuse.gates"},
+    "metrics": PURE | {"recuse.gates", "recuse.report", "recuse.panels", "recuse.tasks"},
+    "gates": NETWORK | JUDGING | WIRING | {"recuse.metrics", "recuse.ratings", "recuse.report"},
     "report": NETWORK | CLOCK | JUDGING | WIRING | {"numpy", "scipy", "pandas", "recuse.metrics", "recuse.gates"},
 }
 """Arrows that must not exist, whatever the table of CONTRIBUTING.md says: a line there cannot allow them."""
 
 CARRIED = {"pydantic-core": "pydantic", "markupsafe": "jinja2", "pyyaml": "vcrpy"}
 """Imported by name, and pinned by the package that brings them along."""
-
-OPTIONAL = {"brotli", "brotlicffi", "backports", "compression", "zstandard"}
-"""Used where they are installed: codecs a provider may answer in."""
 
 
 # --------------------------------------------------------------------------- the table is true
@@ -65,7 +73,8 @@ def table() -> dict[str, tuple[set[str], set[str]]]:
 def test_the_module_table_tells_what_a_module_uses(part):
     known = table()
     assert part in known, f"recuse/{part} has no line in the module table of CONTRIBUTING.md"
-    assert known[part] == (parts_used()[part], packages_used()[part] - OPTIONAL)
+    told = "run python tests/packaging/imports.py, and look at what it changed"
+    assert known[part] == (parts_used()[part], declared_packages()[part]), told
 
 
 def test_the_module_table_lists_nothing_that_is_gone():
@@ -136,9 +145,10 @@ def test_evals_need_no_extra():
     assert undeclared(used, declared()) == set()
 
 
-def test_tests_and_tools_import_what_the_test_extra_declares():
-    files = [p for folder in ("tests", "tools") for p in (ROOT / folder).rglob("*.py") if "skeleton" not in p.parts]
-    ours = {"recuse", "tools", *(path.stem for path in files)}
+def test_tests_and_makers_of_fixtures_import_what_the_test_extra_declares():
+    folders = (ROOT / "tests", ROOT / "fixtures")
+    files = [path for folder in folders for path in folder.rglob("*.py") if "skeleton" not in path.parts]
+    ours = {"recuse", "fixtures", *(path.stem for path in files)}
     used = {name.split(".")[0] for path in files for name in imports_of(path)} - sys.stdlib_module_names - ours
     assert undeclared(used - {"compression"}, declared("test")) == set()  # of the standard library from Python 3.14
 

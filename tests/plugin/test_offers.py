@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from recuse.offers import design_of, has_neutral_texts, offered
+from recuse.offers import design_of, has_neutral_texts, offered, unlock
 from recuse.ratings import Ratings
 
 
@@ -33,3 +33,26 @@ def test_items_are_common_where_one_has_texts_by_two_targets() -> None:
     nested = offered(design_of(Ratings.of(frame.assign(item=frame["target"]), authors=authors)))
     assert common - nested == {"common_items"}
     assert "neutral_texts" in nested
+
+
+def people(**said: list[str]) -> pd.DataFrame:
+    """Ratings of a judge and of people: person -> the items they rated."""
+    rows = [("judge", "judge", item) for item in "xyz"]
+    rows += [(person, "person", item) for person, items in said.items() for item in items]
+    return pd.DataFrame(rows, columns=["rater", "kind", "item"]).assign(response="pass")
+
+
+def test_people_one_by_one_and_two_on_one_item():
+    alone = offered(design_of(Ratings.of(people(ann=["x"]))))
+    assert {"people", "people_items"} <= alone
+    assert "two_people" not in alone
+    assert "two_people" not in offered(design_of(Ratings.of(people(ann=["x"], bea=["y"]))))
+    assert "two_people" in offered(design_of(Ratings.of(people(ann=["x"], bea=["x"]))))
+
+
+def test_means_of_people_are_people_and_no_items():
+    summary = pd.DataFrame({"target": [""], "mean": [0.5], "sd": [0.1], "n": [9]})
+    there = offered(design_of(Ratings.of(people(), people=summary)))
+    assert "people" in there
+    assert not {"people_items", "two_people"} & there
+    assert "means cannot tell who agrees on what" in unlock("people_items")

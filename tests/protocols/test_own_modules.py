@@ -11,6 +11,7 @@ from recuse.cassettes.matching import request_key
 from recuse.fingerprints import headers
 from recuse.judges import wire
 from recuse.panels import load_panel
+from recuse.plan import make_plan
 from recuse.protocols import protocol, template
 from recuse.schema import RawResponse, RecuseError
 from recuse.tasks import load_task
@@ -107,7 +108,7 @@ def ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_panel_names_modules_of_its_own_repository(ours: Path) -> None:
     """From the panel file to ratings: the request goes out in the house format, both runs are read by our protocol."""
     panel, task = load_panel(ours / "panels" / "ours.toml"), load_task(ours / "letters")
-    plan = elicit.plan("ours", task, "our_judges.one_word", panel.judges, identify=request_key)
+    plan = make_plan("ours", task, "our_judges.one_word", panel.judges, identify=request_key)
     assert [(call.cell, call.request.body) for call in plan.calls] == [
         ("ours/letters/our_judges.one_word/house~us", b'{"ask":"Fit? Dear client"}')
     ] * 2

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from recuse.cassettes import Library, request_key
-from recuse.elicit import Plan, plan
 from recuse.fingerprints import headers
 from recuse.panels import Panel, load_panel
+from recuse.plan import Plan, make_plan
 from recuse.recording import RecordingInterrupted
 from recuse.recording.session import Recorder
 from recuse.schema import RecuseError
@@ -64,7 +64,7 @@ def load(
 def plans(panel: Panel, repeats: int = 2, protocols: Sequence[str] = PROTOCOLS) -> list[Plan]:
     task = load_task(REPOSITORY / "fixtures" / "tasks" / "merchant_risk")
     judges = panel.judges_of("merchant_risk")
-    return [plan(panel.name, task, name, judges, identify=request_key, repeats=repeats) for name in protocols]
+    return [make_plan(panel.name, task, name, judges, identify=request_key, repeats=repeats) for name in protocols]
 
 
 def opened(

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from recuse.cassettes.matching import request_key
-from recuse.elicit import Plan, plan
 from recuse.panels import Panel, load_panel
+from recuse.plan import Plan, make_plan
 from recuse.tasks import load_task
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -24,7 +24,7 @@ def panel_named(name: str) -> Panel:
 @lru_cache
 def plan_of(panel: str, protocol: str = "rubric") -> Plan:
     task = load_task(ROOT / "fixtures" / "tasks" / "merchant_risk")
-    return plan(panel, task, protocol, panel_named(panel).judges, identify=request_key)
+    return make_plan(panel, task, protocol, panel_named(panel).judges, identify=request_key)
 
 
 @pytest.fixture

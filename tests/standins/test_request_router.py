@@ -13,10 +13,11 @@ import pandas as pd
 import pytest
 
 from recuse.cassettes.matching import call_headers, request_key
-from recuse.elicit import Plan, read
+from recuse.elicit import read
 from recuse.judges import read_response, wire
 from recuse.judges.client import Client, JudgeUnreachableError
 from recuse.panels import Panel, StandIn
+from recuse.plan import Plan
 from recuse.schema import Call, Judge, RawResponse, Request
 from recuse.standins import StandInError, StandinReply, open_source
 from recuse.standins.request_router import Desk

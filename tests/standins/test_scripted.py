@@ -11,10 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.elicit import Plan, read
+from recuse.elicit import read
 from recuse.judges import wire
 from recuse.judges.canonical import canonical
 from recuse.panels import Panel
+from recuse.plan import Plan
 from recuse.schema import Call, RawResponse, RecuseError, Request
 from recuse.standins import SCRIPTED_FOLDER, StandInError, StandinReply, open_source
 from recuse.standins.behaviours import behaviours, rubric

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tools import build_headlines, word_thesis_replies
+from fixtures.makers import build_headlines, word_thesis_replies
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDER = ROOT / "fixtures" / "tasks" / "headlines"
@@ -36,7 +36,7 @@ def test_the_items_files_are_what_the_recordings_make_them(texts: build_headline
     }
     assert sorted(built) == sorted(path.name for path in FOLDER.glob("*-local.jsonl"))
     for name, expected in built.items():
-        assert lines(name) == expected, f"{name}: run python -m tools.build_headlines"
+        assert lines(name) == expected, f"{name}: run python -m fixtures.makers.build_headlines"
 
 
 def test_unusable_texts_are_left_out_and_enough_remain() -> None:

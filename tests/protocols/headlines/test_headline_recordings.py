@@ -10,14 +10,15 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from fixtures.makers import word_thesis_replies
 from recuse import elicit
-from recuse.cassettes.matching import request_key
 from recuse.cassettes.library import Library
+from recuse.cassettes.matching import request_key
 from recuse.fingerprints import headers
 from recuse.panels import load_panel
+from recuse.plan import make_plan
 from recuse.protocols import called, protocol
 from recuse.tasks import load_task
-from tools import word_thesis_replies
 
 ROOT = Path(__file__).resolve().parents[3]
 TASK = load_task(ROOT / "fixtures" / "tasks" / "headlines")
@@ -37,7 +38,7 @@ def replay() -> Replay:
         if (panel, name) not in done:
             table = PANELS[panel].task("headlines")
             task, judges = TASK.with_items(table.items.get(name)), PANELS[panel].judges_of("headlines")
-            plan = elicit.plan(panel, task, name, judges, identify=request_key)
+            plan = make_plan(panel, task, name, judges, identify=request_key)
             library = Library(ROOT / "cassettes", panel)
             coverage = library.expect(plan.calls, headers(PANELS[panel], plan))
             assert coverage.complete, coverage.text()

@@ -1,0 +1,89 @@
+"""Does a judge agree with people, item by item?
+
+People rated the same texts one by one. What counts is not how high agreement is, but whether the judge agrees with them
+as well as people agree with each other on the same texts, and better than one answer given to everything.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from recuse.metrics import (
+    agreement,
+    agreement_table,
+    alternative_annotator,
+    corrected_rate,
+    delegation,
+    human_ceiling,
+    people_agreement,
+    slices,
+    unanswered,
+)
+
+
+@pytest.mark.asks("scores", "two_people")
+def test_human_ceiling(ratings, gate):
+    """As well as one more person? Agreement with people less people's own, a margin fixed beforehand."""
+    assert gate("human_ceiling", human_ceiling.human_ceiling(ratings))
+
+
+@pytest.mark.asks("scores", "people_items")
+def test_unanswered(ratings, gate):
+    """Does it answer what people answered, the hard ones too?"""
+    assert gate("unanswered", unanswered.unanswered(ratings))
+
+
+@pytest.mark.asks("scores", "people_items")
+def test_gain_over_constant(ratings, gate):
+    """Better than always giving the answer that people give most often?"""
+    assert gate("gain_over_constant", agreement.gain_over_constant(ratings))
+
+
+@pytest.mark.asks("scores", "people_items")
+def test_coefficients(ratings, measure):
+    """Every coefficient that fits the scale, each with base rate and constant predictor."""
+    for family in agreement_table.every_coefficient(ratings):
+        measure(family)
+
+
+@pytest.mark.asks("scores", "two_people")
+def test_alternative_annotator(ratings, measure):
+    """Whom of the people might the judge stand in for? And how well do people agree among themselves?"""
+    measure(people_agreement.people_alpha(ratings))
+    measure(alternative_annotator.winning_rate(ratings))
+    measure(alternative_annotator.advantage_over_person(ratings))
+
+
+@pytest.mark.asks("scores", "people_items")
+def test_worst_slice(ratings, measure):
+    """Is there a system or a topic on which it agrees less?"""
+    measure(slices.worst_slice(ratings))
+
+
+@pytest.mark.asks("scores", "people_items")
+def test_corrected_rates(ratings, measure):
+    """What people would say of all texts, corrected by those that they rated."""
+    for part in agreement_table.counted(ratings):
+        measure(corrected_rate.prediction_powered_mean(part))
+    for part in agreement_table.passed_or_failed(ratings):
+        measure(corrected_rate.rogan_gladen_rate(part))
+
+
+@pytest.mark.asks("scores", "people_items")
+def test_delegable_share(ratings, measure):
+    """Which texts need no person at 5 % errors?"""
+    measure(delegation.delegable_share(ratings))
+
+
+@pytest.mark.asks("choices", "two_people")
+def test_human_ceiling_of_choices(ratings, gate):
+    """Does it choose between two texts as well as one more person?"""
+    assert gate("human_ceiling", human_ceiling.human_ceiling(ratings))
+
+
+@pytest.mark.asks("choices", "people_items")
+def test_choices(ratings, gate, measure):
+    """Does it choose between two texts as people do, whichever stands first?"""
+    for family in agreement_table.every_coefficient(ratings):
+        measure(family)
+    assert gate("gain_over_constant", agreement.gain_over_constant(ratings))

@@ -1,0 +1,188 @@
+"""The alternative annotator test: would the judge stand in for one of the people better than that person does?
+
+One person is left out at a time. On every text that this person and others rated, whoever agrees better with the others
+has the advantage: the judge, the person, or both where they tie. Calderon, Reichart and Dror (2025), The alternative
+annotator test for LLM-as-a-judge, ACL 2025 (arXiv:2501.10970).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.measure import measure
+from recuse.ratings import Ratings
+from recuse.ratings.answers import COMPARED, Answers, answers_of
+from recuse.schema import Estimate, Estimates, RecuseError
+from recuse.statistics.clusters import OverClusters, clustered_mean
+
+__all__ = ["advantage_over_person", "winning_rate"]
+
+Floats = NDArray[np.float64]
+FEWEST = 30
+"""Texts per person below which the t-test is not to be trusted (sec. 3 of the paper)."""
+EPSILON = 0.1
+"""The strictest of the paper's allowances for the judge being cheaper: 0.1 for crowd-workers, 0.15 for skilled, 0.2 for
+experts."""
+METHOD = "share of texts where the judge is at least as close to the other people, less the same of the person; t"
+
+
+@measure(
+    "advantage_over_person", "advantage over one person", signed=True, rank=292, bad="below",
+    below="stands in for a person worse than that person|stand in for a person worse than that person",
+    reading="Share of texts where the judge agrees with the other people at least as well as this person does, less "
+    "the share where this person does at least as well as the judge.",
+)  # fmt: skip
+def advantage_over_person(ratings: Ratings, expert: str | None = None) -> Estimates:
+    """mean_u (W_judge - W_person), by judge, person and factor level.
+
+    W_judge is 1 on a text where the judge's agreement with the others is at least the person's, and W_person the other
+    way round; both are 1 on a tie. Agreement with the others: the share that gives the same answer; of numbers, less
+    the root mean squared difference. With `expert`, the others are this one person, and everyone else is compared in
+    representing them (the single-expert form). Where the judge was asked and gave no answer, the person wins.
+
+    The test of the paper rejects "the judge is worse by epsilon" where the one-sided p-value against -epsilon is small.
+    Undefined below 30 texts that the person, another one and the judge have in common.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> advantage_over_person(said(judge="pf" * 20, ann="pf" * 20, bea="pf" * 20)).of(judge="judge", person="ann").value
+    0.0
+    """
+    found: dict[tuple[str, ...], Estimate] = {}
+    for names, part in ratings.each(*COMPARED):
+        answers = answers_of(part, ratings)
+        for j, judge in enumerate(answers.judges):
+            for person, duel in _duels(answers, j, expert).items():
+                found[(judge, person, *names)] = duel.estimate(answers)
+    return Estimates(("judge", "person", *ratings.within(*COMPARED)), found)
+
+
+@measure(
+    "winning_rate", "people it may stand in for", unit="share", rank=293, bad="below",
+    below="stands in for fewer people than half|stand in for fewer people than half",
+    reading="Share of people whom the judge represents as well as they do themselves, beyond chance (alternative "
+    "annotator test); from one half on, the test is passed.",
+)  # fmt: skip
+def winning_rate(ratings: Ratings, epsilon: float = EPSILON, q: float = 0.05, expert: str | None = None) -> Estimates:
+    """Share of people j for whom "advantage_j <= -epsilon" is rejected, by judge and factor level, at a false discovery
+    rate of `q` by Benjamini and Yekutieli (2001), Annals of Statistics 29, 1165-1188: the p-values share the judge, so
+    they are dependent. The group form of the test; detail: per person n, advantage and p-value, and the average
+    advantage probability, the mean over people of mean_u W_judge, by which judges may be compared.
+
+    There is no interval: the tests within are the statement. Undefined where no person has 30 texts in common with
+    another one. Raises `RecuseError` for an epsilon outside [0, 1).
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> winning_rate(said(judge="pf" * 20, ann="pf" * 20, bea="pf" * 20)).of(judge="judge").value
+    1.0
+    """
+    if not 0 <= epsilon < 1:
+        raise RecuseError(f"epsilon is how much worse the judge may be, from 0 to below 1; got {epsilon!r}")
+    found: dict[tuple[str, ...], Estimate] = {}
+    for names, part in ratings.each(*COMPARED):
+        answers = answers_of(part, ratings)
+        for j, judge in enumerate(answers.judges):
+            found[(judge, *names)] = _winning(answers, _duels(answers, j, expert), epsilon, q)
+    return Estimates(("judge", *ratings.within(*COMPARED)), found)
+
+
+@dataclass(frozen=True, eq=False)
+class _Duel:
+    """Judge against one person: `judge` and `person` (n,) mark who was at least as good; `clusters` (n,)."""
+
+    judge: Floats
+    person: Floats
+    clusters: NDArray[np.intp]
+    lost: int
+
+    @property
+    def law(self) -> OverClusters:
+        return clustered_mean(self.judge - self.person, self.clusters, step=1.0)
+
+    def estimate(self, answers: Answers) -> Estimate:
+        facts: dict[str, Any] = {"n": len(self.judge), "n_excluded": 0, "method": METHOD, "over": answers.over,
+                 "clusters": answers.clusters_called}  # fmt: skip
+        if len(self.judge) < FEWEST:
+            why = f"the judge, this person and another have {len(self.judge)} texts in common; the test needs {FEWEST}"
+            return undefined("advantage_over_person", why, **facts)
+        detail = {"judge": number(float(self.judge.mean())), "person": number(float(self.person.mean())),
+                  "unanswered": self.lost}  # fmt: skip
+        return estimated("advantage_over_person", self.law.value, self.law, detail=detail, **facts)
+
+
+def _duels(answers: Answers, judge: int, expert: str | None) -> dict[str, _Duel]:
+    if expert is not None and expert not in answers.people:
+        raise RecuseError(f"there is no person {expert!r}; people: {', '.join(answers.people)}")
+    others = np.array([expert is None or name == expert for name in answers.people])
+    found = {}
+    for p, name in enumerate(answers.people):
+        rest = others.copy()
+        rest[p] = False
+        if rest.any():
+            found[name] = _duel(answers, judge, p, rest)
+    return found
+
+
+def _duel(answers: Answers, judge: int, person: int, rest: NDArray[np.bool_]) -> _Duel:
+    if answers.options:
+        shares = answers.person_shares
+        there = np.isfinite(shares[:, :, 0])
+        total = np.where(rest[:, None, None], np.nan_to_num(shares), 0.0).sum(axis=0)
+        number_of = (there & rest[:, None]).sum(axis=0)
+        scores = [(np.nan_to_num(side) * total).sum(axis=1) for side in (answers.judge_shares[judge], shares[person])]
+        answered = np.isfinite(answers.judge_shares[judge][:, 0])
+    else:
+        means = answers.person_means
+        there = np.isfinite(means)
+        number_of = (there & rest[:, None]).sum(axis=0)
+        scores = [-np.nansum((means[rest] - side) ** 2, axis=0) for side in (answers.judge_means[judge], means[person])]
+        answered = np.isfinite(answers.judge_means[judge])
+    used = answers.asked[judge] & there[person] & (number_of > 0)
+    judge_scores = np.where(answered, scores[0], -np.inf)[used]
+    slack = 1e-12 * np.maximum(1.0, np.abs(scores[1][used]))
+    return _Duel(
+        (judge_scores >= scores[1][used] - slack).astype(float),
+        (scores[1][used] >= judge_scores - slack).astype(float),
+        answers.clusters[used],
+        int((used & ~answered).sum()),
+    )
+
+
+def _winning(answers: Answers, duels: dict[str, _Duel], epsilon: float, q: float) -> Estimate:
+    facts: dict[str, Any] = {"method": f"alternative annotator test, epsilon {epsilon:g}, Benjamini-Yekutieli at {q:g}",
+             "over": answers.over, "clusters": answers.clusters_called, "unit": "share", "span": 1.0}  # fmt: skip
+    tested = {name: duel for name, duel in duels.items() if len(duel.judge) >= FEWEST}
+    most = max((len(duel.judge) for duel in duels.values()), default=0)
+    if not tested:
+        why = f"no person has {FEWEST} texts in common with another one and the judge; the most is {most}"
+        return undefined("winning_rate", why, n=most, **facts)
+    p = np.array([duel.law.p_value(-epsilon, "above") for duel in tested.values()])
+    rejected = p <= _threshold(p, q)
+    detail = {
+        "average_advantage": number(float(np.mean([duel.judge.mean() for duel in tested.values()]))),
+        "epsilon": epsilon,
+        "people": [
+            {"person": name, "n": len(duel.judge), "advantage": number(duel.law.value), "p": float(f"{value:.6g}"),
+             "won": bool(won)}
+            for (name, duel), value, won in zip(tested.items(), p.tolist(), rejected.tolist(), strict=True)
+        ],
+        "too_few_texts": [name for name in duels if name not in tested],
+    }  # fmt: skip
+    facts["clusters"] = facts["clusters"] if facts["over"] == "clusters" else ""
+    return Estimate(
+        metric="winning_rate", value=float(rejected.mean()), n=most, detail=detail,
+        note=f"{int(rejected.sum())} of {len(tested)} people", **facts,
+    )  # fmt: skip
+
+
+def _threshold(p: Floats, q: float) -> float:
+    """The largest p-value that Benjamini and Yekutieli's procedure rejects; below 0 where it rejects none."""
+    m, ascending = len(p), np.sort(p)
+    steps = np.arange(1, m + 1) * q / (m * math.fsum(1 / k for k in range(1, m + 1)))
+    passed = np.flatnonzero(ascending <= steps)
+    return float(ascending[passed[-1]]) if len(passed) else -1.0

@@ -1,0 +1,238 @@
+"""What people would say of all texts, where they rated a few and the judge all: its mean, corrected by the labels.
+
+A judge's pass rate is not people's: it lets some fails through and fails some passes. Both corrections assume that the
+texts that people rated are a random part of those that the judge rated; labels picked by difficulty or by the judge's
+own answer correct nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from recuse.metrics.agreement_estimates import by_judge, needs_numbers, needs_options
+from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.measure import measure
+from recuse.ratings import Ratings
+from recuse.ratings.answers import Answers
+from recuse.schema import Estimate, Estimates
+from recuse.statistics.agreement import Coefficient
+from recuse.statistics.agreement.coefficient import ratio
+from recuse.statistics.clusters import Bounded, clustered_share
+
+__all__ = ["labels_needed", "prediction_powered_mean", "rogan_gladen_rate"]
+
+Floats = NDArray[np.float64]
+POWERED = "prediction-powered mean, weight of the judge tuned; t over clusters"
+CORRECTED = "Rogan-Gladen, jackknife, t"
+FEWEST = 20
+
+
+@measure(
+    "prediction_powered_mean", "mean as people would rate", rank=360,
+    reading="People's mean over all texts, from the few that they rated and the judge's answers to all. As good as the "
+    "labels alone at worst, and better the more the judge's answers follow people's.",
+)  # fmt: skip
+def prediction_powered_mean(ratings: Ratings, half_width: float = 0.05) -> Estimates:
+    """People's mean over all texts that the judge rated (for pass and fail, the pass rate), by judge and factor level:
+
+        theta = mean_L(y) - lambda (mean_L(f) - mean_U(f)),   lambda = cov_L(y, f) / ((1 + n / N) var(f))
+
+    y: people's mean of a text, f: the judge's; L: the n texts that people rated; U: the N others. The weight that makes
+    the variance smallest (Angelopoulos, Duchi and Zrnic 2023, PPI++, arXiv:2311.01453, sec. 6); with every text
+    labelled it is 0 and the labels stand alone, as they do where the judge knows nothing. The variance comes from
+    cluster sums of y - lambda f over L and of lambda f over U.
+
+    Detail: `lambda`, `labels` (n), `unlabelled` (N), `labels_alone` and `judge_alone` with their intervals, and
+    `labels_needed` for an interval of +- `half_width` of the scale's range. Undefined below `FEWEST` labels.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> found = prediction_powered_mean(said(judge="ppf" * 60, ann="pff" * 20)).of(judge="judge")
+    >>> round(found.value, 4), found.detail["judge_alone"], found.detail["labels"]
+    (0.3333, 0.666666666667, 60)
+    """
+
+    def compute(answers: Answers, judge: int) -> Estimate:
+        return needs_numbers("prediction_powered_mean", answers, POWERED) or _powered(answers, judge, half_width)
+
+    return by_judge(ratings, compute)
+
+
+@measure(
+    "rogan_gladen_rate", "pass rate corrected for its errors", unit="share", rank=361,
+    reading="The judge's pass rate, corrected by how often it passes what people fail and fails what people pass.",
+)  # fmt: skip
+def rogan_gladen_rate(ratings: Ratings) -> Estimates:
+    """(p + TNR - 1) / (TPR + TNR - 1), by judge and factor level, for two options in order.
+
+    p: the judge's share of passes among all texts, TPR and TNR: its rates on those that people rated. Rogan and Gladen
+    (1978), American Journal of Epidemiology 107, 71-76. Held within [0, 1]. Undefined where TPR + TNR - 1 cannot be
+    told from 0: a judge that guesses has no error rates to correct by; and below `FEWEST` labels of either option.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> round(rogan_gladen_rate(said(judge="ppfppf" * 20, ann="ppfpff" * 10)).of(judge="judge").value, 4)
+    0.5
+    """
+
+    def compute(answers: Answers, judge: int) -> Estimate:
+        nothing = needs_options("rogan_gladen_rate", answers, CORRECTED, two=True)
+        return nothing or _rogan_gladen(answers, judge)
+
+    return by_judge(ratings, compute)
+
+
+def labels_needed(sd: float, correlation: float, unlabelled: int, half_width: float, level: float = 0.95) -> int | None:
+    """Smallest n at which the tuned interval is at most +- `half_width`, with N texts beside that only the judge rated:
+
+        t(n - 2) sqrt(sd^2 / n (1 - r^2 N / (n + N))) <= half_width
+
+    None where the spread is unknown (0 or NaN), or where a thousand million labels do not do.
+
+    >>> labels_needed(0.5, 0.0, 0, 0.05)
+    387
+    """
+    if not (sd > 0 and half_width > 0):
+        return None
+
+    def wide(n: int) -> bool:
+        spared = 1 - correlation**2 * unlabelled / (n + unlabelled)
+        critical = float(special.stdtrit(max(n - 2, 1), (1 + level) / 2))
+        return critical * sd * math.sqrt(spared / n) > half_width
+
+    low, high = 2, 3
+    while wide(high):
+        low, high = high, high * 2
+        if high > 10**9:
+            return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if wide(middle) else (low, middle)
+    return high
+
+
+def _powered(answers: Answers, judge: int, half_width: float) -> Estimate:
+    y, f = answers.people_mean, answers.judge_means[judge]
+    asked = answers.asked[judge]
+    labelled, free = asked & np.isfinite(y), asked & ~np.isfinite(y) & np.isfinite(f)
+    n, spare = int(labelled.sum()), int(free.sum())
+    facts: dict[str, Any] = {
+        "n": n, "n_excluded": int((asked & ~np.isfinite(f)).sum()), "over": answers.over,
+        "clusters": answers.clusters_called, "unit": answers.scale.unit, "method": POWERED,
+    }  # fmt: skip
+    if n < FEWEST:
+        return undefined("prediction_powered_mean", f"people rated {n} texts; {FEWEST} are the fewest", **facts)
+    centre = float(np.nanmean(f[asked])) if np.isfinite(f[asked]).any() else 0.0
+    guess = np.nan_to_num(f - centre)  # a text without the judge's answer keeps its label, uncorrected
+    weight = _tuned(y[labelled], guess[labelled], guess[free])
+    law = _law(y, guess, labelled, free, answers, weight)
+    alone = _law(y, guess, labelled, free, answers, 0.0)
+    sd = float(y[labelled].std(ddof=1))
+    r = (
+        abs(weight) * (1 + n / spare) * float(np.concatenate([guess[labelled], guess[free]]).std()) / sd
+        if spare and sd
+        else 0.0
+    )
+    effect = alone.se * math.sqrt(n) / sd if isinstance(alone, Bounded) and sd > 0 and alone.se > 0 else 1.0
+    raw = float(np.nanmean(f[asked])) if np.isfinite(f[asked]).any() else math.nan
+    wanted = half_width * answers.scale.span
+    detail = {
+        "lambda": number(weight), "labels": n, "unlabelled": spare, "judge_alone": number(raw), "half_width": wanted,
+        "labels_alone": {"value": number(float(y[labelled].mean())), **_ends(alone)},
+        "labels_needed": labels_needed(sd * effect, min(r, 1.0), spare, wanted),
+    }  # fmt: skip
+    value = float(y[labelled].mean()) + weight * _less(guess[free], guess[labelled])
+    low, high = answers.scale.ends
+    return estimated(
+        "prediction_powered_mean", min(max(value, low), high), law, detail=detail, span=answers.scale.span, **facts
+    )
+
+
+def _tuned(y: Floats, f: Floats, others: Floats) -> float:
+    if not len(others):
+        return 0.0
+    spread = float(np.concatenate([f, others]).var(ddof=1))
+    if not spread > 1e-12:
+        return 0.0
+    return float(np.cov(y, f)[0, 1]) / ((1 + len(y) / len(others)) * spread)
+
+
+def _less(first: Floats, second: Floats) -> float:
+    return float(first.mean() - second.mean()) if len(first) and len(second) else 0.0
+
+
+def _law(
+    y: Floats, f: Floats, labelled: NDArray[np.bool_], free: NDArray[np.bool_], answers: Answers, weight: float
+) -> Any:
+    """t on the clusters with labels, one degree of freedom less where a weight was tuned; labels alone that are all yes
+    or no have the exact interval of a share."""
+    clusters = answers.clusters
+    if weight == 0.0 and set(np.unique(y[labelled])) <= {0.0, 1.0} and answers.scale.ends == (0.0, 1.0):
+        return clustered_share(y[labelled], clusters[labelled])
+    left = (y - weight * f)[labelled]
+    pulled = np.zeros(int(clusters.max()) + 1)
+    np.add.at(pulled, clusters[labelled], (left - left.mean()) / len(left))
+    if free.any():
+        np.add.at(pulled, clusters[free], weight * (f[free] - f[free].mean()) / int(free.sum()))
+    count = len(np.unique(clusters[labelled]))
+    df = count - 1 - (weight != 0.0)
+    se = math.sqrt(count / max(df, 1) * float((pulled**2).sum())) if count > 1 else math.nan
+    value = float(y[labelled].mean()) + weight * _less(f[free], f[labelled])
+    return Bounded(value, 0.0 if se < 1e-12 else se, df, answers.scale.ends)
+
+
+def _ends(law: Any) -> dict[str, float | None]:
+    low, high = law.interval(0.95)
+    return {"low": number(low), "high": number(high)}
+
+
+def _rogan_gladen(answers: Answers, judge: int) -> Estimate:
+    y, f, asked = answers.people_mean, answers.judge_means[judge], answers.asked[judge]
+    judged = asked & np.isfinite(f)
+    labelled = judged & np.isfinite(y)
+    truth, said = np.where(labelled, y, 0.0), np.where(judged, f, 0.0)
+    shares = np.column_stack([
+        judged, said, truth, truth * said, labelled - truth, (labelled - truth) * (1 - said)
+    ])[judged]  # fmt: skip
+    facts: dict[str, Any] = {
+        "n": int(labelled.sum()), "n_excluded": int((asked & ~judged).sum()), "over": answers.over, "unit": "share",
+        "clusters": answers.clusters_called, "method": CORRECTED, "span": 1.0,
+    }  # fmt: skip
+    sums = shares.sum(axis=0)
+    if min(sums[2], sums[4]) < FEWEST:
+        names = dict(zip(answers.options, (sums[4], sums[2]), strict=True))
+        told = ", ".join(f"{count:.4g} {name}" for name, count in names.items())
+        return undefined("rogan_gladen_rate", f"labels are {told}; {FEWEST} of each are the fewest", **facts)
+
+    def informed(s: Floats) -> Floats:
+        return ratio(s[:, 3], s[:, 2]) + ratio(s[:, 5], s[:, 4]) - 1
+
+    def of(s: Floats) -> Floats:
+        return ratio(ratio(s[:, 1], s[:, 0]) + ratio(s[:, 5], s[:, 4]) - 1, informed(s))
+
+    clusters = answers.clusters[judged]
+    low, _ = Coefficient(shares, informed, lambda s: "").jackknife(clusters).interval(0.95)
+    rates = {"pass_rate": number(float(sums[1] / sums[0])), "true_positive_rate": number(float(sums[3] / sums[2])),
+             "true_negative_rate": number(float(sums[5] / sums[4])), "labels": int(labelled.sum()),
+             "judged": int(judged.sum())}  # fmt: skip
+    if not low > 0:
+        why = "passes and fails of the judge cannot be told from guesses, so there is nothing to correct by"
+        return undefined("rogan_gladen_rate", why, detail=rates, **facts)
+    corrected = Coefficient(shares, of, lambda s: "")
+    law = corrected.jackknife(clusters)
+    assert not hasattr(law, "form")
+    value = min(max(corrected.value, 0.0), 1.0)
+    bounded = Bounded(corrected.value, float(getattr(law, "se", math.nan)), float(getattr(law, "df", 0)), (0.0, 1.0))
+    found = estimated("rogan_gladen_rate", value, bounded, detail=rates, **facts)
+    return (
+        found if value == corrected.value else replace(found, note=f"{corrected.value:.4g} before it was held in range")
+    )
+
+
+def _correlation(y: Floats, f: Floats) -> float:
+    spread = float(y.std() * f.std())
+    return float(np.cov(y, f, bias=True)[0, 1]) / spread if spread > 1e-12 else 0.0

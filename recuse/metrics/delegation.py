@@ -1,0 +1,178 @@
+"""What may be left to the judge: the share of texts on which its errors stay below a stated bound, shown by labels.
+
+Texts are taken from the most confident answer down. Groups are tested in a fixed order, each by an exact bound on its
+error rate, until one fails: so the whole series is wrong with at most the stated probability.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recuse.metrics.agreement_estimates import by_judge
+from recuse.metrics.estimates import number, undefined
+from recuse.metrics.measure import measure
+from recuse.ratings import Ratings
+from recuse.ratings.answers import Answers
+from recuse.schema import Estimate, Estimates, RecuseError
+from recuse.statistics.clusters import clustered_share
+from recuse.statistics.distributions import Binomial
+
+__all__ = ["delegable_share", "labels_for_bound"]
+
+Floats = NDArray[np.float64]
+STEPS = 10
+
+
+@measure(
+    "delegable_share", "may be left to the judge", unit="share", rank=370, bad="none",
+    reading="Share of texts, from the judge's most confident answer down, on which its error rate is shown to stay "
+    "below the bound; 0 where no group can be shown to.",
+)  # fmt: skip
+def delegable_share(
+    ratings: Ratings, bound: float = 0.05, level: float = 0.95, tolerance: float = 0.1, confidence: str = "confidence"
+) -> Estimates:
+    """Share of the texts that the judge answered which fall into the largest safe group, by judge and factor level.
+
+    An error is an answer that is not people's commonest, or a number further than `tolerance` of the scale's range from
+    people's mean. Confidence is the table's column of that name (mean over repeats); without one, how well the judge's
+    repeats agree; of numbers asked once, the distance from the middle of the scale; otherwise all texts are one group.
+    Groups are the most confident 1/10, 2/10, ... of labelled texts, from the first that could pass without an error;
+    a group is safe if the one-sided Clopper-Pearson bound at `level` (at the effective sample size in clusters) is at
+    most `bound`. Groups are tested in this order and the first failure ends it, so the chance that any group called
+    safe is not is at most 1 - level.
+
+    Detail: `groups`, `by` (what confidence is), and where nothing is safe `labels_needed` for the first group at the
+    error rate seen, None where that is itself above the bound. Undefined without labelled texts.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> delegable_share(said(judge="pf" * 50, ann="pf" * 50)).of(judge="judge").value
+    1.0
+    >>> delegable_share(said(judge="pf" * 20, ann="pf" * 20)).of(judge="judge").note
+    'nothing yet: the first group needs 59 labels, there are 40'
+    """
+    if not 0 < bound < 1:
+        raise RecuseError(f"an error bound lies between 0 and 1, for example 0.05; got {bound!r}")
+
+    def compute(answers: Answers, judge: int) -> Estimate:
+        sure, by = _confidence(answers, judge, confidence)
+        return _delegable(answers, judge, sure, by, bound, level, tolerance)
+
+    return by_judge(ratings, compute)
+
+
+def labels_for_bound(error_rate: float, bound: float, level: float = 0.95) -> int | None:
+    """Smallest number of labels at which this error rate is shown to lie below `bound`; None where it does not.
+
+    >>> labels_for_bound(0.0, 0.05), labels_for_bound(0.03, 0.05)
+    (59, 386)
+    """
+    if not error_rate < bound:
+        return None
+
+    def shown(n: int) -> bool:
+        return _upper(Binomial(math.ceil(error_rate * n - 1e-9), n), level) <= bound
+
+    low, high = 0, 1
+    while not shown(high):
+        low, high = high, high * 2
+        if high > 10**8:
+            return None
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if shown(middle) else (middle, high)
+    return high
+
+
+def _delegable(
+    answers: Answers, judge: int, sure: Floats, by: str, bound: float, level: float, tolerance: float
+) -> Estimate:
+    wrong = _errors(answers, judge, tolerance)
+    labelled = np.flatnonzero(np.isfinite(wrong))
+    answered = np.isfinite(answers.judged[judge]).any(axis=1)
+    facts: dict[str, Any] = {
+        "n": len(labelled), "over": answers.over, "unit": "share", "span": 1.0,
+        "n_excluded": int((answers.asked[judge] & ~answered).sum()),
+        "method": f"one-sided Clopper-Pearson bound at {level:g}, fixed sequence; errors at most {bound:g}",
+    }  # fmt: skip
+    if not len(labelled):
+        return undefined("delegable_share", "no text was rated by both the judge and a person", **facts)
+    order = labelled[np.argsort(-sure[labelled], kind="stable")]
+    groups, safe = [], 0.0
+    fewest = labels_for_bound(0.0, bound, level) or 0
+    for size in _sizes(sure[order], fewest):
+        chosen = order[:size]
+        rate = float(wrong[chosen].mean())
+        upper = _upper(clustered_share(wrong[chosen], answers.clusters[chosen]), level)
+        share = float((sure[answered] >= sure[chosen[-1]]).mean())
+        groups.append({"share": number(share), "labels": size, "errors": number(rate), "at_most": number(upper)})
+        if upper > bound:
+            break
+        safe = share
+    needed = None
+    if not safe:
+        needed = labels_for_bound(float(groups[0]["errors"] or 0.0) if groups else 0.0, bound, level)
+    note = "" if safe else _told(groups, needed, len(labelled), bound)
+    return Estimate(
+        metric="delegable_share", value=safe, note=note,
+        clusters=answers.clusters_called if answers.over == "clusters" else "",
+        detail={"bound": bound, "level": level, "by": by, "groups": groups, "labels_needed": needed}, **facts,
+    )  # fmt: skip
+
+
+def _told(groups: list[dict[str, Any]], needed: int | None, labels: int, bound: float) -> str:
+    if not groups or needed is not None:
+        return (
+            f"nothing yet: the first group needs {needed} labels, there are {groups[0]['labels'] if groups else labels}"
+        )
+    return f"nothing: errors in the most confident group are {groups[0]['errors']:.1%}, not below {bound:.1%}"
+
+
+def _sizes(sure: Floats, fewest: int) -> list[int]:
+    """Sizes of the groups: tenths of the labelled texts, grown so that equal confidence stays together."""
+    total = len(sure)
+    wanted = sorted({max(fewest, math.ceil(total * k / STEPS)) for k in range(1, STEPS + 1)})
+    return sorted({int(np.count_nonzero(sure >= sure[size - 1])) for size in wanted if size <= total})
+
+
+def _upper(law: Binomial, level: float) -> float:
+    """One-sided upper bound."""
+    return law.interval(2 * level - 1)[1]
+
+
+def _errors(answers: Answers, judge: int, tolerance: float) -> Floats:
+    """1 where the judge is wrong, 0 where it is right, NaN where nobody knows; shape (U,)."""
+    if answers.options:
+        mine, people = answers.judge_shares[judge], answers.people_shares
+        known = np.isfinite(mine[:, 0]) & np.isfinite(people[:, 0])
+        given = np.nan_to_num(mine).argmax(axis=1)
+        most = np.nan_to_num(people).max(axis=1)
+        right = np.nan_to_num(people)[np.arange(len(given)), given] >= most - 1e-9
+    else:
+        apart = np.abs(answers.judge_means[judge] - answers.people_mean)
+        known, right = np.isfinite(apart), apart <= tolerance * answers.scale.span + 1e-12
+    return np.where(known, np.where(right, 0.0, 1.0), np.nan)
+
+
+def _confidence(answers: Answers, judge: int, column: str) -> tuple[Floats, str]:
+    """How sure the judge is of each text, (U,), and by what; larger is surer."""
+    part, given = answers.part, answers.judged[judge]
+    if part is not None and column in part.table:
+        name = answers.judges[judge]
+        rows = part.table[(part.table["rater"] == name) & (part.table["criterion"] == part.criterion)]
+        means = rows[column].astype(float).groupby([rows["item"].astype(str), rows["target"].astype(str)]).mean()
+        found = means.reindex(list(zip(answers.items, answers.targets, strict=True))).to_numpy(dtype=float)
+        return np.nan_to_num(found, nan=-np.inf), f"column {column}"
+    if given.shape[1] > 1:
+        if answers.options:
+            return np.nan_to_num(answers.judge_shares[judge]).max(axis=1), "agreement of its repeats"
+        there = np.isfinite(given)
+        apart = np.where(there, given - np.nan_to_num(answers.judge_means[judge])[:, None], 0.0)
+        return -np.sqrt((apart**2).sum(axis=1) / np.maximum(there.sum(axis=1), 1)), "spread of its repeats"
+    if not answers.options and np.isfinite(answers.scale.span):
+        middle = sum(answers.scale.ends) / 2
+        return np.nan_to_num(np.abs(given[:, 0] - middle)), "distance from the middle of the scale"
+    return np.zeros(len(given)), "nothing: all texts are one group"

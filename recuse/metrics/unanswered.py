@@ -1,0 +1,80 @@
+"""Texts that people rated and the judge left without a usable answer: how many, and whether they are the hard ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recuse.metrics.agreement_estimates import both_rated, by_judge
+from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.measure import measure
+from recuse.ratings import Ratings
+from recuse.ratings.answers import Answers
+from recuse.ratings.array import mean_of
+from recuse.schema import Estimate, Estimates
+from recuse.statistics.clusters import SHARE, clustered_share, difference_of_means
+
+__all__ = ["unanswered"]
+
+Floats = NDArray[np.float64]
+
+
+@measure(
+    "unanswered", "texts left without an answer", unit="share", rank=291,
+    above="leaves texts unanswered|leave texts unanswered",
+    reading="Share of the texts that people rated for which the judge has no usable answer; agreement on the rest says "
+    "nothing about them.",
+)  # fmt: skip
+def unanswered(ratings: Ratings) -> Estimates:
+    """Share of texts that the judge was asked about, and a person rated, without any usable answer of the judge, by
+    judge and factor level. Detail `harder`: people's disagreement among themselves on these texts less on the others,
+    with interval and p-value, so that a judge which passes over the hard ones is told from one that loses some at
+    random; None where no two people rated such texts. Undefined where people rated none of what the judge was asked.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> unanswered(said(judge="p-pf", ann="ppff")).of(judge="judge").value
+    0.25
+    """
+    return by_judge(ratings, _unanswered)
+
+
+def _unanswered(answers: Answers, judge: int) -> Estimate:
+    asked = answers.asked[judge] & (answers.raters > 0)
+    lost = asked & ~both_rated(answers, judge)
+    facts: dict[str, Any] = {"n": int(asked.sum()), "over": answers.over, "unit": "share", "span": 1.0, "method": SHARE,
+                             "clusters": answers.clusters_called}  # fmt: skip
+    if not asked.any():
+        return undefined("unanswered", "people rated no text that the judge was asked about", **facts)
+    law = clustered_share(lost[asked], answers.clusters[asked])
+    share = float(lost[asked].mean())
+    return estimated("unanswered", share, law, detail={"harder": _harder(answers, asked, lost)}, **facts)
+
+
+def _harder(answers: Answers, asked: NDArray[np.bool_], lost: NDArray[np.bool_]) -> dict[str, float | None] | None:
+    apart = _disagreement(answers)
+    known = asked & np.isfinite(apart)
+    if not (known & lost).any() or not (known & ~lost).any():
+        return None
+    law = difference_of_means(np.nan_to_num(apart), known & lost, known & ~lost, answers.clusters)
+    low, high = law.interval(0.95)
+    p = law.p_value(0.0, "above")
+    return {"difference": number(law.value), "low": number(low), "high": number(high), "p": float(f"{p:.6g}")}
+
+
+def _disagreement(answers: Answers) -> Floats:
+    """Per text the chance that two people who rated it differ; of numbers, their variance. NaN below two people."""
+    m = answers.raters.astype(float)
+    if answers.options:
+        each = np.nan_to_num(answers.person_shares)
+        together = each.sum(axis=0)
+        same = (together**2).sum(axis=1) - (each**2).sum(axis=(0, 2))
+        apart: Floats = np.full(len(m), np.nan)
+        np.divide(m * (m - 1) - same, m * (m - 1), out=apart, where=m > 1)
+        return apart
+    around = answers.person_means - answers.people_mean
+    spread = mean_of(around**2, axis=0) * m
+    variance: Floats = np.full(len(m), np.nan)
+    np.divide(spread, m - 1, out=variance, where=m > 1)
+    return variance

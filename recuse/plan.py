@@ -1,0 +1,150 @@
+"""Which calls a protocol makes of a panel's judges: judges x items x factor levels x repeats, in a fixed order."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from recuse.cycle_collector import paused_cycle_collector
+from recuse.judges import wire
+from recuse.protocols import ElicitationProtocol, called, protocol
+from recuse.schema import Call, Item, Judge, RecuseError, Request
+from recuse.tasks import Task
+
+__all__ = ["Plan", "levels_asked", "make_plan", "seed_for"]
+
+Identify = Callable[[Request], str]
+Levels = Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Every call one protocol makes of a panel's judges on one task, in a fixed order.
+
+    `factors`: the levels that are asked, as the protocol calls them. The calls are built when they are first wanted: who
+    only wants to know what is asked about pays for no prompt."""
+
+    panel: str
+    task: Task
+    protocol: str
+    judges: Mapping[str, Judge]
+    items: Mapping[tuple[str, str, str], Item]  # (judge, item id, target) -> item
+    factors: Mapping[str, tuple[str, ...]]
+    repeats: int
+    identify: Identify
+
+    @cached_property
+    def calls(self) -> Sequence[Call]:
+        """Judges x items x factor levels x repeats."""
+        return _calls(self)
+
+    def with_calls(self, calls: Sequence[Call]) -> Plan:
+        """The same plan with these calls instead of its own."""
+        changed = replace(self)
+        changed.__dict__["calls"] = list(calls)  # where the cached property would put them
+        return changed
+
+    def without(self, judges: AbstractSet[str]) -> Plan:
+        """The same plan for the other judges."""
+        kept = {name: judge for name, judge in self.judges.items() if name not in judges}
+        return replace(self, judges=kept, items={key: item for key, item in self.items.items() if key[0] in kept})
+
+
+def make_plan(
+    panel: str,
+    task: Task,
+    protocol_name: str,
+    judges: Mapping[str, Judge],
+    *,
+    identify: Identify,
+    repeats: int | None = None,
+    targets: Sequence[str] | None = None,
+    factors: Levels | None = None,
+) -> Plan:
+    """The plan of one protocol. `identify` gives a request its cassette key; `factors` restricts what is varied to some
+    levels, by the protocol's names or by those of the ratings table. `RecuseError` for an unknown target or level."""
+    how = protocol(protocol_name)
+    varied = levels_asked(how, protocol_name, factors or {})
+    if unknown := [target for target in targets or () if target not in task.targets]:
+        raise RecuseError(
+            f"panel {panel}, task {task.name}: unknown target {', '.join(unknown)}; known: {', '.join(task.targets)}"
+        )
+    items = {
+        (judge.name, item.id, item.target): item
+        for judge in judges.values()
+        for item in how.items(task, judge)
+        if targets is None or item.target in targets
+    }
+    return Plan(panel, task, protocol_name, judges, items, varied, repeats or how.REPEATS, identify)
+
+
+def levels_asked(how: ElicitationProtocol, name: str, wanted: Levels) -> dict[str, tuple[str, ...]]:
+    """The protocol's factors with the levels that are asked: all, unless `wanted` restricts them. `RecuseError` for a
+    factor or level that the protocol does not have."""
+    varied = {factor: tuple(levels) for factor, levels in how.FACTORS.items()}
+    for factor, chosen in wanted.items():
+        own = next((f for f in varied if factor in (f, called(how, f))), None)
+        if own is None:
+            raise RecuseError(f"protocol {name} has no factor {factor!r}; it has {', '.join(varied) or 'none'}")
+        known = {called(how, own, level): level for level in varied[own]} | {level: level for level in varied[own]}
+        if not chosen or (strange := [level for level in chosen if level not in known]):
+            named = ", ".join(map(repr, strange)) if chosen else "none"
+            raise RecuseError(f"protocol {name}: factor {factor} has the levels {', '.join(varied[own])}; got {named}")
+        kept = {known[level] for level in chosen}
+        varied[own] = tuple(level for level in varied[own] if level in kept)
+    return varied
+
+
+def seed_for(task: str, protocol_name: str, item: Item, factors: Sequence[tuple[str, str]], repeat: int) -> int:
+    """A sampling seed of its own for every (item, factors, repeat): one seed reused would correlate the draws."""
+    text = "\0".join((task, protocol_name, item.id, item.target, *(f"{k}={v}" for k, v in factors), str(repeat)))
+    return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=4).digest()) & 0x7FFFFFFF
+
+
+@paused_cycle_collector()
+def _calls(asked: Plan) -> list[Call]:
+    how, task = protocol(asked.protocol), asked.task
+    prompts = _Prompts(how, task)
+    crossed = [tuple(zip(asked.factors, levels, strict=True)) for levels in itertools.product(*asked.factors.values())]
+    calls: list[Call] = []
+    for (name, item_id, target), item in asked.items.items():
+        judge = asked.judges[name]
+        request_of = wire(judge.wire).request
+        for chosen in crossed:
+            levels = (level for _, level in chosen)
+            cell = f"{asked.panel}/{task.name}/{asked.protocol}/{'~'.join((name, target, *levels))}"
+            request, key = None, ""
+            for repeat in range(asked.repeats):
+                if request is None or judge.seeded:  # identical requests are built and identified once
+                    seed = seed_for(task.name, asked.protocol, item, chosen, repeat) if judge.seeded else None
+                    request = request_of(judge, prompts.of(item, chosen), seed)
+                    key = asked.identify(request)
+                about = (task.name, asked.protocol, name, item_id, target, chosen, repeat)
+                calls.append(Call(*about, request, key, cell))
+    return calls
+
+
+class _Prompts:
+    """A prompt depends on item and factors only: rendered once, whatever the number of judges and repeats."""
+
+    def __init__(self, how: ElicitationProtocol, task: Task) -> None:
+        self._how, self._task = how, task
+        self._made: dict[tuple[str, str, tuple[tuple[str, str], ...]], Any] = {}
+
+    def of(self, item: Item, factors: tuple[tuple[str, str], ...]) -> Any:
+        key = (item.id, item.target, factors)
+        if key not in self._made:
+            try:
+                self._made[key] = self._how.prompt(self._task, item, dict(factors))
+            except KeyError as error:
+                name = self._how.__name__.rpartition(".")[2] if hasattr(self._how, "__name__") else "this protocol"
+                raise RecuseError(
+                    f"{self._task.folder / self._task.items_file}: item {item.id!r} of {item.target!r} has no field "
+                    f"{error}, which protocol {name} shows its judges; it has {', '.join(item.fields) or 'none'}"
+                ) from None
+        return self._made[key]

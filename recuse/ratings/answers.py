@@ -1,0 +1,220 @@
+"""Answers: what every judge and every person said of every text of one criterion, as codes of options or numbers.
+
+Where measures of levels need numbers (`RatingArray`, `Cells`), measures of agreement need none: options without an
+order will do, and so do choices between two texts, which are read as "a won", "b won" or "tie" whoever stood first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recuse.ratings.array import clusters_of, mean_of, numbers
+from recuse.ratings.factors import LABELS, ORDER
+from recuse.ratings.scale import Nominal, Numeric, Ordinal, ResponseSets, Scale
+from recuse.ratings.table import PERSON
+from recuse.schema import RecuseError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from recuse.ratings.ratings import Ratings
+
+__all__ = ["COMPARED", "Answers", "answers_of"]
+
+Floats = NDArray[np.float64]
+COMPARED = (ORDER, LABELS)
+"""Factors that answers are pooled over: a choice is the same choice whoever stood first and whatever it was called."""
+PLACES = {"first", "second", "tie"}
+WON = ("a", "b", "tie")
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """`judged` (J, U, R) and `rated` (P, U, S): repeated answers of judges and of people to U texts, NaN where none;
+    `asked` (J, U): whether a judge has any row. `options` are the names of the codes, empty for numbers; `clusters`
+    (U,) number what each text belongs to."""
+
+    judges: tuple[str, ...]
+    people: tuple[str, ...]
+    items: tuple[str, ...]
+    targets: tuple[str, ...]
+    clusters: NDArray[np.intp]
+    judged: Floats
+    rated: Floats
+    asked: NDArray[np.bool_]
+    options: tuple[str, ...]
+    ordered: bool
+    scale: Scale
+    clusters_called: str
+    part: Ratings | None = None  # where they come from
+
+    @property
+    def over(self) -> Literal["items", "clusters"]:
+        return "items" if len(set(self.clusters.tolist())) == len(set(self.items)) else "clusters"
+
+    @cached_property
+    def judge_shares(self) -> Floats:
+        """Share of each option among a judge's answers to a text, (J, U, K); NaN where it gave none."""
+        return _shares(self.judged, len(self.options))
+
+    @cached_property
+    def person_shares(self) -> Floats:
+        """The same of every person, (P, U, K)."""
+        return _shares(self.rated, len(self.options))
+
+    @cached_property
+    def people_shares(self) -> Floats:
+        """Mean over the people who rated a text, (U, K): the answer of one of them drawn at random."""
+        return mean_of(self.person_shares, axis=0)
+
+    @cached_property
+    def judge_means(self) -> Floats:
+        """Mean of a judge's numbers for a text, (J, U)."""
+        return mean_of(self.judged, axis=2)
+
+    @cached_property
+    def person_means(self) -> Floats:
+        """The same of every person, (P, U)."""
+        return mean_of(self.rated, axis=2)
+
+    @cached_property
+    def people_mean(self) -> Floats:
+        """Mean over the people who rated a text, (U,)."""
+        return mean_of(self.person_means, axis=0)
+
+    @cached_property
+    def raters(self) -> NDArray[np.int64]:
+        """How many people rated each text, (U,)."""
+        found: NDArray[np.int64] = np.isfinite(self.rated).any(axis=2).sum(axis=0)
+        return found
+
+    def tables(self, judge: int) -> Floats:
+        """Per text how often the judge gives option i and a person j, (U, K, K): one answer of the judge against one of
+        a person, both drawn at random; 0 where either is missing."""
+        both = np.nan_to_num(self.judge_shares[judge][:, :, None] * self.people_shares[:, None, :])
+        found: Floats = both
+        return found
+
+    def products(self, judge: int) -> Floats:
+        """Per text 1, x, y, x^2, y^2, xy of one number of the judge and one of a person, both drawn at random, about
+        the middle of the scale; 0 where either is missing. Shape (U, 6)."""
+        middle = _middle(self)
+        x, y = self.judged[judge] - middle, self.rated - middle
+        mine, other = mean_of(x, axis=1), mean_of(mean_of(y, axis=2), axis=0)
+        squares, others = mean_of(x**2, axis=1), mean_of(mean_of(y**2, axis=2), axis=0)
+        there = np.isfinite(mine) & np.isfinite(other)
+        columns = [there, mine, other, squares, others, mine * other]
+        found: Floats = np.where(there[:, None], np.column_stack(columns), 0.0)
+        return found
+
+
+def answers_of(part: Ratings, ratings: Ratings) -> Answers:
+    """Answers within one combination of factor levels (`part`, one of `ratings.each(*COMPARED)`). People who answered
+    in another combination, and none in this, count here too: a person is seldom asked twice.
+
+    Raises `RecuseError` where no person rated anything, naming the remedy."""
+    return part.remember(("answers", part.headline), lambda: _answers(part, ratings))
+
+
+def _answers(part: Ratings, ratings: Ratings) -> Answers:
+    import pandas as pd
+
+    if not ratings.persons:
+        raise RecuseError(
+            "there are no single ratings by people to compare judges with: add rows of kind person, one per person and "
+            "item; means of people cannot tell who agrees on what"
+        )
+    judged = _rows(part, person=False)
+    rated = _rows(part, person=True)
+    if rated.empty:
+        others = [_rows(other, person=True) for _, other in ratings.with_criterion(part.criterion).each(*COMPARED)]
+        rated = next((rows for rows in others if len(rows)), rated)
+    both = pd.concat([judged, rated], ignore_index=True)
+    text, index = pd.factorize(pd.MultiIndex.from_frame(both[["item", "target"]]))
+    items = tuple(str(item) for item, _ in index)
+    targets = tuple(str(target) for _, target in index)
+    names = clusters_of(part, items)
+    clusters = pd.factorize(np.asarray(names, dtype=object))[0].astype(np.intp)
+    judges, people = part.judges, ratings.persons
+    mine, count = text[: len(judged)], len(items)
+    asked = np.zeros((len(judges), count), dtype=bool)
+    asked[pd.Index(judges).get_indexer(pd.Index(judged["rater"])), mine] = True
+    options, ordered = _options(part)
+    return Answers(
+        judges, people, items, targets, clusters, _placed(judged, mine, judges, count),
+        _placed(rated, text[len(judged) :], people, count), asked, options, ordered, part.scale, part.clusters, part,
+    )  # fmt: skip
+
+
+def _rows(part: Ratings, *, person: bool) -> pd.DataFrame:
+    """Columns rater, item, target, value: one row per answer, NaN where it was not usable."""
+    table = part.table
+    kind = table["kind"].eq(PERSON)
+    rows = table[(kind if person else ~kind) & (table["criterion"] == part.criterion)]
+    values = numbers(part, rows)
+    if _is_choice(part):
+        values = _won(part, rows, values)
+    return rows[["rater", "item", "target"]].astype(str).assign(value=values)
+
+
+def _placed(rows: pd.DataFrame, text: NDArray[Any], names: tuple[str, ...], count: int) -> Floats:
+    """Values by rater, text and number of the answer; the array is as deep as the most answers to one text."""
+    import pandas as pd
+
+    there = rows["value"].notna().to_numpy()
+    rater = pd.Index(names).get_indexer(pd.Index(rows["rater"]))[there]
+    cell = rater * count + text[there]
+    turn = pd.Series(cell).groupby(cell).cumcount().to_numpy()
+    found = np.full((len(names), count, int(turn.max(initial=0)) + 1), np.nan)
+    found[rater, text[there], turn] = rows["value"].to_numpy()[there]
+    return found
+
+
+def _is_choice(part: Ratings) -> bool:
+    scale = part.scale
+    return isinstance(scale, Nominal) and len(scale.options) > 1 and set(scale.options) <= PLACES
+
+
+def _won(part: Ratings, rows: pd.DataFrame, values: Floats) -> Floats:
+    """From places to texts: codes of `WON`. Without a factor `order`, a stood first."""
+    assert isinstance(part.scale, Nominal)
+    place = {float(k): name for k, name in enumerate(part.scale.options)}
+    turned = rows[ORDER].eq("ba").to_numpy() if ORDER in rows else np.zeros(len(rows), dtype=bool)
+    plain = {"first": 0.0, "second": 1.0, "tie": 2.0}
+    swapped = {"first": 1.0, "second": 0.0, "tie": 2.0}
+    codes = [
+        np.nan if np.isnan(value) else (swapped if turn else plain)[place[value]]
+        for value, turn in zip(values.tolist(), turned.tolist(), strict=True)
+    ]
+    return np.array(codes, dtype=float)
+
+
+def _options(part: Ratings) -> tuple[tuple[str, ...], bool]:
+    scale = part.scale
+    if _is_choice(part):
+        return WON, False
+    if isinstance(scale, Numeric):
+        return (), True
+    if isinstance(scale, ResponseSets):
+        sets = range(2 ** len(scale.options))
+        return tuple("|".join(o for k, o in enumerate(scale.options) if code >> k & 1) for code in sets), False
+    return scale.options, isinstance(scale, Ordinal)
+
+
+def _shares(answers: Floats, options: int) -> Floats:
+    """Share of each code along the last axis; NaN where there is no answer."""
+    there = np.isfinite(answers).sum(axis=-1)
+    hits = np.stack([(answers == code).sum(axis=-1) for code in range(options)], axis=-1).astype(float)
+    found: Floats = np.full(hits.shape, np.nan)
+    np.divide(hits, there[..., None], out=found, where=there[..., None] > 0)
+    return found
+
+
+def _middle(answers: Answers) -> float:
+    low, high = answers.scale.ends
+    return (low + high) / 2 if np.isfinite(low + high) else 0.0

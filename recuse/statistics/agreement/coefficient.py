@@ -1,0 +1,147 @@
+"""A coefficient of agreement as a function of sums over items, so that resampling items resamples sums, not data.
+
+Every coefficient here is a function f of a few sums over items: counts of options, of pairs of options, or of
+products. An item's share of these sums is computed once; leaving a cluster out subtracts its share, and a bootstrap
+draws how often each share is taken. Items with equal shares are drawn together, by one multinomial number.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from recuse.schema import RecuseError
+from recuse.statistics.agreement.scales import OnScale, PerfectAgreement
+from recuse.statistics.distributions import Draws, Student
+from recuse.statistics.resampling import percentile
+
+__all__ = ["EMPTY", "Coefficient", "Form", "ratio"]
+
+Floats = NDArray[np.float64]
+Form = Literal["chance", "correlation", "plain"]
+EMPTY = "no item was rated by two raters"
+CELLS = 4_000_000
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Coefficient:
+    """`shares` (items, F): each item's share of the sums; `of` maps sums (B, F) to values (B,), NaN where undefined;
+    `why` maps the sums (F,) to the reason in words, empty where the value is defined.
+
+    `form` says how far the value can go, and so on which scale its interval is symmetric: "chance" (1 - observed over
+    expected disagreement; at most 1), "correlation" (from -1 to 1), "plain". `worst`: the largest share of expected
+    disagreement that one item can add, for the interval of a coefficient that is exactly 1. `exact`: the value, where
+    the shares are classes of the ratings and give it only nearly.
+    """
+
+    shares: Floats
+    of: Callable[[Floats], Floats]
+    why: Callable[[Floats], str]
+    form: Form = "plain"
+    worst: Callable[[Floats], float] = lambda sums: math.nan
+    exact: float | None = None
+
+    @cached_property
+    def sums(self) -> Floats:
+        found: Floats = self.shares.sum(axis=0)
+        return found
+
+    @cached_property
+    def undefined(self) -> str:
+        """Why there is no value; empty where there is one."""
+        reason = self.why(self.sums)
+        if not reason and not len(self.shares):
+            return EMPTY
+        if not reason and not math.isfinite(float(self.of(self.sums[None])[0])):
+            reason = "the coefficient is 0 / 0 on these ratings"
+        return reason
+
+    @cached_property
+    def value(self) -> float:
+        if self.undefined:
+            return math.nan
+        return float(self.of(self.sums[None])[0]) if self.exact is None else self.exact
+
+    def by_cluster(self, clusters: ArrayLike | None = None) -> Floats:
+        """The shares summed within clusters, shape (G, F); `clusters` (items,) are labels, one per item if None."""
+        if clusters is None:
+            return self.shares
+        names = np.asarray(clusters)
+        if len(names) != len(self.shares):
+            raise RecuseError(f"clusters name the cluster of each of {len(self.shares)} items; got {len(names)} names")
+        codes = np.unique(names, return_inverse=True)[1].ravel()
+        found = np.zeros((int(codes.max()) + 1 if len(codes) else 0, self.shares.shape[1]))
+        np.add.at(found, codes, self.shares)
+        return found
+
+    def left_out(self, clusters: ArrayLike | None = None) -> Floats:
+        """The value without each cluster in turn, shape (G,)."""
+        return self.of(self.sums - self.by_cluster(clusters))
+
+    def jackknife(self, clusters: ArrayLike | None = None) -> Student | OnScale | PerfectAgreement:
+        """Where the value would fall with other items (clusters): t on G - 1 degrees of freedom with the jackknife's
+
+            se^2 = (G - 1) / G sum_g (value without g - their mean)^2
+
+        on the scale of `form`: log(1 - value) for "chance", atanh for "correlation". A coefficient that is exactly 1
+        gets the exact bound of `PerfectAgreement`: no disagreement in G clusters does not mean none ever.
+        """
+        groups = self.by_cluster(clusters)
+        if self.undefined or len(groups) < 2:
+            return Student(self.value, math.nan, 0)
+        if self.form == "chance" and self.value > 1 - 1e-12:
+            return PerfectAgreement(len(groups), self.worst(self.sums))
+        distinct, times = _distinct(groups)
+        without = self.of(self.sums - distinct)
+        known = np.isfinite(without)
+        mean = (times * np.where(known, without, 0.0)).sum() / max(times[known].sum(), 1)
+        squares = float((times * np.where(known, without - mean, 0.0) ** 2).sum())
+        se = math.sqrt((len(groups) - 1) / len(groups) * squares)
+        se = 0.0 if se < 1e-12 else se
+        return Student(self.value, se, len(groups) - 1) if self.form == "plain" else OnScale(
+            self.value, se, len(groups) - 1, self.form
+        )  # fmt: skip
+
+    def bootstrap(self, rng: np.random.Generator, clusters: ArrayLike | None = None, draws: int = 1999) -> Draws:
+        """Percentile bootstrap over items, or over whole clusters where they are given."""
+        groups = self.by_cluster(clusters)
+        if self.undefined or len(groups) < 2:
+            return Draws(self.value, np.empty(0))
+        return percentile(self.value, np.concatenate([self.of(sums) for sums in _resampled(groups, rng, draws)]))
+
+
+def ratio(numerator: Floats, denominator: Floats) -> Floats:
+    """numerator / denominator, NaN where the denominator is 0 but for rounding."""
+    found: Floats = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), np.nan)
+    np.divide(numerator, denominator, out=found, where=np.abs(denominator) > 1e-13)
+    return found
+
+
+def _resampled(groups: Floats, rng: np.random.Generator, draws: int) -> Iterator[Floats]:
+    """Sums of `len(groups)` rows drawn with replacement, in portions of shape (b, F)."""
+    count = len(groups)
+    distinct, times = _distinct(groups)
+    portion = max(1, CELLS // len(distinct))
+    for size in (min(portion, draws - start) for start in range(0, draws, portion)):
+        if 4 * len(distinct) <= count:
+            weights = rng.multinomial(count, times / count, size=size)
+        else:
+            distinct = groups
+            drawn = rng.integers(count, size=(size, count), dtype=np.int32) + np.arange(size)[:, None] * count
+            weights = np.bincount(drawn.ravel(), minlength=size * count).reshape(size, count)
+        yield weights.astype(float) @ distinct
+
+
+def _distinct(rows: Floats) -> tuple[Floats, NDArray[np.int64]]:
+    """The different rows and how often each occurs, told apart by one irrational combination of their entries."""
+    key = np.zeros(len(rows))
+    for k in range(rows.shape[1]):  # column by column: equal rows then give equal keys to the last bit
+        key += rows[:, k] * math.sqrt(k + 2.0) * math.cos(k + 1.0)
+    _, first, times = np.unique(key, return_index=True, return_counts=True)
+    return rows[first], times.astype(np.int64)

@@ -1,0 +1,201 @@
+"""Correlations of two raters over items: Pearson, Spearman, Kendall's tau-b, and Lin's concordance.
+
+Pearson and concordance are functions of sums. Ranks belong to all items at once; where ratings come in steps, they too
+follow from counts: how often each pair of values occurs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from recuse.statistics.agreement.coefficient import Coefficient, ratio
+from recuse.statistics.agreement.options import coded
+
+__all__ = [
+    "concordance", "concordance_of", "kendall_tau", "pearson", "pearson_of", "pearson_pairs", "spearman_rho",
+]  # fmt: skip
+
+Floats = NDArray[np.float64]
+CELLS = 500
+"""Most pairs of values that ranks are counted over."""
+BINS = 20
+"""Where there are more, the standard error is that of ranks in as many classes of equal size; the value is exact."""
+
+
+def pearson(x: ArrayLike, y: ArrayLike) -> Coefficient:
+    """Pearson's r of two raters (items,), over the items that both rated; undefined where either is constant.
+
+    >>> round(pearson([1, 2, 3], [1, 2, 4]).value, 4)
+    0.982
+    """
+    return pearson_of(_products(x, y))
+
+
+def pearson_of(products: Floats) -> Coefficient:
+    """The same from 1, x, y, x^2, y^2, xy of each item about a common centre, (items, 6)."""
+
+    def of(s: Floats) -> Floats:
+        n, mx, my, xx, yy, xy = s.T
+        with np.errstate(invalid="ignore"):
+            below = np.sqrt(_spread(n, mx, xx)) * np.sqrt(_spread(n, my, yy))
+        return np.clip(ratio(n * xy - mx * my, below), -1.0, 1.0)
+
+    return Coefficient(products, of, _why, "correlation")
+
+
+def concordance(x: ArrayLike, y: ArrayLike) -> Coefficient:
+    """Lin's concordance 2 cov(x, y) / (var(x) + var(y) + (mean(x) - mean(y))^2), divisor n: 1 only where ratings are
+    equal, not merely on a line. Cohen's kappa with quadratic weights is the same. Lin (1989), Biometrics 45, 255-268.
+    """
+    return concordance_of(_products(x, y))
+
+
+def concordance_of(products: Floats) -> Coefficient:
+    """The same from 1, x, y, x^2, y^2, xy of each item about a common centre, (items, 6)."""
+
+    def of(s: Floats) -> Floats:
+        n, mx, my, xx, yy, xy = s.T
+        return ratio(2 * (n * xy - mx * my), _spread(n, mx, xx) + _spread(n, my, yy) + (mx - my) ** 2)
+
+    def why(s: Floats) -> str:
+        reason = _why(s)
+        return "" if reason and np.isfinite(of(s[None])[0]) and s[0] > 0 else reason
+
+    return Coefficient(products, of, why, "correlation")
+
+
+def pearson_pairs(ratings: ArrayLike) -> Floats:
+    """Pearson's r of every two raters of (..., items, raters): shape (..., raters, raters), over the items that all
+    rated; NaN where either is constant."""
+    values = np.asarray(ratings, dtype=float)
+    there = np.isfinite(values).all(axis=-1, keepdims=True)
+    given, n = np.where(there, values, 0.0), there.sum(axis=-2, keepdims=True)
+    x = np.where(there, given - given.sum(axis=-2, keepdims=True) / np.maximum(n, 1), 0.0)
+    together = np.swapaxes(x, -1, -2) @ x
+    own = np.sqrt(np.diagonal(together, axis1=-2, axis2=-1))
+    own = np.where(own > 1e-12 * np.sqrt((given**2).sum(axis=-2)), own, 0.0)  # rounding is no spread
+    return np.clip(ratio(together, own[..., :, None] * own[..., None, :]), -1.0, 1.0)
+
+
+def spearman_rho(x: ArrayLike, y: ArrayLike) -> Coefficient:
+    """Spearman's rho, Pearson's r of mean ranks, over the items that both rated; undefined where either is constant.
+
+    Beyond `CELLS` pairs of different values, `of` and so every interval takes ranks in `BINS` classes.
+    """
+    shares, rows, columns, exact = _counted(x, y)
+
+    def of(sums: Floats) -> Floats:
+        tables = sums.reshape(-1, rows, columns)
+        a, b = tables.sum(axis=2), tables.sum(axis=1)
+        n = a.sum(axis=1, keepdims=True)
+        p, q = (np.cumsum(side, axis=1) - side / 2 - n / 2 for side in (a, b))
+        together = ((p[:, None, :] @ tables)[:, 0, :] * q).sum(axis=1)
+        return np.clip(ratio(together, np.sqrt((a * p**2).sum(axis=1) * (b * q**2).sum(axis=1))), -1.0, 1.0)
+
+    whole = None if exact is None else _spearman(*exact)
+    return Coefficient(shares, of, _constant(rows, columns), "correlation", exact=whole)
+
+
+def kendall_tau(x: ArrayLike, y: ArrayLike) -> Coefficient:
+    """Kendall's tau-b, (concordant - discordant) / sqrt(pairs untied in x * pairs untied in y), over the items that
+    both rated; undefined where either is constant. Classes as for `spearman_rho`."""
+    shares, rows, columns, exact = _counted(x, y)
+
+    def of(sums: Floats) -> Floats:
+        tables = sums.reshape(-1, rows, columns)
+        upto = np.cumsum(np.cumsum(tables, axis=1), axis=2)
+        balance = np.zeros((len(tables), rows, columns))  # pairs below in x: lower in y, less higher in y
+        balance[:, 1:, 1:] = upto[:, :-1, :-1]
+        balance[:, 1:, :] -= upto[:, :-1, -1:] - upto[:, :-1, :]
+        both = (tables * balance).sum(axis=(1, 2))
+        n = tables.sum(axis=(1, 2))
+        untied = [(n**2 - (tables.sum(axis=axis) ** 2).sum(axis=1)) / 2 for axis in (1, 2)]
+        return np.clip(ratio(both, np.sqrt(untied[0] * untied[1])), -1.0, 1.0)
+
+    whole = None if exact is None else _kendall(*exact)
+    return Coefficient(shares, of, _constant(rows, columns), "correlation", exact=whole)
+
+
+def _spearman(x: Floats, y: Floats) -> float:
+    from scipy import stats
+
+    return float(stats.spearmanr(x, y).statistic)
+
+
+def _kendall(x: Floats, y: Floats) -> float:
+    from scipy import stats
+
+    return float(stats.kendalltau(x, y).statistic)
+
+
+def _counted(x: ArrayLike, y: ArrayLike) -> tuple[Floats, int, int, tuple[Floats, Floats] | None]:
+    """Per item its pair of values as a single 1 among rows x columns; the pairs themselves where these are classes."""
+    both = _both(x, y)
+    there = np.isfinite(both[0])
+    codes, sizes = zip(*((c, max(len(options), 1)) for c, options in map(coded, both)), strict=True)
+    exact = None
+    if sizes[0] * sizes[1] > CELLS:
+        exact = both[0][there], both[1][there]
+        codes, sizes = tuple(map(_classes, codes)), (BINS, BINS)
+    shares = np.zeros((both.shape[1], sizes[0] * sizes[1]))
+    places = (codes[0][there] * sizes[1] + codes[1][there]).astype(np.intp)
+    shares[np.flatnonzero(there), places] = 1.0
+    return shares, sizes[0], sizes[1], exact
+
+
+def _classes(codes: Floats) -> Floats:
+    """Codes in order to classes of nearly equal size."""
+    there = np.isfinite(codes)
+    counts = np.bincount(codes[there].astype(np.intp))
+    middle = (np.cumsum(counts) - counts / 2) / counts.sum()
+    found = np.full(codes.shape, np.nan)
+    found[there] = np.minimum((middle * BINS).astype(np.intp), BINS - 1)[codes[there].astype(np.intp)]
+    return found
+
+
+def _both(x: ArrayLike, y: ArrayLike) -> Floats:
+    """Both raters, NaN on the items that either left out."""
+    values = np.array([x, y], dtype=float)
+    values[:, ~np.isfinite(values).all(axis=0)] = np.nan
+    return values
+
+
+def _products(x: ArrayLike, y: ArrayLike) -> Floats:
+    """Per item 1, x, y, x^2, y^2, xy about a common centre; 0 where either is missing."""
+    a, b = _both(x, y)
+    there = np.isfinite(a)
+    centre = (a[there].mean() + b[there].mean()) / 2 if there.any() else 0.0
+    a, b = np.where(there, a - centre, 0.0), np.where(there, b - centre, 0.0)
+    return np.column_stack([there.astype(float), a, b, a * a, b * b, a * b])
+
+
+def _spread(n: Floats, total: Floats, squares: Floats) -> Floats:
+    found = n * squares - total**2
+    return np.where(found > 1e-12 * np.maximum(n * squares, 1e-300), found, 0.0)
+
+
+def _why(s: Floats) -> str:
+    n, mx, my, xx, yy = (s[k : k + 1] for k in range(5))
+    if n[0] < 2:
+        return f"a correlation needs two items that both rated; there are {int(n[0])}"
+    constant = [bool(_spread(n, total, squares)[0] == 0) for total, squares in ((mx, xx), (my, yy))]
+    return _which(constant)
+
+
+def _constant(rows: int, columns: int) -> Callable[[Floats], str]:
+    def why(sums: Floats) -> str:
+        table = sums.reshape(rows, columns)
+        if table.sum() < 2:
+            return f"a correlation needs two items that both rated; there are {int(table.sum())}"
+        return _which([bool(np.count_nonzero(table.sum(axis=axis)) < 2) for axis in (1, 0)])
+
+    return why
+
+
+def _which(constant: list[bool]) -> str:
+    if all(constant):
+        return "both raters gave every item the same rating"
+    return f"the {'first' if constant[0] else 'second'} rater gave every item the same rating" if any(constant) else ""

@@ -1,0 +1,175 @@
+"""Intraclass correlations of items x raters, all six of Shrout and Fleiss, with their F intervals.
+
+    ICC(1,1) = (MSR - MSW) / (MSR + (k - 1) MSW)                          raters differ from item to item
+    ICC(2,1) = (MSR - MSE) / (MSR + (k - 1) MSE + k (MSC - MSE) / n)      raters are a sample: absolute agreement
+    ICC(3,1) = (MSR - MSE) / (MSR + (k - 1) MSE)                          these raters: consistency
+    ICC(.,k) = k ICC / (1 + (k - 1) ICC)                                  the mean of k raters (Spearman and Brown)
+
+MSR, MSC, MSE: mean squares of items, raters and rest in the two-way table; MSW: within items in the one-way table.
+Shrout and Fleiss (1979), Psychological Bulletin 86, 420-428; McGraw and Wong (1996), Psychological Methods 1, 30-46.
+
+Arrays have shape (..., items, raters): whatever stands in front is computed at once.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from recuse.schema import RecuseError
+from recuse.statistics.distributions import NOTHING, Side, tail
+
+__all__ = ["FORMS", "ICC", "IccForm", "MeanSquares", "icc", "icc_interval", "mean_squares"]
+
+Floats = NDArray[np.float64]
+IccForm = Literal["ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)"]
+FORMS: tuple[IccForm, ...] = ("ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)")
+
+
+@dataclass(frozen=True, eq=False)
+class MeanSquares:
+    """`items`, `raters`, `rest`, `within`: mean squares, all of shape (...); `n` items (...) by `k` raters. An item
+    that lacks a rating is left out whole."""
+
+    items: Floats
+    raters: Floats
+    rest: Floats
+    within: Floats
+    n: Floats
+    k: int
+
+    def at(self, place: Any) -> MeanSquares:
+        """Those of one of the tables."""
+        items, raters, rest, within, n = (
+            np.asarray(part[place]) for part in (self.items, self.raters, self.rest, self.within, self.n)
+        )
+        return MeanSquares(items, raters, rest, within, n, self.k)
+
+
+def mean_squares(ratings: ArrayLike) -> MeanSquares:
+    """Mean squares of ratings (..., items, raters); NaN where fewer than two items are complete."""
+    values = np.asarray(ratings, dtype=float)
+    if values.ndim < 2 or values.shape[-1] < 2:
+        raise RecuseError(f"an intraclass correlation needs items x raters, two raters or more; got {values.shape}")
+    there = np.isfinite(values).all(axis=-1)
+    n, k = there.sum(axis=-1).astype(float), values.shape[-1]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        x = np.where(there[..., None], values, 0.0)
+        grand = (x.sum(axis=(-2, -1)) / (n * k))[..., None]
+        item = np.where(there, x.mean(axis=-1) - grand, 0.0)
+        rater = x.sum(axis=-2) / n[..., None] - grand
+        left = np.where(there[..., None], x - grand[..., None] - item[..., None] - rater[..., None, :], 0.0)
+        sums = k * (item**2).sum(axis=-1), n * (rater**2).sum(axis=-1), (left**2).sum(axis=(-2, -1))
+        floor = 1e-24 * np.maximum((x**2).sum(axis=(-2, -1)), 1e-300)  # binary rounding never passes for spread
+        between, raters, rest = (np.where(part > floor, part, 0.0) for part in sums)
+        found = (between / (n - 1), raters / (k - 1), rest / ((n - 1) * (k - 1)), (raters + rest) / (n * (k - 1)))
+    few = n < 2
+    items, columns, error, inside = (np.where(few, np.nan, part) for part in found)
+    return MeanSquares(items, columns, error, inside, n, k)
+
+
+def icc(squares: MeanSquares, form: IccForm = "ICC(2,1)") -> Floats:
+    """The coefficient of every table; NaN where nothing varies at all, or between items for a mean of raters."""
+    s, k = squares, squares.k
+    error = {"1": s.within, "2": s.rest, "3": s.rest}[form[4]]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        raters = k * (s.raters - s.rest) / s.n if form[4] == "2" else 0.0
+        spread = raters / k if form[6] == "k" else (k - 1) * error + raters
+        below = s.items + spread
+        found: Floats = np.where(np.abs(below) > 0, (s.items - error) / below, np.nan)
+    return found
+
+
+def icc_interval(squares: MeanSquares, form: IccForm = "ICC(2,1)", level: float = 0.95) -> tuple[Floats, Floats]:
+    """Both ends of the F interval of every table, exact for normal scores but for ICC(2,.), where the degrees of
+    freedom are Satterthwaite's. NaN where there is none."""
+    low = _at(squares, form, 1 - tail(level))
+    return low, _at(squares, form, tail(level))
+
+
+def _at(s: MeanSquares, form: IccForm, probability: float) -> Floats:
+    """The correlation under which the observed items' mean square lies at this quantile."""
+    k, df = s.k, s.n - 1
+    with np.errstate(invalid="ignore", divide="ignore"):
+        if form[4] == "2":
+            f = _quantile(df, _satterthwaite(s), probability)
+            rest = k * s.raters + (k * s.n - k - s.n) * s.rest
+            single = s.n * (s.items - f * s.rest) / (f * rest + s.n * s.items)
+        else:
+            error, spare = (s.within, s.n * (k - 1)) if form[4] == "1" else (s.rest, df * (k - 1))
+            f = s.items / error / _quantile(df, spare, probability)
+            single = (f - 1) / (f + k - 1)
+        found: Floats = k * single / (1 + (k - 1) * single) if form[6] == "k" else single
+    return np.where(np.isfinite(found), found, np.nan)
+
+
+def _quantile(df: Floats, spare: Floats, probability: float) -> Floats:
+    safe = np.where(df > 0, df, 1.0), np.where(spare > 0, spare, 1.0)
+    found: Floats = np.where((df > 0) & (spare > 0), special.fdtri(*safe, probability), np.nan)
+    return found
+
+
+def _satterthwaite(s: MeanSquares) -> Floats:
+    """Degrees of freedom of the denominator a MSC + b MSE of ICC(2,1), a and b at the estimate."""
+    k, n, rho = s.k, s.n, icc(s, "ICC(2,1)")
+    ratio = s.raters / s.rest
+    shared = n * (1 + (k - 1) * rho) - k * rho
+    found: Floats = (k - 1) * (n - 1) * (k * rho * ratio + shared) ** 2 / ((n - 1) * (k * rho * ratio) ** 2 + shared**2)
+    return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ICC:
+    """Sampling distribution of one intraclass correlation: the interval of `icc_interval`, and its dual p-values."""
+
+    squares: MeanSquares
+    form: IccForm = "ICC(2,1)"
+
+    @property
+    def value(self) -> float:
+        return float(icc(self.squares, self.form))
+
+    @property
+    def undefined(self) -> str:
+        s = self.squares
+        if not s.n >= 2:
+            return f"an intraclass correlation needs two items that both rated; there are {int(s.n)}"
+        if math.isnan(self.value):
+            return "no rating differs from another" if not float(s.within + s.items) > 0 else "item means are all equal"
+        low, high = (float(end) for end in icc_interval(s, self.form))
+        return "" if math.isfinite(low) and math.isfinite(high) else "the raters never differ, or the items never do"
+
+    def interval(self, level: float) -> tuple[float, float]:
+        if self.undefined:
+            return NOTHING
+        low, high = icc_interval(self.squares, self.form, level)
+        return float(low), float(high)
+
+    def p_value(self, limit: float, side: Side) -> float:
+        if self.undefined:
+            return 1.0
+        if limit >= 1:
+            return 1.0 if side == "above" else 0.0
+        s, k = self.squares, self.squares.k
+        single = limit / (k - (k - 1) * limit) if self.form[6] == "k" else limit
+        if single <= -1 / (k - 1):
+            return 0.0 if side == "above" else 1.0
+        if self.form[4] == "2":
+            rest = k * s.raters + (k * s.n - k - s.n) * s.rest
+            f, spare = s.n * s.items * (1 - single) / (single * rest + s.n * s.rest), _satterthwaite(s)
+        else:
+            error, spare = (s.within, s.n * (k - 1)) if self.form[4] == "1" else (s.rest, (s.n - 1) * (k - 1))
+            f = s.items / error / (1 + k * single / (1 - single))
+        if f < 0:  # beyond what the mean squares allow
+            return 0.0 if (single < self.value) == (side == "above") else 1.0
+        return float((special.fdtrc if side == "above" else special.fdtr)(s.n - 1, spare, f))
+
+    def half_width_at(self, factor: float) -> float | None:
+        s = self.squares
+        low, high = ICC(MeanSquares(s.items, s.raters, s.rest, s.within, s.n * factor, s.k), self.form).interval(0.95)
+        return None if math.isnan(low) else (high - low) / 2

@@ -1,0 +1,191 @@
+"""Krippendorff's alpha: any number of raters, missing ratings, and a distance that fits the scale."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from recuse.schema import RecuseError
+from recuse.statistics.agreement.coefficient import EMPTY, Coefficient, ratio
+from recuse.statistics.agreement.options import coded, counts_of
+
+__all__ = [
+    "Level", "alpha_of_counts", "alpha_of_products", "alpha_of_sums", "alpha_of_tables", "krippendorff_alpha",
+]  # fmt: skip
+
+Floats = NDArray[np.float64]
+Level = Literal["nominal", "ordinal", "interval", "ratio"]
+LEVELS = ("nominal", "ordinal", "interval", "ratio")
+MOST = 2000
+"""More different values than this have no table of distances; interval alpha needs none."""
+
+
+def krippendorff_alpha(ratings: ArrayLike, level: Level = "nominal") -> Coefficient:
+    """Krippendorff's alpha of ratings (raters, items), NaN where missing:
+
+        1 - (n - 1) sum_u sum_ck n_uc n_uk d2_ck / (m_u - 1)  /  sum_ck n_c n_k d2_ck
+
+    n_uc: how many raters gave item u value c; m_u: how many rated u, at least two or the item does not count; n: all
+    ratings of those items. d2: nominal (c != k), interval (c - k)^2, ratio ((c - k) / (c + k))^2, and ordinal the
+    squared difference of mean ranks. Krippendorff (2019), Content Analysis, 4th ed., ch. 12.
+
+    Undefined where all those ratings are equal (d2 sums to 0). Raises `RecuseError` for a ratio scale below 0.
+
+    >>> round(krippendorff_alpha([[1, 2, 3, 3], [1, 2, 3, float("nan")]], "interval").value, 4)
+    1.0
+    """
+    values = np.atleast_2d(np.asarray(ratings, dtype=float))
+    if level not in LEVELS:
+        raise RecuseError(f"a level of measurement is one of {', '.join(LEVELS)}; got {level!r}")
+    if level == "interval":
+        there = np.isfinite(values)
+        centre = values[there].mean() if there.any() else 0.0
+        x = np.where(there, values - centre, 0.0)
+        span = float(np.ptp(values[there])) if there.any() else 0.0
+        return alpha_of_sums(there.sum(axis=0).astype(float), x.sum(axis=0), (x * x).sum(axis=0), span)
+    codes, options = coded(values)
+    if len(options) > MOST:
+        raise RecuseError(
+            f"{level} alpha of {len(options)} different values needs too large a table; round the ratings to at most "
+            f"{MOST} values, or use level interval"
+        )
+    return alpha_of_counts(counts_of(codes, max(len(options), 1)), level, options)
+
+
+def alpha_of_counts(counts: Floats, level: Level, options: ArrayLike) -> Coefficient:
+    """Alpha from counts (items, K) of `options` (K,), the values that they stand for."""
+    m = counts.sum(axis=1)
+    used = m > 1
+    kept = np.where(used[:, None], counts, 0.0)
+    weight = np.divide(1.0, m - 1, out=np.zeros(len(m)), where=used)
+    if level == "ordinal":
+        return _ordinal(kept, weight)
+    apart = _distances(level, np.asarray(options, dtype=float))
+    # within an item, pairs of a rating with itself are at distance 0, so they may stay in
+    observed = weight * ((kept @ apart) * kept).sum(axis=1)
+    return _from(np.column_stack([observed, kept]), apart)
+
+
+def _from(shares: Floats, apart: Floats) -> Coefficient:
+    """From each item's observed disagreement and its counts of options, (items, 1 + K)."""
+
+    def expected(sums: Floats) -> Floats:
+        found: Floats = ((sums[:, 1:] @ apart) * sums[:, 1:]).sum(axis=1)
+        return found
+
+    def of(sums: Floats) -> Floats:
+        return 1 - ratio((sums[:, 1:].sum(axis=1) - 1) * sums[:, 0], expected(sums))
+
+    def worst(sums: Floats) -> float:
+        n = sums[1:].sum()
+        return float(apart.max() * n * (n - 1) / expected(sums[None])[0])
+
+    return Coefficient(shares, of, lambda s: _why(s[1:].sum(), expected(s[None])[0]), "chance", worst)
+
+
+def alpha_of_tables(tables: Floats, level: Level, options: ArrayLike) -> Coefficient:
+    """Alpha of items that two raters rated once each, from tables (items, K, K) of their pairs of options, of total
+    weight 1 or 0: one of several raters drawn at random leaves a share of an item in each cell."""
+    rated, values = tables.sum(axis=(1, 2)), np.asarray(options, dtype=float)
+    both = tables + np.swapaxes(tables, 1, 2)
+    counts = both.sum(axis=2)
+    if level == "ordinal":
+        return _by_ranks(np.column_stack([counts, both.reshape(len(tables), tables.shape[1] ** 2)]), tables.shape[1])
+    apart = _distances(level, values)
+    return _from(np.column_stack([(both * apart).sum(axis=(1, 2)), counts * (rated > 0)[:, None]]), apart)
+
+
+def alpha_of_sums(m: Floats, sums: Floats, squares: Floats, span: float) -> Coefficient:
+    """Interval alpha from each item's number of ratings, their sum and their sum of squares, all (items,), preferably
+    about a common centre: sum_ck n_c n_k (c - k)^2 = 2 (n sum x^2 - (sum x)^2). `span`: how far two ratings can lie
+    apart."""
+    used = m > 1
+    shares = np.where(used[:, None], np.column_stack([m, sums, squares, np.zeros(len(m))]), 0.0)
+    spread = m * squares - sums * sums
+    shares[:, 3] = np.divide(2 * np.maximum(spread, 0.0), m - 1, out=np.zeros(len(m)), where=used)
+    shares[:, 3][spread <= 1e-13 * m * squares] = 0.0  # equal ratings, but for rounding
+    return _from_sums(shares, span)
+
+
+def alpha_of_products(products: Floats, span: float) -> Coefficient:
+    """Interval alpha of items that two raters rated, from 1, x, y, x^2, y^2, xy of each (items, 6)."""
+    n, x, y, xx, yy, xy = products.T
+    return _from_sums(np.column_stack([2 * n, x + y, xx + yy, 2 * np.maximum(xx + yy - 2 * xy, 0.0)]), span)
+
+
+def _from_sums(shares: Floats, span: float) -> Coefficient:
+    """From each item's number of ratings, their sum, sum of squares and observed disagreement, (items, 4)."""
+
+    def expected(s: Floats) -> Floats:
+        both = s[:, 0] * s[:, 2]
+        found = 2 * (both - s[:, 1] ** 2)
+        kept: Floats = np.where(found > 1e-12 * np.maximum(both, 1e-300), found, 0.0)
+        return kept
+
+    def of(s: Floats) -> Floats:
+        return 1 - ratio((s[:, 0] - 1) * s[:, 3], expected(s))
+
+    def worst(s: Floats) -> float:
+        return float(span**2 * s[0] * (s[0] - 1) / expected(s[None])[0])
+
+    return Coefficient(shares, of, lambda s: _why(s[0], expected(s[None])[0]), "chance", worst)
+
+
+def _ordinal(kept: Floats, weight: Floats) -> Coefficient:
+    """d2_ck = (R_c - R_k)^2, R the mean ranks of the options among all ratings, which every resample has its own of."""
+    options = kept.shape[1]
+    if options**2 * len(kept) > 200_000_000:
+        raise RecuseError(
+            f"ordinal alpha of {len(kept)} items and {options} options needs too large a table; round the ratings to "
+            "fewer options, or use level interval"
+        )
+    together = (weight[:, None] * kept)[:, :, None] * kept[:, None, :]
+    return _by_ranks(np.column_stack([kept, together.reshape(len(kept), options**2)]), options)
+
+
+def _by_ranks(shares: Floats, options: int) -> Coefficient:
+    """From each item's counts of options and of pairs of options, (items, K + K^2)."""
+
+    def parts(sums: Floats) -> tuple[Floats, Floats, Floats]:
+        counts, tables = sums[:, :options], sums[:, options:].reshape(-1, options, options)
+        n = counts.sum(axis=1)
+        rank = np.cumsum(counts, axis=1) - counts / 2
+        rank = (rank - (n / 2)[:, None]) / np.maximum(n, 1.0)[:, None]
+        apart = (rank[:, :, None] - rank[:, None, :]) ** 2
+        expected = np.einsum("bi,bij,bj->b", counts, apart, counts)
+        return n, (tables * apart).sum(axis=(1, 2)), expected
+
+    def of(sums: Floats) -> Floats:
+        n, observed, expected = parts(sums)
+        return 1 - ratio((n - 1) * observed, expected)
+
+    def why(sums: Floats) -> str:
+        n, _, expected = parts(sums[None])
+        return _why(n[0], expected[0])
+
+    def worst(sums: Floats) -> float:
+        n, _, expected = parts(sums[None])
+        return float(n[0] * (n[0] - 1) / expected[0])
+
+    return Coefficient(shares, of, why, "chance", worst)
+
+
+def _distances(level: Level, values: Floats) -> Floats:
+    a, b = values[:, None], values[None, :]
+    if level == "nominal":
+        return np.not_equal(a, b).astype(np.float64)
+    if level == "interval":
+        squared: Floats = (a - b) ** 2
+        return squared
+    if len(values) and values.min() < 0:
+        raise RecuseError(f"a ratio scale starts at 0; got {values.min():g}. Use level interval")
+    shares: Floats = np.divide(a - b, a + b, out=np.zeros((len(values), len(values))), where=a + b > 0)
+    return shares**2
+
+
+def _why(ratings: float, expected: float) -> str:
+    if ratings == 0:
+        return EMPTY
+    return "" if expected > 1e-13 else "all ratings are equal, so no disagreement could be expected"

@@ -1,0 +1,114 @@
+"""Distributions of coefficients that end at 1: symmetric on another scale, and exact where nobody disagreed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from scipy import special
+
+from recuse.statistics.distributions import NOTHING, Side, Student, tail
+
+__all__ = ["NoInterval", "OnScale", "PerfectAgreement"]
+
+
+@dataclass(frozen=True, slots=True)
+class NoInterval:
+    """A value that can be shown and not be relied on, and why: no interval, and no p-value below 1."""
+
+    undefined: str
+
+    def interval(self, level: float) -> tuple[float, float]:
+        return NOTHING
+
+    def p_value(self, limit: float, side: Side) -> float:
+        return 1.0
+
+    def half_width_at(self, factor: float) -> float | None:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class OnScale:
+    """Student's t for z(value): z = -log(1 - value) for "chance" coefficients, atanh for correlations; `se` is that of
+    the value itself and is carried over by the slope of z (delta method). The interval never leaves the range."""
+
+    value: float
+    se: float
+    df: float
+    form: Literal["chance", "correlation"]
+
+    @property
+    def undefined(self) -> str:
+        if math.isnan(self.se) or math.isnan(self.value) or not self.df > 0:
+            return "one cluster says nothing about the next"
+        if abs(self.value) >= 1 - 1e-12:
+            return "agreement is complete, and the interval has no finite width on its scale"
+        return (
+            "" if self.se > 0 else "no cluster differs from another, so nothing tells how far a repetition would move"
+        )
+
+    def _z(self, value: float) -> float:
+        return -math.log1p(-value) if self.form == "chance" else math.atanh(value)
+
+    def _back(self, z: float) -> float:
+        return -math.expm1(-z) if self.form == "chance" else math.tanh(z)
+
+    @property
+    def _on_z(self) -> Student:
+        slope = 1 / (1 - self.value) if self.form == "chance" else 1 / (1 - self.value**2)
+        return Student(self._z(self.value), self.se * slope, self.df)
+
+    def interval(self, level: float) -> tuple[float, float]:
+        if self.undefined:
+            return NOTHING
+        low, high = self._on_z.interval(level)
+        return self._back(max(low, -700.0)), self._back(high)
+
+    def p_value(self, limit: float, side: Side) -> float:
+        if self.undefined:
+            return 1.0
+        if limit >= 1 or (self.form == "correlation" and limit <= -1):
+            return 0.0 if (limit < 0) == (side == "above") else 1.0
+        return self._on_z.p_value(self._z(limit), side)
+
+    def half_width_at(self, factor: float) -> float | None:
+        if self.undefined:
+            return None
+        on_z = self._on_z
+        half = on_z.half_width_at(factor)
+        return None if half is None else (self._back(on_z.value + half) - self._back(on_z.value - half)) / 2
+
+
+@dataclass(frozen=True, slots=True)
+class PerfectAgreement:
+    """A coefficient 1 - D_o / D_e of which D_o was 0 in all of `clusters`: exact binomial bound (Clopper and Pearson).
+
+    If a share q of clusters held disagreement, none of G would show it with probability (1 - q)^G; one cluster of
+    disagreement adds at most `worst` = largest disagreement / D_e to what is missing from 1.
+    """
+
+    clusters: int
+    worst: float
+    value: float = 1.0
+
+    @property
+    def undefined(self) -> str:
+        return "" if self.clusters > 1 and math.isfinite(self.worst) else "one cluster says nothing about the next"
+
+    def interval(self, level: float) -> tuple[float, float]:
+        if self.undefined:
+            return NOTHING
+        return 1 + self.worst * math.expm1(math.log(tail(level)) / self.clusters), 1.0
+
+    def p_value(self, limit: float, side: Side) -> float:
+        if self.undefined or side == "below":
+            return 1.0
+        share = (1 - limit) / self.worst
+        return 0.0 if share >= 1 else 1.0 if share <= 0 else float((1 - share) ** self.clusters)
+
+    def half_width_at(self, factor: float) -> float | None:
+        if self.undefined:
+            return None
+        return float(-self.worst * special.expm1(math.log(0.025) / (self.clusters * factor)) / 2)

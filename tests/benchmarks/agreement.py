@@ -1,0 +1,125 @@
+"""How fast agreement is computed, next to other packages, in one run:
+
+    python tests/benchmarks/agreement.py
+
+Needs krippendorff, evalica and pingouin (extra `test`). Every line is the best of some rounds, taken in turn.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from recuse.statistics import agreement
+
+ITEMS, RATERS, OPTIONS, DRAWS = 10_000, 5, 5, 1_000
+CELLS, CELL_ITEMS, CELL_RATERS = 352, 100, 3
+RNG = np.random.default_rng(20260301)
+
+
+def best(work: Callable[[], Any], rounds: int) -> float:
+    found = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        work()
+        found.append(time.perf_counter() - start)
+    return min(found)
+
+
+def ratings() -> np.ndarray:
+    """Raters x items: five raters who often agree, one rating in twenty missing."""
+    truth = RNG.integers(OPTIONS, size=ITEMS)
+    strange = RNG.random((RATERS, ITEMS)) < 0.3
+    found = np.where(strange, RNG.integers(OPTIONS, size=(RATERS, ITEMS)), truth).astype(float)
+    found[RNG.random(found.shape) < 0.05] = np.nan
+    return found
+
+
+def alpha_with_resamples() -> None:
+    import evalica
+    import krippendorff
+
+    print(f"Krippendorff's alpha with {DRAWS} resamples of {ITEMS} items x {RATERS} raters")
+    data = ratings()
+    frame = pd.DataFrame(data)
+    loops = 20  # of which the time of all resamples is extrapolated; it is linear
+    for level in ("nominal", "ordinal", "interval"):
+
+        def ours(level: str = level) -> Any:
+            return (
+                agreement.krippendorff_alpha(data, level)
+                .bootstrap(np.random.default_rng(1), draws=DRAWS)
+                .interval(0.95)
+            )
+
+        def clustered(level: str = level) -> Any:
+            topics = np.arange(ITEMS) // 5
+            alpha = agreement.krippendorff_alpha(data, level)
+            return alpha.bootstrap(np.random.default_rng(1), topics, draws=DRAWS).interval(0.95)
+
+        def looped(level: str = level) -> Any:
+            rng = np.random.default_rng(1)
+            return [
+                krippendorff.alpha(data[:, rng.integers(ITEMS, size=ITEMS)], level_of_measurement=level)
+                for _ in range(loops)
+            ]
+
+        def compiled(level: str = level) -> Any:
+            return evalica.alpha_bootstrap(frame, level, n_resamples=DRAWS, random_state=1)
+
+        mine, by_topic = best(ours, 5), best(clustered, 3)
+        theirs, rust = best(looped, 1) * DRAWS / loops, best(compiled, 3)
+        print(
+            f"  {level:8}  recuse {mine:6.3f} s (2,000 clusters: {by_topic:.3f} s)"
+            f"   looping krippendorff {theirs:5.1f} s: {theirs / mine:4.0f} x"
+            f"   evalica {rust:6.3f} s: {rust / mine:5.1f} x"
+        )
+
+
+def cells() -> None:
+    import pingouin
+
+    rows = CELLS * CELL_ITEMS * CELL_RATERS
+    print(f"{CELLS} cells of a {rows:,}-row table: three Pearson pairs, ICC(2,1) with interval, spread")
+    index = pd.MultiIndex.from_product([range(CELLS), range(CELL_ITEMS), list("abc")], names=["cell", "item", "rater"])
+    item = RNG.normal(size=(CELLS, CELL_ITEMS, 1))
+    table = index.to_frame(index=False).assign(
+        score=(item + RNG.normal(size=(CELLS, CELL_ITEMS, CELL_RATERS)) * 0.7).ravel()
+    )
+    table = table.sample(frac=1.0, random_state=1)
+
+    def ours() -> Any:
+        codes = [pd.factorize(table[name], sort=True)[0] for name in ("cell", "item", "rater")]
+        values = np.full((CELLS, CELL_ITEMS, CELL_RATERS), np.nan)
+        values[tuple(codes)] = table["score"].to_numpy()
+        squares = agreement.mean_squares(values)
+        low, high = agreement.icc_interval(squares)
+        return agreement.pearson_pairs(values), agreement.icc(squares), low, high, values.std(axis=1, ddof=1)
+
+    def looped(wanted: int) -> list[float]:
+        found = []
+        for _, part in table[table["cell"] < wanted].groupby("cell"):
+            wide = part.pivot(index="item", columns="rater", values="score")
+            for a, b in (("a", "b"), ("a", "c"), ("b", "c")):
+                pingouin.corr(wide[a], wide[b])
+            whole = pingouin.intraclass_corr(part, targets="item", raters="rater", ratings="score")
+            found.append(float(whole["ICC"].iloc[1]))
+            wide.std(ddof=1)
+        return found
+
+    some = 44
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        same = np.allclose(ours()[1][:5], looped(5), atol=1e-9)
+        mine, theirs = best(ours, 7), best(lambda: looped(some), 1) * CELLS / some
+    print(f"  recuse {mine * 1e3:7.1f} ms   looping pingouin {theirs:6.2f} s: {theirs / mine:6.0f} x   (equal: {same})")
+
+
+if __name__ == "__main__":
+    alpha_with_resamples()
+    cells()

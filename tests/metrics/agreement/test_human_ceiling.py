@@ -1,0 +1,155 @@
+"""The human ceiling: by hand, identities, what is undefined and why."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from simulated_raters import NAN, World, answers_from
+
+from recuse.metrics.human_ceiling import _ceiling, human_ceiling
+from recuse.ratings import Nominal, Numeric, Ordinal, Ratings
+from recuse.statistics import agreement as ag
+
+
+def test_by_hand():
+    """80 items. Ann passes 40; Ben agrees on all but 8 of either side; the judge differs from Ann on 4 of either side,
+    on items where Ben agrees with Ann.
+
+    D_hh = 16/80, both pass 40: E_hh = 0.5, kappa_hh = 0.6. D_jh = (8/80 + 24/80) / 2 = 0.2, kappa_jh = 0.6.
+    """
+    ann = np.repeat([1.0, 0.0], 40)
+    ben, judge = ann.copy(), ann.copy()
+    ben[[*range(8), *range(40, 48)]] = 1 - ben[[*range(8), *range(40, 48)]]
+    judge[[*range(20, 24), *range(60, 64)]] = 1 - judge[[*range(20, 24), *range(60, 64)]]
+    found = _ceiling(answers_from(judge, [ann, ben]), 0, 0.1)
+    assert found.detail["human_human"] == pytest.approx(0.6)
+    assert found.detail["judge_human"] == pytest.approx(0.6)
+    assert found.value == pytest.approx(0.0, abs=1e-12)
+
+
+def test_parts_are_the_textbook_coefficients():
+    """With two people: the mean of Cohen's kappas at pooled shares is near kappa_jh, and kappa_hh is Scott's pi."""
+    world = World(3)
+    judge = world.judge("another person")
+    found = _ceiling(answers_from(judge, world.people), 0, 0.1)
+    pi = ag.scott_pi(*world.people, 2).value
+    both = np.concatenate([judge, judge]), np.concatenate(list(world.people))
+    assert found.detail["human_human"] == pytest.approx(pi, abs=1e-12)
+    assert found.detail["judge_human"] == pytest.approx(ag.cohen_kappa(*both, 2).value, abs=1e-12)
+
+
+def test_numbers_use_concordance():
+    rng = np.random.default_rng(1)
+    quality = rng.normal(size=50)
+    judge, ann, ben = (quality + rng.normal(size=50) for _ in range(3))
+    found = _ceiling(answers_from(judge, [ann, ben], scale=Numeric(-10, 10)), 0, 0.1)
+    both = np.concatenate([judge, judge]), np.concatenate([ann, ben])
+    assert found.detail["judge_human"] == pytest.approx(ag.concordance(*both).value, abs=1e-12)
+    people = np.concatenate([ann, ben]), np.concatenate([ben, ann])
+    assert found.detail["human_human"] == pytest.approx(ag.concordance(*people).value, abs=1e-12)
+
+
+def test_an_unanswered_text_counts_as_a_guess():
+    """A tenth unanswered at random takes a tenth of kappa."""
+    world = World(4)
+    judge = world.judge("another person")
+    whole = _ceiling(answers_from(judge, world.people), 0, 0.1)
+    gaps = judge.copy()
+    gaps[world.rng.permutation(400)[:40]] = NAN
+    found = _ceiling(answers_from(gaps, world.people), 0, 0.1)
+    assert found.detail["answered"] == pytest.approx(0.9)
+    assert found.detail["judge_human"] == pytest.approx(0.9 * whole.detail["judge_human"], abs=0.04)
+    assert found.n_excluded == 40
+    assert found.n == 400
+
+
+def test_a_judge_that_always_passes_has_0_and_fails():
+    """Its kappa is 0 in any sample, so the interval is that of the people alone."""
+    world = World(5)
+    found = _ceiling(answers_from(np.ones(400), world.people), 0, 0.1)
+    assert found.detail["judge_human"] == pytest.approx(0.0, abs=1e-12)
+    assert found.high < -0.1
+
+
+def test_complete_agreement_all_around_still_has_an_interval():
+    truth = World(6).truth
+    found = _ceiling(answers_from(truth, [truth, truth]), 0, 0.1)
+    assert found.value == 0.0
+    assert found.low < 0 < found.high
+    assert found.low > -0.06
+
+
+@pytest.mark.parametrize(
+    ("judge", "people", "scale", "why"),
+    [
+        (np.ones(50), [np.repeat([1.0, 0], 25), np.full(50, NAN)], None, "second person"),
+        (np.full(50, NAN), [np.repeat([1.0, 0], 25)] * 2, None, "answered none"),
+        (np.ones(50), [np.ones(50)] * 2, None, "labels other than pass make 0 texts; an interval needs 20"),
+        (np.ones(400), [np.repeat([1.0, 0], [381, 19])] * 2, None, "make 19 texts"),
+        (np.arange(19.0), [np.arange(19.0)] * 2, Numeric(0, 20), "two people rated 19 texts"),
+        (np.arange(30.0), [np.ones(30)] * 2, Numeric(0, 30), "one and the same answer"),
+    ],
+)  # fmt: skip
+def test_undefined_says_why(judge, people, scale, why):
+    found = _ceiling(answers_from(judge, people, **({"scale": scale} if scale else {})), 0, 0.1)
+    assert math.isnan(found.value)
+    assert why in found.note
+
+
+def test_clusters_leave_together():
+    """Each topic five times the same: the interval of a fifth of the items."""
+    world = World(7, items=200)
+    judge = world.judge("another person")
+    topics = np.arange(1000) // 5
+    once = _ceiling(answers_from(judge, world.people), 0, 0.1)
+    often = _ceiling(answers_from(np.repeat(judge, 5), np.repeat(world.people, 5, axis=1), clusters=topics), 0, 0.1)
+    assert (often.low, often.high) == pytest.approx((once.low, once.high))
+    assert often.over == "clusters"
+
+
+@pytest.mark.parametrize("scale", [Nominal(("x", "y", "z")), Ordinal(("x", "y", "z"))])
+def test_several_options_and_people_who_rated_a_part(scale):
+    rng = np.random.default_rng(8)
+    truth = rng.integers(3, size=150)
+    said = [np.where(rng.random(150) < 0.7, truth, rng.integers(3, size=150)).astype(float) for _ in range(4)]
+    for person in said[1:]:
+        person[rng.random(150) < 0.3] = NAN
+    found = _ceiling(answers_from(said[0], said[1:], scale=scale), 0, 0.1)
+    assert found.low < 0 < found.high
+    assert found.n == int((np.isfinite(said[1:]).sum(axis=0) >= 2).sum())
+
+
+def test_by_judge_criterion_and_level(table):
+    """Two judges, two criteria on different scales, names shown and hidden; people asked once."""
+    found = human_ceiling(Ratings.of(table(names=True)))
+    assert found.by == ("judge", "names", "criterion")
+    assert len(found) == 8
+    assert all(np.isfinite(estimate.value) for estimate in found.values())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [1, 5])
+@pytest.mark.parametrize("kind", ["pass and fail", "numbers"])
+def test_coverage(kind, size):
+    """A judge that is one more person, 300 items of which `size` share a quality: 92 to 99 % of 600 hold 0."""
+    rng, held = np.random.default_rng(size), 0
+    for _ in range(600):
+        quality = rng.normal(size=300 // size).repeat(size)
+        seen = [quality + rng.normal(size=300) * 0.7 for _ in range(3)]
+        said = [(s > -0.4).astype(float) for s in seen] if kind == "pass and fail" else [np.round(s, 1) for s in seen]
+        scale = {} if kind == "pass and fail" else {"scale": Numeric(-10, 10)}
+        found = _ceiling(answers_from(said[0], said[1:], clusters=np.arange(300) // size, **scale), 0, 0.1)
+        held += found.low <= 0 <= found.high
+    assert 0.92 <= held / 600 <= 0.99
+
+
+def test_p_values_are_dual_to_the_interval():
+    world = World(9)
+    law = _ceiling(answers_from(world.judge("another person"), world.people), 0, 0.1).distribution
+    low, high = law.interval(0.9)
+    assert law.p_value(low, "above") == pytest.approx(0.05, abs=1e-9)
+    assert law.p_value(high, "below") == pytest.approx(0.05, abs=1e-9)
+    assert law.p_value(high, "above") == pytest.approx(0.95, abs=1e-9)
+    assert law.half_width_at(4.0) == pytest.approx(law.half_width_at(1.0) / 2)

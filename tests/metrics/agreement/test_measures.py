@@ -1,0 +1,262 @@
+"""Measures of agreement on ratings: every scale, repeats, several people, holes, and what cannot be measured."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from recuse.metrics import agreement, agreement_numbers, agreement_rates, agreement_table, people_agreement, unanswered
+from recuse.ratings import Nominal, Numeric, Ordinal, Ratings
+from recuse.schema import RecuseError
+from recuse.statistics import agreement as ag
+
+
+def frame(column: str = "response", **said: list) -> pd.DataFrame:
+    """One row per rater and item; judges' names begin with j."""
+    rows = [
+        {"rater": who, "kind": "judge" if who.startswith("j") else "person", "item": f"i{k:03}", column: value}
+        for who, values in said.items()
+        for k, value in enumerate(values)
+    ]
+    return pd.DataFrame(rows)
+
+
+def of(family, judge: str = "j"):
+    return family.of(judge=judge)
+
+
+@pytest.fixture
+def pass_fail():
+    """The judge passes 13 of 20, the person 11; 14 agree (see the statistics' own test by hand)."""
+    judge = ["pass"] * 9 + ["fail"] * 5 + ["pass"] * 4 + ["fail"] * 2
+    person = ["pass"] * 9 + ["fail"] * 5 + ["fail"] * 4 + ["pass"] * 2
+    return Ratings.of(frame(j=judge, ann=person))
+
+
+def test_pass_and_fail_by_hand(pass_fail):
+    assert of(agreement.percent_agreement(pass_fail)).value == pytest.approx(0.7)
+    assert of(agreement.cohen_kappa(pass_fail)).value == pytest.approx((0.7 - 0.515) / 0.485)
+    assert of(agreement.scott_pi(pass_fail)).value == pytest.approx((0.7 - 0.52) / 0.48)
+    assert of(agreement.gwet_ac(pass_fail)).value == pytest.approx((0.7 - 0.48) / 0.52)
+    rates = agreement_rates
+    found = [
+        of(rate(pass_fail)).value
+        for rate in (rates.true_positive_rate, rates.true_negative_rate, rates.precision, rates.f1)
+    ]
+    assert found == pytest.approx([9 / 11, 5 / 9, 9 / 13, 18 / 24])
+    assert of(rates.confusion(pass_fail)).detail["values"] == [[5.0, 2.0], [4.0, 9.0]]
+
+
+def test_base_rate_and_constant_stand_beside(pass_fail):
+    detail = of(agreement.percent_agreement(pass_fail)).detail
+    assert detail["base_rate"] == {"fail": 0.45, "pass": 0.55}
+    assert detail["labels"] == {"fail": 9.0, "pass": 11.0}
+    assert detail["constant"] == {"answer": "pass", "agrees": 0.55}
+    gain = of(agreement.gain_over_constant(pass_fail))
+    assert gain.value == pytest.approx((0.7 - 0.55) / 0.45)
+    assert math.isnan(gain.low)
+    assert "labels other than pass make 9 texts; an interval needs 20" in gain.note
+
+
+def test_rates_have_the_exact_interval(pass_fail):
+    """Clopper and Pearson for 9 of 11."""
+    from scipy import stats
+
+    exact = stats.binomtest(9, 11).proportion_ci(method="exact")
+    found = of(agreement_rates.true_positive_rate(pass_fail))
+    assert (found.low, found.high) == pytest.approx((exact.low, exact.high))
+
+
+def test_grades_in_order_and_options_without():
+    grades = ["bad", "fair", "good"]
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(3, size=(2, 50))
+    b = np.where(rng.random(50) < 0.5, a, b)
+    said = frame(j=[grades[k] for k in a], ann=[grades[k] for k in b])
+    ordered = Ratings.of(said, scales=Ordinal(tuple(grades)))
+    assert of(agreement.cohen_kappa(ordered, weights="quadratic")).value == pytest.approx(
+        ag.cohen_kappa(a, b, 3, "quadratic").value, abs=1e-12
+    )
+    assert of(agreement.krippendorff_alpha(ordered)).value == pytest.approx(
+        ag.krippendorff_alpha([a, b], "ordinal").value, abs=1e-12
+    )
+    plain = Ratings.of(said, scales=Nominal(tuple(grades)))
+    assert of(agreement.krippendorff_alpha(plain)).value == pytest.approx(
+        ag.krippendorff_alpha([a, b]).value, abs=1e-12
+    )
+    assert "without an order" in of(agreement.cohen_kappa(plain, weights="linear")).note
+    assert "two options in order" in of(agreement_rates.true_positive_rate(ordered)).note
+    assert "options here, not numbers" in of(agreement_numbers.pearson(ordered)).note
+
+
+@pytest.fixture
+def numbers():
+    rng = np.random.default_rng(1)
+    quality = rng.normal(5, 2, size=60)
+    j, ann, bea = (np.clip(np.round(quality + rng.normal(size=60)), 0, 10) for _ in range(3))
+    return j, ann, bea
+
+
+def test_numbers_are_those_of_the_means(numbers):
+    from scipy import stats
+
+    j, ann, bea = numbers
+    ratings = Ratings.of(frame("score", j=list(j), ann=list(ann), bea=list(bea)), scales=Numeric(0, 10))
+    people = (ann + bea) / 2
+    assert of(agreement_numbers.pearson(ratings)).value == pytest.approx(stats.pearsonr(j, people).statistic)
+    assert of(agreement_numbers.spearman(ratings)).value == pytest.approx(stats.spearmanr(j, people).statistic)
+    assert of(agreement_numbers.kendall(ratings)).value == pytest.approx(stats.kendalltau(j, people).statistic)
+    assert of(agreement_numbers.mean_error(ratings)).value == pytest.approx((j - people).mean())
+    assert of(agreement_numbers.absolute_error(ratings)).value == pytest.approx(np.abs(j - people).mean())
+    assert of(agreement_numbers.mean_error(ratings)).span == 10
+    squares = ag.mean_squares(np.column_stack([j, people]))
+    found = of(agreement_numbers.icc_with_people(ratings))
+    low, high = ag.icc_interval(squares)
+    assert (found.value, found.low, found.high) == pytest.approx((float(ag.icc(squares)), float(low), float(high)))
+
+
+def test_mean_error_has_the_t_interval(numbers):
+    from scipy import stats
+
+    j, ann, _ = numbers
+    ratings = Ratings.of(frame("score", j=list(j), ann=list(ann)), scales=Numeric(0, 10))
+    t = stats.ttest_1samp(j - ann, 0).confidence_interval()
+    found = of(agreement_numbers.mean_error(ratings))
+    assert (found.low, found.high) == pytest.approx((t.low, t.high))
+
+
+def test_one_answer_against_one_person(numbers):
+    """Concordance and alpha of numbers compare single answers: with two people, each at half weight."""
+    j, ann, bea = numbers
+    ratings = Ratings.of(frame("score", j=list(j), ann=list(ann), bea=list(bea)), scales=Numeric(0, 10))
+    twice, people = np.concatenate([j, j]), np.concatenate([ann, bea])
+    assert of(agreement_numbers.concordance(ratings)).value == pytest.approx(ag.concordance(twice, people).value)
+    one = Ratings.of(frame("score", j=list(j), ann=list(ann)), scales=Numeric(0, 10))
+    assert of(agreement.krippendorff_alpha(one)).value == pytest.approx(
+        ag.krippendorff_alpha([j, ann], "interval").value, abs=1e-12
+    )
+
+
+def test_gain_of_numbers(numbers):
+    """1 - mean squared difference over people's variance about their mean."""
+    j, ann, _ = numbers
+    ratings = Ratings.of(frame("score", j=list(j), ann=list(ann)), scales=Numeric(0, 10))
+    assert of(agreement.gain_over_constant(ratings)).value == pytest.approx(1 - ((j - ann) ** 2).mean() / ann.var())
+
+
+def test_repeats_of_the_judge_share_its_weight():
+    """A judge that says pass in 3 of 4 repeats of an item that a person passes agrees by 0.75 there."""
+    rows = [
+        {"rater": "j", "kind": "judge", "item": "x", "repeat": k, "response": v}
+        for k, v in enumerate(["pass"] * 3 + ["fail"])
+    ]
+    rows += [{"rater": "j", "kind": "judge", "item": "y", "repeat": 0, "response": "fail"}]
+    rows += [
+        {"rater": "ann", "kind": "person", "item": item, "repeat": 0, "response": v}
+        for item, v in (("x", "pass"), ("y", "fail"))
+    ]
+    ratings = Ratings.of(pd.DataFrame(rows), scales=Ordinal(("fail", "pass")))
+    assert of(agreement.percent_agreement(ratings)).value == pytest.approx((0.75 + 1) / 2)
+
+
+def test_choices_are_read_as_texts():
+    """The judge prefers a whoever stands first; Ann, asked once with b first, says "second": a too."""
+    said = [("j", "judge", item, *seen) for item in "xy" for seen in (("ab", "first"), ("ba", "second"))]
+    said += [("ann", "person", item, "ba", "second") for item in "xy"]
+    rows = pd.DataFrame(said, columns=["rater", "kind", "item", "order", "response"])
+    ratings = Ratings.of(rows, scales=Nominal(("first", "second", "tie")))
+    found = of(agreement.percent_agreement(ratings))
+    assert found.value == 1.0
+    assert found.detail["base_rate"] == {"a": 1.0, "b": 0.0, "tie": 0.0}
+
+
+def test_holes_cost_the_judge_they_belong_to():
+    said = frame(j1=["pass", None, "pass", "fail"], j2=["pass"] * 4, ann=["pass", "fail", "pass", None])
+    ratings = Ratings.of(said, scales=Ordinal(("fail", "pass")))
+    found = agreement.percent_agreement(ratings)
+    assert (found.of(judge="j1").n, found.of(judge="j1").n_excluded) == (2, 1)
+    assert (found.of(judge="j2").n, found.of(judge="j2").value) == (3, pytest.approx(2 / 3))
+
+
+def test_people_who_answered_under_another_level_count():
+    """Names were varied for judges; people saw none."""
+    rows = frame(j=["pass", "fail"], ann=["pass", "pass"]).assign(names="hidden")
+    shown = rows[rows["rater"] == "j"].assign(names="shown")
+    ratings = Ratings.of(pd.concat([rows, shown]), scales=Ordinal(("fail", "pass")))
+    found = agreement.percent_agreement(ratings)
+    assert found.by == ("judge", "names")
+    assert {estimate.value for estimate in found.values()} == {0.5}
+
+
+def test_clusters_make_the_unit():
+    said = frame(j=["pass", "fail"] * 10, ann=["pass", "pass"] * 10)
+    texts = pd.DataFrame({"item": [f"i{k:03}" for k in range(20)], "cluster": [f"c{k // 4}" for k in range(20)]})
+    ratings = Ratings.of(said, scales=Ordinal(("fail", "pass")), texts=texts, clusters="topics")
+    found = of(agreement.percent_agreement(ratings))
+    assert (found.over, found.clusters) == ("clusters", "topics")
+
+
+def test_a_table_of_many_kinds(table):
+    """Grades and pass or fail, two judges, two targets, holes: each family on the criteria that it fits."""
+    ratings = Ratings.of(table())
+    families = list(agreement_table.every_coefficient(ratings))
+    names = [next(iter(family.values())).metric for family in families]
+    assert len(names) == len(set(names)) > 12
+    for family in families:
+        for estimate in family.values():
+            assert math.isfinite(estimate.value), estimate.metric
+            assert estimate.metric == "confusion" or estimate.low < estimate.value < estimate.high, estimate.metric
+
+
+def test_undefined_says_why():
+    constant = Ratings.of(frame(j=["pass"] * 5, ann=["pass"] * 5), scales=Ordinal(("fail", "pass")))
+    assert "one and the same option" in of(agreement.cohen_kappa(constant)).note
+    assert "no judge could do better" in of(agreement.gain_over_constant(constant)).note
+    assert "labelled negative" in of(agreement_rates.true_negative_rate(constant)).note
+    apart = Ratings.of(frame(j=["pass", None], ann=[None, "fail"]), scales=Ordinal(("fail", "pass")))
+    for family in agreement_table.every_coefficient(apart):
+        assert math.isnan(of(family).value)
+    single = Ratings.of(frame("score", j=[3.0], ann=[4.0]), scales=Numeric(1, 5))
+    assert "two items" in of(agreement_numbers.pearson(single)).note
+    assert math.isnan(of(agreement_numbers.mean_error(single)).low)
+
+
+def test_without_people_the_remedy_is_named():
+    with pytest.raises(RecuseError, match="rows of kind person, one per person and item"):
+        agreement.percent_agreement(Ratings.of(frame(j=["pass", "fail"])))
+
+
+def test_unanswered_tells_the_hard_from_the_rest():
+    """The judge leaves 4 of 12 unanswered: those on which Ann and Bea differ."""
+    ann = ["pass", "fail"] * 6
+    bea = [*ann[:8], *("fail" if v == "pass" else "pass" for v in ann[8:])]
+    judge = [*ann[:8], None, None, None, None]
+    found = of(unanswered.unanswered(Ratings.of(frame(j=judge, ann=ann, bea=bea), scales=Ordinal(("fail", "pass")))))
+    assert found.value == pytest.approx(4 / 12)
+    assert found.detail["harder"]["difference"] == 1.0
+
+
+def test_people_among_themselves(table):
+    krippendorff = pytest.importorskip("krippendorff")
+    rows = table()
+    found = people_agreement.people_alpha(Ratings.of(rows))
+    assert found.by == ("rater", "criterion")
+    people = rows[rows["kind"] == "person"]
+    grades = people[people["criterion"] == "grade"].pivot(index="rater", columns=["item", "target"], values="score")
+    theirs = krippendorff.alpha(grades.to_numpy(dtype=float), level_of_measurement="interval")
+    assert found.of(rater="people", criterion="grade").value == pytest.approx(theirs, abs=1e-9)
+    safe = people[people["criterion"] == "safe"].pivot(index="rater", columns=["item", "target"], values="response")
+    codes = safe.apply(lambda column: column.map({"fail": 0.0, "pass": 1.0})).to_numpy(dtype=float)
+    theirs = krippendorff.alpha(codes, level_of_measurement="nominal")
+    estimate = found.of(rater="people", criterion="safe")
+    assert estimate.value == pytest.approx(theirs, abs=1e-9)
+    assert estimate.low < estimate.value < estimate.high
+    assert set(estimate.detail) == {"people", "fleiss_kappa", "gwet_ac1", "percent_agreement"}
+
+
+def test_one_person_has_nobody_to_agree_with(pass_fail):
+    found = people_agreement.people_alpha(pass_fail).of(rater="people")
+    assert "no two people rated one text" in found.note

@@ -1,0 +1,93 @@
+"""Slices: the planted one is found, random ones are silent, and looking costs."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from simulated_raters import World, answers_from
+
+from recuse.metrics.slices import Simultaneous, _worst, worst_slice
+from recuse.ratings import Ratings
+from recuse.schema import RecuseError
+from recuse.statistics.distributions import Student
+
+
+def slices(rng, items, levels):
+    codes = rng.integers(levels, size=items)
+    return {("topic", f"topic {k}"): codes == k for k in range(levels)}
+
+
+def test_a_slice_on_which_the_judge_guesses_is_found():
+    world = World(0, items=600)
+    members = slices(world.rng, 600, 5)
+    judge = world.judge("another person")
+    bad = members["topic", "topic 3"]
+    judge[bad] = world.judge("random")[bad]
+    found = _worst(answers_from(judge, world.people), 0, members, 1)
+    assert found.detail["slice"] == {"column": "topic", "level": "topic 3"}
+    assert found.high < 0
+    assert found.detail["slices"][0]["p"] < 0.05
+    assert found.detail["looks"] == 5
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("items", "levels", "kind"), [(400, 5, "another person"), (400, 12, "another person"), (1000, 30, "lenient")]
+)
+def test_random_slices_are_silent(items, levels, kind):
+    """300 random slicings each: at most 5 % show a slice that is worse."""
+    rng, alarms = np.random.default_rng(levels), 0
+    for seed in range(300):
+        world = World(seed, items=items)
+        alarms += _worst(answers_from(world.judge(kind), world.people), 0, slices(rng, items, levels), 1).high < 0
+    assert alarms <= 15
+
+
+def test_interval_is_bonferronis():
+    one = Student(-0.2, 0.05, 40.0)
+    law = Simultaneous(one, 4)
+    assert law.interval(0.95) == one.interval(1 - 0.05 / 4)
+    assert law.p_value(0.0, "below") == pytest.approx(4 * one.p_value(0.0, "below"))
+    _, high = law.interval(0.9)
+    assert law.p_value(high, "below") == pytest.approx(0.05, abs=1e-12)
+
+
+def test_columns_of_the_texts(table):
+    """Targets by default; a column of the texts; an item's own facts and free text are no slices."""
+    rows = table()
+    texts = rows[["item", "target"]].drop_duplicates()
+    texts = texts.assign(
+        topic=["travel" if int(i[1:]) % 3 else "food" for i in texts["item"]], text="free " + texts["item"]
+    )
+    ratings = Ratings.of(rows, texts=texts)
+    found = worst_slice(ratings).of(judge="mira", criterion="safe")
+    assert {(s["column"], s["level"]) for s in found.detail["slices"]} == {
+        ("target", "a"), ("target", "b"), ("topic", "travel"), ("topic", "food"),
+    }  # fmt: skip
+    only = worst_slice(ratings, columns=("topic",)).of(judge="mira", criterion="grade")
+    assert only.detail["looks"] == 2
+    with pytest.raises(RecuseError, match="no column language to slice by"):
+        worst_slice(ratings, columns=("language",))
+
+
+def test_nothing_to_look_at():
+    world = World(1, items=30)
+    answers = answers_from(world.judge("another person"), world.people)
+    assert "no column to slice by" in _worst(answers, 0, {}, 0).note
+    small = _worst(answers, 0, slices(world.rng, 30, 3), 1)
+    assert math.isnan(small.value)
+    assert "no slice has 20 texts" in small.note
+
+
+def test_levels_of_one_text_each_are_not_slices():
+    rows = [
+        {"rater": r, "kind": k, "item": f"i{n}", "response": "pass"}
+        for r, k in (("j", "judge"), ("ann", "person"))
+        for n in range(50)
+    ]
+    texts = pd.DataFrame({"item": [f"i{n}" for n in range(50)], "link": [f"page {n}" for n in range(50)]})
+    found = worst_slice(Ratings.of(pd.DataFrame(rows), texts=texts)).of(judge="j")
+    assert "no column to slice by" in found.note
