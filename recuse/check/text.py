@@ -81,6 +81,8 @@ def _roles(mapping: Any) -> Iterator[tuple[str, str]]:
         yield "repeats", ", ".join(mapping.repeats)
     for column in mapping.factors:
         yield "varied", column
+    for column in mapping.slices:
+        yield "slice", column
 
 
 def _holds(frame: pd.DataFrame, column: str) -> str:
@@ -117,12 +119,12 @@ def _agreement(answers: Answers) -> Iterator[str]:
     if not metrics:
         return
     yield ""
-    yield f"{'Agreement with people':<34}" + "".join(f"{j[:24]:<26}" for j in judges)
+    yield f"{'Agreement with people':<48}" + "".join(f"{j[:24]:<26}" for j in judges)
     for metric in metrics:
         cells = [answers.measured(metric, judge) for judge in judges]
         if any(cell and cell["value"] is not None for cell in cells):
             title = answers.results["measures"].get(metric, {}).get("title", metric)
-            yield f"  {title[:31]:<32}" + "".join(f"{_cell(cell):<26}" for cell in cells)
+            yield f"  {title[:44]:<46}" + "".join(f"{_cell(cell):<26}" for cell in cells)
     for judge in judges:
         found = answers.measured("percent_agreement", judge)
         constant = (found or {}).get("detail", {}).get("constant")
@@ -211,7 +213,7 @@ def _interval(estimate: Mapping[str, Any]) -> str:
 
 
 def _number(value: float | None) -> str:
-    return "undefined" if value is None else f"{value:.2f}"
+    return "undefined" if value is None else f"{value + 0.0:.2f}".replace("-0.00", "0.00")
 
 
 def _signed(value: float) -> str:

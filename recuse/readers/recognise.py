@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["recognise"]
 
 FEW_LABELS, LONG = 25, 40
+FEWEST_CLUSTERS, MOST_SLICES = 20, 30
+"""With fewer levels a column groups texts and is a slice: an interval over a handful of clusters says nothing."""
 BY_NUMBER = ("id", "rater", "annotator", "reviewer", "worker", "user", "labeler", "labeller")
 """Columns of raters that may hold numbers."""
 REPEATS = re.compile(r"^(?:r|rep|repeat|run|trial|score|rating|sample|s)_?(\d{1,3})$")
@@ -119,10 +121,11 @@ class _Finder:
         if not self.roles.get("first"):
             self._take_role("target", self._names_systems)
         self._take_role("order", lambda c: set(c.distinct) <= {"ab", "ba"})
-        self._take_role("cluster", lambda c: not c.wordy and 1 < len(c.distinct) < max(len(self.frame), 3))
+        self._take_role("cluster", lambda c: not c.wordy and FEWEST_CLUSTERS <= len(c.distinct) < len(self.frame))
         self._take_role("text", lambda c: c.wordy)
         self._take_factors()
         self._take_raters()
+        self._take_slices()
         self._check_something_rated()
         return self._mapping()
 
@@ -210,6 +213,20 @@ class _Finder:
                     factors.append(name)
                     self.free.remove(name)
         self.roles["factors"] = tuple(factors)
+
+    def _take_slices(self) -> None:
+        """What groups texts: a few short names, the same in every row about one text."""
+        if "slices" in self.roles:
+            return
+        keys = [*self.roles.get("item", ()), *filter(None, [self.roles.get("target")])]
+        slices = []
+        for name in list(self.free):
+            column = self.columns[name]
+            few = 1 < len(column.distinct) <= MOST_SLICES and 2 * len(column.distinct) <= len(column.filled)
+            if few and not column.numeric and not column.wordy and not _is_date(name) and not (keys and self._varies(name)):
+                slices.append(name)
+                self.free.remove(name)
+        self.roles["slices"] = tuple(slices)
 
     def _varies(self, name: str) -> bool:
         keys = [c for c in (*self.roles.get("item", ()), *(self.roles.get(r, "") for r in ("rater", "target"))) if c]
