@@ -44,12 +44,13 @@ class Labels:
                 if texts < fewest:
                     return f"people rated {texts} texts; at least {fewest} are needed"
                 continue
-            counts = mine.groupby("answer")["text"].nunique().reindex(list(options), fill_value=0)
+            weight = 1 / mine.groupby("text")["text"].transform("size")  # several people share one text
+            counts = weight.groupby(mine["answer"]).sum().reindex(list(options), fill_value=0.0)
             counts = counts[counts > 0] if len(options) > 2 else counts
             rare = counts.idxmin()
             if counts[rare] < fewest:
                 of = f" of {criterion}" if len(self.options) > 1 else ""
-                return f'people say "{rare}" of {counts[rare]} texts only{of}; at least {fewest} are needed'
+                return f'people say "{rare}" of {counts[rare]:.0f} texts only{of}; at least {fewest} are needed'
         return ""
 
     def agrees_no_more_than_majority(self, judge: str) -> str:

@@ -9,7 +9,7 @@ __all__ = ["JUDGES", "NAMES", "PEOPLE", "ROLES", "is_judge", "is_person", "plain
 
 ROLES = (
     "item", "target", "criterion", "cluster", "text", "rater", "kind", "value", "repeat", "gold", "author", "reason",
-    "first", "second", "order", "your_verdict",
+    "first", "second", "order",
 )  # fmt: skip
 
 NAMES: Mapping[str, tuple[str, ...]] = {
@@ -58,7 +58,6 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         "candidate_b", "option_b", "model2", "bot_b",
     ),
     "order": ("order",),
-    "your_verdict": ("your_verdict",),
 }  # fmt: skip
 """Role -> names in plain form, the surest first."""
 
@@ -76,6 +75,7 @@ JUDGES = (
 PEOPLE = (
     "human", "humans", "person", "people", "annotator", "expert", "labeler", "labeller", "crowd", "reviewer", "doctor",
     "editor", "sme", "volunteer", "participant", "assessor", "lawyer", "nurse",
+    "you", "your",
 )  # fmt: skip
 
 

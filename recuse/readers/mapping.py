@@ -47,7 +47,6 @@ class ColumnMapping:
     first: str = ""
     second: str = ""
     order: str = ""
-    your_verdict: str = ""
     raters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     judges: tuple[str, ...] = ()
     people: tuple[str, ...] = ()

@@ -106,7 +106,6 @@ class _Finder:
         }
 
     def found(self) -> ColumnMapping:
-        self._take_role("your_verdict")
         self._take_repeats()
         self._take_pair()
         self._take_role("rater", self._names_raters)

@@ -114,15 +114,16 @@ def test_disagreements_carry_an_empty_verdict_and_are_read_back(recuse, tickets,
         rows = list(csv.DictReader(stream))
     assert {row["your_verdict"] for row in rows} == {""}
     assert all(row["answer"] != row["people"].split(", ")[0] or "," in row["people"] for row in rows)
-    for k, row in enumerate(rows):
-        row["your_verdict"] = "pass" if k % 2 else "fail"
+    rows = [row for row in rows if len(set(row["people"].split(", "))) == 1][:10]
+    for k, row in enumerate(rows[:7]):
+        row["your_verdict"] = row["answer"] if k < 3 else row["people"].split(", ")[0]
     with review.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.DictWriter(stream, list(rows[0]))
         writer.writeheader()
         writer.writerows(rows)
     found = recuse("check", review)
-    assert found.code != 3
-    assert "your_verdict" in found.out
+    assert found.code == 2
+    assert "you decided 7 of 10 disagreements; you side with the judge in 3, with people in 4" in found.first
 
 
 def test_what_was_read_is_kept_when_asked(recuse, tickets):
