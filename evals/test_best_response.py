@@ -1,6 +1,6 @@
 """Does a judge put the right response first?
 
-One of an item's responses is known to be right, as in RewardBench 2 (Malik et al. 2025); the judge scores each by itself.
+One of an item's responses is known to be right, as in RewardBench 2 (Malik et al. 2025); each is scored by itself.
 """
 
 from __future__ import annotations

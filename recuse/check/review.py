@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-
 __all__ = ["Review", "is_review", "read_review"]
 
 COLUMNS = ("judge", "item", "people", "answer", "your_verdict")

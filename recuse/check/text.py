@@ -71,8 +71,8 @@ def _roles(mapping: Any) -> Iterator[tuple[str, str]]:
     called = {"target": "system", "gold": "right answer", "cluster": "topic"}
     for column in mapping.item:
         yield "item", column
-    for role in ("target", "first", "second", "criterion", "cluster", "text", "rater", "kind", "repeat", "gold", "author",
-                 "reason", "order"):  # fmt: skip
+    for role in ("target", "first", "second", "criterion", "cluster", "text", "rater", "kind", "repeat", "gold",
+                 "author",                  "reason", "order"):  # fmt: skip
         if column := getattr(mapping, role):
             yield called.get(role, role), column
     for column in mapping.value:
@@ -129,7 +129,7 @@ def _agreement(answers: Answers) -> Iterator[str]:
         found = answers.measured("percent_agreement", judge)
         constant = (found or {}).get("detail", {}).get("constant")
         if constant and constant.get("agrees") is not None:
-            yield f'  always "{constant["answer"]}" would give the same answer as people {constant["agrees"]:.2f} of the time'
+            yield f'  always "{constant["answer"]}" would agree with people {constant["agrees"]:.2f} of the time'
             break
 
 

@@ -20,16 +20,17 @@ RIGHT = ("1", "1.0", "true", "yes", "chosen", "correct")
 @measure(
     "best_response", "puts the right response first", unit="share", rank=400,
     below="seldom puts the right response first|seldom put the right response first",
-    reading="Share of items of which the judge scores the response that is known to be right above all others. A tie for "
-    "the first place counts as wrong.",
+    reading="Share of items of which the judge scores the response that is known to be right above all others. "
+    "A tie for the first place counts as wrong.",
 )  # fmt: skip
 def best_response(ratings: Ratings, repeats: int | None = None) -> Estimates:
     """Share of items whose single best-scored text is the right one, by judge and factor level.
 
     A text's score is the mean of its usable repeats, of the first `repeats` only where given (1: the first answer). An
     item counts where the judge scored every text that it was asked about, two or more of them; the others are counted
-    as excluded. Ties count as wrong. Which text is right is told in `ratings.texts`, column `gold`: 1, true, yes, chosen
-    or correct. Clopper-Pearson interval over items (clusters: at the effective sample size). `RatingsError` without gold.
+    as excluded. Ties count as wrong. Which text is right is told in `ratings.texts`, column `gold`: 1, true, yes,
+    chosen or correct. Clopper-Pearson interval over items (clusters: at the effective sample size). `RatingsError`
+    without gold.
 
     Source: the accuracy on RewardBench 2 (Malik et al. 2025, arXiv:2506.01937), one chosen response of four.
 

@@ -188,5 +188,3 @@ def _few_rated(ratings: Ratings) -> list[str]:
         return []
     told = ", ".join(f"{name} {n}" for name, n in few.items())
     return [f"some people rated few of the {items} items: {told}. What rests on them alone says little"]
-
-

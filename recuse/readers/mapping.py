@@ -62,7 +62,14 @@ class ColumnMapping:
     def columns(self) -> set[str]:
         """Every column that is read."""
         named = {getattr(self, role) for role in ROLES if role not in ("item", "value")}
-        lists = {*self.item, *self.value, *self.repeats, *self.factors, *self.slices, *(c for cs in self.raters.values() for c in cs)}
+        lists = {
+            *self.item,
+            *self.value,
+            *self.repeats,
+            *self.factors,
+            *self.slices,
+            *(c for cs in self.raters.values() for c in cs),
+        }
         return {*named, *lists} - {""}
 
     def record(self) -> dict[str, Any]:

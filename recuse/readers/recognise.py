@@ -164,7 +164,7 @@ class _Finder:
                 return
 
     def _meet(self, one: str, other: str) -> bool:
-        """Whether two columns name what met; columns called a and b must share a name, since raters may be called so."""
+        """Whether two columns name what met; columns a and b must share a name, since raters may be called so."""
         shared = set(self.columns[one].distinct) & set(self.columns[other].distinct)
         return bool(shared) or plain(one) not in ("a", "left")
 
@@ -207,10 +207,11 @@ class _Finder:
             return
         factors = []
         for name in list(self.free):
-            if plain(name) in FACTORS and len(self.columns[name].distinct) > 1 and self._varies(name):
-                if set(self.columns[name].distinct) <= set(LEVELS.get(plain(name), self.columns[name].distinct)):
-                    factors.append(name)
-                    self.free.remove(name)
+            levels = set(self.columns[name].distinct)
+            known = levels <= set(LEVELS.get(plain(name), levels))
+            if plain(name) in FACTORS and known and len(levels) > 1 and self._varies(name):
+                factors.append(name)
+                self.free.remove(name)
         self.roles["factors"] = tuple(factors)
 
     def _take_slices(self) -> None:
@@ -222,7 +223,13 @@ class _Finder:
         for name in list(self.free):
             column = self.columns[name]
             few = 1 < len(column.distinct) <= MOST_SLICES and 2 * len(column.distinct) <= len(column.filled)
-            if few and not column.numeric and not column.wordy and not _is_date(name) and not (keys and self._varies(name)):
+            if (
+                few
+                and not column.numeric
+                and not column.wordy
+                and not _is_date(name)
+                and not (keys and self._varies(name))
+            ):
                 slices.append(name)
                 self.free.remove(name)
         self.roles["slices"] = tuple(slices)

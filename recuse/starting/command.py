@@ -72,7 +72,9 @@ def _accept_what_is_red(folder: Path, ratings: Path) -> int:
 
     today = date.today()
     answers = ask_file(load_file_panel(ratings), folder / "evals", today)
-    red = [v for v in answers.results["verdicts"] if v["outcome"] != "pass" and not v["allowed"] and v["remedy"]["paste"]]
+    red = [
+        v for v in answers.results["verdicts"] if v["outcome"] != "pass" and not v["allowed"] and v["remedy"]["paste"]
+    ]
     lines = []
     for verdict in red:
         reason = f"known when this repository began, {today.isoformat()}: {_plain(verdict['remedy']['finding'])}"
@@ -98,15 +100,17 @@ def _told(
     folder: Path, name: str, source: Path | None, there: list[str], accepted: int, endpoint: str
 ) -> list[str]:  # fmt: skip
     at = "" if folder == Path(".") else f"cd {folder} && "
-    lines = [f"Started in {folder.resolve().name}: {'your ' + source.name if source else 'a made-up example'} is {name}."]
+    lines = [
+        f"Started in {folder.resolve().name}: {'your ' + source.name if source else 'a made-up example'} is {name}."
+    ]
     if there:
         lines.append(f"Left as they were: {', '.join(there)}.")
     if "pyproject.toml" in there:
         lines += ["Add to pyproject.toml:", *("  " + line for line in texts.pyproject([name]).splitlines())]
     if accepted:
         lines.append(
-            f"{accepted} verdicts are red today. They are accepted in evals/gates.toml for 90 days, so a run is green until "
-            "something gets worse; a judge with an accepted fault is not cleared."
+            f"{accepted} verdicts are red today. They are accepted in evals/gates.toml for 90 days: a run is green "
+            "until something gets worse; a judge with an accepted fault is not cleared."
         )
     lines += ["Next:", f"  {at}pytest evals/", f"  {at}recuse check {name}"]
     if endpoint:

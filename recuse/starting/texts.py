@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-__all__ = ["CONFTEST", "EXAMPLE_TASK", "IGNORED", "PYTEST_TABLE", "example_ratings", "panel", "pyproject", "readme", "workflow"]
+__all__ = [
+    "CONFTEST",
+    "EXAMPLE_TASK",
+    "IGNORED",
+    "PYTEST_TABLE",
+    "example_ratings",
+    "panel",
+    "pyproject",
+    "readme",
+    "workflow",
+]
 
 CONFTEST = '"""Fixtures of your own for evals/ go here; the shipped questions need none."""\n'
 IGNORED = "__pycache__/\n.pytest_cache/\nmodels/\n"
@@ -47,8 +57,9 @@ recuse_panels = [{listed}]
 
 def readme(panels: list[str], accepted: int) -> str:
     known = (
-        f"{accepted} verdicts were red when this repository began. They are accepted in `evals/gates.toml` until a date, so\n"
-        "that a run is green and turns red when something gets worse. A judge with an accepted fault is not cleared.\n\n"
+        f"{accepted} verdicts were red when this repository began. They are accepted in `evals/gates.toml` until a\n"
+        "date, so that a run is green and turns red when something gets worse. A judge with an accepted fault is not\n"
+        "cleared.\n\n"
         if accepted
         else ""
     )

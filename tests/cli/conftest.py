@@ -39,7 +39,9 @@ def recuse(capsys: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
 def tickets(tmp_path: Path) -> Callable[..., Path]:
     """`tickets(judge)`: a CSV of two people who are right nine times in ten, and of `judge(truth, rng)`."""
 
-    def write(judge: Callable[..., np.ndarray], *, items: int = ITEMS, passes: float = 0.6, name: str = "t.csv") -> Path:
+    def write(
+        judge: Callable[..., np.ndarray], *, items: int = ITEMS, passes: float = 0.6, name: str = "t.csv"
+    ) -> Path:
         rng = np.random.default_rng(7)
         truth = rng.random(items) < passes
         columns = {"judge": judge(truth, rng)}

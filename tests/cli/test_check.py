@@ -135,7 +135,14 @@ def test_what_was_read_is_kept_when_asked(recuse, tickets):
 
 @pytest.mark.parametrize(
     ("cell", "written"),
-    [("=1+1", "'=1+1"), ("@cmd", "'@cmd"), ("-2+3", "'-2+3"), ("-2.5", "-2.5"), ("plain", "plain"), ("a\u202eb", "a⟦U+202E⟧b")],
+    [
+        ("=1+1", "'=1+1"),
+        ("@cmd", "'@cmd"),
+        ("-2+3", "'-2+3"),
+        ("-2.5", "-2.5"),
+        ("plain", "plain"),
+        ("a\u202eb", "a⟦U+202E⟧b"),
+    ],
 )
 def test_no_cell_begins_a_formula(cell, written):
     assert safe_cell(cell) == written

@@ -31,7 +31,8 @@ def test_an_empty_folder_gets_the_fixed_shape(recuse, tmp_path):
     folder = tmp_path / "repository"
     assert recuse("init", folder).code == 0
     assert {path.name for path in folder.iterdir()} == {
-        "conftest.py", "evals", "fixtures", "cassettes", "reports", "pyproject.toml", "README.md", ".gitignore", ".github",
+        "conftest.py", "evals", "fixtures", "cassettes", "reports", "pyproject.toml", "README.md", ".gitignore",
+        ".github",
     }  # fmt: skip
     assert recuse("check", folder / "fixtures" / "example.csv").code != 3
 

@@ -24,7 +24,9 @@ def ratings(scores=SCORES, repeats=((0, 0.0),), **known):
         for target, s in zip("abc", values, strict=True)
         for repeat, add in repeats
     ]
-    texts = pd.DataFrame([(i, t, str(int(t == "a"))) for i in scores for t in "abc"], columns=["item", "target", "gold"])
+    texts = pd.DataFrame(
+        [(i, t, str(int(t == "a"))) for i in scores for t in "abc"], columns=["item", "target", "gold"]
+    )
     return Ratings.of(pd.DataFrame(rows), texts=texts, **known)
 
 
