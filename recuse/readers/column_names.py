@@ -69,7 +69,8 @@ FACTORS = (
 
 JUDGES = (
     "judge", "llm", "gpt", "claude", "sonnet", "haiku", "opus", "gemini", "gemma", "llama", "mistral", "mixtral",
-    "qwen", "deepseek", "grok", "command", "phi", "model", "auto", "ai", "bot", "palm", "bard", "vicuna", "o1", "o3", "o4",
+    "qwen", "deepseek", "grok", "command", "phi", "model", "auto", "ai", "bot", "palm", "bard", "vicuna",
+    "o1", "o3", "o4",
     "kimi", "nova", "jamba", "glm", "yi", "prometheus",
 )  # fmt: skip
 PEOPLE = (
