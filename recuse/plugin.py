@@ -153,8 +153,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
     config = metafunc.config
     try:
+        suite = _get_suite(config)  # first: its panels may name protocols that offer a kind of their own
         needs, narrowed = _needs(metafunc.definition)
-        found, lacking = _get_suite(config).asked(needs, **narrowed)
+        found, lacking = suite.asked(needs, **narrowed)
     except RecuseError as error:
         needs, found, lacking = (), [], []
         _note_mistake(config, str(error))

@@ -145,37 +145,27 @@ def test_an_empty_cassette(repo) -> None:
     )
 
 
-def test_an_incomplete_grid(repo) -> None:
-    """All that Eve said of beta was unusable: no consensus can be had there, and the cell is named."""
+def test_an_incomplete_grid_costs_the_judge_it_belongs_to(repo) -> None:
+    """All that Eve said of beta was unusable: Bob's own text is compared with what Ann said of it."""
     rewrite(repo, "eve", lambda text, target, *_: "No idea." if target == "beta" else text)
     repo.cassette("eve~beta~attributed").unlink()
     repo.cassette("eve~beta~anonymized").unlink()
     run = repo.run("--record=missing")
-    red(
-        run,
-        "a consensus needs every judge to score every target",
-        "eve on beta (4 runs: 4 unparsed)",
-        "parse_rate: FAIL",
-    )
-    assert run.results["outcome"] == "error"
-    assert len(run.results["unmeasured"]) == 4
-
-
-def test_one_judge_only(repo) -> None:
-    run = repo.run("--judges", "ann", "-k", "self_bias")
-    red(run, "self_bias: ERROR for task = essays, panel = mini, judge = ann", "no consensus: one judge")
-    assert {v["estimate"]["value"] for v in run.results["verdicts"]} == {None}
+    red(run, "parse_rate: FAIL", "judge = eve")
+    assert round(run.verdict("self_bias", judge="bob", names="shown")["estimate"]["value"], 6) == 2.0
+    assert run.results["unmeasured"] == []
 
 
 def test_duplicate_rows(repo) -> None:
     repo.write("evals/test_alone.py", """
         import pandas as pd
         import pytest
-        from recuse.schema import check_ratings
-        pytestmark = pytest.mark.elicits(task="essays", protocol="rubric")
+        from recuse.ratings import check_table
+        pytestmark = pytest.mark.asks("scores")
 
         def test_twice(ratings):
-            check_ratings(pd.concat([ratings, ratings.head(2)], ignore_index=True), ("condition",))
+            table = ratings.table
+            check_table(pd.concat([table, table.head(2)], ignore_index=True), ("names",))
         """)  # fmt: skip
     run = repo.run("evals/test_alone.py")
     red(run, "ratings table is not usable:", "the same judgement appears more than once", "rows 0, 1, 144, 145")
@@ -209,7 +199,7 @@ def test_unusable_replies_are_counted_and_shown_and_gated_and_never_filled_in(re
     for condition in ("attributed", "anonymized"):
         repo.cassette(f"eve~alpha~{condition}").unlink()
     run = repo.run("--record=missing", "-k", "parse_rate or scores")
-    red(run, "parse_rate: FAIL for task = essays, panel = mini, judge = eve")
+    red(run, "parse_rate: FAIL for task = essays, panel = mini, protocol = rubric, judge = eve")
     found = run.verdict("parse_rate", judge="eve")
     assert found["estimate"]["value"] == 11 / 16
     assert found["estimate"]["detail"]["by_status"] == {"ok": 11, "unparsed": 3, "refused": 1, "out_of_scale": 1}
