@@ -12,8 +12,13 @@ ONE_WORD = '''
     from recuse.protocols import reading, wording
     from recuse.schema import Judgement, Prompt
 
+    OFFERS = "one_word_answers"
     FACTORS = {}
     REPEATS = 2
+
+
+    def headline(task):
+        return ("fit",)
 
 
     def items(task, judge):
@@ -37,11 +42,11 @@ EVAL = '''
 
     from recuse.metrics import coverage
 
-    pytestmark = pytest.mark.elicits(task="essays", protocol="our_judges.one_word")
+    pytestmark = pytest.mark.asks("one_word_answers")
 
 
-    def test_one_word(judge, ratings, gate):
-        assert gate("parse_rate", coverage.parse_rate(ratings), judge=judge, asked="one word")
+    def test_one_word(ratings, gate):
+        assert gate("parse_rate", coverage.parse_rate(ratings), asked="one word")
     '''
 SAID = {"ann": "yes", "bob": "no", "eve": "well..."}
 
