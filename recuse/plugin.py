@@ -432,6 +432,15 @@ class _Gathering:
                 self.run.unmeasured[report.nodeid] = str(value)
 
     @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:
+        """With `-n` and no other wish, one worker runs all tests about a panel and task."""
+        if config.getoption("dist", "no") != "load":
+            return None
+        from recuse.worker_groups import PanelTaskScheduling
+
+        return PanelTaskScheduling(config, log)
+
+    @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
         """xdist starts a worker: tell it where the workers of this run share what they read."""
         if self._shared is None:
