@@ -77,6 +77,9 @@ NEEDS: dict[str, Need] = {
         "add people's own ratings, one row per person and item: their means cannot tell who agrees on what",
     ),
     "two_people": Need("two people's ratings of the same items", "add a second person's ratings of the same items"),
+    "right_answer": Need(
+        "responses of which one is known to be right", "say which response of an item is the right one (texts: gold)"
+    ),
     "reference": Need("true values", "add the true value of each item (task.toml, [reference])"),
     "numbers": Need("scores that can be averaged", "give the scale as numbers, or as two ordered options"),
 }
@@ -97,6 +100,7 @@ class Design:
     people: bool = False
     people_items: bool = False  # whether people are known one by one
     two_people: bool = False  # whether two of them rated one item
+    right_answer: bool = False  # whether it is known which of an item's texts is right
     reference: bool = False
     numbers: bool = True
     common_items: bool = False  # whether some item has texts by several targets
@@ -130,6 +134,7 @@ def design_of(ratings: Ratings, kind: str = "") -> Design:
         people=bool(ratings.persons) or ratings.people is not None,
         people_items=bool(ratings.persons),
         two_people=have_items_in_common(ratings.table[ratings.table["kind"] == "person"]),
+        right_answer=ratings.texts is not None and "gold" in ratings.texts,
         reference=ratings.reference is not None,
         numbers=all(ratings.scales[name].counts for name in ratings.headline),
         beside=frozenset(name for name in KINDS if name != kind and ratings.beside(name) is not None),
@@ -152,6 +157,7 @@ def offered(design: Design) -> frozenset[str]:
         "people": design.people,
         "people_items": design.people_items,
         "two_people": design.two_people,
+        "right_answer": design.right_answer,
         "reference": design.reference,
         "numbers": design.numbers,
         **{factor: len(design.levels.get(factor, ())) > 1 for factor in LEVELS},

@@ -1,7 +1,7 @@
 """The shipped questions, asked of one panel without pytest: each test is called with what it names.
 
-An eval is a plain function of `ratings`, `gate` and `measure`; its marks say what it needs. Here they are called one after
-the other, which spares pytest's start; verdicts and measurements are the records that a run of pytest would hold.
+An eval is a plain function of `ratings`, `gate` and `measure`; its marks say what it needs. Here they are called in
+turn, which spares pytest's start; verdicts and measurements are the records that a run of pytest would hold.
 """
 
 from __future__ import annotations
@@ -116,7 +116,9 @@ def _ask(question: _Question, panel: FilePanel, gates: Gates, run: Run) -> None:
     def gate(name: str, measured: Estimate | Estimates, **more: str) -> Any:
         verdicts = gates.decide(name, measured, {**subject, **more}, blocks=lambda metric: described(metric).blocks)
         for verdict in verdicts:
-            run.add([(VERDICT, {**verdict.record(), **words}), (MEASURE, dict(described(verdict.estimate.metric).record()))])
+            run.add(
+                [(VERDICT, {**verdict.record(), **words}), (MEASURE, dict(described(verdict.estimate.metric).record()))]
+            )
         return verdicts
 
     def measure(measured: Estimate | Estimates, **more: str) -> None:

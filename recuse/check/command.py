@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from recuse.check.answers import ask_file
-from recuse.check.conclusion import conclude
+from recuse.check.conclusion import EXIT, conclude
 from recuse.check.disagreements import disagreements as find_disagreements
 from recuse.check.disagreements import write_disagreements
+from recuse.check.review import is_review, read_review
 from recuse.check.text import told
 from recuse.file_panels import load_file_panel
 from recuse.readers.mapping import saved_path
@@ -24,7 +25,12 @@ def check(
     file: Path, given: Mapping[str, Any], *, reader: str = "", html: Path | None = None, json: Path | None = None,
     disagreements: Path | None = None, save: bool = False,
 ) -> int:  # fmt: skip
-    """The exit code: 0 cleared, 1 not cleared, 2 undecided. Raises `RecuseError` for what cannot be read."""
+    """The exit code: 0 cleared, 1 not cleared, 2 undecided. A file that `disagreements` wrote is read back: whom your
+    verdicts side with. Raises `RecuseError` for what cannot be read."""
+    if is_review(file):
+        print("\n".join(review.sentence() for review in read_review(file)))
+        print("Cases chosen for their disagreement say who errs, not how often: they clear nobody.")
+        return EXIT["undecided"]
     panel = load_file_panel(file, reader=reader, **given)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a degenerate table is told in words, not by numpy
@@ -37,11 +43,14 @@ def check(
         path.write_text(panel.read.mapping.toml(), encoding="utf-8")
         print(f"\nSaved what was read as what: {path}")
     if disagreements:
-        print(f"\n{write_disagreements(panel.read, disagreements)} disagreements: {disagreements}; fill in your_verdict")
+        print(
+            f"\n{write_disagreements(panel.read, disagreements)} disagreements: {disagreements}; fill in your_verdict"
+        )
     results = {
         **answers.results, "headline": conclusion.sentences()[0] if conclusion.judges else "",
         "check": {"word": conclusion.word, "judges": [
-            {"judge": j.judge, "word": j.word, "reason": j.reason, "because": list(j.because)} for j in conclusion.judges
+            {"judge": j.judge, "word": j.word, "reason": j.reason, "because": list(j.because)}
+            for j in conclusion.judges
         ]},
     }  # fmt: skip
     if json:

@@ -1,7 +1,7 @@
 """From answers to one word per judge, cleared, not cleared or undecided, and the reason in plain English.
 
 What clears a judge is agreement with people: as good as one more person, better than one constant answer, and replies
-that can be used. Any other failed gate keeps it from being cleared; one that is merely undecided does not, it is listed.
+that can be used. Any other failed gate keeps it from being cleared; one that is merely undecided is listed.
 Leniency compares a judge with its peers, which says nothing where people are the yardstick.
 """
 
@@ -42,7 +42,7 @@ class Conclusion:
     @property
     def word(self) -> Word:
         words = {j.word for j in self.judges} or {"undecided"}
-        return next(w for w in ("not cleared", "undecided", "cleared") if w in words)  # type: ignore[return-value]
+        return next(w for w in ("not cleared", "undecided", "cleared") if w in words)
 
     @property
     def exit_code(self) -> int:
@@ -80,8 +80,8 @@ def _conclude(answers: Answers, judge: str, labels: Labels) -> JudgeConclusion:
         return JudgeConclusion(judge, "undecided", _open(open_ones[0]), tuple(v["gate"] for v in open_ones))
     if "human_ceiling" not in gates:
         return JudgeConclusion(
-            judge, "undecided", "it beats one constant answer, but only one person rated, so nobody knows how well people "
-            "agree; a second person's ratings of the same items would tell",
+            judge, "undecided", "it beats one constant answer, but only one person rated, so nobody knows how well "
+            "people agree; a second person's ratings of the same items would tell",
         )  # fmt: skip
     return JudgeConclusion(judge, "cleared", "it agrees with your people about as well as they agree with each other")
 
@@ -99,7 +99,7 @@ def _bars(answers: Answers, judge: str, labels: Labels) -> list[tuple[Word, str]
     if labels.constant(judge):
         found.append(("not cleared", f"it always says {labels.constant(judge)}, so it tells nothing apart"))
     if labels.people_constant:
-        found.append(("undecided", f"people always say {labels.people_constant}, so nothing tells agreement from chance"))
+        found.append(("undecided", f"people always say {labels.people_constant}, so agreement may be chance"))
     gain = answers.measured("gain_over_constant", judge)
     majority = labels.agrees_no_more_than_majority(judge)
     if majority and not (gain and gain.get("low") is not None and gain["low"] > 0):
@@ -124,12 +124,16 @@ def _clause(answers: Answers, verdict: Mapping[str, Any]) -> str:
 def _open(verdict: Mapping[str, Any]) -> str:
     remedy = verdict.get("remedy") or {}
     needed, observed = remedy.get("needed"), remedy.get("observed")
-    what = "agreement with people less people's own" if verdict["gate"] == "human_ceiling" else verdict["gate"].replace("_", " ")
+    what = "agreement with people less people's own" if verdict["gate"] == "human_ceiling" else _words(verdict["gate"])
     if _says(verdict) == "not measured" or verdict["estimate"]["value"] is None:
         return f"{what} could not be measured ({verdict['estimate']['note'] or 'no reason given'})"
     more = f"; about {_rounded(needed - observed)} {remedy.get('units') or 'items'} more would decide" \
         if needed and observed and needed > observed else ""  # fmt: skip
     return f"{what} lies too close to its limit to tell{more}"
+
+
+def _words(gate: str) -> str:
+    return gate.replace("_", " ")
 
 
 def _rounded(number: float) -> int:
@@ -138,5 +142,3 @@ def _rounded(number: float) -> int:
 
     digits = max(floor(log10(max(number, 1))) - 1, 0)
     return int(round(number / 10**digits) * 10**digits)
-
-

@@ -34,7 +34,9 @@ def disagreements(read: FileRatings) -> pd.DataFrame:
         mine = usable["criterion"] == name
         if isinstance(scale, Numeric | Ordinal):
             numbers[mine] = scale.numbers(usable.loc[mine, "score"], usable.loc[mine, "response"])
-    answer = usable["response"].where(usable["response"].notna(), usable["score"].map(lambda s: f"{s:g}", na_action="ignore"))
+    answer = usable["response"].where(
+        usable["response"].notna(), usable["score"].map(lambda s: f"{s:g}", na_action="ignore")
+    )
     rows = usable.assign(number=numbers, answer=answer.astype(str))
     people, judges = rows[rows["kind"] == "person"], rows[rows["kind"] == "judge"]
     said = people.groupby(keys, sort=False, dropna=False).agg(

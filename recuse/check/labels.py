@@ -1,4 +1,4 @@
-"""What people and judges answered, counted: labels per class, constant raters, what the commonest answer would reach."""
+"""What people and judges answered, counted: labels per class, constant raters, what one answer would reach."""
 
 from __future__ import annotations
 
@@ -44,12 +44,13 @@ class Labels:
                 if texts < fewest:
                     return f"people rated {texts} texts; at least {fewest} are needed"
                 continue
-            counts = mine.groupby("answer")["text"].nunique().reindex(list(options), fill_value=0)
+            weight = 1 / mine.groupby("text")["text"].transform("size")  # several people share one text
+            counts = weight.groupby(mine["answer"]).sum().reindex(list(options), fill_value=0.0)
             counts = counts[counts > 0] if len(options) > 2 else counts
-            rare = counts.idxmin()
+            rare = str(counts.idxmin())
             if counts[rare] < fewest:
                 of = f" of {criterion}" if len(self.options) > 1 else ""
-                return f'people say "{rare}" of {counts[rare]} texts only{of}; at least {fewest} are needed'
+                return f'people say "{rare}" of {counts[rare]:.0f} texts only{of}; at least {fewest} are needed'
         return ""
 
     def agrees_no_more_than_majority(self, judge: str) -> str:
@@ -67,7 +68,7 @@ class Labels:
             common = met["answer"].mode().iloc[0]
             same, constant = (met["answer"] == met["answer_judge"]).mean(), (met["answer"] == common).mean()
             if same <= constant:
-                return f'always saying "{common}" agrees with your people as often ({constant:.2f}, the judge {same:.2f})'
+                return f'always saying "{common}" agrees with people as often ({constant:.2f}, the judge {same:.2f})'
         return ""
 
 
@@ -75,7 +76,9 @@ def labels_of(read: FileRatings) -> Labels:
     """The usable answers of a file; a choice is which of the two texts won."""
     ratings = read.ratings
     table = ratings.table[ratings.table["status"] == "ok"]
-    answer = table["response"].where(table["response"].notna(), table["score"].map(lambda s: f"{s:g}", na_action="ignore"))
+    answer = table["response"].where(
+        table["response"].notna(), table["score"].map(lambda s: f"{s:g}", na_action="ignore")
+    )
     if "order" in table:
         swapped = table["order"].eq("ba")
         answer = answer.mask(swapped & table["response"].eq("first"), "second").mask(
@@ -87,7 +90,7 @@ def labels_of(read: FileRatings) -> Labels:
     scales = {name: ratings.scales[name] for name in ratings.headline}
     options = {name: () if isinstance(s, Numeric) else tuple(s.options) for name, s in scales.items()}
     if read.kind == "choices":
-        options = {name: ("first", "second") for name in options}
+        options = dict.fromkeys(options, ("first", "second"))
     return Labels(rows, options)
 
 

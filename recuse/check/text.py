@@ -71,8 +71,8 @@ def _roles(mapping: Any) -> Iterator[tuple[str, str]]:
     called = {"target": "system", "gold": "right answer", "cluster": "topic"}
     for column in mapping.item:
         yield "item", column
-    for role in ("target", "first", "second", "criterion", "cluster", "text", "rater", "kind", "repeat", "gold", "author",
-                 "reason", "order"):  # fmt: skip
+    for role in ("target", "first", "second", "criterion", "cluster", "text", "rater", "kind", "repeat", "gold",
+                 "author",                  "reason", "order"):  # fmt: skip
         if column := getattr(mapping, role):
             yield called.get(role, role), column
     for column in mapping.value:
@@ -81,6 +81,8 @@ def _roles(mapping: Any) -> Iterator[tuple[str, str]]:
         yield "repeats", ", ".join(mapping.repeats)
     for column in mapping.factors:
         yield "varied", column
+    for column in mapping.slices:
+        yield "slice", column
 
 
 def _holds(frame: pd.DataFrame, column: str) -> str:
@@ -117,17 +119,17 @@ def _agreement(answers: Answers) -> Iterator[str]:
     if not metrics:
         return
     yield ""
-    yield f"{'Agreement with people':<34}" + "".join(f"{j[:24]:<26}" for j in judges)
+    yield f"{'Agreement with people':<48}" + "".join(f"{j[:24]:<26}" for j in judges)
     for metric in metrics:
         cells = [answers.measured(metric, judge) for judge in judges]
         if any(cell and cell["value"] is not None for cell in cells):
             title = answers.results["measures"].get(metric, {}).get("title", metric)
-            yield f"  {title[:31]:<32}" + "".join(f"{_cell(cell):<26}" for cell in cells)
+            yield f"  {title[:44]:<46}" + "".join(f"{_cell(cell):<26}" for cell in cells)
     for judge in judges:
         found = answers.measured("percent_agreement", judge)
         constant = (found or {}).get("detail", {}).get("constant")
         if constant and constant.get("agrees") is not None:
-            yield f'  always "{constant["answer"]}" would give the same answer as people {constant["agrees"]:.2f} of the time'
+            yield f'  always "{constant["answer"]}" would agree with people {constant["agrees"]:.2f} of the time'
             break
 
 
@@ -211,7 +213,7 @@ def _interval(estimate: Mapping[str, Any]) -> str:
 
 
 def _number(value: float | None) -> str:
-    return "undefined" if value is None else f"{value:.2f}"
+    return "undefined" if value is None else f"{value + 0.0:.2f}".replace("-0.00", "0.00")
 
 
 def _signed(value: float) -> str:

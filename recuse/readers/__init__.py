@@ -1,7 +1,7 @@
 """Files that somebody already has: ratings by judges and people in a table, or in another tool's log.
 
-    read = read_file("tickets.csv")        # which column was read as what: read.mapping.sentences()
-    read.ratings                           # what every measure is given
+read = read_file("tickets.csv")        # which column was read as what: read.mapping.sentences()
+read.ratings                           # what every measure is given
 """
 
 from __future__ import annotations

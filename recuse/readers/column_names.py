@@ -9,7 +9,7 @@ __all__ = ["JUDGES", "NAMES", "PEOPLE", "ROLES", "is_judge", "is_person", "plain
 
 ROLES = (
     "item", "target", "criterion", "cluster", "text", "rater", "kind", "value", "repeat", "gold", "author", "reason",
-    "first", "second", "order", "your_verdict",
+    "first", "second", "order",
 )  # fmt: skip
 
 NAMES: Mapping[str, tuple[str, ...]] = {
@@ -34,8 +34,8 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         "response_text", "output_text", "answer_text", "actual_output", "model_output",
     ),
     "rater": (
-        "rater", "judge", "reviewer", "annotator", "grader", "evaluator", "labeler", "labeller", "worker", "judge_model",
-        "rater_id", "annotator_id", "worker_id", "reviewer_id", "judge_name", "user", "who",
+        "rater", "judge", "reviewer", "annotator", "grader", "evaluator", "labeler", "labeller", "worker",
+        "judge_model", "rater_id", "annotator_id", "worker_id", "reviewer_id", "judge_name", "user", "who",
     ),
     "kind": ("kind", "rater_type", "rater_kind", "judge_type", "annotator_type", "human_or_model"),
     "value": (
@@ -58,24 +58,25 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         "candidate_b", "option_b", "model2", "bot_b",
     ),
     "order": ("order",),
-    "your_verdict": ("your_verdict",),
 }  # fmt: skip
 """Role -> names in plain form, the surest first."""
 
 WINNERS = ("winner", "preference", "choice", "vote", "verdict", "result", "response", "decision", "score", "label")
 FACTORS = (
-    "names", "direction", "labels", "prompt", "prompt_version", "template", "temperature", "temp", "condition", "framing",
-    "language", "lang", "setting", "style", "mode", "top_p", "prompt_name", "variant_prompt",
+    "names", "direction", "labels", "prompt", "prompt_version", "template", "temperature", "temp", "condition",
+    "framing", "language", "lang", "setting", "style", "mode", "top_p", "prompt_name", "variant_prompt",
 )  # fmt: skip
 
 JUDGES = (
-    "judge", "llm", "gpt", "claude", "sonnet", "haiku", "opus", "gemini", "gemma", "llama", "mistral", "mixtral", "qwen",
-    "deepseek", "grok", "command", "phi", "model", "auto", "ai", "bot", "palm", "bard", "vicuna", "o1", "o3", "o4", "kimi",
-    "nova", "jamba", "glm", "yi", "prometheus",
+    "judge", "llm", "gpt", "claude", "sonnet", "haiku", "opus", "gemini", "gemma", "llama", "mistral", "mixtral",
+    "qwen", "deepseek", "grok", "command", "phi", "model", "auto", "ai", "bot", "palm", "bard", "vicuna",
+    "o1", "o3", "o4",
+    "kimi", "nova", "jamba", "glm", "yi", "prometheus",
 )  # fmt: skip
 PEOPLE = (
     "human", "humans", "person", "people", "annotator", "expert", "labeler", "labeller", "crowd", "reviewer", "doctor",
     "editor", "sme", "volunteer", "participant", "assessor", "lawyer", "nurse",
+    "you", "your",
 )  # fmt: skip
 
 

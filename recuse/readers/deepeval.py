@@ -1,6 +1,6 @@
 """Results of DeepEval: the file of a test run (`testCases`, `metricsData`) or dumped results (`test_results`).
 
-    {"testCases": [{"name": ..., "actualOutput": ..., "metricsData": [{"name": ..., "score": 0.8, "evaluationModel": ...}]}]}
+    {"testCases": [{"name": ..., "actualOutput": ..., "metricsData": [{"name": ..., "score": 0.8, ...}]}]}
 
 The judge is the evaluation model, the criterion the metric; scores run from 0 to 1.
 """

@@ -22,7 +22,7 @@ class Fault:
     done: str
 
     def sentence(self) -> str:
-        """"3 answers are not numbers (line 4, column judge: 'n/a'; ...); they count as unusable." """
+        """ "3 answers are not numbers (line 4, column judge: 'n/a'; ...); they count as unusable." """
         more = self.count - len(self.places)
         where = "; ".join(self.places) + (f"; and {more} more" if more > 0 else "")
         return f"{self.count} {self.what}" + (f" ({where})" if where else "") + f"; {self.done}"

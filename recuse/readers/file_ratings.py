@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recuse.ratings import Ratings
-from recuse.readers.column_names import plain
+from recuse.readers.column_names import NAMES, plain
 from recuse.readers.faults import Fault
 from recuse.readers.formats import read_raw
 from recuse.readers.judgements import Judgements, read_cells, read_winners, without_duplicates
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["FileRatings", "read_file"]
 
 FEW_RATED = 5
+SELDOM = 0.2
+"""A group in which more items than these come back says something of a row, not which item it is."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,16 +84,23 @@ def _factors(mapping: ColumnMapping) -> list[str]:
 
 
 def _with_whole_items(raw: RawTable, mapping: ColumnMapping) -> tuple[ColumnMapping, list[str]]:
-    """Where an item's name comes back under several clusters, both together are its name."""
-    if len(mapping.item) != 1 or not mapping.cluster:
+    """Where some items' names come back under another cluster or slice, both together are an item's name."""
+    if len(mapping.item) != 1:
         return mapping, []
-    both = raw.frame[[mapping.item[0], mapping.cluster]].drop_duplicates()
-    met = both[mapping.item[0]].duplicated(keep=False)
-    if not met.any() or met.mean() > 0.5:  # in most of them: the column says something of a row, not of its item
-        return (replace(mapping, cluster="", ignored={**mapping.ignored, mapping.cluster: "varies within an item"}), []) \
-            if met.any() else (mapping, [])  # fmt: skip
-    note = f"{mapping.item[0]} means something else under each {mapping.cluster}: an item is named by both"
-    return replace(mapping, item=(mapping.item[0], mapping.cluster)), [note]
+    for other in filter(None, (mapping.cluster, *mapping.slices, *_groups(raw, mapping))):
+        both = raw.frame[[mapping.item[0], other]].drop_duplicates()
+        share = float(both[mapping.item[0]].duplicated(keep=False).mean())
+        if 0 < share <= SELDOM:
+            note = f"{mapping.item[0]} means something else under each {other}: an item is named by both"
+            known = {name: why for name, why in mapping.ignored.items() if name != other}
+            slices = mapping.slices if other in (mapping.cluster, *mapping.slices) else (*mapping.slices, other)
+            return replace(mapping, item=(mapping.item[0], other), slices=slices, ignored=known), [note]
+    return mapping, []
+
+
+def _groups(raw: RawTable, mapping: ColumnMapping) -> list[str]:
+    """Columns called as groups are that vary within a few items, and were not recognised for that."""
+    return [name for name in mapping.ignored if plain(name) in NAMES["cluster"]]
 
 
 def _with_gold(raw: RawTable, mapping: ColumnMapping, notes: list[str]) -> tuple[ColumnMapping, list[str]]:
@@ -141,7 +150,7 @@ def _authors(rows: pd.DataFrame, mapping: ColumnMapping) -> dict[str, str]:
 
 def _texts(rows: pd.DataFrame, raw: RawTable, mapping: ColumnMapping) -> pd.DataFrame | None:
     """What the file tells of each text: its cluster, the text with its number of words, the right answer."""
-    told = [name for name in ("cluster", "text", "gold") if getattr(mapping, name)]
+    told = [name for name in ("cluster", "text", "gold", "slices") if getattr(mapping, name)]
     counted = next((c for c in raw.frame.columns if plain(str(c)) in ("words", "n_words", "word_count")), None)
     if not told and counted is None:
         return None
@@ -150,6 +159,8 @@ def _texts(rows: pd.DataFrame, raw: RawTable, mapping: ColumnMapping) -> pd.Data
     at = first["row"].to_numpy()
     if mapping.cluster:
         texts["cluster"] = first["cluster"].to_numpy()
+    for name in mapping.slices:
+        texts[plain(name)] = named(raw.frame[name], "(empty)").to_numpy()[at]
     if mapping.text:
         texts["text"] = raw.frame[mapping.text].to_numpy(dtype=object)[at]
         texts["words"] = np.array([len(str(text).split()) or np.nan for text in texts["text"]], dtype=float)
@@ -177,5 +188,3 @@ def _few_rated(ratings: Ratings) -> list[str]:
         return []
     told = ", ".join(f"{name} {n}" for name, n in few.items())
     return [f"some people rated few of the {items} items: {told}. What rests on them alone says little"]
-
-

@@ -30,7 +30,9 @@ def read_raw(opened: Opened, reader: str = "") -> RawTable:
     if reader and reader not in READERS:
         from recuse.extensions import named_object
 
-        read: Callable[[Opened], RawTable] = named_object(reader, what="reader", package="recuse.readers", known=READERS)
+        read: Callable[[Opened], RawTable] = named_object(
+            reader, what="reader", package="recuse.readers", known=READERS
+        )
         return read(opened)
     if opened.data[:2] == b"PK" and opened.name.lower().endswith((".eval", ".xlsx", ".ods")):
         raise RecuseError(f"{opened.path}: {_advice(opened.name)}")

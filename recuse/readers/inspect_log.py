@@ -23,7 +23,7 @@ def recognises(value: Any) -> bool:
 
 
 def records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
-    """One record per sample, epoch, scorer and criterion: item, target, rater, criterion, repeat, value, text, reason."""
+    """One record per sample, epoch, scorer and criterion: item, target, rater, criterion, repeat, value, reason, ..."""
     model = str((value.get("eval") or {}).get("model") or "")
     found, unscored = [], []
     for number, sample in enumerate(value["samples"], start=1):

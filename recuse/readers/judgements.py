@@ -30,7 +30,8 @@ FREE_TEXT = 60
 """A column with more different labels than this holds sentences, not ratings."""
 STATUSES = {"refused": "refused", "refusal": "refused", "error": "error", "unparsed": "unparsed"}
 WINNERS = {
-    "first": "first", "1": "first", "a": "first", "model_a": "first", "left": "first", "output_1": "first", "[[a]]": "first",
+    "first": "first", "1": "first", "a": "first", "model_a": "first", "left": "first", "output_1": "first",
+    "[[a]]": "first",
     "second": "second", "2": "second", "b": "second", "model_b": "second", "right": "second", "output_2": "second",
     "[[b]]": "second", "tie": "tie", "3": "tie", "0": "tie", "1.5": "tie", "c": "tie", "[[c]]": "tie", "draw": "tie",
     "both": "tie", "equal": "tie", "same": "tie", "neither": "tie", "tie (bothbad)": "tie", "both bad": "tie",
@@ -51,7 +52,7 @@ class Judgements:
 def read_cells(long: pd.DataFrame, place: Place, scale: str = "") -> Judgements:
     """Scores or labels, criterion by criterion. A person's empty cell is no judgement; a judge's is an unusable one.
 
-    `RecuseError` where a criterion mixes numbers and labels or scales of different length, and where it is free text."""
+    `RecuseError` where a criterion mixes numbers and labels or scales of another length, and where it is free text."""
     empty = is_empty(long["cell"])
     long = long[~(empty & long["kind"].eq("person"))]
     empty = empty[long.index]
@@ -102,7 +103,8 @@ def read_winners(long: pd.DataFrame, place: Place) -> Judgements:
         faults.append(_fault("winner(s) that name neither text", long[strange], place, "they count as unusable"))
     if strange.mean() > 0.5:
         raise RecuseError(
-            f"a winner is first, second or tie, A or B, 1, 2 or 3 (tie), or the name of one of the two; {faults[0].sentence()}"
+            "a winner is first, second or tie, A or B, 1, 2 or 3 (tie), or the name of one of the two; "
+            + faults[0].sentence()
         )
     used = {str(word) for word in said[~empty & ~strange].drop_duplicates()} & set(WINNERS)
     numbers = "winner: 1 is the first, 2 the second, 3 a tie" if used & {"1", "2"} else ""
@@ -141,7 +143,9 @@ def without_duplicates(
     extra = rows.duplicated(keys, keep="first")
     same = extra & ~differ.reindex(rows.index, fill_value=False)
     if same.any():
-        faults.append(_fault("judgement(s) are there twice with the same answer", rows[same], place, "each counts once"))
+        faults.append(
+            _fault("judgement(s) are there twice with the same answer", rows[same], place, "each counts once")
+        )
     if differ.any():
         faults.append(_fault(
             "judgement(s) are there twice with different answers", again[differ], place,

@@ -15,7 +15,7 @@ from recuse.schema import RecuseError
 
 __all__ = ["ColumnMapping", "given_mapping", "saved_mapping", "saved_path"]
 
-LISTS = ("item", "value", "repeats", "judges", "people", "factors", "ignore")
+LISTS = ("item", "value", "repeats", "judges", "people", "factors", "slices", "ignore")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,8 @@ class ColumnMapping:
     - `raters`: in a wide table, rater -> its column, or its columns, one per repeat; else `rater` is the column.
     - `value`: the column with the rating; several where each holds another criterion. `repeats`: columns that hold
       the repeats of one rating side by side.
-    - `judges`, `people`: names of raters. `factors`: what was varied. `ignored`: column -> why it is not read.
+    - `judges`, `people`: names of raters. `factors`: what was varied. `slices`: what groups texts (a
+      language, a few topics). `ignored`: column -> why it is not read.
     - `scale`: as given, "1-5" or "fail<pass"; "" where the values decide.
     """
 
@@ -46,11 +47,11 @@ class ColumnMapping:
     first: str = ""
     second: str = ""
     order: str = ""
-    your_verdict: str = ""
     raters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     judges: tuple[str, ...] = ()
     people: tuple[str, ...] = ()
     factors: tuple[str, ...] = ()
+    slices: tuple[str, ...] = ()
     ignored: Mapping[str, str] = field(default_factory=dict)
     scale: str = ""
 
@@ -61,7 +62,14 @@ class ColumnMapping:
     def columns(self) -> set[str]:
         """Every column that is read."""
         named = {getattr(self, role) for role in ROLES if role not in ("item", "value")}
-        lists = {*self.item, *self.value, *self.repeats, *self.factors, *(c for cs in self.raters.values() for c in cs)}
+        lists = {
+            *self.item,
+            *self.value,
+            *self.repeats,
+            *self.factors,
+            *self.slices,
+            *(c for cs in self.raters.values() for c in cs),
+        }
         return {*named, *lists} - {""}
 
     def record(self) -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
     {"custom_id": "t1", "response": {"status_code": 200, "body": {"model": ..., "choices": [...]}}, "error": null}
 
-The judge is the model, the item the `custom_id`. A reply that is JSON gives a rating per named score, verdict or label in
-it; any other must be the rating itself, or end in a line such as "Score: 4". What is neither counts as unusable.
+The judge is the model, the item the `custom_id`. A reply that is JSON gives a rating per named score, verdict or label;
+any other must be the rating itself, or end in a line such as "Score: 4". What is neither counts as unusable.
 """
 
 from __future__ import annotations

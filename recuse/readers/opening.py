@@ -17,14 +17,14 @@ __all__ = ["MAX_BYTES", "Opened", "open_file", "stem_of"]
 MAX_BYTES = 1 << 30
 """No file is unpacked beyond this."""
 MAX_RATIO, FREE = 400, 64 << 20
-"""Above 64 MB, a file that unpacks to more than 400 times its size is taken for a bomb; ratings shrink 5 to 50 times."""
+"""Above 64 MB, a file that unpacks to more than 400 times its size is taken for a bomb; ratings shrink 5 to 50 fold."""
 PACKED = (".gz", ".bz2", ".xz", ".zip")
 CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """`name` without what it was packed in; `data` unpacked; `sha256` of the file as it lies there; `notes` in words."""
+    """`name` without what it was packed in; `data` unpacked; `sha256` of the file as it lies there; `notes`: words."""
 
     path: Path
     name: str

@@ -182,8 +182,13 @@ def _separator(text: str) -> str:
     reader = [line for line in text[: 1 << 16].split("\n")[:20] if line.strip()]
     unquoted = [re.sub(r'"[^"]*"', "", line) for line in reader]
     counts = {sep: [line.count(sep) for line in unquoted] for sep in SEPARATORS}
-    return max(counts, key=lambda sep: (counts[sep][0] > 0, sum(n == counts[sep][0] for n in counts[sep]) / len(unquoted),
-                                        counts[sep][0]))  # fmt: skip
+
+    def fit(separator: str) -> tuple[bool, float, int]:
+        header = counts[separator][0]
+        alike = sum(count == header for count in counts[separator]) / len(unquoted)
+        return header > 0, alike, header
+
+    return max(counts, key=fit)
 
 
 def _header(text: str, separator: str, path: Path) -> list[str]:
@@ -197,7 +202,7 @@ def _header(text: str, separator: str, path: Path) -> list[str]:
         raise RecuseError(f"{path}: columns {places} are all called {shown(twice[0])}; give each a name of its own")
     if len(names) < 2:
         raise RecuseError(
-            f"{path}: the first line has one column, {shown(cells[0] if cells else '')}; a table of ratings has a header "
+            f"{path}: the first line has one column, {shown(cells[0] if cells else '')}; a table has a header "
             "line and at least an item and a rating, separated by commas, tabs or semicolons"
         )
     return names
@@ -206,9 +211,7 @@ def _header(text: str, separator: str, path: Path) -> list[str]:
 def _told(message: str) -> str:
     found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", message)
     if found:
-        return (
-            f"line {found[2]} has {found[3]} cells and the header {found[1]}; put cells that hold a separator into quotes"
-        )
+        return f"line {found[2]} has {found[3]} cells and the header {found[1]}; quote cells that hold a separator"
     if "EOF inside string" in message:
         row = re.search(r"row (\d+)", message)
         return f"a quote is opened and never closed{f', near row {row[1]}' if row else ''}"

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["recognise"]
 
 FEW_LABELS, LONG = 25, 40
+FEWEST_CLUSTERS, MOST_SLICES = 20, 30
+"""With fewer levels a column groups texts and is a slice: an interval over a handful of clusters says nothing."""
 BY_NUMBER = ("id", "rater", "annotator", "reviewer", "worker", "user", "labeler", "labeller")
 """Columns of raters that may hold numbers."""
 REPEATS = re.compile(r"^(?:r|rep|repeat|run|trial|score|rating|sample|s)_?(\d{1,3})$")
@@ -104,7 +106,6 @@ class _Finder:
         }
 
     def found(self) -> ColumnMapping:
-        self._take_role("your_verdict")
         self._take_repeats()
         self._take_pair()
         self._take_role("rater", self._names_raters)
@@ -119,10 +120,11 @@ class _Finder:
         if not self.roles.get("first"):
             self._take_role("target", self._names_systems)
         self._take_role("order", lambda c: set(c.distinct) <= {"ab", "ba"})
-        self._take_role("cluster", lambda c: not c.wordy and 1 < len(c.distinct) < max(len(self.frame), 3))
+        self._take_role("cluster", lambda c: not c.wordy and FEWEST_CLUSTERS <= len(c.distinct) < len(self.frame))
         self._take_role("text", lambda c: c.wordy)
         self._take_factors()
         self._take_raters()
+        self._take_slices()
         self._check_something_rated()
         return self._mapping()
 
@@ -162,7 +164,7 @@ class _Finder:
                 return
 
     def _meet(self, one: str, other: str) -> bool:
-        """Whether two columns name what met; columns called a and b must share a name, since raters may be called so."""
+        """Whether two columns name what met; columns a and b must share a name, since raters may be called so."""
         shared = set(self.columns[one].distinct) & set(self.columns[other].distinct)
         return bool(shared) or plain(one) not in ("a", "left")
 
@@ -205,11 +207,32 @@ class _Finder:
             return
         factors = []
         for name in list(self.free):
-            if plain(name) in FACTORS and len(self.columns[name].distinct) > 1 and self._varies(name):
-                if set(self.columns[name].distinct) <= set(LEVELS.get(plain(name), self.columns[name].distinct)):
-                    factors.append(name)
-                    self.free.remove(name)
+            levels = set(self.columns[name].distinct)
+            known = levels <= set(LEVELS.get(plain(name), levels))
+            if plain(name) in FACTORS and known and len(levels) > 1 and self._varies(name):
+                factors.append(name)
+                self.free.remove(name)
         self.roles["factors"] = tuple(factors)
+
+    def _take_slices(self) -> None:
+        """What groups texts: a few short names, the same in every row about one text."""
+        if "slices" in self.roles:
+            return
+        keys = [*self.roles.get("item", ()), *filter(None, [self.roles.get("target")])]
+        slices = []
+        for name in list(self.free):
+            column = self.columns[name]
+            few = 1 < len(column.distinct) <= MOST_SLICES and 2 * len(column.distinct) <= len(column.filled)
+            if (
+                few
+                and not column.numeric
+                and not column.wordy
+                and not _is_date(name)
+                and not (keys and self._varies(name))
+            ):
+                slices.append(name)
+                self.free.remove(name)
+        self.roles["slices"] = tuple(slices)
 
     def _varies(self, name: str) -> bool:
         keys = [c for c in (*self.roles.get("item", ()), *(self.roles.get(r, "") for r in ("rater", "target"))) if c]

@@ -21,12 +21,28 @@ ORDERS: tuple[tuple[str, ...], ...] = (
     ("incorrect", "partially correct", "correct"), ("no", "partly", "yes"), ("no", "partial", "yes"),
     ("low", "medium", "high"), ("bad", "ok", "good"), ("negative", "neutral", "positive"), ("bad", "fair", "good"),
     ("poor", "fair", "good", "excellent"), ("poor", "fair", "good", "very good", "excellent"),
-    ("bad", "poor", "fair", "good", "excellent"), ("f", "d", "c", "b", "a"), ("never", "rarely", "sometimes", "often", "always"),
+    ("bad", "poor", "fair", "good", "excellent"), ("f", "d", "c", "b", "a"),
+    ("never", "rarely", "sometimes", "often", "always"),
     ("strongly disagree", "disagree", "neutral", "agree", "strongly agree"),
     ("very bad", "bad", "neutral", "good", "very good"),
 )  # fmt: skip
 """Labels whose order needs no telling, from worst to best."""
-ENDS = ((0, 1), (0, 2), (1, 3), (0, 3), (1, 4), (0, 4), (1, 5), (0, 5), (1, 6), (1, 7), (1, 10), (0, 10), (1, 100), (0, 100))
+ENDS = (
+    (0, 1),
+    (0, 2),
+    (1, 3),
+    (0, 3),
+    (1, 4),
+    (0, 4),
+    (1, 5),
+    (0, 5),
+    (1, 6),
+    (1, 7),
+    (1, 10),
+    (0, 10),
+    (1, 100),
+    (0, 100),
+)
 KNOWN_SHARE = 0.9
 
 

@@ -17,7 +17,9 @@ def faults(path, **given):
 def test_what_is_no_number(file):
     path = file("a.csv", SCORES.replace("\n3,4,4\n", '\n3,"about\n4",4\n').replace("\n7,3,3\n", "\n7,good,3\n"))
     (told,) = faults(path)
-    assert told.startswith("2 answer(s) are not numbers (line 5, column judge: 'about 4'; line 10, column judge: 'good')")
+    assert told.startswith(
+        "2 answer(s) are not numbers (line 5, column judge: 'about 4'; line 10, column judge: 'good')"
+    )
     table = read_file(path).ratings.table
     assert (table["status"] == "unparsed").sum() == 2
     assert len(table) == 80
@@ -54,7 +56,7 @@ def test_rows_without_a_number_are_repeats_and_it_is_said(file):
 
 def test_raters_on_two_scales(file):
     rows = "".join(f"{k},{k * 3 % 101},{1 + k % 5}\n" for k in range(60))
-    with pytest.raises(RecuseError, match="gpt gives numbers up to 99, anna only up to 5.*--scale 0-99"):
+    with pytest.raises(RecuseError, match=r"gpt gives numbers up to 99, anna only up to 5.*--scale 0-99"):
         read_file(file("a.csv", f"item,gpt,anna\n{rows}"))
 
 

@@ -29,7 +29,7 @@ BATCH = [
 INSPECT = {
     "version": 2, "status": "success", "eval": {"task": "theory", "model": "openai/gpt-5.4"},
     "samples": [
-        {"id": k, "epoch": e, "input": "q", "target": "a", "output": {"choices": [{"message": {"content": "an answer"}}]},
+        {"id": k, "epoch": e, "input": "q", "target": "a", "output": {"choices": [{"message": {"content": "text"}}]},
          "scores": {"model_graded_qa": {"value": v, "answer": "a", "explanation": "since"}}}
         for k, e, v in [(1, 1, "C"), (1, 2, "I"), (2, 1, "P"), (2, 2, "C"), (3, 1, "C"), (3, 2, "N")]
     ],
@@ -40,9 +40,10 @@ PROMPTFOO = {
         {"testIdx": k, "promptIdx": 0, "provider": {"id": provider, "label": ""}, "prompt": {"raw": "q", "label": "q"},
          "testCase": {"vars": {"topic": "x"}}, "response": {"output": "text"}, "success": ok, "score": float(ok),
          "gradingResult": {"pass": ok, "score": float(ok), "reason": "", "componentResults": [
-             {"pass": ok, "score": float(ok), "reason": "fine", "assertion": {"type": "llm-rubric", "value": "is kind"}},
+             {"pass": ok, "score": float(ok), "reason": "fine", "assertion": {"type": "llm-rubric", "value": "kind"}},
              {"pass": True, "score": 1, "reason": "", "assertion": {"type": "contains", "value": "t"}}]}}
-        for k, provider, ok in [(0, "openai:a", True), (0, "openai:b", False), (1, "openai:a", False), (1, "openai:b", True)]
+        for k, provider, ok in [(0, "openai:a", True), (0, "openai:b", False), (1, "openai:a", False),
+                                (1, "openai:b", True)]
     ]},
 }  # fmt: skip
 ALPACA = [

@@ -110,7 +110,9 @@ def test_a_right_answer_on_the_same_scale_is_one_more_person(file):
 
 
 def test_names_that_come_back_under_another_topic_are_other_items(file):
-    rows = "".join(f"{k},{topic},gpt,{3 + k % 2}\n" for topic in ("a", "b") for k in (range(9) if topic == "a" else [0]))
+    rows = "".join(
+        f"{k},{topic},gpt,{3 + k % 2}\n" for topic in ("a", "b") for k in (range(9) if topic == "a" else [0])
+    )
     read = read_file(file("a.csv", f"item,topic,judge,score\n{rows}"))
     assert read.ratings.table["item"].nunique() == 10
 

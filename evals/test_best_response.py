@@ -1,0 +1,23 @@
+"""Does a judge put the right response first?
+
+One of an item's responses is known to be right, as in RewardBench 2 (Malik et al. 2025); each is scored by itself.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from recuse.metrics import best_response
+
+pytestmark = pytest.mark.asks("scores", "numbers", "right_answer", "common_items")
+
+
+def test_best_response(ratings, measure):
+    """How often the right one has the best score, by all repeats together."""
+    measure(best_response.best_response(ratings))
+
+
+@pytest.mark.asks("repeats")
+def test_by_the_first_answer(ratings, measure):
+    """The same by each judge's first answer alone: what asking again brings."""
+    measure(best_response.best_response(ratings, repeats=1), repeats="first")

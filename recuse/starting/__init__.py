@@ -1,0 +1,7 @@
+"""`recuse init`: a repository of the fixed shape, green at once."""
+
+from __future__ import annotations
+
+from recuse.starting.command import init
+
+__all__ = ["init"]

@@ -1,0 +1,121 @@
+"""`recuse init` from arguments to files: what is written, what is left as it is, what to do next."""
+
+from __future__ import annotations
+
+import re
+from datetime import date, timedelta
+from pathlib import Path
+
+from recuse.file_panels import load_file_panel
+from recuse.schema import RecuseError
+from recuse.shipped import shipped_evals
+from recuse.starting import texts
+
+__all__ = ["init"]
+
+READABLE = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".gz", ".bz2", ".xz", ".zip")
+ACCEPTED_FOR = timedelta(days=90)
+
+
+def init(folder: Path, *, ratings: Path | None = None, endpoint: str = "", model: str = "", adopt: bool = False) -> int:
+    """Write a repository into `folder` and return 0. Without `ratings`, the one file of ratings in the folder is taken,
+    or made-up ones. `RecuseError` where a file would be overwritten; with `adopt` it is left as it is, and told."""
+    folder.mkdir(parents=True, exist_ok=True)
+    source = ratings or _only_ratings(folder)
+    name = f"fixtures/{source.name if source else 'example.csv'}"
+    content = source.read_bytes() if source and source.is_file() else texts.example_ratings().encode()
+    if source and not source.is_file():
+        raise RecuseError(f"{source} is not there")
+    files = _shipped() | {
+        "conftest.py": texts.CONFTEST.encode(), ".gitignore": texts.IGNORED.encode(), name: content,
+        "pyproject.toml": texts.pyproject([name]).encode(), ".github/workflows/evals.yml": texts.workflow().encode(),
+        "cassettes/.gitkeep": b"", "reports/.gitkeep": b"",
+    }  # fmt: skip
+    if endpoint:
+        files["fixtures/panels/ours.toml"] = texts.panel(endpoint, model or "MODEL").encode()
+        files |= {path: text.encode() for path, text in texts.EXAMPLE_TASK.items()}
+    there = [path for path in (*files, "README.md") if (folder / path).exists()]
+    if there and not adopt:
+        raise RecuseError(
+            f"{folder / there[0]} is there already; start in an empty folder, or add to this one with --adopt, which "
+            "overwrites nothing"
+        )
+    for path, data in files.items():
+        _write(folder / path, data, kept=path in there)
+    accepted = _accept_what_is_red(folder, folder / name) if "evals/gates.toml" not in there else 0
+    _write(folder / "README.md", texts.readme([name], accepted).encode(), kept="README.md" in there)
+    print("\n".join(_told(folder, name, source, there, accepted, endpoint)))
+    return 0
+
+
+def _only_ratings(folder: Path) -> Path | None:
+    found = [path for path in sorted(folder.iterdir()) if path.is_file() and path.suffix.lower() in READABLE]
+    if len(found) > 1:
+        raise RecuseError(
+            f"{folder} holds {len(found)} files that may be ratings; name one: recuse init --ratings {found[0].name}"
+        )
+    return found[0] if found else None
+
+
+def _shipped() -> dict[str, bytes]:
+    """The shipped questions and gates; accepted faults are about the panels of their own repository and stay there."""
+    evals = shipped_evals()
+    files = {f"evals/{path.name}": path.read_bytes() for path in sorted(evals.glob("test_*.py"))}
+    gates = (evals / "gates.toml").read_text(encoding="utf-8")
+    return {**files, "evals/gates.toml": gates.partition("\n[[accepted]]")[0].rstrip().encode() + b"\n"}
+
+
+def _accept_what_is_red(folder: Path, ratings: Path) -> int:
+    """What is red on the first day is written down as known, until a date: from then on a run is red when something
+    gets worse. Returns how many verdicts that are."""
+    from recuse.check.answers import ask_file
+
+    today = date.today()
+    answers = ask_file(load_file_panel(ratings), folder / "evals", today)
+    red = [
+        v for v in answers.results["verdicts"] if v["outcome"] != "pass" and not v["allowed"] and v["remedy"]["paste"]
+    ]
+    lines = []
+    for verdict in red:
+        reason = f"known when this repository began, {today.isoformat()}: {_plain(verdict['remedy']['finding'])}"
+        accepted = verdict["remedy"]["paste"].replace('"YYYY-MM-DD"', (today + ACCEPTED_FOR).isoformat())
+        lines.append(accepted.replace('reason = ""', f'reason = "{reason}"'))
+    if lines:
+        gates = folder / "evals" / "gates.toml"
+        gates.write_text(gates.read_text(encoding="utf-8") + "\n" + "\n\n".join(lines) + "\n", encoding="utf-8")
+    return len(red)
+
+
+def _plain(text: str) -> str:
+    return re.sub(r'["\\\n]', " ", text).strip()
+
+
+def _write(path: Path, data: bytes, *, kept: bool) -> None:
+    if not kept:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+
+
+def _told(
+    folder: Path, name: str, source: Path | None, there: list[str], accepted: int, endpoint: str
+) -> list[str]:  # fmt: skip
+    at = "" if folder == Path(".") else f"cd {folder} && "
+    lines = [
+        f"Started in {folder.resolve().name}: {'your ' + source.name if source else 'a made-up example'} is {name}."
+    ]
+    if there:
+        lines.append(f"Left as they were: {', '.join(there)}.")
+    if "pyproject.toml" in there:
+        lines += ["Add to pyproject.toml:", *("  " + line for line in texts.pyproject([name]).splitlines())]
+    if accepted:
+        lines.append(
+            f"{accepted} verdicts are red today. They are accepted in evals/gates.toml for 90 days: a run is green "
+            "until something gets worse; a judge with an accepted fault is not cleared."
+        )
+    lines += ["Next:", f"  {at}pytest evals/", f"  {at}recuse check {name}"]
+    if endpoint:
+        lines += ["  describe your task in fixtures/tasks/replies, set JUDGE_API_KEY, then",
+                  f"  {at}pytest evals/ --panel fixtures/panels/ours.toml --record=missing"]  # fmt: skip
+    elif not source:
+        lines.append("  put your own ratings into fixtures/ and name them in recuse_panels (pyproject.toml)")
+    return lines

@@ -1,0 +1,137 @@
+"""The files that `recuse init` writes: texts with a few names filled in."""
+
+from __future__ import annotations
+
+__all__ = [
+    "CONFTEST",
+    "EXAMPLE_TASK",
+    "IGNORED",
+    "PYTEST_TABLE",
+    "example_ratings",
+    "panel",
+    "pyproject",
+    "readme",
+    "workflow",
+]
+
+CONFTEST = '"""Fixtures of your own for evals/ go here; the shipped questions need none."""\n'
+IGNORED = "__pycache__/\n.pytest_cache/\nmodels/\n"
+PYTEST_TABLE = "[tool.pytest.ini_options]"
+
+EXAMPLE_TASK = {
+    "fixtures/tasks/replies/task.toml": """\
+name = "replies"
+scale = { minimum = 1, maximum = 5, step = 1 }
+criteria_total = "total"
+criterion = [{ id = "helpful" }, { id = "correct" }]
+
+[[target]]
+id = "bot"
+label = "the bot"
+anonymous = "Writer 1"
+""",
+    "fixtures/tasks/replies/items.jsonl": """\
+{"id": "t1", "target": "bot", "fields": {"question": "Where is my parcel?", "reply": "It arrives tomorrow morning."}}
+{"id": "t2", "target": "bot", "fields": {"question": "Can I return it?", "reply": "Yes."}}
+""",
+    "fixtures/tasks/replies/prompts/rubric.user.j2": """\
+Score this reply from 1 (poor) to 5 (excellent) for each criterion, and give their mean as total.
+
+Question: {{ question }}
+Reply: {{ reply }}
+
+Answer with JSON: {"helpful": 1-5, "correct": 1-5, "total": 1-5}
+""",
+}
+
+
+def pyproject(panels: list[str]) -> str:
+    listed = ", ".join(f'"{panel}"' for panel in panels)
+    return f"""\
+{PYTEST_TABLE}
+testpaths = ["evals"]
+addopts = ["--import-mode=importlib"]
+recuse_panels = [{listed}]
+"""
+
+
+def readme(panels: list[str], accepted: int) -> str:
+    known = (
+        f"{accepted} verdicts were red when this repository began. They are accepted in `evals/gates.toml` until a\n"
+        "date, so that a run is green and turns red when something gets worse. A judge with an accepted fault is not\n"
+        "cleared.\n\n"
+        if accepted
+        else ""
+    )
+    return f"""\
+# May our judges be trusted?
+
+    pip install recuse
+    pytest evals/          # the questions in evals/, asked of {", ".join(panels)}
+
+The report is in `reports/index.html`, its first lines in the terminal. Limits and their reasons stand in
+`evals/gates.toml`: change them before you look at a judge, not after.
+
+{known}| folder | holds |
+|---|---|
+| `evals/` | the questions, one file each, and the limits |
+| `fixtures/` | ratings you already have, panels of judges, tasks |
+| `cassettes/` | recorded answers of judges that were asked over HTTP |
+| `reports/` | what the last run wrote |
+"""
+
+
+def workflow() -> str:
+    return """\
+name: evals
+on: [push, pull_request]
+permissions:
+  contents: read
+jobs:
+  evals:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/checkout@v4
+      - uses: actions/setup-python@v5
+        with: { python-version: "3.12" }
+      - run: pip install recuse
+      - run: pytest evals/
+      - if: always()
+        run: cat reports/summary.md >> "$GITHUB_STEP_SUMMARY"
+      - if: always()
+        uses: actions/upload-artifact@v4
+        with: { name: report, path: reports/ }
+"""
+
+
+def panel(endpoint: str, model: str) -> str:
+    return f"""\
+name = "ours"
+description = "The judge that we use."
+provenance = "recorded"
+source = "our own endpoint"
+budget_usd = 1.0
+
+[[task]]
+name = "replies"
+protocols = ["rubric"]
+repeats = {{ rubric = 3 }}
+
+[[judge]]
+name = "judge"
+wire = "openai_chat"
+base_url = "{endpoint}"
+model = "{model}"
+api_key_env = "JUDGE_API_KEY"    # the name of the variable that holds the key, never the key
+"""
+
+
+def example_ratings() -> str:
+    """Made-up ratings of 120 replies: two people and a judge that errs about as often as they do. No random numbers."""
+    lines = ["item,system,judge,anna,ben"]
+    for k in range(120):
+        passes = (k * 7) % 12 < 7
+        wrong = {"judge": k % 17 == 4, "anna": k % 19 == 5, "ben": k % 13 == 6}
+        said = ("pass" if passes != wrong[name] else "fail" for name in ("judge", "anna", "ben"))
+        lines.append(",".join([f"reply {k + 1}", "ab"[k % 2], *said]))
+    return "\n".join(lines) + "\n"

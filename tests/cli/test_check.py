@@ -1,0 +1,148 @@
+"""`recuse check FILE`: the verdict first, exit codes, never cleared without grounds, files that it writes."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from recuse.check.disagreements import safe_cell
+
+
+def good(truth, rng):
+    return np.where(rng.random(len(truth)) < 0.97, truth, ~truth)
+
+
+def always(truth, rng):
+    return np.ones(len(truth), dtype=bool)
+
+
+def inverted(truth, rng):
+    return ~good(truth, rng)
+
+
+def at_random(truth, rng):
+    return rng.random(len(truth)) < 0.6
+
+
+def refuses_fails(truth, rng):
+    return np.where(truth | (rng.random(len(truth)) < 0.4), good(truth, rng), None)
+
+
+def test_a_good_judge_is_cleared_without_a_flag(recuse, tickets):
+    found = recuse("check", tickets(good))
+    assert (found.code, found.err) == (0, "")
+    assert found.first == "judge is cleared: it agrees with your people about as well as they agree with each other."
+
+
+@pytest.mark.parametrize(
+    ("judge", "why"),
+    [
+        (always, "one answer|always says pass|as often|less than they agree"),
+        (inverted, "less than they agree with each other"),
+        (at_random, "less than they agree with each other"),
+        (refuses_fails, "usable"),
+    ],
+)
+def test_a_judge_with_a_planted_fault_is_not_cleared_and_the_reason_is_named(recuse, tickets, judge, why):
+    import re
+
+    found = recuse("check", tickets(judge))
+    assert found.code == 1
+    assert found.first.startswith("judge is not cleared: ")
+    assert re.search(why, found.first)
+
+
+def test_under_twenty_fails_nobody_is_cleared(recuse, tickets):
+    found = recuse("check", tickets(lambda truth, rng: truth, items=120, passes=0.97))
+    assert found.code == 2
+    assert "at least 20 are needed" in found.first
+
+
+def test_without_people_nobody_is_cleared(recuse, tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("item,gpt,claude\n" + "".join(f"{k},{1 + k % 5},{1 + k % 5}\n" for k in range(50)))
+    found = recuse("check", path)
+    assert found.code == 2
+    assert "nobody's ratings to compare it with" in found.first
+
+
+def test_one_person_alone_does_not_clear(recuse, tickets):
+    path = tickets(good)
+    rows = [line.rsplit(",", 1)[0] for line in path.read_text().splitlines()]
+    path.write_text("\n".join(rows) + "\n")
+    found = recuse("check", path)
+    assert found.code == 2
+    assert "second person" in found.first
+
+
+def test_it_says_what_was_read_and_what_would_unlock_the_rest(recuse, tickets):
+    out = recuse("check", tickets(good)).out
+    assert "people        anna, ben" in out
+    assert "rating: fail < pass" in out
+    assert "needs the judge's repeats: a column repeat, or columns judge.1, judge.2" in out
+
+
+def test_what_cannot_be_read_is_one_line_and_code_three(recuse, tmp_path):
+    found = recuse("check", tmp_path / "none.csv")
+    assert (found.code, found.out) == (3, "")
+    assert found.err.startswith("recuse: ")
+    assert found.err.count("\n") == 1
+
+
+def test_the_results_as_json_say_the_same(recuse, tickets, tmp_path):
+    recuse("check", tickets(good), "--json", tmp_path / "r.json")
+    results = json.loads((tmp_path / "r.json").read_text())
+    assert results["check"]["word"] == "cleared"
+    assert results["panels"][0]["provenance"] == "imported"
+    assert len(results["panels"][0]["source"].partition("sha256 ")[2]) == 64
+
+
+def test_the_page_holds_the_first_line(recuse, tickets, tmp_path):
+    recuse("check", tickets(good), "--html", tmp_path / "r.html")
+    page = (tmp_path / "r.html").read_text()
+    assert "judge is cleared" in page
+    assert "<script" not in page
+
+
+def test_disagreements_carry_an_empty_verdict_and_are_read_back(recuse, tickets, tmp_path):
+    review = tmp_path / "review.csv"
+    recuse("check", tickets(good), "--disagreements", review)
+    with review.open(encoding="utf-8-sig") as stream:
+        rows = list(csv.DictReader(stream))
+    assert {row["your_verdict"] for row in rows} == {""}
+    assert all(row["answer"] != row["people"].split(", ")[0] or "," in row["people"] for row in rows)
+    rows = [row for row in rows if len(set(row["people"].split(", "))) == 1][:10]
+    for k, row in enumerate(rows[:7]):
+        row["your_verdict"] = row["answer"] if k < 3 else row["people"].split(", ")[0]
+    with review.open("w", encoding="utf-8", newline="") as stream:
+        writer = csv.DictWriter(stream, list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    found = recuse("check", review)
+    assert found.code == 2
+    assert "you decided 7 of 10 disagreements; you side with the judge in 3, with people in 4" in found.first
+
+
+def test_what_was_read_is_kept_when_asked(recuse, tickets):
+    path = tickets(good)
+    recuse("check", path, "--save", "--people", "anna", "--ignore", "ben")
+    found = recuse("check", path)
+    assert "people        anna\n" in found.out
+
+
+@pytest.mark.parametrize(
+    ("cell", "written"),
+    [
+        ("=1+1", "'=1+1"),
+        ("@cmd", "'@cmd"),
+        ("-2+3", "'-2+3"),
+        ("-2.5", "-2.5"),
+        ("plain", "plain"),
+        ("a\u202eb", "a⟦U+202E⟧b"),
+    ],
+)
+def test_no_cell_begins_a_formula(cell, written):
+    assert safe_cell(cell) == written

@@ -1,0 +1,58 @@
+"""`recuse init`: from an empty folder to a green run of the shipped questions in two commands."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+
+
+def run_evals(folder):
+    command = [sys.executable, "-m", "pytest", "evals/", "-q", "-p", "no:cacheprovider"]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300)
+
+
+def test_a_red_judge_starts_green_with_its_faults_written_down(recuse, tickets, tmp_path):
+    folder = tmp_path / "repository"
+    path = tickets(lambda truth, rng: np.where(rng.random(len(truth)) < 0.6, truth, ~truth))
+    found = recuse("init", folder, "--ratings", path)
+    assert found.code == 0
+    assert "accepted in evals/gates.toml for 90 days" in found.out
+    run = run_evals(folder)
+    assert run.returncode == 0, run.stdout
+    results = json.loads((folder / "reports" / "results.json").read_text())
+    assert results["outcome"] == "pass"
+    assert [r["recommended"] for r in results["recommendations"]] == ["not cleared"]
+
+
+def test_an_empty_folder_gets_the_fixed_shape(recuse, tmp_path):
+    folder = tmp_path / "repository"
+    assert recuse("init", folder).code == 0
+    assert {path.name for path in folder.iterdir()} == {
+        "conftest.py", "evals", "fixtures", "cassettes", "reports", "pyproject.toml", "README.md", ".gitignore",
+        ".github",
+    }  # fmt: skip
+    assert recuse("check", folder / "fixtures" / "example.csv").code != 3
+
+
+def test_an_endpoint_gets_a_panel_and_a_task_that_can_be_read(recuse, tmp_path):
+    from recuse.panels import load_panel
+    from recuse.tasks import load_task
+
+    recuse("init", tmp_path / "r", "--endpoint", "https://judges.example/v1", "--model", "m-1")
+    panel = load_panel(tmp_path / "r" / "fixtures" / "panels" / "ours.toml")
+    assert panel.judges["judge"].model == "m-1"
+    assert load_task(tmp_path / "r" / "fixtures" / "tasks" / "replies").criteria == ("helpful", "correct")
+
+
+def test_nothing_is_overwritten(recuse, tmp_path):
+    (tmp_path / "pyproject.toml").write_text("mine = true\n")
+    refused = recuse("init", tmp_path)
+    assert (refused.code, [p.name for p in tmp_path.iterdir()]) == (3, ["pyproject.toml"])
+    assert "--adopt" in refused.err
+    adopted = recuse("init", tmp_path, "--adopt")
+    assert adopted.code == 0
+    assert (tmp_path / "pyproject.toml").read_text() == "mine = true\n"
+    assert 'recuse_panels = ["fixtures/example.csv"]' in adopted.out
