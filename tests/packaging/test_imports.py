@@ -95,9 +95,10 @@ def test_never(part):
     assert not wrong
 
 
-def test_only_the_plugin_knows_pytest():
+def test_only_the_plugin_and_its_scheduler_know_the_runner():
     runners = {"pytest", "_pytest", "xdist"}
-    assert {part for part, packages in packages_used().items() if packages & runners} == {"plugin"}
+    known = {part: packages & runners for part, packages in packages_used().items() if packages & runners}
+    assert known == {"plugin": {"pytest"}, "worker_groups": {"xdist"}}
 
 
 def test_no_arrow_returns():

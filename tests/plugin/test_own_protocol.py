@@ -12,9 +12,13 @@ ONE_WORD = '''
     from recuse.protocols import reading, wording
     from recuse.schema import Judgement, Prompt
 
-    OFFERS = "fitness"
+    OFFERS = "one_word_answers"
     FACTORS = {}
     REPEATS = 2
+
+
+    def headline(task):
+        return ("fit",)
 
 
     def items(task, judge):
@@ -38,11 +42,11 @@ EVAL = '''
 
     from recuse.metrics import coverage
 
-    pytestmark = pytest.mark.asks("fitness")
+    pytestmark = pytest.mark.asks("one_word_answers")
 
 
     def test_one_word(ratings, gate):
-        assert gate("parse_rate", coverage.parse_rate(ratings))
+        assert gate("parse_rate", coverage.parse_rate(ratings), asked="one word")
     '''
 SAID = {"ann": "yes", "bob": "no", "eve": "well..."}
 
@@ -65,7 +69,7 @@ def test_a_protocol_of_ones_own_is_recorded_gated_and_replayed(repo) -> None:
     repo.edit("fixtures/panels/mini.toml", "our_jugdes", "our_judges")
     for options in (["--record=missing"], [], ["-n", "2"]):
         run = repo.run_apart(*options)
-        outcomes = {judge: run.verdict("parse_rate", judge=judge, protocol="our_judges.one_word")["outcome"] for judge in SAID}
+        outcomes = {judge: run.verdict("parse_rate", judge=judge, asked="one word")["outcome"] for judge in SAID}
         assert outcomes == {"ann": "pass", "bob": "pass", "eve": "fail"}, run.text
         assert run.results["cassettes"]["unused"] == 0
     assert "mini/essays/our_judges.one_word/ann~alpha.jsonl" in repo.cassettes
