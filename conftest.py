@@ -1,4 +1,4 @@
-"""This repository's own wiring: none. What judges are compared with stands in each task's files, [people] and [reference].
+"""This repository's own wiring: none. What judges are compared with stands in each task.toml.
 
 Fixtures of your own for evals/ belong here.
 """

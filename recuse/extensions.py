@@ -52,8 +52,8 @@ def _dotted(name: str, what: str, package: str, known: Sequence[str]) -> str:
     for point in entry_points(group=package, name=name):
         return point.value
     raise RecuseError(
-        f"unknown {what} {name!r}; known: {', '.join(known) or 'none'}. A {what} of your own is named by its dotted path, "
-        f"our_judges.{name.strip('.') or 'name'}, or by an entry point of group {package}"
+        f"unknown {what} {name!r}; known: {', '.join(known) or 'none'}. A {what} of your own is named by its dotted "
+        f"path, our_judges.{name.strip('.') or 'name'}, or by an entry point of group {package}"
     )
 
 

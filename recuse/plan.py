@@ -26,8 +26,8 @@ Levels = Mapping[str, Sequence[str]]
 class Plan:
     """Every call one protocol makes of a panel's judges on one task, in a fixed order.
 
-    `factors`: the levels that are asked, as the protocol calls them. The calls are built when they are first wanted: who
-    only wants to know what is asked about pays for no prompt."""
+    `factors`: the levels that are asked, as the protocol calls them. The calls are built when they are first wanted:
+    who only wants to know what is asked about pays for no prompt."""
 
     panel: str
     task: Task

@@ -60,8 +60,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--recuse-record",
         choices=("none", "missing", "all", "batch"),
         default="none",
-        help="none: replay only, no network (default); missing: ask for what no cassette answers; all: ask anew; batch: "
-        "hand in what is missing as files, where the provider takes them at half the price",
+        help="none: replay only, no network (default); missing: ask for what no cassette answers; all: ask anew; "
+        "batch: hand in what is missing as files, where the provider takes them at half the price",
     )
     group.addoption("--recuse-yes", action="store_true", help="record even above the panel's budget")
     group.addoption("--recuse-models", default="models", metavar="DIR", help="where weights of local models are kept")
@@ -430,6 +430,15 @@ class _Gathering:
                 self.run.nobody_asked = True
             elif name == UNMEASURED:
                 self.run.unmeasured[report.nodeid] = str(value)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:
+        """With `-n` and no other wish, one worker runs all tests about a panel and task."""
+        if config.getoption("dist", "no") != "load":
+            return None
+        from recuse.worker_groups import PanelTaskScheduling
+
+        return PanelTaskScheduling(config, log)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:

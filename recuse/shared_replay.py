@@ -1,8 +1,8 @@
 """Workers of one run share what was read from the cassettes: the first that needs it reads, the others wait for it.
 
-What is shared lies in a folder that the run makes for itself and deletes at its end, named after a hash of everything it
-was made from. Nothing survives a run: a cache in the repository could be forged in a pull request, a cassette cannot be
-without changing what reviewers see.
+What is shared lies in a folder that the run makes for itself and deletes at its end, named after a hash of everything
+it was made from. Nothing survives a run: a cache in the repository could be forged in a pull request, a cassette cannot
+be without changing what reviewers see.
 """
 
 from __future__ import annotations

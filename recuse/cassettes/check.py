@@ -110,7 +110,7 @@ def _content_faults(path: Path, index: CellIndex, data: bytes) -> Iterator[str]:
     answered = {key for key, _ in index.answers}
     for key, (method, url, body) in read_requests(index, data).items():
         if request_key(Request(url, body, method)) != key:
-            yield f"{path}: request {key} does not have the key of its own words"
+            yield f"{path}: request {key} has a key that its content does not hash to"
         if key not in answered:
             yield f"{path}: request {key} has no answer"
         host = urlsplit(url).hostname or ""

@@ -155,7 +155,7 @@ def _blank(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class JudgeRequest:
-    """What an HTTP request asks: which key, for the how-manieth time, of which cell (None: no cell is known for it)."""
+    """What an HTTP request asks: which key, which repeat of it, of which cell (None: no cell is known for it)."""
 
     key: str
     repeat: int

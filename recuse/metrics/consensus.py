@@ -73,6 +73,12 @@ def consensus_deviation(ratings: Ratings) -> Estimates:
     mean each cell is compared with), `zero_sum` (largest |column sum|, 0 by construction where nothing is missing), and
     `naive`: the deviation from a consensus that includes the judge, and its measured `shrinkage` = (n - 1) / n. The
     value itself has no interval: absolute values of noise are never 0. Undefined with one judge.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"judge": ["a", "a", "b", "b"], "target": ["x", "y"] * 2, "score": [5.0, 3, 4, 3]})
+    >>> ratings = Ratings.of(frame.assign(item="i"), authors={"a": "x", "b": "y"})
+    >>> consensus_deviation(ratings).of().detail["values"]
+    [[1.0, 0.0], [-1.0, 0.0]]
     """
     return Estimates(ratings.within(), {names: _deviation_matrix(part) for names, part in ratings.each()})
 
@@ -110,7 +116,13 @@ def leniency(ratings: Ratings) -> Estimates:
     """Mean Bias(i, u) over the texts u that judge i did not write, by judge and factor level.
 
     Covers all judges; undefined for an author with no other target. Relative like every consensus deviation: a peer
-    that inflates its own target by d lowers the others' leniency by d / (n - 1) / (number of their targets).
+    inflates its own target by d lowers the others' leniency by d / (n - 1) / (number of their targets).
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"judge": ["a", "a", "b", "b"], "target": ["x", "y"] * 2, "score": [5.0, 3, 4, 3]})
+    >>> ratings = Ratings.of(frame.assign(item="i"), authors={"a": "x", "b": "y"})
+    >>> leniency(ratings).of(judge="a").value
+    0.0
     """
     return _family(ratings, "leniency", _everyone, lambda cells, own: (~own, None), "text of another")
 
@@ -125,6 +137,12 @@ def self_preference(ratings: Ratings) -> Estimates:
 
     A lenient judge has a positive self-bias without preferring itself; here its level cancels, and so does the quality
     of the texts, since each is compared with the peers' view of the same text.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"judge": ["a", "a", "b", "b"], "target": ["x", "y"] * 2, "score": [5.0, 3, 4, 3]})
+    >>> ratings = Ratings.of(frame.assign(item="i"), authors={"a": "x", "b": "y"})
+    >>> self_preference(ratings).of(judge="a").value
+    1.0
     """
     return _family(ratings, "self_preference", _authors, lambda cells, own: (own, ~own), "text of its own")
 
@@ -143,6 +161,12 @@ def name_effect(ratings: Ratings) -> Estimates:
     Detail: `shown` A and `hidden` B; `attenuation_pct` = 100 (1 - |B| / |A|), unrounded, None where A is 0;
     `direction_kept`, whether A and B have the same sign, None where either is 0. Over repeats the two are independent
     and variances add; over items they are paired text by text. Undefined where either was not asked.
+
+    >>> import pandas as pd
+    >>> rows = [("a", "shown", 5), ("a", "hidden", 4.5), ("b", "shown", 4), ("b", "hidden", 4)]
+    >>> frame = pd.DataFrame(rows, columns=["judge", "names", "score"]).assign(item="i", target="x")
+    >>> name_effect(Ratings.of(frame, authors={"a": "x"})).of(judge="a").value
+    0.5
     """
     found: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each("names"):
@@ -162,6 +186,12 @@ def attenuation_mean(ratings: Ratings, seed: int = resampling.SEED, draws: int =
     cell; where items vary there is none. Judges without a direction (A = 0) have no ratio and are left out; one near 0
     makes the interval very wide. For biases like the paper's it covers 94 % at nominal 95 %, missing almost always on
     the low side. Detail: `judges` with their own percentages, and `left_out`.
+
+    >>> import pandas as pd
+    >>> rows = [("a", "shown", 5), ("a", "hidden", 4.5), ("b", "shown", 4), ("b", "hidden", 4)]
+    >>> frame = pd.DataFrame(rows, columns=["judge", "names", "score"]).assign(item="i", target="x")
+    >>> attenuation_mean(Ratings.of(frame, authors={"a": "x"})).of().value
+    50.0
     """
     within = ratings.within("names")
     return Estimates(within, {names: _attenuation_mean(part, seed, draws) for names, part in ratings.each("names")})
@@ -331,7 +361,10 @@ def _intervals(cells: Cells, each: Floats, level: float = 0.95) -> tuple[Floats,
 
 def _counts(cells: Cells) -> Floats:
     return np.array(
-        [[cells.count[j, cells.targets == t].sum() for t in range(len(cells.target_names))] for j in range(len(cells.judges))],
+        [
+            [cells.count[j, cells.targets == t].sum() for t in range(len(cells.target_names))]
+            for j in range(len(cells.judges))
+        ],
         dtype=float,
     )  # fmt: skip
 

@@ -66,8 +66,8 @@ def what_if(ratings: Ratings, battles: Literal["scores", "choices"] = "scores") 
     A remedy takes what these ratings have: both directions of the scale; criteria "<criterion>.expected" and
     "<criterion>.mass", the expected score over a judge's probabilities and what they add up to on the scale; and
     beside them (`Ratings.beside`) likelihoods with a criterion `perplexity`, and scores of parts with a factor
-    `segment`. `battles`: what decides Peer Rank's, these scores or the choices beside them. What is not there leaves its remedy undefined, with the reason. Undefined throughout where no item has
-    the judge's own score and a peer's.
+    `segment`. `battles`: what decides Peer Rank's, these scores or the choices beside them. What is not there leaves
+    its remedy undefined, with the reason. Undefined throughout where no item has the judge's own score and a peer's.
 
     >>> import pandas as pd
     >>> rows = [("x", "a", 5.0), ("x", "b", 3.0), ("y", "a", 4.0), ("y", "b", 4.0)]

@@ -1,4 +1,4 @@
-"""From differences per item to an estimate: which items could be compared, what a repetition would draw, and why not."""
+"""From differences per item to an estimate: which items could be compared, and what the interval is over."""
 
 from __future__ import annotations
 

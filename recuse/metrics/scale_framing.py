@@ -1,8 +1,8 @@
 """Scale framing: does a judge score alike when the highest number is the best score and when the lowest is?
 
 Every text is scored twice, under definitions that stay the same while their numbers are turned round (thesis on bias in
-LLM self-evaluation, sec. 3.2). Brought to the ascending scale, both scores should agree. Three things can go wrong, each
-measured on texts scored in both directions: the general level moves (`shift`), the self-preference moves
+LLM self-evaluation, sec. 3.2). Brought to the ascending scale, both scores should agree. Three things can go wrong,
+each measured on texts scored in both directions: the general level moves (`shift`), the self-preference moves
 (`self_preference_change`), or the number stays where it was although its meaning changed (`direction_insensitivity`).
 """
 
@@ -81,7 +81,8 @@ def direction_insensitivity(ratings: Ratings) -> Estimates:
     Bounded mean over texts, interval over items or what they share. Detail: `same`, `mirrored`, `neither`, `middle`;
     `same_side`, the same with sides of the middle in place of numbers; and over all texts, the middle included,
     `same_share` beside `same_share_if_aware`, what it would be for a judge that mirrors every number: the share of
-    middles. Undefined where no text was scored in both directions or all are in the middle, and on a scale without ends.
+    middles. Undefined where no text was scored in both directions or all are in the middle, and on a scale without
+    ends.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"judge": "x", "item": ["i", "i", "j", "j"], "direction": ["ascending", "reversed"] * 2,

@@ -73,16 +73,33 @@ def repeat_reliability(ratings: Ratings, form: Literal["single", "mean"] = "sing
 
     Undefined for a constant judge: with no variance of either kind, reliability is 0/0. A judge whose repeats never
     differ but whose texts do has ICC 1 and no interval; one whose text means are all equal has no ICC(1,k).
+
+    >>> import pandas as pd
+    >>> rows = [("i", 0, 1), ("i", 1, 2), ("j", 0, 4), ("j", 1, 5)]
+    >>> frame = pd.DataFrame(rows, columns=["item", "repeat", "score"]).assign(judge="a")
+    >>> round(repeat_reliability(Ratings.of(frame)).of(judge="a").value, 4)
+    0.8947
     """
     return _by_judge(ratings, lambda cells, i: _reliability(cells, i, form))
 
 
-@measure("runs_needed", "repeats needed", unit="repeats", reading="Repeats per text that give its mean to a tenth.")
+@measure(
+    "runs_needed",
+    "repeats needed",
+    unit="repeats",
+    reading="Repeats per text that would give its mean to the wanted precision.",
+)
 def runs_needed(ratings: Ratings, half_width: float, level: float = 0.95) -> Estimates:
     """Repeats per text that bring the interval of one text's mean to +- `half_width`, by judge and factor level.
 
     Student's t with the judge's pooled SD; low and high are the repeats needed at the ends of that SD's interval.
     Undefined for a judge that never moved: its spread is unknown, not 0.
+
+    >>> import pandas as pd
+    >>> rows = [("i", 0, 1), ("i", 1, 2), ("j", 0, 4), ("j", 1, 5)]
+    >>> frame = pd.DataFrame(rows, columns=["item", "repeat", "score"]).assign(judge="a")
+    >>> runs_needed(Ratings.of(frame), half_width=1.0).of(judge="a").value
+    5.0
     """
     spread = run_sd(ratings)
     return Estimates(spread.by, {subject: _needed(sd, half_width, level) for subject, sd in spread.items()})
@@ -171,7 +188,8 @@ def _reliability(cells: Cells, i: int, form: Literal["single", "mean"]) -> Estim
         else "texts have different numbers of repeats, so the interval is approximate"
     )
     return estimated(
-        "repeat_reliability", distribution.icc(f), distribution, n=n, n_excluded=excluded, over="items", method=method, note=uneven,
+        "repeat_reliability", distribution.icc(f), distribution, n=n, n_excluded=excluded, over="items", method=method,
+        note=uneven,
         detail={
             "icc_single": number(forms["single"].icc(f)), "icc_mean": number(forms["mean"].icc(f)) if f > 0 else None,
             "repeats_per_text": number(k), "ms_between": number(between), "ms_within": number(within),
@@ -205,7 +223,8 @@ def _needed(sd: Estimate, half_width: float, level: float) -> Estimate:
     ends = [observations_for_half_width(end, half_width, level=level) for end in (at.low, at.high)]
     low, high = (math.nan if end is None else float(end) for end in ends)
     return Estimate(
-        metric="runs_needed", value=float(wanted), low=low, high=high, level=level, unit="repeats", over="repeats", n=sd.n,
+        metric="runs_needed", value=float(wanted), low=low, high=high, level=level, unit="repeats", over="repeats",
+        n=sd.n,
         n_excluded=sd.n_excluded, method=method, note=THESE_TEXTS,
         detail={"sd": number(sd.value), "half_width": half_width},
     )  # fmt: skip

@@ -14,7 +14,8 @@ __all__ = ["facts", "facts_of", "text_of"]
 
 
 def facts(task: Task, item: Item) -> dict[str, Any]:
-    """The item's single-valued fields, and its text and number of words where the task says which fields are the text."""
+    """The item's single-valued fields, and its text and number of words where the task says which fields are the
+    text."""
     known = {name: value for name, value in item.fields.items() if isinstance(value, str | int | float)}
     text = text_of(task, item.fields)
     return known if text is None else {**known, "text": text, "words": len(text.split())}

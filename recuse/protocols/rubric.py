@@ -80,7 +80,8 @@ def author_label(task: Task, target: str, condition: str) -> str:
 
 @lru_cache(maxsize=64)
 def _expected(task: Task) -> tuple[tuple[str, bool, float, float], ...]:
-    """Per criterion: whether its score stands beside a reason, and the ends of its scale. Empty where one has options."""
+    """Per criterion: whether its score stands beside a reason, and the ends of its scale. Empty where one has
+    options."""
     whole, scales = total(task), task.scales
     if any(isinstance(scale, Ordinal) for scale in scales.values()):
         return ()

@@ -120,8 +120,8 @@ def cells_of(ratings: Ratings) -> Cells:
         raise RecuseError(f"cells hold one combination of factor levels; {', '.join(ratings.factors)} still vary")
     if not ratings.scale.counts:
         raise RecuseError(
-            f"criterion {ratings.criterion} has options without distances; it cannot be averaged. Give its scale as two "
-            "ordered options or as numbers"
+            f"criterion {ratings.criterion} has options without distances; it cannot be averaged. Give its scale as "
+            "two ordered options or as numbers"
         )
     names = [tuple(map(str, judged[name].astype(str).drop_duplicates())) for name in ("rater", "item", "target")]
     judge, item, target = (

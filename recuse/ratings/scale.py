@@ -5,8 +5,8 @@
     Nominal(("a", "b", "neither"))   options without an order
     ResponseSets(("toxic", "fine"))  any non-empty set of the options may be right at once
 
-A measure of levels and differences needs numbers: a numeric scale, or two ordered options. More than two ordered options
-have ranks, no distances, and are not averaged.
+A measure of levels and differences needs numbers: a numeric scale, or two ordered options. More than two ordered
+options have ranks, no distances, and are not averaged.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from recuse.schema import RecuseError
@@ -167,7 +168,7 @@ def scale_of(scores: pd.Series[Any], responses: pd.Series[Any]) -> Scale:
     if len(given):
         values = sorted(set(map(float, given)))
         low, high = values[0], values[-1]
-        steps = [b - a for a, b in zip(values, values[1:], strict=False)]
+        steps = [b - a for a, b in pairwise(values)]
         return Numeric(low, high if high > low else low + 1.0, min(steps) if steps else None)
     options = sorted(set(map(str, responses.dropna())))
     lowered = {option.lower(): option for option in options}

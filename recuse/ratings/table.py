@@ -47,7 +47,8 @@ def completed(frame: pd.DataFrame) -> pd.DataFrame:
     lacking = [name for name in ("rater", "item") if name not in table]
     if lacking or not {"score", "response"} & set(table.columns):
         raise RatingsError(
-            f"ratings need the columns rater, item, and score or response; there is {', '.join(map(str, frame.columns))}"
+            "ratings need the columns rater, item, and score or response; there is "
+            + ", ".join(map(str, frame.columns))
         )
     added: dict[str, Any] = {name: usual for name, usual in USUAL.items() if name not in table}
     table = table.assign(**added)
@@ -93,7 +94,23 @@ def check_table(table: pd.DataFrame, factors: tuple[str, ...] = ()) -> pd.DataFr
     fault(repeat.isna() | (repeat < 0) | (repeat % 1 != 0), "repeat is not a whole number from 0")
     identity = ["task", "protocol", "rater", "item", "target", "criterion", "repeat", *factors]
     same = f"same {', '.join(identity)}"
-    fault(table.duplicated(identity, keep=False), f"the same judgement appears more than once ({same})")
+    fault(_repeated(table, identity), f"the same judgement appears more than once ({same})")
     if faults:
         raise RatingsError("ratings table is not usable:\n  " + "\n  ".join(faults))
     return table
+
+
+def _repeated(table: pd.DataFrame, identity: list[str]) -> Any:
+    """Whether a row shares all of `identity` with another, (rows,). One column after the other is folded into one
+    number per row: pandas' own `duplicated` holds the codes of all columns at once."""
+    import numpy as np
+    import pandas as pd
+
+    codes, count = np.zeros(len(table), dtype=np.int64), 1
+    for name in identity:
+        own, known = pd.factorize(table[name], use_na_sentinel=False)
+        if count * len(known) >= 2**62:  # too many combinations for one number: count those that occur
+            codes, occurring = pd.factorize(codes)
+            count = len(occurring)
+        codes, count = codes * len(known) + own, count * len(known)
+    return pd.Series(codes).duplicated(keep=False)

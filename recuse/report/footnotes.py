@@ -17,7 +17,7 @@ def small_print(group: Group, above: Collection[str] = ()) -> list[str]:
         by_method.setdefault(_how(numbers), []).append(_what(metric, numbers))
     lines = [f"{_capital('; '.join(what))}{f': {how}' if how else ''}." for how, what in by_method.items()]
     new = [line for line in lines if line not in above]
-    return [*new, "Otherwise as above."] if len(new) < len(lines) else new
+    return [*new, "The rest as above."] if len(new) < len(lines) else new
 
 
 def _what(metric: str, numbers: list[Number]) -> str:

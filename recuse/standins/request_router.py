@@ -17,8 +17,8 @@ Fields = Mapping[tuple[str, str, str], Mapping[str, Any]]
 
 
 class Desk:
-    """An `Answer` for `serve`. A request is known by its cassette key, its repeat and, where two cells ask word for word
-    the same, its cell. Nothing is answered that was not planned."""
+    """An `Answer` for `serve`. A request is known by its cassette key, its repeat and, where two cells ask word for
+    word the same, its cell. Nothing is answered that was not planned."""
 
     def __init__(
         self, calls: Iterable[Call], judges: Mapping[str, Judge], source: Source, fields: Fields, provenance: Provenance
@@ -46,7 +46,8 @@ class Desk:
                 f"{asked.url}: {len(fitting)} calls ask the same in repeat {asked.repeat} ({cells}); send x-recuse-cell"
             )
         raise StandInError(
-            f"{asked.url}: repeat {asked.repeat} of this request (key {key}) is not in the plan of {len(self._calls)} calls"
+            f"{asked.url}: repeat {asked.repeat} of this request (key {key}) is not in the plan of "
+            f"{len(self._calls)} calls"
         )
 
     def _payload(self, judge: Judge, reply: StandinReply) -> dict[str, Any]:

@@ -25,7 +25,8 @@ IDLE_S = 60.0  # a connection that says nothing for so long is closed
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One request: `url` as the client means it, whichever way it got here; `repeat` and `cell` from Recuse's headers."""
+    """One request: `url` as the client means it, whichever way it got here; `repeat` and `cell` from Recuse's
+    headers."""
 
     host: str
     path: str

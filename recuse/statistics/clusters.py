@@ -1,7 +1,8 @@
-"""Means, shares and slopes of observations that come in clusters: pairs, calls or texts that share something, a story or a topic.
+"""Means, shares and slopes of observations that come in clusters: pairs, calls or texts that share something, a story
+or a topic.
 
-Observations of one cluster are not independent of each other, so the cluster is what a repetition would draw anew. Every
-law here gets its width from the sums over clusters, on G - 1 degrees of freedom, G their number; with one
+Observations of one cluster are not independent of each other, so the cluster is what a repetition would draw anew.
+Every law here gets its width from the sums over clusters, on G - 1 degrees of freedom, G their number; with one
 observation per cluster it is the textbook law for independent ones.
 """
 
@@ -36,7 +37,11 @@ class OverClusters(Student):
     def undefined(self) -> str:
         if math.isnan(self.se) or math.isnan(self.value) or not self.df > 0:
             return "one cluster says nothing about the next"
-        return "" if self.se > 0 else "no cluster differs from another, so nothing tells how far a repetition would move"
+        return (
+            ""
+            if self.se > 0
+            else "no cluster differs from another, so how far new ones would differ cannot be estimated"
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Sampling laws: where an estimate would fall on repetition, each with its interval, p-value and outlook.
 
-Every law keeps the contract of `recuse.schema.Distribution` and is dual: with one-sided p-value p against "the true value
-is not above the limit", p <= (1 - level) / 2 exactly when the interval at that level lies above the limit (below:
+Every law keeps the contract of `recuse.schema.Distribution` and is dual: with one-sided p-value p against "the true
+value is not above the limit", p <= (1 - level) / 2 exactly when the interval at that level lies above the limit (below:
 likewise). Where nothing varies, a law has no interval: both ends are NaN, every p-value is 1, and `undefined` says why.
 A difference that was never seen to vary is not thereby certain.
 """
@@ -38,11 +38,11 @@ class Student:
     @property
     def undefined(self) -> str:
         if math.isnan(self.se) or math.isnan(self.value):
-            return "the variance is unknown: a single run says nothing about the next"
+            return "the variance is unknown: a single repeat says nothing about the next"
         return (
             ""
             if self.se > 0 and self.df > 0
-            else "no run differs from another, so nothing tells how far a repetition would move"
+            else "no repeat differs from another, so how far new ones would differ cannot be estimated"
         )
 
     def interval(self, level: float) -> tuple[float, float]:
@@ -168,7 +168,7 @@ class ChiSquareSD:
     def undefined(self) -> str:
         if not self.df > 0 or math.isnan(self.sd):
             return "no cell has two runs"
-        return "" if self.sd > 0 else "no run differs from another, so nothing bounds the true spread"
+        return "" if self.sd > 0 else "no repeat differs from another, so nothing bounds the true spread"
 
     def interval(self, level: float) -> tuple[float, float]:
         if self.undefined:
@@ -250,18 +250,16 @@ class FRatio:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Draws:
-    """Bootstrap draws of a statistic; percentile interval, or BCa where `bias` and `acceleration` are given.
+    """Bootstrap draws of a statistic, and their percentile interval.
 
-    The interval's ends are order statistics: with B draws, low is the k-th smallest, k = floor(alpha' (B + 1)), where
-    alpha' is alpha = (1 - level) / 2 itself, or its BCa correction (Efron and Tibshirani 1993, ch. 14). `lost` draws on
-    which the statistic was undefined count against both ends. An end beyond the draws is NaN: take more of them.
+    The interval's ends are order statistics: with B draws, low is the k-th smallest, k = floor(alpha (B + 1)),
+    alpha = (1 - level) / 2 (Efron and Tibshirani 1993, ch. 13). `lost` draws on which the statistic was undefined count
+    against both ends. An end beyond the draws is NaN: take more of them.
     """
 
     value: float
     draws: Floats  # ascending, finite
     lost: int = 0
-    bias: float = 0.0
-    acceleration: float = 0.0
     discrete: bool = False
 
     @property
@@ -269,19 +267,15 @@ class Draws:
         if not len(self.draws) or math.isnan(self.value):
             return "the statistic is undefined in every resample"
         if not self.discrete and self.draws[-1] - self.draws[0] <= 1e-12 * max(1.0, abs(self.value)):
-            return "no resample moves the value, so nothing tells how far a repetition would"
-        return "" if math.isfinite(self.bias) else "the value lies outside all its resamples"
+            return "the value is the same in every resample, so no interval can be computed"
+        return ""
 
     def interval(self, level: float) -> tuple[float, float]:
         if self.undefined:
             return NOTHING
         alpha, total = tail(level), len(self.draws) + self.lost + 1
-        low = math.floor(self._corrected(alpha) * total + 1e-9) - self.lost
-        high = math.floor((1 - self._corrected(1 - alpha)) * total + 1e-9) - self.lost
-        return (
-            float(self.draws[low - 1]) if low >= 1 else math.nan,
-            float(self.draws[-high]) if high >= 1 else math.nan,
-        )
+        place = math.floor(alpha * total + 1e-9) - self.lost
+        return (float(self.draws[place - 1]), float(self.draws[-place])) if place >= 1 else NOTHING
 
     def p_value(self, limit: float, side: Side) -> float:
         if self.undefined:
@@ -289,24 +283,9 @@ class Draws:
         total = len(self.draws) + self.lost + 1
         if side == "above":
             beyond = int(np.searchsorted(self.draws, limit, side="right"))
-            return min(1.0, self._uncorrected((beyond + self.lost + 1) / total))
+            return min(1.0, (beyond + self.lost + 1) / total)
         beyond = len(self.draws) - int(np.searchsorted(self.draws, limit, side="left"))
-        return min(1.0, 1 - self._uncorrected(1 - (beyond + self.lost + 1) / total))
-
-    def _corrected(self, q: float) -> float:
-        """BCa: ndtr(z0 + (z0 + z_q) / (1 - a (z0 + z_q))); q itself where z0 = a = 0."""
-        if self.bias == self.acceleration == 0:
-            return q
-        shifted = self.bias + float(special.ndtri(q))
-        slope = 1 - self.acceleration * shifted
-        return float(special.ndtr(self.bias + shifted / slope)) if slope > 0 else float(shifted > 0)
-
-    def _uncorrected(self, q: float) -> float:
-        if self.bias == self.acceleration == 0 or not 0 < q < 1:
-            return q
-        shifted = float(special.ndtri(q)) - self.bias
-        slope = 1 + self.acceleration * shifted
-        return float(special.ndtr(shifted / slope - self.bias)) if slope > 0 else float(shifted > 0)
+        return min(1.0, (beyond + self.lost + 1) / total)
 
     def half_width_at(self, factor: float) -> float | None:
         low, high = self.interval(0.95)

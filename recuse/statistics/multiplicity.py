@@ -1,11 +1,10 @@
 """Many tests at once: adjusted p-values, and the interval levels a family of gates decides at.
 
-A gate decides on intervals, so its family is corrected by widening them. `decision_levels` says how far; `holm`,
-`bonferroni` and `benjamini_hochberg` adjust plain p-values, for measures that report tests.
+A gate decides on intervals, so its family is corrected by widening them. `decision_levels` says how far; `holm` adjusts
+plain p-values, for measures that report tests.
 
-Sources: Holm (1979), Scandinavian Journal of Statistics 6, 65-70. Benjamini & Hochberg (1995), Journal of the Royal
-Statistical Society B 57, 289-300. Directional decisions in step-down procedures: Shaffer (1980), Annals of Statistics
-8, 1342-1347.
+Sources: Holm (1979), Scandinavian Journal of Statistics 6, 65-70. Directional decisions in step-down procedures:
+Shaffer (1980), Annals of Statistics 8, 1342-1347.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from recuse.schema import RecuseError
 
-__all__ = ["CORRECTIONS", "Correction", "benjamini_hochberg", "bonferroni", "decision_levels", "holm"]
+__all__ = ["CORRECTIONS", "Correction", "decision_levels", "holm"]
 
 Correction = Literal["holm", "bonferroni", "none"]
 CORRECTIONS: tuple[Correction, ...] = ("holm", "bonferroni", "none")
@@ -31,26 +30,6 @@ def holm(p: ArrayLike) -> NDArray[np.float64]:
     dependence. NaN marks a test that could not be made: it stays NaN and does not count towards m.
     """
     return _adjusted(p, lambda ascending: np.maximum.accumulate(ascending * np.arange(len(ascending), 0, -1)))
-
-
-def bonferroni(p: ArrayLike) -> NDArray[np.float64]:
-    """Bonferroni's adjusted p-values min(1, m p); NaN as in `holm`."""
-    return _adjusted(p, lambda ascending: ascending * len(ascending))
-
-
-def benjamini_hochberg(p: ArrayLike) -> NDArray[np.float64]:
-    """Benjamini and Hochberg's adjusted p-values: p~(k) = min over j >= k of (m / j) p(j), in the order given.
-
-    Rejecting where p~ <= q keeps the expected share of false rejections among the rejections at most q, for tests that
-    are independent or positively dependent. NaN as in `holm`.
-    """
-
-    def step_up(ascending: NDArray[np.float64]) -> NDArray[np.float64]:
-        m = len(ascending)
-        scaled = ascending * m / np.arange(1, m + 1)
-        return np.minimum.accumulate(scaled[::-1])[::-1]
-
-    return _adjusted(p, step_up)
 
 
 def decision_levels(

@@ -13,7 +13,7 @@ from scipy import special
 
 from recuse.schema import RecuseError
 
-__all__ = ["observations_for_effect", "observations_for_half_width", "power_of", "smallest_effect"]
+__all__ = ["observations_for_half_width", "power_of", "smallest_effect"]
 
 MOST = 10**9
 """Beyond this many observations a plan is no plan."""
@@ -62,13 +62,6 @@ def smallest_effect(n: int, *, power: float = 0.8, alpha: float = 0.05) -> float
         middle = (low + high) / 2
         low, high = (low, middle) if power_of(middle, n, alpha=alpha) >= power else (middle, high)
     return high
-
-
-def observations_for_effect(effect: float, *, power: float = 0.8, alpha: float = 0.05) -> int | None:
-    """Smallest n at which an effect of `effect` SDs is found with probability `power`; None for an effect of 0."""
-    if effect == 0 or math.isnan(effect):
-        return None
-    return _smallest(lambda n: power_of(effect, n, alpha=alpha) >= power)
 
 
 def _smallest(holds: Callable[[int], bool]) -> int | None:

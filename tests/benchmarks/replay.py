@@ -378,6 +378,7 @@ def main() -> None:
     parser.add_argument("rows", nargs="*", choices=[*ROWS, []], help="which rows to measure (default: all)")
     parser.add_argument("--rounds", type=int, default=5, help="turns per comparison (default %(default)s)")
     options = parser.parse_args()
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # else every process compiles pandas again, which nobody's run does
     with tempfile.TemporaryDirectory(prefix="recuse-benchmark-") as folder:
         found: list[Row] = []
         for name in options.rows or [row for row in ROWS if row != "profile"]:

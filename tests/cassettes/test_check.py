@@ -127,7 +127,7 @@ def test_a_request_stored_under_a_wrong_key_is_found(root: Path) -> None:
         path.read_bytes() + record_format.request_line(wrong, ("POST", "https://api.example/v1", b'{"q":1}'))
     )
     found = faults(root)
-    assert any("does not have the key of its own words" in fault for fault in found)
+    assert any("has a key that its content does not hash to" in fault for fault in found)
     assert any("has no answer" in fault for fault in found)
 
 

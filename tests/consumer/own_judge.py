@@ -3,9 +3,9 @@
     python tests/consumer/own_judge.py 8123        # serves http://127.0.0.1:8123/v1 until Ctrl-C
 
 All like longer texts, with noise of a fifth of a point per criterion. `steady-2`, the successor of `steady-1`, is six
-tenths of a point more generous; `plain-1` is another maker's. Any key of eight characters or more is taken. The criteria
-are read out of the prompt's reply form, so it can play judge for any rubric task. The noise is drawn from model, prompt
-and how often it was asked before, so that a server that starts anew says the same.
+tenths of a point more generous; `plain-1` is another maker's. Any key of eight characters or more is taken. The
+criteria are read out of the prompt's reply form, so it can play judge for any rubric task. The noise is drawn from
+model, prompt and how often it was asked before, so that a server that starts anew says the same.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, ClassVar
 
 GENEROSITY = {"steady-1": 0.0, "steady-2": 0.6, "plain-1": 0.0}
 COUNTING = threading.Lock()
@@ -29,7 +29,7 @@ CRITERION = re.compile(r'"(\w+)": \{"score": \.\.\.')
 class Judge(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     answered = 0
-    times: Counter[tuple[str, str]] = Counter()
+    times: ClassVar[Counter[tuple[str, str]]] = Counter()
 
     def do_POST(self) -> None:
         asked = json.loads(self.rfile.read(int(self.headers["content-length"])))

@@ -94,7 +94,7 @@ def test_no_answers_make_an_empty_table(asked: Plan) -> None:
 def test_one_call_answered_twice_is_a_fault(asked: Plan, answers: Callable[..., Answers]) -> None:
     given = answers()
     with pytest.raises(RatingsError, match="the same judgement appears more than once"):
-        read(asked, [*given, given[0]]).table
+        read(asked, [*given, given[0]])
 
 
 def test_the_order_of_answers_changes_the_order_of_rows_only(asked: Plan, answers: Callable[..., Answers]) -> None:

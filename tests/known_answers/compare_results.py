@@ -77,7 +77,9 @@ def main() -> int:
     parser.add_argument("after")
     parser.add_argument("--metric", action="append", default=[])
     options = parser.parse_args()
-    before, after = (numbers(json.loads(Path(path).read_text(encoding="utf-8"))) for path in (options.before, options.after))
+    before, after = (
+        numbers(json.loads(Path(path).read_text(encoding="utf-8"))) for path in (options.before, options.after)
+    )
     wanted = {key: value for key, value in before.items() if not options.metric or key[0] in options.metric}
     wanted = {counterpart(key, after): value for key, value in wanted.items()}
     gone = [key for key in wanted if key not in after]

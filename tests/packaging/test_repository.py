@@ -14,7 +14,10 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 
+from recuse.plugin import SHORT
+
 ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
 MACHINE_PATH = re.compile(r"/(?:root|home|work|tmp|farm|Users)/[A-Za-z0-9._-]+/")
 INDEX = "https://pypi.org/simple"
 FILES = "https://files.pythonhosted.org/"
@@ -32,7 +35,7 @@ def committed() -> tuple[Path, ...]:
 
 
 def documents() -> list[Path]:
-    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
+    return [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 # --------------------------------------------------------------------------- the documents
@@ -69,8 +72,10 @@ def test_links_within_a_document_lead_to_a_heading(document):
 
 @pytest.mark.parametrize("document", documents(), ids=lambda path: path.name)
 def test_options_named_in_a_document_exist(document, pytestconfig):
-    """Every --option on a pytest command line in the document is one that pytest knows here."""
+    """Every --option on a pytest command line in the document is one that pytest knows here, or a short name of
+    ours."""
     known = {name for action in pytestconfig._parser.optparser._actions for name in action.option_strings}
+    known |= {name for name in SHORT if f"--recuse-{name[2:]}" in known}
     named = {
         option.split("=")[0]
         for line in shell_lines(document)
@@ -87,6 +92,33 @@ def test_every_part_of_the_top_level_is_in_the_layout():
     assert {name for name in visible if f"{name}/" not in text} == set()
 
 
+def needs_of(tree: ast.Module) -> tuple[set[str], set[str]]:
+    """What every test of an eval asks for, and what any of them does."""
+
+    def named(node: ast.AST) -> set[str]:
+        marks = [call for call in ast.walk(node) if isinstance(call, ast.Call)]
+        asks = [call for call in marks if ast.unparse(call.func) == "pytest.mark.asks"]
+        return {ast.literal_eval(argument) for call in asks for argument in call.args}
+
+    everywhere = set().union(*(named(node) for node in tree.body if isinstance(node, ast.Assign)))
+    tests = [node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")]
+    each = [everywhere.union(*(named(mark) for mark in test.decorator_list)) for test in tests]
+    return set.intersection(*each), set.union(*each)
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "evals").glob("test_*.py")), ids=lambda path: path.stem)
+def test_the_readme_says_what_every_eval_asks_and_needs(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    rows = [line for line in README.splitlines() if line.startswith(f"| `{path.stem.removeprefix('test_')}` |")]
+    assert len(rows) == 1, "one row of the table in README.md"
+    _, _, question, needs, _ = (cell.strip() for cell in rows[0].split("|"))
+    assert question == (ast.get_docstring(tree) or "").splitlines()[0]
+    always, ever = needs_of(tree)
+    first, _, _ = needs.partition(";")
+    assert set(re.findall(r"`(\w+)`", needs)) == ever
+    assert first.startswith("one of") or set(re.findall(r"`(\w+)`", first)) == always
+
+
 # --------------------------------------------------------------------------- the files
 
 
@@ -99,6 +131,13 @@ def test_no_file_names_a_place_on_somebodys_machine():
         recorded = "cassettes" in path.relative_to(ROOT).parts  # what a judge said is its own affair
         found += [str(path)] if str(ROOT) in text or (not recorded and MACHINE_PATH.search(text)) else []
     assert found == []
+
+
+def test_the_top_level_holds_what_the_layout_says_and_what_every_repository_has():
+    layout = {"conftest.py", "evals", "fixtures", "cassettes", "reports", "recuse", "tests", "docs"}
+    usual = {"pyproject.toml", "uv.lock", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "LICENSE"}
+    there = {path.relative_to(ROOT).parts[0] for path in committed()}
+    assert {name for name in there if not name.startswith(".")} == layout | usual
 
 
 def test_what_a_run_writes_is_not_committed():

@@ -15,7 +15,9 @@ def judged(**columns) -> pd.DataFrame:
 
 def test_a_score_counts_under_every_level_that_judges_were_asked_under():
     table = judged(item="1", criterion="total", names=["shown", "hidden"], score=[1.0, 2.0])
-    joined = with_people(table, pd.DataFrame({"rater": ["ann"], "item": ["1"], "score": [3.0]}), ["names"], ["total"], {})
+    joined = with_people(
+        table, pd.DataFrame({"rater": ["ann"], "item": ["1"], "score": [3.0]}), ["names"], ["total"], {}
+    )
     people = joined[joined["kind"] == "person"]
     assert people[["names", "criterion", "score"]].to_numpy().tolist() == [
         ["shown", "total", 3.0], ["hidden", "total", 3.0],

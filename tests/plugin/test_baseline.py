@@ -39,9 +39,8 @@ def test_a_changed_outcome_turns_a_strict_comparison_red(settled) -> None:
     settled.write("evals/gates.toml", gates[: gates.index("[[accepted]]")])
     run = settled.run("--baseline", "-k", "self_bias and bob and attributed")
     assert run.code == pytest.ExitCode.TESTS_FAILED
-    said = (
-        "self_bias (condition = attributed, judge = bob, panel = mini, task = essays): accepted in the baseline, fail now"
-    )
+    subject = "condition = attributed, judge = bob, panel = mini, task = essays"
+    said = f"self_bias ({subject}): accepted in the baseline, fail now"
     assert f"{BASELINE}: {said}" in run.text
     assert run.results["baseline"]["vanished"] == [], "part of the evals cannot miss anything"
 

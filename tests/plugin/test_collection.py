@@ -16,7 +16,9 @@ def collected(repo, *options: str) -> list[str]:
 
 def test_a_test_runs_for_every_panel_task_and_protocol_that_offers_what_it_asks(repo) -> None:
     panel = (repo / "fixtures/panels/mini.toml").read_text(encoding="utf-8")
-    repo.write("fixtures/panels/other.toml", panel.replace('name = "mini"', 'name = "other"').replace("author", "# author"))
+    repo.write(
+        "fixtures/panels/other.toml", panel.replace('name = "mini"', 'name = "other"').replace("author", "# author")
+    )
     repo.write(ALONE, """
         import pytest
 
@@ -160,10 +162,14 @@ OTHERS = """
 
 
 def test_options_that_another_plugin_owns_stay_its_own_and_ours_have_a_prefix(repo) -> None:
-    repo.write("conftest.py", OTHERS + """
+    repo.write(
+        "conftest.py",
+        OTHERS
+        + """
     def pytest_report_header(config):
         return f"theirs: {config.getoption('--judges')} {config.getoption('--baseline')}"
-    """)
+    """,
+    )
     run = repo.run("--judges", "--recuse-judges", "ann", "-k", "parse_rate")
     assert "theirs: True theirs" in run.text
     assert run.outcomes["passed"] == 1

@@ -55,7 +55,9 @@ def test_an_accepted_fault_is_an_expected_failure_and_the_run_is_green(repo) -> 
     ],
     ids=["exceeded", "expired"],
 )
-def test_an_accepted_fault_that_no_longer_covers_turns_it_red(repo, accepted_fault: dict[str, object], said: str) -> None:
+def test_an_accepted_fault_that_no_longer_covers_turns_it_red(
+    repo, accepted_fault: dict[str, object], said: str
+) -> None:
     repo.accept("bob", **accepted_fault)
     run = repo.run("evals/test_fairness.py::test_self_bias")
     assert (run.code, run.outcomes) == (pytest.ExitCode.TESTS_FAILED, {"failed": 1})

@@ -139,7 +139,11 @@ def test_a_judge_that_fails_costs_nothing_that_others_answered(hosted, provider:
 def test_a_budget_is_kept_until_it_is_accepted(hosted, provider: Provider) -> None:
     hosted.edit(PANEL, "[[judge]]", "[[judge]]\nprice = { input_usd_per_mtok = 500.0, output_usd_per_mtok = 500.0 }")
     for judge in ("bob", "eve"):
-        hosted.edit(PANEL, f'name = "{judge}"', f'name = "{judge}"\nprice = {{ input_usd_per_mtok = 1.0, output_usd_per_mtok = 1.0 }}')
+        hosted.edit(
+            PANEL,
+            f'name = "{judge}"',
+            f'name = "{judge}"\nprice = {{ input_usd_per_mtok = 1.0, output_usd_per_mtok = 1.0 }}',
+        )
     hosted.edit(PANEL, "free = true", "budget_usd = 0.01")
     run = hosted.run(*RECORD)
     assert run.code == pytest.ExitCode.TESTS_FAILED
@@ -201,7 +205,9 @@ def test_one_signal_ends_everything_and_what_was_answered_is_on_disk(
 
     provider.refuse = slow
     command = [sys.executable, "-m", "pytest", "evals", "--record=missing", "-p", "no:cacheprovider"]
-    started = subprocess.Popen(command, cwd=two_protocols.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    started = subprocess.Popen(
+        command, cwd=two_protocols.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
     assert enough.wait(60), "the recording never got going"
     started.send_signal(number)
     told, _ = started.communicate(timeout=60)

@@ -121,7 +121,7 @@ def test_recording_in_several_processes_is_refused_where_something_is_missing(
     shutil.rmtree(tmp_path / "cassettes")
     with (
         suite_of(tmp_path, record="missing", distributed=True) as suite,
-        pytest.raises(RecuseError, match="recording runs in one process .* leave out -n for the 48 calls"),
+        pytest.raises(RecuseError, match=r"recording runs in one process .* leave out -n for the 48 calls"),
     ):
         suite.ratings(ASKED)
 

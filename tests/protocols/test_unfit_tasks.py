@@ -30,11 +30,15 @@ def task_of(tmp_path: Path, criteria: str, fields: dict[str, object]) -> Task:
 
 def test_a_pair_without_the_field_that_judges_are_shown(tmp_path: Path) -> None:
     task = task_of(tmp_path, CRITERIA, {"a": "x", "b": "y", "texts": {"a": {"lead": "1"}, "b": {"lead": "2"}}})
-    with pytest.raises(RecuseError, match=r"items\.jsonl: item 'n1' of 'a' has no field 'text', which protocol pairwise"):
+    with pytest.raises(
+        RecuseError, match=r"items\.jsonl: item 'n1' of 'a' has no field 'text', which protocol pairwise"
+    ):
         _ = make_plan("p", task, "pairwise", {"j": JUDGE}, identify=request_key).calls
 
 
 def test_one_grade_for_several_criteria(tmp_path: Path) -> None:
     task = task_of(tmp_path, CRITERIA, {"story": "x"})
-    with pytest.raises(RecuseError, match=r"task\.toml: protocol grading asks for one grade, .* clear, kind; .* rubric"):
+    with pytest.raises(
+        RecuseError, match=r"task\.toml: protocol grading asks for one grade, .* clear, kind; .* rubric"
+    ):
         make_plan("p", task, "grading", {"j": JUDGE}, identify=request_key)

@@ -34,7 +34,6 @@ LAWS = {
     "icc of the mean": FRatio(3.2, 4, 45, 10, "mean"),
     "draws": Draws(0.1, np.sort(np.random.default_rng(1).normal(0.1, 0.3, 999))),
     "lost draws": Draws(0.1, np.sort(np.random.default_rng(1).normal(0.1, 0.3, 990)), lost=9),
-    "bca": Draws(0.1, np.sort(np.random.default_rng(1).normal(0.1, 0.3, 999)), bias=0.11, acceleration=0.04),
 }
 
 
@@ -60,7 +59,7 @@ def test_higher_level_is_wider_and_more_data_narrower(law):
 
 NOTHING_VARIES = {
     "equal runs": Student(0.5, 0.0, 0.0),
-    "a single run": Student(0.5, math.nan, math.nan),
+    "a single repeat": Student(0.5, math.nan, math.nan),
     "no trials": Binomial(0, 0),
     "perfect order": FisherZ(1.0, 15),
     "three pairs": FisherZ(0.5, 3),
@@ -132,7 +131,7 @@ def test_cells_of_no_weight_do_not_matter():
 def test_an_unknown_variance_leaves_the_whole_unknown():
     law = contrast(np.array([1.0, -1.0]), np.array([9.0, 8.0]), np.array([0.1, np.nan]), np.array([10, 1]))
     assert law.value == 1.0
-    assert "single run" in law.undefined
+    assert "single repeat" in law.undefined
 
 
 def test_equal_cells_pool_their_degrees_of_freedom():

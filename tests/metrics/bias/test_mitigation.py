@@ -119,7 +119,11 @@ def test_peer_rank_from_choices(of, cube, rate):
     frame = pd.DataFrame(rows, columns=["judge", "item", "target", "order", "response"])
     choices = Ratings.of(frame.assign(criterion="winner"), scales=CHOICES, texts=texts)
     fought = mitigation.what_if(of(cube, beside={"choices": choices}.get), battles="choices")
-    assert one(fought, "peer_rank").detail["weights"] == {"x": pytest.approx(2 / 3), "y": pytest.approx(1 / 3), "z": 0.0}
+    assert one(fought, "peer_rank").detail["weights"] == {
+        "x": pytest.approx(2 / 3),
+        "y": pytest.approx(1 / 3),
+        "z": 0.0,
+    }
     without = one(mitigation.what_if(of(cube), battles="choices"), "peer_rank")
     assert without.note.startswith("undefined: no choices between two texts were asked for")
 

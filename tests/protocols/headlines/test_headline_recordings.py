@@ -118,7 +118,8 @@ def test_the_thesis_grades_come_back_from_the_cassettes(replay: Replay) -> None:
     stored, unusable = word_thesis_replies.read(word_thesis_replies.STANDINS)
     expected = {(r["judge"], r["story"], r["target"], r["framing"]): r["digit"] for r in stored}
     found = {
-        (r.rater, r.item, r.target, FRAMING[r.direction]): "" if pd.isna(r.score) else f"{r.score:g}" for r in table.itertuples()
+        (r.rater, r.item, r.target, FRAMING[r.direction]): "" if pd.isna(r.score) else f"{r.score:g}"
+        for r in table.itertuples()
     }
     assert found == expected
     failed = table[table["status"] != "ok"]

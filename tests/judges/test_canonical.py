@@ -1,0 +1,38 @@
+"""Request bodies are spelled as the standard library spells them, whatever encoder is used for which part."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from recuse.judges.canonical import canonical_value
+
+
+def spelled_by_json(value: object) -> bytes:
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return text.encode("utf-8", "backslashreplace")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "".join(map(chr, range(0x800))),
+        "\ud800 half a pair, \U0001f600 a whole one",
+        [1e-7, 1e16, 5e-324, -0.0, 10**30, True, None],
+        {"b": ["x", 1, {"é": 1}], "a": {}, "\udc00": [], "z": [[1], [2.5, "y"]]},
+        [1, "\ud800", {"b": 1, "a": 2}],
+    ],
+)
+def test_every_value_is_spelled_as_json_spells_it(value: object) -> None:
+    assert canonical_value(value) == spelled_by_json(value)
+
+
+def test_a_name_that_is_no_text_is_refused() -> None:
+    with pytest.raises(TypeError, match="must be text, not int"):
+        canonical_value({1: "a"})
+
+
+def test_not_a_number_is_refused() -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        canonical_value([float("nan")])

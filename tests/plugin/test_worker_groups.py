@@ -1,0 +1,21 @@
+"""Under -n one worker runs all tests about one panel and task."""
+
+from __future__ import annotations
+
+import pytest
+
+from recuse.worker_groups import PanelTaskScheduling
+
+
+@pytest.mark.parametrize(
+    ("test", "group"),
+    [
+        ("evals/test_a.py::test_x[thesis/headlines/rubric]", "thesis/headlines"),
+        ("evals/test_b.py::test_y[thesis/headlines/pairwise-0.5]", "thesis/headlines"),
+        ("tests/test_c.py::test_z[1]", "tests/test_c.py::test_z[1]"),
+        ("tests/test_c.py::test_plain", "tests/test_c.py::test_plain"),
+    ],
+)
+def test_tests_about_a_panel_and_task_belong_together(test: str, group: str) -> None:
+    scheduling = object.__new__(PanelTaskScheduling)  # only its rule is asked
+    assert scheduling._split_scope(test) == group
