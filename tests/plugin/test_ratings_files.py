@@ -9,6 +9,8 @@ import pytest
 
 from recuse.file_panels import is_ratings_file
 
+pytest_plugins = ["pytester"]
+
 CSV = "item,bot,judge_a,judge_b,anna\n" + "".join(
     f"{k},{'xy'[k % 2]},{1 + k % 5},{1 + (k + (k % 7 == 0)) % 5},{1 + k % 5}\n" for k in range(40)
 )
