@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["FilePanel", "is_ratings_file", "load_file_panel"]
 
-PANEL_SUFFIX = ".toml"
+ENDINGS = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".gz", ".bz2", ".xz", ".zip")
+"""What names a file of ratings among `recuse_panels`; `--ratings` takes any file."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +70,7 @@ class FilePanel:
 
 def is_ratings_file(given: str) -> bool:
     """Whether what stands in `recuse_panels` names a file of ratings, not a panel file or a panel's short name."""
-    return bool(Path(given).suffix) and not given.endswith(PANEL_SUFFIX)
+    return given.lower().endswith(ENDINGS)
 
 
 def load_file_panel(path: Path, **given: Any) -> FilePanel:

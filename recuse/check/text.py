@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from recuse.check.answers import Answers
@@ -17,7 +18,7 @@ __all__ = ["told"]
 
 WIDTH = 14
 AGREEMENT = "agreement_with_people"
-SHOWN_JUDGES = 6
+SHOWN_JUDGES, SHOWN_ROWS = 6, 24
 
 
 def told(answers: Answers, conclusion: Conclusion, *, file: str, disagreements: int | None) -> str:
@@ -62,9 +63,9 @@ def _read(answers: Answers, file: str) -> Iterator[str]:
         yield f"  {'note':<{WIDTH}}{note}"
     for fault in read.faults:
         yield f"  {'fault':<{WIDTH}}{fault.sentence()}"
-    people = f" --people {','.join(read.ratings.persons[:4])}" if read.ratings.persons else " --people A,B"
-    judges = f" --judge {','.join(read.ratings.judges[:4])}"
-    yield f"  Not right? recuse check {file}{people}{judges}   (--save keeps it beside the file)"
+    people = quote(",".join(read.ratings.persons[:4])) if read.ratings.persons else "A,B"
+    judges = quote(",".join(read.ratings.judges[:4]))
+    yield f"  Not right? recuse check {quote(file)} --people {people} --judge {judges}   (--save keeps it)"
 
 
 def _roles(mapping: Any) -> Iterator[tuple[str, str]]:
@@ -149,33 +150,49 @@ def _others(answers: Answers) -> Iterator[str]:
         yield ""
         yield "Also asked"
     for verdict in rows:
-        subject = {k: v for k, v in verdict["subject"].items() if k not in ("panel", "task", "protocol")}
         about = answers.results["measures"].get(verdict["estimate"]["metric"], {})
-        where = ", ".join(subject.values())
+        where = _where(verdict["subject"])
         yield (
             f"  {verdict['outcome']:<13}{where:<24} {about.get('title', verdict['gate'])}: {_cell(verdict['estimate'])}"
             f", limit {verdict['rule']['limit_text']}"
         )
-    measured = _metrics(answers, None)
-    only = [m for m in measured if m not in {v["estimate"]["metric"] for v in rows}]
-    for metric in only:
-        for judge in answers.panel.judges[:SHOWN_JUDGES]:
-            every = [e for e in answers.every(metric, judge) if e["value"] is not None]
-            if every:
-                title = answers.results["measures"].get(metric, {}).get("title", metric)
-                more = f" (and {len(every) - 1} more under other conditions)" if len(every) > 1 else ""
-                yield f"  {'measured':<13}{judge:<24} {title}: {_cell(every[0])}{more}"
+    decided = {v["estimate"]["metric"] for v in rows}
+    for metric in _metrics(answers, None):
+        if metric not in decided:
+            yield from _measured(answers, metric)
     for row in answers.results["unmeasured"]:
         yield f"  {'not measured':<13}{row['test'].rpartition('::')[2].removeprefix('test_'):<24} {row['why']}"
+
+
+def _measured(answers: Answers, metric: str) -> Iterator[str]:
+    """What no gate decides, under every condition that it was measured under."""
+    title = answers.results["measures"].get(metric, {}).get("title", metric)
+    records = [
+        record
+        for record in answers.results["measurements"]
+        if record["estimate"]["metric"] == metric and record["estimate"]["value"] is not None
+        and "judge" in record["subject"]
+    ]  # fmt: skip
+    for record in records[:SHOWN_ROWS]:
+        yield f"  {'measured':<13}{_where(record['subject']):<24} {title}: {_cell(record['estimate'])}"
+    if len(records) > SHOWN_ROWS:
+        yield f"  {'':<13}and {len(records) - SHOWN_ROWS} more of {title}; --json writes all"
+
+
+def _where(subject: Mapping[str, str]) -> str:
+    return ", ".join(value for name, value in subject.items() if name not in ("panel", "task", "protocol"))
 
 
 def _not_asked(answers: Answers) -> Iterator[str]:
     """What the file cannot answer, and the column that would unlock it; once per question, the nearest unlock first."""
     rows: dict[str, list[str]] = {}
+    asked = {record["title"] for record in (*answers.results["verdicts"], *answers.results["measurements"])}
     far = 0
     for row in answers.results["not_asked"]:
         if set(row["missing"]) & NOT_OF_A_FILE:
             far += 1
+        elif row["title"] in asked and {"scores", "choices"} & set(row["missing"]):
+            continue  # the other half of a question that was asked
         elif row["title"] not in rows or len(row["missing"]) < len(rows[row["title"]]):
             rows[row["title"]] = row["missing"]
     if rows or far:
@@ -192,7 +209,7 @@ def _worth_reading(count: int | None, file: str) -> Iterator[str]:
     if count:
         yield ""
         yield f"Worth reading: {count} disagreements with people, the widest first"
-        yield f"  recuse check {file} --disagreements review.csv     (fill in your_verdict, check review.csv)"
+        yield f"  recuse check {quote(file)} --disagreements review.csv     (fill in your_verdict, check review.csv)"
 
 
 # --------------------------------------------------------------------------- numbers

@@ -27,7 +27,9 @@ Slices = dict[tuple[str, str], NDArray[np.bool_]]
 FEWEST = 20
 """Texts within a slice, and outside it, below which it is not looked at: t cannot be trusted far out in its tails."""
 MOST = 30
-FACTS = frozenset({"item", "cluster", "text", "words", "a", "b", "words_a", "words_b", "payload", "clean", "attacked", "gold"})
+FACTS = frozenset(
+    ["item", "cluster", "text", "words", "a", "b", "words_a", "words_b", "payload", "clean", "attacked", "gold"]
+)
 METHOD = "agreement within the slice less elsewhere, t over clusters, Bonferroni over all slices"
 
 

@@ -18,7 +18,8 @@ def main(wheel: Path) -> int:
         for path in (ROOT / "recuse").rglob("*")
         if path.is_file() and path.suffix != ".pyc"
     }
-    evals = {f"recuse/shipped/evals/{path.name}" for path in (ROOT / "evals").iterdir() if path.suffix in (".py", ".toml")}
+    shipped = [path.name for path in (ROOT / "evals").iterdir() if path.suffix in (".py", ".toml")]
+    evals = {f"recuse/shipped/evals/{name}" for name in shipped}
     sources |= evals  # the questions travel with the package
     faults = [f"missing: {name}" for name in sorted(sources - carried)]
     faults += [f"does not belong there: {name}" for name in sorted(carried - sources)]

@@ -5,6 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 
+import pytest
+
+from recuse.file_panels import is_ratings_file
+
+pytest_plugins = ["pytester"]
+
 CSV = "item,bot,judge_a,judge_b,anna\n" + "".join(
     f"{k},{'xy'[k % 2]},{1 + k % 5},{1 + (k + (k % 7 == 0)) % 5},{1 + k % 5}\n" for k in range(40)
 )
@@ -86,3 +92,17 @@ def test_judges_may_be_chosen(pytester):
     files(pytester)
     pytester.runpytest("evals", "--ratings", "ratings.csv", "--judges", "judge_b").assert_outcomes(passed=1, skipped=1)
     assert {v["subject"]["judge"] for v in results(pytester)["verdicts"]} == {"judge_b"}
+
+
+@pytest.mark.parametrize(
+    ("given", "is_file"),
+    [
+        ("ratings.csv", True),
+        ("fixtures/a.JSONL.gz", True),
+        ("published", False),
+        ("published.v2", False),
+        ("p.toml", False),
+    ],
+)
+def test_which_panels_are_files(given, is_file):
+    assert is_ratings_file(given) is is_file
