@@ -12,6 +12,7 @@ names = "categories.csv"
 from __future__ import annotations
 
 import tomllib
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -64,10 +65,19 @@ def reference_of(task: Task) -> pd.DataFrame | None:
 
 
 def _event_rates(task: Task, file: str) -> pd.DataFrame:
+    """Computed once per state of the folder's files: every protocol of the task asks for it."""
+    path = task.folder / file
+    if not path.is_file():
+        raise RecuseError(f"{path}: no such file; task.toml of {task.name} names it")
+    stamp = tuple(sorted((p.name, p.stat().st_mtime_ns, p.stat().st_size) for p in task.folder.iterdir()))
+    return _rates_of(path, stamp).copy()
+
+
+@lru_cache(maxsize=8)
+def _rates_of(path: Path, stamp: tuple[tuple[str, int, int], ...]) -> pd.DataFrame:
     from recuse.metrics.empirical_risk import risk_score
     from recuse.transactions import read_transactions
 
-    path = task.folder / file
     settings = tomllib.loads(path.read_text(encoding="utf-8"))
     if missing := [name for name in ("table", "category", "indicators") if name not in settings]:
         raise RecuseError(
@@ -75,7 +85,7 @@ def _event_rates(task: Task, file: str) -> pd.DataFrame:
         )
     category, indicators = settings["category"], settings["indicators"]
     flags = list(dict.fromkeys(flag for entry in indicators.values() for flag in entry["any_of"]))
-    payments = read_transactions(task.folder / settings["table"], category, flags)
+    payments = read_transactions(path.parent / settings["table"], category, flags)
     rates = risk_score(payments, indicators, category=category)
     return rates.rename(columns={category: "item", "risk": "value"})
 

@@ -19,7 +19,7 @@ __all__ = ["EXIT", "Conclusion", "JudgeConclusion", "conclude"]
 Word = Literal["cleared", "not cleared", "undecided"]
 EXIT: Mapping[str, int] = {"cleared": 0, "not cleared": 1, "undecided": 2}
 UNREADABLE = 3
-DECIDING = ("human_ceiling", "gain_over_constant", "parse_rate")
+DECIDING = ("human_ceiling", "gain_over_constant", "unanswered", "parse_rate")
 NOT_COUNTED = ("leniency",)
 FEWEST = 20
 """No judge is cleared with fewer labels by people in a class: a handful of fails says nothing of the next one."""
