@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from recuse.metrics import human_alignment
-from recuse.panel_ratings import _joined
+from recuse.panel_ratings import with_people
 from recuse.ratings import Numeric, Ratings
 from recuse.ratings.table import completed
 
@@ -17,7 +17,7 @@ def test_people_agree_with_a_judge_that_agrees_with_them_in_both_directions() ->
     rows = [("i", "ascending", 5.0), ("j", "ascending", 2.0), ("i", "reversed", 1.0), ("j", "reversed", 4.0)]
     judge = completed(pd.DataFrame(rows, columns=["item", "direction", "score"]).assign(rater="x", target="t"))
     ann = pd.DataFrame({"rater": "ann", "item": ["i", "j", "never asked"], "target": "t", "score": [5.0, 2.0, 3.0]})
-    ratings = Ratings.of(_joined(judge, ann, ["direction"], SCALES), scales=SCALES)
+    ratings = Ratings.of(with_people(judge, ann, ["direction"], ["rating"], SCALES), scales=SCALES)
     assert ratings.persons == ("ann",)
     found = human_alignment.offset(ratings)
     assert {key: e.value for key, e in found.items()} == {("x", "ascending"): 0.0, ("x", "reversed"): 0.0}
@@ -26,5 +26,5 @@ def test_people_agree_with_a_judge_that_agrees_with_them_in_both_directions() ->
 def test_without_factors_they_are_rows_like_any_other() -> None:
     judge = completed(pd.DataFrame({"rater": ["x"], "item": ["i"], "target": ["t"], "score": [4.0]}))
     ann = pd.DataFrame({"rater": ["ann"], "item": ["i"], "target": ["t"], "score": [3.0]})
-    joined = _joined(judge, ann, [], SCALES)
+    joined = with_people(judge, ann, [], ["rating"], SCALES)
     assert joined[["rater", "kind", "score"]].to_numpy().tolist() == [["x", "judge", 4.0], ["ann", "person", 3.0]]
