@@ -84,6 +84,8 @@ class Suite:
     _made: dict[Asked, Ratings | RecuseError] = field(default_factory=dict)
     _replayed: dict[str, Any] = field(default_factory=dict)
     _tasks: dict[str, Task] = field(default_factory=dict)
+    _asked_about: dict[tuple[str, str | None], Task] = field(default_factory=dict)
+    _designs: dict[Asked, offers.Design] = field(default_factory=dict)
     _libraries: dict[str, Library] = field(default_factory=dict)
     _unrecorded: dict[str, RecuseError] = field(default_factory=dict)  # panel -> why its recording ended early
     _open: ExitStack = field(default_factory=ExitStack)
@@ -157,7 +159,9 @@ class Suite:
         if asked.panel in self.files:
             raise RecuseError(f"{asked}: ratings from a file have no task; ask for the fixture ratings alone")
         file = self.panels[asked.panel].task(asked.task).items.get(asked.protocol)
-        return self.task(asked.task).with_items(file)
+        if (asked.task, file) not in self._asked_about:
+            self._asked_about[asked.task, file] = self.task(asked.task).with_items(file)
+        return self._asked_about[asked.task, file]
 
     def asked(
         self, needs: Sequence[str], *, task: str | None = None, protocol: str | None = None
@@ -202,7 +206,12 @@ class Suite:
         return [Asked(asked.panel, asked.task, name) for name in others if known_protocol(name).OFFERS in kinds]
 
     def design(self, asked: Asked) -> offers.Design:
-        """What the panel's ratings will offer, known before any is made."""
+        """What the panel's ratings will offer, known before any is made; every question asks for it."""
+        if asked not in self._designs:
+            self._designs[asked] = self._design(asked)
+        return self._designs[asked]
+
+    def _design(self, asked: Asked) -> offers.Design:
         panel, task, how = self.panels[asked.panel], self.task_of(asked), known_protocol(asked.protocol)
         table = panel.task(asked.task)
         judges = panel.judges_of(asked.task)

@@ -141,6 +141,8 @@ def outcome_changes(comparison: Mapping[str, Any]) -> list[str]:
 
 def _moved(before: Mapping[str, Any], after: Mapping[str, Any], tolerance: float) -> list[Json]:
     """DeepDiff of what is compared, as flat rows; a changed outcome comes first."""
+    if _exact(before) == _exact(after) and _measured(before) == _measured(after):
+        return []
     rows = []
     for leaf in _leaves(_exact(before), _exact(after), 0.0) + _leaves(_measured(before), _measured(after), tolerance):
         field = ".".join(str(part) for part in leaf.path(output_format="list"))
