@@ -49,7 +49,12 @@ def test_each_thing_brings_what_asks_for_it_and_nothing_else(
 
 
 def test_people_in_the_table_are_people_and_no_peers() -> None:
-    assert offers(more(judge="ann", kind="person").fillna({"kind": "judge"})) == {"scores", "numbers", "people", "people_items"}
+    assert offers(more(judge="ann", kind="person").fillna({"kind": "judge"})) == {
+        "scores",
+        "numbers",
+        "people",
+        "people_items",
+    }
 
 
 def test_an_author_without_a_text_here_and_one_level_are_nothing_to_ask_about() -> None:
