@@ -107,18 +107,21 @@ class Ordinal:
         return _codes(self.options, responses)
 
 
-@dataclass(frozen=True, slots=True)
-class Nominal:
-    """Options without an order: they can be compared for equality alone."""
+class _WithoutDistances:
+    """What scales share whose values cannot be counted with: no range, no ends."""
 
-    options: tuple[str, ...]
+    __slots__ = ()
     unit = "share"
     counts = False
     span = math.nan
+    ends = (math.nan, math.nan)
 
-    @property
-    def ends(self) -> tuple[float, float]:
-        return math.nan, math.nan
+
+@dataclass(frozen=True, slots=True)
+class Nominal(_WithoutDistances):
+    """Options without an order: they can be compared for equality alone."""
+
+    options: tuple[str, ...]
 
     def numbers(self, scores: pd.Series[Any], responses: pd.Series[Any]) -> pd.Series[float]:
         """The place of each response among the options: a code, not a quantity."""
@@ -126,17 +129,10 @@ class Nominal:
 
 
 @dataclass(frozen=True, slots=True)
-class ResponseSets:
+class ResponseSets(_WithoutDistances):
     """Sets of options that a rater holds admissible at once; written "a|b" in a table's column `response`."""
 
     options: tuple[str, ...]
-    unit = "share"
-    counts = False
-    span = math.nan
-
-    @property
-    def ends(self) -> tuple[float, float]:
-        return math.nan, math.nan
 
     def members(self, response: str) -> frozenset[str]:
         """The options of one response; `RecuseError` for an empty set and for an option that is none."""

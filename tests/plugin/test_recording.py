@@ -186,7 +186,8 @@ def two_protocols(hosted):
 def test_one_budget_over_all_protocols_is_told_before_the_first_call(two_protocols, provider: Provider) -> None:
     """48 calls of one protocol and 12 of the other: one sum, one question."""
     run = two_protocols.run("--record=missing")
-    assert run.text.count("mini: ") == 1 or "60 calls" in run.text, run.text
+    assert run.text.count("mini: to record:") == 1, run.text
+    assert "ann: 20 calls" in run.text, "sixteen of one protocol and four of the other"
     assert len(provider.asked) == 60
 
 
