@@ -15,6 +15,7 @@ from recuse.cassettes.coverage import Coverage, MissingInteractionError, unused_
 from recuse.cassettes.library import Library, Mode
 from recuse.cassettes.matching import request_key
 from recuse.cassettes.network import blocked_network
+from recuse.chains import Chain
 from recuse.file_panels import FilePanel, is_ratings_file, load_file_panel
 from recuse.fingerprints import headers
 from recuse.gates import Gates
@@ -315,10 +316,10 @@ class Suite:
 
     def _read(self, asked: Asked, plan: Plan) -> tuple[elicit.Elicited, dict[str, Any]]:
         library = self._library(asked.panel)
-        coverage = library.expect(plan.calls, headers(self.panels[asked.panel], plan))
+        chain, coverage = self._unfolded(asked, plan)
         if self.mode != "replay" and self._is_wanting(asked, coverage):
             self.record([asked])
-            coverage = library.expect(plan.calls, headers(self.panels[asked.panel], plan))
+            chain, coverage = self._unfolded(asked, plan)
             if asked.panel in self._unrecorded:
                 raise self._unrecorded[asked.panel]
         left_out = _not_recorded(coverage)
@@ -326,8 +327,16 @@ class Suite:
             raise MissingInteractionError(f"{asked} cannot be replayed.\n{coverage.text()}\nRecord: {library.command}")
         if left_out:  # nobody asked for a verdict on them, so they may be missing from the reference, and it is said
             plan = plan.without(left_out)
-        elicited = elicit.read(plan, library.replay(plan.calls))
-        return elicited, self._account(plan, library, elicited, left_out)
+            chain = Chain(plan)
+            chain.unfold(library.answer)
+        elicited = elicit.read(plan, library.replay(chain.final_calls), chain)
+        return elicited, self._account(chain, library, elicited, left_out)
+
+    def _unfolded(self, asked: Asked, plan: Plan) -> tuple[Chain, Coverage]:
+        """The plan's calls, as far as the library has the replies that they are made from; and what it lacks."""
+        library, chain = self._library(asked.panel), Chain(plan)
+        calls = chain.unfold(library.answer)
+        return chain, library.expect(calls, headers(self.panels[asked.panel], plan, calls))
 
     # ------------------------------------------------------------------ recording
 
@@ -344,8 +353,8 @@ class Suite:
         for panel, parts in by_panel.items():
             try:
                 library, plans = self._library(panel), [self._to_record(asked) for asked in parts]
-                for plan in plans:
-                    library.expect(plan.calls, headers(self.panels[panel], plan))
+                for asked, plan in zip(parts, plans, strict=True):
+                    self._unfolded(asked, plan)
                 recorder = Recorder(self.panels[panel], library, self.root, self.models, self.yes)
                 if self.batch:
                     record_batches(recorder, plans)
@@ -387,13 +396,13 @@ class Suite:
         return self._libraries[panel]
 
     def _account(
-        self, plan: Plan, library: Library, elicited: elicit.Elicited, left_out: Iterable[str]
+        self, chain: Chain, library: Library, elicited: elicit.Elicited, left_out: Iterable[str]
     ) -> dict[str, Any]:
-        cells = {call.cell for call in plan.calls}
+        cells = {call.cell for call in chain.calls}
         unused = [found for found in library.unused() if found.cell in cells]
         return {
             "files": len(cells),
-            "used": len(plan.calls),
+            "used": len(chain.calls),
             "unused": len(unused),
             "unused_lines": [line.strip() for line in unused_lines(unused)],
             "left_out": sorted(left_out),

@@ -67,7 +67,10 @@ def _rates(calls: pd.DataFrame, wanted: Iterable[str]) -> dict[tuple[str, ...], 
 
 def _rate(status: pd.Series[str]) -> Estimate:
     calls, usable = len(status), int((status == "ok").sum())
-    counts = {name: int((status == name).sum()) for name in STATUSES if (status == name).any()}
+    names = sorted(
+        status.unique(), key=lambda name: (STATUSES.index(name) if name in STATUSES else len(STATUSES), name)
+    )
+    counts = {str(name): int((status == name).sum()) for name in names}
     detail = {"calls": calls, "usable": usable, "by_status": counts}
     return estimated(
         "parse_rate", usable / calls, Binomial(usable, calls), n=calls, over="calls", unit="share", span=1.0,
