@@ -109,7 +109,7 @@ def levels_asked(how: ElicitationProtocol, name: str, wanted: Levels) -> dict[st
 def seed_for(
     task: str, protocol_name: str, item: Item, factors: Sequence[tuple[str, str]], repeat: int, stage: str = ""
 ) -> int:
-    """A sampling seed of its own for every (item, factors, repeat, stage): one seed reused would correlate the draws."""
+    """A sampling seed of its own for every (item, factors, repeat, stage): a seed used twice would correlate draws."""
     where = (task, protocol_name, item.id, item.target, *(f"{k}={v}" for k, v in factors), str(repeat))
     text = "\0".join((*where, stage) if stage else where)
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=4).digest()) & 0x7FFFFFFF
@@ -161,6 +161,6 @@ def lacking_fields_named(how: object, task: Task, item: Item) -> Iterator[None]:
     except KeyError as error:
         name = getattr(how, "__name__", "this protocol").rpartition(".")[2]
         raise RecuseError(
-            f"{task.folder / task.items_file}: item {item.id!r} of {item.target!r} has no field {error}, which protocol "
-            f"{name} shows its judges; it has {', '.join(item.fields) or 'none'}"
+            f"{task.folder / task.items_file}: item {item.id!r} of {item.target!r} has no field {error}, which "
+            f"protocol {name} shows its judges; it has {', '.join(item.fields) or 'none'}"
         ) from None

@@ -1,6 +1,6 @@
 """Protocols of several calls: what a judge wrote in one call goes into the prompt of the next.
 
-A protocol without `STAGES` makes one call per judgement. One with `STAGES` lists the calls that come before it, in order;
+A protocol without `STAGES` makes one call per judgement. One with `STAGES` lists the calls that come before, in order;
 its own `prompt`, `read` and `uses` are the last stage, the one that judges:
 
     STAGES = (Stage("knowledge", ...), Stage("rubric", per=("item", "rubric"), uses=lambda factors: [Use("knowledge")]))

@@ -1,4 +1,4 @@
-"""What a recording knows of its plans: every call that can be made now, registered with the library as it becomes known."""
+"""What a recording knows of its plans: every call that can be made now, told to the library as it is known."""
 
 from __future__ import annotations
 

@@ -67,7 +67,8 @@ class FormCheck:
         judge, task, protocol, stage = self.form
         reasons = "; ".join(f"{why} ({count}x)" for why, count in self.reasons.most_common(5))
         return (
-            f"judge {judge}, {task}/{protocol}{f', stage {stage}' if stage else ''}: {self._read.count(False)} of the first {len(self._read)} replies "
+            f"judge {judge}, {task}/{protocol}{stage and f', stage {stage}'}: {self._read.count(False)} of the first "
+            f"{len(self._read)} replies "
             f"cannot be read, so no more were asked for. Reasons: {reasons}. One of them begins: {self.excerpt!r}. "
             "Change what the judge is sent (prompt, structured, parameters, max_tokens) or how it is read; then record "
             "again"

@@ -112,7 +112,7 @@ class Recorder:
         return set(judges if self.panel.stand_in or self.panel.free else self.panel.servers)
 
     def _groups(self, recording: Recording, chains: Chains) -> list[dict[str, Judge]]:
-        """The judges that can be asked something now, as they are asked: local models one by one, the others at once."""
+        """The judges that can be asked something now: local models one by one, the others at once."""
         if recording.stopped:
             return []
         recording.extend(chains.calls())

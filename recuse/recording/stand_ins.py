@@ -13,8 +13,8 @@ from recuse.standins.server import Answer, Asked
 
 
 def answer_for(panel: Panel, root: Path, chains: Sequence[Chain]) -> Answer:
-    """What answers the calls of these chains that are known by now. The cell that a request names says which plan it belongs to: two protocols
-    may ask word for word the same, and are then answered apart."""
+    """What answers the calls of these chains that are known by now. The cell that a request names says which chain it
+    belongs to: two protocols may ask word for word the same, and are then answered apart."""
     source = open_source(panel, root)
     desks = {
         f"{panel.name}/{chain.plan.task.name}/{chain.plan.protocol}": Desk(
