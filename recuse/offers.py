@@ -65,7 +65,7 @@ NEEDS: dict[str, Need] = {
     "tiers": Need("targets of known tiers", "say which targets are known to be better (task.toml, [[tier]])"),
     "paired": Need(
         "the same texts judged by several judges",
-        "give each judge's own score of each text: a source that prints means only does not say which scores go together",
+        "give each judge's own score of each text: printed means do not say which scores go together",
     ),
     "several_targets": Need("three targets or more", "judge texts by three systems or more"),
     "items": Need("several items per target", "add items: one text per target says nothing about the next text"),

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
-from recuse.metrics.resolution import all_pairs
+from recuse.metrics.resolution import all_pairs, units_of
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import arrays_by_level
 from recuse.ratings.factors import TEMPERATURE
@@ -35,7 +35,8 @@ def agreement_change(ratings: Ratings, factor: str = TEMPERATURE) -> Estimates:
     the levels are no numbers or fewer than two. Paper 002, sec. 3.1 and App. D, compares curves by eye.
 
     >>> import pandas as pd
-    >>> rows = [(j, i, t, i + (j == "y" and t == "1.0") * (i % 2)) for j in "xy" for i in range(6) for t in ("0.0", "1.0")]
+    >>> asked = [(j, i, t) for j in "xy" for i in range(6) for t in ("0.0", "1.0")]
+    >>> rows = [(j, i, t, i + (j == "y" and t == "1.0") * (i % 2)) for j, i, t in asked]
     >>> frame = pd.DataFrame(rows, columns=["judge", "item", "temperature", "score"])
     >>> found = agreement_change(Ratings.of(frame, factors=["temperature"])).of()
     >>> found.value < 0, found.detail["levels"][0]
@@ -66,7 +67,7 @@ def _estimate(arrays: dict[str, RatingArray], clusters: str) -> Estimate:
 
     facts: dict[str, Any] = {
         "n": int((shares[..., 0] > 0).any(axis=(1, 2, 3)).sum()), "method": METHOD,
-        **({"over": "clusters", "clusters": clusters} if first.clustered else {}),
+        **units_of(first, clusters),
     }  # fmt: skip
     coefficient = Coefficient(shares.reshape(items, -1), of, lambda sums: "")
     if coefficient.undefined:
@@ -79,5 +80,6 @@ def _estimate(arrays: dict[str, RatingArray], clusters: str) -> Estimate:
 
 def _by_level(sums: Floats) -> Floats:
     """(B, levels, pairs, targets, 6) to (B, levels)."""
-    each: Floats = np.stack([panel.mean_known(panel.sample_agreement(sums[:, k])) for k in range(sums.shape[1])], axis=1)
+    levels = range(sums.shape[1])
+    each: Floats = np.stack([panel.mean_known(panel.sample_agreement(sums[:, k])) for k in levels], axis=1)
     return each

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, undefined
 from recuse.metrics.measure import measure
+from recuse.metrics.resolution import units_of
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import array_of, judges_array
 from recuse.schema import Estimate, Estimates
@@ -93,13 +94,15 @@ def _estimate(metric: str, array: RatingArray, means: Floats, judge: int, cluste
     centre = float(np.round(known.mean(), 3)) if len(known) else 0.0
     shares = sum((panel.pair_shares(one[judge], one[others], centre) for one in means), start=np.zeros(()))
     items, *inner = np.shape(shares)
-    coefficient = Coefficient(
-        np.reshape(shares, (items, -1)), lambda sums: panel.mean_known(panel.sample_agreement(sums.reshape(-1, *inner))),
-        lambda sums: "" if others else "no other judge to agree with", "correlation",
-    )  # fmt: skip
+
+    def of(sums: Floats) -> Floats:
+        return panel.mean_known(panel.sample_agreement(sums.reshape(-1, *inner)))
+
+    why = "" if others else "no other judge to agree with"
+    coefficient = Coefficient(np.reshape(shares, (items, -1)), of, lambda sums: why, "correlation")
     facts = {
         "n": int((shares[..., 0] > 0).any(axis=1).sum()), "method": METHOD, "detail": {"criteria": len(means)},
-        **({"over": "clusters", "clusters": clusters} if array.clustered else {}),
+        **units_of(array, clusters),
     }  # fmt: skip
     if coefficient.undefined:
         return undefined(metric, coefficient.undefined, **facts)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
-from recuse.metrics.resolution import all_pairs
+from recuse.metrics.resolution import all_pairs, units_of
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import judges_array
 from recuse.ratings.people import people_on
@@ -58,7 +58,7 @@ def _estimate(array: RatingArray, part: Ratings, ratings: Ratings) -> Estimate:
 
     facts: dict[str, Any] = {
         "n": int((shares[..., 0] > 0).any(axis=(1, 2)).sum()) if count > 1 else 0, "method": METHOD,
-        **({"over": "clusters", "clusters": part.clusters} if array.clustered else {}),
+        **units_of(array, part.clusters),
     }  # fmt: skip
     coefficient = Coefficient(
         shares.reshape(items, -1), worth, lambda sums: "" if count > 1 else "one judge is worth one judge"

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
+from recuse.metrics.resolution import units_of
 from recuse.ratings import Numeric, RatingArray, Ratings
 from recuse.ratings.array import judges_array
 from recuse.schema import Estimate, Estimates
@@ -20,7 +21,7 @@ __all__ = ["scale_use", "wide_spread"]
 
 Floats = NDArray[np.float64]
 POINTS = (2, 3, 4)
-"""Points of a ten-point scale, 1 to 10, whose range is 9 (paper 002, App. C); on others, the same share of the range."""
+"""Points of the scale 1 to 10, whose range is 9 (paper 002, App. C); on others, the same share of the range."""
 MOST_LISTED = 20
 
 
@@ -48,9 +49,10 @@ def wide_spread(ratings: Ratings) -> Estimates:
 def _spread(array: RatingArray, part: Ratings) -> Estimate:
     means = array.means.reshape(len(array.raters), -1)
     complete = np.isfinite(means).all(axis=0)
+    asked = array.asked.any(axis=0).ravel()
     facts: dict[str, Any] = {
-        "unit": "share", "n": int(complete.sum()), "n_excluded": int((array.asked.any(axis=0).ravel() & ~complete).sum()),
-        "method": SHARE, **({"over": "clusters", "clusters": part.clusters} if array.clustered else {}),
+        "unit": "share", "n": int(complete.sum()), "n_excluded": int((asked & ~complete).sum()),
+        "method": SHARE, **units_of(array, part.clusters),
     }  # fmt: skip
     span = float(array.scale.span) if np.isfinite(array.scale.span) else 0.0
     if len(array.raters) < 2 or not complete.any() or not span:
@@ -126,7 +128,7 @@ def _use(array: RatingArray, judge: int, clusters: str) -> Estimate:
     )
     facts: dict[str, Any] = {
         "n": int(complete.sum()), "method": "ratio of SDs, jackknife over items, t",
-        **({"over": "clusters", "clusters": clusters} if array.clustered else {}),
+        **units_of(array, clusters),
     }  # fmt: skip
     if coefficient.undefined:
         return undefined("scale_use", coefficient.undefined, **facts)

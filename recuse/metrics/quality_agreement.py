@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -56,7 +58,8 @@ def correlation_with_quality(quality: Floats, agreement: Floats, targets: tuple[
     a published table allows. Arrays of shape (targets,)."""
     known = np.isfinite(quality) & np.isfinite(agreement)
     n = int(known.sum())
-    facts = {"n": n, "n_excluded": len(known) - n, "method": METHOD, "over": "clusters", "clusters": "targets"}
+    facts: dict[str, Any] = {"n": n, "n_excluded": len(known) - n, "n_clusters": n, "method": METHOD, "over": "clusters",
+             "clusters": "targets"}  # fmt: skip
     if n < FEWEST:
         return undefined("quality_agreement", f"it needs {FEWEST} targets; there are {n}", **facts)
     x, y = np.round(quality[known], 10), np.round(agreement[known], 10)
@@ -66,6 +69,8 @@ def correlation_with_quality(quality: Floats, agreement: Floats, targets: tuple[
     detail = {
         "pearson": number(float(np.corrcoef(x, y)[0, 1])), "kendall": number(float(kendall(x, y))),
         "p_permutation": number(spearman_test(x, y).p), "p_t": number(spearman_t(rho, n)),
-        "targets": {targets[k]: [number(float(quality[k])), number(float(agreement[k]))] for k in np.flatnonzero(known)},
+        "targets": {
+            targets[k]: [number(float(quality[k])), number(float(agreement[k]))] for k in np.flatnonzero(known)
+        },
     }  # fmt: skip
     return estimated("quality_agreement", rho, FisherZ(rho, n), detail=detail, **facts)

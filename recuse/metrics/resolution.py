@@ -29,17 +29,20 @@ from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import judges_array
 from recuse.schema import Estimate, Estimates
 from recuse.statistics.agreement import Coefficient, panel
+from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.agreement.scales import NoInterval
 from recuse.statistics.distributions import FisherZ
 
 __all__ = [
     "absolute_agreement", "all_pairs", "model_agreement", "panel_agreement", "resolution_gap", "sample_agreement",
+    "units_of",
 ]  # fmt: skip
 
 Floats = NDArray[np.float64]
 JACKKNIFE = "mean over pairs of judges and targets; jackknife over items, t"
 OF_TARGETS = "mean over pairs of judges; Bonett and Wright's interval of one Spearman correlation over targets"
 SIDE_BY_SIDE = "mean over pairs of judges and targets"
+OF_ALL_TARGETS = {"over": "clusters", "clusters": "targets"}
 NO_GAP_INTERVAL = "items and targets both vary here, and no interval that was tried holds its level"
 AVERAGED = (1, 2, 5, 10, 20, 50, 100)
 """Texts per target for which the correlation of two judges' averages is told."""
@@ -180,15 +183,15 @@ def _estimate(
 ) -> Estimate:
     shares = _shares(array, judge)
     over_targets = level is panel.model_agreement
-    count = int((shares[..., 0] > 0).any(axis=(0, 1)).sum()) if over_targets else _texts(shares)
-    units = {"over": "clusters", "clusters": "targets"} if over_targets else _units(array, clusters)
-    facts: dict[str, Any] = {"n": count, "n_excluded": _lost(array, judge), "method": method, **units}
+    targets = int((shares[..., 0] > 0).any(axis=(0, 1)).sum())
+    units = OF_ALL_TARGETS | {"n_clusters": targets} if over_targets else units_of(array, clusters)
+    facts: dict[str, Any] = {"n": _items(shares), "n_excluded": _lost(array, judge), "method": method, **units}
     detail = _detail(array, pairs, shares, level)
     coefficient = _coefficient(shares, level)
     if coefficient.undefined:
         return undefined(metric, coefficient.undefined, detail=detail, **facts)
     value = coefficient.value
-    law: Any = FisherZ(value, count) if over_targets else coefficient.jackknife(np.array(array.clusters))
+    law: Any = FisherZ(value, targets) if over_targets else coefficient.jackknife(np.array(array.clusters))
     return estimated(metric, value, law, detail=detail, **facts)
 
 
@@ -249,8 +252,9 @@ def _detail(array: RatingArray, pairs: Floats, shares: Floats, level: Level) -> 
     return detail
 
 
-def _texts(shares: Floats) -> int:
-    return int((shares[..., 0] > 0).any(axis=1).sum())
+def _items(shares: Floats) -> int:
+    """How many items two judges have in common."""
+    return int((shares[..., 0] > 0).any(axis=(1, 2)).sum())
 
 
 def _lost(array: RatingArray, judge: int) -> int:
@@ -258,8 +262,11 @@ def _lost(array: RatingArray, judge: int) -> int:
     return int((array.asked[judge] & ~np.isfinite(array.means[judge])).sum())
 
 
-def _units(array: RatingArray, clusters: str) -> dict[str, Any]:
-    return {"over": "clusters", "clusters": clusters} if array.clustered else {"over": "items"}
+def units_of(array: RatingArray, clusters: str) -> dict[str, Any]:
+    """What a jackknife over items or their clusters is over, as facts of an `Estimate`."""
+    if not array.clustered:
+        return {"over": "items"}
+    return {"over": "clusters", "clusters": clusters, "n_clusters": len(set(array.clusters))}
 
 
 # --------------------------------------------------------------------------- the three side by side
@@ -269,7 +276,7 @@ def _panel(array: RatingArray, clusters: str) -> Estimate:
     shares = all_pairs(array)
     coefficient = _coefficient(shares, panel.absolute_agreement)
     lost = sum(_lost(array, judge) for judge in range(len(array.raters)))
-    facts: dict[str, Any] = {"n": _texts(shares), "n_excluded": lost, "method": JACKKNIFE, **_units(array, clusters)}
+    facts: dict[str, Any] = {"n": _items(shares), "n_excluded": lost, "method": JACKKNIFE, **units_of(array, clusters)}
     if coefficient.undefined:
         return undefined("panel_agreement", coefficient.undefined, **facts)
     law = coefficient.jackknife(np.array(array.clusters))
@@ -287,7 +294,7 @@ def all_pairs(array: RatingArray) -> Floats:
 def _gap(array: RatingArray, clusters: str) -> Estimate:
     shares = all_pairs(array)
     model, sample, absolute = (_coefficient(shares, level) for level in LEVELS)
-    facts: dict[str, Any] = {"n": _texts(shares), "method": SIDE_BY_SIDE, **_units(array, clusters)}
+    facts: dict[str, Any] = {"n": _items(shares), "method": SIDE_BY_SIDE, **units_of(array, clusters)}
     if why := model.undefined or sample.undefined:
         return undefined("resolution_gap", why, **facts)
     detail = {
@@ -336,9 +343,8 @@ def _averaged(sums: Floats) -> list[tuple[int, float]]:
     found = []
     for m in AVERAGED:
         shared, mine, other = (a + b / m for a, b in zip(t, w, strict=True))
-        below = np.sqrt(np.maximum(mine, 0) * np.maximum(other, 0))
-        value = panel.mean_known(np.clip(np.where(below > 0, shared / np.where(below > 0, below, 1), np.nan), -1, 1)[None])
-        found.append((m, float(value[0])))
+        each = ratio(shared, np.sqrt(np.maximum(mine, 0) * np.maximum(other, 0)))
+        found.append((m, float(panel.mean_known(np.clip(each, -1, 1)[None])[0])))
     return found
 
 

@@ -68,7 +68,8 @@ def order_of_tiers(tiers: dict[str, Floats]) -> Estimate:
     """The estimate from mean scores by tier, the lowest tier first: what `tier_order` says of one judge, and what a
     table of published means allows."""
     targets = sum(map(len, tiers.values()))
-    facts: dict[str, Any] = {"n": targets, "over": "clusters", "clusters": "targets", "method": METHOD}
+    facts: dict[str, Any] = {"n": targets, "n_clusters": targets, "over": "clusters", "clusters": "targets",
+                             "method": METHOD}  # fmt: skip
     if len(tiers) < 2:
         return undefined("tier_order", "targets of two tiers are needed", unit="share", **facts)
     groups = list(tiers.values())

@@ -83,7 +83,8 @@ class Ratings:
         from recuse.ratings.factors import LEVELS, TEMPERATURE
 
         table = completed(frame)
-        columns = tuple(name for name in table.columns if name in (*LEVELS, TEMPERATURE)) if factors is None else tuple(factors)
+        known_factors = tuple(name for name in table.columns if name in (*LEVELS, TEMPERATURE))
+        columns = known_factors if factors is None else tuple(factors)
         check_table(table, columns)
         check_levels(table, columns)
         criteria = [str(name) for name in table["criterion"].drop_duplicates()]

@@ -1,4 +1,4 @@
-"""Standardised differences of two groups, each convention by name, and how well numbers keep a known order of groups."""
+"""Standardised differences of two groups, each convention by name; and how well numbers keep a known order."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Agreement of judges on the texts of several targets, at three resolutions, from one set of sums.
 
-For two judges and one target, over the items that both judged: n, x, y, x^2, y^2, xy about one common centre. From these
-follow, without going back to the data, the correlation over single texts (sample level), the intraclass correlation of
-absolute agreement (ICC(2,1) of two raters), and the two means that order the targets (model level). So leaving an item
-out, or drawing items again, only changes sums.
+For two judges and one target, over the items that both judged: n, x, y, x^2, y^2, xy about one common centre. From
+these follow, without going back to the data, the correlation over single texts (sample level), the intraclass
+correlation of absolute agreement (ICC(2,1) of two raters), and the two means that order the targets (model level). So
+leaving an item out, or drawing items again, only changes sums.
 
 Arrays: judges x items x targets. Shapes of sums end in (..., targets, 6).
 """
@@ -40,7 +40,7 @@ def pair_shares(mine: Floats, others: Floats, centre: float) -> Floats:
 
 
 def sample_agreement(sums: Floats) -> Floats:
-    """Pearson's r over items of every pair and target, (...); NaN with fewer than `FEWEST_ITEMS` items, and where either
+    """Pearson's r over items of every pair and target, (...); NaN with fewer than `FEWEST_ITEMS` items, and where a
     judge gives every text the same."""
     n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
     below = np.sqrt(_spread(n, x, xx)) * np.sqrt(_spread(n, y, yy))
@@ -64,8 +64,8 @@ def absolute_agreement(sums: Floats) -> Floats:
 
 
 def model_agreement(sums: Floats) -> Floats:
-    """Spearman's rho over targets of the two judges' means of every pair, (...) without the axis of targets, each target
-    by the items that both judged. Targets without any are left out; NaN below `FEWEST_TARGETS` of them."""
+    """Spearman's rho over targets of the two judges' means of every pair, (...) without the axis of targets; each
+    target by the items that both judged. Targets without any are left out; NaN below `FEWEST_TARGETS` of them."""
     n = sums[..., 0]
     kept = np.flatnonzero((n > 0).reshape(-1, n.shape[-1]).all(axis=0))
     if len(kept) < FEWEST_TARGETS:
