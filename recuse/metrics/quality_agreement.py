@@ -22,6 +22,8 @@ __all__ = ["correlation_with_quality", "quality_agreement"]
 Floats = NDArray[np.float64]
 METHOD = "Spearman's rho over targets, Bonett and Wright's interval"
 FEWEST = 5
+FEW = 20
+"""Targets up to which the t approximation is not good enough, so that p comes from permutations."""
 
 
 @measure(
@@ -31,8 +33,8 @@ FEWEST = 5
 )  # fmt: skip
 def quality_agreement(ratings: Ratings) -> Estimates:
     """Spearman's rho over targets of the mean score of all judges and their mean pairwise Pearson r over the target's
-    items, by factor level (paper 002, sec. 3.1). Detail: Pearson, Kendall's tau-b, and p of rho = 0, by permutation and
-    by the t approximation that papers print; the two figures of each target.
+    items, by factor level (paper 002, sec. 3.1). Detail: Pearson, Kendall's tau-b, and p of rho = 0, by the t
+    approximation that papers print and, up to 20 targets, by permutation; the two figures of each target.
 
     Undefined with fewer than five targets that have both.
 
@@ -58,8 +60,8 @@ def correlation_with_quality(quality: Floats, agreement: Floats, targets: tuple[
     a published table allows. Arrays of shape (targets,)."""
     known = np.isfinite(quality) & np.isfinite(agreement)
     n = int(known.sum())
-    facts: dict[str, Any] = {"n": n, "n_excluded": len(known) - n, "n_clusters": n, "method": METHOD, "over": "clusters",
-             "clusters": "targets"}  # fmt: skip
+    facts: dict[str, Any] = {"n": n, "n_excluded": len(known) - n, "n_clusters": n, "method": METHOD,
+                             "over": "clusters", "clusters": "targets"}  # fmt: skip
     if n < FEWEST:
         return undefined("quality_agreement", f"it needs {FEWEST} targets; there are {n}", **facts)
     x, y = np.round(quality[known], 10), np.round(agreement[known], 10)
@@ -68,7 +70,7 @@ def correlation_with_quality(quality: Floats, agreement: Floats, targets: tuple[
         return undefined("quality_agreement", "all targets have one and the same figure", **facts)
     detail = {
         "pearson": number(float(np.corrcoef(x, y)[0, 1])), "kendall": number(float(kendall(x, y))),
-        "p_permutation": number(spearman_test(x, y).p), "p_t": number(spearman_t(rho, n)),
+        "p_permutation": number(spearman_test(x, y).p) if n <= FEW else None, "p_t": number(spearman_t(rho, n)),
         "targets": {
             targets[k]: [number(float(quality[k])), number(float(agreement[k]))] for k in np.flatnonzero(known)
         },

@@ -32,10 +32,11 @@ from recuse.statistics.agreement import Coefficient, panel
 from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.agreement.scales import NoInterval
 from recuse.statistics.distributions import FisherZ
+from recuse.statistics.repeated_measures import repeated_measures
 
 __all__ = [
-    "absolute_agreement", "all_pairs", "model_agreement", "panel_agreement", "resolution_gap", "sample_agreement",
-    "units_of",
+    "absolute_agreement", "all_pairs", "coefficient_of", "model_agreement", "panel_agreement", "resolution_gap",
+    "sample_agreement", "units_of",
 ]  # fmt: skip
 
 Floats = NDArray[np.float64]
@@ -143,8 +144,8 @@ def resolution_gap(ratings: Ratings) -> Estimates:
     """Mean rho over targets less mean r over texts, over all pairs of judges, by factor level (paper 002, sec. 3.2).
 
     Detail: `model`, `sample` and `absolute`; `ranking_noise` = model - sample and `offset` = sample - absolute;
-    `panel_icc`, ICC(2,1) of all judges at once, averaged over targets; `averaged`: the correlation to expect between
-    two judges' averages of m texts per target,
+    `panel_icc`, ICC(2,1) of all judges at once, averaged over targets; `pairs_differ`, whether some pairs of judges
+    agree better; `averaged`: the correlation to expect between two judges' averages of m texts per target,
 
         (T + W / m) / sqrt((T_x + W_x / m) (T_y + W_y / m))
 
@@ -187,7 +188,7 @@ def _estimate(
     units = OF_ALL_TARGETS | {"n_clusters": targets} if over_targets else units_of(array, clusters)
     facts: dict[str, Any] = {"n": _items(shares), "n_excluded": _lost(array, judge), "method": method, **units}
     detail = _detail(array, pairs, shares, level)
-    coefficient = _coefficient(shares, level)
+    coefficient = coefficient_of(shares, level)
     if coefficient.undefined:
         return undefined(metric, coefficient.undefined, detail=detail, **facts)
     value = coefficient.value
@@ -195,8 +196,9 @@ def _estimate(
     return estimated(metric, value, law, detail=detail, **facts)
 
 
-def _coefficient(shares: Floats, level: Level) -> Coefficient:
-    """Shares (items, pairs, targets, 6) as a coefficient over items."""
+def coefficient_of(shares: Floats, level: Level) -> Coefficient:
+    """A level of agreement (a function of `recuse.statistics.agreement.panel`) of shares (items, pairs, targets, 6),
+    mean over pairs of the mean over targets, as a coefficient that items can be left out of."""
     items, *inner = shares.shape
 
     def of(sums: Floats) -> Floats:
@@ -274,7 +276,7 @@ def units_of(array: RatingArray, clusters: str) -> dict[str, Any]:
 
 def _panel(array: RatingArray, clusters: str) -> Estimate:
     shares = all_pairs(array)
-    coefficient = _coefficient(shares, panel.absolute_agreement)
+    coefficient = coefficient_of(shares, panel.absolute_agreement)
     lost = sum(_lost(array, judge) for judge in range(len(array.raters)))
     facts: dict[str, Any] = {"n": _items(shares), "n_excluded": lost, "method": JACKKNIFE, **units_of(array, clusters)}
     if coefficient.undefined:
@@ -293,7 +295,7 @@ def all_pairs(array: RatingArray) -> Floats:
 
 def _gap(array: RatingArray, clusters: str) -> Estimate:
     shares = all_pairs(array)
-    model, sample, absolute = (_coefficient(shares, level) for level in LEVELS)
+    model, sample, absolute = (coefficient_of(shares, level) for level in LEVELS)
     facts: dict[str, Any] = {"n": _items(shares), "method": SIDE_BY_SIDE, **units_of(array, clusters)}
     if why := model.undefined or sample.undefined:
         return undefined("resolution_gap", why, **facts)
@@ -303,10 +305,18 @@ def _gap(array: RatingArray, clusters: str) -> Estimate:
         "offset_interval": _offset_interval(sample, absolute, array),
         "panel_icc": number(_panel_icc(array)),
         "averaged": [[m, number(r)] for m, r in _averaged(shares.sum(axis=0))],
-        "judges": len(array.raters), "targets": len(array.targets),
+        "pairs_differ": _pairs_differ(shares), "judges": len(array.raters), "targets": len(array.targets),
     }  # fmt: skip
     law = NoInterval(NO_GAP_INTERVAL)
     return estimated("resolution_gap", model.value - sample.value, law, detail=detail, **facts)
+
+
+def _pairs_differ(shares: Floats) -> dict[str, float | None]:
+    """Whether some pairs of judges agree better than others: F over targets, which all pairs share (the paper takes
+    them as independent), and its p."""
+    cells = panel.sample_agreement(shares.sum(axis=0)).T
+    test = repeated_measures(cells)
+    return {"f": number(test.f), "df": test.df, "df_rest": test.rest, "p": number(test.p)}
 
 
 def _offset_interval(sample: Coefficient, absolute: Coefficient, array: RatingArray) -> list[float | None]:
