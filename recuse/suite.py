@@ -435,9 +435,6 @@ def _check_judges(names: Sequence[str], known: Iterable[str]) -> None:
 
 
 def _secrets(panel: Panel) -> list[str]:
-    import os
+    from recuse.judges.credentials import secret_values
 
-    from recuse.judges.credentials import variables_of
-
-    variables = {variable for judge in panel.judges.values() for variable in variables_of(judge)}
-    return [os.environ[variable] for variable in sorted(variables) if os.environ.get(variable)]
+    return secret_values(panel.judges)
