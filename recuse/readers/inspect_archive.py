@@ -41,7 +41,9 @@ def _content(archive: zipfile.ZipFile, member: zipfile.ZipInfo, opened: Opened) 
     except NotImplementedError:
         if member.compress_type != ZSTANDARD:
             raise ValueError(f"compression method {member.compress_type}") from None
-    at = member.header_offset  # of the member's own header: 30 bytes, then name and further fields, whose lengths it says
+    at = (
+        member.header_offset
+    )  # of the member's own header: 30 bytes, then name and further fields, whose lengths it says
     name, more = struct.unpack("<HH", opened.data[at + 26 : at + 30])
     start = at + 30 + name + more
     return _decompressed(opened.data[start : start + member.compress_size], member.file_size, opened)

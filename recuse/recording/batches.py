@@ -31,7 +31,8 @@ def record_batches(
     up what is under way, and only what is neither recorded nor under way is charged to the budget and submitted.
 
     Raises `BudgetError` before anything is submitted, `IncompleteRecordingError` if a call failed or ran out of time
-    twice or the bill exceeds what was allowed (what is under way is then cancelled), `RecordingInterrupted` (a KeyboardInterrupt) after SIGINT or SIGTERM.
+    twice, or if the bill exceeds what was allowed (what is under way is then cancelled), and `RecordingInterrupted` (a
+    KeyboardInterrupt) after SIGINT or SIGTERM.
     """
     panel, library = recorder.panel, recorder.library
     if panel.stand_in is not None:
