@@ -45,6 +45,7 @@ class BatchReport:
         self.under_way = other.under_way
         self.failed += other.failed
         self.expired += other.expired
+        self.stopped = self.stopped or other.stopped
         return self
 
     def text(self, limit: int = 8) -> str:

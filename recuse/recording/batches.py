@@ -12,12 +12,8 @@ from recuse.cassettes import call_headers
 from recuse.cassettes.library import Library
 from recuse.judges.credentials import keys_from_environment, short_keys
 from recuse.plan import Plan
-<<<<<<< HEAD
 from recuse.recording.budget import Cost, check_budget, cost_text, expected_costs, expected_dollars
-=======
-from recuse.recording.budget import check_budget, cost_text, expected_costs
 from recuse.recording.chains import Chains
->>>>>>> main
 from recuse.recording.outcome import IncompleteRecordingError
 from recuse.recording.progress import Spending, spent_text
 from recuse.recording.session import Recorder, Replies
@@ -47,13 +43,9 @@ def record_batches(
         missing = [call for call in chains.calls() if not library.has(call)]
         if not missing:
             return
-<<<<<<< HEAD
-        asked = {call.judge for call in missing}
-        judges = {name: judge for plan in plans for name, judge in plan.judges.items() if name in asked}
-        spending = _spending(recorder, missing, judges)
-=======
-        judges = chains.judges(call for call in chains.expected() if not library.has(call))
->>>>>>> main
+        expected = [call for call in chains.expected() if not library.has(call)]
+        judges = chains.judges(expected)
+        spending = _spending(recorder, expected, judges)
         batches = Batches(
             panel.name,
             judges,
@@ -63,22 +55,15 @@ def record_batches(
             say=lambda line: recorder.say(f"{line}{_spent(spending)}"),
             must_stop=lambda: spending.exceeded,
         )
-<<<<<<< HEAD
-        _check_budget(recorder, batches.unsubmitted(missing), judges)
-        report = batches.wait(missing, poll_s=poll_s, sleep=sleep)
-    recorder.say(f"{report.text()}{_spent(spending)}")
-    _check(report, [call for call in missing if not library.has(call)])
-=======
         _check_budget(recorder, batches.unsubmitted(chains.expected()), judges)
         report = BatchReport()
-        while missing:  # once, unless replies open up further calls
+        while missing and not report.stopped:  # once, unless replies open up further calls
             report += batches.wait(missing, poll_s=poll_s, sleep=sleep)
             tried = set(missing)
             missing = [call for call in chains.calls() if not library.has(call) and call not in tried]
         missing = [call for call in chains.calls() if not library.has(call)]
-    recorder.say(report.text())
+    recorder.say(f"{report.text()}{_spent(spending)}")
     _check(report, missing)
->>>>>>> main
 
 
 class _Shelf:
@@ -100,7 +85,6 @@ class _Shelf:
 def _check_budget(recorder: Recorder, calls: Sequence[Call], judges: Mapping[str, Judge]) -> None:
     if not calls:
         return
-<<<<<<< HEAD
     if warning := short_keys(judges):
         recorder.say(warning)
     costs = _costs(recorder, calls, judges)
@@ -115,8 +99,6 @@ def _spending(recorder: Recorder, missing: Sequence[Call], judges: Mapping[str, 
 
 
 def _costs(recorder: Recorder, calls: Sequence[Call], judges: Mapping[str, Judge]) -> list[Cost]:
-=======
->>>>>>> main
     free = set(judges) if recorder.panel.free else set()
     return [
         replace(cost, dollars=None if cost.dollars is None else cost.dollars * PRICE)

@@ -17,12 +17,8 @@ from recuse.judges.credentials import Credentials, keys_from_environment, short_
 from recuse.panels import Panel
 from recuse.plan import Plan
 from recuse.recording.asking import Recording
-<<<<<<< HEAD
 from recuse.recording.budget import check_budget, cost_text, expected_costs, expected_dollars
-=======
-from recuse.recording.budget import Cost, check_budget, cost_text, expected_costs, expected_dollars
 from recuse.recording.chains import Chains
->>>>>>> main
 from recuse.recording.form_check import Readable
 from recuse.recording.progress import ProgressLine, Spending
 from recuse.recording.rate_limit import Limits
@@ -87,13 +83,8 @@ class Recorder:
             self.say(warning)
         check_budget(costs, self.panel.budget_usd, self.yes)
         if readable is None and self.panel.stand_in is None:  # what stand-ins say costs nothing, and may be nonsense
-<<<<<<< HEAD
-            readable = _read_by_protocol(plans)
-        replies = Replies(judges)
-=======
             readable = chains.why_unreadable
-        replies = _Replies(judges)
->>>>>>> main
+        replies = Replies(judges)
         return Recording(
             chains.calls(),
             self.library,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +12,6 @@ from recuse.cassettes.coverage import Coverage, MissingInteractionError, unused_
 from recuse.cassettes.library import Library, Mode
 from recuse.chains import Chain
 from recuse.fingerprints import headers
-from recuse.judges.credentials import variables_of
 from recuse.panels import Panel
 from recuse.plan import Plan
 from recuse.schema import RecuseError
