@@ -84,6 +84,10 @@ NEEDS: dict[str, Need] = {
         "add people's own ratings, one row per person and item: their means cannot tell who agrees on what",
     ),
     "two_people": Need("two people's ratings of the same items", "add a second person's ratings of the same items"),
+    "slices": Need(
+        "texts of several systems, topics or languages, twenty of each",
+        "say what texts can be grouped by: several targets, or a column such as topic, with twenty texts of each",
+    ),
     "right_answer": Need(
         "responses of which one is known to be right", "say which response of an item is the right one (texts: gold)"
     ),
@@ -107,6 +111,7 @@ class Design:
     people: bool = False
     people_items: bool = False  # whether people are known one by one
     two_people: bool = False  # whether two of them rated one item
+    slices: bool = False  # whether texts can be grouped, with enough of each group
     right_answer: bool = False  # whether it is known which of an item's texts is right
     reference: bool = False
     numbers: bool = True
@@ -124,6 +129,8 @@ def design_of(ratings: Ratings, kind: str = "") -> Design:
     `kind` is what its rows are; unless given, choices where the texts say which two meet, and scores otherwise. Whether
     scores can be averaged is asked of all headline criteria.
     """
+    from recuse.ratings.slices import have_slices
+
     table = ratings.table[ratings.table["kind"] == "judge"]
     told = {} if ratings.texts is None else {str(name): ratings.texts[name] for name in ratings.texts}
     kind = kind or ("choices" if {"a", "b"} <= set(told) else "scores")
@@ -147,6 +154,7 @@ def design_of(ratings: Ratings, kind: str = "") -> Design:
         people=bool(ratings.persons) or ratings.people is not None,
         people_items=bool(ratings.persons),
         two_people=have_items_in_common(ratings.table[ratings.table["kind"] == "person"]),
+        slices=have_slices(ratings),
         right_answer=ratings.texts is not None and "gold" in ratings.texts,
         reference=ratings.reference is not None,
         numbers=all(ratings.scales[name].counts for name in ratings.headline),
@@ -173,6 +181,7 @@ def offered(design: Design) -> frozenset[str]:
         "people": design.people,
         "people_items": design.people_items,
         "two_people": design.two_people,
+        "slices": design.slices,
         "right_answer": design.right_answer,
         "reference": design.reference,
         "numbers": design.numbers,
