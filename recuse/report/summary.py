@@ -8,8 +8,9 @@ from typing import Any
 
 from recuse.report import estimate_format, numbers
 from recuse.report.first_line import lede
+from recuse.report.gated_number import Number
 from recuse.report.questions import Drawings
-from recuse.report.results_model import Group, Number, Question, View
+from recuse.report.results_model import Group, Question, View
 from recuse.report.sections.attention import Case, Matter, needs_attention, run_faults
 from recuse.report.sections.baseline import movement
 from recuse.report.sections.not_asked import in_one_line, not_asked

@@ -10,8 +10,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from recuse import elicit
-from recuse.cassettes.network import blocked_network
 from recuse.gates import Gates
+from recuse.network import blocked_network
 from recuse.panel_ratings import panel_ratings
 from recuse.plan import Plan
 from recuse.protocols import protocol as known_protocol
