@@ -12,13 +12,12 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from recuse.key_shapes import key_shapes_in
+from recuse.key_shapes import key_shapes_in, too_plain
 from recuse.schema import Call, RecuseError
 
 _UNICODE = re.compile(rb"\\+u([0-9a-fA-F]{4})")
 _ENTITIES = {'"': b"quot", "'": b"apos", "<": b"lt", ">": b"gt", "&": b"amp"}
 PLACEHOLDER = "[secret]"
-SHORTEST = 8
 
 
 class Secrets:
@@ -30,11 +29,8 @@ class Secrets:
         self._plain: list[bytes] = []  # as `_plain_text` would show them, and in base64 and hexadecimal
         self._encoded: list[bytes] = []
         for value in values:
-            if len(value) < SHORTEST:
-                raise RecuseError(
-                    f"an API key of {len(value)} characters is too short to be told from ordinary text (at least "
-                    f"{SHORTEST} are needed to keep it out of recordings); if the server needs no key, name none"
-                )
+            if why := too_plain(value):
+                raise RecuseError(f"an API key cannot be kept out of recordings: {why}")
             forms.update(dict.fromkeys(_patterns(value)))
             self._plain.append(_plain_text(value.encode()))
             self._encoded += _base64_spellings(value.encode())

@@ -107,7 +107,13 @@ class Suite:
             name = kinds.get(kind)
             return None if name is None else self.ratings(Asked(asked.panel, asked.task, name))
 
-        return panel_ratings(plan, elicited.table, authors=self.selection.authors(asked), beside=beside)
+        return panel_ratings(
+            plan,
+            elicited.table,
+            authors=self.selection.authors(asked),
+            paired=self.selection.panels[asked.panel].paired,
+            beside=beside,
+        )
 
     def _elicited(self, asked: Asked, plan: Plan) -> tuple[elicit.Elicited, dict[str, Any]]:
         """Read from the cassettes, here or by another worker of this run."""
