@@ -1,13 +1,15 @@
 """From answers to one word per judge, cleared, not cleared or undecided, and the reason in plain English.
 
 What clears a judge is agreement with people: as good as one more person, better than one constant answer, and replies
-that can be used. Any other failed gate keeps it from being cleared; one that is merely undecided is listed.
+that can be used. Any other failed gate keeps it from being cleared; one that is merely undecided is listed. The reason
+told first is the one that explains the others: one answer for everything, replies that are missing, a changed judge, a
+favourite place or system; then how far its agreement falls short.
 Leniency compares a judge with its peers, which says nothing where people are the yardstick.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -21,6 +23,11 @@ EXIT: Mapping[str, int] = {"cleared": 0, "not cleared": 1, "undecided": 2}
 UNREADABLE = 3
 DECIDING = ("human_ceiling", "gain_over_constant", "unanswered", "parse_rate")
 NOT_COUNTED = ("leniency",)
+MISSING = ("unanswered", "parse_rate")
+CAUSES = ("drift", "slot_preference", "letter_preference", "slice_favour")
+MOST_REASONS = 3
+COEFFICIENTS = ("cohen_kappa", "concordance", "krippendorff_alpha")
+"""Agreement beyond chance; the first that fits the scale is read."""
 FEWEST = 20
 """No judge is cleared with fewer labels by people in a class: a handful of fails says nothing of the next one."""
 
@@ -62,28 +69,40 @@ def conclude(answers: Answers) -> Conclusion:
 
 
 def _conclude(answers: Answers, judge: str, labels: Labels) -> JudgeConclusion:
-    verdicts = [v for v in answers.verdicts_on(judge) if v["gate"] not in NOT_COUNTED]
-    failed = [v for v in verdicts if _says(v) == "fail"]
+    verdicts = [v for v in answers.verdicts_on(judge) if v["gate"] not in NOT_COUNTED and v["blocks"]]
+    failed = sorted((v for v in verdicts if _says(v) == "fail"), key=_telling)
     agreement = [v for v in verdicts if v["gate"] in DECIDING]
-    reasons = _bars(answers, judge, labels)
-    if failed:
-        failed.sort(key=lambda v: DECIDING.index(v["gate"]) if v["gate"] in DECIDING else len(DECIDING))
-        clauses = dict.fromkeys(_clause(answers, v) for v in failed)
-        return JudgeConclusion(judge, "not cleared", "; ".join([*clauses][:2]), tuple(v["gate"] for v in failed))
-    if reasons:
-        return JudgeConclusion(judge, reasons[0][0], reasons[0][1])
+    bars = _bars(answers, judge, labels)
+    if failed or any(word == "not cleared" for word, _ in bars):
+        reasons = [reason for word, reason in bars if word == "not cleared"]
+        clauses = dict.fromkeys([*reasons[:1], *(_clause(answers, v, judge) for v in failed)])
+        return JudgeConclusion(judge, "not cleared", "; ".join([*clauses][:MOST_REASONS]), _gates(failed))
+    if bars:
+        return JudgeConclusion(judge, *bars[0])
     gates = {v["gate"] for v in agreement}
     if "human_ceiling" not in gates and "gain_over_constant" not in gates:
         return JudgeConclusion(judge, "undecided", "nothing in the file could be compared with people")
     open_ones = [v for v in agreement if _says(v) != "pass"]
     if open_ones:
-        return JudgeConclusion(judge, "undecided", _open(open_ones[0]), tuple(v["gate"] for v in open_ones))
+        return JudgeConclusion(judge, "undecided", _open(open_ones[0]), _gates(open_ones))
     if "human_ceiling" not in gates:
         return JudgeConclusion(
             judge, "undecided", "it beats one constant answer, but only one person rated, so nobody knows how well "
             "people agree; a second person's ratings of the same items would tell",
         )  # fmt: skip
     return JudgeConclusion(judge, "cleared", "it agrees with your people about as well as they agree with each other")
+
+
+def _telling(verdict: Mapping[str, Any]) -> int:
+    """Causes before what follows from them: a judge that refuses, drifts or has a favourite also agrees less."""
+    for place, gates in enumerate((MISSING, CAUSES, DECIDING)):
+        if verdict["gate"] in gates:
+            return place
+    return len((MISSING, CAUSES, DECIDING))
+
+
+def _gates(verdicts: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(v["gate"] for v in verdicts))
 
 
 def _says(verdict: Mapping[str, Any]) -> str:
@@ -109,16 +128,49 @@ def _bars(answers: Answers, judge: str, labels: Labels) -> list[tuple[Word, str]
     return found
 
 
-def _clause(answers: Answers, verdict: Mapping[str, Any]) -> str:
-    if verdict["gate"] == "human_ceiling":
-        return "it agrees with your people less than they agree with each other"
-    if verdict["gate"] == "gain_over_constant":
+def _clause(answers: Answers, verdict: Mapping[str, Any], judge: str) -> str:
+    """What the judge does, as a clause that follows "judge is not cleared: "."""
+    gate, found = verdict["gate"], verdict["estimate"]
+    if gate == "human_ceiling":
+        return _beyond_chance(answers, judge)
+    if gate == "gain_over_constant":
         return "giving everything your people's commonest answer does as well"
-    about = answers.results["measures"].get(verdict["estimate"]["metric"], {})
-    above = verdict["estimate"]["value"] is not None and verdict["estimate"]["value"] > 0
-    words = (about.get("above") if above else about.get("below")) or about.get("below") or about.get("above")
-    clause = words.split("|")[0] if words else f"{about.get('title', verdict['gate'])} is outside its limit"
-    return f"it {clause}" if words else clause
+    if gate == "drift":
+        first, last = found["detail"]["versions"]
+        return f"it is not the judge it was: {found['value']:.0%} of its answers changed from {first} to {last}"
+    if gate in ("slice_favour", "worst_slice"):
+        return _of_slice(found, gate == "slice_favour")
+    about = answers.results["measures"].get(found["metric"], {})
+    words = _phrase(about, found, verdict["limit"])
+    return f"it {words}" if words else f"{about.get('title', gate)} is outside its limit"
+
+
+def _phrase(about: Mapping[str, Any], found: Mapping[str, Any], limit: Mapping[str, Any]) -> str:
+    """What a judge does whose value lies on this side of the limit."""
+    above = found["value"] is not None and "at_least" not in limit
+    if above and "within" in limit:
+        above = found["value"] >= sum(limit["within"]) / 2
+    words = (about.get("above") if above else about.get("below")) or about.get("below") or about.get("above") or ""
+    return str(words).partition("|")[0]
+
+
+def _of_slice(found: Mapping[str, Any], favour: bool) -> str:
+    column, level = found["detail"]["slice"]["column"], found["detail"]["slice"]["level"]
+    where = f"{'system' if column == 'target' else column} {level}"
+    if not favour:
+        return f"on {where} it agrees with your people less than elsewhere ({found['value']:+.2f})"
+    does = "favours" if found["value"] > 0 else "marks down"
+    return f"it {does} {where} against your people ({found['value']:+.0%} of the scale)"
+
+
+def _beyond_chance(answers: Answers, judge: str) -> str:
+    """How far agreement falls short: opposite, chance, or less than people's own."""
+    found = next(filter(None, (answers.measured(name, judge) for name in COEFFICIENTS)), None)
+    if found and found["high"] is not None and found["high"] < 0:
+        return "it says the opposite of what your people say"
+    if found and found["low"] is not None and found["low"] <= 0:
+        return "it agrees with your people no more than chance would"
+    return "it agrees with your people less than they agree with each other"
 
 
 def _open(verdict: Mapping[str, Any]) -> str:

@@ -15,9 +15,9 @@ from recuse.schema import RecuseError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["DIRECTION", "LABELS", "LEVELS", "NAMES", "ORDER", "check_levels", "level_words", "levels_in"]
+__all__ = ["DIRECTION", "LABELS", "LEVELS", "NAMES", "ORDER", "VERSION", "check_levels", "level_words", "levels_in"]
 
-NAMES, DIRECTION, ORDER, LABELS = "names", "direction", "order", "labels"
+NAMES, DIRECTION, ORDER, LABELS, VERSION = "names", "direction", "order", "labels", "version"
 
 LEVELS: Mapping[str, tuple[str, ...]] = {
     NAMES: ("shown", "hidden"),  # whose work it is: told in the prompt, or hidden behind a label
