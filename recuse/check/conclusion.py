@@ -74,8 +74,10 @@ def _conclude(answers: Answers, judge: str, labels: Labels) -> JudgeConclusion:
     agreement = [v for v in verdicts if v["gate"] in DECIDING]
     bars = _bars(answers, judge, labels)
     if failed or any(word == "not cleared" for word, _ in bars):
-        reasons = [reason for word, reason in bars if word == "not cleared"]
-        clauses = dict.fromkeys([*reasons[:1], *(_clause(answers, v, judge) for v in failed)])
+        constant = labels.always(judge)
+        reasons = [reason for word, reason in bars if word == "not cleared" and reason != constant]
+        told = [*([constant] if constant else []), *(_clause(answers, v, judge) for v in failed), *reasons]
+        clauses = dict.fromkeys(told)
         return JudgeConclusion(judge, "not cleared", "; ".join([*clauses][:MOST_REASONS]), _gates(failed))
     if bars:
         return JudgeConclusion(judge, *bars[0])
@@ -115,8 +117,8 @@ def _bars(answers: Answers, judge: str, labels: Labels) -> list[tuple[Word, str]
     found: list[tuple[Word, str]] = []
     if not labels.people:
         return [("undecided", "nobody's ratings to compare it with; add a column per person, or say --people A,B")]
-    if labels.constant(judge):
-        found.append(("not cleared", f"it always says {labels.constant(judge)}, so it tells nothing apart"))
+    if always := labels.always(judge):
+        found.append(("not cleared", always))
     if labels.people_constant:
         found.append(("undecided", f"people always say {labels.people_constant}, so agreement may be chance"))
     gain = answers.measured("gain_over_constant", judge)
