@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from recuse.check.answers import ask_file
@@ -39,7 +40,7 @@ def check(
         answers = ask_file(panel, shipped_evals(), date.today())
     conclusion = conclude(answers)
     count = len(find_disagreements(panel.read)) if panel.read.ratings.persons and panel.read.kind == "scores" else None
-    print(told(answers, conclusion, file=" ".join(map(str, files)), disagreements=None if disagreements else count))
+    print(told(answers, conclusion, file=" ".join(quote(str(one)) for one in files), disagreements=None if disagreements else count))
     if save:
         path = saved_path(file)
         path.write_text(panel.read.mapping.toml(), encoding="utf-8")

@@ -16,7 +16,7 @@ from typing import Any, Literal
 from recuse.check.answers import Answers
 from recuse.check.labels import Labels, labels_of
 
-__all__ = ["EXIT", "Conclusion", "JudgeConclusion", "conclude"]
+__all__ = ["EXIT", "Conclusion", "JudgeConclusion", "conclude", "rounded"]
 
 Word = Literal["cleared", "not cleared", "undecided"]
 EXIT: Mapping[str, int] = {"cleared": 0, "not cleared": 1, "undecided": 2}
@@ -181,7 +181,7 @@ def _open(verdict: Mapping[str, Any]) -> str:
     what = "agreement with people less people's own" if verdict["gate"] == "human_ceiling" else _words(verdict["gate"])
     if _says(verdict) == "not measured" or verdict["estimate"]["value"] is None:
         return f"{what} could not be measured ({verdict['estimate']['note'] or 'no reason given'})"
-    more = f"; about {_rounded(needed - observed)} {remedy.get('units') or 'items'} more would decide" \
+    more = f"; about {rounded(needed - observed)} {remedy.get('units') or 'items'} more would decide" \
         if needed and observed and needed > observed else ""  # fmt: skip
     return f"{what} lies too close to its limit to tell{more}"
 
@@ -190,7 +190,7 @@ def _words(gate: str) -> str:
     return gate.replace("_", " ")
 
 
-def _rounded(number: float) -> int:
+def rounded(number: float) -> int:
     """Two digits are as many as such a guess has."""
     from math import floor, log10
 

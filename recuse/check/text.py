@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import ceil
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from recuse.check.answers import Answers
-from recuse.check.conclusion import Conclusion
+from recuse.check.conclusion import Conclusion, rounded
 from recuse.check.unlocks import NOT_OF_A_FILE, unlock_by_column
 from recuse.sanitize import shortened, visible
 
@@ -19,13 +20,15 @@ __all__ = ["told"]
 WIDTH = 14
 AGREEMENT = "agreement_with_people"
 SHOWN_JUDGES, SHOWN_ROWS = 6, 24
+HALF_WIDTH = 0.05
+BEYOND_CHANCE = ("cohen_kappa", "concordance", "krippendorff_alpha")
 
 
 def told(answers: Answers, conclusion: Conclusion, *, file: str, disagreements: int | None) -> str:
-    """The whole text; lines are not wrapped. `file` as it was typed, so that hints can be pasted."""
+    """The whole text; lines are not wrapped. `file` as it was typed, quoted, so that hints can be pasted."""
     parts = [
         conclusion.sentences(), list(_why(answers)), ["", *_read(answers, file)], list(_agreement(answers)),
-        list(_others(answers)), list(_not_asked(answers)), list(_worth_reading(disagreements, file)),
+        list(_labels_more(answers)), list(_others(answers)), list(_not_asked(answers)), list(_worth_reading(disagreements, file)),
     ]  # fmt: skip
     return "\n".join(visible(line) for part in parts for line in part)
 
@@ -42,6 +45,11 @@ def _why(answers: Answers) -> Iterator[str]:
                 f"{_number(detail.get('human_human'))}; difference {_signed(found['value'])} ({_interval(found)})"
                 + (f", margin -{margin:.2f}" if margin is not None else "")
             )
+            if detail.get("power") is not None:
+                yield (
+                    f"  with these {found['n']} texts, a judge that is one more person would be cleared "
+                    f"{100 * detail['power']:.0f} times in 100"
+                )
 
 
 # --------------------------------------------------------------------------- what was read
@@ -65,7 +73,7 @@ def _read(answers: Answers, file: str) -> Iterator[str]:
         yield f"  {'fault':<{WIDTH}}{fault.sentence()}"
     people = quote(",".join(read.ratings.persons[:4])) if read.ratings.persons else "A,B"
     judges = quote(",".join(read.ratings.judges[:4]))
-    yield f"  Not right? recuse check {quote(file)} --people {people} --judge {judges}   (--save keeps it)"
+    yield f"  Not right? recuse check {file} --people {people} --judge {judges}   (--save keeps it)"
 
 
 def _roles(mapping: Any) -> Iterator[tuple[str, str]]:
@@ -132,6 +140,35 @@ def _agreement(answers: Answers) -> Iterator[str]:
         if constant and constant.get("agrees") is not None:
             yield f'  always "{constant["answer"]}" would agree with people {constant["agrees"]:.2f} of the time'
             break
+
+
+def _labels_more(answers: Answers) -> Iterator[str]:
+    """How many labels by people an interval of +- 0.05 takes, and how many of them are still to be given."""
+    rows = []
+    for judge in answers.panel.judges[:SHOWN_JUDGES]:
+        parts = []
+        if (found := answers.measured("prediction_powered_mean", judge)) and found["value"] is not None:
+            parts.append(("mean as people would rate", found["detail"]["labels"], found["detail"]["labels_needed"]))
+        if coefficient := next(filter(_has_interval, (answers.measured(m, judge) for m in BEYOND_CHANCE)), None):
+            half = (coefficient["high"] - coefficient["low"]) / 2
+            needed = ceil(coefficient["n"] * (half / HALF_WIDTH) ** 2)
+            title = answers.results["measures"].get(coefficient["metric"], {}).get("title", coefficient["metric"])
+            parts.append((title, coefficient["n"], needed))
+        rows += [f"  {judge[:24]:<26}{title}: {_more_labels(have, needed)}" for title, have, needed in parts if needed]
+    if rows:
+        yield ""
+        yield f"Labels for ± {HALF_WIDTH:g}"
+        yield from rows
+
+
+def _has_interval(found: Mapping[str, Any] | None) -> bool:
+    return found is not None and found["low"] is not None and found["high"] is not None
+
+
+def _more_labels(have: int, needed: int) -> str:
+    if needed <= have:
+        return f"enough, {needed:,} of {have:,}"
+    return f"about {rounded(needed):,}; there are {have:,}, so {rounded(needed - have):,} more"
 
 
 def _metrics(answers: Answers, question: str | None) -> list[str]:
@@ -209,7 +246,7 @@ def _worth_reading(count: int | None, file: str) -> Iterator[str]:
     if count:
         yield ""
         yield f"Worth reading: {count} disagreements with people, the widest first"
-        yield f"  recuse check {quote(file)} --disagreements review.csv     (fill in your_verdict, check review.csv)"
+        yield f"  recuse check {file} --disagreements review.csv     (fill in your_verdict, check review.csv)"
 
 
 # --------------------------------------------------------------------------- numbers

@@ -80,7 +80,7 @@ def worst_slice(ratings: Ratings, columns: tuple[str, ...] | None = None) -> Est
 
 
 @measure(
-    "slice_favour", "favour to one slice against people", signed=True, unit="share", rank=285,
+    "slice_favour", "favour to one slice against people", signed=True, unit="share", rank=381,
     above="favours one slice against people|favour one slice against people",
     below="marks one slice down against people|mark one slice down against people",
     reading="The judge's mean less people's on one slice, less the same elsewhere, as a share of the scale's range; the "
