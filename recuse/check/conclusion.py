@@ -144,7 +144,15 @@ def _clause(answers: Answers, verdict: Mapping[str, Any], judge: str) -> str:
         return _of_slice(found, gate == "slice_favour")
     about = answers.results["measures"].get(found["metric"], {})
     words = _phrase(about, found, verdict["limit"])
-    return f"it {words}" if words else f"{about.get('title', gate)} is outside its limit"
+    title, value = about.get("title", gate), found["value"]
+    told = f" ({title} {value:.2f}, {_limit(verdict['limit'])})" if value is not None else ""
+    return f"it {words}{told}" if words else f"{title} is outside its limit{told}"
+
+
+def _limit(limit: Mapping[str, Any]) -> str:
+    if "within" in limit:
+        return "limit {:g} to {:g}".format(*limit["within"])
+    return f"at least {limit['at_least']:g}" if "at_least" in limit else f"at most {limit['at_most']:g}"
 
 
 def _phrase(about: Mapping[str, Any], found: Mapping[str, Any], limit: Mapping[str, Any]) -> str:

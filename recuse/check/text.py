@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from recuse.check.answers import Answers
 from recuse.check.conclusion import Conclusion, rounded
 from recuse.check.unlocks import NOT_OF_A_FILE, unlock_by_column
+from recuse.ratings.factors import level_words
 from recuse.sanitize import shortened, visible
 
 if TYPE_CHECKING:
@@ -21,6 +22,11 @@ WIDTH = 14
 AGREEMENT = "agreement_with_people"
 SHOWN_JUDGES, SHOWN_ROWS = 6, 24
 HALF_WIDTH = 0.05
+PLAIN = frozenset(["judge", "target", "person", "peer", "criterion", "pair", "by"])
+"""Names of a subject whose value needs no further word; of others, factors, the level is told with its factor."""
+IN_SENTENCES = frozenset(
+    ["winning_rate", "advantage_over_person", "prediction_powered_mean", "delegable_share", "confusion"]
+)
 BEYOND_CHANCE = ("cohen_kappa", "concordance", "krippendorff_alpha")
 
 
@@ -124,7 +130,7 @@ def _usable(table: pd.DataFrame, names: tuple[str, ...]) -> Iterator[str]:
 def _agreement(answers: Answers) -> Iterator[str]:
     """A row per measure of agreement, a column per judge."""
     judges = answers.panel.judges[:SHOWN_JUDGES]
-    metrics = _metrics(answers, AGREEMENT)
+    metrics = [metric for metric in _metrics(answers, AGREEMENT) if metric not in IN_SENTENCES]
     if not metrics:
         return
     yield ""
@@ -133,13 +139,44 @@ def _agreement(answers: Answers) -> Iterator[str]:
         cells = [answers.measured(metric, judge) for judge in judges]
         if any(cell and cell["value"] is not None for cell in cells):
             title = answers.results["measures"].get(metric, {}).get("title", metric)
-            yield f"  {title[:44]:<46}" + "".join(f"{_cell(cell):<26}" for cell in cells)
+            yield f"  {title[:44]:<46}" + "".join(f"{_cell(cell) + _slice(cell):<26}" for cell in cells)
     for judge in judges:
         found = answers.measured("percent_agreement", judge)
         constant = (found or {}).get("detail", {}).get("constant")
-        if constant and constant.get("agrees") is not None:
+        if constant and constant.get("agrees") is not None and answers.panel.read.kind == "scores":
             yield f'  always "{constant["answer"]}" would agree with people {constant["agrees"]:.2f} of the time'
             break
+    for judge in judges:
+        yield from (f"  {judge}: {sentence}" for sentence in _in_sentences(answers, judge))
+
+
+def _in_sentences(answers: Answers, judge: str) -> Iterator[str]:
+    """Whom it may stand in for, what people would say of all texts, and what needs no person."""
+    found = answers.measured("winning_rate", judge)
+    if found and found["value"] is not None:
+        people = found["detail"]["people"]
+        won = [entry["person"] for entry in people if entry["won"]]
+        named = f" ({', '.join(won[:6])}{_more(tuple(won), 6)})" if won else ""
+        yield f"it may stand in for {len(won)} of {len(people)} people{named}, by the alternative annotator test"
+    found = answers.measured("prediction_powered_mean", judge)
+    if found and found["value"] is not None and found["detail"].get("judge_alone") is not None:
+        yield (
+            f"its own mean is {_number(found['detail']['judge_alone'])}; people would give all texts "
+            f"{_number(found['value'])} ({_interval(found)})"
+        )
+    found = answers.measured("delegable_share", judge)
+    if found and found["value"] is not None:
+        bound = found["detail"]["bound"]
+        share = f"{found['value']:.0%} of the texts need no person" if found["value"] else found["note"]
+        yield f"on its own, at {bound:.0%} errors: {share}"
+
+
+def _slice(estimate: Mapping[str, Any] | None) -> str:
+    """Which slice an estimate is about."""
+    at = ((estimate or {}).get("detail") or {}).get("slice")
+    if not at or estimate is None or estimate["value"] is None:
+        return ""
+    return f", {'system' if at['column'] == 'target' else at['column']} {shortened(at['level'], 20)[0]}"
 
 
 def _labels_more(answers: Answers) -> Iterator[str]:
@@ -217,7 +254,11 @@ def _measured(answers: Answers, metric: str) -> Iterator[str]:
 
 
 def _where(subject: Mapping[str, str]) -> str:
-    return ", ".join(value for name, value in subject.items() if name not in ("panel", "task", "protocol"))
+    return ", ".join(
+        value if name in PLAIN else level_words(name, value)
+        for name, value in subject.items()
+        if name not in ("panel", "task", "protocol")
+    )
 
 
 def _not_asked(answers: Answers) -> Iterator[str]:
