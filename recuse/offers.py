@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from recuse.ratings.factors import LEVELS, TEMPERATURE
+from recuse.ratings.factors import LEVELS, TEMPERATURE, VERSION
 from recuse.schema import RecuseError
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ NEEDS: dict[str, Need] = {
     "order": Need("both orders of a pair", "ask every pair in both orders"),
     "labels": Need("labels swapped", "ask with labels plain and swapped"),
     "temperature": Need("several temperatures", "ask at several temperatures (a factor, or a column temperature)"),
+    "versions": Need("two versions of a judge", "give a second file, or a column version"),
     "repeats": Need("texts judged more than once", "record more repeats of the same question"),
     "peers": Need("two judges or more", "add a second judge"),
     "three_judges": Need("three judges or more", "add a third judge"),
@@ -166,6 +167,7 @@ def offered(design: Design) -> frozenset[str]:
     """Everything in `NEEDS` that ratings of this design have."""
     facts = {
         design.kind: True,
+        "versions": len(design.levels.get(VERSION, ())) > 1,
         "repeats": design.repeats > 1,
         "peers": design.judges > 1,
         "three_judges": design.judges > 2,

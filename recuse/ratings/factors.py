@@ -15,9 +15,12 @@ from recuse.schema import RecuseError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["DIRECTION", "LABELS", "LEVELS", "NAMES", "ORDER", "TEMPERATURE", "check_levels", "level_words", "levels_in"]
+__all__ = [
+    "DIRECTION", "LABELS", "LEVELS", "NAMES", "ORDER", "TEMPERATURE", "VERSION", "check_levels", "level_words",
+    "levels_in",
+]  # fmt: skip
 
-NAMES, DIRECTION, ORDER, LABELS = "names", "direction", "order", "labels"
+NAMES, DIRECTION, ORDER, LABELS, VERSION = "names", "direction", "order", "labels", "version"
 TEMPERATURE = "temperature"
 """Its levels are numbers, whichever were asked: it is in no list of levels."""
 
