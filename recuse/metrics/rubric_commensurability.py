@@ -73,24 +73,26 @@ def rubric_step(ratings: Ratings) -> Estimates:
     "It is structure, not judgement, that gave it.",
 )  # fmt: skip
 def structural_share(ratings: Ratings, whole: str = "dimensions") -> Estimates:
-    """(r(whole) - r(independent)) / r(whole), r the mean over the same pairs on the same texts; jackknife over items.
+    """(r(dimensions) - r(independent)) / r(whole), r the mean over the same pairs on the same texts; jackknife over
+    items.
 
-    `whole` names the denominator: "dimensions" is the paper's (.6225 - .239) / .6225 = 62 %, "shared" gives 53 and 69 %
-    there. Above 1 where own rubrics make judges disagree. Undefined where r(whole) is not above 0: there is no
-    agreement of which to take a share."""
+    `whole` names the denominator: the paper's 62 % is of "dimensions", (.6225 - .239) / .6225; of "shared" its table
+    gives 53 and 69 %. Above 1 where own rubrics make judges disagree. Undefined where r(whole) is not above 0: there
+    is no agreement of which to take a share."""
+    sources = tuple(dict.fromkeys(("independent", "dimensions", whole)))
 
     def share(r: Floats) -> Floats:
         means = mean_correlation(r)
-        total = np.where(means[..., 1] > 0, means[..., 1], np.nan)
-        found: Floats = (total - means[..., 0]) / total
+        total = np.where(means[..., -1] > 0, means[..., -1], np.nan)
+        found: Floats = (means[..., 1] - means[..., 0]) / total
         return found
 
     found: dict[tuple[str, ...], Estimate] = {}
-    for names, cells in rubric_cells(ratings, "independent", whole):
+    for names, cells in rubric_cells(ratings, *sources):
         r = mean_correlation(cells.pairs().r())
-        detail = {"independent": number(float(r[0])), whole: number(float(r[1])), "of": whole}
-        found[names] = jackknifed("structural_share", cells, share, unit="share", detail=detail)
-    return Estimates(ratings.within(RUBRIC), found)
+        detail = {source: number(float(value)) for source, value in zip(sources, r, strict=True)}
+        found[(whole, *names)] = jackknifed("structural_share", cells, share, unit="share", detail=detail)
+    return Estimates(("of", *ratings.within(RUBRIC)), found)
 
 
 def same_pair_steps(table: Mapping[str, Sequence[float | None]]) -> dict[str, float]:
