@@ -1,4 +1,4 @@
-"""Every figure of paper 002 on knowledge and rubrics that its tables carry; where print and tables disagree, we say so."""
+"""What paper 002 prints on knowledge and rubrics, and what its tables say; where they disagree, we say so."""
 
 from __future__ import annotations
 
