@@ -15,9 +15,14 @@ from recuse.schema import RecuseError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["DIRECTION", "LABELS", "LEVELS", "NAMES", "ORDER", "RUBRIC", "check_levels", "level_words", "levels_in"]
+__all__ = [
+    "DIRECTION", "LABELS", "LEVELS", "NAMES", "ORDER", "RUBRIC", "TEMPERATURE", "check_levels", "level_words",
+    "levels_in",
+]  # fmt: skip
 
 NAMES, DIRECTION, ORDER, LABELS, RUBRIC = "names", "direction", "order", "labels", "rubric_source"
+TEMPERATURE = "temperature"
+"""Its levels are numbers, whichever were asked: it is in no list of levels."""
 
 LEVELS: Mapping[str, tuple[str, ...]] = {
     NAMES: ("shown", "hidden"),  # whose work it is: told in the prompt, or hidden behind a label

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +12,6 @@ from recuse.cassettes.coverage import Coverage, MissingInteractionError, unused_
 from recuse.cassettes.library import Library, Mode
 from recuse.chains import Chain
 from recuse.fingerprints import headers
-from recuse.judges.credentials import variables_of
 from recuse.panels import Panel
 from recuse.plan import Plan
 from recuse.schema import RecuseError
@@ -150,5 +148,6 @@ def _not_recorded(coverage: Coverage) -> set[str]:
 
 
 def _secrets(panel: Panel) -> list[str]:
-    variables = {variable for judge in panel.judges.values() for variable in variables_of(judge)}
-    return [os.environ[variable] for variable in sorted(variables) if os.environ.get(variable)]
+    from recuse.judges.credentials import secret_values
+
+    return secret_values(panel.judges)
