@@ -21,15 +21,14 @@ TOLERANCE = 0.005  # of the sum of the weights: 0.33 three times is meant well
 
 
 def read_rubric(answer: Mapping[str, Any], names: Sequence[str]) -> Rubric:
-    """The rubric a judge wrote. `Unreadable` unless there are exactly five dimensions with different names and four
-    anchors each, and five positive weights that sum to 1. `names` are those that were given, if any were."""
+    """The rubric a judge wrote. `Unreadable` unless there are exactly five dimensions with a name and four anchors
+    each, and five positive weights that sum to 1. `names` are those that were given, if any were. Two dimensions may
+    have one name: that a judge repeats itself is its own rubric, and shows in how it agrees with others."""
     given = reading.member(answer, "dimensions", "dimensions")
     if not isinstance(given, list) or len(given) != DIMENSIONS:
         count = len(given) if isinstance(given, list) else "no"
         raise reading.Unreadable("unparsed", f"the rubric has {count} dimensions; exactly {DIMENSIONS} are wanted")
     named = [names[place] if names else reading.phrase(one, "name") for place, one in enumerate(given)]
-    if len({name.casefold() for name in named}) != DIMENSIONS:
-        raise reading.Unreadable("unparsed", f"two dimensions of the rubric have one name: {', '.join(named)[:160]}")
     dimensions = [
         {"name": name, "anchors": reading.phrases(one, "anchors", ANCHORS)}
         for name, one in zip(named, given, strict=True)
