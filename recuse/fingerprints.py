@@ -46,7 +46,7 @@ def headers(panel: Panel, plan: Plan, calls: Sequence[Call] | None = None) -> di
     }
 
 
-UNTOLD = ("title", "description", "target", "text", "cluster", "clusters", "people", "reference")
+UNTOLD = ("title", "description", "target", "tier", "text", "cluster", "clusters", "people", "reference")
 """Tables of task.toml that say nothing to a judge: prose for readers, and what answers are compared with."""
 
 
