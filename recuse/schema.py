@@ -421,6 +421,7 @@ class Verdict:
     remedy: Remedy | None = None  # None for a pass
     accepted_fault: Acceptance | None = None
     allowed: bool = False  # undecided, and the gate allows that
+    formerly: Outcome | None = None  # under the baseline's gates, where these are others
     power: Power | None = None  # None where the value itself decides, or its law cannot tell
     blocks: bool = True  # whether a known fault of this kind bars the judge; a slip in its arithmetic does not
 

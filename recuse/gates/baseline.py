@@ -26,7 +26,7 @@ from recuse.schema import RecuseError
 
 __all__ = ["SCHEMA", "UPDATE", "BaselineError", "identity", "load", "reduce", "write"]
 
-SCHEMA = 2
+SCHEMA, EARLIER = 2, 1
 FIGURES = ("value", "se", "df", "low", "high", "level", "unit", "over", "n", "n_clusters", "n_excluded", "per_item")
 KINDS = ("verdict", "measurement")
 UPDATE = "write a new one with `pytest evals/ --update-baseline` and review what changed in it"
@@ -80,7 +80,7 @@ def load(path: Path) -> Json:
             f"look for conflict marks. Restore it from version control, or {UPDATE}"
         ) from None
     schema = baseline.get("schema") if isinstance(baseline, dict) else None
-    if schema == 1:
+    if schema == EARLIER:
         raise BaselineError(
             f"the baseline {path} was written by an earlier Recuse (schema 1) and does not say how sure its numbers "
             f"were, so no change can be tested against it: {UPDATE}"
@@ -93,7 +93,7 @@ def load(path: Path) -> Json:
     if wrong is None or wrong or not all(isinstance(baseline.get(name), dict) for name in ("gates", "asked")):
         where = "no list of entries, gates or tests" if not wrong else f"a damaged entry (number {wrong[0] + 1})"
         raise BaselineError(f"the baseline {path} has {where}: {UPDATE}")
-    return baseline
+    return dict(baseline)
 
 
 def write(path: Path, results: Mapping[str, Any], gates: Gates, because: Mapping[str, Any] | None = None) -> None:

@@ -1,11 +1,11 @@
-"""Results now against a baseline: which changes are larger than chance, which limits moved, what appeared, what vanished.
+"""Results now against a baseline: changes larger than chance, limits that moved, what appeared and what vanished.
 
     comparison = compare(baseline.load(path), results, gates, path="reports/baseline.json")
     failures = objections(comparison)     # pytest --baseline: any of these fails the run
 
-A change is *named* when the interval of the difference excludes 0. The intervals are corrected by Holm over all that are
-tested, so that recording the same judges anew names nothing in at least 95 % of runs: four fifths of the 5 % for what
-gates decide, one fifth for what is only measured. Three tests, the sharpest that the baseline allows:
+A change is *named* when the interval of the difference excludes 0. The intervals are corrected by Holm over all that
+are tested, so that recording the same judges anew names nothing in at least 95 % of runs: four fifths of the 5 % for
+what gates decide, one fifth for what is only measured. The sharpest test that the baseline allows is used:
 
 - *paired*: the same items, whose values both sides keep: Student's t of the differences per item.
 - *independent*: the two standard errors added up, with Welch and Satterthwaite's degrees of freedom. For intervals over
@@ -13,9 +13,9 @@ gates decide, one fifth for what is only measured. Three tests, the sharpest tha
   cautious where they are the same.
 - *not tested*: an estimate without a sampling law (a matrix, a count). A different value is listed and fails nothing.
 
-A named change is red under `--baseline` if it exceeds its gate's `tolerance`, or crosses its limit. So is a verdict that is
-gone, and a limit or accepted fault that is not what it was (`recuse.gates.limit_changes`). An outcome that differs while
-the estimate has not changed beyond chance is listed; whether the judge still passes its own gate decides.
+A named change is red under `--baseline` if it exceeds its gate's `tolerance`, or crosses its limit. So is a verdict
+that is gone, and a limit or accepted fault that is not what it was (`recuse.gates.limit_changes`). An outcome that
+differs while the estimate has not changed beyond chance is listed; whether the judge still passes its own gate decides.
 """
 
 from __future__ import annotations
@@ -41,6 +41,8 @@ Json = dict[str, Any]
 
 SHARES = {"verdict": 0.04, "measurement": 0.01}
 """The chance that recording the same judges anew names any change, among what gates decide and what they do not."""
+NORMAL_DF = 1e6
+"""Where a law has no degrees of freedom, it is normal, or taken for it."""
 EXACT = ("n", "n_clusters", "n_excluded")
 
 
@@ -54,13 +56,17 @@ def compare(
 ) -> Json:
     """What changed between a baseline and results, in the form results.json carries.
 
-    `complete=False` says that only part of the evals ran, so nothing counts as vanished. `path` is only for the sentence.
+    `complete=False` says that only part of the evals ran, so nothing counts as vanished. `path` is only for the
+    sentence.
 
-    Returns {"path", "because", "named": [{"kind", "what", "subject", "before", "after", "change", "low", "high", "level",
-    "test", "beyond"}], "outcomes": [{"what", "subject", "before", "after", "named"}], "limits": see `limit_changes`,
-    "removed": [sentences], "sources": [sentences], "moved": [{"kind", "what", "subject", "field", "before", "after",
-    "delta"}], "appeared": [{"kind", "what", "subject", "outcome", "value"}], "vanished": [the same], "tested",
-    "summary"}. The order is that of the subjects, whatever the order of the tests.
+    - `named`: {"kind", "what", "subject", "before", "after", "change", "low", "high", "level", "test", "beyond"}
+    - `outcomes` that differ: {"kind", "what", "subject", "before", "after", "named"}
+    - `limits`: see `limit_changes`; `removed` tests and judges, `sources` that changed: sentences
+    - `moved`, without a test: {"kind", "what", "subject", "field", "before", "after", "delta"}
+    - `appeared`, `vanished`: {"kind", "what", "subject", "outcome", "value"}
+    - `path`, `because`, `tested` (how many), `summary` in one or two sentences
+
+    The order is that of the subjects, whatever the order of the tests.
     """
     before, after = keyed(baseline["entries"]), keyed(reduce(results, gates)["entries"])
     shared = sorted(before.keys() & after.keys())
@@ -95,8 +101,8 @@ def objections(comparison: Mapping[str, Any]) -> list[str]:
         for v in comparison["vanished"]
         if v["kind"] == "verdict"
     ]
-    limits = [row["sentence"] for row in comparison["limits"]]
-    return changed + limits + comparison["removed"] + lost
+    limits = [str(row["sentence"]) for row in comparison["limits"]]
+    return [*changed, *limits, *comparison["removed"], *lost]
 
 
 # --------------------------------------------------------------------------- is it more than chance?
@@ -134,9 +140,9 @@ def _change(was: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[Student, st
             return None
     if any(side.get("se") is None for side in (before, after)):
         return None
-    ses, dfs = ([side.get(name) for side in (before, after)] for name in ("se", "df"))
-    se, df = welch_satterthwaite([s * s for s in ses], [math.inf if df is None else df for df in dfs])
-    return Student(after["value"] - before["value"], se, df if math.isfinite(df) else 1e9), "independent"
+    variances = [side["se"] ** 2 for side in (before, after)]
+    se, df = welch_satterthwaite(variances, [side.get("df") or NORMAL_DF for side in (before, after)])
+    return Student(after["value"] - before["value"], se, df), "independent"
 
 
 def _excludes_zero(law: Student, level: float) -> bool:

@@ -16,7 +16,7 @@ from recuse.gates.gates import Gates
 from recuse.gates.limits import Limit
 from recuse.gates.tables import AcceptedFault, Gate, RunTable
 
-__all__ = ["as_stated", "limit_changes", "stated"]
+__all__ = ["as_stated", "limit_changes", "stated", "with_former"]
 
 Json = dict[str, Any]
 
@@ -42,6 +42,11 @@ def as_stated(told: Mapping[str, Any], now: Gates) -> Gates:
         gates={name: Gate.model_validate(_with_words(table)) for name, table in told["gates"].items()},
         accepted_faults=tuple(AcceptedFault.model_validate({**one, "reason": UNTOLD}) for one in told["accepted"]),
     )
+
+
+def with_former(now: Gates, baseline: Mapping[str, Any]) -> Gates:
+    """The gates with those of a baseline beside them, if they decide anything otherwise."""
+    return now if stated(now) == baseline["gates"] else replace(now, former=as_stated(baseline["gates"], now))
 
 
 def limit_changes(before: Mapping[str, Any], now: Gates, verdicts: Iterable[Mapping[str, Any]] = ()) -> list[Json]:

@@ -11,7 +11,7 @@ from typing import Any
 from recuse import elicit
 from recuse.cassettes.coverage import Coverage, MissingInteractionError, unused_lines
 from recuse.cassettes.library import Library, Mode
-from recuse.fingerprints import headers
+from recuse.fingerprints import digests, headers
 from recuse.judges.credentials import variables_of
 from recuse.panels import Panel
 from recuse.plan import Plan
@@ -60,7 +60,8 @@ class Recordings:
         if left_out:  # nobody asked for a verdict on them, so they may be missing from the reference, and it is said
             plan = plan.without(left_out)
         elicited = elicit.read(plan, library.replay(plan.calls))
-        return elicited, _account(plan, library, elicited, left_out)
+        account = _account(plan, library, elicited, left_out)
+        return elicited, account | {"source": digests(plan, fingerprints)}
 
     def record(self, wanted: Iterable[Asked], *, stop_at_first: bool = False) -> None:
         """Ask what is missing for all of these: one recording per panel, one budget over all its tasks and protocols.
