@@ -10,11 +10,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from recuse import elicit
-from recuse.cassettes.network import blocked_network
 from recuse.gates import Gates
 from recuse.gates.baseline import BaselineError
 from recuse.gates.baseline import load as load_baseline
 from recuse.gates.limit_changes import with_former
+from recuse.network import blocked_network
 from recuse.panel_ratings import panel_ratings
 from recuse.plan import Plan
 from recuse.protocols import protocol as known_protocol
@@ -116,7 +116,13 @@ class Suite:
             name = kinds.get(kind)
             return None if name is None else self.ratings(Asked(asked.panel, asked.task, name))
 
-        return panel_ratings(plan, elicited.table, authors=self.selection.authors(asked), beside=beside)
+        return panel_ratings(
+            plan,
+            elicited.table,
+            authors=self.selection.authors(asked),
+            paired=self.selection.panels[asked.panel].paired,
+            beside=beside,
+        )
 
     def _elicited(self, asked: Asked, plan: Plan) -> tuple[elicit.Elicited, dict[str, Any]]:
         """Read from the cassettes, here or by another worker of this run."""
