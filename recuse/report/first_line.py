@@ -190,9 +190,11 @@ def _against_baseline(view: View) -> list[str]:
     baseline = view.results.get("baseline")
     if not baseline:
         return []
-    counts = [(len(baseline.get(kind) or []), kind) for kind in ("moved", "appeared", "vanished")]
-    told = [f"{numbers.in_words(n)} {kind}" for n, kind in counts if n]
-    return [f"Against the baseline: {numbers.listed(told)}." if told else "Nothing moved against the baseline."]
+    kinds = {"limits": "changed limits", "named": "changes beyond chance", "moved": "moved without a test",
+             "appeared": "appeared", "vanished": "vanished"}  # fmt: skip
+    counts = [(len(baseline.get(kind) or []), words) for kind, words in kinds.items()]
+    told = [f"{numbers.in_words(n)} {words}" for n, words in counts if n]
+    return [f"Against the baseline: {numbers.listed(told)}." if told else "Nothing changed against the baseline."]
 
 
 def _still_undecided(view: View) -> list[str]:
