@@ -11,6 +11,7 @@ from recuse.gates.applied import AppliedLimit
 from recuse.gates.decisions import Decision, factor_to_decide, has_interval, sure_at
 from recuse.gates.explanation import count_of, percent, subject_text
 from recuse.gates.limits import Limit, figure
+from recuse.gates.lost_answers import lost_answers
 from recuse.gates.tables import AcceptedFault
 from recuse.schema import Estimate, Remedy
 
@@ -71,6 +72,8 @@ def _undecided(limit: Limit, decision: Decision) -> dict[str, Any]:
     estimate = decision.estimate
     known: dict[str, Any] = {"observed": count_of(estimate), "units": estimate.units}
     known["distance"] = limit.excess(estimate.value)
+    if decision.lost:
+        return known | lost_answers(limit, estimate)
     if not has_interval(estimate):
         finding = (
             f"There is no interval to decide on ({_why(estimate)}), and a bare value does not pass: more "
