@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from recuse.statistics.clusters import FEW
 from recuse.statistics.distributions import NOTHING, Side, tail
 
 __all__ = ["BOUNDED", "BoundedMean", "bounded_mean"]
@@ -146,6 +147,8 @@ def _part(
     if variance <= 1e-15 * max(top, 1.0) ** 2:  # nothing varied: as many trials as clusters, without a slip
         return Part(mean, float(count), (slip or top) if mean == 0 else top, counted=True), sums
     share = mean / top
+    if n > 2 * count and len(np.unique(groups[y > 0])) < FEW:  # too few to show whether a cluster's values are alike
+        variance = max(variance, share * (1 - share) * top**2 / count)
     return Part(mean, share * (1 - share) * top**2 / variance, top), sums
 
 

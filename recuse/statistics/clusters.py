@@ -26,6 +26,9 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 
+FEW = 4
+"""Hits in fewer clusters than these do not show whether the observations of a cluster are alike."""
+
 SHARE = "share, Clopper-Pearson interval at the effective sample size (Korn and Graubard)"
 
 
@@ -88,10 +91,10 @@ def clustered_share(hits: ArrayLike, clusters: ArrayLike) -> Binomial:
 
         n* = n / deff (t(n - 1) / t(G - 1))^2,   deff = se^2 / (p (1 - p) / (n - 1)),   n* <= n
 
-    with `clustered_mean`'s se and t the 97.5 % quantiles. Korn and Graubard (1998), Survey Methodology 24, 193-201. At
-    p = 0 or 1 deff is unknown, and every cluster counts as one observation: the cautious end. For one observation per
-    cluster it is the exact interval. Covers 91 % at worst (p = 0.02) and 94 to 99.9 % elsewhere, for 10 to 100
-    clusters.
+    with `clustered_mean`'s se and t the 97.5 % quantiles. Korn and Graubard (1998), Survey Methodology 24, 193-201. Where
+    hits, or misses, are found in fewer than `FEW` clusters, deff is not known, and every cluster counts as one
+    observation: the cautious end. For one observation per cluster it is the exact interval. Coverage:
+    `python tests/benchmarks/coverage.py shares`.
     """
     x, groups = np.asarray(hits, dtype=float), _codes(clusters)
     if not len(x):
@@ -102,6 +105,8 @@ def clustered_share(hits: ArrayLike, clusters: ArrayLike) -> Binomial:
         size = float(n)
     elif count < 2:
         size = 1.0
+    elif min(len(np.unique(groups[x == end])) for end in (0.0, 1.0)) < FEW:
+        size = _effective(0.0, n, count, 0.0)
     else:
         size = _effective(p, n, count, clustered_mean(x, clusters).se)
     return Binomial(p * size, size)

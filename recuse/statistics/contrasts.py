@@ -66,6 +66,13 @@ class Contrast(Student):
         cubic = ((1 + self.skew * t / 3) ** 3 - 1) / self.skew + self.skew / 6
         return max(plain, float(special.stdtr(self.df, -cubic if side == "above" else cubic)))
 
+    def half_width_at(self, factor: float) -> float | None:
+        if self.undefined:
+            return None
+        root = math.sqrt(factor)
+        low, high = Contrast(self.value, self.se / root, self.df * factor, self.skew / root).interval(0.95)
+        return (high - low) / 2
+
     def minus(self, other: Student) -> Contrast:
         """The difference of two independent contrasts: variances and third moments add."""
         plain = Student.minus(self, other)
