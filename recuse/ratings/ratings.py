@@ -43,6 +43,7 @@ class Ratings:
     - `clusters`: what clusters are called, in the plural.
     - `people`: where only summaries of people are known: columns target, mean, sd, n, and item where it is per item.
     - `reference`: the true value per item: columns item, value, and name where items have one.
+    - `thresholds`: criterion -> the scores from which on something else is decided, where such decisions are taken.
     - `beside`: the same judges' ratings of this task by other protocols, by what these offer.
     """
 
@@ -56,6 +57,7 @@ class Ratings:
     clusters: str = "items"
     people: pd.DataFrame | None = None
     reference: pd.DataFrame | None = None
+    thresholds: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     beside: Callable[[str], Ratings | None] = lambda kind: None
     _memory: dict[Any, Any] = field(default_factory=dict, repr=False)
 
@@ -153,6 +155,18 @@ class Ratings:
         if levels.get(DIRECTION) == "reversed":
             scales = {name: replace(s, reversed=True) if isinstance(s, Numeric) else s for name, s in scales.items()}
         return replace(self, table=table, factors=left, scales=scales, _memory={})
+
+    def without(self, *judges: str) -> Ratings:
+        """The same ratings without these judges, here and in what stands `beside`."""
+        if not set(judges) & set(self.judges):
+            return self
+
+        def beside(kind: str) -> Ratings | None:
+            found = self.beside(kind)
+            return None if found is None else found.without(*judges)
+
+        kept = self.table[~(self.table["rater"].isin(judges) & self.table["kind"].eq(JUDGE))]
+        return self.remember(("without", *judges), lambda: replace(self, table=kept, beside=beside, _memory={}))
 
     def with_criterion(self, *criteria: str) -> Ratings:
         """The same ratings with other criteria to be measured; `RatingsError` for one that is not there."""
