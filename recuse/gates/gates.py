@@ -13,16 +13,16 @@ from recuse.gates.applied import AppliedLimit
 from recuse.gates.decisions import Decision
 from recuse.gates.errors import GatesError
 from recuse.gates.explanation import rule_of
-from recuse.gates.families import Member, decide_together, members_of
+from recuse.gates.families import Decided, decide_together, members_of
+from recuse.gates.power import power_of
 from recuse.gates.reading import read
-from recuse.gates.tables import AcceptedFault, Gate
+from recuse.gates.tables import STANDARD, AcceptedFault, Gate, RunTable
 from recuse.gates.verdicts import Verdicts
 from recuse.schema import (
     Acceptance,
     AcceptanceState,
     Estimate,
     Estimates,
-    Family,
     Outcome,
     Remedy,
     Verdict,
@@ -42,6 +42,7 @@ class Gates(Mapping[str, Gate]):
     gates: Mapping[str, Gate]
     accepted_faults: tuple[AcceptedFault, ...]
     today: date
+    run: RunTable = STANDARD
 
     @classmethod
     def load(cls, path: Path | str, today: date) -> Gates:
@@ -49,8 +50,8 @@ class Gates(Mapping[str, Gate]):
 
         `today` decides which accepted faults have expired; it is given so that results do not depend on a hidden clock.
         """
-        gates, accepted_faults = read(Path(path))
-        return cls(Path(path), gates, accepted_faults, today)
+        gates, accepted_faults, run = read(Path(path))
+        return cls(Path(path), gates, accepted_faults, today, run)
 
     def decide(
         self,
@@ -59,25 +60,32 @@ class Gates(Mapping[str, Gate]):
         subject: Mapping[str, str],
         *,
         blocks: Callable[[str], bool] = lambda metric: True,
+        share: float = 1.0,
     ) -> Verdicts:
         """A verdict of gate `name` on each member of `Estimates`, or on the one estimate.
 
         `subject` is what all of it is about (panel, task, ...); a member's own subject adds the names it was measured
-        by. Members are corrected together as the gate's `family` and `corrected_within` say; who wants to see some of
-        them chooses afterwards (`Verdicts.only`). `blocks` says of a measure, by its name, whether a
-        known fault of this kind bars a judge (`recommendation`).
+        by. Members are corrected together for their number (`recuse.gates.families`); who wants to see some of them
+        chooses afterwards (`Verdicts.only`). `blocks` says of a measure, by its name, whether a known fault of this
+        kind bars a judge (`recommendation`). `share` is what this measurement may use of the gate's part of the run's
+        error rate (`alpha`): one over the number of places at which gates are asked.
 
-        Raises `GatesError` for an unknown gate, for nothing measured, for one lone estimate where a family is
-        corrected, for a subject that names what was measured by, and for a limit of the scale's range where the
-        measure knows no scale.
+        Raises `GatesError` for an unknown gate, for nothing measured, for a subject that names what was measured by,
+        and for a limit of the scale's range where the measure knows no scale.
         """
         gate = self[name]
         given = {key: str(value) for key, value in subject.items()}
-        return Verdicts(
-            self._verdict(name, member, decision, family, blocks(member.estimate.metric))
-            for members in members_of(name, gate, measured, given).values()
-            for member, decision, family in decide_together(gate, members, given)
-        )
+        members = members_of(name, gate, measured, given)
+        decided = decide_together(name, gate, members, round(self.alpha(name) * share, 12), given)
+        return Verdicts(self._verdict(name, one, blocks(one.member.estimate.metric)) for one in decided)
+
+    def alpha(self, name: str) -> float:
+        """The gate's part of the chance that any fair judge of a run is failed: `false_fail` of [run], split over the
+        gates that decide by intervals according to their `weight`. 0 where the value itself decides: nobody knows."""
+        gate = self[name]
+        if gate.decide == "point":
+            return 0.0
+        return self.run.false_fail * gate.weight / sum(g.weight for g in self.gates.values() if g.decide == "interval")
 
     def accepted_fault_for(self, name: str, subject: Mapping[str, str]) -> AcceptedFault | None:
         """The accepted fault that covers the subject; there is at most one, overlaps were refused on reading."""
@@ -87,6 +95,15 @@ class Gates(Mapping[str, Gate]):
         """Sentences for each accepted fault whose date has passed, whether or not a verdict met it."""
         expired = [known for known in self.accepted_faults if known.expired(self.today)]
         return [f"{r.finding} {r.advice}" for r in (remedies.expired_accepted_fault(k, self.file) for k in expired)]
+
+    def expired_allowances(self) -> list[str]:
+        """Sentences for each gate that allowed undecided until a date that has passed."""
+        return [
+            f"The gate {name} in {self.file} allowed undecided until {gate.until}; since then undecided counts. Record "
+            "what decides it, or give a later date and a reason that still holds."
+            for name, gate in self.gates.items()
+            if gate.allowance_expired(self.today)
+        ]
 
     def unused_accepted_faults(self, seen: Seen, ran: Mapping[str, Collection[str]] | None = None) -> list[str]:
         """A sentence for each accepted fault that covered no verdict of a full run.
@@ -145,35 +162,39 @@ class Gates(Mapping[str, Gate]):
 
     # -- one verdict
 
-    def _verdict(self, name: str, member: Member, decision: Decision, family: Family | None, blocks: bool) -> Verdict:
-        gate, applied = self[name], member.applied
-        allowed = gate.allows_undecided and decision.straddles
+    def _verdict(self, name: str, decided: Decided, blocks: bool) -> Verdict:
+        gate, member, decision = self[name], decided.member, decided.decision
+        applied = member.applied
+        allowed = gate.allows_undecided(self.today) and decision.straddles
         outcome: Outcome = decision.outcome
-        remedy = remedies.next_step(name, applied.limit, decision, member.subject, self.file)
+        remedy = remedies.next_step(name, decided, self.file)
         acceptance = None
+        if decision.straddles and gate.allowance_expired(self.today) and remedy is not None:
+            remedy = remedies.expired_allowance(gate, remedy)
         if known := self.accepted_fault_for(name, member.subject):
-            outcome, remedy, acceptance = self._under(known, member, decision, allowed)
+            outcome, remedy, acceptance = self._under(known, decided, allowed)
         return Verdict(
             gate=name,
             label=gate.label or "",
             subject=member.subject,
             outcome=outcome,
             estimate=decision.estimate,
-            rule=rule_of(gate, applied, decision, family),
+            rule=rule_of(gate, applied, decided),
             limit=applied.limit.mapping(),
             reason=applied.reason,
             remedy=remedy,
             accepted_fault=acceptance,
             allowed=allowed and outcome == "undecided",
+            power=None
+            if decided.family is None
+            else power_of(applied.limit, member.estimate, gate.level, decided.fail_level),
             blocks=blocks,
         )
 
-    def _under(
-        self, known: AcceptedFault, member: Member, decision: Decision, allowed: bool
-    ) -> tuple[Outcome, Remedy, Acceptance]:
+    def _under(self, known: AcceptedFault, decided: Decided, allowed: bool) -> tuple[Outcome, Remedy, Acceptance]:
         """Outcome and remedy once the accepted fault is taken into account, and what became of it."""
+        member, decision = decided.member, decided.decision
         _must_reach_beyond(known, member.applied, self.file)
-
         if decision.outcome == "pass" or allowed:
             unneeded = remedies.unneeded_accepted_fault(known, member.subject, decision, self.file)
             return "fail", unneeded, _acceptance(known, decision, "no longer needed")
@@ -182,7 +203,7 @@ class Gates(Mapping[str, Gate]):
             return decision.outcome, expired, _acceptance(known, decision, "expired")
         if _accepts(known, decision):
             return "accepted", remedies.accepted(known), _acceptance(known, decision, "applied")
-        beyond = remedies.beyond_accepted_fault(known, member.applied, decision, self.file)
+        beyond = remedies.beyond_accepted_fault(known, decided, self.file)
         return decision.outcome, beyond, _acceptance(known, decision, "exceeded")
 
     def _unused(self, known: AcceptedFault, subjects: list[Mapping[str, str]]) -> str:
