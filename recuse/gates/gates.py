@@ -13,7 +13,7 @@ from recuse.gates.applied import AppliedLimit
 from recuse.gates.decisions import Decision
 from recuse.gates.errors import GatesError
 from recuse.gates.explanation import rule_of
-from recuse.gates.families import Decided, decide_together, members_of
+from recuse.gates.families import Decided, Member, decide_jointly, decide_together, members_of
 from recuse.gates.power import power_of
 from recuse.gates.reading import read
 from recuse.gates.tables import STANDARD, AcceptedFault, Gate, RunTable
@@ -23,6 +23,7 @@ from recuse.schema import (
     AcceptanceState,
     Estimate,
     Estimates,
+    Family,
     Outcome,
     Remedy,
     Verdict,
@@ -79,13 +80,44 @@ class Gates(Mapping[str, Gate]):
         decided = decide_together(name, gate, members, round(self.alpha(name) * share, 12), given)
         return Verdicts(self._verdict(name, one, blocks(one.member.estimate.metric)) for one in decided)
 
+    def decide_jointly(
+        self,
+        measured: Mapping[str, Estimates],
+        subject: Mapping[str, str],
+        *,
+        together: str,
+        blocks: Callable[[str], bool] = lambda metric: True,
+    ) -> Verdicts:
+        """Verdicts of several gates at once, gate -> what it decides, for one conclusion that takes all of them to pass.
+
+        Each passes at its own gate's level: that all pass although one should not is no likelier than that this one
+        passes (intersection-union test; Berger 1982). That any fails although none should has a chance of at most
+        `false_fail` of [run], held over all members of all gates by Holm's procedure. `together` names them; it must be
+        the gates' own (`together = "..."`), which also keeps them out of the split of the run's error rate.
+        """
+        given = {key: str(value) for key, value in subject.items()}
+        asked: list[tuple[str, Gate, Member]] = []
+        for name, estimates in measured.items():
+            gate = self[name]
+            if gate.together != together:
+                raise GatesError(f'gate {name} in {self.file} is decided with others: add together = "{together}"')
+            asked += [(name, gate, member) for member in members_of(name, gate, estimates, given)]
+        alpha = self.run.false_fail
+        family = Family(name=together, within=given, correction="holm", members=0, alpha=alpha)
+        decided = decide_jointly([(gate, member) for _, gate, member in asked], alpha, family)
+        return Verdicts(
+            self._verdict(name, one, blocks(one.member.estimate.metric))
+            for (name, _, _), one in zip(asked, decided, strict=True)
+        )
+
     def alpha(self, name: str) -> float:
         """The gate's part of the chance that any fair judge of a run is failed: `false_fail` of [run], split over the
         gates that decide by intervals according to their `weight`. 0 where the value itself decides: nobody knows."""
         gate = self[name]
         if gate.decide == "point":
             return 0.0
-        return self.run.false_fail * gate.weight / sum(g.weight for g in self.gates.values() if g.decide == "interval")
+        splitting = [g.weight for g in self.gates.values() if g.decide == "interval" and g.together is None]
+        return self.run.false_fail * gate.weight / sum(splitting)
 
     def accepted_fault_for(self, name: str, subject: Mapping[str, str]) -> AcceptedFault | None:
         """The accepted fault that covers the subject; there is at most one, overlaps were refused on reading."""

@@ -12,7 +12,7 @@ from recuse.schema import Distribution
 from recuse.statistics.clusters import OverClusters
 from recuse.statistics.distributions import NOTHING, Side
 
-__all__ = ["Folded", "Largest", "mean_change"]
+__all__ = ["Folded", "Hidden", "Largest", "mean_change"]
 
 Floats = NDArray[np.float64]
 
@@ -109,6 +109,31 @@ class Folded:
 
     def half_width_at(self, factor: float) -> float | None:
         return self.law.half_width_at(factor)
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """A law of what was seen, wider by what was left out could hide: the true value lies up to `down` below and up to
+    `up` above what the seen part alone would say."""
+
+    law: Distribution
+    down: float
+    up: float
+
+    @property
+    def undefined(self) -> str:
+        return str(getattr(self.law, "undefined", ""))
+
+    def interval(self, level: float) -> tuple[float, float]:
+        low, high = self.law.interval(level)
+        return low - self.down, high + self.up
+
+    def p_value(self, limit: float, side: Side) -> float:
+        return self.law.p_value(limit + self.down if side == "above" else limit - self.up, side)
+
+    def half_width_at(self, factor: float) -> float | None:
+        half = self.law.half_width_at(factor)
+        return None if half is None else half + max(self.down, self.up)
 
 
 def _folded(low: float, high: float) -> tuple[float, float]:

@@ -7,6 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from recuse.metrics.estimates import number
 from recuse.metrics.measure import describe
 from recuse.metrics.upgrade.change import (
     agreement_of_two,
@@ -18,8 +19,9 @@ from recuse.metrics.upgrade.change import (
     span_of,
     step_of,
 )
-from recuse.metrics.upgrade.laws import Largest, mean_change
+from recuse.metrics.upgrade.laws import Hidden, Largest, mean_change
 from recuse.metrics.upgrade.pairing import Pair
+from recuse.ratings.answers import Answers
 from recuse.ratings.array import mean_of
 from recuse.schema import Estimate
 from recuse.statistics.agreement.coefficient import Coefficient, ratio
@@ -28,6 +30,7 @@ from recuse.statistics.distributions import Student
 __all__ = ["noise", "order", "shift"]
 
 Floats = NDArray[np.float64]
+ENOUGH_LOST = 3
 
 describe(
     "upgrade_shift", "shift of the scale", signed=True, rank=10,
@@ -69,10 +72,37 @@ def shift(pair: Pair) -> Estimate:
     if not used.any():
         return no_change("upgrade_shift", pair, "no text has a usable answer of both", span=span_of(answers))
     law = mean_change(moved, None, answers.clusters, step=step_of(answers))
+    down, up = _could_hide(answers, old, new)
+    note = "" if down == up == 0 else "wider by what texts could hide that one of the two never answered"
     return change(
-        "upgrade_shift", pair, law, (float(old[used].mean()), float(new[used].mean())), used, span=span_of(answers),
-        unit=answers.scale.unit, value=law.value,
+        "upgrade_shift", pair, Hidden(law, down, up) if note else law,
+        (float(old[used].mean()), float(new[used].mean())), used, span=span_of(answers), unit=answers.scale.unit,
+        value=law.value, note=note, detail={"hidden": [number(-down), number(up)]},
     )  # fmt: skip
+
+
+def _could_hide(answers: Answers, old: Floats, new: Floats) -> tuple[float, float]:
+    """How far the mean shift over all texts could lie below and above that over the texts both answered.
+
+    At most as far as the scale allows: each text that one of them never answered at the end that moves most. Where there
+    are three such texts or more, losses that have nothing to do with the scores are told from others by the judge that
+    did answer: then at most their share of the texts, times how far (95 %) they lie from the others."""
+    used, either = np.isfinite(old) & np.isfinite(new), np.isfinite(old) ^ np.isfinite(new)
+    share = float(either.sum() / (either | used).sum())
+    if not either.any() or not np.isfinite(answers.scale.span):
+        return 0.0, 0.0
+    low, high = answers.scale.ends
+    lowest, highest = np.where(np.isfinite(new), new, low), np.where(np.isfinite(new), new, high)
+    moved = float((new - old)[used].mean())
+    down = share * (moved - float((lowest - np.where(np.isfinite(old), old, high))[either].mean()))
+    up = share * (float((highest - np.where(np.isfinite(old), old, low))[either].mean()) - moved)
+    if either.sum() >= ENOUGH_LOST:
+        said = np.where(np.isfinite(old), old, new)
+        apart = mean_change(np.where(either, said, np.nan), np.where(used, said, np.nan), answers.clusters, step=0.0)
+        most = share * max(map(abs, apart.interval(0.95)), default=math.inf)
+        if math.isfinite(most):
+            return min(down, most), min(up, most)
+    return max(down, 0.0), max(up, 0.0)
 
 
 def _shares_moved(pair: Pair) -> Estimate:
