@@ -19,7 +19,7 @@ Every component has a limit of its own, fixed in the gates file before the candi
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -89,19 +89,20 @@ class UpgradeVerdict:
 
 def decide_upgrade(
     gates: Gates,
-    changes: Mapping[str, Estimates],
+    changes: Sequence[tuple[str, Estimates]],
     subject: Mapping[str, str],
     *,
     names: tuple[str, str],
     phrase: Callable[[Verdict], str] = lambda verdict: "",
     blocks: Callable[[str], bool] = lambda metric: True,
     change: tuple[str, ...] = ("model",),
+    share: float = 1.0,
 ) -> UpgradeVerdict:
-    """The verdict on a candidate from its components, gate -> estimates. `names` of incumbent and candidate; `phrase`
+    """The verdict on a candidate from its components, (gate, estimates). `names` of incumbent and candidate; `phrase`
     says in words what a judge does that misses the limit of a verdict."""
-    unmeasured = tuple(c for c in NOT_NEEDED if c in changes and not any(e.defined for e in changes[c].values()))
-    asked = {component: found for component, found in changes.items() if component not in unmeasured}
-    rows = gates.decide_jointly(asked, subject, together=TOGETHER, blocks=blocks) if asked else Verdicts(())
+    unmeasured = tuple(c for c, found in changes if c in NOT_NEEDED and not any(e.defined for e in found.values()))
+    asked = [(component, found) for component, found in changes if component not in unmeasured]
+    rows = gates.decide_jointly(asked, subject, together=TOGETHER, share=share, blocks=blocks) if asked else Verdicts(())
     items = max((row.estimate.n_clusters or row.estimate.n for row in rows), default=0)
     verdict = UpgradeVerdict(
         "equivalent", *names, "", rows, unmeasured=unmeasured, units=_units(rows), items=items, change=change
@@ -129,7 +130,7 @@ def not_comparable(names: tuple[str, str], reasons: tuple[str, ...], change: tup
 def _worse(verdict: UpgradeVerdict, rows: Verdicts, phrase: Callable[[Verdict], str]) -> UpgradeVerdict:
     old, new = verdict.incumbent, verdict.candidate
     sentence = f"Do not replace {old} by {new}: it {_phrase(rows[0], phrase)}."
-    return replace(verdict, word="worse", sentence=sentence, rows=rows)
+    return replace(verdict, word="worse", sentence=sentence, rows=Verdicts(rows, sentence))
 
 
 def _undecided(verdict: UpgradeVerdict, rows: Verdicts, phrase: Callable[[Verdict], str]) -> UpgradeVerdict:
@@ -144,7 +145,7 @@ def _undecided(verdict: UpgradeVerdict, rows: Verdicts, phrase: Callable[[Verdic
         f"; no feasible number of {verdict.units} decides while it stays there" if _says(opened[0]) == "undecided" else ""
     )  # fmt: skip
     sentence = f"Whether {new} may replace {old} is undecided: {what}{told}."
-    return replace(verdict, word="undecided", sentence=sentence, rows=rows, more=more)
+    return replace(verdict, word="undecided", sentence=sentence, rows=Verdicts(rows, sentence), more=more)
 
 
 def _superior(rows: Verdicts) -> list[Verdict]:

@@ -168,6 +168,14 @@ class Ratings:
         kept = self.table[~(self.table["rater"].isin(judges) & self.table["kind"].eq(JUDGE))]
         return self.remember(("without", *judges), lambda: replace(self, table=kept, beside=beside, _memory={}))
 
+    def joined_by(self, other: Ratings) -> Ratings:
+        """The same ratings with the judges of `other`, who were asked the same, among the raters; `beside` is theirs."""
+        import pandas as pd
+
+        judged = other.table[other.table["kind"].eq(JUDGE)]
+        table = pd.concat([self.table, judged[list(self.table.columns)]], ignore_index=True)
+        return replace(self, table=table, authors={**self.authors, **other.authors}, beside=other.beside, _memory={})
+
     def with_criterion(self, *criteria: str) -> Ratings:
         """The same ratings with other criteria to be measured; `RatingsError` for one that is not there."""
         if unknown := [name for name in criteria if name not in self.criteria]:

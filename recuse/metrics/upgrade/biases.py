@@ -126,7 +126,7 @@ def biases(upgrade: Upgrade) -> Iterator[tuple[str, Mapping[tuple[tuple[str, str
         new = _of(bias.measure(after), upgrade.candidate)
         has_stake = bias.offered(before, upgrade.incumbent)
         old = _of(bias.measure(before), upgrade.incumbent) if has_stake else {}
-        where = (("protocol", bias.kind),) if bias.kind else ()
+        where = (("by", bias.kind),) if bias.kind else ()
         yield bias.component, {
             (*levels, *where): _less(bias, mine, old.get(levels)) for levels, mine in new.items()
         }

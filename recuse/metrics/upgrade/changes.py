@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from recuse.metrics.upgrade.biases import biases
 from recuse.metrics.upgrade.costs import costs
@@ -14,6 +14,9 @@ from recuse.metrics.upgrade.slices import worst_slice_agreement, worst_slice_shi
 from recuse.schema import Estimate, Estimates
 
 __all__ = ["COMPONENTS", "measure_pair", "measure_upgrade"]
+
+Levels = tuple[tuple[str, str], ...]
+"""Names of factors, each with its level."""
 
 HEADLINE: tuple[Callable[[Pair], Estimate | None], ...] = (
     agreement_with_people, worst_slice_agreement, shift, order, decisions_flipped, noise, losses, worst_slice_shift,
@@ -35,12 +38,13 @@ def measure_pair(pair: Pair) -> list[Estimate]:
     return [estimate for component in wanted if (estimate := component(pair)) is not None]
 
 
-def measure_upgrade(upgrade: Upgrade) -> dict[str, Estimates]:
-    """Component -> its estimates by judge (the candidate), factor levels and criterion; only what the ratings offer.
+def measure_upgrade(upgrade: Upgrade) -> list[tuple[str, Estimates]]:
+    """(component, its estimates by judge, the candidate, factor levels and criterion), only what the ratings offer. A
+    component comes twice where it is measured by other names of levels, as on another protocol's ratings.
 
     Nothing is measured of judges that are not comparable (`upgrade.not_comparable`): see there first."""
-    found: dict[str, dict[tuple[tuple[str, str], ...], Estimate]] = {}
-    for pair in upgrade.pairs(every_criterion=True):
+    found: dict[str, dict[Levels, Estimate]] = {}
+    for pair in upgrade.pairs():
         levels = tuple(zip(upgrade.by(), pair.names, strict=True))
         for estimate in measure_pair(pair):
             found.setdefault(estimate.metric, {})[levels] = estimate
@@ -50,17 +54,11 @@ def measure_upgrade(upgrade: Upgrade) -> dict[str, Estimates]:
         found.setdefault(component, {}).update(estimates)
     for component, estimate in costs(upgrade):
         found[component] = {(): estimate}
-    return {name: _family(found[name], upgrade) for name in COMPONENTS if name in found}
+    return [(name, part) for name in COMPONENTS if name in found for part in _by_names(found[name], upgrade)]
 
 
-def _family(found: Mapping[tuple[tuple[str, str], ...], Estimate], upgrade: Upgrade) -> Estimates:
-    """By judge, then by every name that some estimate has a level of; "" where another has none."""
-    names = list(dict.fromkeys(name for levels in found for name, _ in levels))
-    keys = {levels: dict(levels) for levels in found}
-    return Estimates(
-        ("judge", *names),
-        {
-            (upgrade.candidate, *(keys[levels].get(name, "") for name in names)): estimate
-            for levels, estimate in found.items()
-        },
-    )
+def _by_names(found: Mapping[Levels, Estimate], upgrade: Upgrade) -> Iterator[Estimates]:
+    for names in dict.fromkeys(tuple(name for name, _ in levels) for levels in found):
+        mine = {levels: e for levels, e in found.items() if tuple(name for name, _ in levels) == names}
+        keys = {levels: (upgrade.candidate, *(level for _, level in levels)) for levels in mine}
+        yield Estimates(("judge", *names), {keys[levels]: estimate for levels, estimate in mine.items()})

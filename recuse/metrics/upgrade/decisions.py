@@ -43,7 +43,7 @@ def decisions_flipped(pair: Pair) -> Estimate | None:
     again = used & (repeats(answers, 0) > 1)
     known = bool(again.any())
     minus = np.where(again, 1 - own, np.nan) if known else None
-    law = mean_change(1 - across, minus, answers.clusters, step=1.0)
+    law = mean_change(1 - across, minus, answers.clusters, span=1.0)
     old = float((1 - own)[again].mean()) if known else math.nan
     note = "" if known else "the incumbent was asked once, so how often it flips by itself is not known"
     detail = {"thresholds": list(pair.thresholds)} if pair.thresholds else {}
@@ -65,7 +65,7 @@ def losses(pair: Pair) -> Estimate:
     used = np.isfinite(share).all(axis=0)
     if not used.any():
         return no_change("upgrade_losses", pair, "no text was asked of both", unit="share", span=1.0)
-    law = mean_change(np.where(used, share[1] - share[0], np.nan), None, answers.clusters, step=1.0)
+    law = mean_change(np.where(used, share[1] - share[0], np.nan), None, answers.clusters, span=1.0)
     never = {"incumbent": int((got[0] == 0).sum()), "candidate": int((got[1] == 0).sum())}
     return change(
         "upgrade_losses", pair, law, (float(share[0][used].mean()), float(share[1][used].mean())), used,

@@ -9,24 +9,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.schema import Distribution
+from recuse.statistics.agreement.difference import Difference
 from recuse.statistics.clusters import OverClusters
-from recuse.statistics.distributions import NOTHING, Side
+from recuse.statistics.distributions import NOTHING, Binomial, Side
 
-__all__ = ["Folded", "Hidden", "Largest", "mean_change"]
+__all__ = ["Folded", "Hidden", "Largest", "RareChange", "mean_change"]
 
 Floats = NDArray[np.float64]
+FEW = 10
+"""Clusters that differ from 0 below which their spread says little of the next."""
 
 
-def mean_change(plus: Floats, minus: Floats | None, clusters: NDArray[np.intp], *, step: float) -> OverClusters:
-    """Mean of `plus` less mean of `minus` (U,), each over the texts where it is known (not NaN); paired as it comes.
+def mean_change(plus: Floats, minus: Floats | None, clusters: NDArray[np.intp], *, span: float) -> OverClusters | RareChange:
+    """Law of the mean of `plus` less the mean of `minus` (U,), each over the texts where it is known (not NaN), paired as
+    it comes. Values, and the difference, lie within -span and span.
 
-        e_g = sum over cluster g of (x - mean) / n, less the same of `minus`
-        se^2 = (G + 1) / G (sum e_g^2 + (step / n G')^2),   G' = G / n clusters per text
+        e_g = sum over cluster g of (x - mean) / n, less the same of `minus`;    se^2 = G / (G - 1) sum e_g^2
 
-    on G - 1 degrees of freedom, G the number of clusters. The last term is one more cluster, half of it a step above
-    and half a step below: where no text of a few differs, the next one still may. Next to texts that do vary it hardly
-    counts, and it is exact for shares of rare changes (Agresti and Min 2005, Biometrics 61, 515-523)."""
-    shares, value = np.zeros(len(plus)), 0.0
+    on G - 1 degrees of freedom, G the number of clusters. Where fewer than 10 clusters differ from 0 this says little of
+    the next one, and `RareChange` takes its place: what was never seen to change may still do so."""
+    shares, value, differs = np.zeros(len(plus)), 0.0, np.zeros(len(plus), dtype=bool)
     used = np.zeros(len(plus), dtype=bool)
     for side, sign in ((plus, 1.0), (minus, -1.0)):
         if side is None:
@@ -38,12 +40,55 @@ def mean_change(plus: Floats, minus: Floats | None, clusters: NDArray[np.intp], 
         value += sign * mean
         shares[there] += sign * (side[there] - mean) / n
         used |= there
+        differs |= there & (np.abs(np.nan_to_num(side)) > 1e-12 * span)
     codes = np.unique(clusters[used], return_inverse=True)[1]
     count = int(codes.max()) + 1
     if count < 2:
         return OverClusters(value, math.nan, 0)
-    squares = float((np.bincount(codes, weights=shares[used]) ** 2).sum()) + (step / count) ** 2
-    return OverClusters(value, math.sqrt((count + 1) / count * squares), count - 1)
+    if len(np.unique(clusters[differs])) < FEW:
+        return _rare(np.nan_to_num(plus) - (0 if minus is None else np.nan_to_num(minus)), used, value, count, span)
+    squares = float((np.bincount(codes, weights=shares[used]) ** 2).sum())
+    return OverClusters(value, math.sqrt(count / (count - 1) * squares), count - 1)
+
+
+def _rare(moved: Floats, used: NDArray[np.bool_], value: float, count: int, span: float) -> RareChange:
+    up, down = (float(np.clip(sign * moved[used] / span, 0.0, 1.0).mean()) for sign in (1.0, -1.0))
+    return RareChange(value, Binomial(up * count, count), Binomial(down * count, count), span)
+
+
+@dataclass(frozen=True, slots=True)
+class RareChange:
+    """Mean change where few texts change: span (p_up - p_down), the shares of texts that move all the way up and down
+    (one that moves half the way counts half), each with Clopper and Pearson's exact interval, every cluster one
+    observation, put together as by Zou and Donner (2008) for two shares of one sample."""
+
+    value: float
+    up: Binomial
+    down: Binomial
+    span: float
+
+    undefined = ""
+
+    def interval(self, level: float) -> tuple[float, float]:
+        low, high = self._joined.interval(level)
+        return self.span * low, self.span * high
+
+    def p_value(self, limit: float, side: Side) -> float:
+        return self._joined.p_value(limit / self.span, side)
+
+    def half_width_at(self, factor: float) -> float | None:
+        low, high = self._scaled(factor).interval(0.95)
+        return self.span * (high - low) / 2
+
+    @property
+    def _joined(self) -> Difference:
+        return self._scaled(1.0)
+
+    def _scaled(self, factor: float) -> Difference:
+        laws = [Binomial(law.successes * factor, law.trials * factor) for law in (self.up, self.down)]
+        p, q = (law.successes / law.trials for law in laws)
+        together = -math.sqrt(p * q / ((1 - p) * (1 - q))) if p < 1 and q < 1 else 0.0
+        return Difference((p, q), laws[0], laws[1], together, laws[0].trials - 1)
 
 
 @dataclass(frozen=True, slots=True)

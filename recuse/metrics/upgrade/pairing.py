@@ -150,22 +150,28 @@ class Upgrade:
         facts = self.before if self.before.texts is not None else self.after
         return replace(self.before, table=table, texts=facts.texts, clusters=facts.clusters, authors={}, _memory={})
 
-    def pairs(self, *, every_criterion: bool = False) -> Iterator[Pair]:
-        """The two judges' answers by criterion and combination of factor levels; with `every_criterion` those that do
-        not stand for the whole too."""
+    def pairs(self) -> Iterator[Pair]:
+        """The two judges' answers by criterion and combination of factor levels: of the criteria that stand for the
+        judgement as a whole, and of the parts that they are made of."""
         ratings = self.both
-        others = [name for name in ratings.criteria if name not in ratings.headline] if every_criterion else []
+        others = [name for name in ratings.parts if name in ratings.criteria and name not in ratings.headline]
         for wanted in (ratings.headline, *((name,) for name in others)):
             part = ratings.with_criterion(*wanted) if wanted != ratings.headline else ratings
             for names, here in part.each(*COMPARED):
                 level = names[: len(names) - (len(wanted) > 1)]
                 answers = answers_of(here, part, people=False)
                 thresholds = ratings.thresholds.get(here.criterion, ())
-                yield Pair((*level, here.criterion), answers, here.criterion in ratings.headline, thresholds)
+                named = (*level, here.criterion) if self._several else level
+                yield Pair(named, answers, here.criterion in ratings.headline, thresholds)
 
     def by(self) -> tuple[str, ...]:
         """Names of what `Pair.names` are the levels of."""
-        return (*(name for name in self.both.factors if name not in COMPARED), "criterion")
+        factors = tuple(name for name in self.both.factors if name not in COMPARED)
+        return (*factors, "criterion") if self._several else factors
+
+    @property
+    def _several(self) -> bool:
+        return len({*self.both.headline, *self.both.parts}) > 1
 
 
 def _people(ratings: Ratings) -> pd.DataFrame:

@@ -181,7 +181,8 @@ def ceiling(upgrade: Upgrade) -> dict[tuple[str, ...], Estimate]:
     told = {}
     for key, estimate in found.items():
         if key[0] == name:
-            levels = key[1:] if len(ratings.headline) > 1 else (*key[1:], ratings.criterion)
+            missing = len(upgrade.by()) - len(key[1:])
+            levels = (*key[1:], *(ratings.criterion for _ in range(missing)))
             values = {"incumbent": estimate.detail.get("human_human"), "candidate": estimate.detail.get("judge_human")}
             told[levels] = replace(estimate, metric="upgrade_ceiling", detail={**estimate.detail, **values})
     return told

@@ -17,7 +17,6 @@ from recuse.metrics.upgrade.change import (
     no_change,
     repeats,
     span_of,
-    step_of,
 )
 from recuse.metrics.upgrade.laws import Hidden, Largest, mean_change
 from recuse.metrics.upgrade.pairing import Pair
@@ -71,7 +70,7 @@ def shift(pair: Pair) -> Estimate:
     used = np.isfinite(moved)
     if not used.any():
         return no_change("upgrade_shift", pair, "no text has a usable answer of both", span=span_of(answers))
-    law = mean_change(moved, None, answers.clusters, step=step_of(answers))
+    law = mean_change(moved, None, answers.clusters, span=span_of(answers))
     down, up = _could_hide(answers, old, new)
     note = "" if down == up == 0 else "wider by what texts could hide that one of the two never answered"
     return change(
@@ -98,7 +97,7 @@ def _could_hide(answers: Answers, old: Floats, new: Floats) -> tuple[float, floa
     up = share * (float((highest - np.where(np.isfinite(old), old, low))[either].mean()) - moved)
     if either.sum() >= ENOUGH_LOST:
         said = np.where(np.isfinite(old), old, new)
-        apart = mean_change(np.where(either, said, np.nan), np.where(used, said, np.nan), answers.clusters, step=0.0)
+        apart = mean_change(np.where(either, said, np.nan), np.where(used, said, np.nan), answers.clusters, span=span_of(answers))
         most = share * max(map(abs, apart.interval(0.95)), default=math.inf)
         if math.isfinite(most):
             return min(down, most), min(up, most)
@@ -112,7 +111,7 @@ def _shares_moved(pair: Pair) -> Estimate:
     if not used.any():
         return no_change("upgrade_shift", pair, "no text has a usable answer of both", span=1.0)
     moved = np.where(used[:, None], new - old, np.nan)
-    laws = tuple(mean_change(column, None, answers.clusters, step=1.0) for column in moved.T)
+    laws = tuple(mean_change(column, None, answers.clusters, span=1.0) for column in moved.T)
     most = int(np.argmax([abs(law.value) for law in laws]))
     values = float(old[used, most].mean()), float(new[used, most].mean())
     detail = {"option": answers.options[most]}
@@ -211,7 +210,7 @@ def noise(pair: Pair) -> Estimate | None:
     used = np.isfinite(old) & np.isfinite(new)
     if not used.any():
         return None
-    law = mean_change(np.where(used, new - old, np.nan), None, answers.clusters, step=step_of(answers))
+    law = mean_change(np.where(used, new - old, np.nan), None, answers.clusters, span=span_of(answers))
     values = float(old[used].mean()), float(new[used].mean())
     return change(
         "upgrade_noise", pair, law, values, used, span=span_of(answers), value=law.value,

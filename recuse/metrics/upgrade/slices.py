@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from recuse.metrics.estimates import number
 from recuse.metrics.measure import describe
 from recuse.metrics.slices import Slices, slices_of
-from recuse.metrics.upgrade.change import change, means, span_of, step_of
+from recuse.metrics.upgrade.change import change, means, span_of
 from recuse.metrics.upgrade.laws import Largest, mean_change
 from recuse.metrics.upgrade.pairing import Pair
 from recuse.metrics.upgrade.people import gained_per_text
@@ -43,7 +43,7 @@ def worst_slice_shift(pair: Pair) -> Estimate | None:
     if answers.options and not (answers.ordered and len(answers.options) == 2):
         return None
     old, new = means(answers)
-    return _worst("upgrade_slice_shift", pair, old, new, step_of(answers), span_of(answers), both=True)
+    return _worst("upgrade_slice_shift", pair, old, new, span_of(answers), both=True)
 
 
 def worst_slice_agreement(pair: Pair) -> Estimate | None:
@@ -51,12 +51,11 @@ def worst_slice_agreement(pair: Pair) -> Estimate | None:
     if not len(pair.answers.people):
         return None
     gained = gained_per_text(pair)
-    step = 1.0 if pair.answers.options else step_of(pair.answers) / span_of(pair.answers)
-    return _worst("upgrade_slice_agreement", pair, gained, np.zeros(len(gained)), step, 1.0, both=False)
+    return _worst("upgrade_slice_agreement", pair, gained, np.zeros(len(gained)), 1.0, both=False)
 
 
 def _worst(
-    metric: str, pair: Pair, old: Floats, new: Floats, step: float, span: float, *, both: bool
+    metric: str, pair: Pair, old: Floats, new: Floats, span: float, *, both: bool
 ) -> Estimate | None:
     moved = new - old
     there = np.isfinite(moved)
@@ -65,7 +64,9 @@ def _worst(
     if not looked:
         return None
     clusters = pair.answers.clusters
-    laws = {name: mean_change(np.where(mine, moved, np.nan), None, clusters, step=step) for name, mine in looked.items()}
+    laws = {
+        name: mean_change(np.where(mine, moved, np.nan), None, clusters, span=span) for name, mine in looked.items()
+    }
     size = {name: abs(law.value) if both else law.value for name, law in laws.items()}
     worst = max(looked, key=lambda name: size[name])
     mine = looked[worst]
