@@ -68,7 +68,7 @@ class JudgeTable(Table):
     behaviour: str | None = None
     replaces: str | None = Field(None, description='the name of a judge of this panel, e.g. replaces = "today"')
     change: list[Literal["model", "prompt", "rubric", "sampling"]] = Field(
-        default_factory=lambda: ["model"], min_length=1,
+        ["model"], min_length=1,
         description='what else than the model is changed on purpose, e.g. change = ["model", "sampling"]',
     )  # fmt: skip
 

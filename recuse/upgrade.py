@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from recuse.gates import Gates
 from recuse.gates.limits import Limit
@@ -11,12 +11,10 @@ from recuse.metrics.measure import described
 from recuse.metrics.upgrade import Upgrade, measure_upgrade
 from recuse.schema import Verdict
 
-__all__ = ["judge_upgrade"]
+__all__ = ["judge_upgrade", "worst_of"]
 
 
-def judge_upgrade(
-    gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], *, share: float = 1.0
-) -> UpgradeVerdict:
+def judge_upgrade(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], *, share: float = 1.0) -> UpgradeVerdict:
     """The verdict on one upgrade; `subject` is what it is about (panel, task, protocol), `share` one over the number of
     places at which the candidate is asked."""
     if reasons := upgrade.not_comparable:
@@ -25,6 +23,15 @@ def judge_upgrade(
         gates, measure_upgrade(upgrade), subject, names=upgrade.shown, phrase=_phrase, change=upgrade.change,
         share=share, blocks=lambda metric: described(metric).blocks,
     )  # fmt: skip
+
+
+def worst_of(verdicts: Iterable[UpgradeVerdict]) -> UpgradeVerdict:
+    """The verdict that counts where a candidate was held against the judge in use at several places."""
+    return max(verdicts, key=lambda verdict: SEVERITY.index(verdict.word))
+
+
+SEVERITY = ("equivalent", "better", "undecided", "not comparable", "worse")
+"""Of several verdicts the last of these counts: better at one place and equivalent at another is better."""
 
 
 def _phrase(verdict: Verdict) -> str:

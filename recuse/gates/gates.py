@@ -89,13 +89,13 @@ class Gates(Mapping[str, Gate]):
         share: float = 1.0,
         blocks: Callable[[str], bool] = lambda metric: True,
     ) -> Verdicts:
-        """Verdicts of several gates at once, (gate, what it decides), for one conclusion that takes all of them to pass.
+        """Verdicts of several gates, (gate, what it decides), for one conclusion that takes all of them to pass.
 
         Each passes at its own gate's level: that all pass although one should not is no likelier than that this one
         passes (intersection-union test; Berger 1982). That any fails although none should has a chance of at most
         `false_fail` of [run], held over all members of all gates by Holm's procedure. `together` names them; it must be
-        the gates' own (`together = "..."`), which also keeps them out of the split of the run's error rate. `share`: one over the number
-        of places at which the same conclusion is asked for.
+        the gates' own (`together = "..."`), which also keeps them out of the split of the run's error rate. `share`:
+        one over the number of places at which the same conclusion is asked for.
         """
         given = {key: str(value) for key, value in subject.items()}
         asked: list[tuple[str, Gate, Member]] = []

@@ -36,6 +36,8 @@ TOGETHER = "upgrade"
 EXIT: Mapping[Word, int] = {"better": 0, "equivalent": 0, "worse": 1, "undecided": 2, "not comparable": 3}
 SUPERIOR = ("upgrade_agreement",)
 """Components in which more is better, so that a candidate can win by them."""
+ON_ALL_TEXTS = ("upgrade_shift", "upgrade_flips", "upgrade_losses")
+"""Components that are measured on every text of both."""
 NOT_NEEDED = ("upgrade_cost", "upgrade_latency")
 """Components that are shown as not measured where nothing was recorded, and then decide nothing."""
 
@@ -63,10 +65,6 @@ class UpgradeVerdict:
         return EXIT[self.word]
 
     @property
-    def deciding(self) -> Verdict | None:
-        return self.rows[0] if len(self.rows) and self.word in ("worse", "undecided", "better") else None
-
-    @property
     def outcome(self) -> Outcome:
         """As of a gate: what the verdict means for the run."""
         words: Mapping[Word, Outcome] = {
@@ -76,13 +74,12 @@ class UpgradeVerdict:
         return words[self.word]
 
     def record(self) -> dict[str, Any]:
-        """As builtins, for results.json; the rows are among its verdicts."""
-        deciding = self.deciding
+        """As builtins, for results.json; `rows` name its verdicts, the deciding one first."""
         return {
             "verdict": self.word, "outcome": self.outcome, "incumbent": self.incumbent, "candidate": self.candidate,
             "change": list(self.change), "sentence": self.sentence, "reasons": list(self.reasons),
-            "decided_by": None if deciding is None else {"gate": deciding.gate, "subject": dict(deciding.subject)},
-            "comparisons": len(self.rows), "items": self.items, "more": self.more, "units": self.units,
+            "rows": [{"gate": row.gate, "subject": dict(row.subject)} for row in self.rows],
+            "items": self.items, "more": self.more, "units": self.units,
             "not_measured": list(self.unmeasured),
         }  # fmt: skip
 
@@ -102,10 +99,12 @@ def decide_upgrade(
     says in words what a judge does that misses the limit of a verdict."""
     unmeasured = tuple(c for c, found in changes if c in NOT_NEEDED and not any(e.defined for e in found.values()))
     asked = [(component, found) for component, found in changes if component not in unmeasured]
-    rows = gates.decide_jointly(asked, subject, together=TOGETHER, share=share, blocks=blocks) if asked else Verdicts(())
-    items = max((row.estimate.n_clusters or row.estimate.n for row in rows), default=0)
+    rows = (
+        gates.decide_jointly(asked, subject, together=TOGETHER, share=share, blocks=blocks) if asked else Verdicts(())
+    )
+    about = next((row.estimate for row in rows if row.gate in ON_ALL_TEXTS), None)
     verdict = UpgradeVerdict(
-        "equivalent", *names, "", rows, unmeasured=unmeasured, units=_units(rows), items=items, change=change
+        "equivalent", *names, "", rows, unmeasured=unmeasured, items=about.n if about else 0, change=change
     )
     if failed := [row for row in rows if _says(row) == "fail"]:
         return _worse(verdict, _ordered(rows, sorted(failed, key=_p)), phrase)
@@ -141,9 +140,9 @@ def _undecided(verdict: UpgradeVerdict, rows: Verdicts, phrase: Callable[[Verdic
     what = f"{_title(opened[0])} could not be measured" if _says(opened[0]) == "not measured" else (
         f"{_title(opened[0])} lies too close to what you allow to tell"
     )  # fmt: skip
-    told = f"; about {more} {verdict.units} more would decide" if more is not None else (
-        f"; no feasible number of {verdict.units} decides while it stays there" if _says(opened[0]) == "undecided" else ""
-    )  # fmt: skip
+    told = f"; about {more} {verdict.units} more would decide" if more is not None else ""
+    if more is None and _says(opened[0]) == "undecided":
+        told = f"; no feasible number of {verdict.units} decides while it stays there"
     sentence = f"Whether {new} may replace {old} is undecided: {what}{told}."
     return replace(verdict, word="undecided", sentence=sentence, rows=Verdicts(rows, sentence), more=more)
 

@@ -62,7 +62,7 @@ def gate(request: pytest.FixtureRequest, recuse_suite: Suite, asked: Asked) -> C
         decided_by(request.node).append(verdicts)
         for verdict in verdicts:
             _keep(request, VERDICT, verdict.record())
-            _describe(request, verdict.estimate)
+            _describe(request, verdict.estimate.metric)
         return verdicts
 
     return decide
@@ -80,7 +80,7 @@ def measure(request: pytest.FixtureRequest, recuse_suite: Suite, asked: Asked) -
             about = {**full, **names}
             if recuse_suite.selection.is_shown(about) and asked.is_about(about):
                 _keep(request, MEASUREMENT, {"subject": about, "estimate": estimate.record()})
-                _describe(request, estimate)
+                _describe(request, estimate.metric)
 
     return keep
 
@@ -92,9 +92,7 @@ def upgrade(recuse_suite: Suite, asked: Asked) -> Upgrade:
 
 
 @pytest.fixture
-def may_replace(
-    request: pytest.FixtureRequest, recuse_suite: Suite, asked: Asked
-) -> Callable[[Upgrade], Verdicts]:
+def may_replace(request: pytest.FixtureRequest, recuse_suite: Suite, asked: Asked) -> Callable[[Upgrade], Verdicts]:
     """`assert may_replace(upgrade)`: one verdict on the candidate from all components, each kept for the report."""
 
     def decide(upgrade: Upgrade) -> Verdicts:
@@ -108,9 +106,11 @@ def may_replace(
         if found.word == "not comparable":
             raise RecuseError(found.sentence)
         decided_by(request.node).append(found.rows)
+        for metric in found.unmeasured:
+            _describe(request, metric)
         for verdict in found.rows:
             _keep(request, VERDICT, verdict.record())
-            _describe(request, verdict.estimate)
+            _describe(request, verdict.estimate.metric)
         return found.rows
 
     return decide
@@ -121,10 +121,10 @@ def _keep(request: pytest.FixtureRequest, kind: str, record: dict[str, Any]) -> 
     node.user_properties.append((kind, {**record, **question_of(node), "test": node.nodeid}))
 
 
-def _describe(request: pytest.FixtureRequest, estimate: Estimate) -> None:
+def _describe(request: pytest.FixtureRequest, metric: str) -> None:
     """The measure's own description travels with its first number."""
     from recuse.metrics.measure import described
 
-    told = (MEASURE, dict(described(estimate.metric).record()))
+    told = (MEASURE, dict(described(metric).record()))
     if told not in request.node.user_properties:
         request.node.user_properties.append(told)

@@ -151,7 +151,8 @@ def _answers(part: Ratings, ratings: Ratings, needed: bool) -> Answers:
     options, ordered = _options(part)
     return Answers(
         judges, people, items, targets, clusters, _placed(judged, mine, judges, count),
-        _placed(rated, text[len(judged) :], people, count), asked, options, ordered, part.scale, part.clusters, part, lost,
+        _placed(rated, text[len(judged) :], people, count), asked, options, ordered, part.scale, part.clusters, part,
+        lost,
     )  # fmt: skip
 
 

@@ -169,7 +169,8 @@ class Ratings:
         return self.remember(("without", *judges), lambda: replace(self, table=kept, beside=beside, _memory={}))
 
     def joined_by(self, other: Ratings) -> Ratings:
-        """The same ratings with the judges of `other`, who were asked the same, among the raters; `beside` is theirs."""
+        """The same ratings with the judges of `other`, who were asked the same, among the raters; `beside` is
+        theirs."""
         import pandas as pd
 
         judged = other.table[other.table["kind"].eq(JUDGE)]

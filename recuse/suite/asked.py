@@ -15,8 +15,8 @@ __all__ = ["Asked", "NotAsked"]
 class Asked:
     """Whom a question is asked of: the ratings of one panel, task and protocol.
 
-    With a `candidate`, it is asked of this one judge alone, in the line-up in which it takes the place of the judge that
-    it would replace; without one, of the judges in use, whose numbers no candidate changes."""
+    With a `candidate`, it is asked of this one judge alone, in the line-up in which it takes the place of the judge
+    that it would replace; without one, of the judges in use, whose numbers no candidate changes."""
 
     panel: str
     task: str

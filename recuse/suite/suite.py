@@ -110,7 +110,7 @@ class Suite:
     def _beside(self, asked: Asked, kind: str) -> Ratings | None:
         """The same judges' ratings of the task by the first protocol that offers this kind."""
         table = self.selection.panels[asked.panel].task(asked.task)
-        name = next((name for name in table.protocols if known_protocol(name).OFFERS == kind), None)
+        name = next((name for name in table.protocols if kind == known_protocol(name).OFFERS), None)
         return None if name is None else self.ratings(Asked(asked.panel, asked.task, name, asked.candidate))
 
     def _in_place(self, asked: Asked, made: Ratings) -> Ratings:
@@ -149,8 +149,8 @@ class Suite:
         if not rows or not rows[0]["calls"]:
             return {}
         row = rows[0]
-        tokens = None if None in (row["input_tokens"], row["output_tokens"]) else row["input_tokens"] + row["output_tokens"]
-        per_call = {"dollars": row["dollars"], "tokens": tokens}
+        counts = row["input_tokens"], row["output_tokens"]
+        per_call = {"dollars": row["dollars"], "tokens": None if None in counts else sum(counts)}
         return {"calls": row["calls"], **{k: None if v is None else v / row["calls"] for k, v in per_call.items()}}
     def _elicited(self, asked: Asked, plan: Plan) -> tuple[elicit.Elicited, dict[str, Any]]:
         """Read from the cassettes, here or by another worker of this run."""

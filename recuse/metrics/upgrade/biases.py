@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from recuse.metrics import consensus, length, position, self_preference
 from recuse.metrics.estimates import estimated, number, undefined
@@ -28,14 +29,15 @@ METHOD = "difference of two estimates, each in its own line-up (Zou and Donner)"
 
 describe(
     "upgrade_self_preference", "preference for its own text", signed=True, rank=30, bad="above",
-    above="promotes its own text more than the judge in use does|promote their own texts more than the judge in use does",
-    reading="Self-preference of the candidate less that of the incumbent; an incumbent that wrote none of the texts has "
-    "none.",
+    above="promotes its own text more than the judge in use does|promote their own texts more than the judge in use "
+    "does",
+    reading="Self-preference of the candidate less that of the incumbent; an incumbent that wrote none of the texts "
+    "has none.",
 )  # fmt: skip
 describe(
     "upgrade_position", "preference for a place", unit="share", signed=True, rank=32, bad="above",
-    above="follows the place of a text more than the judge in use does|follow the place of a text more than the judge in "
-    "use does",
+    above="follows the place of a text more than the judge in use does|follow the place of a text more than the "
+    "judge in use does",
     reading="How far from one half the first place wins, whichever way, the candidate's less the incumbent's.",
 )  # fmt: skip
 describe(
@@ -45,8 +47,8 @@ describe(
 )  # fmt: skip
 describe(
     "upgrade_injection", "obeys injected instructions", unit="share", signed=True, rank=36, bad="above",
-    above="obeys the texts it judges more than the judge in use does|obey the texts they judge more than the judge in use "
-    "does",
+    above="obeys the texts it judges more than the judge in use does|obey the texts they judge more than the judge "
+    "in use does",
     reading="Share of attacks that succeed, the candidate's less the incumbent's.",
 )  # fmt: skip
 
@@ -127,9 +129,7 @@ def biases(upgrade: Upgrade) -> Iterator[tuple[str, Mapping[tuple[tuple[str, str
         has_stake = bias.offered(before, upgrade.incumbent)
         old = _of(bias.measure(before), upgrade.incumbent) if has_stake else {}
         where = (("by", bias.kind),) if bias.kind else ()
-        yield bias.component, {
-            (*levels, *where): _less(bias, mine, old.get(levels)) for levels, mine in new.items()
-        }
+        yield bias.component, {(*levels, *where): _less(bias, mine, old.get(levels)) for levels, mine in new.items()}
 
 
 def _of(found: Estimates, judge: str) -> dict[tuple[tuple[str, str], ...], Estimate]:
@@ -143,9 +143,10 @@ def _of(found: Estimates, judge: str) -> dict[tuple[tuple[str, str], ...], Estim
 
 
 def _less(bias: _Bias, new: Estimate, old: Estimate | None) -> Estimate:
-    facts = {
+    facts: dict[str, Any] = {
         "n": new.n, "over": new.over, "clusters": new.clusters, "n_clusters": new.n_clusters, "unit": new.unit,
-        "span": new.span or (1.0 if new.unit == "share" else None), "n_excluded": new.n_excluded + (old.n_excluded if old else 0), "method": METHOD,
+        "span": new.span or (1.0 if new.unit == "share" else None), "method": METHOD,
+        "n_excluded": new.n_excluded + (old.n_excluded if old else 0),
     }  # fmt: skip
     if not new.defined or (old is not None and not old.defined):
         note = new.note if not new.defined else old.note if old is not None else ""

@@ -16,7 +16,18 @@ from recuse.ratings.array import mean_of
 from recuse.ratings.scale import Numeric
 from recuse.schema import Distribution, Estimate
 
-__all__ = ["METHOD", "agreement_of_two", "change", "codes", "mean_gap", "means", "no_change", "repeats", "span_of", "step_of"]
+__all__ = [
+    "METHOD",
+    "agreement_of_two",
+    "change",
+    "codes",
+    "mean_gap",
+    "means",
+    "no_change",
+    "repeats",
+    "span_of",
+    "step_of",
+]
 
 Floats = NDArray[np.float64]
 METHOD = "mean of paired differences over texts, t, with one more cluster a step either way"
@@ -99,8 +110,9 @@ def codes(pair: Pair) -> tuple[Floats, int] | None:
 
 
 def agreement_of_two(given: Floats, count: int) -> tuple[Floats, Floats, Floats]:
-    """Of codes (2, U, R), per text the chance that one answer of the candidate equals one of the incumbent, and that two
-    different answers of the incumbent, of the candidate, equal each other; NaN where there are too few. Each (U,)."""
+    """Of codes (2, U, R), per text the chance that one answer of the candidate equals one of the incumbent, and that
+    two different answers of the incumbent, of the candidate, equal each other; NaN where there are too few. Each
+    (U,)."""
     hits = np.stack([(given == code).sum(axis=-1) for code in range(count)], axis=-1).astype(float)
     n = hits.sum(axis=-1)
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -17,8 +17,8 @@ METHOD = "ratio of means per call as recorded, less 1"
 describe(
     "upgrade_cost", "cost per call", unit="share", signed=True, rank=50, bad="above",
     above="costs more than you allow|cost more than you allow",
-    reading="Dollars per call by the panel's prices, or tokens per call where no price is known, the candidate's over the "
-    "incumbent's, less 1.",
+    reading="Dollars per call by the panel's prices, or tokens per call where no price is known, the candidate's "
+    "over the incumbent's, less 1.",
 )  # fmt: skip
 describe(
     "upgrade_latency", "time per call", unit="share", signed=True, rank=52, bad="above",
@@ -34,10 +34,13 @@ UNKNOWN = {
 
 
 def costs(upgrade: Upgrade) -> Iterator[tuple[str, Estimate]]:
-    """Cost and time per call: ratio - 1, a plain value of what was recorded, without an interval: nothing is sampled."""
+    """Cost and time per call: ratio - 1, a plain value of what was recorded, without an interval: nothing is
+    sampled."""
     for component, units in ASKED.items():
-        yield component, next((e for unit in units if (e := _ratio(component, upgrade, unit))), None) or undefined(
-            component, UNKNOWN[component], method=METHOD, over="calls"
+        yield (
+            component,
+            next((e for unit in units if (e := _ratio(component, upgrade, unit))), None)
+            or undefined(component, UNKNOWN[component], method=METHOD, over="calls"),
         )
 
 
@@ -48,5 +51,11 @@ def _ratio(component: str, upgrade: Upgrade, unit: str) -> Estimate | None:
     detail = {"incumbent": number(old), "candidate": number(new), "unit": f"{unit} per call"}
     counts = [calls.get("calls") or 0 for calls in upgrade.calls]
     return Estimate(
-        metric=component, value=new / old - 1, unit="share", over="calls", n=int(min(counts)), method=METHOD, detail=detail
+        metric=component,
+        value=new / old - 1,
+        unit="share",
+        over="calls",
+        n=int(min(counts)),
+        method=METHOD,
+        detail=detail,
     )

@@ -20,14 +20,16 @@ FEW = 10
 """Clusters that differ from 0 below which their spread says little of the next."""
 
 
-def mean_change(plus: Floats, minus: Floats | None, clusters: NDArray[np.intp], *, span: float) -> OverClusters | RareChange:
-    """Law of the mean of `plus` less the mean of `minus` (U,), each over the texts where it is known (not NaN), paired as
-    it comes. Values, and the difference, lie within -span and span.
+def mean_change(
+    plus: Floats, minus: Floats | None, clusters: NDArray[np.intp], *, span: float
+) -> OverClusters | RareChange:
+    """Law of the mean of `plus` less the mean of `minus` (U,), each over the texts where it is known (not NaN),
+    paired as it comes. Values, and the difference, lie within -span and span.
 
         e_g = sum over cluster g of (x - mean) / n, less the same of `minus`;    se^2 = G / (G - 1) sum e_g^2
 
-    on G - 1 degrees of freedom, G the number of clusters. Where fewer than 10 clusters differ from 0 this says little of
-    the next one, and `RareChange` takes its place: what was never seen to change may still do so."""
+    on G - 1 degrees of freedom, G the number of clusters. Where fewer than 10 clusters differ from 0 this says little
+    of the next one, and `RareChange` takes its place: what was never seen to change may still do so."""
     shares, value, differs = np.zeros(len(plus)), 0.0, np.zeros(len(plus), dtype=bool)
     used = np.zeros(len(plus), dtype=bool)
     for side, sign in ((plus, 1.0), (minus, -1.0)):

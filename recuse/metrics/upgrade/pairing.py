@@ -3,14 +3,14 @@
     upgrade = Upgrade.within(ratings, incumbent="today", candidate="next")
     upgrade = Upgrade(before, "judge", after, "judge")            # two files, two panels
 
-Each judge is known in its own company: `before` is the line-up with the incumbent, `after` the same with the candidate in
-its place. Nothing that is measured of one line-up knows the other's judge, so admitting a candidate changes no number
-on the judges in use. What is compared text by text is on `both`.
+Each judge is known in its own company: `before` is the line-up with the incumbent, `after` the same with the
+candidate in its place. Nothing that is measured of one line-up knows the other's judge, so admitting a candidate
+changes no number on the judges in use. What is compared text by text is on `both`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -81,6 +81,11 @@ class Upgrade:
             if judge not in ratings.judges:
                 raise RecuseError(f"there is no judge {judge} in the ratings; they hold {', '.join(ratings.judges)}")
         return cls(ratings.without(candidate), incumbent, ratings.without(incumbent), candidate, **more)
+
+    def with_thresholds(self, thresholds: Sequence[float]) -> Upgrade:
+        """The same with decisions taken at these scores, for every criterion with numbers."""
+        known = {name: tuple(thresholds) for name, scale in self.before.scales.items() if isinstance(scale, Numeric)}
+        return replace(self, before=replace(self.before, thresholds=known, _memory={}), _memory={})
 
     # ------------------------------------------------------------------ are they comparable?
 

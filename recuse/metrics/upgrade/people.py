@@ -48,14 +48,14 @@ def agreement_with_people(pair: Pair) -> Estimate | None:
     over the texts that people rated and both answered, so that nobody gains by what it leaves out; what one did not
     answer counts as answered by chance. D are unequal options, squared distances of options in order, or of numbers.
     Of numbers asked repeatedly, D is that of the judge's mean over infinitely many repeats (products of different
-    repeats), so a noisier judge of equal true error neither gains nor loses. Labels may be one person's, or true values.
-    None where nobody rated anything; no interval with fewer than 20 labels outside the commonest option."""
+    repeats), so a noisier judge of equal true error neither gains nor loses. Labels may be one person's, or true
+    values. None where nobody rated anything; no interval with fewer than 20 labels outside the commonest option."""
     answers = pair.answers
     if not len(answers.people):
         return None
     rated = np.isfinite(answers.rated).any(axis=(0, 2))
     got = np.isfinite(answers.judged[:2]).any(axis=2)
-    used = rated & got.all(axis=0)
+    used: NDArray[np.bool_] = rated & got.all(axis=0)
     if not rated.any():
         return None
     if not used.any():
@@ -183,7 +183,9 @@ def ceiling(upgrade: Upgrade) -> dict[tuple[str, ...], Estimate]:
         if key[0] == name:
             missing = len(upgrade.by()) - len(key[1:])
             levels = (*key[1:], *(ratings.criterion for _ in range(missing)))
-            values = {"incumbent": estimate.detail.get("human_human"), "candidate": estimate.detail.get("judge_human")}
+            values = {
+                "people_agree": estimate.detail.get("human_human"),
+                "candidate": estimate.detail.get("judge_human"),
+            }
             told[levels] = replace(estimate, metric="upgrade_ceiling", detail={**estimate.detail, **values})
     return told
-

@@ -41,20 +41,20 @@ describe(
     "upgrade_order", "same order of texts", signed=True, rank=12, bad="below",
     below="puts the texts in another order, by more than you allow|put the texts in another order, by more than you "
     "allow",
-    reading="Rank correlation of one answer of the candidate with one of the incumbent, less that of two answers of the "
-    "incumbent: 0 where the candidate agrees with the incumbent as well as that does with itself.",
+    reading="Rank correlation of one answer of the candidate with one of the incumbent, less that of two answers of "
+    "the incumbent: 0 where the candidate agrees with the incumbent as well as that does with itself.",
 )  # fmt: skip
 describe(
     "upgrade_order_once", "same order of texts", rank=12, bad="below",
     below="puts the texts in another order|put the texts in another order",
-    reading="Rank correlation of candidate and incumbent; nothing is known of how well the incumbent agrees with itself, "
-    "because it was asked once.",
+    reading="Rank correlation of candidate and incumbent; nothing is known of how well the incumbent agrees with "
+    "itself, because it was asked once.",
 )  # fmt: skip
 describe(
     "upgrade_noise", "spread over repeats", signed=True, rank=16, bad="above",
     above="repeats itself less well, by more than you allow|repeat themselves less well, by more than you allow",
-    reading="How far two answers to one text lie apart, the candidate's less the incumbent's; of options, how often they "
-    "differ.",
+    reading="How far two answers to one text lie apart, the candidate's less the incumbent's; of options, how often "
+    "they differ.",
 )  # fmt: skip
 
 
@@ -83,9 +83,9 @@ def shift(pair: Pair) -> Estimate:
 def _could_hide(answers: Answers, old: Floats, new: Floats) -> tuple[float, float]:
     """How far the mean shift over all texts could lie below and above that over the texts both answered.
 
-    At most as far as the scale allows: each text that one of them never answered at the end that moves most. Where there
-    are three such texts or more, losses that have nothing to do with the scores are told from others by the judge that
-    did answer: then at most their share of the texts, times how far (95 %) they lie from the others."""
+    At most as far as the scale allows: each text that one of them never answered at the end that moves most. Where
+    there are three such texts or more, losses that have nothing to do with the scores are told from others by the
+    judge that did answer: then at most their share of the texts, times how far (95 %) they lie from the others."""
     used, either = np.isfinite(old) & np.isfinite(new), np.isfinite(old) ^ np.isfinite(new)
     share = float(either.sum() / (either | used).sum())
     if not either.any() or not np.isfinite(answers.scale.span):
@@ -97,7 +97,9 @@ def _could_hide(answers: Answers, old: Floats, new: Floats) -> tuple[float, floa
     up = share * (float((highest - np.where(np.isfinite(old), old, low))[either].mean()) - moved)
     if either.sum() >= ENOUGH_LOST:
         said = np.where(np.isfinite(old), old, new)
-        apart = mean_change(np.where(either, said, np.nan), np.where(used, said, np.nan), answers.clusters, span=span_of(answers))
+        apart = mean_change(
+            np.where(either, said, np.nan), np.where(used, said, np.nan), answers.clusters, span=span_of(answers)
+        )
         most = share * max(map(abs, apart.interval(0.95)), default=math.inf)
         if math.isfinite(most):
             return min(down, most), min(up, most)
@@ -124,15 +126,15 @@ def order(pair: Pair) -> Estimate | None:
         rho(new, old) - rho(old, old'),    old' another repeat of the same text
 
     Answers are graded by the share of the judge's own answers that lie below (mid-ranks), and products of different
-    answers to a text are averaged, so more repeats make neither correlation higher. Where the candidate gives every text
-    the same, rho(new, old) is 0. Jackknife over texts or clusters. None for options without an order, for two options
-    (`decisions_flipped` says it all) and where the incumbent gives every text the same: there is no order to keep.
-    Where the incumbent was asked once, the estimate is rho(new, old) alone and called `upgrade_order_once`."""
+    answers to a text are averaged, so more repeats make neither correlation higher. Where the candidate gives every
+    text the same, rho(new, old) is 0. Jackknife over texts or clusters. None for options without an order, for two
+    options (`decisions_flipped` says it all) and where the incumbent gives every text the same: there is no order to
+    keep. Where the incumbent was asked once, the estimate is rho(new, old) alone and called `upgrade_order_once`."""
     answers = pair.answers
     if answers.options and (not answers.ordered or len(answers.options) == 2):
         return None
     old, new = _graded(answers.judged[0]), _graded(answers.judged[1])
-    used = np.isfinite(old).any(axis=1) & np.isfinite(new).any(axis=1)
+    used: NDArray[np.bool_] = np.isfinite(old).any(axis=1) & np.isfinite(new).any(axis=1)
     twice = used & (repeats(answers, 0) > 1)
     if np.nanstd(old[used]) < 1e-9 if used.any() else False:
         return None

@@ -54,9 +54,7 @@ def worst_slice_agreement(pair: Pair) -> Estimate | None:
     return _worst("upgrade_slice_agreement", pair, gained, np.zeros(len(gained)), 1.0, both=False)
 
 
-def _worst(
-    metric: str, pair: Pair, old: Floats, new: Floats, span: float, *, both: bool
-) -> Estimate | None:
+def _worst(metric: str, pair: Pair, old: Floats, new: Floats, span: float, *, both: bool) -> Estimate | None:
     moved = new - old
     there = np.isfinite(moved)
     every = _slices(pair)
