@@ -76,7 +76,7 @@ def decide_jointly(together: list[tuple[Gate, Member]], alpha: float, family: Fa
     asked = [(gate, m) for gate, m in together if gate.decide == "interval"]
     defined = [(gate, m) for gate, m in asked if m.estimate.defined]
     fails = [partial(_fails_at, m.applied.limit, m.estimate) for _, m in defined]
-    corrected = decision_levels(fails, 1 - 2 * alpha, "holm")
+    corrected = decision_levels(fails, 1 - 2 * alpha, "holm") if fails else []
     levels = {id(m): max(level, gate.level) for (gate, m), level in zip(defined, corrected, strict=True)}
     known = replace(family, members=len(defined), undefined=len(asked) - len(defined))
     return [

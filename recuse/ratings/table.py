@@ -64,8 +64,9 @@ def check_table(table: pd.DataFrame, factors: tuple[str, ...] = ()) -> pd.DataFr
     """Return the table unchanged if it keeps the rules; raise `RatingsError` listing all faults otherwise.
 
     Rules: every core and factor column is there; `status` is one of STATUSES, or a stage and one of them; `kind` is one
-    of KINDS; exactly one of `score` and `response` is present when status is "ok" and neither otherwise; scores are finite; `repeat` is a whole
-    number from 0; no two rows share (task, protocol, rater, item, target, criterion, repeat, *factors).
+    of KINDS; exactly one of `score` and `response` is present when status is "ok" and neither otherwise; scores are
+    finite; `repeat` is a whole number from 0; no two rows share (task, protocol, rater, item, target, criterion,
+    repeat, *factors).
     """
     import numpy as np
     import pandas as pd

@@ -137,10 +137,9 @@ def _foot(upgrade: Mapping[str, Any], mine: list[Number], minus: str) -> Iterato
         return
     count = f"{len(mine)} comparisons" if len(mine) > 1 else "one comparison"
     family = next((f for n in mine if (f := ((n.verdict or {}).get("rule") or {}).get("family"))), None)
-    chance = (
-        f"; {100 * family['alpha']:.3g} % chance that any is called worse although none is (Holm)" if family else ""
-    )
-    yield f"Same {numbers.count(upgrade['items'])} texts, paired; {count}, all of which must be allowed, each tested at 5 %{chance}."
+    chance = f"{100 * family['alpha']:.3g} % chance that any is called worse although none is (Holm)" if family else ""
+    texts = f"Same {numbers.count(upgrade['items'])} texts, paired"
+    yield f"{texts}; {count}, all of which must be allowed, each at 5 %{f'; {chance}' if chance else ''}."
     told: dict[str, str] = {}
     for n in sorted(mine, key=lambda n: n.measure.rank):
         smallest = n.detail.get("smallest")

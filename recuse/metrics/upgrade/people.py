@@ -53,9 +53,9 @@ def agreement_with_people(pair: Pair) -> Estimate | None:
     answers = pair.answers
     if not len(answers.people):
         return None
-    rated = np.isfinite(answers.rated).any(axis=(0, 2))
-    got = np.isfinite(answers.judged[:2]).any(axis=2)
-    used: NDArray[np.bool_] = rated & got.all(axis=0)
+    rated: NDArray[np.bool_] = np.asarray(np.isfinite(answers.rated).any(axis=(0, 2)))
+    got: NDArray[np.bool_] = np.asarray(np.isfinite(answers.judged[:2]).any(axis=2))
+    used = np.asarray(rated & got.all(axis=0))
     if not rated.any():
         return None
     if not used.any():

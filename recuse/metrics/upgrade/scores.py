@@ -134,7 +134,7 @@ def order(pair: Pair) -> Estimate | None:
     if answers.options and (not answers.ordered or len(answers.options) == 2):
         return None
     old, new = _graded(answers.judged[0]), _graded(answers.judged[1])
-    used: NDArray[np.bool_] = np.isfinite(old).any(axis=1) & np.isfinite(new).any(axis=1)
+    used: NDArray[np.bool_] = np.logical_and(np.isfinite(old).any(axis=1), np.isfinite(new).any(axis=1))
     twice = used & (repeats(answers, 0) > 1)
     if np.nanstd(old[used]) < 1e-9 if used.any() else False:
         return None
