@@ -44,7 +44,7 @@ def compare(
             wanted = upgrade.with_thresholds(thresholds) if thresholds else upgrade
             verdicts.append((part, judge_upgrade(limits, wanted, subject, share=1 / len(pairs))))
     worst = worst_of(verdict for _, verdict in verdicts)
-    results = _results(sources[-1], verdicts) | {"headline": worst.sentence}
+    results = _results(sources[-1], limits, verdicts) | {"headline": worst.sentence}
     print(told(results, worst))
     _write(results, html, json)
     return worst.exit_code
@@ -58,7 +58,7 @@ def _gates(given: Path | None) -> Path:
     return OWN_GATES if own else shipped_evals() / "gates.toml"
 
 
-def _results(source: Source, verdicts: Sequence[tuple[Part, UpgradeVerdict]]) -> dict[str, Any]:
+def _results(source: Source, gates: Gates, verdicts: Sequence[tuple[Part, UpgradeVerdict]]) -> dict[str, Any]:
     from recuse.run import Run
 
     run = Run()
@@ -68,7 +68,7 @@ def _results(source: Source, verdicts: Sequence[tuple[Part, UpgradeVerdict]]) ->
         run.add([(VERDICT, {**row.record(), **WORDS}) for row in verdict.rows])
         metrics = [*(row.estimate.metric for row in verdict.rows), *verdict.unmeasured]
         run.add([(MEASURE, dict(described(metric).record())) for metric in metrics])
-    return run.results_of(source.selection)
+    return run.results_of(source.selection, gates)
 
 
 def _write(results: dict[str, Any], html: Path | None, json: Path | None) -> None:

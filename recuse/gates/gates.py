@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 from recuse.configuration import did_you_mean
 from recuse.gates import remedies
 from recuse.gates.applied import AppliedLimit
 from recuse.gates.decisions import Decision
 from recuse.gates.errors import GatesError
-from recuse.gates.explanation import rule_of
+from recuse.gates.explanation import percent, rule_of
 from recuse.gates.families import Decided, Member, decide_jointly, decide_together, members_of
 from recuse.gates.power import power_of
 from recuse.gates.reading import read
@@ -44,6 +46,7 @@ class Gates(Mapping[str, Gate]):
     accepted_faults: tuple[AcceptedFault, ...]
     today: date
     run: RunTable = STANDARD
+    former: Gates | None = None  # those of the baseline, where they are others: what would they say?
 
     @classmethod
     def load(cls, path: Path | str, today: date) -> Gates:
@@ -61,15 +64,13 @@ class Gates(Mapping[str, Gate]):
         subject: Mapping[str, str],
         *,
         blocks: Callable[[str], bool] = lambda metric: True,
-        share: float = 1.0,
     ) -> Verdicts:
         """A verdict of gate `name` on each member of `Estimates`, or on the one estimate.
 
         `subject` is what all of it is about (panel, task, ...); a member's own subject adds the names it was measured
         by. Members are corrected together for their number (`recuse.gates.families`); who wants to see some of them
         chooses afterwards (`Verdicts.only`). `blocks` says of a measure, by its name, whether a known fault of this
-        kind bars a judge (`recommendation`). `share` is what this measurement may use of the gate's part of the run's
-        error rate (`alpha`): one over the number of places at which gates are asked.
+        kind bars a judge (`recommendation`).
 
         Raises `GatesError` for an unknown gate, for nothing measured, for a subject that names what was measured by,
         and for a limit of the scale's range where the measure knows no scale.
@@ -77,8 +78,9 @@ class Gates(Mapping[str, Gate]):
         gate = self[name]
         given = {key: str(value) for key, value in subject.items()}
         members = members_of(name, gate, measured, given)
-        decided = decide_together(name, gate, members, round(self.alpha(name) * share, 12), given)
-        return Verdicts(self._verdict(name, one, blocks(one.member.estimate.metric)) for one in decided)
+        decided = decide_together(name, gate, members, self.alpha(name), given)
+        verdicts = [self._verdict(name, one, blocks(one.member.estimate.metric)) for one in decided]
+        return Verdicts(self._with_former(name, measured, subject, verdicts))
 
     def decide_jointly(
         self,
@@ -113,13 +115,33 @@ class Gates(Mapping[str, Gate]):
         )
 
     def alpha(self, name: str) -> float:
-        """The gate's part of the chance that any fair judge of a run is failed: `false_fail` of [run], split over the
-        gates that decide by intervals according to their `weight`. 0 where the value itself decides: nobody knows."""
+        """The part of the run's chance to fail a fair judge that one measurement may spend: `false_fail` of [run],
+        split over `families` according to the gates' `weight`. Without `families` every gate is taken to be asked
+        once. 0 where the value itself decides: nobody knows.
+
+        The split stands in the file, so no verdict depends on what else is examined in the same run."""
         gate = self[name]
         if gate.decide == "point":
             return 0.0
         splitting = [g.weight for g in self.gates.values() if g.decide == "interval" and g.together is None]
-        return self.run.false_fail * gate.weight / sum(splitting)
+        whole = self.run.families or sum(splitting)
+        return round(self.run.false_fail * gate.weight / whole, 12)
+
+    def overspent(self, records: Iterable[Mapping[str, Any]]) -> list[str]:
+        """A sentence if a run decided more measurements than [run] reckons with: `records` are its verdicts."""
+        families = {
+            (v["gate"], *sorted(v["rule"]["family"]["within"].items())): self[v["gate"]].weight
+            for v in records
+            if v["rule"]["family"] and self[v["gate"]].together is None
+        }
+        spent = sum(self.alpha(gate) for gate, *_ in families)
+        if spent <= self.run.false_fail * (1 + 1e-9):
+            return []
+        return [
+            f"The run decided {len(families)} measurements and may fail a fair judge with a chance of up to "
+            f"{percent(spent)}, more than the {percent(self.run.false_fail)} of [run] in {self.file}: write families = "
+            f"{math.ceil(sum(families.values()))} there, or a higher false_fail."
+        ]
 
     def accepted_fault_for(self, name: str, subject: Mapping[str, str]) -> AcceptedFault | None:
         """The accepted fault that covers the subject; there is at most one, overlaps were refused on reading."""
@@ -193,6 +215,15 @@ class Gates(Mapping[str, Gate]):
 
     def __len__(self) -> int:
         return len(self.gates)
+
+    def _with_former(
+        self, name: str, measured: Estimate | Estimates, subject: Mapping[str, str], now: list[Verdict]
+    ) -> list[Verdict]:
+        """With what each verdict would be under the gates of the baseline, if these are not the same."""
+        if self.former is None or name not in self.former:
+            return now
+        then = self.former.decide(name, measured, subject)
+        return [replace(verdict, formerly=other.outcome) for verdict, other in zip(now, then, strict=True)]
 
     # -- one verdict
 

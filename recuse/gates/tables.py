@@ -95,6 +95,9 @@ class RunTable(Table, strict=False):
         0.05, strict=True, gt=0, lt=0.5,
         description="a number between 0 and 0.5, e.g. false_fail = 0.05",
     )  # fmt: skip
+    families: int | None = Field(
+        None, strict=True, ge=1, description="how many measurements gates decide in a full run, e.g. families = 12"
+    )
 
 
 STANDARD = RunTable.model_validate({})

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from recuse.report import estimate_format, numbers
+from recuse.report.gated_number import Number
 from recuse.report.numbers import MINUS, is_number
-from recuse.report.results_model import Number, View
+from recuse.report.results_model import View
 
 __all__ = ["UpgradeRow", "UpgradeTable", "deciding_numbers", "is_of_upgrade", "upgrade_tables"]
 

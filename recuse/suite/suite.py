@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -10,9 +10,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from recuse import elicit
-from recuse.cassettes.network import blocked_network
 from recuse.fingerprints import headers
 from recuse.gates import Gates
+from recuse.gates.baseline import BaselineError
+from recuse.gates.baseline import load as load_baseline
+from recuse.gates.limit_changes import with_former
+from recuse.network import blocked_network
 from recuse.panel_ratings import panel_ratings
 from recuse.plan import Plan
 from recuse.protocols import protocol as known_protocol
@@ -64,12 +67,18 @@ class Suite:
         distributed: bool,
         shared: Path | None = None,
         ratings: Sequence[str] = (),
+        baseline: Path | None = None,
     ) -> Self:
-        """From the options of the command line; `RecuseError` for any that is wrong."""
+        """From the options of the command line; `RecuseError` for any that is wrong. `baseline`: what gates are
+        compared with, if it is there."""
         selection = Selection.load(root, panels, ratings, judges)
         mode, batch = RECORD_MODES[record], record == "batch"
         recordings = Recordings(selection, mode, models, yes=yes, distributed=distributed, batch=batch)
-        return cls(selection, Gates.load(gates, today=date.today()), recordings, shared)
+        loaded = Gates.load(gates, today=date.today())
+        if baseline is not None and baseline.is_file():
+            with suppress(BaselineError):  # told once, when all is done
+                loaded = with_former(loaded, load_baseline(baseline))
+        return cls(selection, loaded, recordings, shared)
 
     def __enter__(self) -> Self:
         if self.recordings.mode == "replay":
@@ -103,8 +112,9 @@ class Suite:
         elicited, account = self._elicited(asked, plan)
         self._replayed[str(asked)] = account
         made = panel_ratings(
-            plan, elicited.table, authors=self.selection.authors(asked), beside=lambda kind: self._beside(asked, kind)
-        )
+            plan, elicited.table, authors=self.selection.authors(asked),
+            paired=self.selection.panels[asked.panel].paired, beside=lambda kind: self._beside(asked, kind),
+        )  # fmt: skip
         return self._in_place(asked, made) if asked.candidate else made
 
     def _beside(self, asked: Asked, kind: str) -> Ratings | None:

@@ -61,21 +61,27 @@ def test_more_judges_make_it_harder_to_fail(load, estimate):
     assert among.estimate.low < 0.5 < among.estimate.high
 
 
-def test_the_runs_error_rate_is_split_over_gates_by_weight_and_over_places(load):
+def test_the_runs_error_rate_is_split_over_families_by_weight(load):
     assert load(WITHIN).alpha("bias") == 0.05
     assert load(TWO).alpha("bias") == 0.025
     assert load(TWO + "weight = 4\n").alpha("bias") == pytest.approx(0.01)
     assert load("[run]\nfalse_fail = 0.1\n" + TWO).alpha("other") == 0.05
+    assert load("[run]\nfamilies = 10\n" + TWO + "weight = 2\n").alpha("other") == 0.01
+    assert load("[run]\nfamilies = 10\n" + TWO + "weight = 2\n").alpha("bias") == 0.005
     point = WITHIN + '[parts]\nat_most = 0\ndecide = "point"\nreason = "r"\n'
     assert (load(point).alpha("bias"), load(point).alpha("parts")) == (0.05, 0.0)
 
 
-def test_a_share_of_the_gates_rate_is_what_a_place_may_use(load, estimate):
-    whole, half = (
-        load(WITHIN).decide("bias", family_of(estimate, [0.0, 0.1]), WHERE, share=share)[0].rule for share in (1, 0.5)
+def test_no_verdict_depends_on_what_else_runs_and_more_families_than_reckoned_with_are_told(load, estimate):
+    gates = load("[run]\nfamilies = 2\n" + WITHIN)
+    records = [gates.decide("bias", family_of(estimate, [0.0]), {"panel": p})[0].record() for p in "abc"]
+    assert {record["rule"]["fail_level"] for record in records} == {0.95}
+    assert gates.overspent(records[:2]) == []
+    (sentence,) = gates.overspent(records)
+    assert (
+        "decided 3 measurements and may fail a fair judge with a chance of up to 7.5 %, more than the 5 %" in sentence
     )
-    assert (whole.family.alpha, half.family.alpha) == (0.05, 0.025)
-    assert (whole.fail_level, half.fail_level) == (0.95, 0.975)
+    assert "write families = 3 there" in sentence
 
 
 def test_no_two_families_print_the_same_name(load, estimate):
@@ -95,7 +101,7 @@ def test_levels_of_a_factor_are_one_family(load, estimate):
 
 
 def test_the_rule_in_words(load, estimate):
-    verdict = load(WITHIN).decide("bias", family_of(estimate, [0.0, 0.1]), WHERE, share=0.1)[0]
+    verdict = load("[run]\nfamilies = 10\n" + WITHIN).decide("bias", family_of(estimate, [0.0, 0.1]), WHERE)[0]
     assert verdict.rule.sentence == (
         "within [-0.5, +0.5]; passes if the 95 % interval lies inside, fails if the 99.5 % interval lies outside "
         "(Holm over 2: at most 0.5 % that a fair judge fails here)"

@@ -62,7 +62,7 @@ ONE_GATE = [
     (GATE + 'undecided = "allow"\nuntil = 2027-12-31\n', 'needs a reason and a last day; add because = "..."'),
     (GATE + "until = 2027-12-31\n", 'until says why and how long undecided = "allow" holds, which is not given'),
     ("[run]\nfalse_fail = 5\n", "line 2, run.false_fail: must be a number between 0 and 0.5, e.g. false_fail = 0.05"),
-    ("[run]\nfalse_pass = 0.05\n", "run.false_pass: unknown key; known here: false_fail."),
+    ("[run]\nfalse_pass = 0.05\n", "run.false_pass: unknown key; known here: false_fail, families."),
     (GATE + 'undecided = "pass"\n', 'undecided: must be "fail" or "allow"; it is \'pass\''),
     (GATE + 'decide = "point"\nundecided = "allow"\n', 'undecided has no effect with decide = "point"'),
     (GATE + "tolerance = -1\n", "tolerance: must be a finite number from 0"),

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from recuse.metrics.estimates import number
 from recuse.metrics.measure import describe
-from recuse.metrics.slices import Slices, slices_of
 from recuse.metrics.upgrade.change import change, means, span_of
 from recuse.metrics.upgrade.laws import Largest, mean_change
 from recuse.metrics.upgrade.pairing import Pair
 from recuse.metrics.upgrade.people import gained_per_text
+from recuse.ratings.slices import Slices, slices_of
 from recuse.schema import Estimate
 
 __all__ = ["FEWEST", "worst_slice_agreement", "worst_slice_shift"]
