@@ -67,6 +67,8 @@ def _upgrade(table: UpgradeTable, width: int, color: bool) -> list[str]:
         folded = _folded(told, width, "  ", "    ")
         lines += [folded[0].replace(row.verdict, _paint(row.verdict, row.outcome), 1), *folded[1:]] if color else folded
     allowed = sum(row.outcome == "pass" for row in table.rows)
+    if not table.rows:
+        return lines
     foot = f"allowed: {allowed} of {len(shown) + allowed} comparisons. {' '.join(table.foot)}"
     return [*lines, *_folded(foot, width, "  ", "  ")]
 

@@ -6,7 +6,6 @@ from collections import Counter
 
 import numpy as np
 import pytest
-
 from simulated_judges import (
     World,
     mirrored,
