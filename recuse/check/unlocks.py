@@ -12,6 +12,7 @@ COLUMNS: Mapping[str, str] = {
     "scores": "scores of single texts: a column per rater, or columns rater and score",
     "choices": "choices between two texts: columns first, second and winner",
     "repeats": "the judge's repeats: a column repeat, or columns judge.1, judge.2",
+    "versions": "the judge's older version: recuse check OLD.csv NEW.csv, or a column version",
     "order": "pairs judged in both orders: columns first and second, once either way round",
     "names": "every text judged with names shown and hidden: a column names (shown, hidden)",
     "direction": "every text judged on the scale and on its mirror image: a column direction (ascending, reversed)",

@@ -80,7 +80,7 @@ def worst_slice(ratings: Ratings, columns: tuple[str, ...] | None = None) -> Est
 
 
 @measure(
-    "slice_favour", "favour to one slice against people", signed=True, unit="share", rank=285,
+    "slice_favour", "favour to one slice against people", signed=True, unit="share", rank=381,
     above="favours one slice against people|favour one slice against people",
     below="marks one slice down against people|mark one slice down against people",
     reading="The judge's mean less people's on one slice, less the same elsewhere, as a share of the scale's range; the "
@@ -139,7 +139,9 @@ def _of_one(metric: str, answers: Answers, values: Floats, slices: Slices, colum
         return undefined(metric, why, **facts)
     laws = {name: Simultaneous(law, len(looked)) for name, (_, law) in looked.items()}
     p = {name: _p_value(law, two_sided) for name, law in laws.items()}
-    worst = min(looked, key=lambda name: (p[name], looked[name][1].value))
+    # Of two slices, one gains what the other loses: the gain is told.
+    sign = -1 if two_sided else 1
+    worst = min(looked, key=lambda name: (float(f"{p[name]:.9g}"), sign * looked[name][1].value))
     listed = [
         {"column": name[0], "level": name[1], "n": int(within.sum()),
          "mean": number(float(values[within].mean())), "difference": number(law.value),

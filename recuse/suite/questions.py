@@ -132,6 +132,7 @@ class Questions:
             neutral_texts=offers.has_neutral_texts(judges, texts, wrote),
             lengths=bool(items) and offers.has_lengths(facts_of(protocol, task, items[0])),
             parts=bool(getattr(protocol, "parts", lambda task: ())(task)),
+            twins=offers.has_twins((item.id, facts_of(protocol, task, item).get("flawed")) for item in items),
             people="people" in task.data,
             people_items=persons is not None,
             two_people=persons is not None and offers.have_items_in_common(persons),

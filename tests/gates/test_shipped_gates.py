@@ -13,7 +13,10 @@ from recuse.gates.applied import applied_limit
 from recuse.schema import Estimates
 
 FILE = Path(__file__).parents[2] / "evals" / "gates.toml"
-POINT = {"parse_rate", "unanswered", "human_order", "reported_total", "self_reported_final", "self_reported_sd"}
+POINT = {
+    *("parse_rate", "unanswered", "human_order", "delegable_share"),
+    *("reported_total", "self_reported_final", "self_reported_sd"),
+}
 
 
 @pytest.fixture(scope="module")
