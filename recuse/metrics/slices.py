@@ -83,8 +83,8 @@ def worst_slice(ratings: Ratings, columns: tuple[str, ...] | None = None) -> Est
     "slice_favour", "favour to one slice against people", signed=True, unit="share", rank=381,
     above="favours one slice against people|favour one slice against people",
     below="marks one slice down against people|mark one slice down against people",
-    reading="The judge's mean less people's on one slice, less the same elsewhere, as a share of the scale's range; the "
-    "slice where this is surest not to be 0. The interval allows for having looked at every slice.",
+    reading="The judge's mean less people's on one slice, less the same elsewhere, as a share of the scale's range; "
+    "the slice where this is surest not to be 0. The interval allows for having looked at every slice.",
 )  # fmt: skip
 def slice_favour(ratings: Ratings, columns: tuple[str, ...] | None = None) -> Estimates:
     """(judge - people) within a slice less (judge - people) outside it, of the slice with the smallest two-sided
