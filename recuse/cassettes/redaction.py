@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import base64
 import html
+import json
 import logging
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from recuse.key_shapes import too_plain
-from recuse.schema import RecuseError
+from recuse.key_shapes import key_shapes_in, too_plain
+from recuse.schema import Call, RecuseError
 
 _UNICODE = re.compile(rb"\\+u([0-9a-fA-F]{4})")
 _ENTITIES = {'"': b"quot", "'": b"apos", "<": b"lt", ">": b"gt", "&": b"amp"}
@@ -61,6 +62,22 @@ class Secrets:
         return self.clean(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass") if self else text
 
 
+def check_no_keys(cell: str, header: Mapping[str, Any], missing: Iterable[Call], secrets: Secrets) -> None:
+    """`RecuseError` if the header or a prompt of a cell holds a known secret, or what looks like a key."""
+    if _holds_key(json.dumps(header, ensure_ascii=False, default=str), secrets):
+        raise RecuseError(
+            f"cell {cell}: what describes this judge (its parameters, model or address) holds what looks like an API "
+            "key (value not shown); name the key's environment variable in api_key_env instead"
+        )
+    for call in {call.key: call for call in missing}.values():
+        if _holds_key(call.request.body.decode("utf-8", "surrogateescape"), secrets):
+            raise RecuseError(
+                f"cell {cell}: the prompt for item {call.item} holds what looks like an API key (value not shown); it "
+                "would be sent to the judge and stored in the cassette. Take it out of the item or the prompt, then "
+                "record"
+            )
+
+
 @contextmanager
 def clean_logging(secrets: Secrets) -> Iterator[None]:
     """While open, no log record of this process carries a secret: HTTP clients log headers when they debug."""
@@ -81,6 +98,11 @@ def clean_logging(secrets: Secrets) -> Iterator[None]:
         yield
     finally:
         logging.setLogRecordFactory(make)
+
+
+def _holds_key(text: str, secrets: Secrets) -> bool:
+    data = text.encode("utf-8", "surrogateescape")
+    return secrets.found_in(data) or bool(key_shapes_in(data))
 
 
 def _longest_first(forms: Iterable[bytes]) -> list[bytes]:

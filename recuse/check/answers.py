@@ -73,7 +73,7 @@ def ask_file(panel: FilePanel, folder: Path, today: date) -> Answers:
                 run.not_asked[question.name] = [{**_not_asked(panel, wanting), **question.words}]
             else:
                 _ask(question, panel, gates, run)
-    return Answers(panel, run.results_of(Selection(panel.path.parent, files={panel.name: panel})))
+    return Answers(panel, run.results_of(Selection(panel.path.parent, files={panel.name: panel}), gates))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,9 @@ from typing import Any
 
 from recuse.report import estimate_format, numbers
 from recuse.report.first_line import lede
+from recuse.report.gated_number import Number
 from recuse.report.questions import Drawings
-from recuse.report.results_model import Group, Number, Question, View
+from recuse.report.results_model import Group, Question, View
 from recuse.report.sections.attention import Case, Matter, needs_attention, run_faults
 from recuse.report.sections.baseline import movement
 from recuse.report.sections.not_asked import in_one_line, not_asked
@@ -150,6 +151,15 @@ def _moved(view: View) -> str:
     if not baseline:
         return ""
     lines = ["#### Against the baseline", "", _text(baseline.summary)]
+    told = [*baseline.limits, *baseline.told, *baseline.outcomes]
+    lines += ["", *(f"- {_text(line)}" for line in told[:MOST_MOVED])] if told else []
+    if len(told) > MOST_MOVED:
+        lines.append(f"- {len(told) - MOST_MOVED} more in the report")
+    if baseline.named:
+        lines += ["", _row(["what", "whom", "change beyond chance", "test", "red because"]), _row(["---"] * 5)]
+        lines += [_row([_text(t) for t in (c.what, c.who, c.change, c.test, c.beyond)]) for c in baseline.named]
+    if baseline.because:
+        lines += ["", f"The baseline was written because: {_text(baseline.because)}"]
     if baseline.moved:
         lines += ["", _row(["what", "whom", "field", "before", "now", "change"]), _row(["---"] * 6)]
         lines += [

@@ -20,7 +20,7 @@ from misbehaving import Server
 from small_plans import KEY, answer_for, files, headers, opened, plan, recorded, recording
 
 from recuse.cassettes import CassetteError, Library, StorageError, call_headers
-from recuse.cassettes.check import check_cassettes
+from recuse.cassettes.integrity import check_cassettes
 from recuse.cassettes.redaction import Secrets, clean_logging
 from recuse.cassettes.response_filter import LARGEST_BODY, decompressed, in_utf_8
 from recuse.cassettes.storage import Storage
