@@ -34,7 +34,8 @@ def told(answers: Answers, conclusion: Conclusion, *, file: str, disagreements: 
     """The whole text; lines are not wrapped. `file` as it was typed, quoted, so that hints can be pasted."""
     parts = [
         conclusion.sentences(), list(_why(answers)), ["", *_read(answers, file)], list(_agreement(answers)),
-        list(_labels_more(answers)), list(_others(answers)), list(_not_asked(answers)), list(_worth_reading(disagreements, file)),
+        list(_labels_more(answers)), list(_others(answers)), list(_not_asked(answers)),
+        list(_worth_reading(disagreements, file)),
     ]  # fmt: skip
     return "\n".join(visible(line) for part in parts for line in part)
 
