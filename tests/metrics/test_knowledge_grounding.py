@@ -204,6 +204,19 @@ def test_each_group_is_measured_on_its_own_texts() -> None:
     assert found.of(group="language en", rubric_source="shared").value == pytest.approx(alone.value)
 
 
+def test_an_item_without_a_text_by_every_target_keeps_its_domain() -> None:
+    given = by_domain(np.random.default_rng(15), dict.fromkeys(DOMAINS, 0.4))
+    gone = (given.table["item"] < "i020") & (given.table["target"] == "t1")
+    assert given.texts is not None
+    told = given.texts[~((given.texts["item"] < "i020") & (given.texts["target"] == "t1"))]
+    fewer = Ratings.of(given.table[~gone], scales=SCALE, texts=told)
+    found = domain_selectivity(fewer).of(rubric_source="shared")
+    groups = delta_k_by_group(fewer)
+    assert found.detail["arrangements"] == 1999
+    for name, value in found.detail["by_domain"].items():
+        assert value == pytest.approx(groups.of(group=f"domain {name}", rubric_source="shared").value)
+
+
 def test_texts_of_which_nothing_is_known_have_no_domains() -> None:
     given = simulated(np.random.default_rng(12), 20, 1, 0.5, ("shared",))
     assert "fewer than two domains" in domain_selectivity(given).of(rubric_source="shared").note
