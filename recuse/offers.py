@@ -47,6 +47,14 @@ KINDS: dict[str, Need] = {
     "reply_filter": Need("judges asked whether a reply was steered", "ask by the protocol output_filter"),
     "picks": Need("items that models put on levels", "ask by the protocol generation"),
     "claimed_statistics": Need("means and SDs that judges claim", "ask by the protocol rubric_self_reported"),
+    "forced_choices": Need(
+        "choices of one option per item",
+        "ask by the protocol forced_choice, or give a file with the one option that each rater chose",
+    ),
+    "response_sets": Need(
+        "sets of all options that a rater holds reasonable",
+        'ask by the protocol response_set, or give a file whose ratings are sets of options, as "yes|no"',
+    ),
     "texts": Need("texts that models wrote", "ask by a generating protocol"),
 }
 """What a protocol's rows are (`OFFERS` of its module). A team's protocol may offer a kind of its own."""

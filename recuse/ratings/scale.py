@@ -12,7 +12,7 @@ options have ranks, no distances, and are not averaged.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -140,6 +140,10 @@ class ResponseSets(_WithoutDistances):
         if not found or not found <= set(self.options):
             raise RecuseError(f"a response set holds one or more of {', '.join(self.options)}; got {response!r}")
         return found
+
+    def written(self, members: Collection[str]) -> str:
+        """The one way in which a set stands in a table: its options in order, "a|b"."""
+        return "|".join(option for option in self.options if option in members)
 
     def numbers(self, scores: pd.Series[Any], responses: pd.Series[Any]) -> pd.Series[float]:
         """A code per set: bit k stands for option k."""
