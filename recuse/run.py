@@ -197,7 +197,8 @@ def _factors() -> list[dict[str, Any]]:
 
 
 def _tasks(suite: Suite) -> list[dict[str, Any]]:
-    """Tasks with their criteria, those that stand for a judgement as a whole first."""
+    """Tasks with their criteria, those that stand for a judgement as a whole first, and whether their people are
+    simulated."""
     from recuse.protocols import protocol
 
     named: dict[str, dict[str, None]] = {}
@@ -206,7 +207,11 @@ def _tasks(suite: Suite) -> list[dict[str, Any]]:
             task, criteria = suite.task(name), named.setdefault(name, {})
             for how in map(protocol, table.protocols):
                 criteria |= dict.fromkeys(how.headline(task) if hasattr(how, "headline") else ())
-    told = [{"name": n, "criteria": list(found | dict.fromkeys(suite.task(n).criteria))} for n, found in named.items()]
+    told: list[dict[str, Any]] = [
+        {"name": n, "criteria": list(found | dict.fromkeys(suite.task(n).criteria))}
+        | ({"people_simulated": True} if suite.task(n).people_simulated else {})
+        for n, found in named.items()
+    ]
     return told + [{"name": f.task, "criteria": list(f.ratings.headline)} for f in suite.files.values()]
 
 

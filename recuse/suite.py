@@ -18,13 +18,13 @@ from recuse.cassettes.network import blocked_network
 from recuse.file_panels import FilePanel, is_ratings_file, load_file_panel
 from recuse.fingerprints import headers
 from recuse.gates import Gates
-from recuse.panel_ratings import panel_ratings
+from recuse.panel_ratings import headline_of, panel_ratings, scales_of
 from recuse.panels import Panel, load_panel
 from recuse.plan import Plan, levels_asked, make_plan
 from recuse.protocols import called
 from recuse.protocols import protocol as known_protocol
 from recuse.protocols.facts import facts_of
-from recuse.references import persons_of
+from recuse.references import people_of, persons_of
 from recuse.schema import RecuseError
 from recuse.shared_replay import SharedReplay, content_hash
 from recuse.tasks import Task, load_task
@@ -223,7 +223,7 @@ class Suite:
             sharing.setdefault(item.id, set()).add(item.target)
         varied = levels_asked(how, asked.protocol, table.factors.get(asked.protocol, {}))
         wrote = panel.own(list(task.targets))
-        persons = persons_of(task)
+        people, persons = people_of(task, asked.protocol), persons_of(task, asked.protocol)
         return offers.Design(
             kind=how.OFFERS,
             judges=len(judges),
@@ -235,10 +235,11 @@ class Suite:
             neutral_texts=offers.has_neutral_texts(judges, texts, wrote),
             lengths=bool(items) and offers.has_lengths(facts_of(how, task, items[0])),
             parts=bool(getattr(how, "parts", lambda task: ())(task)),
-            people="people" in task.data,
+            people=people is not None,
             people_items=persons is not None,
             two_people=persons is not None and offers.have_items_in_common(persons),
             reference="reference" in task.data,
+            numbers=all(scales_of(how, task)[name].counts for name in headline_of(how, task)),
             beside=frozenset(known_protocol(name).OFFERS for name in table.protocols if name != asked.protocol),
         )
 

@@ -50,6 +50,7 @@ class _People(_Table):
     """Ratings by people: one row per rating, or means per target; see `recuse.references`."""
 
     file: str
+    simulated: bool = False  # drawn from a model; nobody was asked
 
 
 class _Reference(_Table):
@@ -112,6 +113,11 @@ class Task:
     def clusters(self) -> str:
         """What items are clustered by, in the plural."""
         return str(self.data.get("clusters", "items"))
+
+    @property
+    def people_simulated(self) -> bool:
+        """Whether the ratings by people come out of a model."""
+        return bool(self.data.get("people", {}).get("simulated"))
 
     @property
     def targets(self) -> dict[str, Mapping[str, Any]]:

@@ -42,8 +42,8 @@ class ElicitationProtocol(Protocol):
     {"condition": ("names", {"attributed": "shown", "anonymized": "hidden"})}; `headline(task)`, the criteria that stand
     for the judgement (the task's unless given); `parts(task)`, those of which the one headline criterion claims to be
     the mean; `scales(task)`, criterion -> scale where it is not the task's; `facts(task, item)`, what measures may know
-    of an item (cluster, text, words, a, b, payload, ...; unless given, its text and what it belongs to); `SEEDED = False`
-    where no judge is sent a seed, so that all repeats of an item are draws from one request.
+    of an item (cluster, text, words, a, b, payload, ...; unless given, its text and what it belongs to); `SEEDED =
+    False` where no judge is sent a seed, so that all repeats of an item are draws from one request.
     """
 
     OFFERS: str  # what its rows are: "scores", "choices", ... (recuse.offers)

@@ -1,4 +1,4 @@
-"""Forced choice and response set: what judges are asked, and that nothing but options of the task becomes a response."""
+"""Forced choice and response set: what judges are asked; nothing but options of the task becomes a response."""
 
 from __future__ import annotations
 
