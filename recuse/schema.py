@@ -14,6 +14,7 @@ from typing import Any, Literal, Protocol
 
 Status = Literal["ok", "unparsed", "refused", "out_of_scale", "error"]
 STATUSES: tuple[Status, ...] = ("ok", "unparsed", "refused", "out_of_scale", "error")
+"""What became of a judgement. Where an earlier call of a chain failed, its stage stands before: "rubric: unparsed"."""
 
 Provenance = Literal["recorded", "reconstructed", "scripted", "imported"]
 PROVENANCES: tuple[Provenance, ...] = ("recorded", "reconstructed", "scripted", "imported")
@@ -155,6 +156,7 @@ class Call:
     request: Request
     key: str  # what identifies this request in a cassette, repeat excluded
     cell: str  # cassette file below cassettes/, "<panel>/<task>/<protocol>/<cell>.jsonl"
+    stage: str = ""  # which of the calls before the judging one, where a protocol makes several; "" judges
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +169,7 @@ class Judgement:
     status: Status = "ok"
     why: str = ""
     item: str | None = None  # where one reply judges several items (a generation's picks); None: the call's item
+    stage: str = ""  # where it was an earlier call of the chain whose reply could not be used
 
 
 # --------------------------------------------------------------------------- what is concluded

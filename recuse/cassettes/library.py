@@ -61,6 +61,7 @@ class Library:
         self.command = command or f"pytest evals/ --panel fixtures/panels/{panel}.toml --record=missing"
         self.misses: list[str] = []  # every miss, also one that a client library hid behind an error of its own
         self.dropped: dict[tuple[str, str, int], str] = {}  # (cell, key, repeat) -> why
+        self.more_to_come = False  # calls are not known yet: they are made from replies that are still to be recorded
         self._cassettes: dict[str, CellCassette] = {}
         self._matcher = RequestMatcher(self.secrets)
         self._reader = LineReader()
@@ -90,6 +91,9 @@ class Library:
                 cassette.expect_header(headers[cell])
             if self.mode == "missing" and not cassette.anew and cassette.served_differently():
                 cassette.load(anew=True)
+        if self._storage is not None:  # calls that became known only from the replies recorded so far
+            self._storage.mend(cassettes.values())
+            self._storage.begin(cassettes.values())
         return _coverage(cassettes.values())
 
     def has(self, call: Call) -> bool:
@@ -139,6 +143,10 @@ class Library:
             for call in batch:
                 at, length = answers[call.key, call.repeat]
                 yield call, RawResponse(*read_answer(data[at : at + length]))
+
+    def answer(self, call: Call) -> RawResponse | None:
+        """The recorded answer to a call; None where there is none."""
+        return self.response(call) if self.has(call) else None
 
     def response(self, call: Call) -> RawResponse:
         """The recorded answer to a call, without going through an HTTP client."""
@@ -327,7 +335,7 @@ class Library:
             yield
         finally:
             try:
-                self._storage.settle(self._cassettes.values(), together=self.mode == "all")
+                self._storage.settle(self._cassettes.values(), self.mode == "all", self.more_to_come)
             finally:
                 self._storage.close()
                 self._storage = None

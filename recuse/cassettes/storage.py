@@ -89,16 +89,17 @@ class Storage:
             self._writer.append(index.path, (b"\n" if index.unended else b"") + data, start)
             _enter(cassette, interaction, new, start + index.unended)
 
-    def settle(self, cassettes: Iterable[CellCassette], together: bool = False) -> None:
+    def settle(self, cassettes: Iterable[CellCassette], together: bool = False, more_to_come: bool = False) -> None:
         """After the last answer: complete cells get their final order, header and place.
 
         With `together`, what was recorded anew takes the place of the old only when all of it is complete: a recording
-        that was interrupted goes on where it stopped, in whichever cell that was."""
+        that was interrupted goes on where it stopped, in whichever cell that was. `more_to_come`: not all cells are
+        known yet."""
         cassettes = list(cassettes)
         self._remove_empty()
         if self.full:
             return  # rewriting needs room; the next recording settles
-        waiting = together and any(cassette.anew and cassette.missing for cassette in cassettes)
+        waiting = together and (more_to_come or any(cassette.anew and cassette.missing for cassette in cassettes))
         for cassette in cassettes:
             superseded = cassette.unplanned_keys() if cassette.anew else cassette.superseded()
             restamped = not cassette.missing and bool(cassette.stale())

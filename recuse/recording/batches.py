@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from recuse.batch import PRICE, Batches, BatchReport
@@ -13,10 +13,11 @@ from recuse.cassettes.library import Library
 from recuse.judges.credentials import keys_from_environment
 from recuse.plan import Plan
 from recuse.recording.budget import check_budget, cost_text, expected_costs
+from recuse.recording.chains import Chains
 from recuse.recording.outcome import IncompleteRecordingError
 from recuse.recording.session import Recorder
 from recuse.recording.stopping import StopSignals
-from recuse.schema import Call, RawResponse, RecuseError
+from recuse.schema import Call, Judge, RawResponse, RecuseError
 
 FOLDER = ".batches"  # below cassettes/: what is under way, one file per panel; not committed
 
@@ -36,11 +37,11 @@ def record_batches(
     if panel.stand_in is not None:
         raise RecuseError(f"{panel.path}: stand-ins answer at once; record this panel with --record=missing")
     with library.use(), StopSignals().installed():
-        missing = [call for plan in plans for call in plan.calls if not library.has(call)]
+        chains = Chains(panel, library, plans)
+        missing = [call for call in chains.calls() if not library.has(call)]
         if not missing:
             return
-        asked = {call.judge for call in missing}
-        judges = {name: judge for plan in plans for name, judge in plan.judges.items() if name in asked}
+        judges = chains.judges(call for call in chains.expected() if not library.has(call))
         batches = Batches(
             panel.name,
             judges,
@@ -49,10 +50,15 @@ def record_batches(
             state=library.root / FOLDER / f"{panel.name}.json",
             say=recorder.say,
         )
-        _check_budget(recorder, batches.unsubmitted(missing), plans)
-        report = batches.wait(missing, poll_s=poll_s, sleep=sleep)
+        _check_budget(recorder, batches.unsubmitted(chains.expected()), judges)
+        report = BatchReport()
+        while missing:  # once, unless replies open up further calls
+            report += batches.wait(missing, poll_s=poll_s, sleep=sleep)
+            tried = set(missing)
+            missing = [call for call in chains.calls() if not library.has(call) and call not in tried]
+        missing = [call for call in chains.calls() if not library.has(call)]
     recorder.say(report.text())
-    _check(report, [call for call in missing if not library.has(call)])
+    _check(report, missing)
 
 
 class _Shelf:
@@ -69,10 +75,9 @@ class _Shelf:
         self._library.store(asked.method, asked.url, asked.body, call_headers(call), response)
 
 
-def _check_budget(recorder: Recorder, calls: Sequence[Call], plans: Sequence[Plan]) -> None:
+def _check_budget(recorder: Recorder, calls: Sequence[Call], judges: Mapping[str, Judge]) -> None:
     if not calls:
         return
-    judges = {name: judge for plan in plans for name, judge in plan.judges.items()}
     free = set(judges) if recorder.panel.free else set()
     costs = [
         replace(cost, dollars=None if cost.dollars is None else cost.dollars * PRICE)
