@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from recuse.ratings.factors import LEVELS
+from recuse.ratings.scale import Nominal, Ordinal
 from recuse.schema import RecuseError
 
 if TYPE_CHECKING:
@@ -119,8 +120,8 @@ class Design:
 def design_of(ratings: Ratings, kind: str = "") -> Design:
     """The design that ratings turned out to have: what can be asked of a table, wherever it comes from.
 
-    `kind` is what its rows are; unless given, choices where the texts say which two meet, and scores otherwise. Whether
-    scores can be averaged is asked of all headline criteria.
+    `kind` is what its rows are; unless given, choices where the texts say which two meet, and scores otherwise. Scores
+    that are options are forced choices as well. Whether scores can be averaged is asked of all headline criteria.
     """
     table = ratings.table[ratings.table["kind"] == "judge"]
     told = {} if ratings.texts is None else {str(name): ratings.texts[name] for name in ratings.texts}
@@ -128,6 +129,10 @@ def design_of(ratings: Ratings, kind: str = "") -> Design:
     written = {*ratings.targets, *told.get("a", ()), *told.get("b", ())}
     texts = table[["item", "target"]].drop_duplicates()
     judgement = ["rater", "item", "target", "criterion", *ratings.factors]
+    scales = [ratings.scales[name] for name in ratings.headline]
+    also = {name for name in KINDS if name != kind and ratings.beside(name) is not None}
+    if kind == "scores" and all(isinstance(scale, Nominal | Ordinal) for scale in scales):
+        also.add("forced_choices")
     return Design(
         kind=kind,
         judges=len(ratings.judges),
@@ -144,8 +149,8 @@ def design_of(ratings: Ratings, kind: str = "") -> Design:
         two_people=have_items_in_common(ratings.table[ratings.table["kind"] == "person"]),
         right_answer=ratings.texts is not None and "gold" in ratings.texts,
         reference=ratings.reference is not None,
-        numbers=all(ratings.scales[name].counts for name in ratings.headline),
-        beside=frozenset(name for name in KINDS if name != kind and ratings.beside(name) is not None),
+        numbers=all(scale.counts for scale in scales),
+        beside=frozenset(also),
     )
 
 

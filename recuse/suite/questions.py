@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from recuse import offers
+from recuse.file_panels import FILE
 from recuse.panel_ratings import headline_of, scales_of
 from recuse.plan import levels_asked
 from recuse.protocols import called
@@ -16,9 +17,6 @@ from recuse.suite.asked import Asked, NotAsked
 from recuse.suite.selection import Selection
 
 __all__ = ["Questions"]
-
-FILE = "file"
-"""What stands in the place of a protocol for ratings from a file."""
 
 
 @dataclass
@@ -35,7 +33,7 @@ class Questions:
         that does not exist at all."""
         offering: list[Asked] = []
         lacking: list[NotAsked] = []
-        for one in (*self._of_panels(needs, task, protocol), *self._of_files(task, protocol)):
+        for one in (*self._of_panels(needs, task, protocol), *self._of_files(needs, task, protocol)):
             if isinstance(one, NotAsked):
                 lacking.append(one)
             elif wanting := offers.missing(needs, offers.offered(self.design(one))):
@@ -60,10 +58,10 @@ class Questions:
             if not fitting:
                 yield NotAsked(panel.name, table.name, "", (kind,))
 
-    def _of_files(self, task: str | None, protocol: str | None) -> Iterator[Asked]:
+    def _of_files(self, needs: Sequence[str], task: str | None, protocol: str | None) -> Iterator[Asked]:
         for file in self.selection.files.values():
             if task in (None, file.task) and protocol in (None, FILE):
-                yield Asked(file.name, file.task, file.protocol)
+                yield Asked(file.name, file.task, file.protocol(offers.kind_of(needs)))
 
     def beside(self, asked: Asked, needs: Iterable[str]) -> list[Asked]:
         """The same panel's and task's other protocols that offer a kind among `needs`."""
