@@ -22,7 +22,7 @@ from recuse.key_shapes import key_shapes_in
 from recuse.sanitize import visible
 from recuse.schema import PROVENANCES, RecuseError, Request
 
-LARGEST_MB = 40.0
+LARGEST_MB = 50.0
 
 
 @dataclass

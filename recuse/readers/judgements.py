@@ -188,8 +188,9 @@ def _sets(part: pd.DataFrame, criterion: str, told: str, place: Place) -> _Read 
     if bad.any():
         why = "; ".join(list(found.strange.values())[:SHOWN])
         faults.append(_fault(f"answer(s) are no set of options: {why}", part[bad], place, "they count as unusable"))
-    notes = [f"{criterion}: {found.words}{', as you said' if told else ''}", *always_one(part["rater"], labels.map(found.written))]
     values = labels.map(found.written).where(~bad, None)
+    words = f"{criterion}: {found.words}{', as you said' if told else ''}"
+    notes = [words, *always_one(part["rater"], values)]
     return _Read(found.scale, values.to_numpy(dtype=object), bad.to_numpy(), "out_of_scale", faults, notes)
 
 
