@@ -121,7 +121,8 @@ def design_of(ratings: Ratings, kind: str = "") -> Design:
     """The design that ratings turned out to have: what can be asked of a table, wherever it comes from.
 
     `kind` is what its rows are; unless given, choices where the texts say which two meet, and scores otherwise. Scores
-    that are options are forced choices as well. Whether scores can be averaged is asked of all headline criteria.
+    that are options are forced choices as well, and response sets are answers like others. Whether scores can be
+    averaged is asked of all headline criteria.
     """
     table = ratings.table[ratings.table["kind"] == "judge"]
     told = {} if ratings.texts is None else {str(name): ratings.texts[name] for name in ratings.texts}
@@ -133,6 +134,8 @@ def design_of(ratings: Ratings, kind: str = "") -> Design:
     also = {name for name in KINDS if name != kind and ratings.beside(name) is not None}
     if kind == "scores" and all(isinstance(scale, Nominal | Ordinal) for scale in scales):
         also.add("forced_choices")
+    if kind == "response_sets":
+        also.add("scores")  # without numbers: two raters may name the same set
     return Design(
         kind=kind,
         judges=len(ratings.judges),
