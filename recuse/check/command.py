@@ -14,6 +14,7 @@ from recuse.check.disagreements import disagreements as find_disagreements
 from recuse.check.disagreements import write_disagreements
 from recuse.check.review import is_review, read_review
 from recuse.check.text import told
+from recuse.check.underspecified import pass_rate_ranges
 from recuse.file_panels import load_file_panel
 from recuse.readers.mapping import saved_path
 from recuse.shipped import shipped_evals
@@ -36,8 +37,9 @@ def check(
         warnings.simplefilter("ignore", RuntimeWarning)  # a degenerate table is told in words, not by numpy
         answers = ask_file(panel, shipped_evals(), date.today())
     conclusion = conclude(answers)
+    ranges = pass_rate_ranges(panel.ratings) if panel.read.kind == "scores" else []
     count = len(find_disagreements(panel.read)) if panel.read.ratings.persons and panel.read.kind == "scores" else None
-    print(told(answers, conclusion, file=str(file), disagreements=None if disagreements else count))
+    print(told(answers, conclusion, ranges, file=str(file), disagreements=None if disagreements else count))
     if save:
         path = saved_path(file)
         path.write_text(panel.read.mapping.toml(), encoding="utf-8")
@@ -51,7 +53,7 @@ def check(
         "check": {"word": conclusion.word, "judges": [
             {"judge": j.judge, "word": j.word, "reason": j.reason, "because": list(j.because)}
             for j in conclusion.judges
-        ]},
+        ], "underspecified": [found.record() for found in ranges]},
     }  # fmt: skip
     if json:
         from recuse import report
