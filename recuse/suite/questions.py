@@ -93,7 +93,7 @@ class Questions:
         varied = levels_asked(protocol, asked.protocol, table.factors.get(asked.protocol, {}))
         wrote = panel.own(list(task.targets))
         people, persons = people_of(task, asked.protocol), persons_of(task, asked.protocol)
-        shown = self.selection.shown
+        shown, scales = self.selection.shown, scales_of(protocol, task)
         return offers.Design(
             kind=protocol.OFFERS,
             judges=len(judges),
@@ -109,6 +109,6 @@ class Questions:
             people_items=persons is not None,
             two_people=persons is not None and offers.have_items_in_common(persons),
             reference="reference" in task.data,
-            numbers=all(scales_of(protocol, task)[name].counts for name in headline_of(protocol, task)),
+            numbers=all(scales[name].counts for name in headline_of(protocol, task) if name in scales),
             beside=frozenset(known_protocol(name).OFFERS for name in table.protocols if name != asked.protocol),
         )
