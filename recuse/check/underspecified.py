@@ -63,7 +63,7 @@ class PassRateRange:
 
 def pass_rate_ranges(ratings: Ratings) -> list[PassRateRange]:
     """One for every criterion of two options that looks underspecified: where people, or else a judge's repeats, answer
-    a tenth of at least ten texts in two ways. The option is the better of two ordered ones, the last of others.
+    a tenth of at least ten texts in two ways. The option is the better of two ordered ones, the first of others.
 
     None for ratings that have response sets beside them: these say what here is only feared."""
     if ratings.beside("response_sets") is not None:
@@ -80,7 +80,7 @@ def _of_criterion(ratings: Ratings) -> Iterator[PassRateRange]:
     people = rows["kind"] == "person"
     groups = {"people": rows[people]} | {judge: rows[~people & (rows["rater"] == judge)] for judge in ratings.judges}
     keys = ["item", "target", *ratings.factors]
-    other, option = scale.options
+    other, option = scale.options if isinstance(scale, Ordinal) else reversed(scale.options)
     for who, mine in groups.items():
         said = mine["response"].eq(option).groupby([mine[key].astype(str) for key in keys]).agg(["mean", "size"])
         shares = said.loc[said["size"] > 1, "mean"].to_numpy(dtype=float)

@@ -34,6 +34,11 @@ def test_by_hand():
     assert (found.rate, found.low, found.high) == pytest.approx((0.6, 0.4, 0.9))
 
 
+def test_of_options_without_an_order_it_is_the_first_whose_share_is_told():
+    (found,) = pass_rate_ranges(ratings_of([(2, 3)] * 10, scale=Nominal(("fine", "toxic"))))
+    assert (found.option, found.rate) == ("fine", 0.0)
+
+
 def test_exactly_half_passes_at_the_cut():
     (found,) = pass_rate_ranges(ratings_of([(1, 2)] * 10))
     assert (found.rate, found.low, found.high) == (1, 0, 1)
