@@ -56,7 +56,9 @@ def _parser() -> argparse.ArgumentParser:
         description="Reads ratings (CSV, TSV, JSON lines, JSON, Parquet, logs of other tools; packed or not) and says "
         "whether the judges in it may be trusted. Exit code: 0 cleared, 1 not cleared, 2 undecided, 3 could not read.",
     )  # fmt: skip
-    check.add_argument("file", type=Path, metavar="FILE")
+    check.add_argument(
+        "files", type=Path, metavar="FILE", nargs="+", help="ratings; of several, each is a newer version of the judges"
+    )
     check.add_argument("--html", type=Path, metavar="FILE", help="write the report as a page of its own")
     check.add_argument("--json", type=Path, metavar="FILE", help="write the results as JSON")
     check.add_argument("--disagreements", type=Path, metavar="FILE", help="write the cases worth reading as CSV")
@@ -80,7 +82,7 @@ def _check(arguments: argparse.Namespace) -> int:
 
     given = {name: getattr(arguments, name) for name, _, _ in OVERRIDES}
     return check(
-        arguments.file, given, reader=arguments.reader, html=arguments.html, json=arguments.json,
+        arguments.files, given, reader=arguments.reader, html=arguments.html, json=arguments.json,
         disagreements=arguments.disagreements, save=arguments.save,
     )  # fmt: skip
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from recuse import offers
 from recuse.file_panels import FILE, FilePanel
+from recuse.ratings.factors import VERSION
 from recuse.schema import Estimate, Estimates, RecuseError, members
 
 if TYPE_CHECKING:
@@ -35,17 +36,25 @@ class Answers:
     panel: FilePanel
     results: Mapping[str, Any]
 
+    @property
+    def version(self) -> str:
+        """The newest version of the judges; "" where the file has one."""
+        return next(reversed(self.panel.ratings.levels(VERSION)), "")
+
     def measured(self, metric: str, judge: str) -> dict[str, Any] | None:
         """The first estimate of a metric on a judge, gated or not; None where there is none."""
         return next(self.every(metric, judge), None)
 
     def every(self, metric: str, judge: str) -> Iterator[dict[str, Any]]:
         for record in (*self.results["verdicts"], *self.results["measurements"]):
-            if record["estimate"]["metric"] == metric and record["subject"].get("judge") == judge:
+            if record["estimate"]["metric"] == metric and self._is_on(record["subject"], judge):
                 yield record["estimate"]
 
     def verdicts_on(self, judge: str) -> list[dict[str, Any]]:
-        return [v for v in self.results["verdicts"] if v["subject"].get("judge") == judge]
+        return [v for v in self.results["verdicts"] if self._is_on(v["subject"], judge)]
+
+    def _is_on(self, subject: Mapping[str, str], judge: str) -> bool:
+        return subject.get("judge") == judge and subject.get(VERSION, self.version) == self.version
 
 
 def ask_file(panel: FilePanel, folder: Path, today: date) -> Answers:
@@ -64,7 +73,7 @@ def ask_file(panel: FilePanel, folder: Path, today: date) -> Answers:
                 run.not_asked[question.name] = [{**_not_asked(panel, wanting), **question.words}]
             else:
                 _ask(question, panel, gates, run)
-    return Answers(panel, run.results_of(Selection(panel.path.parent, files={panel.name: panel})))
+    return Answers(panel, run.results_of(Selection(panel.path.parent, files={panel.name: panel}), gates))
 
 
 @dataclass(frozen=True, slots=True)

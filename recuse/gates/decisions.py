@@ -9,10 +9,7 @@ from typing import Literal
 from recuse.gates.limits import Limit
 from recuse.schema import Estimate, Outcome
 
-__all__ = ["FEASIBLE", "Decision", "decide", "factor_to_decide", "has_interval", "settled_at", "sure_at"]
-
-FEASIBLE = 100.0
-"""More than this many times the observations is no longer called feasible."""
+__all__ = ["Decision", "decide", "has_interval", "sure_at"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +46,6 @@ def decide(
     return Decision(_outcome(limit, shown, level, by), shown, level)
 
 
-def settled_at(limit: Limit, estimate: Estimate, level: float) -> bool:
-    """Whether the estimate's interval at `level` lies wholly inside the limit or wholly outside."""
-    shown = _at(estimate, level)
-    return sure_at(shown, level) and limit.settled_by(shown.low, shown.high)
-
-
 def sure_at(estimate: Estimate, level: float) -> bool:
     """There is an interval, and it is at least as wide as `level` asks for."""
     return has_interval(estimate) and estimate.level >= level - 1e-9
@@ -63,37 +54,6 @@ def sure_at(estimate: Estimate, level: float) -> bool:
 def has_interval(estimate: Estimate) -> bool:
     """Both ends are known (an infinite end is known)."""
     return not (math.isnan(estimate.low) or math.isnan(estimate.high))
-
-
-def factor_to_decide(limit: Limit, estimate: Estimate) -> float | None:
-    """How many times the observations it takes to settle `limit`, if the value stays where it is.
-
-    Shrinks the shown interval as `distribution.half_width_at` says its half-width would shrink, and searches the
-    smallest factor at which it no longer straddles a bound. `inf` where more than FEASIBLE times would be needed (the
-    value sits practically on the bound), None where the method cannot tell.
-    """
-    distribution = estimate.distribution
-    now = distribution.half_width_at(1.0) if distribution is not None else None
-    if distribution is None or now is None or not now > 0 or not has_interval(estimate):
-        return None
-
-    def settles(factor: float) -> bool:
-        then = distribution.half_width_at(factor)
-        share = math.nan if then is None else then / now
-        return limit.settled_by(
-            estimate.value - share * (estimate.value - estimate.low),
-            estimate.value + share * (estimate.high - estimate.value),
-        )
-
-    if distribution.half_width_at(FEASIBLE) is None:
-        return None
-    if not settles(FEASIBLE):
-        return math.inf
-    few, enough = 1.0, FEASIBLE
-    while enough - few > 1e-3 * few:
-        middle = math.sqrt(few * enough)
-        few, enough = (few, middle) if settles(middle) else (middle, enough)
-    return enough
 
 
 def _outcome(limit: Limit, estimate: Estimate, level: float, by: str) -> Outcome:

@@ -47,6 +47,7 @@ class FileRatings:
     rows: pd.DataFrame
     faults: tuple[Fault, ...]
     notes: tuple[str, ...]
+    older: tuple[FileRatings, ...] = ()  # files with earlier versions of the judges, the oldest first
 
     @property
     def name(self) -> str:

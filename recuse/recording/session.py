@@ -13,11 +13,11 @@ from recuse.cassettes import call_headers
 from recuse.cassettes.library import Library
 from recuse.judges import read_response, wire
 from recuse.judges.client import Client
-from recuse.judges.credentials import Credentials, keys_from_environment
+from recuse.judges.credentials import Credentials, keys_from_environment, short_keys
 from recuse.panels import Panel
 from recuse.plan import Plan
 from recuse.recording.asking import Recording
-from recuse.recording.budget import Cost, check_budget, cost_text, expected_costs, expected_dollars
+from recuse.recording.budget import check_budget, cost_text, expected_costs, expected_dollars
 from recuse.recording.chains import Chains
 from recuse.recording.form_check import Readable
 from recuse.recording.progress import ProgressLine, Spending
@@ -68,7 +68,7 @@ class Recorder:
                 except RecuseError:  # a local model that does not start: say what the others gave
                     self.say(recording.outcome().text())
                     raise
-            chains.calls()
+            recording.extend(chains.calls())  # what the last replies opened up and was not asked any more
         report = recording.outcome()
         self.say(report.text())
         report.check()
@@ -79,27 +79,31 @@ class Recorder:
         judges = chains.judges(missing)
         costs = expected_costs(missing, judges, free=self._free(judges))
         self.say(f"{self.panel.name}: {cost_text(costs)}")
+        if self.panel.stand_in is None and (warning := short_keys(judges)):
+            self.say(warning)
         check_budget(costs, self.panel.budget_usd, self.yes)
         if readable is None and self.panel.stand_in is None:  # what stand-ins say costs nothing, and may be nonsense
             readable = chains.why_unreadable
-        replies = _Replies(judges)
+        replies = Replies(judges)
         return Recording(
             chains.calls(),
             self.library,
-            spending=self._spending(costs, judges, replies),
+            spending=self.spending(judges, replies, expected_dollars(costs)),
             progress=ProgressLine(sys.stderr),
             readable=readable,
             text=lambda call, response: replies.reply(call, response).text,
             expected=len(missing),
         )
 
-    def _spending(self, costs: Sequence[Cost], judges: Mapping[str, Judge], replies: _Replies) -> Spending:
+    def spending(
+        self, judges: Mapping[str, Judge], replies: Replies, expected: float | None, *, share: float = 1.0
+    ) -> Spending:
+        """What counts the bill: `share` of the judges' prices, `expected` dollars at most."""
         prices = {
-            name: (judge.input_usd_per_mtok, judge.output_usd_per_mtok)
+            name: (share * judge.input_usd_per_mtok, share * judge.output_usd_per_mtok)
             for name, judge in judges.items()
             if judge.input_usd_per_mtok is not None and judge.output_usd_per_mtok is not None
         }
-        expected = expected_dollars(costs)
         return Spending(
             prices={} if self.panel.stand_in else prices,
             usage_of=lambda call, response: replies.reply(call, response).usage,
@@ -163,7 +167,7 @@ class Recorder:
                 serving.enter_context(served(name, judge.base_url, self.panel.servers[name], self.models, self.say))
 
 
-class _Replies:
+class Replies:
     """Reads responses in the wire format of their judge; the last one is kept, because it is looked at twice."""
 
     def __init__(self, judges: Mapping[str, Judge]) -> None:

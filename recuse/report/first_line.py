@@ -12,8 +12,9 @@ from typing import Any
 
 from recuse.report import estimate_format, numbers
 from recuse.report.canonical_form import normalised
+from recuse.report.gated_number import Number
 from recuse.report.lexicon import plain_name
-from recuse.report.results_model import Number, Panel, View
+from recuse.report.results_model import Panel, View
 from recuse.report.sections.attention import left_undecided, needs_attention, run_faults, tolerated
 
 MOST_FINDINGS = 2
@@ -189,9 +190,11 @@ def _against_baseline(view: View) -> list[str]:
     baseline = view.results.get("baseline")
     if not baseline:
         return []
-    counts = [(len(baseline.get(kind) or []), kind) for kind in ("moved", "appeared", "vanished")]
-    told = [f"{numbers.in_words(n)} {kind}" for n, kind in counts if n]
-    return [f"Against the baseline: {numbers.listed(told)}." if told else "Nothing moved against the baseline."]
+    kinds = {"limits": "changed limits", "named": "changes beyond chance", "moved": "moved without a test",
+             "appeared": "appeared", "vanished": "vanished"}  # fmt: skip
+    counts = [(len(baseline.get(kind) or []), words) for kind, words in kinds.items()]
+    told = [f"{numbers.in_words(n)} {words}" for n, words in counts if n]
+    return [f"Against the baseline: {numbers.listed(told)}." if told else "Nothing changed against the baseline."]
 
 
 def _still_undecided(view: View) -> list[str]:

@@ -8,8 +8,9 @@ from typing import Any
 
 from recuse.report import estimate_format, numbers
 from recuse.report.first_line import lede
+from recuse.report.gated_number import Number
 from recuse.report.questions import Drawings
-from recuse.report.results_model import Group, Number, Question, View
+from recuse.report.results_model import Group, Question, View
 from recuse.report.sections.attention import Case, Matter, needs_attention, run_faults
 from recuse.report.sections.baseline import movement
 from recuse.report.sections.not_asked import in_one_line, not_asked
@@ -21,6 +22,7 @@ SIZE_LIMIT = 60_000
 """Characters; GitHub refuses comments beyond 65,536."""
 
 MOST_CASES = 15
+MOST_FAULTS = 15
 MOST_ROWS = 15  # judges per table; beyond, only those that do not pass everything
 MOST_MOVED = 15
 MOST_UNASKED = 30
@@ -63,7 +65,10 @@ def _attention(view: View) -> str:
     faults = [f"- {_sign('not measured')} {_text(fault)}" for fault in run_faults(view)]
     if not cases and not faults:
         return ""
-    lines = ["#### What turns this run red, and what to do", "", *faults, *(_case(m, c) for m, c in cases[:MOST_CASES])]
+    shown = faults[:MOST_FAULTS]
+    if len(faults) > MOST_FAULTS:
+        shown.append(f"- and {len(faults) - MOST_FAULTS} more faults of the run, in the report")
+    lines = ["#### What turns this run red, and what to do", "", *shown, *(_case(m, c) for m, c in cases[:MOST_CASES])]
     if len(cases) > MOST_CASES:
         lines.append(f"- and {len(cases) - MOST_CASES} more in the report")
     return "\n".join(lines)
@@ -146,6 +151,15 @@ def _moved(view: View) -> str:
     if not baseline:
         return ""
     lines = ["#### Against the baseline", "", _text(baseline.summary)]
+    told = [*baseline.limits, *baseline.told, *baseline.outcomes]
+    lines += ["", *(f"- {_text(line)}" for line in told[:MOST_MOVED])] if told else []
+    if len(told) > MOST_MOVED:
+        lines.append(f"- {len(told) - MOST_MOVED} more in the report")
+    if baseline.named:
+        lines += ["", _row(["what", "whom", "change beyond chance", "test", "red because"]), _row(["---"] * 5)]
+        lines += [_row([_text(t) for t in (c.what, c.who, c.change, c.test, c.beyond)]) for c in baseline.named]
+    if baseline.because:
+        lines += ["", f"The baseline was written because: {_text(baseline.because)}"]
     if baseline.moved:
         lines += ["", _row(["what", "whom", "field", "before", "now", "change"]), _row(["---"] * 6)]
         lines += [

@@ -18,6 +18,7 @@ from recuse.report.questions import Drawings
 from recuse.report.results_model import Group, View
 from recuse.report.sections.attention import Case, Matter, needs_attention
 from recuse.report.sections.baseline import movement
+from recuse.report.sections.error_rates import error_rates
 from recuse.report.sections.not_asked import in_one_line
 from recuse.report.tables import Cell, VerdictTable, verdict_table
 from recuse.report.vocabulary import OUTCOME_NAMES
@@ -187,6 +188,8 @@ def _footer(view: View, width: int, report: str | None) -> list[str]:
     if cassettes.get("interactions") is not None:
         told = ", ".join(f"{numbers.count(cassettes.get(key))} {key}" for key in _COUNTED)
         lines.append(f"cassettes: {told}")
+    if rates := error_rates(view):
+        lines.append(f"how sure: {rates.sentence}")
     baseline = movement(view)
     if baseline:
         lines.append(f"baseline: {baseline.summary}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,8 +11,7 @@ from recuse import elicit
 from recuse.cassettes.coverage import Coverage, MissingInteractionError, unused_lines
 from recuse.cassettes.library import Library, Mode
 from recuse.chains import Chain
-from recuse.fingerprints import headers
-from recuse.judges.credentials import variables_of
+from recuse.fingerprints import digests, headers
 from recuse.panels import Panel
 from recuse.plan import Plan
 from recuse.schema import RecuseError
@@ -63,7 +61,9 @@ class Recordings:
             chain = Chain(plan)
             chain.unfold(library.answer)
         elicited = elicit.read(plan, library.replay(chain.final_calls), chain)
-        return elicited, _account(chain, library, elicited, left_out)
+        account = _account(chain, library, elicited, left_out)
+        asked_of = digests(plan, headers(self.selection.panels[asked.panel], plan, chain.calls))
+        return elicited, account | {"source": asked_of}
 
     def _unfolded(self, asked: Asked, plan: Plan) -> tuple[Chain, Coverage]:
         """The plan's calls, as far as the library has the replies they are made from, and what it lacks."""
@@ -150,5 +150,6 @@ def _not_recorded(coverage: Coverage) -> set[str]:
 
 
 def _secrets(panel: Panel) -> list[str]:
-    variables = {variable for judge in panel.judges.values() for variable in variables_of(judge)}
-    return [os.environ[variable] for variable in sorted(variables) if os.environ.get(variable)]
+    from recuse.judges.credentials import secret_values
+
+    return secret_values(panel.judges)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Self
 
 from recuse.cassettes.matching import request_key
-from recuse.file_panels import FilePanel, is_ratings_file, load_file_panel
+from recuse.file_panels import FilePanel, is_ratings_file, load_file_panels
 from recuse.panels import Panel, load_panel
 from recuse.plan import Plan, make_plan
 from recuse.schema import RecuseError
@@ -116,7 +116,7 @@ def _panel_path(root: Path, given: str) -> Path:
 
 
 def _load_files(root: Path, given: Sequence[str]) -> list[FilePanel]:
-    return [load_file_panel(root / name) for name in dict.fromkeys(given)]
+    return load_file_panels([root / name for name in dict.fromkeys(given)])
 
 
 def _check_judges(names: Sequence[str], known: Iterable[str]) -> None:

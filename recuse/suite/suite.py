@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -10,8 +10,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from recuse import elicit
-from recuse.cassettes.network import blocked_network
 from recuse.gates import Gates
+from recuse.gates.baseline import BaselineError
+from recuse.gates.baseline import load as load_baseline
+from recuse.gates.limit_changes import with_former
+from recuse.network import blocked_network
 from recuse.panel_ratings import panel_ratings
 from recuse.plan import Plan
 from recuse.protocols import protocol as known_protocol
@@ -62,12 +65,18 @@ class Suite:
         distributed: bool,
         shared: Path | None = None,
         ratings: Sequence[str] = (),
+        baseline: Path | None = None,
     ) -> Self:
-        """From the options of the command line; `RecuseError` for any that is wrong."""
+        """From the options of the command line; `RecuseError` for any that is wrong. `baseline`: what gates are
+        compared with, if it is there."""
         selection = Selection.load(root, panels, ratings, judges)
         mode, batch = RECORD_MODES[record], record == "batch"
         recordings = Recordings(selection, mode, models, yes=yes, distributed=distributed, batch=batch)
-        return cls(selection, Gates.load(gates, today=date.today()), recordings, shared)
+        loaded = Gates.load(gates, today=date.today())
+        if baseline is not None and baseline.is_file():
+            with suppress(BaselineError):  # told once, when all is done
+                loaded = with_former(loaded, load_baseline(baseline))
+        return cls(selection, loaded, recordings, shared)
 
     def __enter__(self) -> Self:
         if self.recordings.mode == "replay":
@@ -107,7 +116,13 @@ class Suite:
             name = kinds.get(kind)
             return None if name is None else self.ratings(Asked(asked.panel, asked.task, name))
 
-        return panel_ratings(plan, elicited.table, authors=self.selection.authors(asked), beside=beside)
+        return panel_ratings(
+            plan,
+            elicited.table,
+            authors=self.selection.authors(asked),
+            paired=self.selection.panels[asked.panel].paired,
+            beside=beside,
+        )
 
     def _elicited(self, asked: Asked, plan: Plan) -> tuple[elicit.Elicited, dict[str, Any]]:
         """Read from the cassettes, here or by another worker of this run."""

@@ -40,9 +40,9 @@ def test_a_good_judge_is_cleared_without_a_flag(recuse, tickets):
 @pytest.mark.parametrize(
     ("judge", "why"),
     [
-        (always, "one answer|always says pass|as often|less than they agree"),
-        (inverted, "less than they agree with each other"),
-        (at_random, "less than they agree with each other"),
+        (always, "not cleared: it always says pass"),
+        (inverted, "not cleared: it says the opposite of what your people say"),
+        (at_random, "not cleared: it agrees with your people no more than chance would"),
         (refuses_fails, "usable"),
     ],
 )

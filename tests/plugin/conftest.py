@@ -98,8 +98,6 @@ FILES = {
     "evals/gates.toml": """
         [self_bias]
         within = [-0.5, 0.5]
-        family = "self_bias"
-        corrected_within = ["names"]
         reason = "half a point, for the test"
 
         [parse_rate]
@@ -115,7 +113,7 @@ FILES = {
 
         import pytest
 
-        from recuse.metrics import consensus, coverage
+        from recuse.metrics import consensus, coverage, score_matrix
 
         pytestmark = pytest.mark.asks("scores")
 
@@ -130,7 +128,7 @@ FILES = {
 
 
         def test_scores(ratings, measure):
-            measure(consensus.score_matrix(ratings))
+            measure(score_matrix.score_matrix(ratings))
         ''',
 }
 ACCEPTED = """
