@@ -107,8 +107,15 @@ NEEDS: dict[str, Need] = {
         "responses of which one is known to be right", "say which response of an item is the right one (texts: gold)"
     ),
     "reference": Need("true values", "add the true value of each item (task.toml, [reference])"),
+    "candidate": Need(
+        "a candidate that would replace a judge",
+        'name the judge that another would replace (replaces = "..." in the panel file), or run recuse compare',
+    ),
     "numbers": Need("scores that can be averaged", "give the scale as numbers, or as two ordered options"),
 }
+
+
+CANDIDATE = "candidate"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,6 +137,7 @@ class Design:
     slices: bool = False  # whether texts can be grouped, with enough of each group
     right_answer: bool = False  # whether it is known which of an item's texts is right
     reference: bool = False
+    candidate: bool = False  # whether a judge is asked in the place of the one that it would replace
     numbers: bool = True
     common_items: bool = False  # whether some item has texts by several targets
     targets: int = 0
@@ -210,6 +218,7 @@ def offered(design: Design) -> frozenset[str]:
         "slices": design.slices,
         "right_answer": design.right_answer,
         "reference": design.reference,
+        CANDIDATE: design.candidate,
         "numbers": design.numbers,
         **{factor: len(design.levels.get(factor, ())) > 1 for factor in (*LEVELS, TEMPERATURE)},
     }

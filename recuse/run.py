@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recuse.record_kinds import MEASURE, MEASUREMENT, VERDICT
+from recuse.record_kinds import MEASURE, MEASUREMENT, UPGRADE, VERDICT
 from recuse.schema import RecuseError
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ class Run:
 
     verdicts: list[dict[str, Any]] = field(default_factory=list)
     measurements: list[dict[str, Any]] = field(default_factory=list)
+    upgrades: list[dict[str, Any]] = field(default_factory=list)
     unmeasured: dict[str, str] = field(default_factory=dict)  # test -> why it ended without a verdict
     replayed: dict[str, Any] = field(default_factory=dict)
     objections: list[str] = field(default_factory=list)  # what is wrong with the run as a whole
@@ -41,6 +42,8 @@ class Run:
                 self.verdicts.append(record)
             elif kind == MEASUREMENT:
                 self.measurements.append(record)
+            elif kind == UPGRADE:
+                self.upgrades.append(record)
             elif kind == MEASURE:
                 self.measures[record["name"]] = record
 
@@ -186,6 +189,7 @@ class Run:
             "error_rates": error_rates(self.verdicts, gates.run.false_fail),
             "sources": {place: part["source"] for place, part in sorted(self.replayed.items()) if "source" in part},
             "measurements": self.measurements,
+            "upgrades": self.upgrades,
             "unmeasured": [{"test": test, "why": why} for test, why in sorted(self.unmeasured.items())],
             "objections": sorted(self.objections),
             "cassettes": self._cassettes(),

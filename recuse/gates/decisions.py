@@ -9,7 +9,7 @@ from typing import Literal
 from recuse.gates.limits import Limit
 from recuse.schema import Estimate, Outcome
 
-__all__ = ["Decision", "decide", "has_interval", "sure_at"]
+__all__ = ["Decision", "decide", "has_interval", "sure_at", "with_losses"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +19,12 @@ class Decision:
     outcome: Outcome
     estimate: Estimate  # with the interval that was decided on
     level: float  # the level that was asked for, after correction
+    lost: bool = False  # it would pass, but for what the answers that were lost may have said
 
     @property
     def straddles(self) -> bool:
-        """Undecided with an interval: not for lack of one."""
-        return self.outcome == "undecided" and sure_at(self.estimate, self.level)
+        """Undecided with an interval that reaches across a bound: not for lack of one, nor for lost answers."""
+        return self.outcome == "undecided" and not self.lost and sure_at(self.estimate, self.level)
 
     @property
     def level_shown(self) -> float:
@@ -41,9 +42,29 @@ def decide(
     - by = "interval": pass when the whole interval lies inside the limit, fail when it lies wholly outside, else
       undecided. A missing interval, or one known only at a lower level than asked for, is undecided: it never
       passes. One known only at a higher level is wider than needed and decides all the same.
+
+    A pass is undecided where answers were lost that may have hidden a failure: where the losses of the two sides that
+    the estimate compares are not shown to be alike (detail `losses`, `recuse.metrics.losses`), the interval must lie
+    inside the limit also when its ends are moved as far as the lost answers could have moved the value.
     """
     shown = _at(estimate, level)
-    return Decision(_outcome(limit, shown, level, by), shown, level)
+    outcome = _outcome(limit, shown, level, by)
+    lost = outcome == "pass" and not limit.encloses(*with_losses(shown, by))
+    return Decision("undecided" if lost else outcome, shown, level, lost)
+
+
+def with_losses(estimate: Estimate, by: Literal["interval", "point"] = "interval") -> tuple[float, float]:
+    """The interval (the value, by point) moved outwards as far as lost answers could have moved the value; infinite on a
+    scale without ends. As it is where nothing was lost, or losses are shown to be unrelated."""
+    low, high = (estimate.low, estimate.high) if by == "interval" else (estimate.value, estimate.value)
+    losses = estimate.detail.get("losses")
+    if not losses or losses["unrelated"]:
+        return low, high
+    least, greatest = losses["bounds"]
+    return (
+        -math.inf if least is None else low - max(0.0, estimate.value - least),
+        math.inf if greatest is None else high + max(0.0, greatest - estimate.value),
+    )
 
 
 def sure_at(estimate: Estimate, level: float) -> bool:

@@ -16,7 +16,7 @@ What is neither is undecided. The interval shown is the one decided on.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from recuse.gates.applied import AppliedLimit, applied_limit
@@ -27,7 +27,7 @@ from recuse.gates.tables import Gate
 from recuse.schema import Estimate, Estimates, Family, members
 from recuse.statistics.multiplicity import decision_levels
 
-__all__ = ["Decided", "Member", "decide_together", "members_of"]
+__all__ = ["Decided", "Member", "decide_jointly", "decide_together", "members_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,20 +65,26 @@ def decide_together(
     `given` is the subject that all of them share: with the gate it makes the family's name, which no other has.
     Undefined members take no part in the correction: no decision is made on them, so none can be wrong.
     """
-    if gate.decide == "point":
-        decided = (decide(m.applied.limit, m.estimate, gate.level, by="point") for m in together)
-        return [
-            Decided(m, decision, gate.level, gate.level, None) for m, decision in zip(together, decided, strict=True)
-        ]
-    defined = [member for member in together if member.estimate.defined]
-    asked = [partial(_fails_at, member.applied.limit, member.estimate) for member in defined]
-    corrected = decision_levels(asked, 1 - 2 * alpha, "holm")
-    levels = {id(m): max(level, gate.level) for m, level in zip(defined, corrected, strict=True)}
-    family = Family(
-        name=name, within=dict(given or {}), correction="holm", members=len(defined), alpha=alpha,
-        undefined=len(together) - len(defined),
-    )  # fmt: skip
-    return [_decided(gate, m, levels.get(id(m), gate.level), family) for m in together]
+    return decide_jointly([(gate, member) for member in together], alpha, Family(
+        name=name, within=dict(given or {}), correction="holm", members=0, alpha=alpha,
+    ))  # fmt: skip
+
+
+def decide_jointly(together: list[tuple[Gate, Member]], alpha: float, family: Family) -> list[Decided]:
+    """As `decide_together`, of members that different gates decide: all pass at the level of their own gate, and fail
+    at one that `alpha` holds over all of them. What a value alone decides takes no part in the correction."""
+    asked = [(gate, m) for gate, m in together if gate.decide == "interval"]
+    defined = [(gate, m) for gate, m in asked if m.estimate.defined]
+    fails = [partial(_fails_at, m.applied.limit, m.estimate) for _, m in defined]
+    corrected = decision_levels(fails, 1 - 2 * alpha, "holm") if fails else []
+    levels = {id(m): max(level, gate.level) for (gate, m), level in zip(defined, corrected, strict=True)}
+    known = replace(family, members=len(defined), undefined=len(asked) - len(defined))
+    return [
+        Decided(m, decide(m.applied.limit, m.estimate, gate.level, by="point"), gate.level, gate.level, None)
+        if gate.decide == "point"
+        else _decided(gate, m, levels.get(id(m), gate.level), known)
+        for gate, m in together
+    ]
 
 
 def _decided(gate: Gate, member: Member, fail_level: float, family: Family) -> Decided:

@@ -15,7 +15,7 @@ from recuse.gates.applied import AppliedLimit
 from recuse.gates.decisions import Decision
 from recuse.gates.errors import GatesError
 from recuse.gates.explanation import percent, rule_of
-from recuse.gates.families import Decided, decide_together, members_of
+from recuse.gates.families import Decided, Member, decide_jointly, decide_together, members_of
 from recuse.gates.power import power_of
 from recuse.gates.reading import read
 from recuse.gates.tables import STANDARD, AcceptedFault, Gate, RunTable
@@ -25,6 +25,7 @@ from recuse.schema import (
     AcceptanceState,
     Estimate,
     Estimates,
+    Family,
     Outcome,
     Remedy,
     Verdict,
@@ -81,6 +82,38 @@ class Gates(Mapping[str, Gate]):
         verdicts = [self._verdict(name, one, blocks(one.member.estimate.metric)) for one in decided]
         return Verdicts(self._with_former(name, measured, subject, verdicts))
 
+    def decide_jointly(
+        self,
+        measured: Iterable[tuple[str, Estimates]],
+        subject: Mapping[str, str],
+        *,
+        together: str,
+        share: float = 1.0,
+        blocks: Callable[[str], bool] = lambda metric: True,
+    ) -> Verdicts:
+        """Verdicts of several gates, (gate, what it decides), for one conclusion that takes all of them to pass.
+
+        Each passes at its own gate's level: that all pass although one should not is no likelier than that this one
+        passes (intersection-union test; Berger 1982). That any fails although none should has a chance of at most
+        `false_fail` of [run], held over all members of all gates by Holm's procedure. `together` names them; it must be
+        the gates' own (`together = "..."`), which also keeps them out of the split of the run's error rate. `share`:
+        one over the number of places at which the same conclusion is asked for.
+        """
+        given = {key: str(value) for key, value in subject.items()}
+        asked: list[tuple[str, Gate, Member]] = []
+        for name, estimates in measured:
+            gate = self[name]
+            if gate.together != together:
+                raise GatesError(f'gate {name} in {self.file} is decided with others: add together = "{together}"')
+            asked += [(name, gate, member) for member in members_of(name, gate, estimates, given)]
+        alpha = round(self.run.false_fail * share, 12)
+        family = Family(name=together, within=given, correction="holm", members=0, alpha=alpha)
+        decided = decide_jointly([(gate, member) for _, gate, member in asked], alpha, family)
+        return Verdicts(
+            self._verdict(name, one, blocks(one.member.estimate.metric))
+            for (name, _, _), one in zip(asked, decided, strict=True)
+        )
+
     def alpha(self, name: str) -> float:
         """The part of the run's chance to fail a fair judge that one measurement may spend: `false_fail` of [run],
         split over `families` according to the gates' `weight`. Without `families` every gate is taken to be asked
@@ -90,7 +123,8 @@ class Gates(Mapping[str, Gate]):
         gate = self[name]
         if gate.decide == "point":
             return 0.0
-        whole = self.run.families or sum(g.weight for g in self.gates.values() if g.decide == "interval")
+        splitting = [g.weight for g in self.gates.values() if g.decide == "interval" and g.together is None]
+        whole = self.run.families or sum(splitting)
         return round(self.run.false_fail * gate.weight / whole, 12)
 
     def overspent(self, records: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -98,7 +132,7 @@ class Gates(Mapping[str, Gate]):
         families = {
             (v["gate"], *sorted(v["rule"]["family"]["within"].items())): self[v["gate"]].weight
             for v in records
-            if v["rule"]["family"]
+            if v["rule"]["family"] and self[v["gate"]].together is None
         }
         spent = sum(self.alpha(gate) for gate, *_ in families)
         if spent <= self.run.false_fail * (1 + 1e-9):

@@ -12,6 +12,7 @@ from recuse.gates.decisions import Decision, has_interval, sure_at
 from recuse.gates.explanation import count_of, percent, subject_text
 from recuse.gates.families import Decided
 from recuse.gates.limits import Limit, figure
+from recuse.gates.lost_answers import lost_answers
 from recuse.gates.power import ENOUGH, factor_to_decide
 from recuse.gates.tables import AcceptedFault, Gate
 from recuse.schema import Estimate, Remedy
@@ -78,6 +79,8 @@ def _undecided(decided: Decided) -> dict[str, Any]:
     estimate = decision.estimate
     known: dict[str, Any] = {"observed": count_of(estimate), "units": estimate.units}
     known["distance"] = limit.excess(estimate.value)
+    if decision.lost:
+        return known | lost_answers(limit, estimate)
     if not has_interval(estimate):
         finding = (
             f"There is no interval to decide on ({_why(estimate)}), and a bare value does not pass: more "

@@ -115,6 +115,9 @@ class Gate(LimitTable):
         1.0, strict=True, gt=0, allow_inf_nan=False,
         description="a number above 0, e.g. weight = 2",
     )  # fmt: skip
+    together: Text | None = Field(
+        None, description='a name for gates that are decided together for one conclusion, e.g. together = "upgrade"'
+    )
     undecided: Literal["fail", "allow"] | None = Field(None, description='"fail" or "allow"')
     because: Text | None = Field(None, description="a text that says why undecided is allowed")
     until: date | None = Field(None, description="the last day on which undecided is allowed, e.g. until = 2027-12-31")

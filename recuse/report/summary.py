@@ -15,6 +15,7 @@ from recuse.report.sections.attention import Case, Matter, needs_attention, run_
 from recuse.report.sections.baseline import movement
 from recuse.report.sections.not_asked import in_one_line, not_asked
 from recuse.report.tables import Cell, VerdictTable, verdict_table
+from recuse.report.upgrade_table import UpgradeTable, upgrade_tables
 from recuse.report.vocabulary import OUTCOME_NAMES, PROVENANCE_MEANINGS, tally, worst
 from recuse.sanitize import shortened, visible
 
@@ -84,10 +85,22 @@ def _question(view: View, question: Question) -> str:
     groups = [group for group in view.groups(question) if group.gates]
     if not groups:
         return ""
+    if question.id == "upgrade":
+        return "\n\n".join(_upgrade(table) for table in upgrade_tables(view))
     outcomes = [n.outcome for group in groups for mine in group.gates.values() for n in mine]
     body = "\n\n".join(_table(group, verdict_table([group])) for group in groups)
     unfolded = " open" if worst(outcomes) in ("fail", "not measured") else ""
     return _folded(f"{_sign(worst(outcomes))} {_html(question.title)} {tally(outcomes)}", body, unfolded)
+
+
+def _upgrade(table: UpgradeTable) -> str:
+    """The sentence, and the table behind it folded away; the deciding row first."""
+    rows = [_row([_text(cell) for cell in row.cells]) for row in table.rows]
+    body = "\n".join([_row([_text(cell) or "what" for cell in table.head]), _row(["---"] * len(table.head)), *rows])
+    foot = "\n\n".join(map(_text, table.foot))
+    unfolded = " open" if table.outcome in ("fail", "not measured") else ""
+    head = f"{_sign(table.outcome)} {_html(table.sentence)} ({_html(table.where)})"
+    return _folded(head, "\n\n".join(part for part in (body, foot) if part), unfolded)
 
 
 def _table(group: Group, table: VerdictTable) -> str:

@@ -63,6 +63,7 @@ RemedyKind = Literal[
     "outside",  # the value is outside the limit; `distance` says how far
     "straddles",  # the interval reaches across a bound; `needed` observations would decide
     "on the bound",  # the same, and no feasible number would
+    "lost answers",  # it would pass, but for what the answers that were lost may have said
     "no interval",  # there is nothing to decide on
     "level unknown",  # the interval is known at a lower level than asked for
     "not measured",

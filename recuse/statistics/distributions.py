@@ -25,6 +25,8 @@ Floats = NDArray[np.float64]
 Side = Literal["above", "below"]
 
 NOTHING: tuple[float, float] = (math.nan, math.nan)
+FEWEST_PAIRS = 8
+"""On fewer pairs no interval of a rank correlation is worth its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,11 @@ class Student:
         if self.undefined:
             return None
         return float(special.stdtrit(self.df * factor, 0.975)) * self.se / math.sqrt(factor)
+
+    def plus_error(self, se: float, df: float) -> Student:
+        """The same mean with an independent error beside its own; degrees of freedom after Welch-Satterthwaite."""
+        both, freedom = welch_satterthwaite([self.se**2, se**2], [self.df, df])
+        return Student(self.value, both, freedom)
 
     def minus(self, other: Student) -> Student:
         """The difference of two independent means; variances add, degrees of freedom after Welch-Satterthwaite."""
@@ -114,8 +121,9 @@ class FisherZ:
 
     Bonett and Wright (2000), Psychometrika 65, 23-28. With 15 pairs of which one side has five tied groups of three it
     covers 95.4 to 96.3 % at nominal 95 % for true correlations from 0 to 0.9 (20,000 simulated panels each); Fieller's
-    1.06 / (n - 3) falls to 93.7 % there. Undefined at rho = -1 or 1, where the variance on this scale loses meaning,
-    and below four pairs.
+    1.06 / (n - 3) falls to 93.7 % there. On five grades on either side, or one, it covers 93.7 to 98 % for 8 to 60 pairs
+    and true correlations from 0.5 to 0.95. Undefined at rho = -1 or 1, where the variance on this scale loses meaning,
+    and below eight pairs.
     """
 
     rho: float
@@ -123,8 +131,8 @@ class FisherZ:
 
     @property
     def undefined(self) -> str:
-        if self.n < 4:
-            return f"an interval for a correlation needs four pairs; there are {self.n}"
+        if self.n < FEWEST_PAIRS:
+            return f"an interval for a correlation needs {FEWEST_PAIRS} pairs; there are {self.n}"
         return (
             ""
             if abs(self.rho) < 1 - 1e-12

@@ -72,7 +72,8 @@ class Selection:
         return self._tasks_with_items[asked.task, file]
 
     def plan(self, asked: Asked) -> Plan:
-        """The calls of one protocol; `RecuseError` if the panel does not have it."""
+        """The calls of one protocol to the judges in use, or to the candidate; `RecuseError` if the panel does not have
+        it."""
         panel = self.panels[asked.panel]
         table = panel.task(asked.task)
         if asked.protocol not in table.protocols:
@@ -84,7 +85,7 @@ class Selection:
             asked.panel,
             self.task_of(asked),
             asked.protocol,
-            panel.judges_of(asked.task),
+            {asked.candidate: panel.judges[asked.candidate]} if asked.candidate else panel.judges_of(asked.task),
             identify=request_key,
             repeats=table.repeats.get(asked.protocol),
             targets=table.targets,
