@@ -7,12 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from recuse.record_kinds import MEASURE, MEASUREMENT, VERDICT
 from recuse.schema import RecuseError
 
 if TYPE_CHECKING:
-    from recuse.suite import Suite
+    from recuse.gates import Gates
+    from recuse.panels import Panel
+    from recuse.suite import Selection
 
-VERDICT, MEASUREMENT, MEASURE = "recuse.verdict", "recuse.measurement", "recuse.measure"
 BASELINE = Path("reports") / "baseline.json"
 UNUSED_SHOWN = 10
 
@@ -42,7 +44,7 @@ class Run:
             elif kind == MEASURE:
                 self.measures[record["name"]] = record
 
-    def finish(self, suite: Suite, *, complete: bool, baseline: str | None, update: bool) -> None:
+    def finish(self, selection: Selection, gates: Gates, *, complete: bool, baseline: str | None, update: bool) -> None:
         """Assemble the results, compare them with the baseline, write reports/.
 
         `complete`: every eval was asked for, of every judge of every panel the configuration names. Only then can
@@ -52,9 +54,9 @@ class Run:
         from recuse.gates import baseline as baselines
 
         self.complete = complete and not self.unmeasured
-        self._check_gates(suite)
-        self.results = self._assemble(suite)
-        path = suite.root / (baseline or BASELINE)
+        self._check_gates(selection, gates)
+        self.results = self._assemble(selection)
+        path = selection.root / (baseline or BASELINE)
         if update and self.complete:
             baselines.write(path, self.results)
         elif update:
@@ -62,16 +64,16 @@ class Run:
                 "--update-baseline: the baseline stays as it was, because this run was not complete; run all of evals/ "
                 "with the configured panels and every judge, until each test comes to a verdict"
             )
-        self.results["baseline"] = self._compare(suite, path, strict=baseline is not None)
+        self.results["baseline"] = self._compare(path, selection.root, gates, strict=baseline is not None)
         self.results |= {"outcome": self._outcome(), "objections": sorted(self.objections)}
         self.results["headline"] = report.headline(self.results)
-        self._write(suite.root / "reports")
+        self._write(selection.root / "reports")
 
-    def results_of(self, suite: Suite) -> dict[str, Any]:
+    def results_of(self, selection: Selection) -> dict[str, Any]:
         """What was added so far, as results.json holds it; nothing is compared or written."""
         from recuse import report
 
-        self.results = self._assemble(suite)
+        self.results = self._assemble(selection)
         self.results["headline"] = report.headline(self.results)
         return self.results
 
@@ -98,31 +100,31 @@ class Run:
             parts.append(f"recuse: ... and {len(unused) - UNUSED_SHOWN} more such lines in results.json")
         return "\n".join([*parts, *(f"recuse: {line}" for line in self.objections)])
 
-    def _check_gates(self, suite: Suite) -> None:
+    def _check_gates(self, selection: Selection, gates: Gates) -> None:
         """A gates file that no longer fits the evals is a fault of the run, once everything has run."""
-        self.objections += suite.gates.expired_accepted_faults()
+        self.objections += gates.expired_accepted_faults()
         if self.complete:
             seen = [(record["gate"], record["subject"]) for record in self.verdicts]
-            self.objections += suite.gates.unused_accepted_faults(seen, {"panel": [*suite.panels, *suite.files]})
+            self.objections += gates.unused_accepted_faults(seen, {"panel": [*selection.panels, *selection.files]})
             if not self.nobody_asked:  # an eval that no panel answers may well own the gate
-                self.objections += suite.gates.unused_gates(seen)
+                self.objections += gates.unused_gates(seen)
 
-    def _compare(self, suite: Suite, path: Path, strict: bool) -> dict[str, Any] | None:
+    def _compare(self, path: Path, root: Path, gates: Gates, strict: bool) -> dict[str, Any] | None:
         from recuse.gates import baseline as baselines
 
-        shown = path.relative_to(suite.root).as_posix() if path.is_relative_to(suite.root) else path.name
+        shown = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
         if not path.is_file():
             if strict:
                 self.objections.append(f"there is no baseline {shown}; write one with --update-baseline")
             return None
         known = baselines.load(path)
-        tolerances = suite.gates.tolerances
+        tolerances = gates.tolerances
         compared = baselines.compare(known, self.results, tolerances, path=shown, complete=self.complete)
         if strict:
             self.objections += [f"{shown}: {change}" for change in baselines.outcome_changes(compared)]
         return compared
 
-    def _assemble(self, suite: Suite) -> dict[str, Any]:
+    def _assemble(self, selection: Selection) -> dict[str, Any]:
         from recuse.gates import recommendations
 
         outcomes = [record["outcome"] for record in self.verdicts]
@@ -132,11 +134,11 @@ class Run:
             "outcome": self._outcome(),
             "counts": counts,
             "headline": "",
-            "panels": [*(_panel(suite, name) for name in suite.panels), *(f.record() for f in suite.files.values())],
+            "panels": [*map(_panel, selection.panels.values()), *(f.record() for f in selection.files.values())],
             "questions": self._questions(),
             "measures": dict(sorted(self.measures.items())),
             "factors": _factors(),
-            "tasks": _tasks(suite),
+            "tasks": _tasks(selection),
             "not_asked": self._not_asked(),
             "verdicts": self.verdicts,
             "recommendations": recommendations(self.verdicts),
@@ -196,24 +198,25 @@ def _factors() -> list[dict[str, Any]]:
     ]
 
 
-def _tasks(suite: Suite) -> list[dict[str, Any]]:
+def _tasks(selection: Selection) -> list[dict[str, Any]]:
     """Tasks with their criteria, those that stand for a judgement as a whole first."""
     from recuse.protocols import protocol
 
     named: dict[str, dict[str, None]] = {}
-    for panel in suite.panels.values():
+    for panel in selection.panels.values():
         for name, table in panel.tasks.items():
-            task, criteria = suite.task(name), named.setdefault(name, {})
+            task, criteria = selection.task(name), named.setdefault(name, {})
             for how in map(protocol, table.protocols):
                 criteria |= dict.fromkeys(how.headline(task) if hasattr(how, "headline") else ())
-    told = [{"name": n, "criteria": list(found | dict.fromkeys(suite.task(n).criteria))} for n, found in named.items()]
-    return told + [{"name": f.task, "criteria": list(f.ratings.headline)} for f in suite.files.values()]
+    for name, criteria in named.items():
+        criteria |= dict.fromkeys(selection.task(name).criteria)
+    tasks = [{"name": name, "criteria": list(criteria)} for name, criteria in named.items()]
+    return tasks + [{"name": f.task, "criteria": list(f.ratings.headline)} for f in selection.files.values()]
 
 
-def _panel(suite: Suite, name: str) -> Mapping[str, Any]:
-    panel = suite.panels[name]
+def _panel(panel: Panel) -> Mapping[str, Any]:
     return {
-        "name": name,
+        "name": panel.name,
         "provenance": panel.provenance,
         "description": panel.description,
         "source": panel.source,

@@ -53,13 +53,9 @@ def ask_file(panel: FilePanel, folder: Path, today: date) -> Answers:
     and keeps nobody else's answer back."""
     from recuse.gates import Gates
     from recuse.run import Run
-    from recuse.suite import Suite
+    from recuse.suite import Selection
 
     gates = Gates.load(folder / "gates.toml", today=today)
-    suite = Suite(
-        root=panel.path.parent, panels={}, mode="replay", gates=gates, models=panel.path.parent,
-        files={panel.name: panel},
-    )  # fmt: skip
     run = Run()
     there = offers.offered(panel.design)
     for path in sorted(folder.glob("test_*.py")):
@@ -68,7 +64,7 @@ def ask_file(panel: FilePanel, folder: Path, today: date) -> Answers:
                 run.not_asked[question.name] = [{**_not_asked(panel, wanting), **question.words}]
             else:
                 _ask(question, panel, gates, run)
-    return Answers(panel, run.results_of(suite))
+    return Answers(panel, run.results_of(Selection(panel.path.parent, files={panel.name: panel})))
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +104,7 @@ def _imported(path: Path) -> ModuleType:
 
 def _ask(question: _Question, panel: FilePanel, gates: Gates, run: Run) -> None:
     from recuse.metrics.measure import described
-    from recuse.run import MEASURE, MEASUREMENT, VERDICT
+    from recuse.record_kinds import MEASURE, MEASUREMENT, VERDICT
 
     subject = {"task": panel.task, "panel": panel.name, "protocol": panel.protocol}
     words = {**question.words, "test": question.name}

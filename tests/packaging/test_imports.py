@@ -95,10 +95,10 @@ def test_never(part):
     assert not wrong
 
 
-def test_only_the_plugin_and_its_scheduler_know_the_runner():
+def test_only_the_plugin_knows_the_runner():
     runners = {"pytest", "_pytest", "xdist"}
     known = {part: packages & runners for part, packages in packages_used().items() if packages & runners}
-    assert known == {"plugin": {"pytest"}, "worker_groups": {"xdist"}}
+    assert known == {"plugin": {"pytest", "xdist"}}
 
 
 def test_no_arrow_returns():

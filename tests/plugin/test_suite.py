@@ -17,6 +17,7 @@ from recuse.metrics import consensus
 from recuse.schema import Estimate, RecuseError, builtins
 from recuse.statistics.distributions import Student
 from recuse.suite import Asked, Suite
+from recuse.suite.recordings import Recordings
 
 MakeSuite = Callable[..., Suite]
 ASKED = Asked("mini", "essays", "rubric")
@@ -35,7 +36,7 @@ def test_the_ratings_know_scale_authors_and_factors(suite_of: MakeSuite) -> None
 def test_ratings_are_made_once(suite_of: MakeSuite, monkeypatch: pytest.MonkeyPatch) -> None:
     with suite_of() as suite:
         first = suite.ratings(ASKED)
-        monkeypatch.setattr(Suite, "_read", lambda *_: pytest.fail("read twice"))
+        monkeypatch.setattr(Recordings, "read", lambda *_: pytest.fail("read twice"))
         assert suite.ratings(ASKED) is first
 
 
@@ -43,7 +44,7 @@ def test_choosing_judges_changes_whom_verdicts_are_on_and_no_number(suite_of: Ma
     with suite_of() as whole, suite_of(judges=["ann"]) as chosen:
         everyone, same = consensus.self_bias(whole.ratings(ASKED)), consensus.self_bias(chosen.ratings(ASKED))
         assert {key: (e.value, e.low) for key, e in everyone.items()} == {k: (e.value, e.low) for k, e in same.items()}
-        assert [chosen.is_shown({"judge": name}) for name in ("ann", "bob")] == [True, False]
+        assert [chosen.selection.is_shown({"judge": name}) for name in ("ann", "bob")] == [True, False]
 
 
 def test_workers_of_a_run_share_what_they_read(
@@ -51,7 +52,7 @@ def test_workers_of_a_run_share_what_they_read(
 ) -> None:
     with suite_of(shared=tmp_path) as first, suite_of(shared=tmp_path) as second:
         made = first.ratings(ASKED)
-        monkeypatch.setattr(Suite, "_read", lambda *_: pytest.fail("read twice"))
+        monkeypatch.setattr(Recordings, "read", lambda *_: pytest.fail("read twice"))
         shared = second.ratings(ASKED)
     pd.testing.assert_frame_equal(made.table, shared.table, check_dtype=False)
     assert consensus.self_bias(made).of(judge="bob", names="shown") == consensus.self_bias(shared).of(
@@ -128,12 +129,12 @@ def test_recording_in_several_processes_is_refused_where_something_is_missing(
 
 def test_what_a_panel_offers_is_known_before_anything_is_asked(suite_of: MakeSuite) -> None:
     with suite_of() as suite:
-        found, lacking = suite.asked(("scores", "authors", "names", "repeats"))
+        found, lacking = suite.questions.asked(("scores", "authors", "names", "repeats"))
         assert (found, lacking) == ([ASKED], [])
-        found, lacking = suite.asked(("scores", "people", "items"))
+        found, lacking = suite.questions.asked(("scores", "people", "items"))
         assert (found, [row.missing for row in lacking]) == ([], [("people", "items")])
         assert "task.toml" in lacking[0].record()["unlock"][0]
-        found, lacking = suite.asked(("choices",))
+        found, lacking = suite.questions.asked(("choices",))
         assert (found, [(row.protocol, row.missing) for row in lacking]) == ([], [("", ("choices",))])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.worker_groups import PanelTaskScheduling
+from recuse.plugin.worker_groups import PanelTaskScheduling
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,31 @@
+"""The pytest plugin: options, fixtures and hooks. The only part that imports pytest; it wires and computes nothing.
+
+Everything heavy is imported when a test that asks about judges is collected: an environment that merely has Recuse
+installed pays for these files alone.
+"""
+
+from recuse.plugin.collection import pytest_collection_finish, pytest_collection_modifyitems, pytest_generate_tests
+from recuse.plugin.fixtures import asked, gate, measure, ratings, recuse_suite, task
+from recuse.plugin.gathering import pytest_sessionfinish, pytest_sessionstart
+from recuse.plugin.marks import pytest_configure
+from recuse.plugin.options import SHORT, pytest_addoption, pytest_load_initial_conftests
+from recuse.plugin.outcomes import pytest_runtest_makereport
+
+__all__ = [
+    "SHORT",
+    "asked",
+    "gate",
+    "measure",
+    "pytest_addoption",
+    "pytest_collection_finish",
+    "pytest_collection_modifyitems",
+    "pytest_configure",
+    "pytest_generate_tests",
+    "pytest_load_initial_conftests",
+    "pytest_runtest_makereport",
+    "pytest_sessionfinish",
+    "pytest_sessionstart",
+    "ratings",
+    "recuse_suite",
+    "task",
+]

@@ -1,0 +1,83 @@
+"""Whom each test asks: collected once for every panel, task and protocol that offers what the test needs."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from recuse.plugin.marks import asks_judges, needs_of, question_of
+from recuse.plugin.options import given
+from recuse.plugin.session import is_opened, is_worker, open_suite
+
+if TYPE_CHECKING:
+    from recuse.suite import Asked, Suite
+
+__all__ = ["not_asked", "pytest_collection_finish", "pytest_collection_modifyitems", "pytest_generate_tests"]
+
+_mistake = pytest.StashKey[str]()
+_not_asked = pytest.StashKey[dict[str, list[dict[str, Any]]]]()
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Tests marked `asks` run once for every panel, task and protocol that offers what they need."""
+    if not asks_judges(metafunc.definition) or "asked" not in metafunc.fixturenames:
+        return
+    from recuse.schema import RecuseError
+
+    config = metafunc.config
+    try:
+        suite = open_suite(config)  # first: its panels may name protocols that offer a kind of their own
+        needs, narrowed = needs_of(metafunc.definition)
+        offering, lacking = suite.questions.asked(needs, **narrowed)
+    except RecuseError as error:
+        needs, offering, lacking = (), [], []
+        _note_mistake(config, str(error))
+    records = [{**row.record(), **question_of(metafunc.definition)} for row in lacking]
+    config.stash.setdefault(_not_asked, {})[metafunc.definition.nodeid] = records
+    if offering:
+        metafunc.parametrize("asked", [pytest.param(asked, id=str(asked)) for asked in offering])
+    else:
+        none = pytest.mark.skip(reason=f"no selected panel offers {', '.join(needs)}")
+        metafunc.parametrize("asked", [pytest.param(None, id="nobody", marks=none)])
+
+
+def _note_mistake(config: pytest.Config, text: str) -> None:
+    """A mistake in panels, tasks, gates or options is told once, not once per module: as a usage error after
+    collection, or, by an xdist worker, which cannot end the run, as an error of the first module."""
+    if config.stash.setdefault(_mistake, text) is text and is_worker(config):
+        raise pytest.Collector.CollectError(text)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config) -> None:
+    if _mistake in config.stash and not is_worker(config):
+        raise pytest.UsageError(config.stash[_mistake])
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Everything that the collected tests will want is recorded before the first of them runs: one budget, one stop."""
+    config = session.config
+    if not is_opened(config) or given(config, "record") == "none" or config.option.collectonly:
+        return
+    suite = open_suite(config)
+    if suite.recordings.distributed:
+        return  # a test whose calls are missing will say so
+    wanted = [asked for item in session.items for asked in _wanted(suite, item)]
+    capture = config.pluginmanager.getplugin("capturemanager")
+    with capture.global_and_fixture_disabled() if capture is not None else nullcontext():
+        suite.recordings.record(wanted, stop_at_first=bool(config.getoption("maxfail", 0) == 1))
+
+
+def _wanted(suite: Suite, item: pytest.Item) -> list[Asked]:
+    """The ratings a collected test is about, and those by other protocols that it names among its needs."""
+    asked = getattr(getattr(item, "callspec", None), "params", {}).get("asked")
+    if asked is None or not asks_judges(item):
+        return []
+    return [asked, *suite.questions.beside(asked, needs_of(item)[0])]
+
+
+def not_asked(config: pytest.Config) -> dict[str, list[dict[str, Any]]]:
+    """Test -> records of the panels that it could not be asked of."""
+    return config.stash.get(_not_asked, {})

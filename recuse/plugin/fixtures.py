@@ -1,0 +1,97 @@
+"""The fixtures that evals use: `ratings`, `gate`, `measure`, `task`, `asked`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from recuse.plugin.marks import question_of
+from recuse.plugin.outcomes import decided_by
+from recuse.plugin.session import open_suite
+from recuse.record_kinds import MEASURE, MEASUREMENT, VERDICT
+
+if TYPE_CHECKING:
+    from recuse.gates import Verdicts
+    from recuse.ratings import Ratings
+    from recuse.schema import Estimate, Estimates
+    from recuse.suite import Asked, Suite
+    from recuse.tasks import Task
+
+__all__ = ["asked", "gate", "measure", "ratings", "recuse_suite", "task"]
+
+
+@pytest.fixture(scope="session")
+def recuse_suite(pytestconfig: pytest.Config) -> Generator[Suite, None, None]:
+    """The selected panels with their tasks, cassettes and gates."""
+    with open_suite(pytestconfig) as opened:
+        yield opened
+
+
+@pytest.fixture
+def asked(request: pytest.FixtureRequest) -> Asked:
+    """Whom the test is about: panel, task and protocol."""
+    wanted = 'what asks about judges must be marked, as @pytest.mark.asks("scores")'
+    pytest.fail(f"{request.node.nodeid}: {wanted}", pytrace=False)
+
+
+@pytest.fixture
+def task(recuse_suite: Suite, asked: Asked) -> Task:
+    """The task the test is about, with the items that the panel was asked about."""
+    return recuse_suite.selection.task_of(asked)
+
+
+@pytest.fixture
+def ratings(recuse_suite: Suite, asked: Asked) -> Ratings:
+    """The ratings that the test asks for. `ratings.beside("choices")` are the same judges' by another protocol."""
+    return recuse_suite.ratings(asked)
+
+
+@pytest.fixture
+def gate(request: pytest.FixtureRequest, recuse_suite: Suite, asked: Asked) -> Callable[..., Verdicts]:
+    """`assert gate(name, estimates)`: a verdict on every judge that was measured, kept for the report."""
+
+    def decide(name: str, measured: Estimate | Estimates, **subject: str) -> Verdicts:
+        full = {"task": asked.task, "panel": asked.panel, "protocol": asked.protocol, **subject}
+        from recuse.metrics.measure import described
+
+        decided = recuse_suite.gates.decide(name, measured, full, blocks=lambda metric: described(metric).blocks)
+        verdicts = decided.only(recuse_suite.selection.is_shown)
+        decided_by(request.node).append(verdicts)
+        for verdict in verdicts:
+            _keep(request, VERDICT, verdict.record())
+            _describe(request, verdict.estimate)
+        return verdicts
+
+    return decide
+
+
+@pytest.fixture
+def measure(request: pytest.FixtureRequest, recuse_suite: Suite, asked: Asked) -> Callable[..., None]:
+    """`measure(estimates)`: shown in the report, gated by nothing."""
+
+    def keep(measured: Estimate | Estimates, **subject: str) -> None:
+        from recuse.schema import members
+
+        full = {"task": asked.task, "panel": asked.panel, "protocol": asked.protocol, **subject}
+        for names, estimate in members(measured):
+            if recuse_suite.selection.is_shown({**full, **names}):
+                _keep(request, MEASUREMENT, {"subject": {**full, **names}, "estimate": estimate.record()})
+                _describe(request, estimate)
+
+    return keep
+
+
+def _keep(request: pytest.FixtureRequest, kind: str, record: dict[str, Any]) -> None:
+    node = request.node
+    node.user_properties.append((kind, {**record, **question_of(node), "test": node.nodeid}))
+
+
+def _describe(request: pytest.FixtureRequest, estimate: Estimate) -> None:
+    """The measure's own description travels with its first number."""
+    from recuse.metrics.measure import described
+
+    told = (MEASURE, dict(described(estimate.metric).record()))
+    if told not in request.node.user_properties:
+        request.node.user_properties.append(told)

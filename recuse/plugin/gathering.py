@@ -1,0 +1,129 @@
+"""What all tests found comes together in the process that reports: the only one, or xdist's controller."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from recuse.plugin.collection import not_asked
+from recuse.plugin.options import given, named_files
+from recuse.plugin.session import is_opened, is_worker, open_suite
+from recuse.record_kinds import NOBODY, UNMEASURED
+
+if TYPE_CHECKING:
+    from recuse.run import Run
+    from recuse.suite import Suite
+
+__all__ = ["pytest_sessionfinish", "pytest_sessionstart"]
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    if not is_worker(session.config):
+        session.config.pluginmanager.register(_Gathering(), "recuse-gathering")
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """An xdist worker hands what it replayed to the process that reports."""
+    config = session.config
+    if is_worker(config) and is_opened(config):
+        handed = {"replayed": open_suite(config).replayed(), "not_asked": not_asked(config)}
+        config.workeroutput["recuse"] = handed  # type: ignore[attr-defined]
+
+
+class _Gathering:
+    """The hooks of the process that reports: the only one, or xdist's controller. One per session."""
+
+    def __init__(self) -> None:
+        self._run: Run | None = None
+        self._shared: str | None = None
+
+    def pytest_unconfigure(self) -> None:
+        if self._shared is not None:
+            shutil.rmtree(self._shared, ignore_errors=True)
+
+    @property
+    def run(self) -> Run:
+        if self._run is None:
+            from recuse.run import Run
+
+            self._run = Run()
+        return self._run
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        properties = [(name, value) for name, value in report.user_properties if name.startswith("recuse.")]
+        if report.when == "call" and properties:
+            self.run.add(properties)
+        for name, value in properties:
+            if name == NOBODY:
+                self.run.nobody_asked = True
+            elif name == UNMEASURED:
+                self.run.unmeasured[report.nodeid] = str(value)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:
+        """With `-n` and no other wish, one worker runs all tests about a panel and task."""
+        if config.getoption("dist", "no") != "load":
+            return None
+        from recuse.plugin.worker_groups import PanelTaskScheduling
+
+        return PanelTaskScheduling(config, log)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        """xdist starts a worker: tell it where the workers of this run share what they read."""
+        if self._shared is None:
+            self._shared = tempfile.mkdtemp(prefix="recuse-run-")
+        node.workerinput["recuse_shared"] = self._shared
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any, error: object) -> None:
+        if handed := getattr(node, "workeroutput", {}).get("recuse"):
+            self.run.replayed.update(handed["replayed"])
+            self.run.not_asked.update(handed["not_asked"])
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """After all other work, and before the terminal's summary, which wraps this hook."""
+        if self._run is None:
+            return
+        from recuse.schema import RecuseError
+
+        config = session.config
+        try:
+            suite = open_suite(config)
+            self.run.replayed.update(suite.replayed())
+            self.run.not_asked.update(not_asked(config))
+            self.run.drawings = config.getini("recuse_drawings")
+            self.run.finish(
+                suite.selection,
+                suite.gates,
+                complete=_everything_was_asked(session, suite),
+                baseline=given(config, "baseline"),
+                update=given(config, "update-baseline"),
+            )
+        except RecuseError as error:  # a damaged baseline, a template that does not render
+            self.run.objections.append(str(error))
+        if self.run.objections and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        if self._run is not None:
+            terminalreporter.write_line("")
+            writer = terminalreporter._tw
+            terminalreporter.write_line(self.run.terminal(writer.fullwidth, writer.hasmarkup))
+
+
+def _everything_was_asked(session: pytest.Session, suite: Suite) -> bool:
+    config, selection = session.config, suite.selection
+    choosing = ("keyword", "markexpr", "deselect", "ignore", "ignore_glob", "lf", "stepwise", "--recuse-judges")
+    selected = any(config.getoption(name, None) for name in choosing) or session.shouldfail or session.shouldstop
+    files = any(arg.endswith(".py") or "::" in arg for arg in config.args)
+    named = [Path(file) for file in (*given(config, "panel"), *named_files(config))]
+    configured = {(config.rootpath / path).resolve() for path in config.getini("recuse_panels")}
+    examined = {panel.path.resolve() for panel in selection.panels.values()}
+    examined |= {file.path.resolve() for file in selection.files.values()}
+    return not selected and not files and (not named or examined >= configured)

@@ -1,0 +1,113 @@
+"""Whom a question can be asked of: what every panel, task and protocol will offer, known before any rating is made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from recuse import offers
+from recuse.plan import levels_asked
+from recuse.protocols import called
+from recuse.protocols import protocol as known_protocol
+from recuse.protocols.facts import facts_of
+from recuse.references import persons_of
+from recuse.suite.asked import Asked, NotAsked
+from recuse.suite.selection import Selection
+
+__all__ = ["Questions"]
+
+FILE = "file"
+"""What stands in the place of a protocol for ratings from a file."""
+
+
+@dataclass
+class Questions:
+    """Answers "who offers what this question needs?" for the panels of `selection`."""
+
+    selection: Selection
+    _designs: dict[Asked, offers.Design] = field(default_factory=dict)
+
+    def asked(
+        self, needs: Sequence[str], *, task: str | None = None, protocol: str | None = None
+    ) -> tuple[list[Asked], list[NotAsked]]:
+        """Who offers all of `needs`, and who lacks what. `task` and `protocol` narrow it down; `RecuseError` for one
+        that does not exist at all."""
+        offering: list[Asked] = []
+        lacking: list[NotAsked] = []
+        for one in (*self._of_panels(needs, task, protocol), *self._of_files(task, protocol)):
+            if isinstance(one, NotAsked):
+                lacking.append(one)
+            elif wanting := offers.missing(needs, offers.offered(self.design(one))):
+                lacking.append(NotAsked(one.panel, one.task, one.protocol, tuple(wanting)))
+            else:
+                offering.append(one)
+        return offering, lacking
+
+    def _of_panels(self, needs: Sequence[str], task: str | None, protocol: str | None) -> Iterator[Asked | NotAsked]:
+        """Every panel and task, by each of its protocols that has rows of the kind that is needed."""
+        if task is not None and not any(file.task == task for file in self.selection.files.values()):
+            self.selection.task(task)
+        if protocol not in (None, FILE):
+            known_protocol(protocol)
+        kind = offers.kind_of(needs)
+        for panel, table in ((p, t) for p in self.selection.panels.values() for t in p.tasks.values()):
+            if task not in (None, table.name):
+                continue
+            named = [name for name in table.protocols if protocol in (None, name)]
+            fitting = [name for name in named if kind == known_protocol(name).OFFERS or protocol is not None]
+            yield from (Asked(panel.name, table.name, name) for name in fitting)
+            if not fitting:
+                yield NotAsked(panel.name, table.name, "", (kind,))
+
+    def _of_files(self, task: str | None, protocol: str | None) -> Iterator[Asked]:
+        for file in self.selection.files.values():
+            if task in (None, file.task) and protocol in (None, FILE):
+                yield Asked(file.name, file.task, file.protocol)
+
+    def beside(self, asked: Asked, needs: Iterable[str]) -> list[Asked]:
+        """The same panel's and task's other protocols that offer a kind among `needs`."""
+        if asked.panel in self.selection.files:
+            return []
+        kinds = {name for name in needs if name in offers.KINDS}
+        table = self.selection.panels[asked.panel].task(asked.task)
+        others = [name for name in table.protocols if name != asked.protocol]
+        return [Asked(asked.panel, asked.task, name) for name in others if known_protocol(name).OFFERS in kinds]
+
+    def design(self, asked: Asked) -> offers.Design:
+        """What the ratings will offer; worked out once, since every question asks for it."""
+        if asked.panel in self.selection.files:
+            return self.selection.files[asked.panel].design
+        if asked not in self._designs:
+            self._designs[asked] = self._design(asked)
+        return self._designs[asked]
+
+    def _design(self, asked: Asked) -> offers.Design:
+        panel, task = self.selection.panels[asked.panel], self.selection.task_of(asked)
+        protocol, table = known_protocol(asked.protocol), panel.task(asked.task)
+        judges = panel.judges_of(asked.task)
+        items = protocol.items(task, next(iter(judges.values()))) if judges else ()
+        texts: dict[str, int] = {}
+        sharing: dict[str, set[str]] = {}
+        for item in items:
+            texts[item.target] = texts.get(item.target, 0) + 1
+            sharing.setdefault(item.id, set()).add(item.target)
+        varied = levels_asked(protocol, asked.protocol, table.factors.get(asked.protocol, {}))
+        wrote = panel.own(list(task.targets))
+        persons, shown = persons_of(task), self.selection.shown
+        return offers.Design(
+            kind=protocol.OFFERS,
+            judges=len(judges),
+            texts_per_target=max(texts.values(), default=0),
+            repeats=table.repeats.get(asked.protocol) or protocol.REPEATS,
+            levels={called(protocol, factor): levels for factor, levels in varied.items()},
+            authors=any(judge in wrote and (not shown or judge in shown) for judge in judges),
+            common_items=any(len(targets) > 1 for targets in sharing.values()),
+            neutral_texts=offers.has_neutral_texts(judges, texts, wrote),
+            lengths=bool(items) and offers.has_lengths(facts_of(protocol, task, items[0])),
+            parts=bool(getattr(protocol, "parts", lambda task: ())(task)),
+            people="people" in task.data,
+            people_items=persons is not None,
+            two_people=persons is not None and offers.have_items_in_common(persons),
+            reference="reference" in task.data,
+            beside=frozenset(known_protocol(name).OFFERS for name in table.protocols if name != asked.protocol),
+        )

@@ -1,0 +1,145 @@
+"""The cassettes of the selected panels: read, and recorded where answers are missing. One per process."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from recuse import elicit
+from recuse.cassettes.coverage import Coverage, MissingInteractionError, unused_lines
+from recuse.cassettes.library import Library, Mode
+from recuse.fingerprints import headers
+from recuse.judges.credentials import variables_of
+from recuse.panels import Panel
+from recuse.plan import Plan
+from recuse.schema import RecuseError
+from recuse.suite.asked import Asked
+from recuse.suite.selection import Selection
+
+__all__ = ["RECORD_MODES", "Recordings"]
+
+RECORD_MODES: Mapping[str, Mode] = {"none": "replay", "missing": "missing", "all": "all", "batch": "missing"}
+"""Values of the option --record, and what they mean for the cassettes."""
+
+
+@dataclass
+class Recordings:
+    """`models`: where weights of local models are kept. `yes`: record even above the panel's budget. `distributed`:
+    this is one of several processes, so nothing is recorded. `batch`: what is missing is handed in as files."""
+
+    selection: Selection
+    mode: Mode = "replay"
+    models: Path = Path("models")
+    yes: bool = False
+    distributed: bool = False
+    batch: bool = False
+    _libraries: dict[str, Library] = field(default_factory=dict)
+    _unrecorded: dict[str, RecuseError] = field(default_factory=dict)  # panel -> why its recording ended early
+
+    def close(self) -> None:
+        """Close the cassettes of every panel."""
+        for library in self._libraries.values():
+            library.close()
+
+    def read(self, asked: Asked, plan: Plan) -> tuple[elicit.Elicited, dict[str, Any]]:
+        """What the judges said, each reply read once, and an account of the cassettes it was read from. Records first
+        what is missing, where that is wanted; `MissingInteractionError` where something stays missing."""
+        library, fingerprints = self._library(asked.panel), headers(self.selection.panels[asked.panel], plan)
+        coverage = library.expect(plan.calls, fingerprints)
+        if self.mode != "replay" and self._must_record(asked, coverage):
+            self.record([asked])
+            coverage = library.expect(plan.calls, fingerprints)
+            if asked.panel in self._unrecorded:
+                raise self._unrecorded[asked.panel]
+        left_out, shown = _not_recorded(coverage), self.selection.shown
+        if not coverage.complete and (not shown or left_out & shown or coverage.damaged or not left_out):
+            raise MissingInteractionError(f"{asked} cannot be replayed.\n{coverage.text()}\nRecord: {library.command}")
+        if left_out:  # nobody asked for a verdict on them, so they may be missing from the reference, and it is said
+            plan = plan.without(left_out)
+        elicited = elicit.read(plan, library.replay(plan.calls))
+        return elicited, _account(plan, library, elicited, left_out)
+
+    def record(self, wanted: Iterable[Asked], *, stop_at_first: bool = False) -> None:
+        """Ask what is missing for all of these: one recording per panel, one budget over all its tasks and protocols.
+
+        A panel that could not be recorded fails the tests that need it, in words; an interruption ends everything."""
+        from recuse.recording.batches import record_batches
+        from recuse.recording.session import Recorder
+
+        by_panel: dict[str, list[Asked]] = {}
+        for asked in (asked for asked in dict.fromkeys(wanted) if asked.panel not in self.selection.files):
+            by_panel.setdefault(asked.panel, []).append(asked)
+        for name, parts in by_panel.items():
+            try:
+                panel, library = self.selection.panels[name], self._library(name)
+                plans = [self._to_record(asked) for asked in parts]
+                for plan in plans:
+                    library.expect(plan.calls, headers(panel, plan))
+                recorder = Recorder(panel, library, self.selection.root, self.models, self.yes)
+                if self.batch:
+                    record_batches(recorder, plans)
+                else:
+                    recorder.record(plans)
+            except RecuseError as error:
+                self._unrecorded[name] = error
+                if stop_at_first:
+                    return
+
+    def _to_record(self, asked: Asked) -> Plan:
+        """The plan of the judges that are shown: choosing judges chooses whom to pay."""
+        plan, shown = self.selection.plan(asked), self.selection.shown
+        return plan.without(set(plan.judges) - shown) if shown else plan
+
+    def _must_record(self, asked: Asked, coverage: Coverage) -> bool:
+        """Whether something must still be recorded; raises where it cannot be, or has been tried in vain."""
+        shown = self.selection.shown
+        wanted = [call for call in coverage.missing if not shown or call.judge in shown]
+        if wanted and self.distributed:
+            raise RecuseError(
+                f"{asked}: recording runs in one process (it is concurrent inside); leave out -n for the {len(wanted)} "
+                "calls that are missing here"
+            )
+        if wanted and asked.panel in self._unrecorded:
+            raise self._unrecorded[asked.panel]
+        return bool(wanted)
+
+    def _library(self, name: str) -> Library:
+        if name not in self._libraries:
+            root, panel = self.selection.root, self.selection.panels[name]
+            path = panel.path.relative_to(root) if panel.path.is_relative_to(root) else panel.path.name
+            self._libraries[name] = Library(
+                root / "cassettes",
+                name,
+                mode=self.mode,
+                secrets=_secrets(panel) if self.mode != "replay" else (),
+                command=f"pytest evals/ --panel {path} --record=missing",
+            )
+        return self._libraries[name]
+
+
+def _account(plan: Plan, library: Library, elicited: elicit.Elicited, left_out: Iterable[str]) -> dict[str, Any]:
+    cells = {call.cell for call in plan.calls}
+    unused = [one for one in library.unused() if one.cell in cells]
+    return {
+        "files": len(cells),
+        "used": len(plan.calls),
+        "unused": len(unused),
+        "unused_lines": [line.strip() for line in unused_lines(unused)],
+        "left_out": sorted(left_out),
+        "usage": elicited.usage,
+        "words": elicited.excerpts,
+    }
+
+
+def _not_recorded(coverage: Coverage) -> set[str]:
+    """Judges with a call that no cassette answers, or that an outdated one does."""
+    missing = {call.judge for call in coverage.missing}
+    return missing | {stale.cell.rpartition("/")[2].partition("~")[0] for stale in coverage.stale}
+
+
+def _secrets(panel: Panel) -> list[str]:
+    variables = {variable for judge in panel.judges.values() for variable in variables_of(judge)}
+    return [os.environ[variable] for variable in sorted(variables) if os.environ.get(variable)]

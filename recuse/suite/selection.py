@@ -1,0 +1,126 @@
+"""Which panels, files of ratings and judges a run is about, and the tasks they judge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Self
+
+from recuse.cassettes.matching import request_key
+from recuse.file_panels import FilePanel, is_ratings_file, load_file_panel
+from recuse.panels import Panel, load_panel
+from recuse.plan import Plan, make_plan
+from recuse.schema import RecuseError
+from recuse.suite.asked import Asked
+from recuse.tasks import Task, load_task
+
+__all__ = ["Selection"]
+
+
+@dataclass
+class Selection:
+    """The panels of a run. `files` are panels whose ratings come from a file.
+
+    `shown`: the judges that verdicts are wanted on, all where empty. The reference is always the whole panel, so
+    choosing judges never changes a number."""
+
+    root: Path
+    panels: Mapping[str, Panel] = field(default_factory=dict)
+    files: Mapping[str, FilePanel] = field(default_factory=dict)
+    shown: frozenset[str] = frozenset()
+    _tasks: dict[str, Task] = field(default_factory=dict)
+    _tasks_with_items: dict[tuple[str, str | None], Task] = field(default_factory=dict)
+
+    @classmethod
+    def load(cls, root: Path, panels: Sequence[str], ratings: Sequence[str] = (), judges: Sequence[str] = ()) -> Self:
+        """Panels by name or path, files of ratings by path, and the judges that verdicts are wanted on. `RecuseError`
+        where there is nothing to examine, two panels share a name, or a judge or author is unknown."""
+        files = _load_files(root, [*ratings, *(given for given in panels if is_ratings_file(given))])
+        panels = [given for given in panels if not is_ratings_file(given)]
+        if not panels and not files:
+            raise RecuseError(
+                "no panel to examine: give --panel fixtures/panels/<name>.toml, or set recuse_panels in the pytest "
+                "configuration; ratings you already have: --ratings FILE"
+            )
+        loaded = [load_panel(_panel_path(root, given)) for given in panels]
+        names = [*(panel.name for panel in loaded), *(file.name for file in files)]
+        if len(set(names)) != len(names):
+            raise RecuseError(f"two of the selected panels have the same name: {', '.join(names)}")
+        if judges:
+            _check_judges(judges, {n for p in loaded for n in p.judges} | {n for file in files for n in file.judges})
+            files = [file for file in files if any(judge in file.judges for judge in judges)]
+            loaded = [panel for panel in loaded if any(judge in panel.judges for judge in judges)]
+        selection = cls(root, {p.name: p for p in loaded}, {file.name: file for file in files}, frozenset(judges))
+        for panel in loaded:
+            selection._check_authors(panel)
+        return selection
+
+    def task(self, name: str) -> Task:
+        """The task below fixtures/tasks/; `RecuseError` where there is none or it is wrong."""
+        if name not in self._tasks:
+            self._tasks[name] = load_task(self.root / "fixtures" / "tasks" / name)
+        return self._tasks[name]
+
+    def task_of(self, asked: Asked) -> Task:
+        """The task with the items that this panel is asked about by this protocol."""
+        if asked.panel in self.files:
+            raise RecuseError(f"{asked}: ratings from a file have no task; ask for the fixture ratings alone")
+        file = self.panels[asked.panel].task(asked.task).items.get(asked.protocol)
+        if (asked.task, file) not in self._tasks_with_items:
+            self._tasks_with_items[asked.task, file] = self.task(asked.task).with_items(file)
+        return self._tasks_with_items[asked.task, file]
+
+    def plan(self, asked: Asked) -> Plan:
+        """The calls of one protocol; `RecuseError` if the panel does not have it."""
+        panel = self.panels[asked.panel]
+        table = panel.task(asked.task)
+        if asked.protocol not in table.protocols:
+            raise RecuseError(
+                f"{panel.path}: panel {panel.name} does not elicit {asked.task} by {asked.protocol}; it has "
+                f"{', '.join(table.protocols)}"
+            )
+        return make_plan(
+            asked.panel,
+            self.task_of(asked),
+            asked.protocol,
+            panel.judges_of(asked.task),
+            identify=request_key,
+            repeats=table.repeats.get(asked.protocol),
+            targets=table.targets,
+            factors=table.factors.get(asked.protocol),
+        )
+
+    def authors(self, asked: Asked) -> dict[str, str]:
+        """Judge -> the target of this task that it wrote."""
+        return self.panels[asked.panel].own(list(self.task(asked.task).targets))
+
+    def is_shown(self, subject: Mapping[str, str]) -> bool:
+        """Whether a verdict on this subject is wanted."""
+        return not self.shown or "judge" not in subject or subject["judge"] in self.shown
+
+    def _check_authors(self, panel: Panel) -> None:
+        """An author that is misspelled would leave its judge's self-bias unexamined, and green."""
+        targets = {target for name in panel.tasks for target in self.task(name).targets}
+        wrong = {name: j.author for name, j in panel.judges.items() if j.author is not None and j.author not in targets}
+        if wrong:
+            listed = ", ".join(f"judge {name}: author {author!r}" for name, author in wrong.items())
+            raise RecuseError(f"{panel.path}: {listed} is no target of its tasks; known: {', '.join(sorted(targets))}")
+
+
+def _panel_path(root: Path, given: str) -> Path:
+    path = Path(given)
+    if not path.suffix:
+        path = Path("fixtures/panels") / f"{given}.toml"
+    return path if path.is_absolute() else root / path
+
+
+def _load_files(root: Path, given: Sequence[str]) -> list[FilePanel]:
+    return [load_file_panel(root / name) for name in dict.fromkeys(given)]
+
+
+def _check_judges(names: Sequence[str], known: Iterable[str]) -> None:
+    if unknown := [name for name in names if name not in known]:
+        raise RecuseError(
+            f"--judges: unknown judge {', '.join(unknown)}; the selected panels have {', '.join(sorted(known))}"
+        )
