@@ -18,6 +18,7 @@ from recuse.statistics.indeterminacy.decomposition import (
     identifiability,
     recovered,
     reverse,
+    reversed_shares,
 )
 from recuse.statistics.indeterminacy.definitions import Definition, definition, definitions
 from recuse.statistics.indeterminacy.downstream import TAUS, consistency, decisions, estimation_bias, prevalence
@@ -36,5 +37,6 @@ __all__ = [
     "check_choice_matrix", "check_stochastic", "choice_matrix", "consistency", "decay_for", "decisions",
     "definition", "definitions", "endorsements", "error_matrix", "estimation_bias", "forced_choices", "hard",
     "hard_response_set", "identifiability", "prevalence", "recovered", "reverse", "reverse_choice_matrix",
+    "reversed_shares",
     "selection_strength", "shares_of", "transition_estimate",
 ]  # fmt: skip

@@ -20,7 +20,7 @@ from recuse.statistics.indeterminacy.rating_task import RatingTask
 
 __all__ = [
     "Identifiability", "check_choice_matrix", "check_stochastic", "endorsements", "forced_choices", "identifiability",
-    "recovered", "reverse",
+    "recovered", "reverse", "reversed_shares",
 ]  # fmt: skip
 
 Floats = NDArray[np.float64]
@@ -56,6 +56,18 @@ def recovered(reverse_choice: Floats, choices: Floats, reverse_error: Floats | N
     """theta* = E' (F' O), (..., V); `reverse_choice` F' (..., V, K), `choices` O (..., K)."""
     theta = _times(reverse_choice, choices)
     return theta if reverse_error is None else _times(reverse_error, theta)
+
+
+def reversed_shares(matrix: Floats, shares: Floats, rows: Floats) -> Floats:
+    """What `reverse(matrix, shares)` makes of shares of rows (..., rows), without building it for every item:
+
+        shares_v sum_r matrix_rv rows_r / (matrix shares)_r
+
+    `matrix` (rows, columns), `shares` (..., columns). Rows that never occur are left out."""
+    mass = shares @ matrix.T
+    share = np.divide(rows, mass, out=np.zeros(np.broadcast_shapes(rows.shape, mass.shape)), where=mass > 0)
+    found: Floats = shares * (share @ matrix)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,5 +128,5 @@ def check_choice_matrix(task: RatingTask, matrix: ArrayLike) -> Floats:
 
 
 def _times(matrix: Floats, vector: Floats) -> Floats:
-    found: Floats = np.matmul(matrix, vector[..., None])[..., 0]
+    found: Floats = vector @ matrix.T if matrix.ndim == 2 else np.matmul(matrix, vector[..., None])[..., 0]
     return found

@@ -22,7 +22,7 @@ from recuse.statistics.agreement.pairs import cohen, scott
 from recuse.statistics.indeterminacy import divergences, sets
 from recuse.statistics.indeterminacy.aggregation import Aggregation, RatingVectors
 
-__all__ = ["CHANCE_CORRECTED", "Definition", "definition", "definitions"]
+__all__ = ["CHANCE_CORRECTED", "Definition", "chance_corrected", "definition", "definitions"]
 
 Floats = NDArray[np.float64]
 Family = Literal["categorical", "distributional", "categorical multi-label", "continuous multi-label"]
@@ -57,7 +57,8 @@ class Definition:
         mass = there.astype(float) if weights is None else there * weights
         count, total = mass.sum(axis=-1), (mass * np.where(there, values, 0.0)).sum(axis=-1)
         if self.measure in CHANCE_CORRECTED:
-            return _corrected(self.measure, judges.h, people.h, mass, count, total)
+            sides = (_given(mass, side) for side in (judges.h, people.h))
+            return chance_corrected(self.measure, count, total, *sides)
         return np.where(count > 0, total / np.where(count > 0, count, 1.0), np.nan)
 
     def gain(self, value: Floats) -> Floats:
@@ -142,22 +143,23 @@ def _known() -> dict[str, Definition]:
     return {each.name: each for each in found}
 
 
-def _corrected(measure: str, judge: Floats, people: Floats, mass: Floats, count: Floats, agreed: Floats) -> Floats:
-    """A chance-corrected coefficient of two raters from its sums over items; both modes as vectors (..., I, K)."""
+def chance_corrected(measure: str, count: Floats, agreed: Floats, judge: Floats, people: Floats) -> Floats:
+    """A coefficient of two raters, (...), from its sums over items: how many (...), how many agreed (...), and how
+    often either side gave each option, (..., K)."""
     options, shape = judge.shape[-1], count.shape
-    sides = [
-        np.broadcast_to(np.einsum("...i,...ik->...k", mass, np.nan_to_num(side)), (*shape, options)).reshape(
-            -1, options
-        )
-        for side in (judge, people)
-    ]
     n, apart = count.reshape(-1, 1), (count - agreed).reshape(-1, 1)
+    first, second = (np.broadcast_to(side, (*shape, options)).reshape(-1, options) for side in (judge, people))
     one = np.zeros((1, options))
     if measure == "krippendorff_alpha":
-        found = alpha_of_counts(one, "nominal", np.arange(options)).of(np.hstack([2 * apart, sides[0] + sides[1]]))
+        found = alpha_of_counts(one, "nominal", np.arange(options)).of(np.hstack([2 * apart, first + second]))
     elif measure == "fleiss_kappa":
-        found = fleiss_kappa(one).of(np.hstack([n, apart, n, (sides[0] + sides[1]) / 2]))
+        found = fleiss_kappa(one).of(np.hstack([n, apart, n, (first + second) / 2]))
     else:
         tables = np.zeros((1, options, options))
-        found = (cohen if measure == "cohen_kappa" else scott)(tables).of(np.hstack([n, apart, *sides]))
+        found = (cohen if measure == "cohen_kappa" else scott)(tables).of(np.hstack([n, apart, first, second]))
     return found.reshape(shape)
+
+
+def _given(mass: Floats, modes: Floats) -> Floats:
+    found: Floats = np.einsum("...i,...ik->...k", mass, np.nan_to_num(modes))
+    return found

@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 
 from recuse.schema import RecuseError
 from recuse.statistics.indeterminacy.rating_task import RatingTask
@@ -53,12 +54,11 @@ def decay_for(task: RatingTask, strength: float, option: int = 0) -> float:
             f"a selection strength of {strength:g} cannot be reached with these response sets: it lies between "
             f"{min(ends):.3f} and {max(ends):.3f}"
         )
-    rising = ends[1] > ends[0]
-    for _ in range(80):
-        middle = (low + high) / 2
-        above = selection_strength(task, choice_matrix(task, middle), option) > strength
-        low, high = (low, middle) if above == rising else (middle, high)
-    return (low + high) / 2
+    below, above = ((end, value - strength) for end, value in zip((low, high), ends, strict=True))
+    if below[1] * above[1] >= 0:  # an end of the range, but for rounding
+        return min((below, above), key=lambda end: abs(end[1]))[0]
+    found = brentq(lambda decay: selection_strength(task, choice_matrix(task, decay), option) - strength, low, high)
+    return float(found)
 
 
 def error_matrix(task: RatingTask, rate: float, skew: float = 0.0, option: int = 0) -> Floats:
