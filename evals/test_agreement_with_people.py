@@ -47,17 +47,23 @@ def test_coefficients(ratings, measure):
 
 
 @pytest.mark.asks("scores", "two_people")
-def test_alternative_annotator(ratings, measure):
+def test_alternative_annotator(ratings, gate, measure):
     """Whom of the people might the judge stand in for? And how well do people agree among themselves?"""
     measure(people_agreement.people_alpha(ratings))
-    measure(alternative_annotator.winning_rate(ratings))
     measure(alternative_annotator.advantage_over_person(ratings))
+    assert gate("winning_rate", alternative_annotator.winning_rate(ratings))
 
 
-@pytest.mark.asks("scores", "people_items")
-def test_worst_slice(ratings, measure):
+@pytest.mark.asks("scores", "people_items", "slices")
+def test_worst_slice(ratings, gate):
     """Is there a system or a topic on which it agrees less?"""
-    measure(slices.worst_slice(ratings))
+    assert gate("worst_slice", slices.worst_slice(ratings))
+
+
+@pytest.mark.asks("scores", "people_items", "slices", "numbers")
+def test_slice_favour(ratings, gate):
+    """Is there a system or a topic that it favours against people?"""
+    assert gate("slice_favour", slices.slice_favour(ratings))
 
 
 @pytest.mark.asks("scores", "people_items")
@@ -70,9 +76,9 @@ def test_corrected_rates(ratings, measure):
 
 
 @pytest.mark.asks("scores", "people_items")
-def test_delegable_share(ratings, measure):
+def test_delegable_share(ratings, gate):
     """Which texts need no person at 5 % errors?"""
-    measure(delegation.delegable_share(ratings))
+    assert gate("delegable_share", delegation.delegable_share(ratings))
 
 
 @pytest.mark.asks("choices", "two_people")

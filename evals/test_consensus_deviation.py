@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import consensus
+from recuse.metrics import consensus, name_effect, score_matrix
 from recuse.ratings.parts import with_criteria_mean
 
 pytestmark = pytest.mark.asks("scores", "numbers", "peers")
@@ -29,7 +29,7 @@ def test_leniency(ratings, gate):
 @pytest.mark.asks("authors", "names")
 def test_name_effect(ratings, gate):
     """How far the self-score moves when names are hidden."""
-    assert gate("name_effect", consensus.name_effect(ratings))
+    assert gate("name_effect", name_effect.name_effect(ratings))
 
 
 @pytest.mark.asks("authors")
@@ -41,11 +41,11 @@ def test_self_preference(ratings, measure):
 def test_matrices(ratings, measure):
     """Who over- and under-scores whom: by the judges' own totals, and by the mean of their scores of the parts."""
     both = with_criteria_mean(ratings) if ratings.parts else ratings
-    measure(consensus.score_matrix(both))
+    measure(score_matrix.score_matrix(both))
     measure(consensus.consensus_deviation(both))
 
 
 @pytest.mark.asks("authors", "names")
 def test_attenuation(ratings, measure):
     """How much of the self-bias goes away with the names, on average."""
-    measure(consensus.attenuation_mean(ratings))
+    measure(name_effect.attenuation_mean(ratings))

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import consensus, predictability, self_preference
+from recuse.metrics import predictability, score_matrix, self_preference
 from recuse.metrics.tally import tally
 
 pytestmark = pytest.mark.asks("numbers", "peers", "authors", "common_items")
@@ -38,7 +38,7 @@ def test_family(ratings, measure):
 @pytest.mark.asks("scores")
 def test_scores(ratings, measure):
     """Who gave whom what."""
-    measure(consensus.score_matrix(ratings))
+    measure(score_matrix.score_matrix(ratings))
 
 
 @pytest.mark.asks("likelihoods", "neutral_texts")

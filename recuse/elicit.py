@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from recuse.chains import Chain
 from recuse.cycle_collector import paused_cycle_collector
 from recuse.excerpts import Excerpts
 from recuse.judges import read_response, wire
@@ -31,24 +32,38 @@ class Elicited:
 
 
 @paused_cycle_collector()
-def read(plan: Plan, responses: Iterable[tuple[Call, RawResponse]]) -> Elicited:
+def read(plan: Plan, responses: Iterable[tuple[Call, RawResponse]], chain: Chain | None = None) -> Elicited:
     """The checked table with one row per call and criterion, in the order of the plan's calls, and what the replies
-    say beside the scores. Each reply is decoded and read once."""
+    say beside the scores. Each reply is decoded and read once.
+
+    `responses` are those to the calls that judge. Where calls come before them, `chain` holds what was read there; the
+    judgements that an earlier reply cost are rows at the end, with its stage in their status."""
     how = protocol(plan.protocol)
+    judge = (chain or Chain(plan)).judge
     formats = {name: wire(judge.wire) for name, judge in plan.judges.items()}
     usages, excerpts = Usages(plan), Excerpts(plan)
     rows = _Rows()
-    named = {chosen: dict(chosen) for chosen in {call.factors for call in plan.calls}}
     for call, response in responses:
-        item = plan.items[call.judge, call.item, call.target]
         reply = read_response(formats[call.judge], response)
-        judgements = how.read(plan.task, item, named[call.factors], reply)
+        judgements = judge(call, reply)
         usages.count(call, reply)
         excerpts.note(call, reply, judgements)
         rows.add(call, judgements)
+    if chain is not None:
+        _add_earlier(chain, rows, usages, excerpts)
     columns = {factor: called(how, factor) for factor in plan.factors}
     table = check_table(rows.table(how, columns), tuple(columns.values()))
     return Elicited(table, usages.rows(), excerpts.rows())
+
+
+def _add_earlier(chain: Chain, rows: _Rows, usages: Usages, excerpts: Excerpts) -> None:
+    """What the calls before the judging ones cost, and what their unreadable replies lost."""
+    for call, reply in chain.replies.items():
+        usages.count(call, reply)
+    for call, reply, failure in chain.failures():
+        excerpts.note(call, reply, [failure])
+    for lost in chain.lost:
+        rows.add(*chain.judgements_of(lost))
 
 
 class _Rows:
@@ -84,7 +99,7 @@ class _Rows:
                 "criterion": np.array([row.criterion for row in rows], dtype=object),
                 "score": np.array([row.score for row in rows], dtype=np.float64),
                 "response": np.array([row.response for row in rows], dtype=object),
-                "status": np.array([row.status for row in rows], dtype=object),
+                "status": np.array([f"{r.stage}: {r.status}" if r.stage else r.status for r in rows], dtype=object),
             }
         )
 

@@ -27,8 +27,8 @@ class Excerpts:
         self._unusable = dict.fromkeys(plan.judges, 0)
         self._noted: set[tuple[str, tuple[tuple[str, str], ...]]] = set()
         asked: dict[str, dict[str, None]] = {name: {} for name in plan.judges}
-        for call in plan.calls:
-            asked[call.judge][call.target] = None
+        for judge, _, target in plan.items:
+            asked[judge][target] = None
         self._about = {
             name: judge.author if judge.author in asked[name] else next(iter(asked[name]), None)
             for name, judge in plan.judges.items()
@@ -41,10 +41,10 @@ class Excerpts:
             if row.status != "ok":
                 bad = row
                 break
-        own = call.target == self._about[call.judge] and (call.judge, call.factors) not in self._noted
-        if not own and (bad is None or self._unusable[call.judge] >= UNUSABLE_SHOWN):
+        own = call.target == self._about.get(call.judge) and (call.judge, call.factors) not in self._noted
+        if not own and (bad is None or self._unusable.get(call.judge, 0) >= UNUSABLE_SHOWN):
             return
-        self._unusable[call.judge] += bad is not None
+        self._unusable[call.judge] = self._unusable.get(call.judge, 0) + (bad is not None)
         if own:
             self._noted.add((call.judge, call.factors))
         self._rows.append(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FilePanel", "is_ratings_file", "load_file_panel"]
 
-ENDINGS = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".gz", ".bz2", ".xz", ".zip")
+ENDINGS = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".eval", ".gz", ".bz2", ".xz", ".zip")
 """What names a file of ratings among `recuse_panels`; `--ratings` takes any file."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -16,10 +16,11 @@ from recuse.schema import Call, Judge
 from recuse.tasks import Task
 
 
-def headers(panel: Panel, plan: Plan) -> dict[str, dict[str, Any]]:
-    """Cell -> header, for every cell of the plan. A changed field makes the cell stale, and is named."""
+def headers(panel: Panel, plan: Plan, calls: Sequence[Call] | None = None) -> dict[str, dict[str, Any]]:
+    """Cell -> header, for every cell of the plan, or of those of its calls that are known. A changed field makes the
+    cell stale, and is named."""
     first_calls: dict[str, Call] = {}
-    for call in plan.calls:
+    for call in plan.calls if calls is None else calls:
         first_calls.setdefault(call.cell, call)
     prompt, rubric = wording_hash(plan.task.folder, template(plan.protocol)), rubric_hash(plan.task)
     return {
@@ -30,10 +31,11 @@ def headers(panel: Panel, plan: Plan) -> dict[str, dict[str, Any]]:
             "protocol": plan.protocol,
             "judge": call.judge,
             "target": call.target,
+            **({"stage": call.stage} if call.stage else {}),
             "factors": dict(call.factors),
             "source": panel.source,
             "fingerprint": {
-                **_asked(plan.judges[call.judge], call),
+                **_asked(plan.panel_judges.get(call.judge) or plan.judges[call.judge], call),
                 "prompt": prompt,
                 "rubric": rubric,
                 "scale": f"{plan.task.scale[0]:g}..{plan.task.scale[1]:g}",

@@ -30,6 +30,25 @@ SECRET_NAMES = frozenset(
 """Headers, query parameters and fields of a body, in lower case, whose value is a credential."""
 
 
+SHORTEST, LONG = 4, 8
+"""Characters of a key: fewer are found in every text, and from `LONG` on none is found in a text by accident."""
+
+
+def too_plain(key: str) -> str:
+    """Why a key cannot be kept out of recordings without harm to their text; "" if it can. One of fewer than `LONG`
+    characters must mix letters with others: `none` is found in prose, `content` in every reply, `1234` in numbers."""
+    if len(key) >= LONG:
+        return ""
+    mixed = any(c.isalpha() for c in key) and any(not c.isalpha() for c in key)
+    if len(key) >= SHORTEST and mixed:
+        return ""
+    return (
+        f"its value of {len(key)} characters would be found in ordinary text, and replies would be damaged where it is "
+        f"taken out: a key needs {LONG} characters, or {SHORTEST} that mix letters with digits. If the server needs no "
+        "key, name none"
+    )
+
+
 def key_shapes_in(data: bytes) -> list[str]:
     """Which kinds of credentials `data` seems to contain."""
     return [kind for kind, shape in KEY_SHAPES.items() if shape.search(data)]

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from recuse.ratings.factors import LEVELS
+from recuse.ratings.factors import LEVELS, TEMPERATURE
 from recuse.schema import RecuseError
 
 if TYPE_CHECKING:
@@ -57,10 +57,17 @@ NEEDS: dict[str, Need] = {
     "direction": Need("both directions of the scale", "ask with the scale ascending and reversed"),
     "order": Need("both orders of a pair", "ask every pair in both orders"),
     "labels": Need("labels swapped", "ask with labels plain and swapped"),
+    "temperature": Need("several temperatures", "ask at several temperatures (a factor, or a column temperature)"),
     "repeats": Need("texts judged more than once", "record more repeats of the same question"),
     "peers": Need("two judges or more", "add a second judge"),
     "three_judges": Need("three judges or more", "add a third judge"),
     "authors": Need("a judge that wrote one of the texts", "name the target a judge wrote (author = ...)"),
+    "tiers": Need("targets of known tiers", "say which targets are known to be better (task.toml, [[tier]])"),
+    "paired": Need(
+        "the same texts judged by several judges",
+        "give each judge's own score of each text: printed means do not say which scores go together",
+    ),
+    "several_targets": Need("three targets or more", "judge texts by three systems or more"),
     "items": Need("several items per target", "add items: one text per target says nothing about the next text"),
     "common_items": Need(
         "items with texts by several targets",
@@ -77,6 +84,10 @@ NEEDS: dict[str, Need] = {
         "add people's own ratings, one row per person and item: their means cannot tell who agrees on what",
     ),
     "two_people": Need("two people's ratings of the same items", "add a second person's ratings of the same items"),
+    "slices": Need(
+        "texts of several systems, topics or languages, twenty of each",
+        "say what texts can be grouped by: several targets, or a column such as topic, with twenty texts of each",
+    ),
     "right_answer": Need(
         "responses of which one is known to be right", "say which response of an item is the right one (texts: gold)"
     ),
@@ -100,10 +111,14 @@ class Design:
     people: bool = False
     people_items: bool = False  # whether people are known one by one
     two_people: bool = False  # whether two of them rated one item
+    slices: bool = False  # whether texts can be grouped, with enough of each group
     right_answer: bool = False  # whether it is known which of an item's texts is right
     reference: bool = False
     numbers: bool = True
     common_items: bool = False  # whether some item has texts by several targets
+    targets: int = 0
+    tiers: bool = False
+    paired: bool = True  # whether the source fixes which judges' scores of one text go together
     neutral_texts: bool = False  # whether an author and a peer meet on a text that neither wrote (`has_neutral_texts`)
     beside: frozenset[str] = field(default_factory=frozenset)  # kinds that other protocols of the task offer
 
@@ -114,6 +129,8 @@ def design_of(ratings: Ratings, kind: str = "") -> Design:
     `kind` is what its rows are; unless given, choices where the texts say which two meet, and scores otherwise. Whether
     scores can be averaged is asked of all headline criteria.
     """
+    from recuse.ratings.slices import have_slices
+
     table = ratings.table[ratings.table["kind"] == "judge"]
     told = {} if ratings.texts is None else {str(name): ratings.texts[name] for name in ratings.texts}
     kind = kind or ("choices" if {"a", "b"} <= set(told) else "scores")
@@ -128,12 +145,16 @@ def design_of(ratings: Ratings, kind: str = "") -> Design:
         levels={factor: ratings.levels(factor) for factor in ratings.factors},
         authors=any(target in written for target in ratings.own().values()),
         common_items=bool(texts["item"].duplicated().any()),
+        targets=len(ratings.targets),
+        tiers=len(ratings.tiers) > 1,
+        paired=ratings.paired and have_texts_in_common(table),
         neutral_texts=has_neutral_texts(ratings.judges, ratings.targets, ratings.own()),
         lengths=has_lengths(told),
         parts=bool(ratings.parts),
         people=bool(ratings.persons) or ratings.people is not None,
         people_items=bool(ratings.persons),
         two_people=have_items_in_common(ratings.table[ratings.table["kind"] == "person"]),
+        slices=have_slices(ratings),
         right_answer=ratings.texts is not None and "gold" in ratings.texts,
         reference=ratings.reference is not None,
         numbers=all(ratings.scales[name].counts for name in ratings.headline),
@@ -151,16 +172,20 @@ def offered(design: Design) -> frozenset[str]:
         "authors": design.authors,
         "items": design.texts_per_target > 1,
         "common_items": design.common_items,
+        "several_targets": design.targets > 2,
+        "tiers": design.tiers,
+        "paired": design.paired and design.judges > 1,
         "neutral_texts": design.neutral_texts,
         "lengths": design.lengths,
         "parts": design.parts,
         "people": design.people,
         "people_items": design.people_items,
         "two_people": design.two_people,
+        "slices": design.slices,
         "right_answer": design.right_answer,
         "reference": design.reference,
         "numbers": design.numbers,
-        **{factor: len(design.levels.get(factor, ())) > 1 for factor in LEVELS},
+        **{factor: len(design.levels.get(factor, ())) > 1 for factor in (*LEVELS, TEMPERATURE)},
     }
     return frozenset(name for name, there in facts.items() if there) | design.beside
 
@@ -175,6 +200,12 @@ def has_neutral_texts(judges: Iterable[str], targets: Iterable[str], authors: Ma
 def have_items_in_common(persons: pd.DataFrame) -> bool:
     """Whether two people rated one item: rows with the columns rater and item."""
     return bool((persons.groupby("item", observed=True)["rater"].nunique() > 1).any())
+
+
+def have_texts_in_common(judges: pd.DataFrame) -> bool:
+    """Whether two judges rated one text: rows with the columns rater, item and target."""
+    raters = judges[["rater", "item", "target"]].drop_duplicates()
+    return bool(raters.duplicated(["item", "target"]).any())
 
 
 def has_lengths(facts: Iterable[str]) -> bool:

@@ -25,6 +25,7 @@ def panel_ratings(
     table: pd.DataFrame,
     *,
     authors: Mapping[str, str],
+    paired: bool = True,
     beside: Callable[[str], Ratings | None] = lambda kind: None,
 ) -> Ratings:
     """The ratings of one panel, task and protocol.
@@ -49,6 +50,8 @@ def panel_ratings(
         clusters=task.clusters,
         people=summary,
         reference=reference_of(task),
+        tiers=task.tiers,
+        paired=paired,
         beside=beside,
     )
 

@@ -154,6 +154,7 @@ class PanelTable(Table):
     source: str
     budget_usd: float = Field(default=0.0, ge=0)
     free: bool = False  # nobody is paid for these judges: recording asks no price
+    paired: bool = True  # whether the source says which judges' scores of one text go together
     stand_in: StandIn | None = None
     task: list[TaskTable] = Field(min_length=1)
     judge: list[JudgeTable] = Field(min_length=1)
@@ -182,6 +183,7 @@ class Panel:
     source: str
     budget_usd: float
     free: bool
+    paired: bool
     judges: Mapping[str, Judge]
     tasks: Mapping[str, TaskTable]
     servers: Mapping[str, LocalServer]
@@ -249,6 +251,7 @@ def load_panel(path: Path) -> Panel:
         source=table.source,
         budget_usd=table.budget_usd,
         free=table.free,
+        paired=table.paired,
         judges={j.name: j.judge() for j in table.judge},
         tasks={t.name: t for t in table.task},
         servers={j.name: j.server for j in table.judge if j.server},

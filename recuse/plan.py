@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 from recuse.cycle_collector import paused_cycle_collector
 from recuse.judges import wire
 from recuse.protocols import ElicitationProtocol, called, protocol
-from recuse.schema import Call, Item, Judge, RecuseError, Request
+from recuse.protocols.stages import check_stages, stages_of
+from recuse.schema import Call, Item, Judge, Prompt, RecuseError, Request
 from recuse.tasks import Task
 
 __all__ = ["Plan", "levels_asked", "make_plan", "seed_for"]
@@ -37,11 +38,15 @@ class Plan:
     factors: Mapping[str, tuple[str, ...]]
     repeats: int
     identify: Identify
+    panel_judges: Mapping[str, Judge] = field(
+        default_factory=dict
+    )  # also those left out of `judges`; the first is first
 
     @cached_property
     def calls(self) -> Sequence[Call]:
-        """Judges x items x factor levels x repeats."""
-        return _calls(self)
+        """Judges x items x factor levels x repeats; of a protocol of several calls, see `recuse.chains`, none: what it
+        asks depends on the replies before."""
+        return [] if stages_of(protocol(self.protocol)) else _calls(self)
 
     def with_calls(self, calls: Sequence[Call]) -> Plan:
         """The same plan with these calls instead of its own."""
@@ -80,7 +85,8 @@ def make_plan(
         for item in how.items(task, judge)
         if targets is None or item.target in targets
     }
-    return Plan(panel, task, protocol_name, judges, items, varied, repeats or how.REPEATS, identify)
+    check_stages(how, protocol_name)
+    return Plan(panel, task, protocol_name, judges, items, varied, repeats or how.REPEATS, identify, judges)
 
 
 def levels_asked(how: ElicitationProtocol, name: str, wanted: Levels) -> dict[str, tuple[str, ...]]:
@@ -100,9 +106,12 @@ def levels_asked(how: ElicitationProtocol, name: str, wanted: Levels) -> dict[st
     return varied
 
 
-def seed_for(task: str, protocol_name: str, item: Item, factors: Sequence[tuple[str, str]], repeat: int) -> int:
-    """A sampling seed of its own for every (item, factors, repeat): one seed reused would correlate the draws."""
-    text = "\0".join((task, protocol_name, item.id, item.target, *(f"{k}={v}" for k, v in factors), str(repeat)))
+def seed_for(
+    task: str, protocol_name: str, item: Item, factors: Sequence[tuple[str, str]], repeat: int, stage: str = ""
+) -> int:
+    """A sampling seed of its own for every (item, factors, repeat, stage): a seed used twice would correlate draws."""
+    where = (task, protocol_name, item.id, item.target, *(f"{k}={v}" for k, v in factors), str(repeat))
+    text = "\0".join((*where, stage) if stage else where)
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=4).digest()) & 0x7FFFFFFF
 
 
@@ -134,17 +143,24 @@ class _Prompts:
 
     def __init__(self, how: ElicitationProtocol, task: Task) -> None:
         self._how, self._task = how, task
-        self._made: dict[tuple[str, str, tuple[tuple[str, str], ...]], Any] = {}
+        self._made: dict[tuple[str, str, tuple[tuple[str, str], ...]], Prompt] = {}
 
-    def of(self, item: Item, factors: tuple[tuple[str, str], ...]) -> Any:
+    def of(self, item: Item, factors: tuple[tuple[str, str], ...]) -> Prompt:
         key = (item.id, item.target, factors)
         if key not in self._made:
-            try:
+            with lacking_fields_named(self._how, self._task, item):
                 self._made[key] = self._how.prompt(self._task, item, dict(factors))
-            except KeyError as error:
-                name = self._how.__name__.rpartition(".")[2] if hasattr(self._how, "__name__") else "this protocol"
-                raise RecuseError(
-                    f"{self._task.folder / self._task.items_file}: item {item.id!r} of {item.target!r} has no field "
-                    f"{error}, which protocol {name} shows its judges; it has {', '.join(item.fields) or 'none'}"
-                ) from None
         return self._made[key]
+
+
+@contextmanager
+def lacking_fields_named(how: object, task: Task, item: Item) -> Iterator[None]:
+    """A field that a prompt wants and an item has not, as a `RecuseError` with the item's place."""
+    try:
+        yield
+    except KeyError as error:
+        name = getattr(how, "__name__", "this protocol").rpartition(".")[2]
+        raise RecuseError(
+            f"{task.folder / task.items_file}: item {item.id!r} of {item.target!r} has no field {error}, which "
+            f"protocol {name} shows its judges; it has {', '.join(item.fields) or 'none'}"
+        ) from None

@@ -63,11 +63,17 @@ class _Reference(_Table):
     names: str | None = None
 
 
+class _Tier(_Open):
+    name: str
+    targets: list[str] = Field(min_length=1)
+
+
 class _TaskFile(_Open):
     name: str
     scale: _Scale
     criterion: list[_Criterion] = Field(min_length=1)
     target: list[_Identified] = Field(min_length=1)
+    tier: list[_Tier] = Field(default_factory=list)
     text: list[str] = Field(default_factory=list)
     clusters: str = "items"
     people: _People | None = None
@@ -109,6 +115,11 @@ class Task:
     def clusters(self) -> str:
         """What items are clustered by, in the plural."""
         return str(self.data.get("clusters", "items"))
+
+    @property
+    def tiers(self) -> dict[str, tuple[str, ...]]:
+        """Tier -> its targets, from the lowest tier known to the highest; empty where nothing is known."""
+        return {tier["name"]: tuple(tier["targets"]) for tier in self.data.get("tier", ())}
 
     @property
     def targets(self) -> dict[str, Mapping[str, Any]]:
@@ -154,7 +165,17 @@ def load_task(folder: Path) -> Task:
         checked_name(target.id, "target", str(path))
     checked_distinct([target.id for target in table.target], "target", str(path))
     checked_distinct([criterion.id for criterion in table.criterion], "criterion", str(path))
+    _check_tiers(table, path)
     return Task(table.name, folder, data)
+
+
+def _check_tiers(table: _TaskFile, path: Path) -> None:
+    checked_distinct([tier.name for tier in table.tier], "tier", str(path))
+    placed = [target for tier in table.tier for target in tier.targets]
+    checked_distinct(placed, "target of a [[tier]]", str(path))
+    known = [target.id for target in table.target]
+    if unknown := [target for target in placed if target not in known]:
+        raise RecuseError(f"{path}: [[tier]] names unknown targets {', '.join(unknown)}; known: {', '.join(known)}")
 
 
 def _read_items(task: str, path: Path, targets: Mapping[str, Any]) -> list[Item]:

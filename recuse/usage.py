@@ -17,10 +17,11 @@ class Usages:
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self._calls = dict.fromkeys(plan.judges, 0)
-        self._input: dict[str, int | None] = dict.fromkeys(plan.judges, 0)
-        self._output: dict[str, int | None] = dict.fromkeys(plan.judges, 0)
-        self._reasoning = dict.fromkeys(plan.judges, 0)  # among the output tokens, where a provider tells
+        self._judges = {**plan.judges, **plan.panel_judges}  # one that judges nothing here may have written for others
+        self._calls = dict.fromkeys(self._judges, 0)
+        self._input: dict[str, int | None] = dict.fromkeys(self._judges, 0)
+        self._output: dict[str, int | None] = dict.fromkeys(self._judges, 0)
+        self._reasoning = dict.fromkeys(self._judges, 0)  # among the output tokens, where a provider tells
 
     def count(self, call: Call, reply: Reply) -> None:
         judge, usage = call.judge, reply.usage
@@ -39,7 +40,8 @@ class Usages:
                 "reasoning_tokens": self._reasoning[name],
                 "dollars": dollars(judge, self._input[name], self._output[name]),
             }
-            for name, judge in plan.judges.items()
+            for name, judge in self._judges.items()
+            if name in plan.judges or self._calls[name]
         ]  # fmt: skip
 
 

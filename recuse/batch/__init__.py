@@ -14,6 +14,7 @@ One batch interface per file; each is a module with
     submit(web, lines, tag) -> str                  the new batch's identifier
     progress(web, batch) -> Progress                how far it is
     results(web, progress) -> Iterator[Result]      what came back, in any order
+    cancel(web, batch) -> None                      ask for no further answer of a batch
     find(web, tag, size, known) -> str | None       a batch whose submission was cut off before its identifier arrived
 """
 

@@ -50,6 +50,10 @@ def results(web: Web, progress: Progress) -> Iterator[Result]:
         yield Result(str(entry.get("custom_id")), _outcome(entry.get("result") or {}))
 
 
+def cancel(web: Web, batch: str) -> None:
+    web.create(_at(web, f"/{batch}/cancel"), {})
+
+
 def find(web: Web, tag: str, size: int, known: frozenset[str]) -> str | None:
     """Anthropic's batches carry no mark of ours: the newest of this size that is none of the known ones. Should it be
     somebody else's, its results answer none of our requests; these are then reported, and submitted by the next run."""

@@ -51,6 +51,10 @@ def results(web: Web, progress: Progress) -> Iterator[Result]:
         yield Result(str(entry.get("key")), _outcome(entry))
 
 
+def cancel(web: Web, batch: str) -> None:
+    web.create(_at(web, f"/{batch}:cancel"), {})
+
+
 def find(web: Web, tag: str, size: int, known: frozenset[str]) -> str | None:
     page: dict[str, str] = {}
     while True:

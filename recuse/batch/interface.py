@@ -1,4 +1,4 @@
-"""What a provider's batch interface is to the rest: a module with six names, and three small types."""
+"""What a provider's batch interface is to the rest: a module with the names below, and three small types."""
 
 from __future__ import annotations
 
@@ -48,6 +48,7 @@ class BatchInterface(Protocol):
     def submit(self, web: Web, lines: Sequence[bytes], tag: str) -> str: ...
     def progress(self, web: Web, batch: str) -> Progress: ...
     def results(self, web: Web, progress: Progress) -> Iterator[Result]: ...
+    def cancel(self, web: Web, batch: str) -> None: ...
     def find(self, web: Web, tag: str, size: int, known: frozenset[str]) -> str | None: ...
 
 
@@ -59,7 +60,7 @@ def batch_interface(judge: Judge) -> BatchInterface:
             f"judge {judge.name}: the wire format {judge.wire} has no batch interface; record this judge with "
             "--record=missing, and leave it out here with --judges"
         )
-    needs = ("MOST_REQUESTS", "MOST_BYTES", "line", "submit", "progress", "results", "find")
+    needs = ("MOST_REQUESTS", "MOST_BYTES", "line", "submit", "progress", "results", "cancel", "find")
     return cast(
         BatchInterface, named_module(name, what="batch interface", package=__package__, known=BATCHES, needs=needs)
     )

@@ -49,6 +49,10 @@ def results(web: Web, progress: Progress) -> Iterator[Result]:
                 yield Result(str(entry.get("custom_id")), _outcome(entry))
 
 
+def cancel(web: Web, batch: str) -> None:
+    web.create(_at(web, f"/batches/{batch}/cancel"), {})
+
+
 def find(web: Web, tag: str, size: int, known: frozenset[str]) -> str | None:
     after: dict[str, str] = {}
     while True:

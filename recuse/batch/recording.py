@@ -38,12 +38,14 @@ class BatchReport:
     under_way: int = 0
     failed: list[tuple[Call, str]] = field(default_factory=list)
     expired: list[Call] = field(default_factory=list)
+    stopped: str = ""  # why nothing more was waited for
 
     def __iadd__(self, other: BatchReport) -> BatchReport:
         self.stored += other.stored
         self.under_way = other.under_way
         self.failed += other.failed
         self.expired += other.expired
+        self.stopped = self.stopped or other.stopped
         return self
 
     def text(self, limit: int = 8) -> str:
@@ -55,13 +57,15 @@ class BatchReport:
         shown = [f"  {count} x {reason}" for reason, count in list(reasons.items())[:limit]]
         more = [f"failed: {len(self.failed)}", *shown] if self.failed else []
         left = [f"expired: {len(self.expired)}"] if self.expired else []
-        return "\n".join((head, *more, *left))
+        stopped = [f"stopped: {self.stopped}"] if self.stopped else []
+        return "\n".join((head, *stopped, *more, *left))
 
 
 class Batches:
     """The batches of a panel. One process at a time: `Shelf` is a library in use, whose lock keeps others out.
 
-    `attempts` is how often a passing trouble of the provider is met with another try.
+    `attempts` is how often a passing trouble of the provider is met with another try. `must_stop` is asked after every
+    look: the reason why nothing more may be spent, or "".
     """
 
     def __init__(
@@ -74,10 +78,11 @@ class Batches:
         state: Path,
         say: Callable[[str], None] = lambda line: None,
         attempts: int = 6,
+        must_stop: Callable[[], str] = lambda: "",
     ) -> None:
         self._panel, self._judges, self._shelf, self._say = panel, judges, shelf, say
         self._keys, self._attempts = keys, attempts
-        self._state = State(state)
+        self._state, self._must_stop = State(state), must_stop
         self._tried: dict[str, int] = {}
 
     def submit(self, calls: Sequence[Call]) -> int:
@@ -111,12 +116,17 @@ class Batches:
         self, calls: Sequence[Call], *, poll_s: float = POLL_S, sleep: Callable[[float], None] = time.sleep
     ) -> BatchReport:
         """Submit and collect until nothing of these calls is under way. Requests whose time ran out are submitted once
-        more. To be left at any moment: the same calls are taken up again by the next process."""
+        more. To be left at any moment: the same calls are taken up again by the next process. What is under way when
+        `must_stop` gives a reason is cancelled; the next process stores what was answered before."""
         total = BatchReport()
         self.submit(calls)
         while True:
             found = self.collect(calls)
             total += found
+            if why := self._must_stop():
+                total.stopped = why
+                self._cancel({call.judge for call in calls})
+                return total
             if found.expired and (again := self._worth_another(found.expired)):
                 total.expired = [call for call in total.expired if call not in again]
                 self.submit(again)
@@ -195,6 +205,15 @@ class Batches:
             report.stored += 1
         else:
             report.failed.append((call, f"HTTP {outcome.status}: {words(outcome.body)}"))
+
+    def _cancel(self, judges: Iterable[str]) -> None:
+        for entry in self._state.of(sorted(judges)):
+            if entry.id is not None:
+                try:
+                    with self._web(entry.judge) as web:
+                        batch_interface(self._judges[entry.judge]).cancel(web, entry.id)
+                except BatchError as error:  # it may have ended just now; the others are still to be cancelled
+                    self._say(f"{entry.judge}: a batch could not be cancelled: {error}")
 
     def _worth_another(self, expired: Iterable[Call]) -> list[Call]:
         return [call for call in expired if self._tried.get(number_of(call), 0) < TRIES]

@@ -1,12 +1,16 @@
 """Recorded judge calls: append-only JSON-lines cassettes on vcrpy, replayed without the network.
 
 matching            what makes two requests the same, and which planned call an HTTP request is
-record_format, index    the lines of a file, and where everything is in it
-cell_cassette, coverage what a plan wants of a cell's file: what is there, missing, stale, damaged or unused
+record_format       the lines of a file
+index               where everything is in a file
+cell_cassette       the file of one cell: its name, what the plan wants of it, what it holds, what was used
+coverage            what a plan finds: there, missing, stale, damaged or unused
 library             all cassettes of a panel: recorded answers by call
-vcrpy_adapter, network  HTTP clients are answered from the library; stock vcrpy reads the files; nothing goes out
-response_filter, redaction, writer, storage     what is stored, without secrets, so that nothing is lost
-check               `python -m recuse.cassettes check|compact`
+vcrpy_adapter       HTTP clients are answered from the library; stock vcrpy reads the files
+response_filter     which responses are kept, and what of them
+redaction           no secret is written or shown
+storage, writer     what is recorded is stored so that nothing is lost
+integrity           `python -m recuse.cassettes check|compact`: is a file sound, and how it is put right
 
 Asking what is missing, within limits and a budget, is in `recuse.recording`.
 """
@@ -18,8 +22,8 @@ from recuse.cassettes.coverage import Coverage, MissingInteractionError, Stale, 
 from recuse.cassettes.index import CassetteError, CassetteWarning
 from recuse.cassettes.library import MODES, Library, Mode
 from recuse.cassettes.matching import CELL_HEADER, REPEAT_HEADER, call_headers, canonical_json, request_key
-from recuse.cassettes.network import NetworkBlockedError
 from recuse.cassettes.writer import StorageError
+from recuse.network import NetworkBlockedError
 
 __all__ = [
     "CELL_HEADER",

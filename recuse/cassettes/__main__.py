@@ -7,7 +7,7 @@ import sys
 import warnings
 from pathlib import Path
 
-from recuse.cassettes.check import LARGEST_MB, check_cassettes, compact
+from recuse.cassettes.integrity import LARGEST_MB, check_cassettes, compact
 from recuse.schema import RecuseError
 
 

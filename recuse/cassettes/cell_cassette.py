@@ -13,6 +13,7 @@ from recuse.naming import checked_name
 from recuse.sanitize import visible
 from recuse.schema import PROVENANCES, Call, RecuseError
 
+SUPERSEDED = ".superseded"  # below cassettes/: what a changed prompt or model made obsolete; not committed
 SIDE = ".new"  # a cell is recorded anew beside its old cassette, which stays until the new one is complete
 SERVED = "served"
 """Fingerprint table of what stands behind the address and shows in no request (weights, server build, prompt cache):
@@ -162,10 +163,6 @@ class CellCassette:
         for call in calls:
             used[call.key] = used.get(call.key, 0) | 1 << call.repeat
 
-    def used(self) -> dict[str, list[int]]:
-        """Key -> repeats that were asked for."""
-        return {key: [n for n in range(bits.bit_length()) if bits >> n & 1] for key, bits in self._used.items()}
-
     def unused(self) -> Iterator[Unused]:
         for key, repeat in self.index.answers:
             if not self._used.get(key, 0) >> repeat & 1:
@@ -220,3 +217,12 @@ def check_distinct(cells: Iterable[str]) -> None:
         other = seen.setdefault(cell.casefold(), cell)
         if other != cell:
             raise RecuseError(f"cells {other!r} and {cell!r} differ only in case: one file on some systems. Rename one")
+
+
+def check_panel_folder(root: Path, panel: str) -> None:
+    """`RecuseError` if another panel's folder differs from this one only in case."""
+    names = [folder.name for folder in root.iterdir()] if root.is_dir() else []
+    if twin := next((name for name in names if name != panel and name.casefold() == panel.casefold()), None):
+        raise RecuseError(
+            f"{root}: the panels {panel!r} and {twin!r} differ only in case: one folder on some systems. Rename one"
+        )

@@ -116,7 +116,9 @@ def describe(call: Call) -> str:
 
 
 def _subject(call: Call) -> tuple[str, ...]:
-    where = (f"judge {call.judge}", f"protocol {call.protocol}", f"item {call.item}", f"target {call.target}")
+    stage = ("stage",) if call.stage else ()
+    target = ("target",) if call.target or not call.stage else ()
+    where = (f"{what} {getattr(call, what)}" for what in ("judge", "protocol", *stage, "item", *target))
     return (*where, *(f"{name} {level}" for name, level in call.factors))
 
 

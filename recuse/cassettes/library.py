@@ -21,17 +21,16 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from recuse.cassettes import record_format
-from recuse.cassettes.cell_cassette import SUFFIX, CellCassette, check_distinct, checked_cell
+from recuse.cassettes.cell_cassette import CellCassette, check_distinct, check_panel_folder, checked_cell
 from recuse.cassettes.coverage import Coverage, MissingInteractionError, Unused, missing_message
 from recuse.cassettes.index import Interaction, LineReader, read_indexed
 from recuse.cassettes.matching import REPEAT_HEADER, JudgeRequest, RequestMatcher, canonical_body, public_url
-from recuse.cassettes.network import blocked_network, is_loopback
-from recuse.cassettes.preflight import check_no_keys, check_no_twin
-from recuse.cassettes.redaction import Secrets, clean_logging
+from recuse.cassettes.redaction import Secrets, check_no_keys, clean_logging
 from recuse.cassettes.response_filter import decompressed, in_utf_8, kept_headers, reason_to_drop
 from recuse.cassettes.storage import Storage
 from recuse.cycle_collector import paused_cycle_collector
 from recuse.naming import checked_name
+from recuse.network import blocked_network, is_loopback
 from recuse.sanitize import visible
 from recuse.schema import Call, RawResponse, RecuseError, Request
 
@@ -56,11 +55,12 @@ class Library:
         if mode not in MODES:
             raise RecuseError(f"unknown recording mode {mode!r}; known: {', '.join(MODES)}")
         self.root, self.panel, self.mode = Path(root), checked_name(panel, "panel", "cassettes"), mode
-        check_no_twin(self.root, self.panel)
+        check_panel_folder(self.root, self.panel)
         self.secrets = Secrets(secrets)
         self.command = command or f"pytest evals/ --panel fixtures/panels/{panel}.toml --record=missing"
         self.misses: list[str] = []  # every miss, also one that a client library hid behind an error of its own
         self.dropped: dict[tuple[str, str, int], str] = {}  # (cell, key, repeat) -> why
+        self.more_to_come = False  # calls are not known yet: they are made from replies that are still to be recorded
         self._cassettes: dict[str, CellCassette] = {}
         self._matcher = RequestMatcher(self.secrets)
         self._reader = LineReader()
@@ -90,6 +90,9 @@ class Library:
                 cassette.expect_header(headers[cell])
             if self.mode == "missing" and not cassette.anew and cassette.served_differently():
                 cassette.load(anew=True)
+        if self._storage is not None:  # calls that became known only from the replies recorded so far
+            self._storage.mend(cassettes.values())
+            self._storage.begin(cassettes.values())
         return _coverage(cassettes.values())
 
     def has(self, call: Call) -> bool:
@@ -139,6 +142,10 @@ class Library:
             for call in batch:
                 at, length = answers[call.key, call.repeat]
                 yield call, RawResponse(*read_answer(data[at : at + length]))
+
+    def answer(self, call: Call) -> RawResponse | None:
+        """The recorded answer to a call; None where there is none."""
+        return self.response(call) if self.has(call) else None
 
     def response(self, call: Call) -> RawResponse:
         """The recorded answer to a call, without going through an HTTP client."""
@@ -237,29 +244,9 @@ class Library:
     def __len__(self) -> int:
         return sum(len(cassette.index.answers) for cassette in self._cassettes.values())
 
-    def usage(self) -> dict[str, Any]:
-        """What was used so far, as builtins: {"panel", "files", "interactions", "used": {cell: {key: [repeats]}}}."""
-        used = {cell: found for cell, cassette in self._cassettes.items() if (found := cassette.used())}
-        files = sum(cassette.index.exists for cassette in self._cassettes.values())
-        return {"panel": self.panel, "files": files, "interactions": len(self), "used": used}
-
-    def merge(self, usage: Mapping[str, Any]) -> None:
-        """Count what another process (an xdist worker) used."""
-        for cell, keys in usage["used"].items():
-            cassette = self._cassette(cell)
-            for key, repeats in keys.items():
-                for repeat in repeats:
-                    cassette.use(key, repeat)
-
     def unused(self) -> list[Unused]:
         """Recorded answers of the planned cells that nothing has asked for."""
         return [found for cassette in self._cassettes.values() for found in cassette.unused()]
-
-    def orphans(self) -> list[str]:
-        """Cells of this panel that have a cassette but appear in no plan."""
-        files = sorted((self.root / self.panel).rglob(f"*{SUFFIX}"))
-        cells = (file.relative_to(self.root).as_posix().removesuffix(SUFFIX) for file in files)
-        return [cell for cell in cells if cell not in self._cassettes]
 
     # ------------------------------------------------------------------ inside
 
@@ -327,7 +314,7 @@ class Library:
             yield
         finally:
             try:
-                self._storage.settle(self._cassettes.values(), together=self.mode == "all")
+                self._storage.settle(self._cassettes.values(), self.mode == "all", self.more_to_come)
             finally:
                 self._storage.close()
                 self._storage = None

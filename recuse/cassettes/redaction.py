@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import base64
 import html
+import json
 import logging
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from recuse.schema import RecuseError
+from recuse.key_shapes import key_shapes_in, too_plain
+from recuse.schema import Call, RecuseError
 
 _UNICODE = re.compile(rb"\\+u([0-9a-fA-F]{4})")
 _ENTITIES = {'"': b"quot", "'": b"apos", "<": b"lt", ">": b"gt", "&": b"amp"}
 PLACEHOLDER = "[secret]"
-SHORTEST = 8
 
 
 class Secrets:
@@ -28,11 +29,8 @@ class Secrets:
         self._plain: list[bytes] = []  # as `_plain_text` would show them, and in base64 and hexadecimal
         self._encoded: list[bytes] = []
         for value in values:
-            if len(value) < SHORTEST:
-                raise RecuseError(
-                    f"an API key of {len(value)} characters is too short to be told from ordinary text (at least "
-                    f"{SHORTEST} are needed to keep it out of recordings); if the server needs no key, name none"
-                )
+            if why := too_plain(value):
+                raise RecuseError(f"an API key cannot be kept out of recordings: {why}")
             forms.update(dict.fromkeys(_patterns(value)))
             self._plain.append(_plain_text(value.encode()))
             self._encoded += _base64_spellings(value.encode())
@@ -64,6 +62,22 @@ class Secrets:
         return self.clean(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass") if self else text
 
 
+def check_no_keys(cell: str, header: Mapping[str, Any], missing: Iterable[Call], secrets: Secrets) -> None:
+    """`RecuseError` if the header or a prompt of a cell holds a known secret, or what looks like a key."""
+    if _holds_key(json.dumps(header, ensure_ascii=False, default=str), secrets):
+        raise RecuseError(
+            f"cell {cell}: what describes this judge (its parameters, model or address) holds what looks like an API "
+            "key (value not shown); name the key's environment variable in api_key_env instead"
+        )
+    for call in {call.key: call for call in missing}.values():
+        if _holds_key(call.request.body.decode("utf-8", "surrogateescape"), secrets):
+            raise RecuseError(
+                f"cell {cell}: the prompt for item {call.item} holds what looks like an API key (value not shown); it "
+                "would be sent to the judge and stored in the cassette. Take it out of the item or the prompt, then "
+                "record"
+            )
+
+
 @contextmanager
 def clean_logging(secrets: Secrets) -> Iterator[None]:
     """While open, no log record of this process carries a secret: HTTP clients log headers when they debug."""
@@ -84,6 +98,11 @@ def clean_logging(secrets: Secrets) -> Iterator[None]:
         yield
     finally:
         logging.setLogRecordFactory(make)
+
+
+def _holds_key(text: str, secrets: Secrets) -> bool:
+    data = text.encode("utf-8", "surrogateescape")
+    return secrets.found_in(data) or bool(key_shapes_in(data))
 
 
 def _longest_first(forms: Iterable[bytes]) -> list[bytes]:

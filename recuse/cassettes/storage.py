@@ -9,21 +9,18 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterable
-from collections.abc import Set as AbstractSet
 from pathlib import Path
 
 from recuse import __version__
 from recuse.cassettes import record_format
-from recuse.cassettes.cell_cassette import SERVED, SUFFIX, CellCassette
-from recuse.cassettes.index import CellIndex, Interaction, LineReader, read_requests
+from recuse.cassettes.cell_cassette import SERVED, SUFFIX, SUPERSEDED, CellCassette
+from recuse.cassettes.index import Interaction, LineReader
+from recuse.cassettes.integrity import DAMAGED, canonical_bytes, is_in_order, salvaged
 from recuse.cassettes.matching import canonical_body, public_url
-from recuse.cassettes.record_format import Recorded, request_line
+from recuse.cassettes.record_format import request_line
 from recuse.cassettes.redaction import Secrets
-from recuse.cassettes.salvage import DAMAGED, salvaged
 from recuse.cassettes.writer import Writer, replace_file, sync_all
 from recuse.schema import RawResponse, RecuseError, Request
-
-SUPERSEDED = ".superseded"  # below cassettes/: what a changed prompt or model made obsolete; not committed
 
 
 class Storage:
@@ -89,16 +86,17 @@ class Storage:
             self._writer.append(index.path, (b"\n" if index.unended else b"") + data, start)
             _enter(cassette, interaction, new, start + index.unended)
 
-    def settle(self, cassettes: Iterable[CellCassette], together: bool = False) -> None:
+    def settle(self, cassettes: Iterable[CellCassette], together: bool = False, more_to_come: bool = False) -> None:
         """After the last answer: complete cells get their final order, header and place.
 
         With `together`, what was recorded anew takes the place of the old only when all of it is complete: a recording
-        that was interrupted goes on where it stopped, in whichever cell that was."""
+        that was interrupted goes on where it stopped, in whichever cell that was. `more_to_come`: not all cells are
+        known yet."""
         cassettes = list(cassettes)
         self._remove_empty()
         if self.full:
             return  # rewriting needs room; the next recording settles
-        waiting = together and any(cassette.anew and cassette.missing for cassette in cassettes)
+        waiting = together and (more_to_come or any(cassette.anew and cassette.missing for cassette in cassettes))
         for cassette in cassettes:
             superseded = cassette.unplanned_keys() if cassette.anew else cassette.superseded()
             restamped = not cassette.missing and bool(cassette.stale())
@@ -185,49 +183,3 @@ def _enter(cassette: CellCassette, interaction: Interaction, new: list[bytes], a
             index.requests[interaction[0]] = place
     index.size, index.torn, index.unended, index.stamp = at, 0, False, None
     cassette.touched = True
-
-
-def canonical_bytes(
-    index: CellIndex,
-    data: bytes,
-    header: bytes | None,
-    order: Iterable[Interaction],
-    without: AbstractSet[str] = frozenset(),
-) -> bytes:
-    """The file as it should be: header, then per request its line and its answers by repeat; planned requests first.
-
-    `header` replaces the stored header line; requests with a key in `without` and their answers are left out.
-    Independent of the order in which concurrent answers arrived, so a recording made twice gives the same file.
-    """
-    requests = read_requests(index, data)
-    parts = [header if header is not None else data[: data.index(b"\n") + 1]]
-    base: tuple[str, Recorded] | None = None
-    for key, repeats in _canonical_order(index, order).items():
-        if key not in without and repeats:
-            base = base or (key, requests[key])
-            parts.append(request_line(key, requests[key], base if key != base[0] else None))
-            parts += [_line(data, index.answers[key, repeat]) for repeat in repeats]
-    return b"".join(parts)
-
-
-def is_in_order(index: CellIndex, order: Iterable[Interaction]) -> bool:
-    """Whether the file has the order of `canonical_bytes`."""
-    places = [
-        place
-        for key, repeats in _canonical_order(index, order).items()
-        for place in (index.requests[key], *(index.answers[key, repeat] for repeat in repeats))
-    ]
-    return places == sorted(places)
-
-
-def _canonical_order(index: CellIndex, order: Iterable[Interaction]) -> dict[str, list[int]]:
-    """Key -> its repeats in order; the keys as planned, then the others as they stand in the file."""
-    repeats: dict[str, list[int]] = {key: [] for key, _ in order if key in index.requests}
-    repeats |= {key: [] for key in index.requests if key not in repeats}
-    for key, repeat in index.answers:
-        repeats[key].append(repeat)
-    return {key: sorted(found) for key, found in repeats.items()}
-
-
-def _line(data: bytes, place: tuple[int, int]) -> bytes:
-    return data[place[0] : place[0] + place[1]] + b"\n"

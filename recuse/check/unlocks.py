@@ -27,6 +27,7 @@ COLUMNS: Mapping[str, str] = {
     "people": "ratings by people: a column per person, or --people A,B",
     "people_items": "ratings by people, item by item: a column per person, or --people A,B",
     "two_people": "a second person's ratings of the same items: add a column",
+    "slices": "what replies can be grouped by: a column system, topic or language, with twenty replies of each",
     "right_answer": "which response of an item is the right one: a column gold (1 or 0)",
     "reference": "the true value of each item",
     "numbers": "a scale with numbers, or two options in order: --scale 'fail<pass'",

@@ -1,1 +1,1 @@
-"""Simulations whose truth is known: what a method does before anyone relies on it."""
+"""Simulations with a known truth: what gates and measures do where the answer is known beforehand."""

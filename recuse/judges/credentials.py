@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from recuse.judges import wire
+from recuse.key_shapes import LONG, too_plain
 from recuse.schema import Judge, RecuseError, Request
-
-SHORTEST = 8  # a shorter value is found in ordinary words
 
 
 class MissingKeyError(RecuseError):
@@ -33,6 +32,27 @@ def variables_of(judge: Judge) -> tuple[str, ...]:
     return tuple(filter(None, (judge.api_key_env, *judge.headers_env.values())))
 
 
+def secret_values(judges: Mapping[str, Judge], environment: Mapping[str, str] = os.environ) -> list[str]:
+    """The secrets of these judges that are set; `MissingKeyError` for one that cannot be kept out of recordings."""
+    variables = sorted({variable for judge in judges.values() for variable in variables_of(judge)})
+    values = {variable: environment[variable] for variable in variables if environment.get(variable)}
+    for variable, value in values.items():
+        if why := too_plain(value):
+            raise MissingKeyError(f"the environment variable {variable} cannot hold an API key: {why}")
+    return list(values.values())
+
+
+def short_keys(judges: Mapping[str, Judge], environment: Mapping[str, str] = os.environ) -> str:
+    """A warning that names the variables whose keys are so short that a reply may hold them by accident; or ""."""
+    every = sorted({variable for judge in judges.values() for variable in variables_of(judge)})
+    if not (short := [variable for variable in every if 0 < len(environment.get(variable, "")) < LONG]):
+        return ""
+    return (
+        f"the key in {', '.join(short)} has fewer than {LONG} characters: wherever a reply holds these characters, "
+        "also by accident, [secret] is stored in their place; a longer key is safer"
+    )
+
+
 def keys_from_environment(
     judges: Mapping[str, Judge], environment: Mapping[str, str] = os.environ
 ) -> dict[str, Credentials]:
@@ -51,6 +71,7 @@ def keys_from_environment(
             f"the value of the environment variable(s) {', '.join(broken)} cannot be an API key: it holds a blank, a "
             "line break or a character outside ASCII; set it again without them"
         )
+    secret_values(judges, environment)
     for name, judge in judges.items():
         _check_not_in_file(judge, {variable: environment[variable] for variable in wanted[name]})
     return {name: _credentials(judge, environment) for name, judge in judges.items()}
@@ -60,7 +81,7 @@ def _check_not_in_file(judge: Judge, secrets: Mapping[str, str]) -> None:
     """A key that stands in the panel file would go into every cassette's header."""
     written = json.dumps([judge.base_url, judge.model, dict(judge.parameters), dict(judge.headers), dict(judge.query)])
     for variable, value in secrets.items():
-        if len(value) >= SHORTEST and (value in written or json.dumps(value)[1:-1] in written):
+        if value in written or json.dumps(value)[1:-1] in written:
             raise MissingKeyError(
                 f"judge {judge.name}: its table in the panel file holds the value of {variable} (not shown); take it "
                 "out, and renew the key if the file was shared"

@@ -108,6 +108,22 @@ def strict_schema(schema: Mapping[str, Any], without: frozenset[str]) -> dict[st
     return found
 
 
+def openai_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """A JSON schema as OpenAI's strict structured outputs take it: without lengths, and an object at the top. Another
+    answer, such as a list, becomes the one member of an object; the readers of replies find it there."""
+    found = strict_schema(schema, LENGTHS)
+    if found.get("type") == "object":
+        return found
+    return {
+        "type": "object",
+        "properties": {ANSWER: found},
+        "required": [ANSWER],
+        "additionalProperties": False,
+    }
+
+
+ANSWER = "answer"
+
 OURS = ("x-recuse-", "content-length", "transfer-encoding", "host", "connection")
 """Beginnings of headers that say which call this is and where it ends."""
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from recuse.judges.description import LENGTHS, address, described, strict_schema
+from recuse.judges.description import address, described, openai_schema
 from recuse.schema import Judge, Prompt, Reply, Request, Usage
 
 BATCH = "openai"
@@ -35,7 +35,7 @@ def body(judge: Judge, prompt: Prompt, seed: int | None, *, strict: bool) -> dic
         found["seed"] = seed
     if judge.structured and prompt.schema is not None:
         whole = (prompt.grammar_schema if judge.grammar else None) or prompt.schema
-        schema = strict_schema(whole, LENGTHS) if strict else whole
+        schema = openai_schema(whole) if strict else whole
         found["response_format"] = {
             "type": "json_schema",
             "json_schema": {"name": "reply", "strict": True, "schema": schema},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from recuse.judges.description import LENGTHS, address, described, strict_schema
+from recuse.judges.description import address, described, openai_schema
 from recuse.judges.openai_chat import headers, token
 from recuse.schema import Judge, Prompt, RecuseError, Reply, Request, Usage
 
@@ -28,7 +28,7 @@ def request(judge: Judge, prompt: Prompt, seed: int | None) -> Request:
     if system := "\n\n".join(m.content for m in prompt.messages if m.role == "system"):
         body["instructions"] = system
     if judge.structured and prompt.schema is not None:
-        schema = strict_schema(prompt.schema, LENGTHS)
+        schema = openai_schema(prompt.schema)
         body["text"] = {"format": {"type": "json_schema", "name": "reply", "strict": True, "schema": schema}}
     if prompt.top_logprobs is not None:
         body |= {"top_logprobs": prompt.top_logprobs, "include": ["message.output_text.logprobs"]}

@@ -20,6 +20,7 @@ from recuse.ratings import Ratings
 from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.statistics.clusters import OverClusters, clustered_mean
+from recuse.statistics.distributions import Side
 
 __all__ = ["advantage_over_person", "winning_rate"]
 
@@ -74,7 +75,8 @@ def winning_rate(ratings: Ratings, epsilon: float = EPSILON, q: float = 0.05, ex
     they are dependent. The group form of the test; detail: per person n, advantage and p-value, and the average
     advantage probability, the mean over people of mean_u W_judge, by which judges may be compared.
 
-    There is no interval: the tests within are the statement. Undefined where no person has 30 texts in common with
+    The interval holds what the tests leave open: from the share for whom it is shown, to all but those for whom the
+    opposite ("advantage_j >= -epsilon" is rejected) is shown, each at a false discovery rate of 1 - level. Undefined where no person has 30 texts in common with
     another one. Raises `RecuseError` for an epsilon outside [0, 1).
 
     >>> from recuse.metrics.agreement_example import said
@@ -174,10 +176,42 @@ def _winning(answers: Answers, duels: dict[str, _Duel], epsilon: float, q: float
         "too_few_texts": [name for name in duels if name not in tested],
     }  # fmt: skip
     facts["clusters"] = facts["clusters"] if facts["over"] == "clusters" else ""
+    law = Won(p, np.array([duel.law.p_value(-epsilon, "below") for duel in tested.values()]))
+    low, high = law.interval(0.95)
     return Estimate(
-        metric="winning_rate", value=float(rejected.mean()), n=most, detail=detail,
-        note=f"{int(rejected.sum())} of {len(tested)} people", **facts,
+        metric="winning_rate", value=float(rejected.mean()), low=low, high=high, n=most, detail=detail,
+        note=f"{int(rejected.sum())} of {len(tested)} people", distribution=law, **facts,
     )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Won:
+    """What is shown of the share of people won: `won` and `lost` (J,) are p-values against the one and the other."""
+
+    won: Floats
+    lost: Floats
+
+    def interval(self, level: float) -> tuple[float, float]:
+        q = 1 - level
+        shown, opposite = (float((p <= _threshold(p, q)).mean()) for p in (self.won, self.lost))
+        return shown, 1 - opposite
+
+    def p_value(self, limit: float, side: Side) -> float:
+        """The smallest p at which the interval lies on this side of the limit, to a millionth."""
+        reached, short = 1.0, 0.0
+        if not self._beyond(limit, side, reached):
+            return 1.0
+        while reached - short > 1e-6:
+            p = (reached + short) / 2
+            reached, short = (p, short) if self._beyond(limit, side, p) else (reached, p)
+        return reached
+
+    def half_width_at(self, factor: float) -> float | None:
+        return None
+
+    def _beyond(self, limit: float, side: Side, p: float) -> bool:
+        low, high = self.interval(1 - min(2 * p, 1.0))
+        return low > limit if side == "above" else high < limit
 
 
 def _threshold(p: Floats, q: float) -> float:

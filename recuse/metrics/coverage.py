@@ -67,7 +67,8 @@ def _rates(calls: pd.DataFrame, wanted: Iterable[str]) -> dict[tuple[str, ...], 
 
 def _rate(status: pd.Series[str]) -> Estimate:
     calls, usable = len(status), int((status == "ok").sum())
-    counts = {name: int((status == name).sum()) for name in STATUSES if (status == name).any()}
+    staged = sorted(set(status) - set(STATUSES))  # an earlier call of a chain failed: "rubric: unparsed"
+    counts = {name: int((status == name).sum()) for name in (*STATUSES, *staged) if (status == name).any()}
     detail = {"calls": calls, "usable": usable, "by_status": counts}
     return estimated(
         "parse_rate", usable / calls, Binomial(usable, calls), n=calls, over="calls", unit="share", span=1.0,

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.metrics.consensus import SEEDS
 from recuse.metrics.estimates import THESE_TEXTS, estimated, number, undefined
 from recuse.metrics.human_alignment import GIVEN, ZERO, Compared, compared
 from recuse.metrics.measure import measure
+from recuse.metrics.name_effect import SEEDS
 from recuse.ratings import Ratings
 from recuse.schema import Estimate, Estimates
 from recuse.statistics import rank_correlation, resampling

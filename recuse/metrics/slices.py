@@ -1,4 +1,5 @@
-"""Slices: is there a system, a topic or a language on which the judge agrees with people less than elsewhere?
+"""Slices: is there a system, a topic or a language on which the judge agrees with people less than elsewhere, or that it
+favours against people?
 
 Whoever looks at many slices finds a worst one. So the worst is told with what looking at all of them costs.
 """
@@ -11,26 +12,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.metrics.agreement_estimates import by_judge, span_of
+from recuse.metrics.agreement_estimates import by_judge, needs_numbers, span_of
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
 from recuse.ratings import Ratings
 from recuse.ratings.answers import Answers
-from recuse.schema import Distribution, Estimate, Estimates, RecuseError
+from recuse.ratings.slices import FEWEST, Slices, slices_of
+from recuse.schema import Distribution, Estimate, Estimates
 from recuse.statistics.clusters import difference_of_means
 from recuse.statistics.distributions import Side
 
-__all__ = ["Simultaneous", "slices_of", "worst_slice"]
+__all__ = ["Simultaneous", "slice_favour", "worst_slice"]
 
 Floats = NDArray[np.float64]
-Slices = dict[tuple[str, str], NDArray[np.bool_]]
-FEWEST = 20
-"""Texts within a slice, and outside it, below which it is not looked at: t cannot be trusted far out in its tails."""
-MOST = 30
-FACTS = frozenset(
-    ["item", "cluster", "text", "words", "a", "b", "words_a", "words_b", "payload", "clean", "attacked", "gold"]
-)
 METHOD = "agreement within the slice less elsewhere, t over clusters, Bonferroni over all slices"
+FAVOUR = "judge less people within the slice, less the same elsewhere, t over clusters, Bonferroni over all slices"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +63,7 @@ def worst_slice(ratings: Ratings, columns: tuple[str, ...] | None = None) -> Est
     difference as a share of the scale's range. Slices are the levels of `columns` of `ratings.texts` (and `target`),
     by default of all columns with up to 30 levels; one with fewer than 20 texts within or outside is not looked at. The
     slice shown is the one with the smallest corrected p-value, and the interval is Bonferroni's over all of them: on
-    random slices, 95 % of tables show one that holds 0 or more. Detail: `slice`, and `slices` with agreement, n and
+    random slices, 95 % of tables show one that holds 0 or more. Detail: `slice`, and `slices` with mean, n and
     corrected p. Undefined where there is nothing to look at.
 
     Raises `RecuseError` for a column that the texts do not have.
@@ -78,68 +74,90 @@ def worst_slice(ratings: Ratings, columns: tuple[str, ...] | None = None) -> Est
     """
 
     def compute(answers: Answers, judge: int) -> Estimate:
-        part = answers.part
-        assert part is not None
-        return _worst(answers, judge, *part.remember(("slices", columns), lambda: slices_of(answers, columns)))
+        return _worst(answers, judge, *_slices(answers, columns))
 
     return by_judge(ratings, compute)
 
 
-def slices_of(answers: Answers, columns: tuple[str, ...] | None = None) -> tuple[Slices, int]:
-    """(column, level) -> which texts, (U,), and how many columns were looked at."""
-    import pandas as pd
+@measure(
+    "slice_favour", "favour to one slice against people", signed=True, unit="share", rank=285,
+    above="favours one slice against people|favour one slice against people",
+    below="marks one slice down against people|mark one slice down against people",
+    reading="The judge's mean less people's on one slice, less the same elsewhere, as a share of the scale's range; the "
+    "slice where this is surest not to be 0. The interval allows for having looked at every slice.",
+)  # fmt: skip
+def slice_favour(ratings: Ratings, columns: tuple[str, ...] | None = None) -> Estimates:
+    """(judge - people) within a slice less (judge - people) outside it, of the slice with the smallest two-sided p-value,
+    by judge and factor level; in shares of the scale's range, two options in order counting as 0 and 1.
 
-    index = pd.MultiIndex.from_arrays([np.asarray(answers.items, object), np.asarray(answers.targets, object)])
-    facts = pd.DataFrame({"target": answers.targets}, index=index)
-    known = None if answers.part is None else answers.part.texts
-    if known is not None:
-        texts = known.assign(item=known["item"].astype(str))
-        keys = ["item", "target"] if "target" in texts else ["item"]
-        texts = texts.drop_duplicates(keys).assign(**{name: texts[name].astype(str) for name in keys}).set_index(keys)
-        wanted = index if len(keys) == 2 else index.get_level_values(0)
-        for name in texts.columns:
-            if name not in FACTS or name in (columns or ()):
-                facts[str(name)] = texts[name].reindex(wanted).to_numpy()
-    if unknown := [name for name in columns or () if name not in facts]:
-        raise RecuseError(
-            f"the texts have no column {', '.join(unknown)} to slice by; they have {', '.join(map(str, facts))}"
-        )
-    found: Slices = {}
-    looked = [name for name in (columns or facts.columns) if 1 < facts[name].nunique() <= MOST]
-    for name in looked:
-        for level in facts[name].dropna().unique():
-            found[(str(name), str(level))] = (facts[name] == level).to_numpy()
-    return found, len(looked)
+    Slices, correction and detail as for `worst_slice`. A judge that is generous to everyone has 0: what counts is that
+    one system, topic or language gains on the others. Undefined where answers have no order or nothing can be sliced.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> slice_favour(said(judge="pf" * 50, ann="pf" * 50)).of(judge="judge").note
+    'undefined: the texts have no column to slice by, such as system, topic or language'
+    """
+
+    def compute(answers: Answers, judge: int) -> Estimate:
+        if nothing := needs_numbers("slice_favour", answers, FAVOUR):
+            return nothing
+        return _favour(answers, judge, *_slices(answers, columns))
+
+    return by_judge(ratings, compute)
+
+
+def _slices(answers: Answers, names: tuple[str, ...] | None) -> tuple[Slices, int]:
+    part = answers.part
+    assert part is not None
+    return part.remember(("slices", names), lambda: slices_of(answers, names))
 
 
 def _worst(answers: Answers, judge: int, slices: Slices, columns: int) -> Estimate:
-    agreement = _agreement(answers, judge)
-    there = np.isfinite(agreement)
-    facts: dict[str, Any] = {"n": int(there.sum()), "method": METHOD, "over": answers.over,
-                             "clusters": answers.clusters_called}  # fmt: skip
+    return _of_one("worst_slice", answers, _agreement(answers, judge), slices, columns)
+
+
+def _favour(answers: Answers, judge: int, slices: Slices, columns: int) -> Estimate:
+    apart = (answers.judge_means[judge] - answers.people_mean) / max(span_of(answers), 1e-12)
+    return _of_one("slice_favour", answers, apart, slices, columns)
+
+
+def _of_one(metric: str, answers: Answers, values: Floats, slices: Slices, columns: int) -> Estimate:
+    """The difference of mean `values` (U,) within and outside the slice where it has the smallest p-value."""
+    there, two_sided = np.isfinite(values), metric == "slice_favour"
+    facts: dict[str, Any] = {"n": int(there.sum()), "method": FAVOUR if two_sided else METHOD,
+                             "over": answers.over, "clusters": answers.clusters_called}  # fmt: skip
     looked = {}
     for name, members in slices.items():
         within, outside = members & there, ~members & there
         if min(within.sum(), outside.sum()) >= FEWEST:
-            looked[name] = (within, difference_of_means(np.nan_to_num(agreement), within, outside, answers.clusters))
+            looked[name] = (within, difference_of_means(np.nan_to_num(values), within, outside, answers.clusters))
     if not looked:
         why = (
             f"no slice has {FEWEST} texts rated by both, within and outside"
             if columns else "the texts have no column to slice by, such as system, topic or language"
         )  # fmt: skip
-        return undefined("worst_slice", why, **facts)
+        return undefined(metric, why, **facts)
     laws = {name: Simultaneous(law, len(looked)) for name, (_, law) in looked.items()}
-    p = {name: 1.0 if law.undefined else law.p_value(0.0, "below") for name, law in laws.items()}
+    p = {name: _p_value(law, two_sided) for name, law in laws.items()}
     worst = min(looked, key=lambda name: (p[name], looked[name][1].value))
     listed = [
         {"column": name[0], "level": name[1], "n": int(within.sum()),
-         "agreement": number(float(agreement[within].mean())), "difference": number(law.value),
+         "mean": number(float(values[within].mean())), "difference": number(law.value),
          "p": float(f"{p[name]:.6g}")}
         for name, (within, law) in sorted(looked.items(), key=lambda entry: p[entry[0]])
     ]  # fmt: skip
     detail = {"slice": {"column": worst[0], "level": worst[1]}, "looks": len(looked), "slices": listed}
     note = "" if p[worst] < 0.05 else f"none of {len(looked)} slices stands out"
-    return estimated("worst_slice", looked[worst][1].value, laws[worst], detail=detail, note=note, **facts)
+    if two_sided:
+        facts |= {"unit": "share", "span": 1.0}
+    return estimated(metric, looked[worst][1].value, laws[worst], detail=detail, note=note, **facts)
+
+
+def _p_value(law: Simultaneous, two_sided: bool) -> float:
+    if law.undefined:
+        return 1.0
+    below = law.p_value(0.0, "below")
+    return min(1.0, 2 * min(below, law.p_value(0.0, "above"))) if two_sided else below
 
 
 def _agreement(answers: Answers, judge: int) -> Floats:

@@ -12,13 +12,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.metrics.consensus import score_matrix
 from recuse.metrics.estimates import THESE_TEXTS, estimated, number, undefined
 from recuse.metrics.measure import measure
+from recuse.metrics.score_matrix import score_matrix
 from recuse.ratings import Cells, Ratings
 from recuse.schema import Estimate, Estimates
-from recuse.statistics.distributions import ChiSquareSD, FRatio
 from recuse.statistics.power import observations_for_half_width
+from recuse.statistics.spread_distributions import ChiSquareSD, FRatio
 
 Floats = NDArray[np.float64]
 
@@ -52,7 +52,7 @@ def run_sd(ratings: Ratings) -> Estimates:
 
 def cell_table(ratings: Ratings) -> Estimates:
     """Mean and SD of every judge on every target, by factor level and criterion: the tables of appendix E. Each
-    estimate is a `consensus.score_matrix`, of every criterion of the table that can be averaged."""
+    estimate is a `score_matrix`, of every criterion of the table that can be averaged."""
     every = tuple(name for name in ratings.criteria if ratings.scales[name].counts)
     return score_matrix(ratings.with_criterion(*every))
 

@@ -40,7 +40,8 @@ class ElicitationProtocol(Protocol):
     {"condition": ("names", {"attributed": "shown", "anonymized": "hidden"})}; `headline(task)`, the criteria that stand
     for the judgement (the task's unless given); `parts(task)`, those of which the one headline criterion claims to be
     the mean; `scales(task)`, criterion -> scale where it is not the task's; `facts(task, item)`, what measures may know
-    of an item (cluster, text, words, a, b, payload, ...; unless given, its text and what it belongs to).
+    of an item (cluster, text, words, a, b, payload, ...; unless given, its text and what it belongs to); `STAGES`, the
+    calls before the one that judges (`recuse.protocols.stages`): `prompt` and `read` then also get what was read there.
     """
 
     OFFERS: str  # what its rows are: "scores", "choices", ... (recuse.offers)
@@ -70,6 +71,13 @@ def template(name: str) -> str:
     """Under which name the task's prompts folder holds the protocol's wording: its own, without the package, unless the
     protocol asks with another one's words and says so (`WORDING`)."""
     return str(getattr(protocol(name), "WORDING", name.rpartition(".")[2]))
+
+
+def wanted_criteria(how: ElicitationProtocol, task: Task) -> tuple[str, ...]:
+    """The criteria that a protocol's judgements have: what stands for the judgement, and its parts."""
+    headline: tuple[str, ...] = getattr(how, "headline", lambda task: task.criteria)(task)
+    parts: tuple[str, ...] = getattr(how, "parts", lambda task: ())(task)
+    return tuple(dict.fromkeys((*headline, *parts)))
 
 
 def called(how: ElicitationProtocol, factor: str, level: str | None = None) -> str:

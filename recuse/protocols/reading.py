@@ -57,8 +57,9 @@ def is_refusal(text: str) -> bool:
 
 
 def json_value(reply: Reply, kind: type[dict[str, Any]] | type[list[Any]]) -> Any:
-    """The one JSON object (or array) of a reply. Words and Markdown fences around it are tolerated; two different
-    values, a value that breaks off, repeated keys and NaN are not. Raises `Unreadable`."""
+    """The one JSON object (or array) of a reply. Words and Markdown fences around it are tolerated, and so is an object
+    around an array, which some providers insist on; two different values, a value that breaks off, repeated keys and
+    NaN are not. Raises `Unreadable`."""
     text = answered(reply)
     if isinstance(value := _plain(text), kind):
         return value

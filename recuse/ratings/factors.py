@@ -15,9 +15,11 @@ from recuse.schema import RecuseError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["DIRECTION", "LABELS", "LEVELS", "NAMES", "ORDER", "check_levels", "level_words", "levels_in"]
+__all__ = ["DIRECTION", "LABELS", "LEVELS", "NAMES", "ORDER", "TEMPERATURE", "check_levels", "level_words", "levels_in"]
 
 NAMES, DIRECTION, ORDER, LABELS = "names", "direction", "order", "labels"
+TEMPERATURE = "temperature"
+"""Its levels are numbers, whichever were asked: it is in no list of levels."""
 
 LEVELS: Mapping[str, tuple[str, ...]] = {
     NAMES: ("shown", "hidden"),  # whose work it is: told in the prompt, or hidden behind a label

@@ -43,6 +43,9 @@ class Ratings:
     - `clusters`: what clusters are called, in the plural.
     - `people`: where only summaries of people are known: columns target, mean, sd, n, and item where it is per item.
     - `reference`: the true value per item: columns item, value, and name where items have one.
+    - `tiers`: tier -> the targets that are known to be of it, the lowest tier first: base, instruct, thinking.
+    - `paired`: whether it is known which judges' scores of one text go together; not so where scores were drawn to fit
+      printed means, each judge's by themselves.
     - `beside`: the same judges' ratings of this task by other protocols, by what these offer.
     """
 
@@ -56,6 +59,8 @@ class Ratings:
     clusters: str = "items"
     people: pd.DataFrame | None = None
     reference: pd.DataFrame | None = None
+    tiers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    paired: bool = True
     beside: Callable[[str], Ratings | None] = lambda kind: None
     _memory: dict[Any, Any] = field(default_factory=dict, repr=False)
 
@@ -75,10 +80,11 @@ class Ratings:
         What is not given is taken from the data: scales from the values, factors from columns of known names, all
         criteria as headline. Raises `RatingsError` listing every fault of the table.
         """
-        from recuse.ratings.factors import LEVELS
+        from recuse.ratings.factors import LEVELS, TEMPERATURE
 
         table = completed(frame)
-        columns = tuple(name for name in table.columns if name in LEVELS) if factors is None else tuple(factors)
+        known_factors = tuple(name for name in table.columns if name in (*LEVELS, TEMPERATURE))
+        columns = known_factors if factors is None else tuple(factors)
         check_table(table, columns)
         check_levels(table, columns)
         criteria = [str(name) for name in table["criterion"].drop_duplicates()]

@@ -24,7 +24,7 @@ COLUMNS = (
     "repeat",  # which of the times the rater was asked, from 0
     "score",  # a number on the criterion's scale; missing unless status is "ok"
     "response",  # an option ("first", "pass", ...); missing where a score applies
-    "status",  # one of STATUSES
+    "status",  # one of STATUSES; "<stage>: <status>" where an earlier call of a chain failed
     "request",  # cassette key: leads back to the words behind the number
 )
 """Core columns. Factors (names, direction, order, ...) are further columns, declared by the protocol."""
@@ -63,8 +63,8 @@ def completed(frame: pd.DataFrame) -> pd.DataFrame:
 def check_table(table: pd.DataFrame, factors: tuple[str, ...] = ()) -> pd.DataFrame:
     """Return the table unchanged if it keeps the rules; raise `RatingsError` listing all faults otherwise.
 
-    Rules: every core and factor column is there; `status` is one of STATUSES and `kind` one of KINDS; exactly one of
-    `score` and `response` is present when status is "ok" and neither otherwise; scores are finite; `repeat` is a whole
+    Rules: every core and factor column is there; `status` is one of STATUSES, or a stage and one of them; `kind` is one
+    of KINDS; exactly one of `score` and `response` is present when status is "ok" and neither otherwise; scores are finite; `repeat` is a whole
     number from 0; no two rows share (task, protocol, rater, item, target, criterion, repeat, *factors).
     """
     import numpy as np
@@ -85,7 +85,8 @@ def check_table(table: pd.DataFrame, factors: tuple[str, ...] = ()) -> pd.DataFr
     ok = table["status"].eq("ok")
     score = pd.to_numeric(table["score"], errors="coerce")
     has_score, has_response = table["score"].notna(), table["response"].notna()
-    fault(~table["status"].isin(STATUSES), f"status is not one of {', '.join(STATUSES)}")
+    known = [name for name in table["status"].unique() if str(name).rpartition(": ")[2] in STATUSES]
+    fault(~table["status"].isin(known), f"status is not one of {', '.join(STATUSES)}")
     fault(~table["kind"].isin(KINDS), f"kind is not one of {', '.join(KINDS)}")
     fault(ok & ~(has_score ^ has_response), "an ok row needs either a score or a response, not both and not neither")
     fault(~ok & (has_score | has_response), "a row that is not ok carries a value; nothing is imputed")

@@ -1,5 +1,7 @@
 """Results of DeepEval: the file of a test run (`testCases`, `metricsData`) or dumped results (`test_results`).
 
+Its cache is read as well (`test_cases_lookup_map`: from a test case to its metrics).
+
     {"testCases": [{"name": ..., "actualOutput": ..., "metricsData": [{"name": ..., "score": 0.8, ...}]}]}
 
 The judge is the evaluation model, the criterion the metric; scores run from 0 to 1.
@@ -7,6 +9,7 @@ The judge is the evaluation model, the criterion the metric; scores run from 0 t
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -48,9 +51,21 @@ def records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
 def _cases(value: Any) -> list[Any]:
     if not isinstance(value, Mapping):
         return []
+    if isinstance(cached := value.get("test_cases_lookup_map"), Mapping):
+        return [_cached(case, entry) for case, entry in cached.items()]
     inner = value.get("testRunData") if isinstance(value.get("testRunData"), Mapping) else value
     cases = _any(inner, "testCases", "test_cases", "testResults", "test_results")
     return cases if isinstance(cases, list) else []
+
+
+def _cached(case: str, entry: Mapping[str, Any]) -> dict[str, Any]:
+    """A test case of the cache, which is named by its input."""
+    try:
+        asked = json.loads(case)
+    except ValueError:
+        asked = {}
+    metrics = [metric.get("metric_data") or {} for metric in entry.get("cached_metrics_data") or ()]
+    return {"name": asked.get("input"), "actualOutput": asked.get("actual_output"), "metricsData": metrics}
 
 
 def _any(value: Any, *names: str) -> Any:

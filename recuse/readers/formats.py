@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from recuse.readers import alpaca_eval, deepeval, inspect_log, openai_batch, promptfoo
+from recuse.readers.inspect_archive import ENDING, unpacked_log
 from recuse.readers.opening import Opened
 from recuse.readers.raw_table import RawTable, delimited, from_records, parquet, parse_json
 from recuse.schema import RecuseError
@@ -34,8 +35,10 @@ def read_raw(opened: Opened, reader: str = "") -> RawTable:
             reader, what="reader", package="recuse.readers", known=READERS
         )
         return read(opened)
-    if opened.data[:2] == b"PK" and opened.name.lower().endswith((".eval", ".xlsx", ".ods")):
-        raise RecuseError(f"{opened.path}: {_advice(opened.name)}")
+    if opened.data[:2] == b"PK" and opened.name.lower().endswith((".xlsx", ".ods")):
+        raise RecuseError(f"{opened.path}: a spreadsheet; save its sheet as CSV")
+    if opened.data[:2] == b"PK" and opened.name.lower().endswith(ENDING):
+        return _from_json(opened, unpacked_log(opened), None, (), "inspect")
     if reader == "parquet" or opened.data[:4] == b"PAR1":
         return parquet(opened)
     if reader == "csv" or not _looks_like_json(opened):
@@ -72,9 +75,3 @@ def _rows_within(value: dict[str, Any], opened: Opened) -> tuple[list[Any], str]
 def _looks_like_json(opened: Opened) -> bool:
     head = opened.data[:64].lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n\x00")
     return head[:1] in (b"{", b"[") and not opened.name.lower().endswith((".csv", ".tsv"))
-
-
-def _advice(name: str) -> str:
-    if name.lower().endswith(".eval"):
-        return "a packed Inspect log; write it as JSON first: inspect log convert FILE --to json --output-dir OUT"
-    return "a spreadsheet; save its sheet as CSV"

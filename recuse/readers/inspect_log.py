@@ -1,4 +1,4 @@
-"""Logs of Inspect as JSON (`inspect log convert --to json`): every scorer is a rater, the evaluated model the target.
+"""Logs of Inspect, packed (`.eval`) or as JSON: every scorer is a rater, the evaluated model the target.
 
     {"eval": {"model": ...}, "samples": [{"id": 1, "epoch": 1, "scores": {"model_graded_qa": {"value": "C", ...}}}]}
 
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from recuse.readers.faults import Fault
+from recuse.readers.faults import SHOWN, Fault, shown
 
 CALLED = "log of Inspect"
 LETTERS = {"C": "correct", "P": "partially correct", "I": "incorrect", "N": "refused"}
@@ -25,7 +25,9 @@ def recognises(value: Any) -> bool:
 def records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
     """One record per sample, epoch, scorer and criterion: item, target, rater, criterion, repeat, value, reason, ..."""
     model = str((value.get("eval") or {}).get("model") or "")
-    found, unscored = [], []
+    found: list[dict[str, Any]] = []
+    unscored: list[str] = []
+    ungraded: list[str] = []
     for number, sample in enumerate(value["samples"], start=1):
         base = {
             "item": str(sample.get("id", number)), "target": model, "repeat": sample.get("epoch", 1),
@@ -33,15 +35,34 @@ def records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
         }  # fmt: skip
         scores = sample.get("scores") or {}
         if not scores:
-            unscored.append(f"sample {number}")
+            unscored.append(f"sample {number}{_why(sample)}")
         for scorer, score in scores.items():
+            if not _is_scored(score):
+                ungraded.append(f"sample {number}, {scorer}: {shown(str(score.get('explanation') or 'no value'))}")
             for criterion, one in _values(score.get("value")):
                 found.append({
                     **base, "rater": str(scorer), "criterion": criterion, "value": one,
                     "reason": score.get("explanation") or "",
                 })  # fmt: skip
-    faults = [Fault.of("samples have no score", unscored[:5], "they are left out", len(unscored))] if unscored else []
+    faults = []
+    if unscored:
+        faults.append(Fault.of("samples have no score", unscored[:SHOWN], "they are left out", len(unscored)))
+    if ungraded:
+        faults.append(
+            Fault.of("scores that no grader could give", ungraded[:SHOWN], "they count as unusable", len(ungraded))
+        )
     return found, faults
+
+
+def _is_scored(score: Mapping[str, Any]) -> bool:
+    """Inspect writes NaN where a grader's reply held no grade."""
+    value = score.get("value")
+    return value is not None and value == value
+
+
+def _why(sample: Mapping[str, Any]) -> str:
+    message = (sample.get("error") or {}).get("message")
+    return f": {shown(str(message))}" if message else ""
 
 
 def _values(value: Any) -> Iterator[tuple[str, Any]]:
@@ -51,6 +72,8 @@ def _values(value: Any) -> Iterator[tuple[str, Any]]:
     elif isinstance(value, list):
         for number, one in enumerate(value, start=1):
             yield f"value {number}", one
+    elif value is None or value != value:
+        yield "rating", "unparsed"
     else:
         yield "rating", LETTERS.get(value, value) if isinstance(value, str) else value
 

@@ -66,7 +66,8 @@ def open_file(path: Path) -> Opened:
 def stem_of(path: Path) -> str:
     """The file's name without its endings: tickets for tickets.csv.gz."""
     name = path.name
-    while Path(name).suffix.lower() in (*PACKED, ".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet"):
+    while Path(name).suffix.lower() in (*PACKED, ".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet",
+                                           ".eval"):  # fmt: skip
         name = Path(name).stem
     return name or path.name
 

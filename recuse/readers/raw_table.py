@@ -149,7 +149,8 @@ def parquet(opened: Opened) -> RawTable:
         frame = pd.read_parquet(io.BytesIO(opened.data))
     except ImportError as error:
         raise RecuseError(
-            f"{opened.path}: Parquet is read by pyarrow, which is not installed; pip install pyarrow, or save it as CSV"
+            f"{opened.path}: Parquet is read by pyarrow, which is not installed; pip install 'recuse[parquet]', or "
+            "save it as CSV"
         ) from error
     except Exception as error:  # pyarrow's own errors have no common base that could be named without it
         raise RecuseError(f"{opened.path} is no Parquet file that can be read: {error}") from error

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from recuse.ratings.factors import LEVELS
+from recuse.readers.column import Column
 from recuse.readers.column_names import FACTORS, NAMES, WINNERS, is_judge, is_person, plain
 from recuse.readers.mapping import ColumnMapping
-from recuse.readers.values import ORDERS, as_numbers, is_empty
 from recuse.schema import RecuseError
 
 if TYPE_CHECKING:
@@ -19,68 +17,13 @@ if TYPE_CHECKING:
 
 __all__ = ["recognise"]
 
-FEW_LABELS, LONG = 25, 40
+
 FEWEST_CLUSTERS, MOST_SLICES = 20, 30
 """With fewer levels a column groups texts and is a slice: an interval over a handful of clusters says nothing."""
 BY_NUMBER = ("id", "rater", "annotator", "reviewer", "worker", "user", "labeler", "labeller")
 """Columns of raters that may hold numbers."""
 REPEATS = re.compile(r"^(?:r|rep|repeat|run|trial|score|rating|sample|s)_?(\d{1,3})$")
 NUMBERED = re.compile(r"^(.+?)(?:\.|_r|_run_?|_rep_?|_repeat_?)(\d{1,3})$")
-
-
-@dataclass(frozen=True, eq=False)
-class Column:
-    """What a column holds, looked at once."""
-
-    name: str
-    cells: pd.Series[Any]
-
-    @cached_property
-    def filled(self) -> pd.Series[Any]:
-        return self.cells[~is_empty(self.cells)]
-
-    @cached_property
-    def distinct(self) -> pd.Index[Any]:
-        import pandas as pd
-
-        return pd.Index(pd.unique(self.filled))
-
-    @cached_property
-    def numeric(self) -> bool:
-        """Whether four in five of its cells are numbers; the others are faults, told one by one."""
-        return bool(len(self.filled)) and float(as_numbers(self.filled).notna().mean()) >= 0.8
-
-    @cached_property
-    def length(self) -> float:
-        """Mean number of characters of its different values."""
-        return sum(len(str(v)) for v in self.distinct[:500]) / max(len(self.distinct[:500]), 1)
-
-    @cached_property
-    def ends(self) -> tuple[float, float]:
-        """Smallest and largest number."""
-        import pandas as pd
-
-        numbers = as_numbers(pd.Series(self.distinct, dtype=object))
-        return float(numbers.min()), float(numbers.max())
-
-    @property
-    def wordy(self) -> bool:
-        return not self.numeric and self.length > LONG
-
-    @property
-    def holds_labels(self) -> bool:
-        """Whether its values are labels whose order is known: pass, fail, good, ..."""
-        known = {label for order in ORDERS for label in order}
-        return bool(len(self.distinct)) and all(str(v).strip().lower() in known for v in self.distinct[:50])
-
-    @property
-    def rating(self) -> bool:
-        """Whether it may hold ratings: numbers, or a few short labels."""
-        if not len(self.distinct):
-            return False
-        if self.numeric:
-            return True
-        return len(self.distinct) <= FEW_LABELS and self.length <= 30
 
 
 def recognise(frame: pd.DataFrame, given: Mapping[str, Any]) -> ColumnMapping:
@@ -287,7 +230,7 @@ class _Finder:
     def _varied(self, name: str) -> bool:
         column = self.columns[name]
         whole = len(column.distinct) == len(column.filled) and len(column.filled) > 20
-        return not (whole and not _has_fraction(column))
+        return not (whole and not column.has_fraction)
 
     @staticmethod
     def _base(name: str, kept: list[str]) -> str:
@@ -325,7 +268,3 @@ class _Finder:
 def _is_date(name: str) -> bool:
     return any(part in ("date", "time", "created", "updated", "at", "timestamp", "cost", "tokens", "latency", "words",
                         "length", "chars", "usd", "seconds") for part in plain(name).split("_"))  # fmt: skip
-
-
-def _has_fraction(column: Column) -> bool:
-    return column.numeric and any("." in str(v) for v in column.distinct[:100])

@@ -99,9 +99,11 @@ def scale_of_numbers(values: pd.Series[float]) -> Numeric:
 
 
 def scale_of_labels(counts: pd.Series[int]) -> tuple[Scale, set[str]]:
-    """The scale of labels with their counts, and the labels that do not belong to it: where nine answers in ten are of
-    a known order, the rest are strangers; otherwise every label is an option."""
+    """The scale of labels with their counts, and the labels that do not belong to it: the shortest known order that has
+    them all; where one has nine answers in ten, the rest are strangers; otherwise every label is an option."""
     total = int(counts.sum())
+    if whole := [order for order in sorted(ORDERS, key=len) if set(counts.index) <= set(order)]:
+        return Ordinal(whole[0]), set()
     for order in sorted(ORDERS, key=len):
         inside = [label for label in counts.index if label in order]
         if int(counts[inside].sum()) >= KNOWN_SHARE * total:

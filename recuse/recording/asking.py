@@ -68,9 +68,12 @@ class Recording:
         grace: float = GRACE_S,
         readable: Readable | None = None,
         text: Text = lambda call, response: response.body.decode("utf-8", "replace"),
+        expected: int = 0,
     ) -> None:
         self.library, self.spending, self.signals = library, spending, StopSignals(grace)
         self.missing = [call for call in calls if not library.has(call)]
+        self._expected = expected  # how many calls there will be, where not all are known yet
+        self._asked: set[Call] = set()
         self.failed: list[tuple[Call, str]] = []
         self.stored = 0
         self._why_stopped = ""
@@ -92,8 +95,19 @@ class Recording:
         if self._stop is not None:
             self._stop.set()
 
+    def extend(self, calls: Sequence[Call]) -> None:
+        """Calls that became known from the replies so far; those that are known already change nothing."""
+        known = set(self.missing)
+        self.missing += [call for call in calls if call not in known and not self.library.has(call)]
+
+    @property
+    def unasked(self) -> list[Call]:
+        """What is missing and was not tried yet."""
+        return [call for call in self.missing if call not in self._asked]
+
     async def ask(self, calls: Sequence[Call], send: Send, limits: Mapping[str, Limits]) -> None:
         """Put these calls through `send`, each judge within its limits."""
+        self._asked.update(calls)
         self._stop = asyncio.Event()  # belongs to the loop that runs now
         workers = [
             asyncio.create_task(self._work(queue, send, rate_limit))
@@ -220,8 +234,9 @@ class Recording:
     def _progress(self) -> Progress:
         seconds = time.monotonic() - self._started
         return Progress(
-            len(self.missing), self.stored, len(self.failed), seconds, self.spending.spent, self.spending.expected
-        )
+            max(len(self.missing), self._expected), self.stored, len(self.failed), seconds, self.spending.spent,
+            self.spending.expected,
+        )  # fmt: skip
 
     async def _pause(self, seconds: float) -> None:
         """Sleep, but not through a stop."""

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from recuse.batch import PRICE, Batches, BatchReport
 from recuse.batch.recording import POLL_S
 from recuse.cassettes import call_headers
 from recuse.cassettes.library import Library
-from recuse.judges.credentials import keys_from_environment
+from recuse.judges.credentials import keys_from_environment, short_keys
 from recuse.plan import Plan
-from recuse.recording.budget import check_budget, cost_text, expected_costs
+from recuse.recording.budget import Cost, check_budget, cost_text, expected_costs, expected_dollars
+from recuse.recording.chains import Chains
 from recuse.recording.outcome import IncompleteRecordingError
-from recuse.recording.session import Recorder
+from recuse.recording.progress import Spending, spent_text
+from recuse.recording.session import Recorder, Replies
 from recuse.recording.stopping import StopSignals
-from recuse.schema import Call, RawResponse, RecuseError
+from recuse.schema import Call, Judge, RawResponse, RecuseError
 
 FOLDER = ".batches"  # below cassettes/: what is under way, one file per panel; not committed
 
@@ -30,36 +32,45 @@ def record_batches(
     up what is under way, and only what is neither recorded nor under way is charged to the budget and submitted.
 
     Raises `BudgetError` before anything is submitted, `IncompleteRecordingError` if a call failed or ran out of time
-    twice, `RecordingInterrupted` (a KeyboardInterrupt) after SIGINT or SIGTERM.
+    twice, or if the bill exceeds what was allowed (what is under way is then cancelled), and `RecordingInterrupted` (a
+    KeyboardInterrupt) after SIGINT or SIGTERM.
     """
     panel, library = recorder.panel, recorder.library
     if panel.stand_in is not None:
         raise RecuseError(f"{panel.path}: stand-ins answer at once; record this panel with --record=missing")
     with library.use(), StopSignals().installed():
-        missing = [call for plan in plans for call in plan.calls if not library.has(call)]
+        chains = Chains(panel, library, plans)
+        missing = [call for call in chains.calls() if not library.has(call)]
         if not missing:
             return
-        asked = {call.judge for call in missing}
-        judges = {name: judge for plan in plans for name, judge in plan.judges.items() if name in asked}
+        expected = [call for call in chains.expected() if not library.has(call)]
+        judges = chains.judges(expected)
+        spending = _spending(recorder, expected, judges)
         batches = Batches(
             panel.name,
             judges,
             keys_from_environment(judges),
-            _Shelf(library),
+            _Shelf(library, spending),
             state=library.root / FOLDER / f"{panel.name}.json",
-            say=recorder.say,
+            say=lambda line: recorder.say(f"{line}{_spent(spending)}"),
+            must_stop=lambda: spending.exceeded,
         )
-        _check_budget(recorder, batches.unsubmitted(missing), plans)
-        report = batches.wait(missing, poll_s=poll_s, sleep=sleep)
-    recorder.say(report.text())
-    _check(report, [call for call in missing if not library.has(call)])
+        _check_budget(recorder, batches.unsubmitted(chains.expected()), judges)
+        report = BatchReport()
+        while missing and not report.stopped:  # once, unless replies open up further calls
+            report += batches.wait(missing, poll_s=poll_s, sleep=sleep)
+            tried = set(missing)
+            missing = [call for call in chains.calls() if not library.has(call) and call not in tried]
+        missing = [call for call in chains.calls() if not library.has(call)]
+    recorder.say(f"{report.text()}{_spent(spending)}")
+    _check(report, missing)
 
 
 class _Shelf:
-    """A library as batches see it."""
+    """A library as batches see it, that counts what the answers in it cost."""
 
-    def __init__(self, library: Library) -> None:
-        self._library = library
+    def __init__(self, library: Library, spending: Spending) -> None:
+        self._library, self._spending = library, spending
 
     def has(self, call: Call) -> bool:
         return self._library.has(call)
@@ -67,19 +78,37 @@ class _Shelf:
     def store(self, call: Call, response: RawResponse) -> None:
         asked = call.request
         self._library.store(asked.method, asked.url, asked.body, call_headers(call), response)
+        if self._library.has(call):
+            self._spending.add(call, response)
 
 
-def _check_budget(recorder: Recorder, calls: Sequence[Call], plans: Sequence[Plan]) -> None:
+def _check_budget(recorder: Recorder, calls: Sequence[Call], judges: Mapping[str, Judge]) -> None:
     if not calls:
         return
-    judges = {name: judge for plan in plans for name, judge in plan.judges.items()}
+    if warning := short_keys(judges):
+        recorder.say(warning)
+    costs = _costs(recorder, calls, judges)
+    recorder.say(f"{recorder.panel.name}, by batch at half the price: {cost_text(costs)}")
+    check_budget(costs, recorder.panel.budget_usd, recorder.yes)
+
+
+def _spending(recorder: Recorder, missing: Sequence[Call], judges: Mapping[str, Judge]) -> Spending:
+    """The bill of all that is missing: what is under way already was allowed when it was submitted."""
+    expected = expected_dollars(_costs(recorder, missing, judges))
+    return recorder.spending(judges, Replies(judges), expected, share=PRICE)
+
+
+def _costs(recorder: Recorder, calls: Sequence[Call], judges: Mapping[str, Judge]) -> list[Cost]:
     free = set(judges) if recorder.panel.free else set()
-    costs = [
+    return [
         replace(cost, dollars=None if cost.dollars is None else cost.dollars * PRICE)
         for cost in expected_costs(calls, judges, free=free)
     ]
-    recorder.say(f"{recorder.panel.name}, by batch at half the price: {cost_text(costs)}")
-    check_budget(costs, recorder.panel.budget_usd, recorder.yes)
+
+
+def _spent(spending: Spending) -> str:
+    text = spent_text(spending.spent, spending.expected)
+    return f"; {text} spent" if text else ""
 
 
 def _check(report: BatchReport, missing: Sequence[Call]) -> None:

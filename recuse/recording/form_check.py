@@ -13,13 +13,13 @@ FIRST, ALL_OF_FIRST = 10, 5  # looked at; all of the first five unreadable is en
 TOO_MANY = 8  # of the first ten
 EXCERPT = 300  # characters
 
-Form = tuple[str, str, str]  # judge, task, protocol
+Form = tuple[str, str, str, str]  # judge, task, protocol, stage
 Readable = Callable[[Call, RawResponse], str | None]
 """Why a reply cannot be read by its protocol, or None if it can (a refusal can)."""
 
 
 def form_of(call: Call) -> Form:
-    return call.judge, call.task, call.protocol
+    return call.judge, call.task, call.protocol, call.stage
 
 
 @dataclass
@@ -64,10 +64,11 @@ class FormCheck:
             self.excerpt = self.excerpt or visible(shortened(text, EXCERPT)[0]) or "(nothing)"
 
     def text(self) -> str:
-        judge, task, protocol = self.form
+        judge, task, protocol, stage = self.form
         reasons = "; ".join(f"{why} ({count}x)" for why, count in self.reasons.most_common(5))
         return (
-            f"judge {judge}, {task}/{protocol}: {self._read.count(False)} of the first {len(self._read)} replies "
+            f"judge {judge}, {task}/{protocol}{stage and f', stage {stage}'}: {self._read.count(False)} of the first "
+            f"{len(self._read)} replies "
             f"cannot be read, so no more were asked for. Reasons: {reasons}. One of them begins: {self.excerpt!r}. "
             "Change what the judge is sent (prompt, structured, parameters, max_tokens) or how it is read; then record "
             "again"

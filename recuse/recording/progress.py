@@ -72,16 +72,18 @@ class Progress:
         left = self.total - self.stored - self.failed
         failed = f", {self.failed} failed" if self.failed else ""
         remaining = f", about {_span(left / rate)} left" if rate > 0 and left else ""
-        return f"recorded {self.stored} of {self.total}{failed}, {_rate(rate)}{remaining}{self._money()}"
-
-    def _money(self) -> str:
-        if self.spent is None:
-            return ""
-        of = "" if self.expected is None else f" of at most ${self.expected:,.2f} expected"
-        return f", ${self.spent:,.2f}{of} spent"
+        money = f", {text} spent" if (text := spent_text(self.spent, self.expected)) else ""
+        return f"recorded {self.stored} of {self.total}{failed}, {_rate(rate)}{remaining}{money}"
 
 
 Report = Callable[[Progress], None]
+
+
+def spent_text(spent: float | None, expected: float | None) -> str:
+    """ "$0.12 of at most $3.40 expected"; nothing where no price is known."""
+    if spent is None:
+        return ""
+    return f"${spent:,.2f}" + ("" if expected is None else f" of at most ${expected:,.2f} expected")
 
 
 class ProgressLine:

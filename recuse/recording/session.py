@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,12 +13,12 @@ from recuse.cassettes import call_headers
 from recuse.cassettes.library import Library
 from recuse.judges import read_response, wire
 from recuse.judges.client import Client
-from recuse.judges.credentials import Credentials, keys_from_environment
+from recuse.judges.credentials import Credentials, keys_from_environment, short_keys
 from recuse.panels import Panel
 from recuse.plan import Plan
-from recuse.protocols import protocol
 from recuse.recording.asking import Recording
-from recuse.recording.budget import Cost, check_budget, cost_text, expected_costs, expected_dollars
+from recuse.recording.budget import check_budget, cost_text, expected_costs, expected_dollars
+from recuse.recording.chains import Chains
 from recuse.recording.form_check import Readable
 from recuse.recording.progress import ProgressLine, Spending
 from recuse.recording.rate_limit import Limits
@@ -40,15 +40,17 @@ class Recorder:
         """Return when every call of the plans is on disk; each plan must have been given to `Library.expect` before.
 
         The budget is asked once, before the first call, over everything that is missing. Local models are started one
-        after the other, so that one machine can hold them; all others are asked at once. `readable` says why a reply
-        cannot be read (default: what its protocol makes of it); a judge and protocol of which 5 of the first 5 or 8 of
-        the first 10 replies cannot be read is not asked further.
+        after the other, so that one machine can hold them; all others are asked at once. Calls that are made from
+        earlier replies follow when those are there; a judge goes through all of its stages while it is served.
+        `readable` says why a reply cannot be read (default: what its protocol makes of it); a judge and stage of a
+        protocol of which 5 of the first 5 or 8 of the first 10 replies cannot be read is not asked further.
 
         Raises `BudgetError` before anything is asked, `IncompleteRecordingError` if something is missing in the end,
         and `RecordingInterrupted` (a KeyboardInterrupt) after SIGINT or SIGTERM; all that was answered is then on disk.
         """
         with self.library.use():  # also without anything to ask: settles what a changed plan left behind
-            calls = [call for plan in plans for call in plan.calls]
+            chains = Chains(self.panel, self.library, plans)
+            calls = chains.calls()
             if all(map(self.library.has, calls)):
                 return
             if kept := self.library.resumed(calls):
@@ -56,45 +58,52 @@ class Recorder:
                     f"{self.panel.name}: going on with a recording anew that was interrupted; {kept} of {len(calls)} "
                     "answers are from then (delete the files ending in .new to ask for all of them)"
                 )
-            recording = self._recording(calls, plans, readable)
-            keys = {} if self.panel.stand_in else keys_from_environment(self._judges(recording.missing, plans))
+            recording = self._recording(chains, readable)
+            keys = {} if self.panel.stand_in else keys_from_environment(chains.judges(recording.missing))
             with recording.signals.installed():
                 try:
-                    for group in self._groups(recording.missing, plans):
-                        self._ask(recording, group, plans, keys)
+                    while groups := self._groups(recording, chains):
+                        for group in groups:
+                            self._ask(recording, group, chains, keys)
                 except RecuseError:  # a local model that does not start: say what the others gave
                     self.say(recording.outcome().text())
                     raise
+            chains.calls()
         report = recording.outcome()
         self.say(report.text())
         report.check()
 
-    def _recording(self, calls: Sequence[Call], plans: Sequence[Plan], readable: Readable | None) -> Recording:
+    def _recording(self, chains: Chains, readable: Readable | None) -> Recording:
         """What will be asked and what it may cost; `BudgetError` if that is not allowed."""
-        missing = [call for call in calls if not self.library.has(call)]
-        judges = self._judges(missing, plans)
+        missing = [call for call in chains.expected() if not self.library.has(call)]
+        judges = chains.judges(missing)
         costs = expected_costs(missing, judges, free=self._free(judges))
         self.say(f"{self.panel.name}: {cost_text(costs)}")
+        if self.panel.stand_in is None and (warning := short_keys(judges)):
+            self.say(warning)
         check_budget(costs, self.panel.budget_usd, self.yes)
         if readable is None and self.panel.stand_in is None:  # what stand-ins say costs nothing, and may be nonsense
-            readable = _read_by_protocol(plans)
-        replies = _Replies(judges)
+            readable = chains.why_unreadable
+        replies = Replies(judges)
         return Recording(
-            calls,
+            chains.calls(),
             self.library,
-            spending=self._spending(costs, judges, replies),
+            spending=self.spending(judges, replies, expected_dollars(costs)),
             progress=ProgressLine(sys.stderr),
             readable=readable,
             text=lambda call, response: replies.reply(call, response).text,
+            expected=len(missing),
         )
 
-    def _spending(self, costs: Sequence[Cost], judges: Mapping[str, Judge], replies: _Replies) -> Spending:
+    def spending(
+        self, judges: Mapping[str, Judge], replies: Replies, expected: float | None, *, share: float = 1.0
+    ) -> Spending:
+        """What counts the bill: `share` of the judges' prices, `expected` dollars at most."""
         prices = {
-            name: (judge.input_usd_per_mtok, judge.output_usd_per_mtok)
+            name: (share * judge.input_usd_per_mtok, share * judge.output_usd_per_mtok)
             for name, judge in judges.items()
             if judge.input_usd_per_mtok is not None and judge.output_usd_per_mtok is not None
         }
-        expected = expected_dollars(costs)
         return Spending(
             prices={} if self.panel.stand_in else prices,
             usage_of=lambda call, response: replies.reply(call, response).usage,
@@ -106,48 +115,59 @@ class Recorder:
         """Judges that nobody is paid for: stand-ins, models we serve ourselves, and where the panel file says so."""
         return set(judges if self.panel.stand_in or self.panel.free else self.panel.servers)
 
-    def _judges(self, calls: Sequence[Call], plans: Sequence[Plan]) -> dict[str, Judge]:
-        asked = {call.judge for call in calls}
-        return {name: judge for plan in plans for name, judge in plan.judges.items() if name in asked}
-
-    def _groups(self, missing: Sequence[Call], plans: Sequence[Plan]) -> list[dict[str, Judge]]:
-        judges = self._judges(missing, plans)
+    def _groups(self, recording: Recording, chains: Chains) -> list[dict[str, Judge]]:
+        """The judges that can be asked something now: local models one by one, the others at once."""
+        if recording.stopped:
+            return []
+        recording.extend(chains.calls())
+        judges = chains.judges(recording.unasked)
         served = [{name: judge} for name, judge in judges.items() if name in self.panel.servers]
         others = {name: judge for name, judge in judges.items() if name not in self.panel.servers}
         return [*([others] if others else []), *served]
 
     def _ask(
-        self, recording: Recording, judges: dict[str, Judge], plans: Sequence[Plan], keys: Mapping[str, Credentials]
+        self, recording: Recording, judges: dict[str, Judge], chains: Chains, keys: Mapping[str, Credentials]
     ) -> None:
+        """Ask these judges all that can be asked, stage after stage."""
         if recording.stopped:
             return
-        calls = [call for call in recording.missing if call.judge in judges]
-        with ExitStack() as answering:
-            proxy = self._answerers(answering, judges, plans)
-            own = {name: key for name, key in keys.items() if name in judges}
+        own = {name: key for name, key in keys.items() if name in judges}
+        with ExitStack() as serving:
+            self._serve(serving, judges)
+            while calls := [call for call in recording.unasked if call.judge in judges]:
+                with self._stand_ins(chains) as proxy:
 
-            async def ask() -> None:
-                async with Client(judges, keys=own, identify=call_headers, proxy=proxy) as client:
-                    await recording.ask(calls, client.send, _limits(judges))
+                    async def ask(calls: Sequence[Call] = calls, proxy: str | None = proxy) -> None:
+                        async with Client(judges, keys=own, identify=call_headers, proxy=proxy) as client:
+                            await recording.ask(calls, client.send, _limits(judges))
 
-            asyncio.run(ask())
+                    asyncio.run(ask())
+                if recording.stopped:
+                    return
+                recording.extend(chains.calls())
 
-    def _answerers(self, answering: ExitStack, judges: dict[str, Judge], plans: Sequence[Plan]) -> str | None:
-        """Start what answers on this machine, if anything does; returns the stand-ins' address."""
-        if self.panel.stand_in is not None:
-            from recuse.recording.stand_ins import answer_for
-            from recuse.standins.server import serve
+    @contextmanager
+    def _stand_ins(self, chains: Chains) -> Iterator[str | None]:
+        """The address of what answers in place of the judges, where the panel has stand-ins."""
+        if self.panel.stand_in is None:
+            yield None
+            return
+        from recuse.recording.stand_ins import answer_for
+        from recuse.standins.server import serve
 
-            return answering.enter_context(serve(answer_for(self.panel, self.root, plans)))
+        with serve(answer_for(self.panel, self.root, chains.chains)) as address:
+            yield address
+
+    def _serve(self, serving: ExitStack, judges: Mapping[str, Judge]) -> None:
+        """Start the local models among these judges."""
         for name, judge in judges.items():
             if name in self.panel.servers:
-                from recuse.local.serving import serving
+                from recuse.local.serving import serving as served
 
-                answering.enter_context(serving(name, judge.base_url, self.panel.servers[name], self.models, self.say))
-        return None
+                serving.enter_context(served(name, judge.base_url, self.panel.servers[name], self.models, self.say))
 
 
-class _Replies:
+class Replies:
     """Reads responses in the wire format of their judge; the last one is kept, because it is looked at twice."""
 
     def __init__(self, judges: Mapping[str, Judge]) -> None:
@@ -158,25 +178,6 @@ class _Replies:
         if self._last is None or self._last[0] is not response:
             self._last = response, read_response(wire(self._judges[call.judge].wire), response)
         return self._last[1]
-
-
-def _read_by_protocol(plans: Sequence[Plan]) -> Readable:
-    """A reply can be read if its protocol finds anything in it; a refusal is an answer too."""
-    by_form = {(plan.task.name, plan.protocol): plan for plan in plans}
-
-    def why_not(call: Call, response: RawResponse) -> str | None:
-        plan = by_form[call.task, call.protocol]
-        reply = read_response(wire(plan.judges[call.judge].wire), response)
-        item = plan.items[call.judge, call.item, call.target]
-        try:
-            found = protocol(plan.protocol).read(plan.task, item, dict(call.factors), reply)
-        except RecuseError as error:
-            return str(error)
-        if not found or any(judgement.status not in ("unparsed", "error") for judgement in found):
-            return None
-        return next((judgement.why for judgement in found if judgement.why), "nothing in it could be read")
-
-    return why_not
 
 
 def _limits(judges: Mapping[str, Judge]) -> dict[str, Limits]:

@@ -5,26 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from recuse.chains import Chain
 from recuse.panels import Panel
-from recuse.plan import Plan
 from recuse.standins import StandInError, open_source
 from recuse.standins.request_router import Desk
 from recuse.standins.server import Answer, Asked
 
 
-def answer_for(panel: Panel, root: Path, plans: Sequence[Plan]) -> Answer:
-    """What answers the calls of these plans. The cell that a request names says which plan it belongs to: two protocols
-    may ask word for word the same, and are then answered apart."""
+def answer_for(panel: Panel, root: Path, chains: Sequence[Chain]) -> Answer:
+    """What answers the calls of these chains that are known by now. The cell that a request names says which chain it
+    belongs to: two protocols may ask word for word the same, and are then answered apart."""
     source = open_source(panel, root)
     desks = {
-        f"{panel.name}/{plan.task.name}/{plan.protocol}": Desk(
-            plan.calls,
-            plan.judges,
+        f"{panel.name}/{chain.plan.task.name}/{chain.plan.protocol}": Desk(
+            chain.calls,
+            chain.judges,
             source,
-            {place: item.fields for place, item in plan.items.items()},
+            {(call.judge, call.item, call.target): chain.item(call).fields for call in chain.calls},
             panel.provenance,
         )
-        for plan in plans
+        for chain in chains
     }
 
     def answer(asked: Asked) -> tuple[int, dict[str, str], bytes]:

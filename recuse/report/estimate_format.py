@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from recuse.report import numbers
+from recuse.report.gated_number import Number
 from recuse.report.numbers import MINUS, decimals_for, fixed, interval, is_number
-from recuse.report.results_model import Number
 
 _SHARES = {"share", "fraction", "proportion", "rate"}
 _PERCENT = {"percent", "%", "pct"}

@@ -12,8 +12,9 @@ from typing import Any
 
 from recuse.report import estimate_format, numbers
 from recuse.report.canonical_form import normalised
+from recuse.report.gated_number import Number
 from recuse.report.lexicon import plain_name
-from recuse.report.results_model import Number, Panel, View
+from recuse.report.results_model import Panel, View
 from recuse.report.sections.attention import left_undecided, needs_attention, run_faults, tolerated
 
 MOST_FINDINGS = 2

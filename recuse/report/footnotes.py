@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import Any
 
+from recuse.report.gated_number import Number
 from recuse.report.numbers import count, is_number
-from recuse.report.results_model import Group, Number
+from recuse.report.results_model import Group
 
 
 def small_print(group: Group, above: Collection[str] = ()) -> list[str]:

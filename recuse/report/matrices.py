@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from recuse.report.gated_number import Number
 from recuse.report.lexicon import plain_name
 from recuse.report.numbers import is_number
-from recuse.report.results_model import Group, Number
+from recuse.report.results_model import Group
 
 MOST_CELLS = 400
 """Matrices beyond this size are drawn once; their variants stay in results.json."""

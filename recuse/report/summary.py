@@ -8,8 +8,9 @@ from typing import Any
 
 from recuse.report import estimate_format, numbers
 from recuse.report.first_line import lede
+from recuse.report.gated_number import Number
 from recuse.report.questions import Drawings
-from recuse.report.results_model import Group, Number, Question, View
+from recuse.report.results_model import Group, Question, View
 from recuse.report.sections.attention import Case, Matter, needs_attention, run_faults
 from recuse.report.sections.baseline import movement
 from recuse.report.sections.not_asked import in_one_line, not_asked
@@ -21,6 +22,7 @@ SIZE_LIMIT = 60_000
 """Characters; GitHub refuses comments beyond 65,536."""
 
 MOST_CASES = 15
+MOST_FAULTS = 15
 MOST_ROWS = 15  # judges per table; beyond, only those that do not pass everything
 MOST_MOVED = 15
 MOST_UNASKED = 30
@@ -63,7 +65,10 @@ def _attention(view: View) -> str:
     faults = [f"- {_sign('not measured')} {_text(fault)}" for fault in run_faults(view)]
     if not cases and not faults:
         return ""
-    lines = ["#### What turns this run red, and what to do", "", *faults, *(_case(m, c) for m, c in cases[:MOST_CASES])]
+    shown = faults[:MOST_FAULTS]
+    if len(faults) > MOST_FAULTS:
+        shown.append(f"- and {len(faults) - MOST_FAULTS} more faults of the run, in the report")
+    lines = ["#### What turns this run red, and what to do", "", *shown, *(_case(m, c) for m, c in cases[:MOST_CASES])]
     if len(cases) > MOST_CASES:
         lines.append(f"- and {len(cases) - MOST_CASES} more in the report")
     return "\n".join(lines)

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recuse.report import estimate_format
+from recuse.report.gated_number import Number
 from recuse.report.lexicon import plain_name
-from recuse.report.results_model import Group, Number, View
+from recuse.report.results_model import Group, View
 from recuse.report.vocabulary import OUTCOME_NAMES, tally, worst
 
 SHOWN_PER_CELL = 2

@@ -13,7 +13,7 @@ from recuse.starting import texts
 
 __all__ = ["init"]
 
-READABLE = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".gz", ".bz2", ".xz", ".zip")
+READABLE = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".eval", ".gz", ".bz2", ".xz", ".zip")
 ACCEPTED_FOR = timedelta(days=90)
 
 

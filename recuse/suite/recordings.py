@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,8 +10,8 @@ from typing import Any
 from recuse import elicit
 from recuse.cassettes.coverage import Coverage, MissingInteractionError, unused_lines
 from recuse.cassettes.library import Library, Mode
+from recuse.chains import Chain
 from recuse.fingerprints import headers
-from recuse.judges.credentials import variables_of
 from recuse.panels import Panel
 from recuse.plan import Plan
 from recuse.schema import RecuseError
@@ -47,11 +46,11 @@ class Recordings:
     def read(self, asked: Asked, plan: Plan) -> tuple[elicit.Elicited, dict[str, Any]]:
         """What the judges said, each reply read once, and an account of the cassettes it was read from. Records first
         what is missing, where that is wanted; `MissingInteractionError` where something stays missing."""
-        library, fingerprints = self._library(asked.panel), headers(self.selection.panels[asked.panel], plan)
-        coverage = library.expect(plan.calls, fingerprints)
+        library = self._library(asked.panel)
+        chain, coverage = self._unfolded(asked, plan)
         if self.mode != "replay" and self._must_record(asked, coverage):
             self.record([asked])
-            coverage = library.expect(plan.calls, fingerprints)
+            chain, coverage = self._unfolded(asked, plan)
             if asked.panel in self._unrecorded:
                 raise self._unrecorded[asked.panel]
         left_out, shown = _not_recorded(coverage), self.selection.shown
@@ -59,8 +58,16 @@ class Recordings:
             raise MissingInteractionError(f"{asked} cannot be replayed.\n{coverage.text()}\nRecord: {library.command}")
         if left_out:  # nobody asked for a verdict on them, so they may be missing from the reference, and it is said
             plan = plan.without(left_out)
-        elicited = elicit.read(plan, library.replay(plan.calls))
-        return elicited, _account(plan, library, elicited, left_out)
+            chain = Chain(plan)
+            chain.unfold(library.answer)
+        elicited = elicit.read(plan, library.replay(chain.final_calls), chain)
+        return elicited, _account(chain, library, elicited, left_out)
+
+    def _unfolded(self, asked: Asked, plan: Plan) -> tuple[Chain, Coverage]:
+        """The plan's calls, as far as the library has the replies they are made from, and what it lacks."""
+        library, chain = self._library(asked.panel), Chain(plan)
+        calls = chain.unfold(library.answer)
+        return chain, library.expect(calls, headers(self.selection.panels[asked.panel], plan, calls))
 
     def record(self, wanted: Iterable[Asked], *, stop_at_first: bool = False) -> None:
         """Ask what is missing for all of these: one recording per panel, one budget over all its tasks and protocols.
@@ -76,8 +83,8 @@ class Recordings:
             try:
                 panel, library = self.selection.panels[name], self._library(name)
                 plans = [self._to_record(asked) for asked in parts]
-                for plan in plans:
-                    library.expect(plan.calls, headers(panel, plan))
+                for asked, plan in zip(parts, plans, strict=True):
+                    self._unfolded(asked, plan)
                 recorder = Recorder(panel, library, self.selection.root, self.models, self.yes)
                 if self.batch:
                     record_batches(recorder, plans)
@@ -120,12 +127,12 @@ class Recordings:
         return self._libraries[name]
 
 
-def _account(plan: Plan, library: Library, elicited: elicit.Elicited, left_out: Iterable[str]) -> dict[str, Any]:
-    cells = {call.cell for call in plan.calls}
+def _account(chain: Chain, library: Library, elicited: elicit.Elicited, left_out: Iterable[str]) -> dict[str, Any]:
+    cells = {call.cell for call in chain.calls}
     unused = [one for one in library.unused() if one.cell in cells]
     return {
         "files": len(cells),
-        "used": len(plan.calls),
+        "used": len(chain.calls),
         "unused": len(unused),
         "unused_lines": [line.strip() for line in unused_lines(unused)],
         "left_out": sorted(left_out),
@@ -141,5 +148,6 @@ def _not_recorded(coverage: Coverage) -> set[str]:
 
 
 def _secrets(panel: Panel) -> list[str]:
-    variables = {variable for judge in panel.judges.values() for variable in variables_of(judge)}
-    return [os.environ[variable] for variable in sorted(variables) if os.environ.get(variable)]
+    from recuse.judges.credentials import secret_values
+
+    return secret_values(panel.judges)

@@ -10,8 +10,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from recuse import elicit
-from recuse.cassettes.network import blocked_network
 from recuse.gates import Gates
+from recuse.network import blocked_network
 from recuse.panel_ratings import panel_ratings
 from recuse.plan import Plan
 from recuse.protocols import protocol as known_protocol
@@ -107,7 +107,13 @@ class Suite:
             name = kinds.get(kind)
             return None if name is None else self.ratings(Asked(asked.panel, asked.task, name))
 
-        return panel_ratings(plan, elicited.table, authors=self.selection.authors(asked), beside=beside)
+        return panel_ratings(
+            plan,
+            elicited.table,
+            authors=self.selection.authors(asked),
+            paired=self.selection.panels[asked.panel].paired,
+            beside=beside,
+        )
 
     def _elicited(self, asked: Asked, plan: Plan) -> tuple[elicit.Elicited, dict[str, Any]]:
         """Read from the cassettes, here or by another worker of this run."""

@@ -39,6 +39,7 @@ class BatchProvider:
         self.broken: str = ""  # a whole batch comes to nothing, for this reason
         self.cut_off = 0  # so many orders are taken, and then the connection has a fault
         self.refused = 0  # so many orders are not taken, with a 429
+        self.cancelled: list[str] = []  # identifiers of batches
         self.asked: list[Asked] = []
         self._seen = 0
 
@@ -92,7 +93,14 @@ class BatchProvider:
                 return order
         raise No(404, f"No batch found with id '{id}'.")
 
+    def cancel(self, id: str) -> None:
+        order = self.ordered(id)
+        order["entries"] = [(number, body, "cancelled") for number, body, _ in order["entries"]]
+        self.cancelled.append(id)
+
     def is_done(self, order: dict[str, Any]) -> bool:
+        if order["id"] in self.cancelled:
+            return True
         order["polls"] += 1
         return bool(order["polls"] > self.polls_until_done)
 
@@ -125,6 +133,9 @@ class OpenAI(BatchProvider):
             return self._list(parse_qs(urlsplit(asked.target).query))
         if asked.method == "GET" and (found := re.fullmatch(r"/v1/batches/([\w-]+)", path)):
             return Answer(200, self._describe(self.ordered(found.group(1)), polled=True))
+        if asked.method == "POST" and (found := re.fullmatch(r"/v1/batches/([\w-]+)/cancel", path)):
+            self.cancel(found.group(1))
+            return Answer(200, {"id": found.group(1), "object": "batch", "status": "cancelling"})
         if asked.method == "GET" and (found := re.fullmatch(r"/v1/files/([\w-]+)/content", path)):
             return Answer(200, self.files[found.group(1)], {"content-type": "application/octet-stream"})
         raise No(404, f"Invalid URL ({asked.method} {path})")
@@ -154,6 +165,8 @@ class OpenAI(BatchProvider):
         if self.broken:
             faults = {"object": "list", "data": [{"code": "invalid", "line": 1, "message": self.broken}]}
             return {**found, "status": "failed", "errors": faults, "output_file_id": None, "error_file_id": None}
+        if order["id"] in self.cancelled:
+            return {**found, "status": "cancelled", "output_file_id": None, "error_file_id": None}
         late = any(fate == "late" for _, _, fate in order["entries"])
         names = {
             "output_file_id": self._results(order, ("good",)),
@@ -206,6 +219,9 @@ class Anthropic(BatchProvider):
             return Answer(200, self._describe(self.order(entries)))
         if (asked.method, path) == ("GET", "/v1/messages/batches"):
             return Answer(200, {"data": [self._describe(order) for order in reversed(self.orders)], "has_more": False})
+        if asked.method == "POST" and (found := re.fullmatch(r"/v1/messages/batches/([\w-]+)/cancel", path)):
+            self.cancel(found.group(1))
+            return Answer(200, self._describe(self.ordered(found.group(1))))
         if found := re.fullmatch(r"/v1/messages/batches/([\w-]+)", path):
             return Answer(200, self._describe(self.ordered(found.group(1)), polled=True))
         if found := re.fullmatch(r"/v1/messages/batches/([\w-]+)/results", path):
@@ -218,7 +234,7 @@ class Anthropic(BatchProvider):
         counts = dict.fromkeys(("processing", "succeeded", "errored", "canceled", "expired"), 0)
         if not done:
             return self._batch(order, "in_progress", counts | {"processing": len(order["entries"])})
-        names = {"good": "succeeded", "bad": "errored", "late": "expired"}
+        names = {"good": "succeeded", "bad": "errored", "late": "expired", "cancelled": "canceled"}
         for _, _, fate in order["entries"]:
             counts[names[fate]] += 1
         return self._batch(order, "ended", counts)
@@ -234,6 +250,7 @@ class Anthropic(BatchProvider):
             "good": {"type": "succeeded", "message": self.good(body)},
             "bad": {"type": "errored", "error": error},
             "late": {"type": "expired"},
+            "cancelled": {"type": "canceled"},
         }
         return {"custom_id": number, "result": results[fate]}
 
@@ -260,6 +277,9 @@ class Gemini(BatchProvider):
             return Answer(200, self._describe(self._order(body)))
         if (asked.method, path) == ("GET", "/v1beta/batches"):
             return self._list(parse_qs(urlsplit(asked.target).query))
+        if asked.method == "POST" and (found := re.fullmatch(r"/v1beta/(batches/[\w-]+):cancel", path)):
+            self.cancel(found.group(1))
+            return Answer(200, {})
         if found := re.fullmatch(r"/v1beta/(batches/[\w-]+)", path):
             return Answer(200, self._describe(self.ordered(found.group(1)), polled=True))
         if (found := re.fullmatch(r"/download/v1beta/(files/[\w-]+):download", path)) and "alt=media" in asked.target:
@@ -307,6 +327,10 @@ class Gemini(BatchProvider):
                 "done": True,
                 "error": {"code": 3, "message": self.broken},
             }
+        if order["id"] in self.cancelled:
+            metadata["state"] = "BATCH_STATE_CANCELLED"
+            error = {"code": 1, "message": "cancelled"}
+            return {"name": order["id"], "metadata": metadata, "done": True, "error": error}
         if any(fate == "late" for _, _, fate in order["entries"]):
             metadata["state"] = "BATCH_STATE_EXPIRED"
             return {"name": order["id"], "metadata": metadata, "done": True}

@@ -41,6 +41,7 @@ class Setting:
         self.judge = Judge("ann", "Ann", provider.WIRE, f"{url}{provider.BASE}", "ann-1")
         self.calls = [self._call(item, repeat) for item in range(3) for repeat in range(2)]
         self.said: list[str] = []
+        self.must_stop = lambda: ""
 
     @property
     def state(self) -> Path:
@@ -68,6 +69,7 @@ class Setting:
                 state=self.state,
                 say=self.said.append,
                 attempts=2,
+                must_stop=lambda: self.must_stop(),
             )
 
     def replayed(self) -> list[str]:

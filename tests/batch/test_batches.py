@@ -110,6 +110,27 @@ def test_a_batch_that_holds_calls_of_another_plan_is_kept_for_it(setting: Settin
     assert len(setting.provider.orders) == 1
 
 
+# --------------------------------------------------------------------------- money
+
+
+def test_what_is_under_way_is_cancelled_once_nothing_more_may_be_spent(setting: Setting) -> None:
+    """The first batch has come back and cost too much; the second is never answered."""
+    first, second = setting.calls[:2], setting.calls[2:]
+    with setting.batches() as batches:
+        batches.submit(first)
+        setting.provider.polls_until_done = 10**6
+        setting.provider.orders[0]["polls"] = 10**6
+        setting.must_stop = lambda: "too much is spent"
+        report = batches.wait(setting.calls, sleep=no_sleep)
+    assert (report.stored, report.under_way, report.stopped) == (2, 4, "too much is spent")
+    assert "stopped: too much is spent" in report.text()
+    assert setting.provider.cancelled == [setting.provider.orders[1]["id"]]
+    setting.must_stop = lambda: ""
+    with setting.batches() as batches:  # the next process is told what became of them, and may ask anew
+        assert len(batches.collect(second).failed) == 4
+        assert batches.submit(second) == 4
+
+
 # --------------------------------------------------------------------------- some of it does not
 
 

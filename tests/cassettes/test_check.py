@@ -14,7 +14,7 @@ from small_plans import files, opened, plan, recorded
 
 from recuse.cassettes import call_headers
 from recuse.cassettes.__main__ import main
-from recuse.cassettes.check import check_cassettes
+from recuse.cassettes.integrity import check_cassettes
 from recuse.schema import RawResponse, RecuseError
 
 REPOSITORY = Path(__file__).parents[2]

@@ -20,7 +20,7 @@ from misbehaving import Server
 from small_plans import KEY, answer_for, files, headers, opened, plan, recorded, recording
 
 from recuse.cassettes import CassetteError, Library, StorageError, call_headers
-from recuse.cassettes.check import check_cassettes
+from recuse.cassettes.integrity import check_cassettes
 from recuse.cassettes.redaction import Secrets, clean_logging
 from recuse.cassettes.response_filter import LARGEST_BODY, decompressed, in_utf_8
 from recuse.cassettes.storage import Storage
@@ -253,6 +253,9 @@ def test_panels_that_differ_only_in_case_are_refused(root: Path) -> None:
         (errno.EROFS, "The file system is read-only"),
         (errno.EACCES, "Give yourself permission"),
         (errno.ENOSPC, "Free some space"),
+        (errno.EMFILE, "Raise `ulimit -n`, or lower `concurrency` in the panel file"),
+        (errno.ENFILE, "Raise `ulimit -n`, or lower `concurrency` in the panel file"),
+        (errno.EFBIG, "Raise `ulimit -f`"),
     ],
 )
 def test_a_folder_that_cannot_be_written_is_told_with_the_right_remedy(
@@ -308,6 +311,27 @@ def test_no_file_can_be_opened_and_yet_every_answer_is_stored(root: Path, monkey
         monkeypatch.undo()
         assert "no more files could be opened (raise `ulimit -n`" in library.trouble  # and the recorder stops asking
     assert opened(root, calls).coverage().complete
+
+
+def test_a_real_limit_on_open_files_is_told_with_the_command_that_raises_it(root: Path) -> None:
+    """A process of its own under `ulimit -n`: every descriptor is in use before the recording begins."""
+    resource = pytest.importorskip("resource")
+    script = (
+        "import os, resource, sys\n"
+        "from pathlib import Path\n"
+        "from recuse.cassettes.writer import StorageError, Writer\n"
+        "held = []\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))\n"
+        "try:\n"
+        "    while True: held.append(os.open(os.devnull, os.O_RDONLY))\n"
+        "except OSError: pass\n"
+        "try: Writer(Path(sys.argv[1]))\n"
+        "except StorageError as error: print(error)\n"
+    )
+    assert resource.RLIMIT_NOFILE is not None
+    done = subprocess.run([sys.executable, "-c", script, str(root)], capture_output=True, text=True, check=False)
+    assert "nothing was asked. Raise `ulimit -n`, or lower `concurrency` in the panel file, then retry" in done.stdout
+    assert done.stderr == ""
 
 
 def test_a_recording_that_begins_and_gets_no_answer_leaves_no_file(root: Path) -> None:

@@ -133,28 +133,26 @@ _CONFTEST = textwrap.dedent("""
     from small_plans import opened, plan
 
     CALLS = plan(items=("a", "b", "c", "d", "e"), repeats=10)
-    USED = []
+    UNUSED = []  # per process, what it did not use
 
     @pytest.fixture(scope="session")
     def library(request):
         found = opened(Path({root!r}), CALLS)
         with found.use():
             yield found
+        unused = [f"{{one.key}} {{one.repeat}}" for one in found.unused()]
         if hasattr(request.config, "workeroutput"):
-            request.config.workeroutput["usage"] = found.usage()
+            request.config.workeroutput["unused"] = unused
         else:
-            USED.append(found.usage())
+            UNUSED.append(set(unused))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(node, error):
-        if getattr(node, "workeroutput", {{}}).get("usage"):
-            USED.append(node.workeroutput["usage"])
+        if "unused" in getattr(node, "workeroutput", {{}}):
+            UNUSED.append(set(node.workeroutput["unused"]))
 
     def pytest_terminal_summary(terminalreporter):
-        whole = opened(Path({root!r}), CALLS)
-        for usage in USED:
-            whole.merge(usage)
-        terminalreporter.write_line(f"unused: {{len(whole.unused())}}")
+        terminalreporter.write_line(f"unused: {{len(set.intersection(*UNUSED))}}")
 """)
 
 _TESTS = textwrap.dedent("""

@@ -88,11 +88,13 @@ def _key_without_secret(call: Call) -> str:
     return request_key(Request(call.request.url, clean))
 
 
-async def _record(library: Library, judges: dict[str, Judge], calls: list[Call]):  # type: ignore[no-untyped-def]
+async def _record(  # type: ignore[no-untyped-def]
+    library: Library, judges: dict[str, Judge], calls: list[Call], key: str = KEY
+):
     import sys
 
     with library.use():
-        async with Client(judges, keys={"judge-a": Credentials(KEY)}, identify=call_headers, attempts=1) as client:
+        async with Client(judges, keys={"judge-a": Credentials(key)}, identify=call_headers, attempts=1) as client:
             return await record(
                 calls, client.send, library, limits={"judge-a": Limits(1)}, progress=ProgressLine(sys.stderr)
             )
@@ -143,9 +145,29 @@ def test_text_without_secrets_is_left_exactly_as_it_is() -> None:
     assert Secrets().clean(body) is body
 
 
-def test_a_key_too_short_to_find_safely_is_refused() -> None:
-    with pytest.raises(RecuseError, match="4 characters is too short"):
-        Secrets(["none"])
+@pytest.mark.parametrize("key", ["k3y", "none", "content", "1234"])
+def test_a_key_that_is_found_in_ordinary_text_is_refused(key: str) -> None:
+    with pytest.raises(RecuseError, match=f"its value of {len(key)} characters would be found in ordinary text"):
+        Secrets([key])
+
+
+@pytest.mark.parametrize("key", ["k3y!", "a1-b2", "s3cret7"])
+def test_a_short_key_is_kept_out_of_what_a_server_echoes(
+    key: str, root: Path, server: Server, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """In the body, as it is and in base64, and in a response header."""
+    server.echo = key + " " + base64.b64encode(f"user:{key}".encode()).decode()
+    judge = Judge("judge-a", "A", "openai_chat", server.url, "m-1", timeout_s=5)
+    request = wire("openai_chat").request(judge, Prompt(MESSAGES[:1], 0.7, 50), None)
+    calls = [dataclasses.replace(c, request=request, key=request_key(request)) for c in plan(items=("a",), repeats=2)]
+    library = Library(root, "small", mode="missing", secrets=[key])
+    library.expect(calls, headers(calls))
+    report = asyncio.run(_record(library, {"judge-a": judge}, calls, key))
+    assert report.complete
+    assert any(key in sent.get("authorization", "") for sent in _sent(server))
+    written = b"".join(files(root).values()) + "".join(capfd.readouterr()).encode()
+    assert not [s for s in spellings(key) if s in written]
+    assert b"[secret]" in written
 
 
 def test_errors_and_misses_do_not_repeat_a_secret(root: Path) -> None:

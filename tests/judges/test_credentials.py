@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from recuse.judges.credentials import Credentials, MissingKeyError, keys_from_environment, variables_of
+from recuse.judges.credentials import Credentials, MissingKeyError, keys_from_environment, short_keys, variables_of
 from recuse.schema import Judge
 
 MakeJudge = Callable[..., Judge]
@@ -15,10 +15,10 @@ MakeJudge = Callable[..., Judge]
 
 def test_keys_come_from_the_variables_that_the_panel_names(judge: MakeJudge) -> None:
     judges = {"ann": judge(api_key_env="ANN_KEY"), "bob": judge(name="bob"), "eve": judge(api_key_env="EVE_KEY")}
-    assert keys_from_environment(judges, {"ANN_KEY": "a-1", "EVE_KEY": "e-1", "OTHER": "x"}) == {
-        "ann": Credentials("a-1"),
+    assert keys_from_environment(judges, {"ANN_KEY": "a-12", "EVE_KEY": "e-12", "OTHER": "x"}) == {
+        "ann": Credentials("a-12"),
         "bob": Credentials(),
-        "eve": Credentials("e-1"),
+        "eve": Credentials("e-12"),
     }
 
 
@@ -42,11 +42,26 @@ def test_a_key_that_no_header_can_carry_is_refused_and_not_shown(judge: MakeJudg
 
 def test_further_headers_take_their_values_from_variables_of_their_own(judge: MakeJudge) -> None:
     ann = judge(api_key_env="ANN_KEY", headers_env={"x-proxy-key": "PROXY_KEY"})
-    found = keys_from_environment({"ann": ann}, {"ANN_KEY": "a-1", "PROXY_KEY": "p-1"})
-    assert found == {"ann": Credentials("a-1", {"x-proxy-key": "p-1"})}
+    found = keys_from_environment({"ann": ann}, {"ANN_KEY": "a-12", "PROXY_KEY": "p-12"})
+    assert found == {"ann": Credentials("a-12", {"x-proxy-key": "p-12"})}
     assert variables_of(ann) == ("ANN_KEY", "PROXY_KEY")
     with pytest.raises(MissingKeyError, match=r"recording ann needs the environment variable\(s\) PROXY_KEY"):
-        keys_from_environment({"ann": ann}, {"ANN_KEY": "a-1"})
+        keys_from_environment({"ann": ann}, {"ANN_KEY": "a-12"})
+
+
+@pytest.mark.parametrize("value", ["a-1", "none", "EMPTY", "content", "1234567"])
+def test_a_key_that_is_a_word_or_a_number_is_refused_by_the_name_of_its_variable(judge: MakeJudge, value: str) -> None:
+    with pytest.raises(MissingKeyError, match=r"variable ANN_KEY cannot hold an API key: .* name none") as caught:
+        keys_from_environment({"ann": judge(api_key_env="ANN_KEY")}, {"ANN_KEY": value})
+    assert value not in str(caught.value).replace("name none", "")
+
+
+def test_a_short_key_that_is_neither_is_taken_with_a_warning(judge: MakeJudge) -> None:
+    judges = {"ann": judge(api_key_env="ANN_KEY"), "bob": judge(api_key_env="BOB_KEY")}
+    environment = {"ANN_KEY": "k3y!", "BOB_KEY": "canary-9d2f6c81e4"}
+    assert keys_from_environment(judges, environment)["ann"] == Credentials("k3y!")
+    assert short_keys(judges, environment).startswith("the key in ANN_KEY has fewer than 8 characters: wherever")
+    assert short_keys({"bob": judges["bob"]}, environment) == ""
 
 
 def test_credentials_do_not_show_themselves() -> None:

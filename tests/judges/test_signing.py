@@ -161,8 +161,8 @@ def test_a_missing_package_is_told_with_the_command(
 
 @pytest.mark.parametrize("wire_name", ["bedrock_converse", "vertex_generate"])
 def test_a_judge_that_names_a_key_is_not_signed_for(judge: MakeJudge, wire_name: str) -> None:
-    found = keys_from_environment({"ann": judge(wire_name, api_key_env="ANN_KEY")}, {"ANN_KEY": "k-1"})["ann"]
-    assert (found.key, found.sign) == ("k-1", None)
+    found = keys_from_environment({"ann": judge(wire_name, api_key_env="ANN_KEY")}, {"ANN_KEY": "k-12"})["ann"]
+    assert (found.key, found.sign) == ("k-12", None)
 
 
 # --------------------------------------------------------------------------- Google access tokens
@@ -202,7 +202,7 @@ def service_account(url: str, folder: Path) -> Path:
         "type": "service_account",
         "client_email": "judge@p-1.example",
         "private_key": key.private_bytes(encoding, form, serialization.NoEncryption()).decode(),
-        "private_key_id": "k-1",
+        "private_key_id": "k-12",
         "project_id": "p-1",
         "token_uri": f"{url}/token",
     }

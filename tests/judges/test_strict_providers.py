@@ -43,6 +43,8 @@ SCHEMA = {
     "required": ["score", "total", "why"],
     "additionalProperties": False,
 }
+LISTED = {"type": "array", "items": SCHEMA}
+"""What the protocol `generation` asks for; OpenAI's strict schemas have an object at the top."""
 TALK = (Message("system", "Be fair."), Message("user", "Hi."), Message("assistant", "Yes?"), Message("user", "Score."))
 PROMPT = Prompt(TALK, temperature=0.7, max_tokens=200, schema=SCHEMA)
 
@@ -77,18 +79,20 @@ def test_what_a_format_sends_is_taken_and_read(wire_name: str, judge: MakeJudge)
     assert read_response(wire(wire_name), response).text == GOOD
 
 
-def test_so_is_a_schema(wire_name: str, judge: MakeJudge) -> None:
+@pytest.mark.parametrize("schema", [SCHEMA, LISTED], ids=["object", "list"])
+def test_so_is_a_schema(wire_name: str, judge: MakeJudge, schema: Any) -> None:
+    asked = dataclasses.replace(PROMPT, schema=schema)
     # On loopback openai_chat sends what servers with grammars want; its schema for OpenAI itself is Azure's.
     if wire_name == "openai_chat":
-        strict_providers.check_strict_schema(_schema_for_openai(judge))
+        strict_providers.check_strict_schema(_schema_for_openai(judge, asked))
         return
-    response = ask(judge_of(wire_name, judge, structured=True))
+    response = ask(judge_of(wire_name, judge, structured=True), asked)
     assert read_response(wire(wire_name), response).text == GOOD
 
 
-def _schema_for_openai(judge: MakeJudge) -> Any:
+def _schema_for_openai(judge: MakeJudge, prompt: Prompt) -> Any:
     asked = judge("openai_chat", structured=True, base_url="https://api.openai.com/v1")
-    body = json.loads(wire("openai_chat").request(asked, PROMPT, None).body)
+    body = json.loads(wire("openai_chat").request(asked, prompt, None).body)
     return body["response_format"]["json_schema"]["schema"]
 
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from recuse.metrics import consensus
+from recuse.metrics import consensus, name_effect
 from recuse.ratings import Numeric, Ordinal, check_table
 from recuse.ratings.parts import with_criteria_mean
 from recuse.schema import RatingsError
@@ -58,11 +58,11 @@ def test_published_self_biases(published, own):
 
 def test_published_attenuation(published, own):
     """Unrounded 10.4/27.3/14.8/49.2/31.0 %, mean 26.5; the printed 9.1/27.3/15.5/48.4/28.6 come from rounded biases."""
-    found = consensus.name_effect(published)
+    found = name_effect.name_effect(published)
     each = [found.of(judge=judge).detail["attenuation_pct"] for judge in own]
     assert each == pytest.approx([10.4478, 27.2727, 14.7887, 49.2063, 30.9524], abs=1e-4)
     assert all(found.of(judge=judge).detail["direction_kept"] for judge in own)
-    mean = consensus.attenuation_mean(published, draws=999).of()
+    mean = name_effect.attenuation_mean(published, draws=999).of()
     assert mean.value == pytest.approx(np.mean(each)) == pytest.approx(26.5, abs=0.05)
     assert mean.low < 0 < mean.high  # ten repeats cannot tell the mean attenuation from none
     assert mean.detail["judges"]["grok-4"] == pytest.approx(14.7887, abs=1e-4)
@@ -111,7 +111,7 @@ def test_leniency_and_self_preference_by_hand(rate):
 def test_name_effect_adds_variances(rate, make_frame):
     a = make_frame({("x", "t"): [9, 10], ("y", "t"): [8, 9]}, names="shown")
     b = make_frame({("x", "t"): [7, 9], ("y", "t"): [8, 8.5]}, names="hidden")
-    found = consensus.name_effect(rate(pd.concat([a, b]), authors={"x": "t"})).of(judge="x")
+    found = name_effect.name_effect(rate(pd.concat([a, b]), authors={"x": "t"})).of(judge="x")
     assert found.value == pytest.approx(1.0 - -0.25)
     assert found.distribution.se == pytest.approx(math.sqrt((0.5 + 0.5 + 2.0 + 0.125) / 2))
     assert found.detail == {"shown": 1.0, "hidden": -0.25, "attenuation_pct": 75.0, "direction_kept": False}
@@ -274,7 +274,7 @@ def test_one_judge_has_no_consensus(rate, make_frame):
             compute(ratings).of(judge="x")
             for compute in (consensus.self_bias, consensus.leniency, consensus.self_preference)
         ),
-        consensus.name_effect(rate(both, authors={"x": "a"})).of(judge="x"),
+        name_effect.name_effect(rate(both, authors={"x": "a"})).of(judge="x"),
     ):
         assert not found.defined
         assert found.note == "undefined: no consensus: one judge"
@@ -335,16 +335,16 @@ def test_no_bias_has_no_direction_and_no_attenuation(rate, make_frame):
     cells = {("x", "a"): [8, 9], ("y", "a"): [9, 8]}
     both = pd.concat([make_frame(cells, names=names) for names in CONDITIONS.values()])
     ratings = rate(both, authors={"x": "a"})
-    detail = consensus.name_effect(ratings).of(judge="x").detail
+    detail = name_effect.name_effect(ratings).of(judge="x").detail
     assert (detail["attenuation_pct"], detail["direction_kept"]) == (None, None)
-    mean = consensus.attenuation_mean(ratings).of()
+    mean = name_effect.attenuation_mean(ratings).of()
     assert not mean.defined
     assert "no judge with a self-bias" in mean.note
 
 
 def test_a_missing_level_leaves_the_name_effect_undefined(rate, make_frame):
     frame = make_frame({("x", "a"): [8, 9], ("y", "a"): [9, 8]}, names="shown")
-    found = consensus.name_effect(rate(frame, authors={"x": "a"})).of(judge="x")
+    found = name_effect.name_effect(rate(frame, authors={"x": "a"})).of(judge="x")
     assert not found.defined
     assert "nothing was asked with names hidden" in found.note
 

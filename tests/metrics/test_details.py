@@ -9,19 +9,28 @@ from collections.abc import Mapping
 import pandas as pd
 import pytest
 
-from recuse.metrics import consensus, coverage, human_alignment, human_order, reported_statistics, stability
+from recuse.metrics import (
+    consensus,
+    coverage,
+    human_alignment,
+    human_order,
+    name_effect,
+    reported_statistics,
+    score_matrix,
+    stability,
+)
 from recuse.metrics.measure import MEASURES as DESCRIBED
 from recuse.ratings.parts import with_criteria_mean
 from recuse.schema import Estimate
 
 MEASURES = {
-    "score_matrix": consensus.score_matrix,
+    "score_matrix": score_matrix.score_matrix,
     "consensus_deviation": consensus.consensus_deviation,
     "self_bias": consensus.self_bias,
     "leniency": consensus.leniency,
     "self_preference": consensus.self_preference,
-    "name_effect": consensus.name_effect,
-    "attenuation": lambda r: consensus.attenuation_mean(r, draws=199),
+    "name_effect": name_effect.name_effect,
+    "attenuation": lambda r: name_effect.attenuation_mean(r, draws=199),
     "run_sd": stability.run_sd,
     "cell_table": stability.cell_table,
     "repeat_reliability": lambda r: stability.repeat_reliability(r, form="mean"),

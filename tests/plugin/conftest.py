@@ -115,7 +115,7 @@ FILES = {
 
         import pytest
 
-        from recuse.metrics import consensus, coverage
+        from recuse.metrics import consensus, coverage, score_matrix
 
         pytestmark = pytest.mark.asks("scores")
 
@@ -130,7 +130,7 @@ FILES = {
 
 
         def test_scores(ratings, measure):
-            measure(consensus.score_matrix(ratings))
+            measure(score_matrix.score_matrix(ratings))
         ''',
 }
 ACCEPTED = """

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.cassettes.network import NetworkBlockedError
 from recuse.metrics import consensus
+from recuse.network import NetworkBlockedError
 from recuse.schema import Estimate, RecuseError, builtins
 from recuse.statistics.distributions import Student
 from recuse.suite import Asked, Suite

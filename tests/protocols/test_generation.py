@@ -75,6 +75,11 @@ def test_a_reply_without_an_array_is_one_failed_row(task: Task, text: str, statu
     assert (row.criterion, row.status, row.item) == ("risk_level", status, None)
 
 
+def test_the_list_may_be_the_one_member_of_an_object(task: Task, picks: Picks) -> None:
+    """As providers whose schemas want an object at the top send it."""
+    assert read(task, json.dumps({"answer": json.loads(picks())})) == read(task, picks())
+
+
 def test_an_author_writes_as_itself_and_anyone_else_under_its_own_name(task: Task) -> None:
     assert [generation.items(task, judge)[0].target for judge in (ANN, BOB)] == ["gpt-5.1", "bob"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import bz2
 import gzip
-import importlib
 import io
 import json
 import lzma
@@ -94,17 +93,6 @@ def test_a_bomb_is_not_unpacked(file, monkeypatch):
     monkeypatch.setattr(opening, "FREE", 1 << 20)
     with pytest.raises(RecuseError, match="unpacks to more than"):
         read_file(file("a.csv.gz", gzip.compress(b"0" * (8 << 20))))
-
-
-def test_parquet_without_pyarrow_says_what_to_install(file):
-    try:
-        importlib.import_module("pyarrow")
-    except ImportError:
-        with pytest.raises(RecuseError, match="pip install pyarrow"):
-            read_file(file("a.parquet", b"PAR1" + b"\x00" * 20 + b"PAR1"))
-    else:
-        with pytest.raises(RecuseError, match="no Parquet file that can be read"):
-            read_file(file("a.parquet", b"PAR1" + b"\x00" * 20 + b"PAR1"))
 
 
 def test_a_huge_cell_is_no_trouble(file):

@@ -104,3 +104,33 @@ def test_what_failed_is_told_and_asked_anew_by_the_same_command(root: Path, prov
         record(root, panel)
     record(root, panel)
     assert [len(order["entries"]) for order in provider.orders][1:] == [1]
+
+
+def test_the_bill_is_counted_at_half_the_price_and_said_beside_what_was_expected(
+    root: Path, provider: Provider, url: str
+) -> None:
+    panel = load(root.parent, url, settings="budget_usd = 100", more=MORE)
+    said = record(root, panel)
+    calls = sum(len(each.calls) for each in plans(panel, repeats=1))
+    dollars = calls * (1 * 1.0 + 1 * 100.0) / 1e6 / 2
+    assert f"; ${dollars:,.2f} of at most $" in said[-1]
+    assert said[-1].endswith("expected spent")
+
+
+def test_a_bill_above_what_was_allowed_ends_the_recording_and_cancels_the_rest(
+    root: Path, provider: Provider, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The provider counts far more tokens than the request's own limit; one batch holds two requests."""
+    monkeypatch.setattr("recuse.batch.openai.MOST_REQUESTS", 2)
+    dear = wire("openai_chat").payload("{}", model="m-1", refusal=False, input_tokens=1, output_tokens=10**7)
+    monkeypatch.setattr(provider, "good", lambda body: dear)
+    answered = provider.is_done
+    monkeypatch.setattr(
+        provider, "is_done", lambda order: (order["id"] in ("batch-0", *provider.cancelled)) and answered(order)
+    )
+    panel = load(root.parent, url, settings="budget_usd = 100", more=MORE)
+    with pytest.raises(IncompleteRecordingError) as told:
+        record(root, panel)
+    assert "stopped: $1,000.00 are spent, more than the $100.00 that were allowed" in str(told.value)
+    assert provider.cancelled == [order["id"] for order in provider.orders[1:]]
+    assert len(provider.cancelled) > 0

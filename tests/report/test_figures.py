@@ -8,8 +8,8 @@ import pytest
 from sample_parts import FACTORS, MEASURES
 
 from recuse.report.figures import bars, deviation_maps, forest_plot, ladders, magnitude_maps, ranking_maps, slopes
+from recuse.report.gated_number import Number
 from recuse.report.lexicon import Lexicon
-from recuse.report.results_model import Number
 from recuse.report.scale import scale_over
 
 LEXICON = Lexicon({"factors": FACTORS, "measures": MEASURES})

@@ -69,6 +69,19 @@ def test_size_is_limited() -> None:
     assert short.endswith("_Shortened: the rest is in the report (index.html)._\n")
 
 
+def test_hundreds_of_long_faults_are_counted_and_the_first_of_them_told() -> None:
+    """GitHub takes 65,536 characters; with every fault listed, the whole section used to be lost."""
+    results = samples.both()
+    results["objections"] = [f"fault {n}: {'a_long_name*' * 80}" for n in range(367)]
+    text = of(results)
+    assert "fault 0:" in text
+    assert "fault 14:" in text
+    assert "fault 15:" not in text
+    assert "- and 352 more faults of the run, in the report" in text
+    assert "_Shortened" not in text
+    assert len(text) < SIZE_LIMIT
+
+
 def test_many_judges_are_reduced_to_those_that_matter() -> None:
     assert "more judges in the report." in of(samples.invented(40))
 

@@ -14,14 +14,13 @@ from recuse.metrics.stability import effective_df
 from recuse.schema import RecuseError
 from recuse.statistics.distributions import (
     Binomial,
-    ChiSquareSD,
     Draws,
     FisherZ,
-    FRatio,
     Student,
     contrast,
     welch_satterthwaite,
 )
+from recuse.statistics.spread_distributions import ChiSquareSD, FRatio
 
 LAWS = {
     "student": Student(0.77, 0.06, 19.2),

@@ -13,8 +13,8 @@ from typing import Any
 
 from recuse.report.estimate_format import in_unit, spread, why_undefined
 from recuse.report.footnotes import levels as interval_levels
+from recuse.report.gated_number import Number, varied
 from recuse.report.numbers import MISSING, decimals_for, is_number
-from recuse.report.results_model import Number, varied
 from recuse.report.scale import Scale, scale_over
 
 

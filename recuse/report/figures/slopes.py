@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from recuse.report.estimate_format import spread, value
+from recuse.report.gated_number import Number
 from recuse.report.numbers import decimals_for, fixed, is_number
-from recuse.report.results_model import Number
 from recuse.report.scale import scale_over
 
 HEIGHT = 96  # of one picture, in pixels

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from recuse.report import estimate_format
+from recuse.report.gated_number import Number
 from recuse.report.numbers import MISSING, is_number
-from recuse.report.results_model import Number
 
 
 @dataclass(frozen=True, slots=True)

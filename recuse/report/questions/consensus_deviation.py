@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from recuse.report.figures import Cell, Table, deviation_maps, forest_plot, ranking_maps, slopes
+from recuse.report.gated_number import Number, varied
 from recuse.report.matrices import Matrix, differ, main_and_rest, matrices
 from recuse.report.numbers import decimals_for, fixed, in_words, is_number
-from recuse.report.results_model import Group, Number, varied
+from recuse.report.results_model import Group
 
 ORDER = 10
 

@@ -6,9 +6,10 @@ from typing import Any
 
 from recuse.report import estimate_format
 from recuse.report.figures import Bars, bars
+from recuse.report.gated_number import Number
 from recuse.report.lexicon import plain_name
 from recuse.report.numbers import count, in_words, is_number
-from recuse.report.results_model import Group, Number
+from recuse.report.results_model import Group
 
 ORDER = 60
 

@@ -9,9 +9,10 @@ from typing import Any
 from recuse.report import estimate_format
 from recuse.report.figures import Cell, Table, deviation_maps, forest_plot, magnitude_maps, number_cell
 from recuse.report.figures.heat_map import HeatMaps
+from recuse.report.gated_number import Number
 from recuse.report.matrices import is_matrix
 from recuse.report.numbers import is_number
-from recuse.report.results_model import Group, Number
+from recuse.report.results_model import Group
 
 MOST_ROWS = 60
 

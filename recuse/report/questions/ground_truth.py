@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from recuse.report.figures import Cell, Table, forest_plot, ladders
+from recuse.report.gated_number import Number
 from recuse.report.numbers import fixed, in_words, is_number, short
-from recuse.report.results_model import Group, Number
+from recuse.report.results_model import Group
 
 ORDER = 40
 MOST_MISPLACED = 60

@@ -6,8 +6,9 @@ from typing import Any
 
 from recuse.report import estimate_format
 from recuse.report.figures import Cell, Table
+from recuse.report.gated_number import Number
 from recuse.report.numbers import MISSING, count, fixed, in_words, is_number
-from recuse.report.results_model import Group, Number
+from recuse.report.results_model import Group
 
 ORDER = 17
 REMEDIES = {

@@ -6,9 +6,10 @@ from __future__ import annotations
 from typing import Any
 
 from recuse.report.figures import Cell, Table, forest_plot, number_cell
+from recuse.report.gated_number import Number
 from recuse.report.numbers import in_words, is_number
 from recuse.report.questions.mitigations import remedy_tables, untried
-from recuse.report.results_model import Group, Number
+from recuse.report.results_model import Group
 
 ORDER = 13.5
 

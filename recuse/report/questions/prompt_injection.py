@@ -9,9 +9,10 @@ from typing import Any
 from recuse.report import estimate_format
 from recuse.report.figures import bars, forest_plot, magnitude_maps
 from recuse.report.figures.heat_map import HeatMaps
+from recuse.report.gated_number import Number
 from recuse.report.lexicon import plain_name
 from recuse.report.numbers import count, fixed, in_words, is_number
-from recuse.report.results_model import Group, Number
+from recuse.report.results_model import Group
 
 ORDER = 16
 NAMES = {

@@ -9,8 +9,9 @@ from typing import Any
 from recuse.report import estimate_format
 from recuse.report.figures import Cell, Table, magnitude_maps
 from recuse.report.figures.heat_map import HeatMaps
+from recuse.report.gated_number import Number
 from recuse.report.numbers import MISSING, decimals_for, fixed, in_words, is_number
-from recuse.report.results_model import Group, Number
+from recuse.report.results_model import Group
 
 ORDER = 50
 KINDS = {

@@ -8,8 +8,9 @@ from typing import Any
 from recuse.report import estimate_format
 from recuse.report.figures import Cell, Table, deviation_maps, forest_plot, number_cell
 from recuse.report.figures.heat_map import HeatMaps
+from recuse.report.gated_number import Number
 from recuse.report.numbers import MISSING, fixed, in_words, is_number
-from recuse.report.results_model import Group, Number
+from recuse.report.results_model import Group
 
 ORDER = 13
 

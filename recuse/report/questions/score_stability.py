@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from recuse.report.figures import Cell, Table, forest_plot, magnitude_maps, number_cell
+from recuse.report.gated_number import Number
 from recuse.report.matrices import main_and_rest, matrices
 from recuse.report.numbers import fixed, in_words, is_number, short
 from recuse.report.questions.coverage import usable_replies
-from recuse.report.results_model import Group, Number
+from recuse.report.results_model import Group
 
 ORDER = 20
 

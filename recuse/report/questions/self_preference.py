@@ -7,11 +7,12 @@ from typing import Any
 
 from recuse.report import estimate_format
 from recuse.report.figures import Cell, Table, forest_plot, ranking_maps
+from recuse.report.gated_number import Number
 from recuse.report.lexicon import plain_name
 from recuse.report.matrices import is_matrix
 from recuse.report.numbers import MISSING, decimals_for, fixed, in_words, is_number
 from recuse.report.questions.coverage import usable_replies
-from recuse.report.results_model import Group, Number
+from recuse.report.results_model import Group
 
 ORDER = 12
 MOST_ROWS = 60

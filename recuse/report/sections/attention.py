@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from recuse.report import estimate_format, numbers
+from recuse.report.gated_number import Number
 from recuse.report.lexicon import Measure
-from recuse.report.results_model import Number, View
+from recuse.report.results_model import View
 from recuse.report.vocabulary import OUTCOME_NAMES, worst
 
 

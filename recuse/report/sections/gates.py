@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from recuse.report import estimate_format, numbers
-from recuse.report.results_model import Number, Question, View
+from recuse.report.gated_number import Number
+from recuse.report.results_model import Question, View
 from recuse.report.vocabulary import tally
 
 

@@ -127,7 +127,7 @@ def _resampled(groups: Floats, rng: np.random.Generator, draws: int) -> Iterator
     """Sums of `len(groups)` rows drawn with replacement, in portions of shape (b, F)."""
     count = len(groups)
     distinct, times = _distinct(groups)
-    portion = max(1, CELLS // len(distinct))
+    portion = max(1, CELLS // max(distinct.shape))
     for size in (min(portion, draws - start) for start in range(0, draws, portion)):
         if 4 * len(distinct) <= count:
             weights = rng.multinomial(count, times / count, size=size)

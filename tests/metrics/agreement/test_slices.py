@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from simulated_raters import World, answers_from
 
-from recuse.metrics.slices import Simultaneous, _worst, worst_slice
+from recuse.metrics.slices import Simultaneous, _favour, _worst, slice_favour, worst_slice
 from recuse.ratings import Ratings
 from recuse.schema import RecuseError
 from recuse.statistics.distributions import Student
@@ -44,6 +44,28 @@ def test_random_slices_are_silent(items, levels, kind):
         world = World(seed, items=items)
         alarms += _worst(answers_from(world.judge(kind), world.people), 0, slices(rng, items, levels), 1).high < 0
     assert alarms <= 15
+
+
+def test_a_slice_that_the_judge_favours_is_found_and_a_generous_judge_favours_none():
+    world = World(0, items=600)
+    members = slices(world.rng, 600, 4)
+    fair, liked = world.judge("another person"), members["topic", "topic 2"]
+    judge = np.where(liked & (world.rng.random(600) < 0.5), world.judge("always passes"), fair)
+    found = _favour(answers_from(judge, world.people), 0, members, 1)
+    assert found.detail["slice"] == {"column": "topic", "level": "topic 2"}
+    assert found.low > 0
+    assert not _favour(answers_from(world.judge("lenient"), world.people), 0, members, 1).low > 0
+
+
+@pytest.mark.slow
+def test_a_fair_judge_seldom_seems_to_have_a_favourite():
+    """300 random slicings: at most 5 % show one, either way."""
+    rng, alarms = np.random.default_rng(3), 0
+    for seed in range(300):
+        world = World(seed, items=400)
+        found = _favour(answers_from(world.judge("another person"), world.people), 0, slices(rng, 400, 5), 1)
+        alarms += found.low > 0 or found.high < 0
+    assert alarms <= 22  # 5 % of 300 and two standard errors
 
 
 def test_interval_is_bonferronis():

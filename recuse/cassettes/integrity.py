@@ -1,27 +1,29 @@
-"""Is every committed cassette what it claims to be? Checksums, names, provenance, fingerprints, secrets, size."""
+"""Is a cassette what it claims to be (checksums, names, provenance, fingerprints, secrets, size), and how one is put
+right: what can be saved of a damaged file, and the order its lines should have."""
 
 from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from recuse.cassettes import record_format
-from recuse.cassettes.cell_cassette import SUFFIX, check_distinct, checked_cell
-from recuse.cassettes.index import CassetteError, CellIndex, index_of, read_requests
+from recuse.cassettes.cell_cassette import SUFFIX, SUPERSEDED, check_distinct, checked_cell
+from recuse.cassettes.index import CassetteError, CellIndex, Interaction, index_of, read_requests
 from recuse.cassettes.matching import request_key
+from recuse.cassettes.record_format import Recorded, request_line
 from recuse.cassettes.response_filter import reason_to_drop
-from recuse.cassettes.salvage import DAMAGED, salvaged
-from recuse.cassettes.storage import SUPERSEDED, canonical_bytes
 from recuse.cassettes.writer import replace_file
 from recuse.key_shapes import key_shapes_in
 from recuse.sanitize import visible
 from recuse.schema import PROVENANCES, RecuseError, Request
 
+DAMAGED = ".damaged"  # beside a cassette: the file as it was before its damaged lines were cut out
 LARGEST_MB = 40.0
 
 
@@ -155,3 +157,124 @@ def compact(path: Path, drop_damaged: bool = False) -> str:
     replace_file(path, new)
     gone = f", {len(dropped)} damaged lines left out" if dropped else ""
     return f"{path}: {len(index.answers)} answers, {len(old):,} -> {len(new):,} bytes{gone}"
+
+
+# --------------------------------------------------------------------------- what can be saved of a damaged file
+
+
+
+def salvaged(data: bytes, name: str) -> tuple[bytes, list[str]]:
+    """The whole lines of a damaged cassette, put back in order, and what had to be left out (with line numbers).
+
+    Line endings changed by version control are put back, a header that slipped down goes to the top, and two cassettes
+    of the same cell that were joined become one. What another cell's header precedes is left out."""
+    kept = _Salvage(name)
+    pieces = data.split(b"\n")
+    for number, raw in enumerate(pieces, 1):
+        line = raw.removesuffix(b"\r")
+        if record_format.is_intact(line):
+            kept.take(number, line)
+        elif number < len(pieces):  # the last piece is what follows the last line feed: nothing, or an unfinished line
+            kept.dropped.append((number, "damaged"))
+    return kept.data()
+
+
+class _Salvage:
+    """The intact lines of a file by what they are: requests before their answers, wherever they stood."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self.dropped: list[tuple[int, str]] = []
+        self._header = b""
+        self._foreign = False  # the last header was that of another recording
+        self._requests: dict[str, tuple[int, bytes]] = {}
+        self._answers: dict[Interaction, tuple[int, bytes]] = {}
+
+    def take(self, number: int, line: bytes) -> None:
+        kind = record_format.kind_of(line)
+        if kind == record_format.HEADER:
+            self._foreign = bool(self._header) and not _same_recording(self._header, line)
+            self._header = self._header or line
+            if self._foreign:
+                self.dropped.append((number, "from here on another cassette was appended"))
+        elif self._foreign:
+            return
+        elif kind == record_format.REQUEST:
+            self._requests.setdefault(record_format.request_key_of(line), (number, line))
+        elif kind == record_format.ANSWER:
+            found = record_format.answer_key_of(line)
+            if found in self._answers and self._answers[found][1] != line:
+                self.dropped.append((number, "a second answer to the same repeat"))
+            self._answers.setdefault(found, (number, line))
+
+    def data(self) -> tuple[bytes, list[str]]:
+        lines = [self._header] if self._header else []
+        like = record_format.like_of
+        whole = {key for key, (_, line) in self._requests.items() if not like(line)}
+        usable = sorted(
+            (key for key, (_, line) in self._requests.items() if not like(line) or like(line) in whole),
+            key=lambda key: (key not in whole, self._requests[key][0]),
+        )
+        lines += [self._requests[key][1] for key in usable]
+        self.dropped += [(n, "its base is missing") for key, (n, _) in self._requests.items() if key not in usable]
+        for (key, _), (number, line) in self._answers.items():
+            if key in usable:
+                lines.append(line)
+            else:
+                self.dropped.append((number, "without its request"))
+        said = [f"{self._name}:{number}: {what}" for number, what in sorted(self.dropped)]
+        return b"".join(line + b"\n" for line in lines), said
+
+
+def _same_recording(one: bytes, other: bytes) -> bool:
+    a, b = record_format.read_header(one), record_format.read_header(other)
+    return all(a.get(name) == b.get(name) for name in ("cell", "provenance", "fingerprint"))
+
+
+# --------------------------------------------------------------------------- the order of a file
+
+
+def canonical_bytes(
+    index: CellIndex,
+    data: bytes,
+    header: bytes | None,
+    order: Iterable[Interaction],
+    without: AbstractSet[str] = frozenset(),
+) -> bytes:
+    """The file as it should be: header, then per request its line and its answers by repeat; planned requests first.
+
+    `header` replaces the stored header line; requests with a key in `without` and their answers are left out.
+    Independent of the order in which concurrent answers arrived, so a recording made twice gives the same file.
+    """
+    requests = read_requests(index, data)
+    parts = [header if header is not None else data[: data.index(b"\n") + 1]]
+    base: tuple[str, Recorded] | None = None
+    for key, repeats in _canonical_order(index, order).items():
+        if key not in without and repeats:
+            base = base or (key, requests[key])
+            parts.append(request_line(key, requests[key], base if key != base[0] else None))
+            parts += [_line(data, index.answers[key, repeat]) for repeat in repeats]
+    return b"".join(parts)
+
+
+def is_in_order(index: CellIndex, order: Iterable[Interaction]) -> bool:
+    """Whether the file has the order of `canonical_bytes`."""
+    places = [
+        place
+        for key, repeats in _canonical_order(index, order).items()
+        for place in (index.requests[key], *(index.answers[key, repeat] for repeat in repeats))
+    ]
+    return places == sorted(places)
+
+
+def _canonical_order(index: CellIndex, order: Iterable[Interaction]) -> dict[str, list[int]]:
+    """Key -> its repeats in order; the keys as planned, then the others as they stand in the file."""
+    repeats: dict[str, list[int]] = {key: [] for key, _ in order if key in index.requests}
+    repeats |= {key: [] for key in index.requests if key not in repeats}
+    for key, repeat in index.answers:
+        repeats[key].append(repeat)
+    return {key: sorted(found) for key, found in repeats.items()}
+
+
+def _line(data: bytes, place: tuple[int, int]) -> bytes:
+    return data[place[0] : place[0] + place[1]] + b"\n"

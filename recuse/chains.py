@@ -1,0 +1,269 @@
+"""The calls of a protocol of several stages: known as far as the replies they are made from have been read.
+
+chain = Chain(plan)
+chain.unfold(answer)            # every call whose prompt is known; `answer` gives the recorded replies
+chain.calls, chain.lost         # what was asked, and the judgements that an unreadable reply cost
+
+A protocol of one call is a chain of one: its calls are the plan's, known from the beginning. Nothing here asks or
+stores: replay and recording both unfold the chain with what the library has, so the same cassettes give the same calls.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from recuse.judges import read_response, wire
+from recuse.plan import Plan, lacking_fields_named, seed_for
+from recuse.protocols import protocol, wanted_criteria
+from recuse.protocols.reading import Unreadable
+from recuse.protocols.stages import Stage, check_use, stages_of
+from recuse.schema import Call, Item, Judge, Judgement, RawResponse, RecuseError, Reply
+
+__all__ = ["Answer", "Chain"]
+
+Answer = Callable[[Call], RawResponse | None]
+"""The recorded reply to a call; None where there is none yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A call of a chain before its prompt is known. What its stage does not differ by is empty: one step for all."""
+
+    stage: str
+    judge: str
+    item: str
+    target: str
+    factors: tuple[tuple[str, str], ...]
+    repeat: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A judgement that was never asked for, because the reply to an earlier `call` could not be read."""
+
+    step: Step
+    call: Call
+    failure: Unreadable
+
+
+class Chain:
+    """One plan unfolded: `calls` in the order of the stages, those that judge last."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.how: Any = protocol(plan.protocol)
+        self.stages = stages_of(self.how)
+        self.calls: Sequence[Call] = () if self.stages else plan.calls
+        self.lost: list[Lost] = []
+        self.replies: dict[Call, Reply] = {}  # of the earlier stages, each decoded once
+        self._levels: dict[tuple[tuple[str, str], ...], dict[str, str]] = {}  # made once for all calls that share them
+        self._known: dict[Step, Call] = {}
+        self._step_of: dict[Call, Step] = {}
+        self._read: dict[Step, Any] = {}  # what the stage's reader made of the reply
+        self._failed: dict[Step, tuple[Call, Unreadable]] = {}
+        self.judges: dict[str, Judge] = {**plan.panel_judges, **plan.judges}
+        self._items = _items_shown(plan) if self.stages else {}
+        self._steps = _steps(plan, self.how, self.stages) if self.stages else {}
+
+    def unfold(self, answer: Answer) -> Sequence[Call]:
+        """Every call that can be made now: each stage is read as far as `answer` knows its replies. What was read
+        before is not read again."""
+        return self._unfold(answer, guess=False) if self.stages else self.calls
+
+    def expected(self, answer: Answer) -> Sequence[Call]:
+        """Every call that may have to be made, unknown replies taken to be as long as they come."""
+        return Chain(self.plan)._unfold(answer, guess=True) if self.stages else self.calls
+
+    def _unfold(self, answer: Answer, guess: bool) -> Sequence[Call]:
+        calls: list[Call] = []
+        for stage in self.stages:
+            for step in self._steps[stage.name]:
+                if (call := self._call(step, stage)) is None:
+                    continue
+                calls.append(call)
+                if call not in self.replies and (response := answer(call)) is not None:
+                    self._take(step, call, response)
+                elif call not in self.replies and guess:
+                    self._read[step] = stage.specimen(self.plan.task, self._item(step), dict(step.factors))
+        judging = [(step, self._call(step, None)) for step in self._steps[""]]
+        self.lost = [Lost(step, *failed) for step, call in judging if not call and (failed := self._failure(step))]
+        self.calls = [*calls, *(call for _, call in judging if call is not None)]
+        return self.calls
+
+    @property
+    def complete(self) -> bool:
+        """Whether every call is known: all replies that others are made from have been read, well or in vain."""
+        known = sum(not call.stage for call in self.calls)
+        return not self.stages or known + len(self.lost) == len(self._steps[""])
+
+    @property
+    def final_calls(self) -> Sequence[Call]:
+        """The calls that judge."""
+        return [call for call in self.calls if not call.stage] if self.stages else self.calls
+
+    def item(self, call: Call) -> Item:
+        """What a call is shown."""
+        return self._item(self._step_of[call]) if call.stage else self.plan.items[call.judge, call.item, call.target]
+
+    def judge(self, call: Call, reply: Reply) -> list[Judgement]:
+        """What the protocol reads in the reply to a judging call."""
+        item = self.plan.items[call.judge, call.item, call.target]
+        factors = self._levels.get(call.factors)
+        if factors is None:
+            factors = self._levels[call.factors] = dict(call.factors)
+        earlier = (self._earlier(self._step_of[call]),) if self.stages else ()
+        found: list[Judgement] = self.how.read(self.plan.task, item, factors, reply, *earlier)
+        return found
+
+    def why_unreadable(self, call: Call, response: RawResponse) -> str | None:
+        """Why nothing can be read in the reply to a call of any stage; None where something can, or it declines."""
+        reply = read_response(wire(self.judges[call.judge].wire), response)
+        if call.stage:
+            try:
+                self._reading(self._step_of[call], reply)
+            except Unreadable as failure:
+                return None if failure.status == "refused" else failure.why
+            return None
+        found = self.judge(call, reply)
+        if not found or any(one.status not in ("unparsed", "error") for one in found):
+            return None
+        return next((one.why for one in found if one.why), "nothing in it could be read")
+
+    def failures(self) -> Iterator[tuple[Call, Reply, Judgement]]:
+        """The replies of earlier stages that could not be read, as judgements of nothing."""
+        for call, failure in self._failed.values():
+            why = f"stage {call.stage}: {failure.why}"
+            yield call, self.replies[call], Judgement("", status=failure.status, why=why)
+
+    def judgements_of(self, lost: Lost) -> tuple[Call, list[Judgement]]:
+        """The rows of a judgement that was lost: every wanted criterion has stage and status of the reply that failed.
+        They point at that reply's request."""
+        step, failed = lost.step, lost.call
+        call = Call(
+            failed.task, failed.protocol, step.judge, step.item, step.target, step.factors, step.repeat, failed.request,
+            failed.key, failed.cell,
+        )  # fmt: skip
+        why = f"stage {failed.stage}: {lost.failure.why}"
+        criteria = wanted_criteria(self.how, self.plan.task)
+        return call, [Judgement(c, status=lost.failure.status, why=why, stage=failed.stage) for c in criteria]
+
+    # ------------------------------------------------------------------ inside
+
+    def _call(self, step: Step, stage: Stage | None) -> Call | None:
+        """The step's call; None while it depends on a reply that is not there, or that could not be read."""
+        if step not in self._known:
+            if any(used not in self._read for used in self._uses(step)):
+                return None
+            call = self._made(step, stage or self.how)
+            self._known[step], self._step_of[call] = call, step
+        return self._known[step]
+
+    def _made(self, step: Step, stage: Any) -> Call:
+        plan, judge, item = self.plan, self.judges[step.judge], self._item(step)
+        with lacking_fields_named(self.how, plan.task, item):
+            prompt = stage.prompt(plan.task, item, dict(step.factors), self._earlier(step))
+        about = Item(plan.task.name, step.item, step.target, {})
+        seed = seed_for(plan.task.name, plan.protocol, about, step.factors, step.repeat, step.stage)
+        request = wire(judge.wire).request(judge, prompt, seed if judge.seeded else None)
+        names = (step.judge, step.stage, step.target, *(level for _, level in step.factors))
+        cell = f"{plan.panel}/{plan.task.name}/{plan.protocol}/{'~'.join(name for name in names if name)}"
+        where = (plan.task.name, plan.protocol, step.judge, step.item, step.target, step.factors, step.repeat)
+        return Call(*where, request, plan.identify(request), cell, step.stage)
+
+    def _item(self, step: Step) -> Item:
+        own = self.plan.items.get((step.judge, step.item, step.target))
+        return self._items[step.item, step.target] if own is None else own
+
+    def _take(self, step: Step, call: Call, response: RawResponse) -> None:
+        reply = self.replies[call] = read_response(wire(self.judges[call.judge].wire), response)
+        try:
+            self._read[step] = self._reading(step, reply)
+        except Unreadable as failure:
+            self._failed[step] = call, failure
+
+    def _reading(self, step: Step, reply: Reply) -> Any:
+        stage = next(stage for stage in self.stages if stage.name == step.stage)
+        return stage.read(self.plan.task, self._item(step), dict(step.factors), reply, self._earlier(step))
+
+    def _earlier(self, step: Step) -> dict[str, Any]:
+        return {used.stage: self._read[used] for used in self._uses(step)}
+
+    def _uses(self, step: Step) -> list[Step]:
+        return _uses(self.plan, self.how, self.stages, step)
+
+    def _failure(self, step: Step) -> tuple[Call, Unreadable] | None:
+        """The first reply on the way to this step that could not be read."""
+        if step in self._failed:
+            return self._failed[step]
+        return next((found for used in self._uses(step) if (found := self._failure(used))), None)
+
+
+_NOTHING = object()
+
+
+def _items_shown(plan: Plan) -> dict[tuple[str, str], Item]:
+    """(item, target) -> what its calls are shown. Without a target, or without an item, that is what all have in common
+    and is no judged text: who prepares a judgement must not have seen what is judged."""
+    found: dict[tuple[str, str], Item] = {}
+    groups: dict[tuple[str, str], list[Item]] = {}
+    for item in plan.items.values():
+        found.setdefault((item.id, item.target), item)
+        for group in ((item.id, ""), ("", item.target), ("", "")):
+            groups.setdefault(group, []).append(item)
+    for (name, target), items in groups.items():
+        untold = set(plan.task.text)
+        fields = [item.fields for item in items]
+        told = {key: value for key, value in fields[0].items() if key not in untold}
+        shown = {key: value for key, value in told.items() if all(f.get(key, _NOTHING) == value for f in fields)}
+        found[name, target] = Item(plan.task.name, name, target, shown)
+    return found
+
+
+def _steps(plan: Plan, how: Any, stages: Sequence[Stage]) -> dict[str, list[Step]]:
+    """Stage -> its steps, "" -> those that judge. An earlier step is there because a later one uses it."""
+    crossed = [tuple(zip(plan.factors, levels, strict=True)) for levels in itertools.product(*plan.factors.values())]
+    if taken := [stage.name for stage in stages if stage.name in plan.task.targets]:
+        raise RecuseError(
+            f"protocol {plan.protocol}: its stage {taken[0]!r} is called like a target of task {plan.task.name}; their "
+            "cassettes would share a name. Rename one"
+        )
+    found: dict[str, dict[Step, None]] = {stage.name: {} for stage in stages}
+    judging = [
+        Step("", judge, item, target, chosen, repeat)
+        for judge, item, target in plan.items
+        for chosen in crossed
+        for repeat in range(plan.repeats)
+    ]
+    found[""] = dict.fromkeys(judging)
+    for name in ("", *(stage.name for stage in reversed(stages))):
+        for step in found[name]:
+            for used in _uses(plan, how, stages, step):
+                found[used.stage][used] = None
+    return {name: list(steps) for name, steps in found.items()}
+
+
+def _uses(plan: Plan, how: Any, stages: Sequence[Stage], step: Step) -> list[Step]:
+    """The steps whose readings this one's prompt is made from."""
+    by_name = {stage.name: stage for stage in stages}
+    uses = by_name[step.stage].uses if step.stage else how.uses
+    known = list(by_name)
+    earlier = known[: known.index(step.stage)] if step.stage else known
+    found = []
+    for use in uses(dict(step.factors)):
+        check_use(use, earlier, f"protocol {plan.protocol}{f', stage {step.stage}' if step.stage else ''}")
+        per = by_name[use.stage].per
+        levels = {**dict(step.factors), **use.factors}
+        found.append(
+            Step(
+                use.stage,
+                next(iter(plan.panel_judges)) if use.first_judge else step.judge,
+                step.item if "item" in per else "",
+                step.target if "target" in per else "",
+                tuple((factor, levels[factor]) for factor in plan.factors if factor in per),
+                step.repeat if "repeat" in per else 0,
+            )
+        )
+    return found

@@ -1,0 +1,100 @@
+"""Do judges see what everyone knows? Targets of known tiers: base models below instruct models, say.
+
+A judge that cannot tell the tiers apart is of no use for anything finer, and agreement about the tiers is cheap: it
+says little about texts of one tier ("Beyond the illusion of consensus", paper 002, sec. 3.2).
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.measure import measure
+from recuse.ratings import RatingArray, Ratings
+from recuse.ratings.array import judges_array, mean_of
+from recuse.schema import Estimate, Estimates
+from recuse.statistics.distributions import Student
+from recuse.statistics.effect_size import cohen_d, ordered_pairs
+
+__all__ = ["order_of_tiers", "tier_order"]
+
+Floats = NDArray[np.float64]
+METHOD = "share of pairs of targets from two tiers; jackknife over targets, t"
+
+
+@measure(
+    "tier_order", "known tiers kept in order", unit="share", bad="below", rank=630,
+    below="does not keep targets of known tiers in order|do not keep targets of known tiers in order",
+    reading="Share of the pairs of targets from two tiers of which the judge's mean is higher for the higher tier: "
+    "one half is chance, 1 keeps all of them in order.",
+)  # fmt: skip
+def tier_order(ratings: Ratings) -> Estimates:
+    """Share of pairs of targets from different tiers (`ratings.tiers`, lowest first) whose mean scores lie in the known
+    order, ties counting half, by judge and factor level. Detail: mean per tier, each two tiers by themselves, and
+    Cohen's d of the highest tier over the lowest in three conventions. Targets are the sample.
+
+    Undefined where fewer than two tiers have targets with scores.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"judge": "x", "item": "i", "target": list("abcd"), "score": [1.0, 3, 2, 4]})
+    >>> found = tier_order(Ratings.of(frame, tiers={"base": ("a", "b"), "instruct": ("c", "d")})).of(judge="x")
+    >>> found.value, found.detail["means"]
+    (0.75, {'base': 2.0, 'instruct': 3.0})
+    """
+    found: dict[tuple[str, ...], Estimate] = {}
+    for names, part in ratings.each():
+        array = judges_array(part)
+        means = mean_of(array.means, axis=1)
+        for place, judge in enumerate(array.raters):
+            found[(judge, *names)] = order_of_tiers(_by_tier(array, means[place], ratings))
+    return Estimates(("judge", *ratings.within()), found)
+
+
+def _by_tier(array: RatingArray, means: Floats, ratings: Ratings) -> dict[str, Floats]:
+    columns = {target: k for k, target in enumerate(array.targets)}
+    values = {
+        tier: np.array([means[columns[target]] for target in targets if target in columns])
+        for tier, targets in ratings.tiers.items()
+    }
+    return {tier: kept for tier, found in values.items() if len(kept := found[np.isfinite(found)])}
+
+
+def order_of_tiers(tiers: dict[str, Floats]) -> Estimate:
+    """The estimate from mean scores by tier, the lowest tier first: what `tier_order` says of one judge, and what a
+    table of published means allows."""
+    targets = sum(map(len, tiers.values()))
+    facts: dict[str, Any] = {"n": targets, "n_clusters": targets, "over": "clusters", "clusters": "targets",
+                             "method": METHOD}  # fmt: skip
+    if len(tiers) < 2:
+        return undefined("tier_order", "targets of two tiers are needed", unit="share", **facts)
+    groups = list(tiers.values())
+    right, total = ordered_pairs(groups)
+    lowest, highest = groups[0], groups[-1]
+    detail: dict[str, Any] = {
+        "means": {tier: number(float(values.mean())) for tier, values in tiers.items()},
+        "right": right, "pairs": total,
+        "between": [
+            [low, high, *ordered_pairs([tiers[low], tiers[high]])] for low, high in combinations(tiers, 2)
+        ],
+        "cohen_d": {name: number(cohen_d(lowest, highest, name)) for name in ("sample", "population", "averaged")},
+    }  # fmt: skip
+    return estimated("tier_order", right / total, _law(groups, right / total), unit="share", detail=detail, **facts)
+
+
+def _law(groups: list[Floats], value: float) -> Student:
+    """Jackknife over targets: every target leaves once, with all its pairs."""
+    left = []
+    for place, group in enumerate(groups):
+        for k in range(len(group)):
+            rest = [*groups[:place], np.delete(group, k), *groups[place + 1 :]]
+            right, total = ordered_pairs(rest)
+            left.append(right / total if total else math.nan)
+    values = np.array(left)
+    values, n = values[np.isfinite(values)], len(left)
+    se = math.sqrt((n - 1) / n * float(((values - values.mean()) ** 2).sum())) if len(values) > 1 else math.nan
+    return Student(value, se, n - len(groups))

@@ -1,0 +1,64 @@
+"""Slices: what texts can be grouped by, such as system, topic or language."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recuse.ratings.answers import COMPARED, Answers, answers_of
+from recuse.schema import RecuseError
+
+if TYPE_CHECKING:
+    from recuse.ratings.ratings import Ratings
+
+__all__ = ["FEWEST", "Slices", "have_slices", "slices_of"]
+
+Slices = dict[tuple[str, str], NDArray[np.bool_]]
+FEWEST = 20
+"""Texts within a slice, and outside it, below which it is not looked at: t cannot be trusted far out in its tails."""
+MOST = 30
+FACTS = frozenset(
+    ["item", "cluster", "text", "words", "a", "b", "words_a", "words_b", "payload", "clean", "attacked", "gold"]
+)
+
+
+def slices_of(answers: Answers, columns: tuple[str, ...] | None = None) -> tuple[Slices, int]:
+    """(column, level) -> which texts, (U,), and how many columns were looked at."""
+    import pandas as pd
+
+    index = pd.MultiIndex.from_arrays([np.asarray(answers.items, object), np.asarray(answers.targets, object)])
+    facts = pd.DataFrame({"target": answers.targets}, index=index)
+    known = None if answers.part is None else answers.part.texts
+    if known is not None:
+        texts = known.assign(item=known["item"].astype(str))
+        keys = ["item", "target"] if "target" in texts else ["item"]
+        texts = texts.drop_duplicates(keys).assign(**{name: texts[name].astype(str) for name in keys}).set_index(keys)
+        wanted = index if len(keys) == 2 else index.get_level_values(0)
+        for name in texts.columns:
+            if name not in FACTS or name in (columns or ()):
+                facts[str(name)] = texts[name].reindex(wanted).to_numpy()
+    if unknown := [name for name in columns or () if name not in facts]:
+        raise RecuseError(
+            f"the texts have no column {', '.join(unknown)} to slice by; they have {', '.join(map(str, facts))}"
+        )
+    found: Slices = {}
+    looked = [name for name in (columns or facts.columns) if 1 < facts[name].nunique() <= MOST]
+    for name in looked:
+        for level in facts[name].dropna().unique():
+            found[(str(name), str(level))] = (facts[name] == level).to_numpy()
+    return found, len(looked)
+
+
+def have_slices(ratings: Ratings) -> bool:
+    """Whether judges and people both rated enough texts of some slice, and enough outside it."""
+    if not ratings.persons:
+        return False
+    for _, part in ratings.each(*COMPARED):
+        answers = answers_of(part, ratings)
+        there = (answers.raters > 0) & answers.asked.any(axis=0)
+        slices, _ = part.remember(("slices", None), lambda answers=answers: slices_of(answers))
+        if any(min((s & there).sum(), (~s & there).sum()) >= FEWEST for s in slices.values()):
+            return True
+    return False

@@ -1,0 +1,76 @@
+"""What a column of a table of strings holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from recuse.readers.values import ORDERS, as_numbers, is_empty
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Column"]
+
+FEW_LABELS, LONG = 25, 40
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """What a column holds, looked at once."""
+
+    name: str
+    cells: pd.Series[Any]
+
+    @cached_property
+    def filled(self) -> pd.Series[Any]:
+        return self.cells[~is_empty(self.cells)]
+
+    @cached_property
+    def distinct(self) -> pd.Index[Any]:
+        import pandas as pd
+
+        return pd.Index(pd.unique(self.filled))
+
+    @cached_property
+    def numeric(self) -> bool:
+        """Whether four in five of its cells are numbers; the others are faults, told one by one."""
+        return bool(len(self.filled)) and float(as_numbers(self.filled).notna().mean()) >= 0.8
+
+    @cached_property
+    def length(self) -> float:
+        """Mean number of characters of its different values."""
+        return sum(len(str(v)) for v in self.distinct[:500]) / max(len(self.distinct[:500]), 1)
+
+    @cached_property
+    def ends(self) -> tuple[float, float]:
+        """Smallest and largest number."""
+        import pandas as pd
+
+        numbers = as_numbers(pd.Series(self.distinct, dtype=object))
+        return float(numbers.min()), float(numbers.max())
+
+    @property
+    def wordy(self) -> bool:
+        return not self.numeric and self.length > LONG
+
+    @property
+    def holds_labels(self) -> bool:
+        """Whether its values are labels whose order is known: pass, fail, good, ..."""
+        known = {label for order in ORDERS for label in order}
+        return bool(len(self.distinct)) and all(str(v).strip().lower() in known for v in self.distinct[:50])
+
+    @property
+    def rating(self) -> bool:
+        """Whether it may hold ratings: numbers, or a few short labels."""
+        if not len(self.distinct):
+            return False
+        if self.numeric:
+            return True
+        return len(self.distinct) <= FEW_LABELS and self.length <= 30
+
+    @property
+    def has_fraction(self) -> bool:
+        """Whether it holds numbers with a point."""
+        return self.numeric and any("." in str(v) for v in self.distinct[:100])

@@ -1,0 +1,115 @@
+"""One number of results.json: an estimate, with the verdict on it where a gate judged it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from recuse.report.lexicon import Lexicon, Measure, plain_name
+from recuse.report.numbers import is_number
+
+_PLAIN = Lexicon()
+_PLACE = ("task", "panel", "protocol")
+
+
+@dataclass(frozen=True)
+class Number:
+    """One estimate, with the verdict on it where a gate judged it."""
+
+    question: str
+    subject: Mapping[str, str]
+    estimate: Mapping[str, Any]
+    verdict: Mapping[str, Any] | None = None
+    lexicon: Lexicon = field(default=_PLAIN, repr=False, compare=False)
+
+    @property
+    def metric(self) -> str:
+        return str(self.estimate.get("metric", ""))
+
+    @property
+    def measure(self) -> Measure:
+        """How its measure is spoken of."""
+        return self.lexicon.measure(self.metric)
+
+    @property
+    def value(self) -> Any:
+        return self.estimate.get("value")
+
+    @property
+    def low(self) -> Any:
+        return self.estimate.get("low")
+
+    @property
+    def high(self) -> Any:
+        return self.estimate.get("high")
+
+    @property
+    def detail(self) -> Mapping[str, Any]:
+        return self.estimate.get("detail") or {}
+
+    @property
+    def side_of_zero(self) -> str:
+        """Where its whole interval lies: "above" or "below" zero, "" where it holds zero or there is none."""
+        if not (is_number(self.low) and is_number(self.high)):
+            return ""
+        return "above" if self.low > 0 else "below" if self.high < 0 else ""
+
+    @property
+    def gate(self) -> str:
+        return str(self.verdict["gate"]) if self.verdict else ""
+
+    @property
+    def gate_title(self) -> str:
+        """What the gate is called in tables: its label where the gates file gives one."""
+        return str((self.verdict or {}).get("label") or plain_name(self.gate))
+
+    @property
+    def outcome(self) -> str:
+        return str(self.verdict["outcome"]) if self.verdict else ""
+
+    @property
+    def limit(self) -> Mapping[str, Any]:
+        return (self.verdict or {}).get("limit") or {}
+
+    @property
+    def who(self) -> str:
+        """Whom the number is about: the judge, or what stands in its place; "" for the panel as a whole."""
+        return next((self.subject[key] for key in ("judge", "author", "model", "target") if key in self.subject), "")
+
+    @property
+    def factors(self) -> dict[str, str]:
+        """What tells this number apart besides task, panel and whom it is about."""
+        about = {*_PLACE, *(k for k, v in self.subject.items() if v == self.who)}
+        names = sorted(set(self.subject) - about, key=self.lexicon.factor_order)
+        return {name: self.subject[name] for name in names}
+
+    @property
+    def level_places(self) -> list[tuple[int, str]]:
+        """Where its factor levels stand among all levels."""
+        return [self.lexicon.level_order(factor, level) for factor, level in self.factors.items()]
+
+    @property
+    def circumstances(self) -> str:
+        """The factors in plain words: "names hidden, divisor n"; "" if there are none."""
+        return self.circumstances_but()
+
+    def circumstances_but(self, *told: str) -> str:
+        """The same without the factors that are `told` elsewhere."""
+        return ", ".join(self.lexicon.level(name, level) for name, level in self.factors.items() if name not in told)
+
+    @property
+    def units(self) -> str:
+        """What its n counts, in the plural: "stories", "items"."""
+        return str(self.estimate.get("clusters") or self.estimate.get("over") or "")
+
+
+def varied(numbers: Sequence[Number]) -> str:
+    """The factor, first in order, that tells numbers about the same judge apart; "" where none does."""
+    levels: dict[tuple[str, str], set[str]] = {}
+    for n in numbers:
+        for factor, level in n.factors.items():
+            levels.setdefault((factor, n.who), set()).add(level)
+    lexicon = next((n.lexicon for n in numbers), _PLAIN)
+    factors = {factor for (factor, _), found in levels.items() if len(found) > 1}
+    return min(factors, key=lexicon.factor_order, default="")

@@ -1,0 +1,72 @@
+"""The words every part of Recuse shares: items, prompts, replies, estimates and verdicts.
+
+This package imports no other part of Recuse. Data flows one way through these types:
+
+    Item -> Prompt -> Reply -> ratings table -> Estimate -> Verdict
+"""
+
+from recuse.schema.builtin_values import builtins, number
+from recuse.schema.calls import (
+    PROVENANCES,
+    STATUSES,
+    Call,
+    Item,
+    Judge,
+    Judgement,
+    Message,
+    Prompt,
+    Provenance,
+    RawResponse,
+    Reply,
+    Request,
+    Status,
+    Usage,
+)
+from recuse.schema.errors import JudgeClosedError, RatingsError, RecuseError
+from recuse.schema.estimates import Distribution, Estimate, Estimates, members
+from recuse.schema.verdicts import (
+    OUTCOMES,
+    Acceptance,
+    AcceptanceState,
+    Family,
+    Outcome,
+    Remedy,
+    RemedyKind,
+    Rule,
+    Verdict,
+)
+
+__all__ = [
+    "OUTCOMES",
+    "PROVENANCES",
+    "STATUSES",
+    "Acceptance",
+    "AcceptanceState",
+    "Call",
+    "Distribution",
+    "Estimate",
+    "Estimates",
+    "Family",
+    "Item",
+    "Judge",
+    "JudgeClosedError",
+    "Judgement",
+    "Message",
+    "Outcome",
+    "Prompt",
+    "Provenance",
+    "RatingsError",
+    "RawResponse",
+    "RecuseError",
+    "Remedy",
+    "RemedyKind",
+    "Reply",
+    "Request",
+    "Rule",
+    "Status",
+    "Usage",
+    "Verdict",
+    "builtins",
+    "members",
+    "number",
+]

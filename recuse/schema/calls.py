@@ -1,0 +1,147 @@
+"""What is asked of a judge and what it answers: item, prompt, judge, request, response, reply, judgement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Status = Literal["ok", "unparsed", "refused", "out_of_scale", "error"]
+STATUSES: tuple[Status, ...] = ("ok", "unparsed", "refused", "out_of_scale", "error")
+"""What became of a judgement. Where an earlier call of a chain failed, its stage stands before: "rubric: unparsed"."""
+
+Provenance = Literal["recorded", "reconstructed", "scripted", "imported"]
+PROVENANCES: tuple[Provenance, ...] = ("recorded", "reconstructed", "scripted", "imported")
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing to be judged: `fields` are what a prompt template may show of it."""
+
+    task: str
+    id: str
+    target: str
+    fields: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a protocol asks, before any wire format: the same prompt for every provider."""
+
+    messages: tuple[Message, ...]
+    temperature: float
+    max_tokens: int
+    schema: Mapping[str, Any] | None = None  # JSON schema of the wanted reply, for providers that enforce one
+    top_logprobs: int | None = None
+    grammar: str | None = None  # the reply's shape as a GBNF grammar, for servers that enforce one
+    grammar_schema: Mapping[str, Any] | None = None  # `schema` for those servers: they know no bounds of a number
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """One judge of a panel: where it is asked and how. Holds no secret, only the name of the variable that does."""
+
+    name: str
+    label: str
+    wire: str  # a module of recuse.judges
+    base_url: str
+    model: str
+    author: str | None = None  # the target whose output is this judge's own
+    api_key_env: str | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)  # fields of the request body, merged in at every depth
+    rename: Mapping[str, str] = field(default_factory=dict)  # fields of the body, "outer.inner": sent by another name
+    omit: tuple[str, ...] = ()  # fields of the body, "outer.inner", that are not sent
+    headers: Mapping[str, str] = field(default_factory=dict)  # further headers; none of them secret
+    headers_env: Mapping[str, str] = field(default_factory=dict)  # further headers -> the variable with their value
+    query: Mapping[str, str] = field(default_factory=dict)  # further query parameters; none of them secret
+    structured: bool = False  # send the protocol's JSON schema along
+    grammar: bool = False  # send the protocol's GBNF grammar along (llama.cpp's server)
+    seeded: bool = False  # send a seed derived from item, factors and repeat
+    timeout_s: float = 120.0
+    concurrency: int = 4
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    input_usd_per_mtok: float | None = None
+    output_usd_per_mtok: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One HTTP request as it goes out, without its secrets. `body` is canonical JSON."""
+
+    url: str
+    body: bytes
+    method: str = "POST"
+
+
+@dataclass(frozen=True, slots=True)
+class RawResponse:
+    """What came back over HTTP, or out of a cassette: the same bytes either way."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens as the provider counts them. `output_tokens` is all that is billed as output, reasoning included;
+    `reasoning_tokens` says how many of them were reasoning. Unknown is None, never 0."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    reasoning_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a judge answered, after the wire format has been read and before the protocol reads the words.
+
+    `finish` tells how the reply ended: "stop", "length" (cut by max_tokens), "refusal" (the provider's own flag),
+    "error" (the payload is not what the wire format promises; `text` then says what is wrong). `reasoning` is what the
+    judge thought before it answered, as far as the provider shows it; no protocol reads it.
+    """
+
+    text: str
+    finish: Literal["stop", "length", "refusal", "error"] = "stop"
+    model: str | None = None
+    usage: Usage = Usage()
+    logprobs: tuple[Mapping[str, float], ...] | None = None  # per output position: token -> log-probability
+    tokens: tuple[tuple[str, float], ...] | None = None  # the tokens written, each with its log-probability
+    reasoning: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One judge call of the plan: who is asked what, under which factors, and which of the repeats it is."""
+
+    task: str
+    protocol: str
+    judge: str
+    item: str
+    target: str
+    factors: tuple[tuple[str, str], ...]
+    repeat: int
+    request: Request
+    key: str  # what identifies this request in a cassette, repeat excluded
+    cell: str  # cassette file below cassettes/, "<panel>/<task>/<protocol>/<cell>.jsonl"
+    stage: str = ""  # which of the calls before the judging one, where a protocol makes several; "" judges
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What the protocol read from one reply, one per criterion; `why` says what is wrong when not ok."""
+
+    criterion: str
+    score: float | None = None
+    response: str | None = None
+    status: Status = "ok"
+    why: str = ""
+    item: str | None = None  # where one reply judges several items (a generation's picks); None: the call's item
+    stage: str = ""  # where it was an earlier call of the chain whose reply could not be used

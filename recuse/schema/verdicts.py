@@ -1,0 +1,110 @@
+"""What a gate says of an estimate: outcome, rule, remedy and accepted fault."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+from recuse.schema.builtin_values import builtins
+from recuse.schema.estimates import Estimate
+
+Outcome = Literal["pass", "fail", "undecided", "not measured", "accepted"]
+OUTCOMES: tuple[Outcome, ...] = ("pass", "fail", "undecided", "not measured", "accepted")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Family:
+    """Verdicts corrected together: the members of one measurement that share the levels `within`."""
+
+    name: str
+    within: Mapping[str, str]  # {"names": "shown"}
+    correction: str  # "holm", "bonferroni" or "none"
+    members: int  # how many took part
+    undefined: int = 0  # how many could not be measured, and took no part: no decision on them can be wrong
+
+    def __str__(self) -> str:
+        """ "self_bias, names shown"."""
+        return ", ".join([self.name, *(f"{factor} {level}" for factor, level in self.within.items())])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """How a verdict was reached: as data, and as one sentence."""
+
+    sentence: str  # "within [-0.5, +0.5]; the whole 99 % interval must lie inside (Holm over 5: self_bias)"
+    decide: Literal["interval", "point"]
+    level: float  # confidence level of the interval decided on, after correction
+    limit_text: str  # "within [-0.5, +0.5] points, 5 % of the scale's range of 10"
+    of_range: Mapping[str, Any] | None = None  # the limit as shares of the scale's range, where it is told so
+    span: float | None = None  # that range, in the estimate's unit
+    family: Family | None = None
+
+
+RemedyKind = Literal[
+    "outside",  # the value is outside the limit; `distance` says how far
+    "straddles",  # the interval reaches across a bound; `needed` observations would decide
+    "on the bound",  # the same, and no feasible number would
+    "no interval",  # there is nothing to decide on
+    "level unknown",  # the interval is known at a lower level than asked for
+    "not measured",
+    "beyond",  # outside what an accepted fault accepts as well
+    "expired",  # the accepted fault is over
+    "not needed",  # the accepted fault accepts what passes by itself
+    "accepted",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remedy:
+    """What is wrong with a verdict that is not a pass and what to do: as data, and as two texts of whole sentences."""
+
+    kind: RemedyKind
+    finding: str  # "+0.77 is above +0.5 by 0.27."
+    advice: str = ""  # what to do about it
+    paste: str = ""  # an accepted fault for `file`, as TOML, its date and reason left open
+    file: str = ""  # "evals/gates.toml"
+    distance: float | None = None  # from the value to the nearest bound, in the estimate's unit; negative inside
+    near_end: float | None = None  # from the nearer end of the interval to that bound, where the whole is outside
+    observed: int | None = None  # how many of `units` there are
+    needed: int | None = None  # about how many would decide, if the value stays; None where not known
+    units: str = ""  # "repeats", "stories"
+
+
+AcceptanceState = Literal["applied", "exceeded", "expired", "no longer needed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acceptance:
+    """The accepted fault that a verdict met, and what became of it."""
+
+    accept: Mapping[str, Any]  # {"within": [-0.5, 0.9]}, {"outcome": ["undecided"]}, or both
+    until: str  # ISO date, the last day
+    reason: str
+    state: AcceptanceState
+    otherwise: Outcome  # what the numbers say by themselves
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What a gate says of an estimate. Truthy when the run may stay green on its account."""
+
+    gate: str
+    label: str = ""  # what tables call the gate, where the file gives it a short name
+    subject: Mapping[str, str]
+    outcome: Outcome
+    estimate: Estimate  # with the interval decided on
+    rule: Rule
+    limit: Mapping[str, Any]  # in the estimate's unit: {"within": [-0.5, 0.5]}, {"at_least": x} or {"at_most": x}
+    reason: str  # why the limit is what it is
+    remedy: Remedy | None = None  # None for a pass
+    accepted_fault: Acceptance | None = None
+    allowed: bool = False  # undecided, and the gate allows that
+    blocks: bool = True  # whether a known fault of this kind bars the judge; a slip in its arithmetic does not
+
+    def __bool__(self) -> bool:
+        return self.outcome in ("pass", "accepted") or (self.outcome == "undecided" and self.allowed)
+
+    def record(self) -> dict[str, Any]:
+        """The verdict as builtins, NaN as None, one key per field: what pytest-xdist can carry and JSON can hold."""
+        return {f.name: builtins(getattr(self, f.name)) for f in fields(self)}

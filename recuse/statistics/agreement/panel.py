@@ -1,0 +1,89 @@
+"""Agreement of judges on the texts of several targets, at three resolutions, from one set of sums.
+
+For two judges and one target, over the items that both judged: n, x, y, x^2, y^2, xy about one common centre. From
+these follow, without going back to the data, the correlation over single texts (sample level), the intraclass
+correlation of absolute agreement (ICC(2,1) of two raters), and the two means that order the targets (model level). So
+leaving an item out, or drawing items again, only changes sums.
+
+Arrays: judges x items x targets. Shapes of sums end in (..., targets, 6).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recuse.statistics.agreement.coefficient import ratio
+from recuse.statistics.rank_correlation import spearman
+
+__all__ = [
+    "FEWEST_ITEMS", "FEWEST_TARGETS", "absolute_agreement", "mean_known", "model_agreement", "pair_shares",
+    "sample_agreement",
+]  # fmt: skip
+
+Floats = NDArray[np.float64]
+FEWEST_ITEMS = 5
+"""Items of a target below which a correlation over them is mostly chance."""
+FEWEST_TARGETS = 3
+"""Targets below which an order of targets says nothing."""
+
+
+def pair_shares(mine: Floats, others: Floats, centre: float) -> Floats:
+    """Each item's 1, x, y, x^2, y^2, xy of one judge (items, targets) against others (others, items, targets), 0 where
+    either is missing: shape (items, others, targets, 6)."""
+    x, y = mine[None] - centre, others - centre
+    there = np.isfinite(x) & np.isfinite(y)
+    x, y = (np.where(there, side, 0.0) for side in np.broadcast_arrays(x, y))
+    stacked = np.stack([there.astype(float), x, y, x * x, y * y, x * y], axis=-1)
+    found: Floats = np.moveaxis(stacked, 1, 0)
+    return found
+
+
+def sample_agreement(sums: Floats) -> Floats:
+    """Pearson's r over items of every pair and target, (...); NaN with fewer than `FEWEST_ITEMS` items, and where a
+    judge gives every text the same."""
+    n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
+    below = np.sqrt(_spread(n, x, xx)) * np.sqrt(_spread(n, y, yy))
+    return np.where(n >= FEWEST_ITEMS, np.clip(ratio(n * xy - x * y, below), -1.0, 1.0), np.nan)
+
+
+def absolute_agreement(sums: Floats) -> Floats:
+    """ICC(2,1) of every pair and target, (...): with d = x - y and s = x + y,
+
+        (MSR - MSE) / (MSR + MSE + 2 (MSC - MSE) / n)
+        MSR = SS(s) / 2 (n - 1)      MSE = SS(d) / 2 (n - 1)      MSC = n mean(d)^2 / 2
+
+    NaN with fewer than `FEWEST_ITEMS` items, and where nothing varies. Shrout and Fleiss (1979), two raters."""
+    n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
+    enough = n >= FEWEST_ITEMS
+    count = np.where(enough, n, 2.0)
+    items = _spread(count, x + y, xx + yy + 2 * xy) / count / 2 / (count - 1)
+    rest = _spread(count, x - y, xx + yy - 2 * xy) / count / 2 / (count - 1)
+    raters = (x - y) ** 2 / count / 2
+    return np.where(enough, ratio(items - rest, items + rest + 2 * (raters - rest) / count), np.nan)
+
+
+def model_agreement(sums: Floats) -> Floats:
+    """Spearman's rho over targets of the two judges' means of every pair, (...) without the axis of targets; each
+    target by the items that both judged. Targets without any are left out; NaN below `FEWEST_TARGETS` of them."""
+    n = sums[..., 0]
+    kept = np.flatnonzero((n > 0).reshape(-1, n.shape[-1]).all(axis=0))
+    if len(kept) < FEWEST_TARGETS:
+        return np.full(n.shape[:-1], np.nan)
+    count = n[..., kept]
+    x, y = (np.round(sums[..., kept, k] / count, 10) for k in (1, 2))  # equal means stay equal whatever the rounding
+    return spearman(x, y)
+
+
+def mean_known(values: Floats) -> Floats:
+    """Mean over pairs of the mean over targets, of what is defined: (B, pairs, targets) or (B, pairs) to (B,)."""
+    while values.ndim > 1:
+        there = np.isfinite(values)
+        values = ratio(np.where(there, values, 0.0).sum(axis=-1), there.sum(axis=-1).astype(float))
+    return values
+
+
+def _spread(n: Floats, total: Floats, squares: Floats) -> Floats:
+    """n times the sum of squares about the mean, 0 where that is rounding."""
+    found = n * squares - total**2
+    return np.where(found > 1e-11 * np.maximum(n * squares, 1e-300), found, 0.0)
