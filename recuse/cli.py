@@ -27,7 +27,7 @@ OVERRIDES = (
     ("second", "COLUMN", "of a pair, what was shown second"),
     ("factors", "A,B", "columns that say what was varied on purpose"),
     ("ignore", "A,B", "columns to leave alone"),
-    ("scale", "SCALE", "1-5, 'fail<pass' (worst first), 'a,b,c' (no order)"),
+    ("scale", "SCALE", "1-5, 'fail<pass' (worst first), 'a,b,c' (no order), 'a|b|c' (sets)"),
 )
 OTHER_NAMES = {"target": ["--system"], "judges": ["--judge"]}
 

@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from recuse import offers
-from recuse.file_panels import FilePanel
+from recuse.file_panels import FILE, FilePanel
 from recuse.schema import Estimate, Estimates, RecuseError, members
 
 if TYPE_CHECKING:
@@ -106,7 +106,8 @@ def _ask(question: _Question, panel: FilePanel, gates: Gates, run: Run) -> None:
     from recuse.metrics.measure import described
     from recuse.record_kinds import MEASURE, MEASUREMENT, VERDICT
 
-    subject = {"task": panel.task, "panel": panel.name, "protocol": panel.protocol}
+    protocol = panel.protocol(offers.kind_of(question.needs))
+    subject = {"task": panel.task, "panel": panel.name, "protocol": protocol}
     words = {**question.words, "test": question.name}
 
     def gate(name: str, measured: Estimate | Estimates, **more: str) -> Any:
@@ -122,7 +123,7 @@ def _ask(question: _Question, panel: FilePanel, gates: Gates, run: Run) -> None:
             record = {"subject": {**subject, **more, **names}, "estimate": estimate.record(), **words}
             run.add([(MEASUREMENT, record), (MEASURE, dict(described(estimate.metric).record()))])
 
-    known = {"ratings": panel.ratings, "gate": gate, "measure": measure}
+    known = {"ratings": panel.by(protocol), "gate": gate, "measure": measure}
     try:
         question.function(**_arguments(question.function, question.module, known))
     except AssertionError:
@@ -151,4 +152,4 @@ def _arguments(function: Callable[..., Any], module: ModuleType, known: Mapping[
 def _not_asked(panel: FilePanel, wanting: list[str]) -> dict[str, Any]:
     from recuse.suite import NotAsked
 
-    return NotAsked(panel.name, panel.task, panel.protocol, tuple(wanting)).record()
+    return NotAsked(panel.name, panel.task, FILE, tuple(wanting)).record()

@@ -146,3 +146,24 @@ def test_what_was_read_is_kept_when_asked(recuse, tickets):
 )
 def test_no_cell_begins_a_formula(cell, written):
     assert safe_cell(cell) == written
+
+
+def test_sets_of_options_are_compared_with_peoples(recuse, tmp_path):
+    rng, names = np.random.default_rng(3), ("toxic", "fine", "toxic|fine")
+    truth = rng.integers(3, size=90)
+    lines = ["item,gpt-4o,ann,bob"]
+    for k, right in enumerate(truth):
+        said = [names[right if rng.random() < 0.9 else rng.integers(3)] for _ in range(3)]
+        lines.append(",".join([str(k), *said]))
+    (tmp_path / "sets.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    found = recuse("check", tmp_path / "sets.csv")
+    assert found.err == ""
+    assert "rating: sets of fine, toxic" in found.out
+    assert "same answer as people" in found.out
+
+
+def test_counts_that_do_not_add_up_are_told_with_their_line(recuse, tmp_path):
+    (tmp_path / "counts.csv").write_text("item,rater,count_yes,count_no,total\n1,gpt,3,1,5\n", "utf-8")
+    found = recuse("check", tmp_path / "counts.csv")
+    assert found.code != 0
+    assert "counts.csv: line 2: count_yes, count_no add up to 3 + 1 = 4, and total says '5'" in found.err
