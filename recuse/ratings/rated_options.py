@@ -123,7 +123,7 @@ def _beside(part: Ratings, ratings: Ratings) -> OptionCounts | None:
     sets = ratings.beside("response_sets")
     if sets is None:
         return None
-    criterion = part.criterion if part.criterion in sets.criteria else sets.headline[0]
+    criterion = part.criterion if part.criterion in sets.headline else sets.headline[0]
     here = sets.with_criterion(criterion)
     if here.factors:
         here = here.where(**{factor: here.levels(factor)[0] for factor in here.factors})
