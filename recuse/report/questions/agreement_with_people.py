@@ -6,8 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 from recuse.report.figures import Bars, Cell, ForestPlot, Table, bars, forest_plot, number_cell
+from recuse.report.gated_number import Number
 from recuse.report.numbers import fixed, is_number
-from recuse.report.results_model import Group, Number
+from recuse.report.results_model import Group
 
 ORDER = 5
 COEFFICIENTS = (
