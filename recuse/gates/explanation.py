@@ -45,6 +45,7 @@ def _next(remedy: Remedy | None) -> str:
 
 
 def subject_text(subject: Mapping[str, str]) -> str:
+    """Whom a verdict is about, in words: "judge = x, names = shown"."""
     return ", ".join(f"{name} = {value}" for name, value in subject.items()) or "the whole run"
 
 
@@ -54,6 +55,7 @@ def count_of(estimate: Estimate) -> int:
 
 
 def percent(level: float) -> str:
+    """A confidence level in words: 0.95 is "95 %"."""
     return f"{100 * level:.2f}".rstrip("0").rstrip(".") + " %"
 
 
