@@ -11,7 +11,7 @@ import pytest
 
 from recuse.plugin.collection import not_asked
 from recuse.plugin.options import given, named_files
-from recuse.plugin.session import is_opened, is_worker, open_suite
+from recuse.plugin.session import baseline_path, is_opened, is_worker, open_suite
 from recuse.record_kinds import NOBODY, UNMEASURED
 
 if TYPE_CHECKING:
@@ -106,8 +106,10 @@ class _Gathering:
                 suite.selection,
                 suite.gates,
                 complete=_everything_was_asked(session, suite),
-                baseline=given(config, "baseline"),
+                baseline=baseline_path(config),
+                strict=given(config, "baseline") is not None,
                 update=given(config, "update-baseline"),
+                because=given(config, "because"),
             )
         except RecuseError as error:  # a damaged baseline, a template that does not render
             self.run.objections.append(str(error))

@@ -216,3 +216,19 @@ def option(value: object, criterion: str, options: Sequence[str]) -> Judgement:
             criterion, status="unparsed", why=f"{criterion} is {value!r:.60}, none of {', '.join(options)}"
         )
     return Judgement(criterion, response=word)
+
+
+def phrase(value: object, key: str) -> str:
+    """`value[key]` as words; `Unreadable` where it is lacking, empty or no text."""
+    words = member(value, key, key)
+    if not isinstance(words, str) or not words.strip():
+        raise Unreadable("unparsed", f"{key} is {_short(repr(words))}, no words")
+    return words.strip()
+
+
+def phrases(value: object, key: str, count: int) -> list[str]:
+    """`value[key]` as a list of exactly so many texts."""
+    given = member(value, key, key)
+    if not isinstance(given, list) or len(given) != count:
+        raise Unreadable("unparsed", f"{key} is no list of {count} texts")
+    return [phrase({key: one}, key) for one in given]
