@@ -270,6 +270,7 @@ def kind_of(needs: Sequence[str]) -> str:
 
 
 def missing(needs: Iterable[str], offers: Iterable[str]) -> list[str]:
+    """The needs that are not offered, in their order."""
     there = set(offers)
     return [name for name in needs if name not in there]
 
