@@ -20,8 +20,8 @@ JUDGES = "abc"
 
 
 def ratings_with(own, items=60, seed=1, lost_elsewhere=0.0, span=9.0):
-    """Three judges that wrote a text each per item; `own(rng, item)` is a's score of its own above the others', NaN where
-    the reply could not be read."""
+    """Three judges that wrote a text each per item; `own(rng, item)` is a's score of its own above the others', NaN
+    where the reply could not be read."""
     rng = np.random.default_rng(seed)
     rows = []
     for i in range(items):
@@ -38,8 +38,8 @@ def ratings_with(own, items=60, seed=1, lost_elsewhere=0.0, span=9.0):
 
 
 def test_a_bias_whose_replies_are_unreadable_never_passes():
-    """Half of a's replies on its own text would be two points too high and cannot be read: measured about 0, a pass, and
-    parse_rate sees 3 % of calls."""
+    """Half of a's replies on its own text would be two points too high and cannot be read: measured about 0, a pass but
+    for the losses."""
     found = consensus.self_preference(ratings_with(lambda rng, i: math.nan if i % 2 else 0)).of(judge="a")
     assert LIMIT.encloses(found.low, found.high)
     decision = decide(LIMIT, found)
@@ -73,7 +73,10 @@ def test_a_few_losses_pass_under_the_bounds():
 
 def test_a_scale_without_ends_bounds_nothing():
     found = consensus.self_preference(ratings_with(lambda rng, i: math.nan if i == 7 else 0, span=math.inf))
-    assert with_losses(found.of(judge="a")) == (-math.inf, math.inf)
+    estimate = found.of(judge="a")
+    assert estimate.detail["losses"]["bounds"][1] is None
+    assert with_losses(estimate)[1] == math.inf
+    assert decide(LIMIT, estimate).outcome == "undecided"
 
 
 def test_bounds_of_a_mean_by_hand():

@@ -53,8 +53,8 @@ def panel(rate, scores, step=0.1):
 
 
 def test_judges_without_self_preference_are_not_failed(rate):
-    """Five of them, leniency SD 0.2, text x judge SD 0.25, ten repeats: by self-bias over repeats half of such panels had
-    a judge failed at half a point. Of 60 panels none or few may."""
+    """Five of them, leniency SD 0.2, text x judge SD 0.25, ten repeats: by self-bias over repeats half of such panels
+    had a judge failed at half a point. Of 60 panels none or few may."""
     rng, failed = np.random.default_rng(4), 0
     for _ in range(60):
         level = rng.normal(0, 0.2, (5, 1, 1)) + rng.normal(0, 0.25, (5, 5, 1))
