@@ -107,7 +107,7 @@ class Suite:
 
     def _make(self, asked: Asked) -> Ratings:
         if asked.panel in self.selection.files:
-            return self.selection.files[asked.panel].ratings
+            return self.selection.files[asked.panel].by(asked.protocol)
         plan = self.selection.plan(asked)
         elicited, account = self._elicited(asked, plan)
         self._replayed[str(asked)] = account
