@@ -12,6 +12,7 @@ from recuse.panels import Panel
 from recuse.plan import Plan
 from recuse.protocols import template
 from recuse.protocols.wording import wording_hash
+from recuse.ratings.scale import Numeric
 from recuse.schema import Call, Judge
 from recuse.tasks import Task
 
@@ -38,12 +39,34 @@ def headers(panel: Panel, plan: Plan, calls: Sequence[Call] | None = None) -> di
                 **_asked(plan.panel_judges.get(call.judge) or plan.judges[call.judge], call),
                 "prompt": prompt,
                 "rubric": rubric,
-                "scale": f"{plan.task.scale[0]:g}..{plan.task.scale[1]:g}",
+                "scale": scale_words(plan.task),
                 **_served(panel, call.judge),
             },
         }
         for cell, call in first_calls.items()
     }
+
+
+def digests(plan: Plan, headers: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """What a plan's judges were asked and who they are, short enough to keep beside their results: {"items", "prompt",
+    "rubric", "scale", "judges": {name: digest}}, of the plan's `headers`."""
+    asked = sorted({(item.id, item.target, _canonical(item.fields)) for item in plan.items.values()})
+    found: dict[str, Any] = {"items": _digest(asked)}
+    judges: dict[str, dict[str, None]] = {}
+    for header in headers.values():
+        fingerprint = dict(header["fingerprint"])
+        for name in ("prompt", "rubric", "scale"):
+            found[name] = fingerprint.pop(name)
+        judges.setdefault(header["judge"], {})[_canonical(fingerprint)] = None
+    return found | {"judges": {name: _digest(sorted(told)) for name, told in sorted(judges.items())}}
+
+
+def _canonical(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
+
+
+def _digest(value: Any) -> str:
+    return hashlib.blake2b(_canonical(value).encode(), digest_size=8).hexdigest()
 
 
 UNTOLD = ("title", "description", "target", "tier", "text", "cluster", "clusters", "people", "reference")
@@ -53,9 +76,17 @@ UNTOLD = ("title", "description", "target", "tier", "text", "cluster", "clusters
 def rubric_hash(task: Task) -> str:
     """Identifies criteria, anchors and levels: 16 hex digits over task.toml without what no judge is told."""
     kept = {key: value for key, value in task.data.items() if key not in UNTOLD}
-    return hashlib.blake2b(
-        json.dumps(kept, sort_keys=True, ensure_ascii=False, default=str).encode(), digest_size=8
-    ).hexdigest()
+    return _digest(kept)
+
+
+def scale_words(task: Task) -> str:
+    """The ends of the task's scale, "1..5", or the options of its criteria where it has none, "toxic|not toxic"."""
+    if "scale" in task.data:
+        return f"{task.scale[0]:g}..{task.scale[1]:g}"
+    return "; ".join(
+        f"{scale.minimum:g}..{scale.maximum:g}" if isinstance(scale, Numeric) else "|".join(scale.options)
+        for scale in task.scales.values()
+    )
 
 
 def _asked(judge: Judge, call: Call) -> dict[str, Any]:

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from recuse.ratings.factors import LEVELS, TEMPERATURE
+from recuse.ratings.factors import LEVELS, TEMPERATURE, VERSION
+from recuse.ratings.scale import Nominal, Ordinal
 from recuse.schema import RecuseError
 
 if TYPE_CHECKING:
@@ -47,6 +48,14 @@ KINDS: dict[str, Need] = {
     "reply_filter": Need("judges asked whether a reply was steered", "ask by the protocol output_filter"),
     "picks": Need("items that models put on levels", "ask by the protocol generation"),
     "claimed_statistics": Need("means and SDs that judges claim", "ask by the protocol rubric_self_reported"),
+    "forced_choices": Need(
+        "choices of one option per item",
+        "ask by the protocol forced_choice, or give a file with the one option that each rater chose",
+    ),
+    "response_sets": Need(
+        "sets of all options that a rater holds reasonable",
+        'ask by the protocol response_set, or give a file whose ratings are sets of options, as "yes|no"',
+    ),
     "texts": Need("texts that models wrote", "ask by a generating protocol"),
 }
 """What a protocol's rows are (`OFFERS` of its module). A team's protocol may offer a kind of its own."""
@@ -63,6 +72,7 @@ NEEDS: dict[str, Need] = {
         "write twins of some texts and say which is flawed (texts: flawed = yes or no)",
     ),
     "temperature": Need("several temperatures", "ask at several temperatures (a factor, or a column temperature)"),
+    "versions": Need("two versions of a judge", "give a second file, or a column version"),
     "repeats": Need("texts judged more than once", "record more repeats of the same question"),
     "peers": Need("two judges or more", "add a second judge"),
     "three_judges": Need("three judges or more", "add a third judge"),
@@ -97,8 +107,15 @@ NEEDS: dict[str, Need] = {
         "responses of which one is known to be right", "say which response of an item is the right one (texts: gold)"
     ),
     "reference": Need("true values", "add the true value of each item (task.toml, [reference])"),
+    "candidate": Need(
+        "a candidate that would replace a judge",
+        'name the judge that another would replace (replaces = "..." in the panel file), or run recuse compare',
+    ),
     "numbers": Need("scores that can be averaged", "give the scale as numbers, or as two ordered options"),
 }
+
+
+CANDIDATE = "candidate"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +137,7 @@ class Design:
     slices: bool = False  # whether texts can be grouped, with enough of each group
     right_answer: bool = False  # whether it is known which of an item's texts is right
     reference: bool = False
+    candidate: bool = False  # whether a judge is asked in the place of the one that it would replace
     numbers: bool = True
     common_items: bool = False  # whether some item has texts by several targets
     targets: int = 0
@@ -132,8 +150,9 @@ class Design:
 def design_of(ratings: Ratings, kind: str = "") -> Design:
     """The design that ratings turned out to have: what can be asked of a table, wherever it comes from.
 
-    `kind` is what its rows are; unless given, choices where the texts say which two meet, and scores otherwise. Whether
-    scores can be averaged is asked of all headline criteria.
+    `kind` is what its rows are; unless given, choices where the texts say which two meet, and scores otherwise. Scores
+    that are options are forced choices as well, and response sets are answers like others. Whether scores can be
+    averaged is asked of all headline criteria.
     """
     from recuse.ratings.slices import have_slices
 
@@ -143,6 +162,12 @@ def design_of(ratings: Ratings, kind: str = "") -> Design:
     written = {*ratings.targets, *told.get("a", ()), *told.get("b", ())}
     texts = table[["item", "target"]].drop_duplicates()
     judgement = ["rater", "item", "target", "criterion", *ratings.factors]
+    scales = [ratings.scales[name] for name in ratings.headline]
+    also = {name for name in KINDS if name != kind and ratings.beside(name) is not None}
+    if kind == "scores" and all(isinstance(scale, Nominal | Ordinal) for scale in scales):
+        also.add("forced_choices")
+    if kind == "response_sets":
+        also.add("scores")  # without numbers: two raters may name the same set
     return Design(
         kind=kind,
         judges=len(ratings.judges),
@@ -164,8 +189,8 @@ def design_of(ratings: Ratings, kind: str = "") -> Design:
         slices=have_slices(ratings),
         right_answer=ratings.texts is not None and "gold" in ratings.texts,
         reference=ratings.reference is not None,
-        numbers=all(ratings.scales[name].counts for name in ratings.headline),
-        beside=frozenset(name for name in KINDS if name != kind and ratings.beside(name) is not None),
+        numbers=all(scale.counts for scale in scales),
+        beside=frozenset(also),
     )
 
 
@@ -173,6 +198,7 @@ def offered(design: Design) -> frozenset[str]:
     """Everything in `NEEDS` that ratings of this design have."""
     facts = {
         design.kind: True,
+        "versions": len(design.levels.get(VERSION, ())) > 1,
         "repeats": design.repeats > 1,
         "peers": design.judges > 1,
         "three_judges": design.judges > 2,
@@ -192,6 +218,7 @@ def offered(design: Design) -> frozenset[str]:
         "slices": design.slices,
         "right_answer": design.right_answer,
         "reference": design.reference,
+        CANDIDATE: design.candidate,
         "numbers": design.numbers,
         **{factor: len(design.levels.get(factor, ())) > 1 for factor in (*LEVELS, TEMPERATURE)},
     }

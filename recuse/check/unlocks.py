@@ -11,7 +11,10 @@ __all__ = ["NOT_OF_A_FILE", "unlock_by_column"]
 COLUMNS: Mapping[str, str] = {
     "scores": "scores of single texts: a column per rater, or columns rater and score",
     "choices": "choices between two texts: columns first, second and winner",
+    "forced_choices": "labels instead of scores: the option that each rater chose, or columns count_<option>",
+    "response_sets": 'all options that each rater holds reasonable: a column response_set, written "yes|no"',
     "repeats": "the judge's repeats: a column repeat, or columns judge.1, judge.2",
+    "versions": "the judge's older version: recuse check OLD.csv NEW.csv, or a column version",
     "order": "pairs judged in both orders: columns first and second, once either way round",
     "names": "every text judged with names shown and hidden: a column names (shown, hidden)",
     "direction": "every text judged on the scale and on its mirror image: a column direction (ascending, reversed)",
@@ -34,7 +37,7 @@ COLUMNS: Mapping[str, str] = {
 }
 
 NOT_OF_A_FILE = frozenset(
-    name for name in offers.KINDS if name not in ("scores", "choices")
+    name for name in offers.KINDS if name not in ("scores", "choices", "forced_choices", "response_sets")
 ) | {"parts", "direction", "names", "labels"}  # fmt: skip
 """Needs that a table of ratings seldom has: judges must be asked in another way."""
 

@@ -32,6 +32,8 @@ PROTOCOLS = (
     "input_filter",
     "output_filter",
     "text_perplexity",
+    "forced_choice",
+    "response_set",
 )
 
 
@@ -43,7 +45,8 @@ class ElicitationProtocol(Protocol):
     for the judgement (the task's unless given); `parts(task)`, those of which the one headline criterion claims to be
     the mean; `scales(task)`, criterion -> scale where it is not the task's; `facts(task, item)`, what measures may know
     of an item (cluster, text, words, a, b, payload, ...; unless given, its text and what it belongs to); `STAGES`, the
-    calls before the one that judges (`recuse.protocols.stages`): `prompt` and `read` then also get what was read there.
+    calls before the one that judges (`recuse.protocols.stages`): `prompt` and `read` then also get what was read there;
+    `SEEDED = False` where no judge is sent a seed, so that all repeats of an item are draws from one request.
     """
 
     OFFERS: str  # what its rows are: "scores", "choices", ... (recuse.offers)

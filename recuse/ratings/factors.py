@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "DIRECTION", "LABELS", "LEVELS", "NAMES", "ORDER", "RUBRIC", "TEMPERATURE", "check_levels", "level_words",
-    "levels_in",
+    "DIRECTION", "LABELS", "LEVELS", "NAMES", "ORDER", "RUBRIC", "TEMPERATURE", "VERSION", "check_levels",
+    "level_words", "levels_in",
 ]  # fmt: skip
 
-NAMES, DIRECTION, ORDER, LABELS, RUBRIC = "names", "direction", "order", "labels", "rubric_source"
+NAMES, DIRECTION, ORDER, LABELS, VERSION = "names", "direction", "order", "labels", "version"
+RUBRIC = "rubric_source"
 TEMPERATURE = "temperature"
 """Its levels are numbers, whichever were asked: it is in no list of levels."""
 

@@ -6,18 +6,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from recuse import offers
+from recuse.file_panels import FILE
+from recuse.panel_ratings import headline_of, scales_of
 from recuse.plan import levels_asked
 from recuse.protocols import called
 from recuse.protocols import protocol as known_protocol
 from recuse.protocols.facts import facts_of
-from recuse.references import persons_of
+from recuse.references import people_of, persons_of
 from recuse.suite.asked import Asked, NotAsked
 from recuse.suite.selection import Selection
 
 __all__ = ["Questions"]
 
-FILE = "file"
-"""What stands in the place of a protocol for ratings from a file."""
+UPGRADED = ("scores", "choices")
+"""Kinds of ratings on which a candidate is held against the judge in use."""
 
 
 @dataclass
@@ -34,7 +36,7 @@ class Questions:
         that does not exist at all."""
         offering: list[Asked] = []
         lacking: list[NotAsked] = []
-        for one in (*self._of_panels(needs, task, protocol), *self._of_files(task, protocol)):
+        for one in (*self._of_panels(needs, task, protocol), *self._of_files(needs, task, protocol)):
             if isinstance(one, NotAsked):
                 lacking.append(one)
             elif wanting := offers.missing(needs, offers.offered(self.design(one))):
@@ -55,14 +57,16 @@ class Questions:
                 continue
             named = [name for name in table.protocols if protocol in (None, name)]
             fitting = [name for name in named if kind == known_protocol(name).OFFERS or protocol is not None]
-            yield from (Asked(panel.name, table.name, name) for name in fitting)
+            candidates = ("", *panel.candidates_of(table.name))
+            only = candidates[1:] if offers.CANDIDATE in needs and len(candidates) > 1 else candidates
+            yield from (Asked(panel.name, table.name, name, candidate) for candidate in only for name in fitting)
             if not fitting:
                 yield NotAsked(panel.name, table.name, "", (kind,))
 
-    def _of_files(self, task: str | None, protocol: str | None) -> Iterator[Asked]:
+    def _of_files(self, needs: Sequence[str], task: str | None, protocol: str | None) -> Iterator[Asked]:
         for file in self.selection.files.values():
             if task in (None, file.task) and protocol in (None, FILE):
-                yield Asked(file.name, file.task, file.protocol)
+                yield Asked(file.name, file.task, file.protocol(offers.kind_of(needs)))
 
     def beside(self, asked: Asked, needs: Iterable[str]) -> list[Asked]:
         """The same panel's and task's other protocols that offer a kind among `needs`."""
@@ -71,7 +75,22 @@ class Questions:
         kinds = {name for name in needs if name in offers.KINDS}
         table = self.selection.panels[asked.panel].task(asked.task)
         others = [name for name in table.protocols if name != asked.protocol]
-        return [Asked(asked.panel, asked.task, name) for name in others if known_protocol(name).OFFERS in kinds]
+        return [
+            Asked(asked.panel, asked.task, name, asked.candidate)
+            for name in others
+            if known_protocol(name).OFFERS in kinds
+        ]
+
+    def share_of(self, asked: Asked) -> float:
+        """One over the number of tasks and protocols at which a candidate is held against the judge in use."""
+        panel = self.selection.panels[asked.panel]
+        places = sum(
+            known_protocol(name).OFFERS in UPGRADED
+            for table in panel.tasks.values()
+            if asked.candidate in panel.candidates_of(table.name)
+            for name in table.protocols
+        )
+        return 1 / max(places, 1)
 
     def design(self, asked: Asked) -> offers.Design:
         """What the ratings will offer; worked out once, since every question asks for it."""
@@ -85,7 +104,11 @@ class Questions:
         panel, task = self.selection.panels[asked.panel], self.selection.task_of(asked)
         protocol, table = known_protocol(asked.protocol), panel.task(asked.task)
         judges = panel.judges_of(asked.task)
+        if asked.candidate:
+            judges.pop(panel.replaces[asked.candidate])
+            judges[asked.candidate] = panel.judges[asked.candidate]
         items = protocol.items(task, next(iter(judges.values()))) if judges else ()
+        about = [asked.candidate] if asked.candidate else [*judges]
         texts: dict[str, int] = {}
         sharing: dict[str, set[str]] = {}
         for item in items:
@@ -93,14 +116,15 @@ class Questions:
             sharing.setdefault(item.id, set()).add(item.target)
         varied = levels_asked(protocol, asked.protocol, table.factors.get(asked.protocol, {}))
         wrote = panel.own(list(task.targets))
-        persons, shown = persons_of(task), self.selection.shown
+        people, persons = people_of(task, asked.protocol), persons_of(task, asked.protocol)
+        shown, scales = self.selection.shown, scales_of(protocol, task)
         return offers.Design(
             kind=protocol.OFFERS,
             judges=len(judges),
             texts_per_target=max(texts.values(), default=0),
             repeats=table.repeats.get(asked.protocol) or protocol.REPEATS,
             levels={called(protocol, factor): levels for factor, levels in varied.items()},
-            authors=any(judge in wrote and (not shown or judge in shown) for judge in judges),
+            authors=any(judge in wrote and (not shown or judge in shown) for judge in about),
             common_items=any(len(targets) > 1 for targets in sharing.values()),
             targets=len(texts),
             tiers=len(task.tiers) > 1,
@@ -109,9 +133,11 @@ class Questions:
             lengths=bool(items) and offers.has_lengths(facts_of(protocol, task, items[0])),
             parts=bool(getattr(protocol, "parts", lambda task: ())(task)),
             twins=offers.has_twins((item.id, facts_of(protocol, task, item).get("flawed")) for item in items),
-            people="people" in task.data,
+            people=people is not None,
             people_items=persons is not None,
             two_people=persons is not None and offers.have_items_in_common(persons),
             reference="reference" in task.data,
+            numbers=all(scales[name].counts for name in headline_of(protocol, task) if name in scales),
+            candidate=bool(asked.candidate),
             beside=frozenset(known_protocol(name).OFFERS for name in table.protocols if name != asked.protocol),
         )

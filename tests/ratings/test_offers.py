@@ -73,7 +73,7 @@ def test_an_author_without_a_text_here_and_one_level_are_nothing_to_ask_about() 
 
 def test_options_without_distances_are_no_numbers() -> None:
     frame = pd.DataFrame({"judge": ["x"], "item": ["i"], "response": ["red"]})
-    assert offers(frame, scales=Nominal(("red", "blue"))) == {"scores"}
+    assert offers(frame, scales=Nominal(("red", "blue"))) == {"scores", "forced_choices"}
 
 
 def test_three_judges_are_three() -> None:
