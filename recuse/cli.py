@@ -1,4 +1,4 @@
-"""The command `recuse`: check a file of ratings, start a repository."""
+"""The command `recuse`: check a file of ratings, start a repository, run an experiment."""
 
 from __future__ import annotations
 
@@ -76,6 +76,7 @@ def _parser() -> argparse.ArgumentParser:
     init.add_argument("--model", default="", help="the judge's model at the endpoint")
     init.add_argument("--adopt", action="store_true", help="add to an existing repository; nothing is overwritten")
     init.set_defaults(run=_init)
+    _add_experiments(commands)
     return parser
 
 
@@ -117,6 +118,29 @@ def _compare(arguments: argparse.Namespace) -> int:
 
 def _listed(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _add_experiments(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    studies = commands.add_parser("experiment", help="simulations whose truth is known").add_subparsers(
+        metavar="STUDY", required=True
+    )
+    selection = studies.add_parser(
+        "selection", help="which judge each measure of agreement chooses without gold labels, and how good it is",
+        description="Draws people and judges from a rating model and shows which judge each measure chooses.",
+    )  # fmt: skip
+    selection.add_argument("--trials", type=int, default=100, metavar="N", help="simulated trials per setting (100)")
+    selection.add_argument("--seed", type=int, default=1, metavar="N", help="the same seed gives the same numbers (1)")
+    selection.add_argument(
+        "--workers", type=int, default=None, metavar="N", help="processes (as many as cores, 2 at most)"
+    )
+    selection.add_argument("--html", type=Path, metavar="FILE", help="write the figures as a page")
+    selection.set_defaults(run=_selection)
+
+
+def _selection(arguments: argparse.Namespace) -> int:
+    from recuse.experiments.command import selection
+
+    return selection(trials=arguments.trials, seed=arguments.seed, workers=arguments.workers, html=arguments.html)
 
 
 def _check(arguments: argparse.Namespace) -> int:
