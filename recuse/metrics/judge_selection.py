@@ -27,7 +27,7 @@ from recuse.statistics.resampling import SEED, percentile
 __all__ = ["CHOOSING", "best_judge", "regret_over_beta", "selection_regret"]
 
 Floats = NDArray[np.float64]
-DRAWS = 499
+DRAWS = 9999
 FEWEST = 10
 METHOD = f"percentile bootstrap over texts, {DRAWS} draws, the choice held fixed"
 CHOOSING = tuple(definition(name) for name in (
