@@ -93,7 +93,7 @@ def _by_definition(metric: str, ratings: Ratings, taus: Sequence[float], betas: 
     found = {}
     for names, rated in each_rated(ratings):
         scored = {beta: _downstream(rated, tuple(taus), beta) for beta in betas}
-        for each in CHOOSING:
+        for each in (each for each in CHOOSING if rated.offers(each.judge, each.people)):
             found[each.name, *names] = _regret(metric, each.name, rated, scored)
     return Estimates(("definition", *ratings.within()), found)
 
