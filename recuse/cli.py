@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from recuse.experiments.arguments import add_simulations
+
 __all__ = ["main"]
 
 OVERRIDES = (
@@ -76,6 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     init.add_argument("--model", default="", help="the judge's model at the endpoint")
     init.add_argument("--adopt", action="store_true", help="add to an existing repository; nothing is overwritten")
     init.set_defaults(run=_init)
+    add_simulations(commands)
     _add_experiments(commands)
     return parser
 

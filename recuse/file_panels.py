@@ -62,12 +62,13 @@ class FilePanel:
 
     def record(self) -> Mapping[str, Any]:
         """The panel as results.json tells it."""
-        authors = self.ratings.own()
+        authors, files = self.ratings.own(), (*self.read.older, self.read)
+        names = ", ".join(read.path.name for read in files)
         return {
             "name": self.name,
             "provenance": self.provenance,
-            "description": f"Ratings from {', '.join(r.path.name for r in (*self.read.older, self.read))}: {len(self.ratings.table)} judgements.",
-            "source": "; ".join(f"{r.path.name}, sha256 {r.sha256}" for r in (*self.read.older, self.read)),
+            "description": f"Ratings from {names}: {len(self.ratings.table)} judgements.",
+            "source": "; ".join(f"{r.path.name}, sha256 {r.sha256}" for r in files),
             "judges": [
                 {"name": judge, "label": judge, "wire": "", "model": judge, "author": authors.get(judge)}
                 for judge in self.judges

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from recuse.gates import Gates
     from recuse.run import Run
 
-__all__ = ["Answers", "ask_file"]
+__all__ = ["Answers", "Question", "ask_file", "questions"]
 
 NAME = "recuse_shipped_"
 
@@ -68,7 +68,7 @@ def ask_file(panel: FilePanel, folder: Path, today: date) -> Answers:
     run = Run()
     there = offers.offered(panel.design)
     for path in sorted(folder.glob("test_*.py")):
-        for question in _questions(path):
+        for question in questions(path):
             if wanting := offers.missing(question.needs, there):
                 run.not_asked[question.name] = [{**_not_asked(panel, wanting), **question.words}]
             else:
@@ -77,15 +77,22 @@ def ask_file(panel: FilePanel, folder: Path, today: date) -> Answers:
 
 
 @dataclass(frozen=True, slots=True)
-class _Question:
+class Question:
+    """A test that asks about judges, and what it asks for."""
+
     name: str
     function: Callable[..., Any]
     module: ModuleType
     needs: tuple[str, ...]
     words: Mapping[str, str]
 
+    def ask(self, **known: Any) -> None:
+        """Call the test with what it names: `ratings`, `gate`, `measure`, and fixtures of its own module."""
+        self.function(**_arguments(self.function, self.module, known))
 
-def _questions(path: Path) -> Iterator[_Question]:
+
+def questions(path: Path) -> Iterator[Question]:
+    """The tests of one eval file that say what they ask for."""
     module = _imported(path)
     title, _, note = (module.__doc__ or "").strip().partition("\n")
     words = {"question": path.stem.removeprefix("test_"), "title": title, "note": " ".join(note.split())}
@@ -94,7 +101,7 @@ def _questions(path: Path) -> Iterator[_Question]:
             marks = [*getattr(function, "pytestmark", ()), *_marks(getattr(module, "pytestmark", ()))]
             needs = tuple(dict.fromkeys(need for mark in marks if mark.name == "asks" for need in mark.args))
             if needs:
-                yield _Question(f"evals/{path.name}::{name}", function, module, needs, words)
+                yield Question(f"evals/{path.name}::{name}", function, module, needs, words)
 
 
 def _marks(marks: Any) -> list[Any]:
@@ -111,7 +118,7 @@ def _imported(path: Path) -> ModuleType:
     return module
 
 
-def _ask(question: _Question, panel: FilePanel, gates: Gates, run: Run) -> None:
+def _ask(question: Question, panel: FilePanel, gates: Gates, run: Run) -> None:
     from recuse.metrics.measure import described
     from recuse.record_kinds import MEASURE, MEASUREMENT, VERDICT
 
@@ -132,9 +139,8 @@ def _ask(question: _Question, panel: FilePanel, gates: Gates, run: Run) -> None:
             record = {"subject": {**subject, **more, **names}, "estimate": estimate.record(), **words}
             run.add([(MEASUREMENT, record), (MEASURE, dict(described(estimate.metric).record()))])
 
-    known = {"ratings": panel.by(protocol), "gate": gate, "measure": measure}
     try:
-        question.function(**_arguments(question.function, question.module, known))
+        question.ask(ratings=panel.by(protocol), gate=gate, measure=measure)
     except AssertionError:
         pass  # a gate's answer, which is in its verdicts
     except RecuseError as error:

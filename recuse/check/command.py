@@ -24,8 +24,8 @@ __all__ = ["check"]
 
 
 def check(
-    files: Sequence[Path], given: Mapping[str, Any], *, reader: str = "", html: Path | None = None, json: Path | None = None,
-    disagreements: Path | None = None, save: bool = False,
+    files: Sequence[Path], given: Mapping[str, Any], *, reader: str = "", html: Path | None = None,
+    json: Path | None = None, disagreements: Path | None = None, save: bool = False,
 ) -> int:  # fmt: skip
     """The exit code: 0 cleared, 1 not cleared, 2 undecided. Several files are versions of one judge, the oldest first;
     the verdict is on the newest. A file that `disagreements` wrote is read back: whom your
@@ -42,8 +42,8 @@ def check(
     conclusion = conclude(answers)
     ranges = pass_rate_ranges(panel.ratings) if panel.read.kind == "scores" else []
     count = len(find_disagreements(panel.read)) if panel.read.ratings.persons and panel.read.kind == "scores" else None
-    said = " ".join(quote(str(one)) for one in files)
-    print(told(answers, conclusion, ranges, file=said, disagreements=None if disagreements else count))
+    typed = " ".join(quote(str(one)) for one in files)
+    print(told(answers, conclusion, ranges, file=typed, disagreements=None if disagreements else count))
     if save:
         path = saved_path(file)
         path.write_text(panel.read.mapping.toml(), encoding="utf-8")

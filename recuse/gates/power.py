@@ -66,25 +66,31 @@ def chance_to_fail(limit: Limit, truth: float, around: Spread, level: float) -> 
     return min(1.0, above + below)
 
 
-def factor_to_decide(limit: Limit, estimate: Estimate, pass_level: float, fail_level: float) -> float | None:
-    """How many times the observations settle the limit with the chance ENOUGH, if the true value is the one measured.
+def factor_to_decide(
+    limit: Limit, estimate: Estimate, pass_level: float, fail_level: float, truth: float | None = None
+) -> float | None:
+    """How many times the observations settle the limit with the chance ENOUGH, if `truth` is the true value, the one
+    measured unless given; 1 where there are enough.
 
     `inf` where more than FEASIBLE times would be needed (the value lies practically on the bound), None where the
     estimate's law cannot tell.
     """
     if not has_interval(estimate) or spread(estimate) is None or spread(estimate, FEASIBLE) is None:
         return None
+    value = estimate.value if truth is None else truth
 
     def settles(factor: float) -> bool:
         around = spread(estimate, factor)
         if around is None:
             return False
-        if limit.holds(estimate.value):
-            return chance_to_pass(limit, estimate.value, around, pass_level) >= ENOUGH
-        return chance_to_fail(limit, estimate.value, around, fail_level) >= ENOUGH
+        if limit.holds(value):
+            return chance_to_pass(limit, value, around, pass_level) >= ENOUGH
+        return chance_to_fail(limit, value, around, fail_level) >= ENOUGH
 
     if not settles(FEASIBLE):
         return math.inf
+    if settles(1.0):
+        return 1.0
     few, enough = 1.0, FEASIBLE
     while enough - few > 1e-3 * few:
         middle = math.sqrt(few * enough)

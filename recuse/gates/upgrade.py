@@ -38,6 +38,7 @@ SUPERIOR = ("upgrade_agreement",)
 """Components in which more is better, so that a candidate can win by them."""
 ON_ALL_TEXTS = ("upgrade_shift", "upgrade_flips", "upgrade_losses")
 """Components that are measured on every text of both."""
+LOSSES = "upgrade_losses"
 NOT_NEEDED = ("upgrade_cost", "upgrade_latency")
 """Components that are shown as not measured where nothing was recorded, and then decide nothing."""
 
@@ -107,7 +108,7 @@ def decide_upgrade(
         "equivalent", *names, "", rows, unmeasured=unmeasured, items=about.n if about else 0, change=change
     )
     if failed := [row for row in rows if _says(row) == "fail"]:
-        return _worse(verdict, _ordered(rows, sorted(failed, key=_p)), phrase)
+        return _worse(verdict, _ordered(rows, sorted(failed, key=_telling_order)), phrase)
     if opened := [row for row in rows if _says(row) != "pass"]:
         return _undecided(verdict, _ordered(rows, sorted(opened, key=_needed, reverse=True)), phrase)
     if not len(rows):
@@ -157,6 +158,11 @@ def _superior(rows: Verdicts) -> list[Verdict]:
 def _says(row: Verdict) -> Outcome:
     """What the numbers say: a change that was accepted for a time is still a change."""
     return row.accepted_fault.otherwise if row.accepted_fault else row.outcome
+
+
+def _telling_order(row: Verdict) -> tuple[bool, float]:
+    """Losses first: whatever else was found rests on what they left."""
+    return row.gate != LOSSES, _p(row)
 
 
 def _p(row: Verdict) -> float:

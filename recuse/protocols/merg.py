@@ -108,7 +108,8 @@ def fixed_names(task: Task, factors: Mapping[str, str]) -> list[str]:
 def rubric_prompt(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier) -> Prompt:
     names = fixed_names(task, factors)
     words = wording.messages(task.folder, "merg.rubric", task=task.data, names=names, **item.fields, **earlier)
-    return Prompt(words, TEMPERATURE, max_tokens=800, schema=rubric_schema(task, named=bool(names)))
+    schema, tenths = (rubric_schema(task, named=bool(names), tenths=by_grammar) for by_grammar in (False, True))
+    return Prompt(words, TEMPERATURE, max_tokens=800, schema=schema, grammar_schema=tenths)
 
 
 def rubric_reading(task: Task, item: Item, factors: Mapping[str, str], reply: Reply, earlier: Earlier) -> Rubric:

@@ -95,6 +95,6 @@ def test_a_fair_judge_passes_the_place_or_can_be_told_how_many_more():
     groups = np.repeat(np.arange(15), 2)
     for x in rng.choice([-0.5, 0.0, 0.5], p=[0.1, 0.8, 0.1], size=(400, 30)):
         low, high = bounded_mean(x, groups, (-0.5, 0.5)).interval(0.95)
-        passed += -0.1 <= low and high <= 0.1
+        passed += low >= -0.1 and high <= 0.1
     assert passed / 400 > 0.16
     assert bounded_mean([0.5, -0.5] + [0.0] * 28, groups, (-0.5, 0.5)).half_width_at(4.0) < 0.1
