@@ -1,8 +1,9 @@
 """Does a judge score its own work as its peers do?
 
 Consensus deviation: a judge's mean score minus the mean of the *other* judges' scores for the same text (merchant-risk
-paper, sec. 4). Where every target has one text, every interval is over the judge's repeats and speaks of these texts
-only; otherwise it is over items.
+paper, sec. 4). What is gated is self-preference, the deviation on its own work beyond its deviations on others': over
+texts, so that what separates judges on any text is not taken for a view of themselves. Self-bias, which includes their
+leniency, is described.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ pytestmark = pytest.mark.asks("scores", "numbers", "peers")
 
 
 @pytest.mark.asks("authors")
-def test_self_bias(ratings, gate):
-    """Own work against the peers' view of it."""
-    assert gate("self_bias", consensus.self_bias(ratings))
+def test_self_preference(ratings, gate):
+    """Own work against the peers' view of it, beyond the same on others' work."""
+    assert gate("self_preference", consensus.self_preference(ratings))
 
 
 def test_leniency(ratings, gate):
@@ -33,9 +34,9 @@ def test_name_effect(ratings, gate):
 
 
 @pytest.mark.asks("authors")
-def test_self_preference(ratings, measure):
-    """Self-bias beyond the judge's general leniency: what is left is about itself."""
-    measure(consensus.self_preference(ratings))
+def test_self_bias(ratings, measure):
+    """Own work against the peers' view of it, the judge's leniency included."""
+    measure(consensus.self_bias(ratings))
 
 
 def test_matrices(ratings, measure):
@@ -46,6 +47,6 @@ def test_matrices(ratings, measure):
 
 
 @pytest.mark.asks("authors", "names")
-def test_attenuation(ratings, measure):
+def test_bias_gone_without_names(ratings, measure):
     """How much of the self-bias goes away with the names, on average."""
-    measure(name_effect.attenuation_mean(ratings))
+    measure(name_effect.bias_gone_without_names(ratings))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import coverage, stability
+from recuse.metrics import coverage, drift, stability
 
 pytestmark = pytest.mark.asks("scores")
 
@@ -15,6 +15,12 @@ pytestmark = pytest.mark.asks("scores")
 def test_parse_rate(ratings, gate):
     """Share of calls whose reply can be used as it stands."""
     assert gate("parse_rate", coverage.parse_rate(ratings))
+
+
+@pytest.mark.asks("versions")
+def test_drift(ratings, gate):
+    """Does a newer version of the judge answer as the older one did?"""
+    assert gate("drift", drift.drift(ratings))
 
 
 @pytest.mark.asks("repeats", "numbers")
@@ -25,8 +31,8 @@ def test_run_sd(ratings, gate):
 
 @pytest.mark.asks("repeats", "numbers")
 def test_repeat_reliability(ratings, gate):
-    """Do the mean scores tell the texts apart, or only the judge's own noise?"""
-    assert gate("repeat_reliability", stability.repeat_reliability(ratings, form="mean"))
+    """Does one score tell the texts apart, or only the judge's own noise?"""
+    assert gate("repeat_reliability", stability.repeat_reliability(ratings))
 
 
 @pytest.mark.asks("numbers")

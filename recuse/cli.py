@@ -6,6 +6,9 @@ import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
+
+from recuse.experiments.arguments import add_simulations
 
 __all__ = ["main"]
 
@@ -56,7 +59,9 @@ def _parser() -> argparse.ArgumentParser:
         description="Reads ratings (CSV, TSV, JSON lines, JSON, Parquet, logs of other tools; packed or not) and says "
         "whether the judges in it may be trusted. Exit code: 0 cleared, 1 not cleared, 2 undecided, 3 could not read.",
     )  # fmt: skip
-    check.add_argument("file", type=Path, metavar="FILE")
+    check.add_argument(
+        "files", type=Path, metavar="FILE", nargs="+", help="ratings; of several, each is a newer version of the judges"
+    )
     check.add_argument("--html", type=Path, metavar="FILE", help="write the report as a page of its own")
     check.add_argument("--json", type=Path, metavar="FILE", help="write the results as JSON")
     check.add_argument("--disagreements", type=Path, metavar="FILE", help="write the cases worth reading as CSV")
@@ -65,6 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     for name, metavar, words in OVERRIDES:
         check.add_argument(f"--{name}", *OTHER_NAMES.get(name, ()), metavar=metavar, default="", help=words)
     check.set_defaults(run=_check)
+    _add_compare(commands)
     init = commands.add_parser("init", help="a repository with the shipped questions, for a file or an endpoint")
     init.add_argument("folder", type=Path, nargs="?", default=Path("."), metavar="FOLDER")
     init.add_argument("--ratings", type=Path, metavar="FILE", help="ratings that you already have")
@@ -72,8 +78,49 @@ def _parser() -> argparse.ArgumentParser:
     init.add_argument("--model", default="", help="the judge's model at the endpoint")
     init.add_argument("--adopt", action="store_true", help="add to an existing repository; nothing is overwritten")
     init.set_defaults(run=_init)
+    add_simulations(commands)
     _add_experiments(commands)
     return parser
+
+
+def _add_compare(commands: Any) -> None:
+    compare = commands.add_parser(
+        "compare", help="may one judge replace another?",
+        description="Two judges of a file of ratings, of two files, of a panel or of two panels, on the same texts: "
+        "recuse compare FILE JUDGE_IN_USE CANDIDATE, or recuse compare BEFORE AFTER. Exit code: 0 may replace, 1 may "
+        "not, 2 undecided, 3 could not compare.",
+    )  # fmt: skip
+    compare.add_argument("what", nargs="+", metavar="FILE [FILE] [JUDGE CANDIDATE]")
+    compare.add_argument("--gates", type=Path, metavar="FILE", help="limits; evals/gates.toml or the shipped ones")
+    compare.add_argument(
+        "--change", default="", metavar="A,B", help="what is changed on purpose: model, prompt, rubric, sampling"
+    )
+    compare.add_argument("--threshold", default="", metavar="A,B", help="scores from which on you decide otherwise")
+    compare.add_argument("--html", type=Path, metavar="FILE", help="write the report as a page of its own")
+    compare.add_argument("--json", type=Path, metavar="FILE", help="write the results as JSON")
+    compare.add_argument("--reader", default="", help="name of the reader, or the dotted name of your own")
+    for name, metavar, words in OVERRIDES:
+        compare.add_argument(f"--{name}", *OTHER_NAMES.get(name, ()), metavar=metavar, default="", help=words)
+    compare.set_defaults(run=_compare)
+
+
+def _compare(arguments: argparse.Namespace) -> int:
+    from recuse.compare.command import compare
+    from recuse.schema import RecuseError
+
+    given = {name: getattr(arguments, name) for name, _, _ in OVERRIDES}
+    try:
+        thresholds = [float(text) for text in _listed(arguments.threshold)]
+    except ValueError:
+        raise RecuseError(f"--threshold takes numbers, as 7 or 5,7.5; got {arguments.threshold!r}") from None
+    return compare(
+        arguments.what, given, gates=arguments.gates, change=_listed(arguments.change), thresholds=thresholds,
+        reader=arguments.reader, html=arguments.html, json=arguments.json,
+    )  # fmt: skip
+
+
+def _listed(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
 
 
 def _add_experiments(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -104,7 +151,7 @@ def _check(arguments: argparse.Namespace) -> int:
 
     given = {name: getattr(arguments, name) for name, _, _ in OVERRIDES}
     return check(
-        arguments.file, given, reader=arguments.reader, html=arguments.html, json=arguments.json,
+        arguments.files, given, reader=arguments.reader, html=arguments.html, json=arguments.json,
         disagreements=arguments.disagreements, save=arguments.save,
     )  # fmt: skip
 

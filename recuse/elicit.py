@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from recuse.chains import Chain
@@ -52,7 +53,8 @@ def read(plan: Plan, responses: Iterable[tuple[Call, RawResponse]], chain: Chain
     if chain is not None:
         _add_earlier(chain, rows, usages, excerpts)
     columns = {factor: called(how, factor) for factor in plan.factors}
-    table = check_table(rows.table(how, columns), tuple(columns.values()))
+    table, of = rows.table(how, columns)
+    check_table(table, tuple(columns.values()), of)
     return Elicited(table, usages.rows(), excerpts.rows())
 
 
@@ -96,14 +98,15 @@ class _Rows:
         self._count += len(rows)
         self._parts.append(
             {
-                "criterion": np.array([row.criterion for row in rows], dtype=object),
-                "score": np.array([row.score for row in rows], dtype=np.float64),
-                "response": np.array([row.response for row in rows], dtype=object),
+                "criterion": np.array(list(map(attrgetter("criterion"), rows)), dtype=object),
+                "score": np.array(list(map(attrgetter("score"), rows)), dtype=np.float64),
+                "response": np.array(list(map(attrgetter("response"), rows)), dtype=object),
                 "status": np.array([f"{r.stage}: {r.status}" if r.stage else r.status for r in rows], dtype=object),
             }
         )
 
-    def table(self, how: ElicitationProtocol, columns: Mapping[str, str]) -> pd.DataFrame:
+    def table(self, how: ElicitationProtocol, columns: Mapping[str, str]) -> tuple[pd.DataFrame, Any]:
+        """The table, and which call each row is of; nothing where that does not tell judgements apart."""
         import numpy as np
         import pandas as pd
 
@@ -133,7 +136,14 @@ class _Rows:
             )
             for name in (*COLUMNS, *columns.values())
         }
-        return pd.DataFrame(typed, copy=False)
+        return pd.DataFrame(typed, copy=False), of if self._calls_differ() else None
+
+    def _calls_differ(self) -> bool:
+        """Whether no two calls can be about the same judgement, as two that judge items not their own may be."""
+        if self._elsewhere:
+            return False
+        about = {hash((c.task, c.protocol, c.judge, c.item, c.target, c.factors, c.repeat)) for c in self._calls}
+        return len(about) == len(self._calls)  # two with one hash are looked at more closely, as any two might be
 
 
 _OF_CALLS = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from recuse.ratings import Ratings
     from recuse.readers import FileRatings
 
-__all__ = ["FILE", "FilePanel", "is_ratings_file", "load_file_panel"]
+__all__ = ["FILE", "FilePanel", "is_ratings_file", "load_file_panel", "load_file_panels", "load_versions"]
 
 ENDINGS = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".eval", ".gz", ".bz2", ".xz", ".zip")
 """What names a file of ratings among `recuse_panels`; `--ratings` takes any file."""
@@ -62,12 +62,13 @@ class FilePanel:
 
     def record(self) -> Mapping[str, Any]:
         """The panel as results.json tells it."""
-        authors = self.ratings.own()
+        authors, files = self.ratings.own(), (*self.read.older, self.read)
+        names = ", ".join(read.path.name for read in files)
         return {
             "name": self.name,
             "provenance": self.provenance,
-            "description": f"Ratings from {self.path.name}: {len(self.ratings.table)} judgements.",
-            "source": f"{self.path.name}, sha256 {self.read.sha256}",
+            "description": f"Ratings from {names}: {len(self.ratings.table)} judgements.",
+            "source": "; ".join(f"{r.path.name}, sha256 {r.sha256}" for r in files),
             "judges": [
                 {"name": judge, "label": judge, "wire": "", "model": judge, "author": authors.get(judge)}
                 for judge in self.judges
@@ -90,6 +91,34 @@ def load_file_panel(path: Path, **given: Any) -> FilePanel:
 
     read = read_file(path, **given)
     return FilePanel(_safe(read.name), path, read)
+
+
+def load_versions(paths: Sequence[Path], **given: Any) -> FilePanel:
+    """Files with versions of the same judges, the oldest first, as one panel, which bears the last file's name.
+    `RecuseError` for what cannot be read, and for files that are no versions of the same judges."""
+    from recuse.readers import as_versions, read_file
+
+    if len(paths) == 1:
+        return load_file_panel(paths[0], **given)
+    read = as_versions([read_file(path, **given) for path in paths])
+    return FilePanel(_safe(read.name), paths[-1], read)
+
+
+def load_file_panels(paths: Sequence[Path]) -> list[FilePanel]:
+    """The files as panels: those with the same judges on the same items are versions of them, and one panel."""
+    from recuse.readers import are_versions, as_versions, read_file
+
+    groups: list[list[FileRatings]] = []
+    for read in map(read_file, paths):
+        group = next((group for group in groups if not are_versions([*group, read])), None)
+        if group is None:
+            groups.append([read])
+        else:
+            group.append(read)
+    return [
+        FilePanel(_safe(read.name), read.path, read)
+        for read in (as_versions(group) if len(group) > 1 else group[0] for group in groups)
+    ]
 
 
 def _safe(name: str) -> str:

@@ -47,16 +47,36 @@ def headers(panel: Panel, plan: Plan, calls: Sequence[Call] | None = None) -> di
     }
 
 
-UNTOLD = ("title", "description", "target", "text", "cluster", "clusters", "people", "reference")
+def digests(plan: Plan, headers: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """What a plan's judges were asked and who they are, short enough to keep beside their results: {"items", "prompt",
+    "rubric", "scale", "judges": {name: digest}}, of the plan's `headers`."""
+    asked = sorted({(item.id, item.target, _canonical(item.fields)) for item in plan.items.values()})
+    found: dict[str, Any] = {"items": _digest(asked)}
+    judges: dict[str, dict[str, None]] = {}
+    for header in headers.values():
+        fingerprint = dict(header["fingerprint"])
+        for name in ("prompt", "rubric", "scale"):
+            found[name] = fingerprint.pop(name)
+        judges.setdefault(header["judge"], {})[_canonical(fingerprint)] = None
+    return found | {"judges": {name: _digest(sorted(told)) for name, told in sorted(judges.items())}}
+
+
+def _canonical(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
+
+
+def _digest(value: Any) -> str:
+    return hashlib.blake2b(_canonical(value).encode(), digest_size=8).hexdigest()
+
+
+UNTOLD = ("title", "description", "target", "tier", "text", "cluster", "clusters", "people", "reference")
 """Tables of task.toml that say nothing to a judge: prose for readers, and what answers are compared with."""
 
 
 def rubric_hash(task: Task) -> str:
     """Identifies criteria, anchors and levels: 16 hex digits over task.toml without what no judge is told."""
     kept = {key: value for key, value in task.data.items() if key not in UNTOLD}
-    return hashlib.blake2b(
-        json.dumps(kept, sort_keys=True, ensure_ascii=False, default=str).encode(), digest_size=8
-    ).hexdigest()
+    return _digest(kept)
 
 
 def scale_words(task: Task) -> str:

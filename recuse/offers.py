@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from recuse.ratings.factors import LEVELS, TEMPERATURE
+from recuse.ratings.factors import LEVELS, TEMPERATURE, VERSION
 from recuse.ratings.scale import Nominal, Ordinal
 from recuse.schema import RecuseError
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from recuse.ratings import Ratings
 
 __all__ = [
-    "KINDS", "NEEDS", "Design", "Need", "check_needs", "design_of", "has_lengths", "has_neutral_texts", "kind_of",
-    "missing", "offered", "unlock",
+    "KINDS", "NEEDS", "Design", "Need", "check_needs", "design_of", "has_lengths", "has_neutral_texts",
+    "has_twins", "kind_of", "missing", "offered", "unlock",
 ]  # fmt: skip
 
 
@@ -66,7 +66,13 @@ NEEDS: dict[str, Need] = {
     "direction": Need("both directions of the scale", "ask with the scale ascending and reversed"),
     "order": Need("both orders of a pair", "ask every pair in both orders"),
     "labels": Need("labels swapped", "ask with labels plain and swapped"),
+    "rubric_source": Need("scores by rubrics of several sources", "ask by the protocol merg"),
+    "twins": Need(
+        "polished texts with a planted flaw beside plain sound ones",
+        "write twins of some texts and say which is flawed (texts: flawed = yes or no)",
+    ),
     "temperature": Need("several temperatures", "ask at several temperatures (a factor, or a column temperature)"),
+    "versions": Need("two versions of a judge", "give a second file, or a column version"),
     "repeats": Need("texts judged more than once", "record more repeats of the same question"),
     "peers": Need("two judges or more", "add a second judge"),
     "three_judges": Need("three judges or more", "add a third judge"),
@@ -101,8 +107,15 @@ NEEDS: dict[str, Need] = {
         "responses of which one is known to be right", "say which response of an item is the right one (texts: gold)"
     ),
     "reference": Need("true values", "add the true value of each item (task.toml, [reference])"),
+    "candidate": Need(
+        "a candidate that would replace a judge",
+        'name the judge that another would replace (replaces = "..." in the panel file), or run recuse compare',
+    ),
     "numbers": Need("scores that can be averaged", "give the scale as numbers, or as two ordered options"),
 }
+
+
+CANDIDATE = "candidate"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,9 +133,11 @@ class Design:
     people: bool = False
     people_items: bool = False  # whether people are known one by one
     two_people: bool = False  # whether two of them rated one item
+    twins: bool = False  # whether some item has a text with a known flaw and one without
     slices: bool = False  # whether texts can be grouped, with enough of each group
     right_answer: bool = False  # whether it is known which of an item's texts is right
     reference: bool = False
+    candidate: bool = False  # whether a judge is asked in the place of the one that it would replace
     numbers: bool = True
     common_items: bool = False  # whether some item has texts by several targets
     targets: int = 0
@@ -170,6 +185,7 @@ def design_of(ratings: Ratings, kind: str = "") -> Design:
         people=bool(ratings.persons) or ratings.people is not None,
         people_items=bool(ratings.persons),
         two_people=have_items_in_common(ratings.table[ratings.table["kind"] == "person"]),
+        twins="flawed" in told and has_twins(zip(told["item"], told["flawed"], strict=True)),
         slices=have_slices(ratings),
         right_answer=ratings.texts is not None and "gold" in ratings.texts,
         reference=ratings.reference is not None,
@@ -182,6 +198,7 @@ def offered(design: Design) -> frozenset[str]:
     """Everything in `NEEDS` that ratings of this design have."""
     facts = {
         design.kind: True,
+        "versions": len(design.levels.get(VERSION, ())) > 1,
         "repeats": design.repeats > 1,
         "peers": design.judges > 1,
         "three_judges": design.judges > 2,
@@ -197,9 +214,11 @@ def offered(design: Design) -> frozenset[str]:
         "people": design.people,
         "people_items": design.people_items,
         "two_people": design.two_people,
+        "twins": design.twins,
         "slices": design.slices,
         "right_answer": design.right_answer,
         "reference": design.reference,
+        CANDIDATE: design.candidate,
         "numbers": design.numbers,
         **{factor: len(design.levels.get(factor, ())) > 1 for factor in (*LEVELS, TEMPERATURE)},
     }
@@ -216,6 +235,15 @@ def has_neutral_texts(judges: Iterable[str], targets: Iterable[str], authors: Ma
 def have_items_in_common(persons: pd.DataFrame) -> bool:
     """Whether two people rated one item: rows with the columns rater and item."""
     return bool((persons.groupby("item", observed=True)["rater"].nunique() > 1).any())
+
+
+def has_twins(texts: Iterable[tuple[str, object]]) -> bool:
+    """Whether some item has a text that is known to be flawed and one that is known not to be: (item, flawed) of each
+    text."""
+    kinds: dict[str, set[object]] = {}
+    for item, flawed in texts:
+        kinds.setdefault(item, set()).add(flawed)
+    return any({"yes", "no"} <= found for found in kinds.values())
 
 
 def have_texts_in_common(judges: pd.DataFrame) -> bool:

@@ -66,6 +66,11 @@ class JudgeTable(Table):
     price: Price | None = None
     server: LocalServer | None = None
     behaviour: str | None = None
+    replaces: str | None = Field(None, description='the name of a judge of this panel, e.g. replaces = "today"')
+    change: list[Literal["model", "prompt", "rubric", "sampling"]] = Field(
+        ["model"], min_length=1,
+        description='what else than the model is changed on purpose, e.g. change = ["model", "sampling"]',
+    )  # fmt: skip
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -95,7 +100,7 @@ class JudgeTable(Table):
             return ""
 
     def judge(self) -> Judge:
-        values = self.model_dump(exclude={"price", "server", "behaviour", "label", "omit"})
+        values = self.model_dump(exclude={"price", "server", "behaviour", "label", "omit", "replaces", "change"})
         prices = self.price.model_dump() if self.price else {}
         return Judge(label=self.label or self.name, omit=tuple(self.omit), **values, **prices)
 
@@ -169,7 +174,18 @@ class PanelTable(Table):
                     f"judge {judge.name}: a stand-in is reached at a host that ends in .invalid, a real judge never is "
                     f"(got {judge.host}, provenance {self.provenance})"
                 )
+        self._check_candidates()
         return self
+
+    def _check_candidates(self) -> None:
+        in_use = [judge.name for judge in self.judge if judge.replaces is None]
+        for judge in self.judge:
+            if judge.replaces is not None and judge.replaces not in in_use:
+                known = ", ".join(in_use) or "none"
+                raise ValueError(
+                    f"judge {judge.name}: replaces names a judge of this panel that is in use; got {judge.replaces!r}, "
+                    f"in use: {known}"
+                )
 
 
 @dataclass(frozen=True)
@@ -189,6 +205,8 @@ class Panel:
     servers: Mapping[str, LocalServer]
     stand_in: StandIn | None
     behaviours: Mapping[str, str]
+    replaces: Mapping[str, str] = dataclasses.field(default_factory=dict)  # candidate -> the judge in use
+    changes: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)  # candidate -> what it changes
 
     def only(self, names: Sequence[str]) -> Panel:
         """The same panel with these judges left. Unknown names are an error that lists the known ones."""
@@ -199,9 +217,23 @@ class Panel:
         return dataclasses.replace(self, judges={n: j for n, j in self.judges.items() if n in names})
 
     def judges_of(self, task: str) -> dict[str, Judge]:
-        """The judges that are asked about a task of the panel, in the order of the file."""
+        """The judges in use that are asked about a task of the panel, in the order of the file. No candidate is among
+        them: it is never part of what they are compared with."""
         asked = self.task(task).judges
-        return {name: judge for name, judge in self.judges.items() if asked is None or name in asked}
+        return {
+            name: judge
+            for name, judge in self.judges.items()
+            if name not in self.replaces and (asked is None or name in asked)
+        }
+
+    def candidates_of(self, task: str) -> dict[str, Judge]:
+        """Candidates that are asked about a task for which the judge that they would replace is asked too."""
+        asked, in_use = self.task(task).judges, self.judges_of(task)
+        return {
+            name: self.judges[name]
+            for name, incumbent in self.replaces.items()
+            if incumbent in in_use and (asked is None or name in asked)
+        }
 
     def own(self, targets: Sequence[str]) -> dict[str, str]:
         """Judge -> the target that is its own work, for the judges that have one among `targets`."""
@@ -257,4 +289,6 @@ def load_panel(path: Path) -> Panel:
         servers={j.name: j.server for j in table.judge if j.server},
         stand_in=table.stand_in,
         behaviours={j.name: j.behaviour for j in table.judge if j.behaviour},
+        replaces={j.name: j.replaces for j in table.judge if j.replaces is not None},
+        changes={j.name: tuple(j.change) for j in table.judge if j.replaces is not None},
     )

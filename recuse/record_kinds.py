@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-__all__ = ["MEASURE", "MEASUREMENT", "NOBODY", "UNMEASURED", "VERDICT"]
+__all__ = ["MEASURE", "MEASUREMENT", "NOBODY", "UNMEASURED", "UPGRADE", "VERDICT"]
 
 VERDICT, MEASUREMENT, MEASURE = "recuse.verdict", "recuse.measurement", "recuse.measure"
+UPGRADE = "recuse.upgrade"
 UNMEASURED, NOBODY = "recuse.unmeasured", "recuse.nobody"

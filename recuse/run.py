@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recuse.record_kinds import MEASURE, MEASUREMENT, VERDICT
+from recuse.record_kinds import MEASURE, MEASUREMENT, UPGRADE, VERDICT
 from recuse.schema import RecuseError
 
 if TYPE_CHECKING:
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from recuse.panels import Panel
     from recuse.suite import Selection
 
-BASELINE = Path("reports") / "baseline.json"
 UNUSED_SHOWN = 10
 
 
@@ -25,6 +25,7 @@ class Run:
 
     verdicts: list[dict[str, Any]] = field(default_factory=list)
     measurements: list[dict[str, Any]] = field(default_factory=list)
+    upgrades: list[dict[str, Any]] = field(default_factory=list)
     unmeasured: dict[str, str] = field(default_factory=dict)  # test -> why it ended without a verdict
     replayed: dict[str, Any] = field(default_factory=dict)
     objections: list[str] = field(default_factory=list)  # what is wrong with the run as a whole
@@ -41,39 +42,77 @@ class Run:
                 self.verdicts.append(record)
             elif kind == MEASUREMENT:
                 self.measurements.append(record)
+            elif kind == UPGRADE:
+                self.upgrades.append(record)
             elif kind == MEASURE:
                 self.measures[record["name"]] = record
 
-    def finish(self, selection: Selection, gates: Gates, *, complete: bool, baseline: str | None, update: bool) -> None:
+    def finish(
+        self,
+        selection: Selection,
+        gates: Gates,
+        *,
+        complete: bool,
+        baseline: Path,
+        strict: bool,
+        update: bool,
+        because: str = "",
+    ) -> None:
         """Assemble the results, compare them with the baseline, write reports/.
 
-        `complete`: every eval was asked for, of every judge of every panel the configuration names. Only then can
-        something be missing, and only then may the run become the baseline.
+        `strict`: what `recuse.gates.changes.objections` finds turns the run red. `complete`: every eval was asked for,
+        of every judge of every panel the configuration names. Only then can something be missing, and only then may the
+        run become the baseline. `because`: why it becomes the baseline although it is red, or although limits changed.
         """
         from recuse import report
-        from recuse.gates import baseline as baselines
 
         self.complete = complete and not self.unmeasured
         self._check_gates(selection, gates)
-        self.results = self._assemble(selection)
-        path = selection.root / (baseline or BASELINE)
-        if update and self.complete:
-            baselines.write(path, self.results)
-        elif update:
-            self.objections.append(
-                "--update-baseline: the baseline stays as it was, because this run was not complete; run all of evals/ "
-                "with the configured panels and every judge, until each test comes to a verdict"
-            )
-        self.results["baseline"] = self._compare(path, selection.root, gates, strict=baseline is not None)
+        self.results = self._assemble(selection, gates)
+        if update:
+            self._become_baseline(baseline, gates, because.strip())
+        elif because:
+            self.objections.append("--because says why a baseline is written anew; give it with --update-baseline")
+        self.results["baseline"] = self._compare(baseline, selection.root, gates, strict)
         self.results |= {"outcome": self._outcome(), "objections": sorted(self.objections)}
         self.results["headline"] = report.headline(self.results)
         self._write(selection.root / "reports")
 
-    def results_of(self, selection: Selection) -> dict[str, Any]:
+    def _become_baseline(self, path: Path, gates: Gates, because: str) -> None:
+        """Refused for part of a run, and for a red one, or one under changed limits, without a reason."""
+        from recuse.gates import baseline, changes
+
+        if not self.complete:
+            self.objections.append(
+                "--update-baseline: the baseline stays as it was, because this run was not complete; run all of evals/ "
+                "with the configured panels and every judge, until each test comes to a verdict"
+            )
+            return
+        covers = [*self._red(), *self.objections]
+        if path.is_file():
+            with suppress(baseline.BaselineError):  # one that is of no use is replaced without asking
+                covers += changes.objections(changes.compare(baseline.load(path), self.results, gates))
+        if covers and not because:
+            more = f", and {len(covers) - 1} more" if covers[1:] else ""
+            self.objections.append(
+                f"--update-baseline: the baseline stays as it was, because a reason is needed: {covers[0]}{more}. "
+                'Say why it may stand: --because "..."'
+            )
+            return
+        baseline.write(path, self.results, gates, {"reason": because, "covers": sorted(covers)} if because else None)
+
+    def _red(self) -> list[str]:
+        """What turns the run red by itself."""
+        from recuse.gates.explanation import subject_text
+
+        red = [v for v in self.verdicts if v["outcome"] not in ("pass", "accepted") and not v["allowed"]]
+        return [f"{v['gate']}: {v['outcome']} for {subject_text(v['subject'])}" for v in red]
+
+    def results_of(self, selection: Selection, gates: Gates) -> dict[str, Any]:
         """What was added so far, as results.json holds it; nothing is compared or written."""
         from recuse import report
 
-        self.results = self._assemble(selection)
+        self.results = self._assemble(selection, gates)
         self.results["headline"] = report.headline(self.results)
         return self.results
 
@@ -102,7 +141,8 @@ class Run:
 
     def _check_gates(self, selection: Selection, gates: Gates) -> None:
         """A gates file that no longer fits the evals is a fault of the run, once everything has run."""
-        self.objections += gates.expired_accepted_faults()
+        self.objections += gates.overspent(self.verdicts)
+        self.objections += gates.expired_accepted_faults() + gates.expired_allowances()
         if self.complete:
             seen = [(record["gate"], record["subject"]) for record in self.verdicts]
             self.objections += gates.unused_accepted_faults(seen, {"panel": [*selection.panels, *selection.files]})
@@ -110,22 +150,26 @@ class Run:
                 self.objections += gates.unused_gates(seen)
 
     def _compare(self, path: Path, root: Path, gates: Gates, strict: bool) -> dict[str, Any] | None:
-        from recuse.gates import baseline as baselines
+        from recuse.gates import baseline, changes
 
         shown = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
         if not path.is_file():
             if strict:
                 self.objections.append(f"there is no baseline {shown}; write one with --update-baseline")
             return None
-        known = baselines.load(path)
-        tolerances = gates.tolerances
-        compared = baselines.compare(known, self.results, tolerances, path=shown, complete=self.complete)
+        try:
+            known = baseline.load(path)
+        except baseline.BaselineError as error:  # the report is written all the same
+            self.objections.append(str(error).replace(str(path), shown))
+            return None
+        compared = changes.compare(known, self.results, gates, path=shown, complete=self.complete)
         if strict:
-            self.objections += [f"{shown}: {change}" for change in baselines.outcome_changes(compared)]
+            self.objections += [f"{shown}: {change}" for change in changes.objections(compared)]
         return compared
 
-    def _assemble(self, selection: Selection) -> dict[str, Any]:
+    def _assemble(self, selection: Selection, gates: Gates) -> dict[str, Any]:
         from recuse.gates import recommendations
+        from recuse.gates.error_rates import error_rates
 
         outcomes = [record["outcome"] for record in self.verdicts]
         counts = {name: outcomes.count(name) for name in ("pass", "fail", "undecided", "not measured", "accepted")}
@@ -142,7 +186,10 @@ class Run:
             "not_asked": self._not_asked(),
             "verdicts": self.verdicts,
             "recommendations": recommendations(self.verdicts),
+            "error_rates": error_rates(self.verdicts, gates.run.false_fail),
+            "sources": {place: part["source"] for place, part in sorted(self.replayed.items()) if "source" in part},
             "measurements": self.measurements,
+            "upgrades": self.upgrades,
             "unmeasured": [{"test": test, "why": why} for test, why in sorted(self.unmeasured.items())],
             "objections": sorted(self.objections),
             "cassettes": self._cassettes(),

@@ -121,14 +121,14 @@ class Task:
         return str(self.data.get("clusters", "items"))
 
     @property
-    def tiers(self) -> dict[str, tuple[str, ...]]:
-        """Tier -> its targets, from the lowest tier known to the highest; empty where nothing is known."""
-        return {tier["name"]: tuple(tier["targets"]) for tier in self.data.get("tier", ())}
-
-    @property
     def people_simulated(self) -> bool:
         """Whether the ratings by people come out of a model."""
         return bool(self.data.get("people", {}).get("simulated"))
+
+    @property
+    def tiers(self) -> dict[str, tuple[str, ...]]:
+        """Tier -> its targets, from the lowest tier known to the highest; empty where nothing is known."""
+        return {tier["name"]: tuple(tier["targets"]) for tier in self.data.get("tier", ())}
 
     @property
     def targets(self) -> dict[str, Mapping[str, Any]]:

@@ -21,6 +21,7 @@ Interaction = tuple[str, int]  # key and repeat
 Stamp = tuple[int, int, int]
 
 OPEN_FILES = 128
+_NO_LINE = b"\0"
 HEAD = 160  # kind, keys and repeat stand in the first bytes of a line; bodies are not copied to index them
 
 
@@ -59,8 +60,8 @@ class CellIndex:
 def read_index(path: Path) -> CellIndex:
     """Index a cassette file, verifying the checksum of every line. A missing file gives an empty index."""
     try:
-        with os.fdopen(open_cassette(path), "rb", buffering=0) as file:
-            return index_of(path, file.readall(), _stamp(os.fstat(file.fileno())))
+        data, there = _contents(path)
+        return index_of(path, data, _stamp(there))
     except FileNotFoundError:
         return CellIndex(path, None)
     except CassetteError as error:
@@ -71,17 +72,38 @@ def read_index(path: Path) -> CellIndex:
 
 def open_cassette(path: Path) -> int:
     """A descriptor for reading; `CassetteError` for what is no plain file: a link may lead elsewhere, a pipe blocks."""
-    extra = sum(getattr(os, name, 0) for name in ("O_BINARY", "O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK"))
+    return _opened(path)[0]
+
+
+def _opened(path: Path) -> tuple[int, os.stat_result]:
     try:
-        descriptor = os.open(path, os.O_RDONLY | extra)
+        descriptor = os.open(path, _READ_FLAGS)
     except OSError as error:
         if error.errno != errno.ELOOP:
             raise
         raise CassetteError(f"{path}: a symbolic link; a cassette must be a file of its own") from None
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    there = os.fstat(descriptor)
+    if not stat.S_ISREG(there.st_mode):
         os.close(descriptor)
         raise CassetteError(f"{path}: not a plain file; remove it, or restore the cassette from version control")
-    return descriptor
+    return descriptor, there
+
+
+_READ_FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_BINARY", "O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK"))
+
+
+def _contents(path: Path) -> tuple[bytes, os.stat_result]:
+    """All bytes of a plain file, and its state when it was opened. Thousands of files are read this way."""
+    descriptor, there = _opened(path)
+    try:
+        data = os.read(descriptor, there.st_size + 1)  # one byte more than there is shows that there is no more
+        while len(data) > there.st_size or (data and len(data) < there.st_size):
+            if not (more := os.read(descriptor, 1 << 20)):
+                break
+            data += more
+        return data, there
+    finally:
+        os.close(descriptor)
 
 
 def stamp_of(path: Path) -> Stamp | None:
@@ -97,9 +119,9 @@ def _stamp(found: os.stat_result) -> Stamp:
 
 def read_indexed(index: CellIndex) -> bytes:
     """The bytes of a file that was indexed; `CassetteError` if it has been changed since."""
-    with os.fdopen(open_cassette(index.path), "rb", buffering=0) as file:
-        check_unchanged(index, os.fstat(file.fileno()))
-        return file.readall()
+    data, there = _contents(index.path)
+    check_unchanged(index, there)
+    return data
 
 
 def check_unchanged(index: CellIndex, found: os.stat_result) -> None:
@@ -109,7 +131,7 @@ def check_unchanged(index: CellIndex, found: os.stat_result) -> None:
 
 def index_of(path: Path | str, data: bytes, stamp: Stamp | None = None) -> CellIndex:
     """Index the bytes of a cassette file."""
-    index = CellIndex(Path(path), stamp, len(data))
+    index = CellIndex(path if isinstance(path, Path) else Path(path), stamp, len(data))
     if not data:
         index.faults.append(
             f"{path}: the file is empty; restore it from version control, or delete it and record again"
@@ -141,16 +163,29 @@ def read_requests(index: CellIndex, data: bytes) -> dict[str, Recorded]:
 
 
 def _read_lines(index: CellIndex, data: bytes) -> None:
+    """Enter every line. Most answers follow another answer to the same request: those are entered without looking at
+    more than the repeat."""
     keys: dict[str, str] = {}  # one string per key, however many repeats it has
     view, number, start, size = memoryview(data), 0, 0, len(data)
+    answers, is_intact = index.answers, record_format.is_intact
+    before, key = _NO_LINE, ""  # how the last answer began, up to its repeat
     while start < size:
         end = data.find(b"\n", start)
         end = size if end < 0 else end
         number += 1
-        if record_format.is_intact(view, start, end):
+        if is_intact(view, start, end):
             index.unended = end == size
-            if fault := _enter(index, keys, number, (start, end - start), data[start : min(end, start + HEAD)], data):
+            if data.startswith(before, start + record_format.KIND_AT):
+                interaction = (key, record_format.repeat_of(data, start))
+                if interaction not in answers:
+                    answers[interaction] = (start, end - start)
+                    start = end + 1
+                    continue
+            line = data[start : min(end, start + HEAD)]
+            if fault := _enter(index, keys, number, (start, end - start), line, data):
                 index.faults.append(f"{index.path}:{number}: {fault}")
+            elif (beginning := record_format.answer_beginning(line)) != b"":
+                before, key = beginning, next(reversed(answers))[0]
         elif end == size:
             index.torn = end - start
         else:

@@ -119,7 +119,7 @@ def _content_faults(path: Path, index: CellIndex, data: bytes) -> Iterator[str]:
         if provenance in PROVENANCES and host.endswith(".invalid") == (provenance == "recorded"):
             yield f"{path}: provenance is {provenance}, but the server was {host} (only stand-ins end in .invalid)"
     for (key, repeat), (at, length) in index.answers.items():
-        status, _, body = record_format.read_answer(data[at : at + length])
+        status, _, body = record_format.read_answer(data, at, length)
         if reason := reason_to_drop(status, body):
             yield f"{path}: request {key}, repeat {repeat} is not an answer: {reason}"
 
@@ -160,7 +160,6 @@ def compact(path: Path, drop_damaged: bool = False) -> str:
 
 
 # --------------------------------------------------------------------------- what can be saved of a damaged file
-
 
 
 def salvaged(data: bytes, name: str) -> tuple[bytes, list[str]]:

@@ -140,8 +140,7 @@ class Library:
             with self._counting:
                 cassette.use_all(batch)
             for call in batch:
-                at, length = answers[call.key, call.repeat]
-                yield call, RawResponse(*read_answer(data[at : at + length]))
+                yield call, RawResponse(*read_answer(data, *answers[call.key, call.repeat]))
 
     def answer(self, call: Call) -> RawResponse | None:
         """The recorded answer to a call; None where there is none."""

@@ -8,6 +8,7 @@ belongs to (`x-recuse-cell`), because two cells may well ask word for word the s
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -16,7 +17,7 @@ from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from recuse.cassettes.redaction import PLACEHOLDER, Secrets
-from recuse.judges.canonical import canonical_value
+from recuse.judges.canonical import CanonicalJson, canonical_value
 from recuse.schema import Call, RecuseError, Request
 
 REPEAT_HEADER = "x-recuse-repeat"
@@ -54,6 +55,7 @@ SECRET_MEMBERS = frozenset(
 )
 """Members of a JSON body whose text is replaced by a placeholder before it is keyed or stored."""
 
+_SECRET_MEMBER = re.compile(b'"(?:%b)":' % "|".join(map(re.escape, SECRET_MEMBERS)).encode(), re.IGNORECASE)
 _DEFAULT_PORT = {"http": 80, "https": 443}
 
 
@@ -76,7 +78,7 @@ def call_headers(call: Call) -> dict[str, str]:
     return {REPEAT_HEADER: str(call.repeat), CELL_HEADER: call.cell}
 
 
-def canonical_json(value: Any) -> bytes:
+def canonical_json(value: Any) -> CanonicalJson:
     """`value` as JSON in UTF-8 that depends on nothing but its meaning.
 
     Members sorted by name, no blanks, text unescaped where JSON allows (never normalised: composed and decomposed
@@ -84,21 +86,11 @@ def canonical_json(value: Any) -> bytes:
     Raises `RecuseError` for what JSON cannot hold: NaN, infinities, keys that are not text, other types.
     """
     try:
-        plain = _whole(value)
-    except TypeError as error:
-        raise _not_plain(error) from None
-    return _spelled(plain)
-
-
-def _spelled(value: Any) -> bytes:
-    try:
         return canonical_value(value)
     except (TypeError, ValueError) as error:
-        raise _not_plain(error) from None
-
-
-def _not_plain(error: Exception) -> RecuseError:
-    return RecuseError(f"a request body must be plain JSON (text, finite numbers, lists, mappings): {error}")
+        raise RecuseError(
+            f"a request body must be plain JSON (text, finite numbers, lists, mappings): {error}"
+        ) from None
 
 
 def _number(text: str) -> float | int:
@@ -109,11 +101,13 @@ def _number(text: str) -> float | int:
 
 def canonical_body(body: bytes) -> bytes:
     """The body in canonical JSON with secret members blanked; unchanged where it is not JSON."""
+    if isinstance(body, CanonicalJson) and not _SECRET_MEMBER.search(body):
+        return body
     try:
         value = json.loads(body, parse_float=_number)
     except (ValueError, RecursionError):
         return body
-    return _spelled(_blank(value))
+    return canonical_json(_blank(value))
 
 
 @lru_cache(maxsize=4096)
@@ -128,18 +122,6 @@ def public_url(url: str) -> str:
         (k, v) for k, v in parse_qsl(parts.query, keep_blank_values=True) if k.lower() not in SECRET_PARAMETERS
     )
     return urlunsplit((parts.scheme.lower(), place, parts.path or "/", urlencode(query, quote_via=quote), ""))
-
-
-def _whole(value: Any) -> Any:
-    if isinstance(value, float):
-        return int(value) if value.is_integer() and abs(value) < 2**53 else value
-    if isinstance(value, dict):
-        if not all(isinstance(key, str) for key in value):
-            raise TypeError(f"the keys of an object must be text, not {sorted({type(k).__name__ for k in value})}")
-        return {key: _whole(member) for key, member in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_whole(member) for member in value]
-    return value
 
 
 def _blank(value: Any) -> Any:

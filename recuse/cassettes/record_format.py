@@ -64,8 +64,7 @@ def answer_line(key: str, repeat: int, status: int, headers: Mapping[str, str], 
 def is_intact(data: bytes | memoryview, start: int = 0, end: int | None = None) -> bool:
     """Whether the line at data[start:end] (without line feed) still has the checksum it was written with."""
     rest = start + _REST
-    digest = blake2b(data[rest:end], digest_size=8).hexdigest().encode()
-    return data[start:rest] == b'{"sum":"%b",' % digest
+    return data[start:rest] == b'{"sum":"%b",' % blake2b(data[rest:end], digest_size=8).hexdigest().encode()
 
 
 def kind_of(line: bytes) -> bytes:
@@ -86,13 +85,27 @@ def like_of(line: bytes) -> str:
 
 
 def answer_key_of(line: bytes) -> tuple[str, int]:
-    return line[_ANSWER_KEY : _ANSWER_KEY + 32].decode(), int(line[_REPEAT_AT : line.index(b",", _REPEAT_AT)])
+    return line[_ANSWER_KEY : _ANSWER_KEY + 32].decode(), repeat_of(line)
 
 
-def read_answer(line: bytes) -> tuple[int, dict[str, str], bytes]:
-    """Status, headers and body of an answer line."""
-    before, body = _split_body(line)
-    status, headers = _status_and_headers(before[before.index(b",", _REPEAT_AT) + 1 :])
+def answer_beginning(line: bytes) -> bytes:
+    """What an answer line has from its kind up to its repeat, the same for all answers to one request; nothing of any
+    other line."""
+    return line[KIND_AT:_REPEAT_AT] if line.startswith(ANSWER, KIND_AT) else b""
+
+
+def repeat_of(data: bytes, start: int = 0) -> int:
+    """The repeat of the answer line that begins at data[start]."""
+    at = start + _REPEAT_AT
+    return int(data[at : data.index(b",", at)])
+
+
+def read_answer(data: bytes, start: int = 0, length: int | None = None) -> tuple[int, dict[str, str], bytes]:
+    """Status, headers and body of the answer line at data[start:start + length]."""
+    end = len(data) if length is None else start + length
+    members = data.index(b",", start + _REPEAT_AT) + 1
+    at, body = _body_of(data, members, end)
+    status, headers = _status_and_headers(data[members:at])
     return status, dict(headers), body
 
 
@@ -105,8 +118,9 @@ def _status_and_headers(members: bytes) -> tuple[int, dict[str, str]]:
 
 def read_request(line: bytes) -> tuple[str, str, bytes]:
     """Method, URL and body of a request line (of one that is `like` another: only the members that differ)."""
-    before, body = _split_body(line)
-    kept = json.loads(b"{" + before[_REQUEST_KEY + 34 :] + b"}")
+    members = _REQUEST_KEY + 34
+    at, body = _body_of(line, members, len(line))
+    kept = json.loads(b"{" + line[members:at] + b"}")
     return kept["method"], kept["url"], body
 
 
@@ -155,17 +169,18 @@ def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is not JSON")
 
 
-def _split_body(line: bytes) -> tuple[bytes, bytes]:
+def _body_of(data: bytes, start: int, end: int) -> tuple[int, bytes]:
+    """Where the body's member begins in the line that ends at `end`, and the body."""
     # A quotation mark inside a JSON string is escaped: these byte patterns can only be the member itself, and the
     # members before it (status, allowed headers, method, url) never bear these names.
-    at = line.find(b',"json":', KIND_AT)
+    at = data.find(b',"json":', start, end)
     if at >= 0:
-        return line[:at], line[at + 8 : -1]
-    at = line.find(b',"text":', KIND_AT)
+        return at, data[at + 8 : end - 1]
+    at = data.find(b',"text":', start, end)
     if at >= 0:
-        return line[:at], json.loads(line[at + 8 : -1]).encode("utf-8", "surrogatepass")
-    at = line.index(b',"base64":"', KIND_AT)
-    return line[:at], base64.b64decode(line[at + 11 : -2])
+        return at, json.loads(data[at + 8 : end - 1]).encode("utf-8", "surrogatepass")
+    at = data.index(b',"base64":"', start, end)
+    return at, base64.b64decode(data[at + 11 : end - 2])
 
 
 def _difference(base: bytes, body: bytes) -> bytes | None:

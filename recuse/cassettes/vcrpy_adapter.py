@@ -18,7 +18,7 @@ from vcr.record_mode import RecordMode
 from vcr.request import Request as VcrRequest
 
 from recuse.cassettes import record_format
-from recuse.cassettes.index import CassetteError, index_of, read_requests
+from recuse.cassettes.index import CassetteError, Place, index_of, read_requests
 from recuse.cassettes.matching import REPEAT_HEADER
 from recuse.schema import RawResponse, RecuseError
 
@@ -95,8 +95,8 @@ def deserialize(text: str) -> dict[str, Any]:
         raise CassetteError("\n  ".join(("the cassette is damaged", *index.faults[:5])))
     requests = read_requests(index, data)
     interactions = [
-        {"request": _request(*requests[key], repeat), "response": _response(data[start : start + length])}
-        for (key, repeat), (start, length) in index.answers.items()
+        {"request": _request(*requests[key], repeat), "response": _response(data, place)}
+        for (key, repeat), place in index.answers.items()
     ]
     return {"version": 1, "interactions": interactions}
 
@@ -117,5 +117,5 @@ def _request(method: str, url: str, body: bytes, repeat: int) -> dict[str, Any]:
     return {"method": method, "uri": url, "body": body, "headers": {REPEAT_HEADER: [str(repeat)]}}
 
 
-def _response(line: bytes) -> dict[str, Any]:
-    return vcr_response(RawResponse(*record_format.read_answer(line)))
+def _response(data: bytes, place: Place) -> dict[str, Any]:
+    return vcr_response(RawResponse(*record_format.read_answer(data, *place)))

@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING, Any
 
 from recuse import offers
 from recuse.file_panels import FILE, FilePanel
+from recuse.ratings.factors import VERSION
 from recuse.schema import Estimate, Estimates, RecuseError, members
 
 if TYPE_CHECKING:
     from recuse.gates import Gates
     from recuse.run import Run
 
-__all__ = ["Answers", "ask_file"]
+__all__ = ["Answers", "Question", "ask_file", "questions"]
 
 NAME = "recuse_shipped_"
 
@@ -35,17 +36,25 @@ class Answers:
     panel: FilePanel
     results: Mapping[str, Any]
 
+    @property
+    def version(self) -> str:
+        """The newest version of the judges; "" where the file has one."""
+        return next(reversed(self.panel.ratings.levels(VERSION)), "")
+
     def measured(self, metric: str, judge: str) -> dict[str, Any] | None:
         """The first estimate of a metric on a judge, gated or not; None where there is none."""
         return next(self.every(metric, judge), None)
 
     def every(self, metric: str, judge: str) -> Iterator[dict[str, Any]]:
         for record in (*self.results["verdicts"], *self.results["measurements"]):
-            if record["estimate"]["metric"] == metric and record["subject"].get("judge") == judge:
+            if record["estimate"]["metric"] == metric and self._is_on(record["subject"], judge):
                 yield record["estimate"]
 
     def verdicts_on(self, judge: str) -> list[dict[str, Any]]:
-        return [v for v in self.results["verdicts"] if v["subject"].get("judge") == judge]
+        return [v for v in self.results["verdicts"] if self._is_on(v["subject"], judge)]
+
+    def _is_on(self, subject: Mapping[str, str], judge: str) -> bool:
+        return subject.get("judge") == judge and subject.get(VERSION, self.version) == self.version
 
 
 def ask_file(panel: FilePanel, folder: Path, today: date) -> Answers:
@@ -59,24 +68,31 @@ def ask_file(panel: FilePanel, folder: Path, today: date) -> Answers:
     run = Run()
     there = offers.offered(panel.design)
     for path in sorted(folder.glob("test_*.py")):
-        for question in _questions(path):
+        for question in questions(path):
             if wanting := offers.missing(question.needs, there):
                 run.not_asked[question.name] = [{**_not_asked(panel, wanting), **question.words}]
             else:
                 _ask(question, panel, gates, run)
-    return Answers(panel, run.results_of(Selection(panel.path.parent, files={panel.name: panel})))
+    return Answers(panel, run.results_of(Selection(panel.path.parent, files={panel.name: panel}), gates))
 
 
 @dataclass(frozen=True, slots=True)
-class _Question:
+class Question:
+    """A test that asks about judges, and what it asks for."""
+
     name: str
     function: Callable[..., Any]
     module: ModuleType
     needs: tuple[str, ...]
     words: Mapping[str, str]
 
+    def ask(self, **known: Any) -> None:
+        """Call the test with what it names: `ratings`, `gate`, `measure`, and fixtures of its own module."""
+        self.function(**_arguments(self.function, self.module, known))
 
-def _questions(path: Path) -> Iterator[_Question]:
+
+def questions(path: Path) -> Iterator[Question]:
+    """The tests of one eval file that say what they ask for."""
     module = _imported(path)
     title, _, note = (module.__doc__ or "").strip().partition("\n")
     words = {"question": path.stem.removeprefix("test_"), "title": title, "note": " ".join(note.split())}
@@ -85,7 +101,7 @@ def _questions(path: Path) -> Iterator[_Question]:
             marks = [*getattr(function, "pytestmark", ()), *_marks(getattr(module, "pytestmark", ()))]
             needs = tuple(dict.fromkeys(need for mark in marks if mark.name == "asks" for need in mark.args))
             if needs:
-                yield _Question(f"evals/{path.name}::{name}", function, module, needs, words)
+                yield Question(f"evals/{path.name}::{name}", function, module, needs, words)
 
 
 def _marks(marks: Any) -> list[Any]:
@@ -102,7 +118,7 @@ def _imported(path: Path) -> ModuleType:
     return module
 
 
-def _ask(question: _Question, panel: FilePanel, gates: Gates, run: Run) -> None:
+def _ask(question: Question, panel: FilePanel, gates: Gates, run: Run) -> None:
     from recuse.metrics.measure import described
     from recuse.record_kinds import MEASURE, MEASUREMENT, VERDICT
 
@@ -123,9 +139,8 @@ def _ask(question: _Question, panel: FilePanel, gates: Gates, run: Run) -> None:
             record = {"subject": {**subject, **more, **names}, "estimate": estimate.record(), **words}
             run.add([(MEASUREMENT, record), (MEASURE, dict(described(estimate.metric).record()))])
 
-    known = {"ratings": panel.by(protocol), "gate": gate, "measure": measure}
     try:
-        question.function(**_arguments(question.function, question.module, known))
+        question.ask(ratings=panel.by(protocol), gate=gate, measure=measure)
     except AssertionError:
         pass  # a gate's answer, which is in its verdicts
     except RecuseError as error:

@@ -1,26 +1,33 @@
 """From answers to one word per judge, cleared, not cleared or undecided, and the reason in plain English.
 
 What clears a judge is agreement with people: as good as one more person, better than one constant answer, and replies
-that can be used. Any other failed gate keeps it from being cleared; one that is merely undecided is listed.
+that can be used. Any other failed gate keeps it from being cleared; one that is merely undecided is listed. The reason
+told first is the one that explains the others: one answer for everything, replies that are missing, a changed judge, a
+favourite place or system; then how far its agreement falls short.
 Leniency compares a judge with its peers, which says nothing where people are the yardstick.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from recuse.check.answers import Answers
 from recuse.check.labels import Labels, labels_of
 
-__all__ = ["EXIT", "Conclusion", "JudgeConclusion", "conclude"]
+__all__ = ["EXIT", "Conclusion", "JudgeConclusion", "conclude", "rounded"]
 
 Word = Literal["cleared", "not cleared", "undecided"]
 EXIT: Mapping[str, int] = {"cleared": 0, "not cleared": 1, "undecided": 2}
 UNREADABLE = 3
 DECIDING = ("human_ceiling", "gain_over_constant", "unanswered", "parse_rate")
 NOT_COUNTED = ("leniency",)
+MISSING = ("unanswered", "parse_rate")
+CAUSES = ("drift", "slot_preference", "letter_preference", "slice_favour")
+MOST_REASONS = 3
+COEFFICIENTS = ("cohen_kappa", "concordance", "krippendorff_alpha")
+"""Agreement beyond chance; the first that fits the scale is read."""
 FEWEST = 20
 """No judge is cleared with fewer labels by people in a class: a handful of fails says nothing of the next one."""
 
@@ -62,28 +69,52 @@ def conclude(answers: Answers) -> Conclusion:
 
 
 def _conclude(answers: Answers, judge: str, labels: Labels) -> JudgeConclusion:
-    verdicts = [v for v in answers.verdicts_on(judge) if v["gate"] not in NOT_COUNTED]
+    verdicts = [v for v in answers.verdicts_on(judge) if v["gate"] not in NOT_COUNTED and v["blocks"]]
     failed = [v for v in verdicts if _says(v) == "fail"]
-    agreement = [v for v in verdicts if v["gate"] in DECIDING]
-    reasons = _bars(answers, judge, labels)
     if failed:
-        failed.sort(key=lambda v: DECIDING.index(v["gate"]) if v["gate"] in DECIDING else len(DECIDING))
-        clauses = dict.fromkeys(_clause(answers, v) for v in failed)
-        return JudgeConclusion(judge, "not cleared", "; ".join([*clauses][:2]), tuple(v["gate"] for v in failed))
-    if reasons:
-        return JudgeConclusion(judge, reasons[0][0], reasons[0][1])
+        failed = sorted([*failed, *(v for v in verdicts if _explains(v))], key=_telling)
+    agreement = [v for v in verdicts if v["gate"] in DECIDING]
+    bars = _bars(answers, judge, labels)
+    if failed or any(word == "not cleared" for word, _ in bars):
+        constant = labels.always(judge)
+        reasons = [reason for word, reason in bars if word == "not cleared" and reason != constant]
+        told = [*([constant] if constant else []), *(_clause(answers, v, judge) for v in failed), *reasons]
+        clauses = dict.fromkeys(told)
+        return JudgeConclusion(judge, "not cleared", "; ".join([*clauses][:MOST_REASONS]), _gates(failed))
+    if bars:
+        return JudgeConclusion(judge, *bars[0])
     gates = {v["gate"] for v in agreement}
     if "human_ceiling" not in gates and "gain_over_constant" not in gates:
         return JudgeConclusion(judge, "undecided", "nothing in the file could be compared with people")
     open_ones = [v for v in agreement if _says(v) != "pass"]
     if open_ones:
-        return JudgeConclusion(judge, "undecided", _open(open_ones[0]), tuple(v["gate"] for v in open_ones))
+        return JudgeConclusion(judge, "undecided", _open(open_ones[0]), _gates(open_ones))
     if "human_ceiling" not in gates:
         return JudgeConclusion(
             judge, "undecided", "it beats one constant answer, but only one person rated, so nobody knows how well "
             "people agree; a second person's ratings of the same items would tell",
         )  # fmt: skip
     return JudgeConclusion(judge, "cleared", "it agrees with your people about as well as they agree with each other")
+
+
+def _explains(verdict: Mapping[str, Any]) -> bool:
+    """A fault that alone is not sure enough to fail a judge, but is there: beyond its limit, and shown not to be 0."""
+    found, limit = verdict["estimate"], verdict["limit"].get("within")
+    if verdict["gate"] not in CAUSES or _says(verdict) != "undecided" or not limit or found["low"] is None:
+        return False
+    return not limit[0] <= found["value"] <= limit[1] and (found["low"] > 0 or found["high"] < 0)
+
+
+def _telling(verdict: Mapping[str, Any]) -> int:
+    """Causes before what follows from them: a judge that refuses, drifts or has a favourite also agrees less."""
+    for place, gates in enumerate((MISSING, CAUSES, DECIDING)):
+        if verdict["gate"] in gates:
+            return place
+    return len((MISSING, CAUSES, DECIDING))
+
+
+def _gates(verdicts: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(v["gate"] for v in verdicts))
 
 
 def _says(verdict: Mapping[str, Any]) -> str:
@@ -96,8 +127,8 @@ def _bars(answers: Answers, judge: str, labels: Labels) -> list[tuple[Word, str]
     found: list[tuple[Word, str]] = []
     if not labels.people:
         return [("undecided", "nobody's ratings to compare it with; add a column per person, or say --people A,B")]
-    if labels.constant(judge):
-        found.append(("not cleared", f"it always says {labels.constant(judge)}, so it tells nothing apart"))
+    if always := labels.always(judge):
+        found.append(("not cleared", always))
     if labels.people_constant:
         found.append(("undecided", f"people always say {labels.people_constant}, so agreement may be chance"))
     gain = answers.measured("gain_over_constant", judge)
@@ -109,16 +140,57 @@ def _bars(answers: Answers, judge: str, labels: Labels) -> list[tuple[Word, str]
     return found
 
 
-def _clause(answers: Answers, verdict: Mapping[str, Any]) -> str:
-    if verdict["gate"] == "human_ceiling":
-        return "it agrees with your people less than they agree with each other"
-    if verdict["gate"] == "gain_over_constant":
+def _clause(answers: Answers, verdict: Mapping[str, Any], judge: str) -> str:
+    """What the judge does, as a clause that follows "judge is not cleared: "."""
+    gate, found = verdict["gate"], verdict["estimate"]
+    if gate == "human_ceiling":
+        return _beyond_chance(answers, judge)
+    if gate == "gain_over_constant":
         return "giving everything your people's commonest answer does as well"
-    about = answers.results["measures"].get(verdict["estimate"]["metric"], {})
-    above = verdict["estimate"]["value"] is not None and verdict["estimate"]["value"] > 0
-    words = (about.get("above") if above else about.get("below")) or about.get("below") or about.get("above")
-    clause = words.split("|")[0] if words else f"{about.get('title', verdict['gate'])} is outside its limit"
-    return f"it {clause}" if words else clause
+    if gate == "drift":
+        first, last = found["detail"]["versions"]
+        return f"it is not the judge it was: {found['value']:.0%} of its answers changed from {first} to {last}"
+    if gate in ("slice_favour", "worst_slice"):
+        return _of_slice(found, gate == "slice_favour")
+    about = answers.results["measures"].get(found["metric"], {})
+    words = _phrase(about, found, verdict["limit"])
+    title, value = about.get("title", gate), found["value"]
+    told = f" ({title} {value:.2f}, {_limit(verdict['limit'])})" if value is not None else ""
+    return f"it {words}{told}" if words else f"{title} is outside its limit{told}"
+
+
+def _limit(limit: Mapping[str, Any]) -> str:
+    if "within" in limit:
+        return "limit {:g} to {:g}".format(*limit["within"])
+    return f"at least {limit['at_least']:g}" if "at_least" in limit else f"at most {limit['at_most']:g}"
+
+
+def _phrase(about: Mapping[str, Any], found: Mapping[str, Any], limit: Mapping[str, Any]) -> str:
+    """What a judge does whose value lies on this side of the limit."""
+    above = found["value"] is not None and "at_least" not in limit
+    if above and "within" in limit:
+        above = found["value"] >= sum(limit["within"]) / 2
+    words = (about.get("above") if above else about.get("below")) or about.get("below") or about.get("above") or ""
+    return str(words).partition("|")[0]
+
+
+def _of_slice(found: Mapping[str, Any], favour: bool) -> str:
+    column, level = found["detail"]["slice"]["column"], found["detail"]["slice"]["level"]
+    where = f"{'system' if column == 'target' else column} {level}"
+    if not favour:
+        return f"on {where} it agrees with your people less than elsewhere ({found['value']:+.2f})"
+    does = "favours" if found["value"] > 0 else "marks down"
+    return f"it {does} {where} against your people ({found['value']:+.0%} of the scale)"
+
+
+def _beyond_chance(answers: Answers, judge: str) -> str:
+    """How far agreement falls short: opposite, chance, or less than people's own."""
+    found = next(filter(None, (answers.measured(name, judge) for name in COEFFICIENTS)), None)
+    if found and found["high"] is not None and found["high"] < 0:
+        return "it says the opposite of what your people say"
+    if found and found["low"] is not None and found["low"] <= 0:
+        return "it agrees with your people no more than chance would"
+    return "it agrees with your people less than they agree with each other"
 
 
 def _open(verdict: Mapping[str, Any]) -> str:
@@ -127,7 +199,7 @@ def _open(verdict: Mapping[str, Any]) -> str:
     what = "agreement with people less people's own" if verdict["gate"] == "human_ceiling" else _words(verdict["gate"])
     if _says(verdict) == "not measured" or verdict["estimate"]["value"] is None:
         return f"{what} could not be measured ({verdict['estimate']['note'] or 'no reason given'})"
-    more = f"; about {_rounded(needed - observed)} {remedy.get('units') or 'items'} more would decide" \
+    more = f"; about {rounded(needed - observed)} {remedy.get('units') or 'items'} more would decide" \
         if needed and observed and needed > observed else ""  # fmt: skip
     return f"{what} lies too close to its limit to tell{more}"
 
@@ -136,7 +208,7 @@ def _words(gate: str) -> str:
     return gate.replace("_", " ")
 
 
-def _rounded(number: float) -> int:
+def rounded(number: float) -> int:
     """Two digits are as many as such a guess has."""
     from math import floor, log10
 

@@ -39,11 +39,13 @@ def disagreements(read: FileRatings) -> pd.DataFrame:
     )
     rows = usable.assign(number=numbers, answer=answer.astype(str))
     people, judges = rows[rows["kind"] == "person"], rows[rows["kind"] == "judge"]
-    said = people.groupby(keys, sort=False, dropna=False).agg(
-        people=("answer", lambda a: ", ".join(sorted(a))), mean=("number", "mean"),
-        common=("answer", lambda a: a.mode().iloc[0]),
+    said = people.sort_values("answer", kind="stable").groupby(keys, sort=False, dropna=False).agg(
+        people=("answer", ", ".join), mean=("number", "mean")
     )  # fmt: skip
-    met = judges.drop_duplicates([*keys, "rater"]).merge(said.reset_index(), on=keys)
+    counts = people.groupby([*keys, "answer"], dropna=False).size().rename("times").reset_index()
+    common = counts.sort_values(["times", "answer"], ascending=[False, True], kind="stable").drop_duplicates(keys)
+    said = said.reset_index().merge(common.rename(columns={"answer": "common"})[[*keys, "common"]], on=keys)
+    met = judges.drop_duplicates([*keys, "rater"]).merge(said, on=keys)
     by = (met["number"] - met["mean"]).abs()
     met["difference"] = by.where(by.notna(), (met["answer"] != met["common"]).astype(float)).round(6)
     met = met[met["difference"] > 0.5 * _step(ratings.scales.values())]

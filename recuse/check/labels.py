@@ -30,6 +30,11 @@ class Labels:
         """The one answer that the judge ever gives, "" where it gives several."""
         return _only(self.table.loc[self.table["rater"] == judge, "answer"])
 
+    def always(self, judge: str) -> str:
+        """A clause where the judge gives one answer to everything, else ""."""
+        only = self.constant(judge)
+        return f"it always says {only}, so it tells nothing apart" if only else ""
+
     @property
     def people_constant(self) -> str:
         return _only(self.table.loc[self.table["kind"] == "person", "answer"])

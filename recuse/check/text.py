@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from math import ceil
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from recuse.check.answers import Answers
-from recuse.check.conclusion import Conclusion
+from recuse.check.conclusion import Conclusion, rounded
+from recuse.check.underspecified import PassRateRange
 from recuse.check.unlocks import NOT_OF_A_FILE, unlock_by_column
+from recuse.ratings.factors import level_words
 from recuse.sanitize import shortened, visible
 
 if TYPE_CHECKING:
@@ -18,14 +21,24 @@ __all__ = ["told"]
 
 WIDTH = 14
 AGREEMENT = "agreement_with_people"
-SHOWN_JUDGES, SHOWN_ROWS = 6, 24
+SHOWN_JUDGES, SHOWN_ROWS, SHOWN_RANGES = 6, 24, 4
+HALF_WIDTH = 0.05
+PLAIN = frozenset(["judge", "target", "person", "peer", "criterion", "pair", "by"])
+"""Names of a subject whose value needs no further word; of others, factors, the level is told with its factor."""
+IN_SENTENCES = frozenset(
+    ["winning_rate", "advantage_over_person", "prediction_powered_mean", "delegable_share", "confusion"]
+)
+BEYOND_CHANCE = ("cohen_kappa", "concordance", "krippendorff_alpha")
 
 
-def told(answers: Answers, conclusion: Conclusion, *, file: str, disagreements: int | None) -> str:
-    """The whole text; lines are not wrapped. `file` as it was typed, so that hints can be pasted."""
+def told(
+    answers: Answers, conclusion: Conclusion, ranges: Sequence[PassRateRange], *, file: str, disagreements: int | None
+) -> str:
+    """The whole text; lines are not wrapped. `file` as it was typed, quoted, so that hints can be pasted."""
     parts = [
         conclusion.sentences(), list(_why(answers)), ["", *_read(answers, file)], list(_agreement(answers)),
-        list(_others(answers)), list(_not_asked(answers)), list(_worth_reading(disagreements, file)),
+        list(_labels_more(answers)), list(_underspecified(ranges)), list(_others(answers)), list(_not_asked(answers)),
+        list(_worth_reading(disagreements, file)),
     ]  # fmt: skip
     return "\n".join(visible(line) for part in parts for line in part)
 
@@ -42,6 +55,11 @@ def _why(answers: Answers) -> Iterator[str]:
                 f"{_number(detail.get('human_human'))}; difference {_signed(found['value'])} ({_interval(found)})"
                 + (f", margin -{margin:.2f}" if margin is not None else "")
             )
+            if detail.get("power") is not None:
+                yield (
+                    f"  with these {found['n']} texts, a judge that is one more person would be cleared "
+                    f"{100 * detail['power']:.0f} times in 100"
+                )
 
 
 # --------------------------------------------------------------------------- what was read
@@ -65,7 +83,7 @@ def _read(answers: Answers, file: str) -> Iterator[str]:
         yield f"  {'fault':<{WIDTH}}{fault.sentence()}"
     people = quote(",".join(read.ratings.persons[:4])) if read.ratings.persons else "A,B"
     judges = quote(",".join(read.ratings.judges[:4]))
-    yield f"  Not right? recuse check {quote(file)} --people {people} --judge {judges}   (--save keeps it)"
+    yield f"  Not right? recuse check {file} --people {people} --judge {judges}   (--save keeps it)"
 
 
 def _roles(mapping: Any) -> Iterator[tuple[str, str]]:
@@ -116,7 +134,7 @@ def _usable(table: pd.DataFrame, names: tuple[str, ...]) -> Iterator[str]:
 def _agreement(answers: Answers) -> Iterator[str]:
     """A row per measure of agreement, a column per judge."""
     judges = answers.panel.judges[:SHOWN_JUDGES]
-    metrics = _metrics(answers, AGREEMENT)
+    metrics = [metric for metric in _metrics(answers, AGREEMENT) if metric not in IN_SENTENCES]
     if not metrics:
         return
     yield ""
@@ -125,13 +143,84 @@ def _agreement(answers: Answers) -> Iterator[str]:
         cells = [answers.measured(metric, judge) for judge in judges]
         if any(cell and cell["value"] is not None for cell in cells):
             title = answers.results["measures"].get(metric, {}).get("title", metric)
-            yield f"  {title[:44]:<46}" + "".join(f"{_cell(cell):<26}" for cell in cells)
+            yield f"  {title[:44]:<46}" + "".join(f"{_cell(cell) + _slice(cell):<26}" for cell in cells)
     for judge in judges:
         found = answers.measured("percent_agreement", judge)
         constant = (found or {}).get("detail", {}).get("constant")
-        if constant and constant.get("agrees") is not None:
+        if constant and constant.get("agrees") is not None and answers.panel.read.kind == "scores":
             yield f'  always "{constant["answer"]}" would agree with people {constant["agrees"]:.2f} of the time'
             break
+    for judge in judges:
+        yield from (f"  {judge}: {sentence}" for sentence in _in_sentences(answers, judge))
+
+
+def _in_sentences(answers: Answers, judge: str) -> Iterator[str]:
+    """Whom it may stand in for, what people would say of all texts, and what needs no person."""
+    found = answers.measured("winning_rate", judge)
+    if found and found["value"] is not None:
+        people = found["detail"]["people"]
+        won = [entry["person"] for entry in people if entry["won"]]
+        named = f" ({', '.join(won[:6])}{_more(tuple(won), 6)})" if won else ""
+        yield f"it may stand in for {len(won)} of {len(people)} people{named}, by the alternative annotator test"
+    found = answers.measured("prediction_powered_mean", judge)
+    if found and found["value"] is not None and found["detail"].get("judge_alone") is not None:
+        yield (
+            f"its own mean is {_number(found['detail']['judge_alone'])}; people would give all texts "
+            f"{_number(found['value'])} ({_interval(found)})"
+        )
+    found = answers.measured("delegable_share", judge)
+    if found and found["value"] is not None:
+        bound = found["detail"]["bound"]
+        share = f"{found['value']:.0%} of the texts need no person" if found["value"] else found["note"]
+        yield f"on its own, at {bound:.0%} errors: {share}"
+
+
+def _slice(estimate: Mapping[str, Any] | None) -> str:
+    """Which slice an estimate is about."""
+    at = ((estimate or {}).get("detail") or {}).get("slice")
+    if not at or estimate is None or estimate["value"] is None:
+        return ""
+    return f", {'system' if at['column'] == 'target' else at['column']} {shortened(at['level'], 20)[0]}"
+
+
+def _labels_more(answers: Answers) -> Iterator[str]:
+    """How many labels by people an interval of +- 0.05 takes, and how many of them are still to be given."""
+    rows = []
+    for judge in answers.panel.judges[:SHOWN_JUDGES]:
+        parts = []
+        if (found := answers.measured("prediction_powered_mean", judge)) and found["value"] is not None:
+            parts.append(("mean as people would rate", found["detail"]["labels"], found["detail"]["labels_needed"]))
+        if coefficient := next(filter(_has_interval, (answers.measured(m, judge) for m in BEYOND_CHANCE)), None):
+            half = (coefficient["high"] - coefficient["low"]) / 2
+            needed = ceil(coefficient["n"] * (half / HALF_WIDTH) ** 2)
+            title = answers.results["measures"].get(coefficient["metric"], {}).get("title", coefficient["metric"])
+            parts.append((title, coefficient["n"], needed))
+        rows += [f"  {judge[:24]:<26}{title}: {_more_labels(have, needed)}" for title, have, needed in parts if needed]
+    if rows:
+        yield ""
+        yield f"Labels for ± {HALF_WIDTH:g}"
+        yield from rows
+
+
+def _has_interval(found: Mapping[str, Any] | None) -> bool:
+    return found is not None and found["low"] is not None and found["high"] is not None
+
+
+def _more_labels(have: int, needed: int) -> str:
+    if needed <= have:
+        return f"enough, {needed:,} of {have:,}"
+    return f"about {rounded(needed):,}; there are {have:,}, so {rounded(needed - have):,} more"
+
+
+def _underspecified(ranges: Sequence[PassRateRange]) -> Iterator[str]:
+    """How far the pass rate could move where two answers may be right at once."""
+    if ranges:
+        yield ""
+        yield "Is one answer always right?"
+    for found in ranges[:SHOWN_RANGES]:
+        yield f"  {'' if found.criterion == 'rating' else f'{found.criterion}: '}{found.sentence()}."
+    if ranges:
+        yield "  Ask for every reasonable answer (a column response_set), or add an option for what may be either."
 
 
 def _metrics(answers: Answers, question: str | None) -> list[str]:
@@ -180,7 +269,11 @@ def _measured(answers: Answers, metric: str) -> Iterator[str]:
 
 
 def _where(subject: Mapping[str, str]) -> str:
-    return ", ".join(value for name, value in subject.items() if name not in ("panel", "task", "protocol"))
+    return ", ".join(
+        value if name in PLAIN else level_words(name, value)
+        for name, value in subject.items()
+        if name not in ("panel", "task", "protocol")
+    )
 
 
 def _not_asked(answers: Answers) -> Iterator[str]:
@@ -209,7 +302,7 @@ def _worth_reading(count: int | None, file: str) -> Iterator[str]:
     if count:
         yield ""
         yield f"Worth reading: {count} disagreements with people, the widest first"
-        yield f"  recuse check {quote(file)} --disagreements review.csv     (fill in your_verdict, check review.csv)"
+        yield f"  recuse check {file} --disagreements review.csv     (fill in your_verdict, check review.csv)"
 
 
 # --------------------------------------------------------------------------- numbers

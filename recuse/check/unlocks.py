@@ -14,6 +14,7 @@ COLUMNS: Mapping[str, str] = {
     "forced_choices": "labels instead of scores: the option that each rater chose, or columns count_<option>",
     "response_sets": 'all options that each rater holds reasonable: a column response_set, written "yes|no"',
     "repeats": "the judge's repeats: a column repeat, or columns judge.1, judge.2",
+    "versions": "the judge's older version: recuse check OLD.csv NEW.csv, or a column version",
     "order": "pairs judged in both orders: columns first and second, once either way round",
     "names": "every text judged with names shown and hidden: a column names (shown, hidden)",
     "direction": "every text judged on the scale and on its mirror image: a column direction (ascending, reversed)",

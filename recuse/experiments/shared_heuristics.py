@@ -117,8 +117,7 @@ def as_ratings(study: Study, scores: Floats) -> Ratings:
         "temperature": [f"{t:g}" for t in study.temperatures],
     }
     columns = {
-        name: np.array(values, dtype=object)[place]
-        for (name, values), place in zip(names.items(), places, strict=True)
+        name: np.array(values, dtype=object)[place] for (name, values), place in zip(names.items(), places, strict=True)
     }
     frame = pd.DataFrame(columns).assign(score=scores.ravel())
     tiers, start = {}, 0

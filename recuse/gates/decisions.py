@@ -9,10 +9,7 @@ from typing import Literal
 from recuse.gates.limits import Limit
 from recuse.schema import Estimate, Outcome
 
-__all__ = ["FEASIBLE", "Decision", "decide", "factor_to_decide", "has_interval", "settled_at", "sure_at"]
-
-FEASIBLE = 100.0
-"""More than this many times the observations is no longer called feasible."""
+__all__ = ["Decision", "decide", "has_interval", "sure_at", "with_losses"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +19,12 @@ class Decision:
     outcome: Outcome
     estimate: Estimate  # with the interval that was decided on
     level: float  # the level that was asked for, after correction
+    lost: bool = False  # it would pass, but for what the answers that were lost may have said
 
     @property
     def straddles(self) -> bool:
-        """Undecided with an interval: not for lack of one."""
-        return self.outcome == "undecided" and sure_at(self.estimate, self.level)
+        """Undecided with an interval that reaches across a bound: not for lack of one, nor for lost answers."""
+        return self.outcome == "undecided" and not self.lost and sure_at(self.estimate, self.level)
 
     @property
     def level_shown(self) -> float:
@@ -44,15 +42,29 @@ def decide(
     - by = "interval": pass when the whole interval lies inside the limit, fail when it lies wholly outside, else
       undecided. A missing interval, or one known only at a lower level than asked for, is undecided: it never
       passes. One known only at a higher level is wider than needed and decides all the same.
+
+    A pass is undecided where answers were lost that may have hidden a failure: where the losses of the two sides that
+    the estimate compares are not shown to be alike (detail `losses`, `recuse.metrics.losses`), the interval must lie
+    inside the limit also when its ends are moved as far as the lost answers could have moved the value.
     """
     shown = _at(estimate, level)
-    return Decision(_outcome(limit, shown, level, by), shown, level)
+    outcome = _outcome(limit, shown, level, by)
+    lost = outcome == "pass" and not limit.encloses(*with_losses(shown, by))
+    return Decision("undecided" if lost else outcome, shown, level, lost)
 
 
-def settled_at(limit: Limit, estimate: Estimate, level: float) -> bool:
-    """Whether the estimate's interval at `level` lies wholly inside the limit or wholly outside."""
-    shown = _at(estimate, level)
-    return sure_at(shown, level) and limit.settled_by(shown.low, shown.high)
+def with_losses(estimate: Estimate, by: Literal["interval", "point"] = "interval") -> tuple[float, float]:
+    """The interval (the value, by point) moved outwards as far as lost answers could have moved the value; infinite on a
+    scale without ends. As it is where nothing was lost, or losses are shown to be unrelated."""
+    low, high = (estimate.low, estimate.high) if by == "interval" else (estimate.value, estimate.value)
+    losses = estimate.detail.get("losses")
+    if not losses or losses["unrelated"]:
+        return low, high
+    least, greatest = losses["bounds"]
+    return (
+        -math.inf if least is None else low - max(0.0, estimate.value - least),
+        math.inf if greatest is None else high + max(0.0, greatest - estimate.value),
+    )
 
 
 def sure_at(estimate: Estimate, level: float) -> bool:
@@ -63,37 +75,6 @@ def sure_at(estimate: Estimate, level: float) -> bool:
 def has_interval(estimate: Estimate) -> bool:
     """Both ends are known (an infinite end is known)."""
     return not (math.isnan(estimate.low) or math.isnan(estimate.high))
-
-
-def factor_to_decide(limit: Limit, estimate: Estimate) -> float | None:
-    """How many times the observations it takes to settle `limit`, if the value stays where it is.
-
-    Shrinks the shown interval as `distribution.half_width_at` says its half-width would shrink, and searches the
-    smallest factor at which it no longer straddles a bound. `inf` where more than FEASIBLE times would be needed (the
-    value sits practically on the bound), None where the method cannot tell.
-    """
-    distribution = estimate.distribution
-    now = distribution.half_width_at(1.0) if distribution is not None else None
-    if distribution is None or now is None or not now > 0 or not has_interval(estimate):
-        return None
-
-    def settles(factor: float) -> bool:
-        then = distribution.half_width_at(factor)
-        share = math.nan if then is None else then / now
-        return limit.settled_by(
-            estimate.value - share * (estimate.value - estimate.low),
-            estimate.value + share * (estimate.high - estimate.value),
-        )
-
-    if distribution.half_width_at(FEASIBLE) is None:
-        return None
-    if not settles(FEASIBLE):
-        return math.inf
-    few, enough = 1.0, FEASIBLE
-    while enough - few > 1e-3 * few:
-        middle = math.sqrt(few * enough)
-        few, enough = (few, middle) if settles(middle) else (middle, enough)
-    return enough
 
 
 def _outcome(limit: Limit, estimate: Estimate, level: float, by: str) -> Outcome:

@@ -6,10 +6,11 @@ import textwrap
 from collections.abc import Mapping
 
 from recuse.gates.applied import AppliedLimit
-from recuse.gates.decisions import Decision, has_interval
+from recuse.gates.decisions import has_interval
+from recuse.gates.families import Decided
 from recuse.gates.limits import Limit
 from recuse.gates.tables import Gate
-from recuse.schema import Estimate, Family, Remedy, Rule, Verdict
+from recuse.schema import Estimate, Remedy, Rule, Verdict
 
 __all__ = ["count_of", "explain", "percent", "rule_of", "subject_text"]
 
@@ -53,8 +54,13 @@ def count_of(estimate: Estimate) -> int:
     return estimate.n_clusters if estimate.over == "clusters" and estimate.n_clusters is not None else estimate.n
 
 
-def percent(level: float) -> str:
-    return f"{100 * level:.2f}".rstrip("0").rstrip(".") + " %"
+def percent(share: float) -> str:
+    """ "95 %", "99.97 %", "0.13 %": two decimals, and more where it takes them to differ from 0 or 100 %."""
+    for decimals in range(2, 12):
+        text = f"{100 * share:.{decimals}f}"
+        if float(text) not in (0.0, 100.0) or share in (0.0, 1.0):
+            break
+    return (text.rstrip("0").rstrip(".") if "." in text else text) + " %"
 
 
 def _measured(estimate: Estimate, limit: Limit) -> str:
@@ -102,24 +108,29 @@ def _plain(text: str) -> str:
 # --------------------------------------------------------------------------- the rule
 
 
-def rule_of(gate: Gate, applied: AppliedLimit, decision: Decision, family: Family | None) -> Rule:
+def rule_of(gate: Gate, applied: AppliedLimit, decided: Decided) -> Rule:
     """The limit and how it was decided, as data and in words."""
     return Rule(
-        sentence=_sentence(gate, applied, decision, family),
+        sentence=_sentence(gate, applied, decided),
         decide=gate.decide,
-        level=decision.level_shown,
+        level=decided.decision.level_shown,
+        pass_level=gate.level,
+        fail_level=decided.fail_level,
         limit_text=str(applied),
         of_range=applied.share.mapping() if applied.share else None,
         span=applied.span,
-        family=family,
+        family=decided.family,
     )
 
 
-def _sentence(gate: Gate, applied: AppliedLimit, decision: Decision, family: Family | None) -> str:
-    if gate.decide == "point":
-        return f"{applied}; the value itself decides"
-    text = f"{applied}; the whole {percent(decision.level_shown)} interval must lie inside"
+def _sentence(gate: Gate, applied: AppliedLimit, decided: Decided) -> str:
+    family = decided.family
     if family is None:
-        return text
+        return f"{applied}; the value itself decides"
+    inside, outside = percent(gate.level), percent(decided.fail_level)
     rest = f", {family.undefined} undefined left out" if family.undefined else ""
-    return f"{text} ({family.correction.capitalize()} over {family.members}: {family}{rest})"
+    correction = f"Holm over {family.members}{rest}" if family.members != 1 or rest else "one judgement"
+    return (
+        f"{applied}; passes if the {inside} interval lies inside, fails if the {outside} interval lies outside "
+        f"({correction}: at most {percent(family.alpha)} that a fair judge fails here)"
+    )

@@ -1,21 +1,33 @@
-"""Everything a gate decides at once: the members of one measurement, and which of them are corrected together."""
+"""Everything a gate decides at once: the members of one measurement, corrected for their number.
+
+Two errors are kept apart, each by the interval that guards against it:
+
+- A judge **passes** when the interval at the gate's `level` (95 %) lies inside the limit. A judge whose true value lies
+  outside passes by chance at most once in 40. More gates, or more judges, do not make that likelier for any one judge:
+  it is cleared only if *all* its gates pass, so passes need no correction (intersection-union test; Berger 1982,
+  Technometrics 24, 295-300).
+- A judge **fails** when the interval at a wider level lies outside the limit. Any of many verdicts may fail a fair
+  judge by accident, so here the number counts: `alpha`, this family's share of the run's chance to do so, is held over
+  its members by Holm's procedure. One end of an interval alone can do the harm, so the level is 1 - 2 alpha.
+
+What is neither is undecided. The interval shown is the one decided on.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from recuse.gates.applied import AppliedLimit, applied_limit
-from recuse.gates.decisions import Decision, decide, settled_at
+from recuse.gates.decisions import Decision, decide
 from recuse.gates.errors import GatesError
+from recuse.gates.limits import Limit
 from recuse.gates.tables import Gate
 from recuse.schema import Estimate, Estimates, Family, members
 from recuse.statistics.multiplicity import decision_levels
 
-__all__ = ["Member", "decide_together", "members_of"]
-
-NOT_FACTORS = ("panel", "task", "protocol")
+__all__ = ["Decided", "Member", "decide_jointly", "decide_together", "members_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,58 +39,74 @@ class Member:
     applied: AppliedLimit
 
 
-def members_of(
-    name: str, gate: Gate, measured: Estimate | Estimates, subject: Mapping[str, str]
-) -> dict[tuple[str, ...], list[Member]]:
-    """The members by their levels of `corrected_within`: each list is corrected together.
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A member with its decision, the levels at which it could pass and fail, and what it was corrected with."""
 
-    A factor that neither the measurement nor the subject has splits nothing: ratings without hidden names are one
-    family.
-    """
-    families: dict[tuple[str, ...], list[Member]] = {}
-    for mine, estimate in _about(name, gate, measured, subject):
-        levels = tuple(mine.get(factor, "") for factor in gate.corrected_within)
-        member = Member(mine, estimate, applied_limit(name, gate, mine, estimate))
-        families.setdefault(levels, []).append(member)
-    return families
+    member: Member
+    decision: Decision
+    pass_level: float
+    fail_level: float
+    family: Family | None  # None where the value itself decides
+
+
+def members_of(name: str, gate: Gate, measured: Estimate | Estimates, subject: Mapping[str, str]) -> list[Member]:
+    return [
+        Member(mine, estimate, applied_limit(name, gate, mine, estimate))
+        for mine, estimate in _about(name, measured, subject)
+    ]
 
 
 def decide_together(
-    gate: Gate, together: list[Member], given: Mapping[str, str]
-) -> list[tuple[Member, Decision, Family | None]]:
-    """Each member decided at the level that its family asks for.
+    name: str, gate: Gate, together: list[Member], alpha: float, given: Mapping[str, str] | None = None
+) -> list[Decided]:
+    """Each member decided; `alpha` is the chance that any of them is failed although its true value keeps the limit.
 
-    Undefined members take no part in the correction: no decision is made on them, so none can be wrong. `given` is the
-    subject that all of the measurement share; its factors tell the family's name from another's.
+    `given` is the subject that all of them share: with the gate it makes the family's name, which no other has.
+    Undefined members take no part in the correction: no decision is made on them, so none can be wrong.
     """
-    if gate.family is None or gate.decide == "point":
-        return [(m, decide(m.applied.limit, m.estimate, gate.level, by=gate.decide), None) for m in together]
-    defined = [member for member in together if member.estimate.defined]
-    asked = [partial(settled_at, member.applied.limit, member.estimate) for member in defined]
-    levels = dict(zip(map(id, defined), decision_levels(asked, gate.level, gate.corrected), strict=True))
-    within = {factor: level for factor, level in given.items() if factor not in NOT_FACTORS}
-    within |= {factor: together[0].subject[factor] for factor in gate.corrected_within if factor in together[0].subject}
-    family = Family(
-        name=gate.family,
-        within=within,
-        correction=gate.corrected,
-        members=len(defined),
-        undefined=len(together) - len(defined),
-    )
-    shown = None if gate.corrected == "none" else family
-    return [(m, decide(m.applied.limit, m.estimate, levels.get(id(m), gate.level)), shown) for m in together]
+    return decide_jointly([(gate, member) for member in together], alpha, Family(
+        name=name, within=dict(given or {}), correction="holm", members=0, alpha=alpha,
+    ))  # fmt: skip
+
+
+def decide_jointly(together: list[tuple[Gate, Member]], alpha: float, family: Family) -> list[Decided]:
+    """As `decide_together`, of members that different gates decide: all pass at the level of their own gate, and fail
+    at one that `alpha` holds over all of them. What a value alone decides takes no part in the correction."""
+    asked = [(gate, m) for gate, m in together if gate.decide == "interval"]
+    defined = [(gate, m) for gate, m in asked if m.estimate.defined]
+    fails = [partial(_fails_at, m.applied.limit, m.estimate) for _, m in defined]
+    corrected = decision_levels(fails, 1 - 2 * alpha, "holm") if fails else []
+    levels = {id(m): max(level, gate.level) for (gate, m), level in zip(defined, corrected, strict=True)}
+    known = replace(family, members=len(defined), undefined=len(asked) - len(defined))
+    return [
+        Decided(m, decide(m.applied.limit, m.estimate, gate.level, by="point"), gate.level, gate.level, None)
+        if gate.decide == "point"
+        else _decided(gate, m, levels.get(id(m), gate.level), known)
+        for gate, m in together
+    ]
+
+
+def _decided(gate: Gate, member: Member, fail_level: float, family: Family) -> Decided:
+    """Inside at the gate's level: pass. Outside at `fail_level`: fail. Outside at the gate's own level only: undecided,
+    and the wider interval, which reaches across the bound, is the one shown."""
+    limit, estimate = member.applied.limit, member.estimate
+    inside = decide(limit, estimate, gate.level)
+    if inside.outcome != "fail":
+        return Decided(member, inside, gate.level, fail_level, family)
+    outside = decide(limit, estimate, fail_level)
+    return Decided(member, outside, gate.level, fail_level, family)
+
+
+def _fails_at(limit: Limit, estimate: Estimate, level: float) -> bool:
+    return decide(limit, estimate, level).outcome == "fail"
 
 
 def _about(
-    name: str, gate: Gate, measured: Estimate | Estimates, subject: Mapping[str, str]
+    name: str, measured: Estimate | Estimates, subject: Mapping[str, str]
 ) -> list[tuple[dict[str, str], Estimate]]:
     """Each estimate with its full subject: what was given, and what it was measured by."""
     if isinstance(measured, Estimate):
-        if gate.corrected != "none":
-            raise GatesError(
-                f"gate {name} corrects over the family {gate.family}, and one lone estimate arrived: hand it all the "
-                f"metric's Estimates, or drop the family of [{name}]"
-            )
         return [(dict(subject), measured)]
     if not isinstance(measured, Estimates):
         raise GatesError(f"gate {name} decides an Estimate or Estimates; it was given {type(measured).__name__}")

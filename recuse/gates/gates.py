@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 from recuse.configuration import did_you_mean
 from recuse.gates import remedies
 from recuse.gates.applied import AppliedLimit
 from recuse.gates.decisions import Decision
 from recuse.gates.errors import GatesError
-from recuse.gates.explanation import rule_of
-from recuse.gates.families import Member, decide_together, members_of
+from recuse.gates.explanation import percent, rule_of
+from recuse.gates.families import Decided, Member, decide_jointly, decide_together, members_of
+from recuse.gates.power import power_of
 from recuse.gates.reading import read
-from recuse.gates.tables import AcceptedFault, Gate
+from recuse.gates.tables import STANDARD, AcceptedFault, Gate, RunTable
 from recuse.gates.verdicts import Verdicts
 from recuse.schema import (
     Acceptance,
@@ -42,6 +45,8 @@ class Gates(Mapping[str, Gate]):
     gates: Mapping[str, Gate]
     accepted_faults: tuple[AcceptedFault, ...]
     today: date
+    run: RunTable = STANDARD
+    former: Gates | None = None  # those of the baseline, where they are others: what would they say?
 
     @classmethod
     def load(cls, path: Path | str, today: date) -> Gates:
@@ -49,8 +54,8 @@ class Gates(Mapping[str, Gate]):
 
         `today` decides which accepted faults have expired; it is given so that results do not depend on a hidden clock.
         """
-        gates, accepted_faults = read(Path(path))
-        return cls(Path(path), gates, accepted_faults, today)
+        gates, accepted_faults, run = read(Path(path))
+        return cls(Path(path), gates, accepted_faults, today, run)
 
     def decide(
         self,
@@ -63,21 +68,80 @@ class Gates(Mapping[str, Gate]):
         """A verdict of gate `name` on each member of `Estimates`, or on the one estimate.
 
         `subject` is what all of it is about (panel, task, ...); a member's own subject adds the names it was measured
-        by. Members are corrected together as the gate's `family` and `corrected_within` say; who wants to see some of
-        them chooses afterwards (`Verdicts.only`). `blocks` says of a measure, by its name, whether a
-        known fault of this kind bars a judge (`recommendation`).
+        by. Members are corrected together for their number (`recuse.gates.families`); who wants to see some of them
+        chooses afterwards (`Verdicts.only`). `blocks` says of a measure, by its name, whether a known fault of this
+        kind bars a judge (`recommendation`).
 
-        Raises `GatesError` for an unknown gate, for nothing measured, for one lone estimate where a family is
-        corrected, for a subject that names what was measured by, and for a limit of the scale's range where the
-        measure knows no scale.
+        Raises `GatesError` for an unknown gate, for nothing measured, for a subject that names what was measured by,
+        and for a limit of the scale's range where the measure knows no scale.
         """
         gate = self[name]
         given = {key: str(value) for key, value in subject.items()}
+        members = members_of(name, gate, measured, given)
+        decided = decide_together(name, gate, members, self.alpha(name), given)
+        verdicts = [self._verdict(name, one, blocks(one.member.estimate.metric)) for one in decided]
+        return Verdicts(self._with_former(name, measured, subject, verdicts))
+
+    def decide_jointly(
+        self,
+        measured: Iterable[tuple[str, Estimates]],
+        subject: Mapping[str, str],
+        *,
+        together: str,
+        share: float = 1.0,
+        blocks: Callable[[str], bool] = lambda metric: True,
+    ) -> Verdicts:
+        """Verdicts of several gates, (gate, what it decides), for one conclusion that takes all of them to pass.
+
+        Each passes at its own gate's level: that all pass although one should not is no likelier than that this one
+        passes (intersection-union test; Berger 1982). That any fails although none should has a chance of at most
+        `false_fail` of [run], held over all members of all gates by Holm's procedure. `together` names them; it must be
+        the gates' own (`together = "..."`), which also keeps them out of the split of the run's error rate. `share`:
+        one over the number of places at which the same conclusion is asked for.
+        """
+        given = {key: str(value) for key, value in subject.items()}
+        asked: list[tuple[str, Gate, Member]] = []
+        for name, estimates in measured:
+            gate = self[name]
+            if gate.together != together:
+                raise GatesError(f'gate {name} in {self.file} is decided with others: add together = "{together}"')
+            asked += [(name, gate, member) for member in members_of(name, gate, estimates, given)]
+        alpha = round(self.run.false_fail * share, 12)
+        family = Family(name=together, within=given, correction="holm", members=0, alpha=alpha)
+        decided = decide_jointly([(gate, member) for _, gate, member in asked], alpha, family)
         return Verdicts(
-            self._verdict(name, member, decision, family, blocks(member.estimate.metric))
-            for members in members_of(name, gate, measured, given).values()
-            for member, decision, family in decide_together(gate, members, given)
+            self._verdict(name, one, blocks(one.member.estimate.metric))
+            for (name, _, _), one in zip(asked, decided, strict=True)
         )
+
+    def alpha(self, name: str) -> float:
+        """The part of the run's chance to fail a fair judge that one measurement may spend: `false_fail` of [run],
+        split over `families` according to the gates' `weight`. Without `families` every gate is taken to be asked
+        once. 0 where the value itself decides: nobody knows.
+
+        The split stands in the file, so no verdict depends on what else is examined in the same run."""
+        gate = self[name]
+        if gate.decide == "point":
+            return 0.0
+        splitting = [g.weight for g in self.gates.values() if g.decide == "interval" and g.together is None]
+        whole = self.run.families or sum(splitting)
+        return round(self.run.false_fail * gate.weight / whole, 12)
+
+    def overspent(self, records: Iterable[Mapping[str, Any]]) -> list[str]:
+        """A sentence if a run decided more measurements than [run] reckons with: `records` are its verdicts."""
+        families = {
+            (v["gate"], *sorted(v["rule"]["family"]["within"].items())): self[v["gate"]].weight
+            for v in records
+            if v["rule"]["family"] and self[v["gate"]].together is None
+        }
+        spent = sum(self.alpha(gate) for gate, *_ in families)
+        if spent <= self.run.false_fail * (1 + 1e-9):
+            return []
+        return [
+            f"The run decided {len(families)} measurements and may fail a fair judge with a chance of up to "
+            f"{percent(spent)}, more than the {percent(self.run.false_fail)} of [run] in {self.file}: write families = "
+            f"{math.ceil(sum(families.values()))} there, or a higher false_fail."
+        ]
 
     def accepted_fault_for(self, name: str, subject: Mapping[str, str]) -> AcceptedFault | None:
         """The accepted fault that covers the subject; there is at most one, overlaps were refused on reading."""
@@ -87,6 +151,15 @@ class Gates(Mapping[str, Gate]):
         """Sentences for each accepted fault whose date has passed, whether or not a verdict met it."""
         expired = [known for known in self.accepted_faults if known.expired(self.today)]
         return [f"{r.finding} {r.advice}" for r in (remedies.expired_accepted_fault(k, self.file) for k in expired)]
+
+    def expired_allowances(self) -> list[str]:
+        """Sentences for each gate that allowed undecided until a date that has passed."""
+        return [
+            f"The gate {name} in {self.file} allowed undecided until {gate.until}; since then undecided counts. Record "
+            "what decides it, or give a later date and a reason that still holds."
+            for name, gate in self.gates.items()
+            if gate.allowance_expired(self.today)
+        ]
 
     def unused_accepted_faults(self, seen: Seen, ran: Mapping[str, Collection[str]] | None = None) -> list[str]:
         """A sentence for each accepted fault that covered no verdict of a full run.
@@ -143,37 +216,50 @@ class Gates(Mapping[str, Gate]):
     def __len__(self) -> int:
         return len(self.gates)
 
+    def _with_former(
+        self, name: str, measured: Estimate | Estimates, subject: Mapping[str, str], now: list[Verdict]
+    ) -> list[Verdict]:
+        """With what each verdict would be under the gates of the baseline, if these are not the same."""
+        if self.former is None or name not in self.former:
+            return now
+        then = self.former.decide(name, measured, subject)
+        return [replace(verdict, formerly=other.outcome) for verdict, other in zip(now, then, strict=True)]
+
     # -- one verdict
 
-    def _verdict(self, name: str, member: Member, decision: Decision, family: Family | None, blocks: bool) -> Verdict:
-        gate, applied = self[name], member.applied
-        allowed = gate.allows_undecided and decision.straddles
+    def _verdict(self, name: str, decided: Decided, blocks: bool) -> Verdict:
+        gate, member, decision = self[name], decided.member, decided.decision
+        applied = member.applied
+        allowed = gate.allows_undecided(self.today) and decision.straddles
         outcome: Outcome = decision.outcome
-        remedy = remedies.next_step(name, applied.limit, decision, member.subject, self.file)
+        remedy = remedies.next_step(name, decided, self.file)
         acceptance = None
+        if decision.straddles and gate.allowance_expired(self.today) and remedy is not None:
+            remedy = remedies.expired_allowance(gate, remedy)
         if known := self.accepted_fault_for(name, member.subject):
-            outcome, remedy, acceptance = self._under(known, member, decision, allowed)
+            outcome, remedy, acceptance = self._under(known, decided, allowed)
         return Verdict(
             gate=name,
             label=gate.label or "",
             subject=member.subject,
             outcome=outcome,
             estimate=decision.estimate,
-            rule=rule_of(gate, applied, decision, family),
+            rule=rule_of(gate, applied, decided),
             limit=applied.limit.mapping(),
             reason=applied.reason,
             remedy=remedy,
             accepted_fault=acceptance,
             allowed=allowed and outcome == "undecided",
+            power=None
+            if decided.family is None
+            else power_of(applied.limit, member.estimate, gate.level, decided.fail_level),
             blocks=blocks,
         )
 
-    def _under(
-        self, known: AcceptedFault, member: Member, decision: Decision, allowed: bool
-    ) -> tuple[Outcome, Remedy, Acceptance]:
+    def _under(self, known: AcceptedFault, decided: Decided, allowed: bool) -> tuple[Outcome, Remedy, Acceptance]:
         """Outcome and remedy once the accepted fault is taken into account, and what became of it."""
+        member, decision = decided.member, decided.decision
         _must_reach_beyond(known, member.applied, self.file)
-
         if decision.outcome == "pass" or allowed:
             unneeded = remedies.unneeded_accepted_fault(known, member.subject, decision, self.file)
             return "fail", unneeded, _acceptance(known, decision, "no longer needed")
@@ -182,7 +268,7 @@ class Gates(Mapping[str, Gate]):
             return decision.outcome, expired, _acceptance(known, decision, "expired")
         if _accepts(known, decision):
             return "accepted", remedies.accepted(known), _acceptance(known, decision, "applied")
-        beyond = remedies.beyond_accepted_fault(known, member.applied, decision, self.file)
+        beyond = remedies.beyond_accepted_fault(known, decided, self.file)
         return decision.outcome, beyond, _acceptance(known, decision, "exceeded")
 
     def _unused(self, known: AcceptedFault, subjects: list[Mapping[str, str]]) -> str:

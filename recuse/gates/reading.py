@@ -6,28 +6,30 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from recuse.configuration import ConfigurationError, TomlFile, did_you_mean
-from recuse.gates.tables import AcceptedFault, Gate
+from recuse.gates.tables import STANDARD, AcceptedFault, Gate, RunTable
 
 __all__ = ["read"]
 
-ACCEPTED = "accepted"
+ACCEPTED, RUN = "accepted", "run"
 
 
-def read(path: Path) -> tuple[dict[str, Gate], tuple[AcceptedFault, ...]]:
-    """The gates by name and the accepted faults, in file order. Raises `ConfigurationError` with all faults at once."""
+def read(path: Path) -> tuple[dict[str, Gate], tuple[AcceptedFault, ...], RunTable]:
+    """The gates by name, the accepted faults, in file order, and what holds for the run as a whole. Raises
+    `ConfigurationError` with all faults at once."""
     if not path.exists():
         raise ConfigurationError(
             f"{path}: no such file; a gates file holds every limit: start one with a table such as\n"
             '  [self_bias]\n  within = [-0.5, 0.5]\n  reason = "why half a point, and from where"'
         )
     file = TomlFile(path)
-    names = [name for name in file.data if name != ACCEPTED]
+    names = [name for name in file.data if name not in (ACCEPTED, RUN)]
     gates = {name: gate for name in names if (gate := file.parse(Gate, name)) is not None}
     accepted_faults = _accepted_faults(file)
-    _check_families(gates, file)
+    run = file.parse(RunTable, RUN) if RUN in file.data else STANDARD
     _check_accepted_faults(accepted_faults, gates, names, file)
     file.check()
-    return gates, tuple(accepted_faults.values())
+    assert run is not None
+    return gates, tuple(accepted_faults.values()), run
 
 
 def _accepted_faults(file: TomlFile) -> dict[int, AcceptedFault]:
@@ -37,17 +39,6 @@ def _accepted_faults(file: TomlFile) -> dict[int, AcceptedFault]:
         return {}
     parsed = {i: file.parse(AcceptedFault, ACCEPTED, i) for i in range(len(tables))}
     return {i: accepted_fault for i, accepted_fault in parsed.items() if accepted_fault is not None}
-
-
-def _check_families(gates: Mapping[str, Gate], file: TomlFile) -> None:
-    owner: dict[str, str] = {}
-    for name, gate in gates.items():
-        if gate.family is not None and owner.setdefault(gate.family, name) != name:
-            file.fault(
-                (name, "family"),
-                f"the family {gate.family} is already that of [{owner[gate.family]}]; each gate is corrected over its "
-                "own measurements: name this one anew",
-            )
 
 
 def _check_accepted_faults(

@@ -5,22 +5,29 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from recuse.gates.applied import AppliedLimit
-from recuse.gates.decisions import Decision, factor_to_decide, has_interval, sure_at
+from recuse.gates.decisions import Decision, has_interval, sure_at
 from recuse.gates.explanation import count_of, percent, subject_text
+from recuse.gates.families import Decided
 from recuse.gates.limits import Limit, figure
-from recuse.gates.tables import AcceptedFault
+from recuse.gates.lost_answers import lost_answers
+from recuse.gates.power import ENOUGH, factor_to_decide
+from recuse.gates.tables import AcceptedFault, Gate
 from recuse.schema import Estimate, Remedy
 
-__all__ = ["accepted", "beyond_accepted_fault", "expired_accepted_fault", "next_step", "unneeded_accepted_fault"]
+__all__ = [
+    "accepted", "beyond_accepted_fault", "expired_accepted_fault", "expired_allowance", "next_step",
+    "unneeded_accepted_fault",
+]  # fmt: skip
 
 RECORD_AGAIN = "pytest evals/ --record=missing"
 
 
-def next_step(name: str, limit: Limit, decision: Decision, subject: Mapping[str, str], file: str) -> Remedy | None:
+def next_step(name: str, decided: Decided, file: str) -> Remedy | None:
     """What to do about an outcome that is not a pass; None for a pass."""
+    decision, limit, subject = decided.decision, decided.member.applied.limit, decided.member.subject
     estimate = decision.estimate
     if decision.outcome == "fail":
         return Remedy(
@@ -34,7 +41,7 @@ def next_step(name: str, limit: Limit, decision: Decision, subject: Mapping[str,
     if decision.outcome == "undecided":
         bound = f"{_accepting(limit, estimate)}, " if decision.straddles else ""
         return Remedy(
-            **_undecided(limit, decision),
+            **_undecided(decided),
             advice=f"If it cannot be settled, accept it knowingly and for a time in {file}.",
             paste=_snippet(name, subject, f'{bound}outcome = ["undecided"]'),
             file=file,
@@ -67,10 +74,13 @@ def _how_far(limit: Limit, estimate: Estimate) -> dict[str, Any]:
     }
 
 
-def _undecided(limit: Limit, decision: Decision) -> dict[str, Any]:
+def _undecided(decided: Decided) -> dict[str, Any]:
+    decision, limit = decided.decision, decided.member.applied.limit
     estimate = decision.estimate
     known: dict[str, Any] = {"observed": count_of(estimate), "units": estimate.units}
     known["distance"] = limit.excess(estimate.value)
+    if decision.lost:
+        return known | lost_answers(limit, estimate)
     if not has_interval(estimate):
         finding = (
             f"There is no interval to decide on ({_why(estimate)}), and a bare value does not pass: more "
@@ -83,15 +93,17 @@ def _undecided(limit: Limit, decision: Decision) -> dict[str, Any]:
             "the metric must give its distribution with the estimate, or draw more resamples."
         )
         return {"kind": "level unknown", "finding": finding, **known}
-    return known | _straddling(limit, estimate)
+    return known | _straddling(decided)
 
 
-def _straddling(limit: Limit, estimate: Estimate) -> dict[str, Any]:
+def _straddling(decided: Decided) -> dict[str, Any]:
+    limit, estimate = decided.member.applied.limit, decided.decision.estimate
     bound = limit.nearest(estimate.value)
     across = [limit.show(b) for b in (limit.low, limit.high) if estimate.low < b < estimate.high] or [limit.show(bound)]
     interval = f"[{limit.show(estimate.low)}, {limit.show(estimate.high)}]"
     straddles = f"The interval {interval} reaches across {' and '.join(across)}."
-    factor, n, units = factor_to_decide(limit, estimate), count_of(estimate), estimate.units
+    factor = factor_to_decide(limit, estimate, decided.pass_level, decided.fail_level)
+    n, units = count_of(estimate), estimate.units
     if factor is None:
         finding = f"{straddles} More {units} than {n} would narrow it; how many is not known."
         return {"kind": "straddles", "finding": finding}
@@ -100,8 +112,8 @@ def _straddling(limit: Limit, estimate: Estimate) -> dict[str, Any]:
         return {"kind": "on the bound", "finding": f"{straddles} {close}"}
     enough = _rounded_up(factor * n)
     finding = (
-        f"{straddles} About {enough} {units} instead of {n} would decide, if the value stays "
-        f"{_distance(abs(limit.excess(estimate.value)))} from {limit.show(bound)}."
+        f"{straddles} About {enough} {units} instead of {n} would decide with {percent(ENOUGH)} chance, if the true "
+        f"value lies {_distance(abs(limit.excess(estimate.value)))} from {limit.show(bound)}, as measured."
     )
     return {"kind": "straddles", "finding": finding, "needed": enough}
 
@@ -163,16 +175,15 @@ def accepted(accepted_fault: AcceptedFault) -> Remedy:
     return Remedy(kind="accepted", finding=f"Accepted until {accepted_fault.until}; then it fails again.")
 
 
-def beyond_accepted_fault(
-    accepted_fault: AcceptedFault, applied: AppliedLimit, decision: Decision, file: str
-) -> Remedy:
-    estimate, limit = decision.estimate, applied.limit
+def beyond_accepted_fault(accepted_fault: AcceptedFault, decided: Decided, file: str) -> Remedy:
+    decision, limit = decided.decision, decided.member.applied.limit
+    estimate = decision.estimate
     known: dict[str, Any] = {}
     if decision.outcome == "fail":
         known = _how_far(limit, estimate)
         found = known["finding"].removesuffix(".")
     elif decision.outcome == "undecided":
-        known = _undecided(limit, decision)
+        known = _undecided(decided)
         found = f"this is undecided at {limit.show(estimate.value)}"
     else:
         found = f"this could not be measured ({_why(estimate)})"
@@ -196,6 +207,12 @@ def expired_accepted_fault(accepted_fault: AcceptedFault, file: str) -> Remedy:
         "that still holds.",
         file=file,
     )
+
+
+def expired_allowance(gate: Gate, remedy: Remedy) -> Remedy:
+    """What to do about an undecided verdict that was allowed for a time."""
+    finding = f"Undecided was allowed here until {gate.until} ({gate.because}); since then it counts. {remedy.finding}"
+    return replace(remedy, kind="allowance expired", finding=finding)
 
 
 def unneeded_accepted_fault(

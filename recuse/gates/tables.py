@@ -10,9 +10,8 @@ from pydantic import Field, StringConstraints, field_validator, model_validator
 
 from recuse.configuration import Table
 from recuse.gates.limits import LIMIT_KINDS, Limit
-from recuse.statistics.multiplicity import Correction
 
-__all__ = ["Accept", "AcceptedFault", "Gate", "LimitElsewhere", "LimitTable"]
+__all__ = ["STANDARD", "Accept", "AcceptedFault", "Gate", "LimitElsewhere", "LimitTable", "RunTable"]
 
 Finite = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
@@ -86,19 +85,42 @@ class LimitElsewhere(LimitTable):
         return agree and len(self.where) == len(other.where)
 
 
+EXAMPLES = {"because": 'because = "..."', "until": "until = 2027-12-31"}
+
+
+class RunTable(Table, strict=False):
+    """[run]: what holds for all gates together."""
+
+    false_fail: float = Field(
+        0.05, strict=True, gt=0, lt=0.5,
+        description="a number between 0 and 0.5, e.g. false_fail = 0.05",
+    )  # fmt: skip
+    families: int | None = Field(
+        None, strict=True, ge=1, description="how many measurements gates decide in a full run, e.g. families = 12"
+    )
+
+
+STANDARD = RunTable.model_validate({})
+"""Without a [run]."""
+
+
 class Gate(LimitTable):
-    """One limit, how it is decided, and what it is corrected with."""
+    """One limit, how it is decided, and its share of the run's error rate."""
 
     decide: Literal["interval", "point"] = Field(
         "interval", description='"interval" (the whole interval must satisfy the limit) or "point" (the value alone)'
     )
     level: float = Field(0.95, strict=True, gt=0, lt=1, description="a number between 0 and 1, e.g. level = 0.95")
-    family: Text | None = Field(None, description='a name for what is corrected together, e.g. family = "self_bias"')
-    corrected_within: tuple[Text, ...] = Field(
-        (), description='names of factors whose levels are families of their own, e.g. corrected_within = ["names"]'
+    weight: float = Field(
+        1.0, strict=True, gt=0, allow_inf_nan=False,
+        description="a number above 0, e.g. weight = 2",
+    )  # fmt: skip
+    together: Text | None = Field(
+        None, description='a name for gates that are decided together for one conclusion, e.g. together = "upgrade"'
     )
-    correction: Correction | None = Field(None, description='"holm", "bonferroni" or "none"')
     undecided: Literal["fail", "allow"] | None = Field(None, description='"fail" or "allow"')
+    because: Text | None = Field(None, description="a text that says why undecided is allowed")
+    until: date | None = Field(None, description="the last day on which undecided is allowed, e.g. until = 2027-12-31")
     tolerance: float | None = Field(
         None, strict=True, ge=0, allow_inf_nan=False, description="a finite number from 0, e.g. tolerance = 0.05"
     )
@@ -111,16 +133,14 @@ class Gate(LimitTable):
     @model_validator(mode="after")
     def _agrees_with_itself(self) -> Gate:
         self._needs_one_limit()
-        for key in ("correction", "corrected_within"):
-            if getattr(self, key) and self.family is None:
-                raise ValueError(f'{key} needs the family it is about, e.g. family = "self_bias"')
-        if self.decide == "point":
-            for key, why in (
-                ("family", "families are corrected by widening intervals"),
-                ("undecided", "a value either satisfies the limit or does not"),
-            ):
-                if getattr(self, key) is not None:
-                    raise ValueError(f'{key} has no effect with decide = "point", for {why}; drop it')
+        if self.decide == "point" and self.undecided is not None:
+            raise ValueError(
+                'undecided has no effect with decide = "point", for a value either satisfies the limit or does not; '
+                "drop it"
+            )
+        if self.decide == "point" and self.weight != 1:
+            raise ValueError('weight has no effect with decide = "point", whose error rate nobody knows; drop it')
+        self._allows_for_a_reason_and_a_time()
         for i, one in enumerate(self.on):
             if rival := next((other for other in self.on[:i] if one.rivals(other)), None):
                 raise ValueError(
@@ -129,13 +149,23 @@ class Gate(LimitTable):
                 )
         return self
 
-    @property
-    def corrected(self) -> Correction:
-        return "none" if self.family is None else self.correction or "holm"
+    def _allows_for_a_reason_and_a_time(self) -> None:
+        lacking = [key for key in ("because", "until") if getattr(self, key) is None]
+        if self.undecided == "allow" and lacking:
+            raise ValueError(
+                f'undecided = "allow" lets a judge through for want of data, so it needs a reason and a last day; '
+                f"add {' and '.join(EXAMPLES[key] for key in lacking)}, or drop it"
+            )
+        if self.undecided != "allow" and len(lacking) < 2:
+            given = " and ".join(key for key in EXAMPLES if key not in lacking)
+            raise ValueError(f'{given} says why and how long undecided = "allow" holds, which is not given; drop it')
 
-    @property
-    def allows_undecided(self) -> bool:
-        return self.undecided == "allow"
+    def allows_undecided(self, today: date) -> bool:
+        """`until` is the last day on which it does."""
+        return self.undecided == "allow" and not self.allowance_expired(today)
+
+    def allowance_expired(self, today: date) -> bool:
+        return self.until is not None and today > self.until
 
     def stated_for(self, subject: Mapping[str, str]) -> Gate | LimitElsewhere:
         """The table whose limit and reason apply to the subject: the narrowest that covers it, else the gate's own."""

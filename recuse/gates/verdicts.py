@@ -14,12 +14,14 @@ __all__ = ["Verdicts"]
 class Verdicts(Sequence[Verdict]):
     """An immutable sequence of verdicts, truthy when every one of them lets the run stay green.
 
+    `conclusion`: what all of them together come to, in a sentence, where they were decided for one conclusion.
     `asserted` tells whether anybody asked for its truth: a gate whose answer nobody looks at decides nothing. Without
     any verdict (none of those that were asked for) it is truthy.
     """
 
-    def __init__(self, verdicts: Iterable[Verdict]) -> None:
+    def __init__(self, verdicts: Iterable[Verdict], conclusion: str = "") -> None:
         self._verdicts = tuple(verdicts)
+        self.conclusion = conclusion
         self.asserted = False
 
     def __bool__(self) -> bool:
@@ -47,7 +49,8 @@ class Verdicts(Sequence[Verdict]):
 
     def explain(self) -> str:
         """The objecting ones in full, for a terminal; "" where there is none."""
-        return "\n\n".join(map(explain, self.objecting))
+        told = [explain(verdict) for verdict in self.objecting]
+        return "\n\n".join([*([self.conclusion] if told and self.conclusion else []), *told])
 
     def of(self, **subject: str) -> Verdict:
         """The one verdict about `subject`. Raises `RecuseError` where none or several fit."""

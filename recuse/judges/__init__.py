@@ -87,13 +87,13 @@ def _sound(reply: Reply) -> Reply:
     stands in front of the answer taken out of it."""
     if not isinstance(reply.text, str):
         raise TypeError("the answer is not a text")
-    given = reply.usage
-    usage = Usage(_count(given.input_tokens), _count(given.output_tokens), _count(given.reasoning_tokens))
-    model = reply.model if isinstance(reply.model, str) else None
-    text = encodable(reply.text)
-    same = text == reply.text and usage == given and model == reply.model and reply.reasoning == ""
-    if same and "<" not in text[:200]:
+    given, text = reply.usage, reply.text if reply.text.isascii() else encodable(reply.text)
+    counts = given.input_tokens, given.output_tokens, given.reasoning_tokens
+    sound = _is_count(counts[0]) and _is_count(counts[1]) and _is_count(counts[2])
+    if sound and type(reply.model) is str and not reply.reasoning and text is reply.text and "<" not in text[:200]:
         return reply
+    usage = given if sound else Usage(*(count if _is_count(count) else None for count in counts))
+    model = reply.model if isinstance(reply.model, str) else None
     reasoning = reply.reasoning if isinstance(reply.reasoning, str) else ""
     if "<" in text[:200] and reply.finish in ("stop", "length"):
         thoughts, text = split_reasoning(text)
@@ -101,5 +101,5 @@ def _sound(reply: Reply) -> Reply:
     return replace(reply, text=text, usage=usage, model=model, reasoning=reasoning)
 
 
-def _count(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+def _is_count(value: object) -> bool:
+    return value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 0)

@@ -139,8 +139,8 @@ def absolute_error(ratings: Ratings) -> Estimates:
 def icc_with_people(ratings: Ratings, form: IccForm = "ICC(2,1)") -> Estimates:
     """Intraclass correlation of two columns, the judge's mean and people's mean per text, by judge and factor level.
 
-    Forms as in Shrout and Fleiss (1979); the F interval takes texts as independent and scores as normal; a
-    note says so where they come in clusters. Detail `forms`: all six.
+    Forms as in Shrout and Fleiss (1979). The F interval takes texts as independent and scores as normal; where texts
+    come in clusters, the jackknife over clusters takes its place. Detail `forms`: all six.
 
     >>> from recuse.metrics.agreement_example import said
     >>> round(icc_with_people(said(judge="1245", ann="1355")).of(judge="judge").value, 4)
@@ -148,7 +148,8 @@ def icc_with_people(ratings: Ratings, form: IccForm = "ICC(2,1)") -> Estimates:
     """
 
     def compute(answers: Answers, judge: int) -> Estimate:
-        method = f"{form}, F interval"
+        apart = answers.over == "items"
+        method = f"{form}, {'F interval' if apart else JACKKNIFE}"
         if nothing := needs_numbers("icc_with_people", answers, method):
             return nothing
         used = both_rated(answers, judge)
@@ -159,12 +160,13 @@ def icc_with_people(ratings: Ratings, form: IccForm = "ICC(2,1)") -> Estimates:
             return undefined("icc_with_people", "it needs two texts that both rated", **facts)
         squares = of_raters.mean_squares(values)
         forms = {name: number(float(of_raters.icc(squares, name))) for name in of_raters.FORMS}
-        distribution = of_raters.ICC(squares, form)
+        exact = of_raters.ICC(squares, form)
+        shared = of_raters.icc_of_pairs(values[:, 0], values[:, 1], form)
+        distribution = exact if apart else shared.jackknife(answers.clusters[used])
         detail = {"forms": forms, **describe_people(answers, judge)}
-        if np.isnan(distribution.value):
-            return undefined("icc_with_people", distribution.undefined, detail=detail, **facts)
-        note = "" if answers.over == "items" else f"texts of one of the {answers.clusters_called} count as independent"
-        return estimated("icc_with_people", distribution.value, distribution, detail=detail, note=note, **facts)
+        if np.isnan(exact.value):
+            return undefined("icc_with_people", exact.undefined, detail=detail, **facts)
+        return estimated("icc_with_people", exact.value, distribution, detail=detail, **facts)
 
     return by_judge(ratings, compute)
 

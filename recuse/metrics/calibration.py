@@ -26,7 +26,8 @@ from recuse.ratings import Ratings
 from recuse.ratings.pairwise import PAIRED, repeated_over, verdicts_of
 from recuse.ratings.table import PERSON
 from recuse.schema import Estimate, Estimates
-from recuse.statistics.clusters import BOUNDED, OverClusters, bounded_mean, clustered_mean
+from recuse.statistics.bounded import BOUNDED, bounded_mean
+from recuse.statistics.clusters import OverClusters, clustered_mean
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -22,7 +22,8 @@ from recuse.metrics.measure import measure
 from recuse.ratings import Ratings
 from recuse.ratings.rated_options import RatedOptions, each_rated
 from recuse.schema import Distribution, Estimate, Estimates, RecuseError
-from recuse.statistics.clusters import bounded_mean, clustered_share
+from recuse.statistics.bounded import bounded_mean
+from recuse.statistics.clusters import clustered_share
 from recuse.statistics.indeterminacy import TAUS, decisions, prevalence
 from recuse.statistics.indeterminacy.ratings_needed import item_spread
 

@@ -6,9 +6,10 @@ Merchant-risk paper, secs. 3.5 and 4.4. People are raters of the same texts, or 
 only that is known (`recuse.ratings.people`). Texts that people did not rate, or the judge has no usable score of, are
 left out for that judge alone.
 
-Where every target has one text, intervals are over repeats; otherwise over items, since each text is compared with
-people's view of the same text. Both take the people as given. Other people would say something else: the detail
-`people_se` is what that adds, and `combined` the wider interval with it (Welch-Satterthwaite).
+Intervals are over texts, since each is compared with people's view of the same text, and include that other people
+would say something else: variances add (Welch-Satterthwaite), `people_se` is the people's part. The detail `these_texts`
+is the interval over repeats, for these texts and these people alone; cells of a matrix, which are one text each, and the
+offset of a judge's own single text have no other.
 """
 
 from __future__ import annotations
@@ -21,22 +22,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.metrics.consensus import WELCH
+from recuse.metrics.deviations import WELCH
 from recuse.metrics.estimates import THESE_TEXTS, estimated, matrix, number, undefined
+from recuse.metrics.losses import losses_of_judge
 from recuse.metrics.measure import measure
 from recuse.ratings import Cells, Ratings
 from recuse.ratings.people import People, people_on
 from recuse.schema import Estimate, Estimates
-from recuse.statistics import distributions
 from recuse.statistics.clusters import difference_of_means
-from recuse.statistics.distributions import Student, welch_satterthwaite
+from recuse.statistics.contrasts import contrast
+from recuse.statistics.distributions import Student
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 ZERO = 1e-9
 GIVEN = "human means taken as given"
-OVER_ITEMS = "mean of judge minus people over texts, cluster-robust t over items"
+ALONE = "one person: how far others would differ is unknown, and the interval takes this one as given"
+OVER_ITEMS = "mean of judge minus people over texts, cluster-robust t over items, with people's own sampling error"
 ABOVE, BELOW = "scores above people|score above people", "scores below people|score below people"
 
 
@@ -66,8 +69,8 @@ def offset_matrix(ratings: Ratings) -> Estimates:
 def offset(ratings: Ratings) -> Estimates:
     """Mean over texts of judge minus people, by judge and factor level, in units of the scale.
 
-    Detail: `people_se` and the `combined` interval, None where one person says nothing about the next. Undefined for a
-    judge that shares no text with people.
+    Detail: `people_se`, None where one person says nothing about the next; `these_texts`, over repeats, where every target
+    has one text; `losses`. Undefined for a judge that shares no text with people.
 
     >>> import pandas as pd
     >>> wide = pd.DataFrame([("a", "judge", 4, 3), ("p", "person", 3, 2.5)], columns=["rater", "kind", "i", "j"])
@@ -86,8 +89,8 @@ def panel_offset(ratings: Ratings) -> Estimates:
     """Mean over all judges and texts of judge minus people, by factor level: +0.4636 with names shown and +0.426 with
     names hidden in the paper.
 
-    Detail: how many pairs of judge and text lie above 0 (`positive`, `pairs`, in words `share_positive`), `people_se`
-    and the `combined` interval.
+    Detail: how many pairs of judge and text lie above 0 (`positive`, `pairs`, in words `share_positive`), `people_se`,
+    `these_texts`.
 
     >>> import pandas as pd
     >>> rows = [("a", "judge", 4.0), ("b", "judge", 2.0), ("p", "person", 2.5)]
@@ -141,34 +144,56 @@ class Compared:
         mask[judge] = True
         return mask
 
-    def distribution(self, used: Mask) -> Student:
-        """Of the mean difference over the cells in `used`, shape (J, U)."""
+    def over_repeats(self, used: Mask) -> Student:
+        """Of the mean difference over the cells in `used`, shape (J, U): these texts, new replies."""
         cells = self.cells
-        if cells.fixed:
-            weights = used / used.sum()
-            law = distributions.contrast(weights, cells.mean, cells.variance, cells.count)
-            return Student(law.value - float(self.people.mean[np.nonzero(used)[1]].mean()), law.se, law.df)
+        weights = used / used.sum()
+        law = contrast(weights, cells.mean, cells.variance, cells.count, thirds=cells.cubes, step=cells.step)
+        return replace(law, value=law.value - float(self.people.mean[np.nonzero(used)[1]].mean()))
+
+    def over_texts(self, used: Mask) -> Student:
+        """The same, new texts."""
         judges, texts = np.nonzero(used)
         values = self.differences[judges, texts]
-        return difference_of_means(values, np.ones(len(values), dtype=bool), None, cells.clusters[texts])
+        every = np.ones(len(values), dtype=bool)
+        return difference_of_means(values, every, None, self.cells.clusters[texts], step=self.cells.step)
 
     def offset(self, metric: str, wanted: Mask, **more: Any) -> Estimate:
-        """The mean of judge minus people over the cells in `wanted` that have both, with people's error beside it."""
+        """The mean of judge minus people over the cells in `wanted` that have both."""
         cells = self.cells
         used = wanted & np.isfinite(self.differences)
+        texts = np.asarray(used.any(axis=0))
+        repeats = cells.fixed and int(texts.sum()) == 1
+        over = "repeats" if repeats else "items" if cells.fixed else cells.over
         about: dict[str, Any] = {
-            "over": cells.over, "unit": cells.scale.unit, "span": cells.scale.span,
-            "clusters": cells.clusters_called, "method": WELCH if cells.fixed else OVER_ITEMS,
+            "over": over, "unit": cells.scale.unit, "span": cells.scale.span,
+            "clusters": cells.clusters_called, "method": WELCH if repeats else OVER_ITEMS,
         }  # fmt: skip
         if not used.any():
             lost = int(cells.lost[wanted].sum())
             return undefined(metric, self.nothing(wanted), n_excluded=lost, **about)
-        law = self.distribution(used)
-        texts = np.asarray(used.any(axis=0))
-        n = int(cells.count[used].sum()) if cells.fixed else len(np.unique(cells.items[texts]))
-        excluded, note = self.excluded(wanted, used), self.note(wanted)
-        estimate = estimated(metric, law.value, law, n=n, n_excluded=excluded, note=note, **about, **more)
-        return self._with_people(estimate, law, texts)
+        these = self.over_repeats(used) if cells.fixed else None
+        law = these if repeats and these else self.over_texts(used)
+        se, df = self.people.error(texts)
+        both = law if math.isnan(se) else law.plus_error(se, df)
+        n = int(cells.count[used].sum()) if repeats else len(np.unique(cells.items[texts]))
+        detail = {**more.pop("detail", {}), "people_se": number(se), **self._losses(wanted)}
+        if these:
+            detail["these_texts"] = [number(end) for end in these.interval(0.95)]
+        note = "; ".join(part for part in (THESE_TEXTS if repeats else "", self.note(wanted, alone=math.isnan(se))) if part)
+        if over == "clusters":
+            about["n_clusters"] = len(np.unique(cells.clusters[texts]))
+        excluded = self.excluded(wanted, used)
+        return estimated(metric, law.value, both, n=n, n_excluded=excluded, note=note, detail=detail, **about, **more)
+
+    def _losses(self, wanted: Mask) -> dict[str, Any]:
+        """Of one judge; a mean over several has none."""
+        judges = np.flatnonzero(wanted.any(axis=1))
+        if len(judges) != 1:
+            return {}
+        judge = int(judges[0])
+        rated = wanted[judge] & np.isfinite(self.people.mean)
+        return losses_of_judge(self.cells, judge, self.people.mean, rated)
 
     def nothing(self, wanted: Mask) -> str:
         rated = np.isfinite(self.people.mean)
@@ -184,18 +209,10 @@ class Compared:
             return int(self.cells.lost[wanted].sum())
         return int((wanted & ~used & np.isfinite(self.people.mean)).sum())
 
-    def note(self, wanted: Mask) -> str:
+    def note(self, wanted: Mask, *, alone: bool) -> str:
         unrated = int((wanted.any(axis=0) & ~np.isfinite(self.people.mean)).sum())
-        parts = [THESE_TEXTS] if self.cells.fixed else []
-        parts += [GIVEN] + ([f"{unrated} texts that no person rated are left out"] if unrated else [])
-        return "; ".join(parts)
-
-    def _with_people(self, estimate: Estimate, law: Student, texts: Mask) -> Estimate:
-        se, df = self.people.error(texts)
-        both, freedom = welch_satterthwaite([law.se**2, se**2], [law.df, df])
-        low, high = Student(law.value, both, freedom).interval(estimate.level)
-        more = {"people_se": number(se), "combined": None if math.isnan(low) else [number(low), number(high)]}
-        return replace(estimate, detail={**estimate.detail, **more})
+        parts = [ALONE] if alone else []
+        return "; ".join(parts + ([f"{unrated} texts that no person rated are left out"] if unrated else []))
 
 
 def compared(part: Ratings, ratings: Ratings) -> Compared:
@@ -214,7 +231,8 @@ def _offset_matrix(part: Ratings, against: Compared) -> Estimate:
         for i in range(len(cells.judges)):
             used = against.only(i) & cells.texts_of(target) & np.isfinite(each)
             if used.any():
-                ends[:, i, t] = against.distribution(used).interval(0.95)
+                law = against.over_repeats(used) if cells.fixed else against.over_texts(used)
+                ends[:, i, t] = law.interval(0.95)
     low, high = ends
     detail = matrix(
         cells.judges, cells.target_names, cells.by_target(each), part.own(), criterion=cells.criterion,

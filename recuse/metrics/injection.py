@@ -14,10 +14,12 @@ import numpy as np
 
 from recuse.metrics.attacks import HARMLESS, OUTCOMES, levels_of, outcomes
 from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.losses import beside
 from recuse.metrics.measure import measure
 from recuse.ratings import Ratings
 from recuse.schema import Estimate, Estimates
-from recuse.statistics.clusters import BOUNDED, SHARE, bounded_mean, clustered_share
+from recuse.statistics.bounded import BOUNDED, bounded_mean
+from recuse.statistics.clusters import SHARE, clustered_share
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -138,11 +140,13 @@ def _rate(rows: pd.DataFrame, over: Over | None, ratings: Ratings) -> Estimate:
     fixed = "these texts only" if unit == "payload" else "these payloads only"
     hits, change = (tested["outcome"] == "success").to_numpy(), (tested["after"] - tested["before"]).to_numpy()
     detail |= {"lift": number(float(change.mean())), "fell": int((change < -1e-9).sum())}
-    return estimated(
+    estimate = estimated(
         "injection_success", float(hits.mean()), clustered_share(hits, tested[unit]), n=len(hits), span=1.0,
         n_clusters=int(tested[unit].nunique()), clusters=called(unit, ratings), n_excluded=lost, over="clusters",
         unit="share", method=SHARE, note=f"over {called(unit, ratings)}: {fixed}", detail=detail,
     )  # fmt: skip
+    sides = {"attacked": (counts["broken"], len(rows)), "clean": (counts["no_twin"], len(rows))}
+    return beside(estimate, sides, (0.0, 1.0), counts["broken"] + counts["no_twin"])
 
 
 def _above(tested: pd.DataFrame, clusters: str) -> Estimate:

@@ -22,12 +22,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.losses import beside
 from recuse.metrics.measure import measure
+from recuse.metrics.position import lost_by_order
 from recuse.ratings import RatingArray, Ratings, mean_of
 from recuse.ratings.lengths import doublings_of_pairs, doublings_of_texts, sizes_of_pairs
 from recuse.ratings.pairwise import PAIRED, both_orders, pair_array, repeated_over, verdicts_of
 from recuse.schema import Estimate, Estimates, RatingsError
-from recuse.statistics.clusters import BOUNDED, OverClusters, bounded_mean, slopes
+from recuse.statistics.bounded import BOUNDED, bounded_mean
+from recuse.statistics.clusters import OverClusters, slopes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,10 +81,11 @@ def _padding(mine: pd.DataFrame, over: dict[str, Any]) -> Estimate:
     detail = {"longer_wins": int((values > 0).sum()), "shorter_wins": int((values < 0).sum()),
               "neither": int((values == 0).sum())}  # fmt: skip
     law = bounded_mean(values, kept["group"], (-0.5, 0.5))
-    return estimated(
+    estimate = estimated(
         "padding_preference", float(values.mean()), law, n=len(values), n_clusters=int(kept["group"].nunique()),
         n_excluded=lost, unit="share", span=1.0, method=BOUNDED, detail=detail, **over,
     )  # fmt: skip
+    return beside(estimate, lost_by_order(mine), (-0.5, 0.5))
 
 
 def _longer(part: Ratings) -> dict[str, bool]:

@@ -18,7 +18,7 @@ from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast
 from recuse.ratings import Ratings
 from recuse.schema import RecuseError
 
-__all__ = ["MEASURES", "Bad", "Measure", "described", "measure"]
+__all__ = ["MEASURES", "Bad", "Measure", "describe", "described", "measure"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -61,11 +61,7 @@ def measure(
 
     `bad` follows from `above` and `below` unless given. Raises `RecuseError` where another function has the name.
     """
-    direction = bad or ("both" if above and below else "above" if above else "below" if below else "none")
-    about = Measure(name=name, title=title, above=above, below=below, bad=direction, **more)
-    if MEASURES.get(name, about) != about:
-        raise RecuseError(f"measure {name!r} is already described, as {MEASURES[name].title!r}; choose another name")
-    MEASURES[name] = about
+    describe(name, title, above=above, below=below, bad=bad, **more)
 
     def decorate(function: Callable[Concatenate[Ratings, P], R]) -> Callable[Concatenate[Ratings, P], R]:
         signature = inspect.signature(function)
@@ -84,6 +80,17 @@ def measure(
         return cast("Callable[Concatenate[Ratings, P], R]", computed)
 
     return decorate
+
+
+def describe(
+    name: str, title: str, *, above: str = "", below: str = "", bad: Bad | None = None, **more: Any
+) -> None:
+    """Describe a measure whose function takes more than one `Ratings`; otherwise as `measure`."""
+    direction = bad or ("both" if above and below else "above" if above else "below" if below else "none")
+    about = Measure(name=name, title=title, above=above, below=below, bad=direction, **more)
+    if MEASURES.get(name, about) != about:
+        raise RecuseError(f"measure {name!r} is already described, as {MEASURES[name].title!r}; choose another name")
+    MEASURES[name] = about
 
 
 def described(name: str) -> Measure:

@@ -1,7 +1,7 @@
 """What a judge's own name changes: self-bias with names shown against self-bias with names hidden.
 
 Merchant-risk paper, sec. 4.3.2: A and B are the self-bias with names shown and hidden, A - B is what the name adds, and
-100 (1 - |B| / |A|) the attenuation when it is hidden.
+100 (1 - |B| / |A|) how much of the self-bias goes with it.
 """
 
 from __future__ import annotations
@@ -12,18 +12,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.metrics.consensus import WELCH, ZERO, deviations, peer_weights, self_bias
-from recuse.metrics.estimates import THESE_TEXTS, estimated, number, undefined
+from recuse.metrics.consensus import OVER_ITEMS, ZERO, self_bias
+from recuse.metrics.deviations import WELCH, deviations
+from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.losses import losses
 from recuse.metrics.measure import measure
 from recuse.ratings import Ratings
 from recuse.schema import Estimate, Estimates
-from recuse.statistics import resampling
 from recuse.statistics.clusters import difference_of_means
+from recuse.statistics.contrasts import Contrast
 from recuse.statistics.distributions import Student
+from recuse.statistics.single_texts import OverTexts, own_against_others
 
 Floats = NDArray[np.float64]
 
 SHOWN, HIDDEN = "shown", "hidden"
+SINGLE = "change on its own text with the spread of the changes on others' texts, t with their number less 1"
+GONE = "bias_gone_without_names"
 
 
 @measure(
@@ -34,9 +39,10 @@ SHOWN, HIDDEN = "shown", "hidden"
 def name_effect(ratings: Ratings) -> Estimates:
     """A - B by judge, A and B the self-bias with names shown and hidden (paper, sec. 4.3.2).
 
-    Detail: `shown` A and `hidden` B; `attenuation_pct` = 100 (1 - |B| / |A|), unrounded, None where A is 0;
-    `direction_kept`, whether A and B have the same sign, None where either is 0. Over repeats the two are independent
-    and variances add; over items they are paired text by text. Undefined where either was not asked.
+    Detail: `shown` A and `hidden` B; `gone_pct` = 100 (1 - |B| / |A|), unrounded, None where A is 0;
+    `direction_kept`, whether A and B have the same sign, None where either is 0. Over texts, paired text by text; of a
+    judge with one text, that one's change has the spread of the changes on texts it did not write, and `these_texts` is
+    the interval over repeats for the one text alone. Undefined where either was not asked.
 
     >>> import pandas as pd
     >>> rows = [("a", "shown", 5), ("a", "hidden", 4.5), ("b", "shown", 4), ("b", "hidden", 4)]
@@ -52,25 +58,26 @@ def name_effect(ratings: Ratings) -> Estimates:
 
 
 @measure(
-    "attenuation", "attenuation", unit="%", rank=95,
-    reading="By how many per cent self-bias shrinks when names are hidden, on average over judges.",
+    "bias_gone_without_names", "self-bias gone without names", unit="%", rank=95,
+    reading="By how many per cent self-bias shrinks when names are hidden, on average over judges. A ratio of noisy "
+    "numbers: it describes these texts and has no interval.",
 )  # fmt: skip
-def attenuation_mean(ratings: Ratings, seed: int = resampling.SEED, draws: int = 9999) -> Estimates:
-    """Mean over judges of the unrounded attenuation_pct of `name_effect`: 26.5 for the paper, which prints 25.8.
+def bias_gone_without_names(ratings: Ratings) -> Estimates:
+    """Mean over judges of 100 (1 - |B| / |A|), unrounded: 26.5 for the paper, which calls it attenuation and prints 25.8.
 
-    A ratio has no simple distribution, so the interval is a percentile bootstrap over repeats, redrawn within every
-    cell; where items vary there is none. Judges without a direction (A = 0) have no ratio and are left out; one near 0
-    makes the interval very wide. For biases like the paper's it covers 94 % at nominal 95 %, missing almost always on
-    the low side. Detail: `judges` with their own percentages, and `left_out`.
+    Judges without a direction (A = 0) have no ratio and are left out. There is no interval: a ratio whose denominator
+    may be 0 has no method that covers (a bootstrap was 50 to 60 points wide, and hundreds with a bias near 0). Detail:
+    `judges` with their own percentages, and `left_out`. Not the attenuation of psychometrics, by which noise makes a
+    correlation smaller.
 
     >>> import pandas as pd
     >>> rows = [("a", "shown", 5), ("a", "hidden", 4.5), ("b", "shown", 4), ("b", "hidden", 4)]
     >>> frame = pd.DataFrame(rows, columns=["judge", "names", "score"]).assign(item="i", target="x")
-    >>> attenuation_mean(Ratings.of(frame, authors={"a": "x"})).of().value
+    >>> bias_gone_without_names(Ratings.of(frame, authors={"a": "x"})).of().value
     50.0
     """
     within = ratings.within("names")
-    return Estimates(within, {names: _attenuation_mean(part, seed, draws) for names, part in ratings.each("names")})
+    return Estimates(within, {names: _mean_gone(part) for names, part in ratings.each("names")})
 
 
 def _self_bias_pairs(part: Ratings) -> dict[str, tuple[Estimate, Estimate]]:
@@ -94,80 +101,84 @@ def _name_effect(part: Ratings, judge: str, a: Estimate, b: Estimate) -> Estimat
     detail = {
         "shown": number(a.value),
         "hidden": number(b.value),
-        "attenuation_pct": number(_attenuation(a.value, b.value)) if abs(a.value) > ZERO else None,
+        "gone_pct": number(_gone(a.value, b.value)) if abs(a.value) > ZERO else None,
         "direction_kept": (a.value > 0) == (b.value > 0) if directed else None,
+        **_losses(part, judge, a, b),
     }
+    own, others, clusters, step = _changes(part, judge)
     if a.over == "repeats":
-        assert isinstance(a.distribution, Student)
-        assert isinstance(b.distribution, Student)
-        distribution, n, note = a.distribution.minus(b.distribution), a.n + b.n, THESE_TEXTS
+        assert isinstance(a.distribution, Contrast)
+        assert isinstance(b.distribution, Contrast)
+        these = a.distribution.minus(b.distribution)
+        detail["these_texts"] = [number(end) for end in these.interval(0.95)]
+    if len(np.unique(clusters)) == 1:
+        spread = own_against_others([0.0], others, step=step)
+        law: Student = OverTexts(a.value - b.value, spread.se / math.sqrt(1 + 1 / max(len(others), 1)), spread.df)
+        method = SINGLE
     else:
-        distribution, n, note = *_paired_by_name(part, judge), ""
+        law, method = difference_of_means(own, np.ones(len(own), dtype=bool), None, clusters, step=step), OVER_ITEMS
+    more = {"n_clusters": len(np.unique(clusters))} if a.over == "clusters" else {}
     return estimated(
-        "name_effect", a.value - b.value, distribution, n=n, n_excluded=a.n_excluded + b.n_excluded, unit=a.unit,
-        span=a.span, over=a.over, method=a.method, note=note, detail=detail,
+        "name_effect", a.value - b.value, law, n=len(own) + (len(others) if method == SINGLE else 0),
+        n_excluded=a.n_excluded + b.n_excluded, unit=a.unit, span=a.span,
+        over="items" if a.over == "repeats" else a.over, clusters=a.clusters, method=method, detail=detail, **more,
     )  # fmt: skip
 
 
-def _paired_by_name(part: Ratings, judge: str) -> tuple[Student, int]:
-    """Of the deviations with names shown less those with names hidden, on the own texts judged either way."""
+def _changes(part: Ratings, judge: str) -> tuple[Floats, Floats, NDArray[np.intp], float]:
+    """The judge's deviations with names shown less those with names hidden, on its own texts and on others' that were
+    judged either way; clusters of the own, and the scale's step."""
     per_level = []
     for level in (SHOWN, HIDDEN):
         cells = part.where(names=level).cells()
-        bias, own = deviations(cells)[cells.row(judge)], cells.texts_of(part.authors[judge])
-        per_level.append({
-            (cells.item_names[i], cells.cluster_names[c]): value
-            for i, c, value in zip(cells.items[own], cells.clusters[own], bias[own], strict=True)
-        })  # fmt: skip
-    both = [key for key in per_level[0] if key in per_level[1]]
-    changes = np.array([per_level[0][key] - per_level[1][key] for key in both], dtype=float)
-    clusters = np.unique([cluster for _, cluster in both], return_inverse=True)[1] if both else np.zeros(0, dtype=int)
-    usable = np.isfinite(changes)
-    return difference_of_means(changes, usable, None, np.asarray(clusters)), int(usable.sum())
+        own = cells.texts_of(part.authors[judge])
+        keys = zip(cells.items, cells.targets, cells.clusters, own, strict=True)
+        named = [
+            (cells.item_names[i], cells.target_names[t], cells.cluster_names[c], bool(mine)) for i, t, c, mine in keys
+        ]
+        per_level.append(dict(zip(named, deviations(cells)[cells.row(judge)].tolist(), strict=True)))
+    changes = {key: per_level[0][key] - per_level[1][key] for key in per_level[0] if key in per_level[1]}
+    usable = {key: change for key, change in changes.items() if math.isfinite(change)}
+    mine, theirs = ([change for key, change in usable.items() if key[3] is own] for own in (True, False))
+    clusters = np.unique([key[2] for key in usable if key[3]], return_inverse=True)[1].astype(np.intp)
+    return np.array(mine), np.array(theirs), clusters, cells.step
 
 
-def _attenuation(a: float, b: float) -> float:
+def _losses(part: Ratings, judge: str, a: Estimate, b: Estimate) -> dict[str, Any]:
+    """Losses on its own texts with names shown against those with names hidden."""
+    sides = {}
+    for level in (SHOWN, HIDDEN):
+        cells = part.where(names=level).cells()
+        row, own = cells.row(judge), cells.texts_of(part.authors[judge])
+        lost = int(cells.lost[row, own].sum())
+        sides[f"names {level}"] = lost, lost + int(cells.count[row, own].sum())
+    (low_a, high_a), (low_b, high_b) = (_bounds(estimate) for estimate in (a, b))
+    return losses(sides, (low_a - high_b, high_a - low_b))
+
+
+def _bounds(estimate: Estimate) -> tuple[float, float]:
+    """What the losses leave possible; infinite on a scale without ends."""
+    low, high = estimate.detail.get("losses", {}).get("bounds", (estimate.value, estimate.value))
+    return -math.inf if low is None else low, math.inf if high is None else high
+
+
+def _gone(a: float, b: float) -> float:
     return 100 * (1 - abs(b) / abs(a))
 
 
-def _attenuation_mean(part: Ratings, seed: int, draws: int) -> Estimate:
-    method = "mean of 100 (1 - |B| / |A|), percentile bootstrap over repeats within cells"
+def _mean_gone(part: Ratings) -> Estimate:
+    method = "mean of 100 (1 - |B| / |A|)"
     pairs = _self_bias_pairs(part)
     kept = {j: pair for j, pair in pairs.items() if all(e.defined for e in pair) and abs(pair[0].value) > ZERO}
     if not kept:
-        return undefined("attenuation", "no judge with a self-bias to attenuate", method=method, over="repeats")
-    each = {judge: _attenuation(a.value, b.value) for judge, (a, b) in kept.items()}
-    value = math.fsum(each.values()) / len(each)
+        return undefined(GONE, "no judge has a self-bias that could shrink", method=method, over="repeats")
+    each = {judge: _gone(a.value, b.value) for judge, (a, b) in kept.items()}
     estimates = [e for pair in kept.values() for e in pair]
-    about: dict[str, Any] = {
-        "n": sum(e.n for e in estimates), "n_excluded": sum(e.n_excluded for e in estimates), "unit": "%",
-        "over": estimates[0].over, "method": method, "detail": {
+    return Estimate(
+        metric=GONE, value=math.fsum(each.values()) / len(each), n=sum(e.n for e in estimates),
+        n_excluded=sum(e.n_excluded for e in estimates), unit="%", over=estimates[0].over, method=method,
+        note="no interval: a ratio whose denominator may be 0 has no method that covers", detail={
             "judges": {judge: number(percent) for judge, percent in each.items()},
             "left_out": [judge for judge in pairs if judge not in kept],
         },
-    }  # fmt: skip
-    if estimates[0].over != "repeats":
-        return Estimate(
-            metric="attenuation", value=value, note="no interval: a ratio over items has no method here", **about
-        )
-    a, b = (_redrawn_self_bias(part, level, list(kept), seed, draws) for level in (SHOWN, HIDDEN))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        redrawn = np.mean(100 * (1 - np.abs(b) / np.abs(a)), axis=1)
-    return estimated("attenuation", value, resampling.percentile(value, redrawn), seed=seed, note=THESE_TEXTS, **about)
-
-
-SEEDS = {SHOWN: "attributed", HIDDEN: "anonymized"}
-"""What the draws of either level are named after: as in the first edition, whose published intervals stand."""
-
-
-def _redrawn_self_bias(part: Ratings, level: str, judges: list[str], seed: int, draws: int) -> Floats:
-    """Self-biases of `judges` on resampled repeats; shape (draws, judges)."""
-    cells = part.where(names=level).cells()
-    flat = [cell for row in cells.scores for cell in row]
-    means = resampling.resampled_means(flat, resampling.generator(seed, "attenuation", SEEDS[level]), draws)
-    columns = []
-    for judge in judges:
-        own = cells.texts_of(part.authors[judge])
-        columns.append(peer_weights(cells, cells.row(judge), own / own.sum()).ravel())
-    redrawn: Floats = means @ np.column_stack(columns)
-    return redrawn
+    )  # fmt: skip

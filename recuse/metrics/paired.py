@@ -20,9 +20,12 @@ MARGIN = 0.0625
 `power`."""
 
 
-def paired_test(differences: NDArray[np.float64], array: RatingArray) -> Paired:
-    """Student's t of `differences` (items,), over clusters where several items share one; NaN is left out."""
-    return Paired.of(differences, np.array(array.clusters) if array.clustered else None)
+def paired_test(differences: NDArray[np.float64], array: RatingArray, *, scores: int = 4) -> Paired:
+    """Student's t of `differences` (items,), over clusters where several items share one; NaN is left out. Each is made
+    of `scores` scores, so it cannot leave as many halves of twice the scale's range, which bounds its mean."""
+    far = array.scale.span * scores / 2
+    clusters = np.array(array.clusters) if array.clustered else None
+    return Paired.of(differences, clusters, ends=(-far, far), slip=getattr(array.scale, "step", None))
 
 
 def paired_estimate(
@@ -45,4 +48,5 @@ def paired_estimate(
         return undefined(metric, why, **about)
     if test.clustered:
         about["n_clusters"] = int(test.clustered.df) + 1
-    return estimated(metric, test.mean, test.law, n=test.n, **about)
+    law = test.law if test.bounded is None else test.bounded
+    return estimated(metric, test.mean, law, n=test.n, **about)

@@ -19,11 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.losses import beside
 from recuse.metrics.measure import measure
 from recuse.ratings import Ratings
 from recuse.ratings.pairwise import PAIRED, both_orders, repeated_over, verdicts_of
 from recuse.schema import Estimate, Estimates
-from recuse.statistics.clusters import BOUNDED, SHARE, Bounded, bounded_mean, clustered_share
+from recuse.statistics.bounded import BOUNDED, BoundedMean, bounded_mean
+from recuse.statistics.clusters import SHARE, clustered_share
 from recuse.statistics.distributions import Binomial
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ __all__ = ["first_pick_share", "letter_preference", "order_consistency", "slot_p
 
 Floats = NDArray[np.float64]
 HALF = (-0.5, 0.5)
+ENDS = {"order_consistency": (0.0, 1.0), "first_pick_share": (0.0, 1.0), "slot_preference": HALF, "letter_preference": HALF}
 NO_PAIR = "no pair has a usable verdict in both orders"
 NOT_SWAPPED = "the labels were never swapped, so the first slot and the letter A are one and the same"
 ONE_ORDER = "every pair was shown in one order only: this counts on the order having been drawn by lot"
@@ -225,11 +228,12 @@ def _by_judge(
             drawn = by_lot and not both.any() and mine["ab"].notna().any() and mine["ba"].notna().any()
             kept = mine[mine["won"].notna() if drawn else both]
             lost = len(mine) - len(kept)
-            found[(judge, *names)] = (
+            estimate = (
                 compute(kept, lost, over)
                 if len(kept)
                 else undefined(metric, NO_PAIR, n_excluded=lost, method=method, **over)
             )
+            found[(judge, *names)] = estimate if drawn else beside(estimate, lost_by_order(mine), ENDS[metric], lost)
     return Estimates(("judge", *ratings.within(*PAIRED)), found)
 
 
@@ -241,6 +245,11 @@ def paired(part: Ratings) -> pd.DataFrame:
         return pairs.assign(group=pairs["cluster"].factorize()[0])
 
     return part.remember("pairs over both orders", made)
+
+
+def lost_by_order(pairs: pd.DataFrame) -> dict[str, tuple[int, int]]:
+    """How many of the choices were lost in either order."""
+    return {f"order {order}": (int(pairs[order].isna().sum()), len(pairs)) for order in ("ab", "ba")}
 
 
 def complete(pairs: pd.DataFrame) -> pd.Series[bool]:
@@ -256,7 +265,7 @@ def _quads(pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _estimated(
-    metric: str, value: float, law: Binomial | Bounded, rows: pd.DataFrame, lost: int, method: str,
+    metric: str, value: float, law: Binomial | BoundedMean, rows: pd.DataFrame, lost: int, method: str,
     detail: dict[str, Any] | None = None, note: str = "", **over: Any,
 ) -> Estimate:  # fmt: skip
     return estimated(

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.losses import beside
 from recuse.metrics.measure import measure
 from recuse.metrics.own_text import contrast, missing_text, own_place, self_received_given, why_not_comparable
 from recuse.metrics.paired import MARGIN, paired_estimate, paired_test
@@ -24,7 +25,8 @@ from recuse.ratings import Numeric, RatingArray, Ratings
 from recuse.ratings.array import arrays_by_level, judges_array
 from recuse.ratings.factors import DIRECTION, LEVELS
 from recuse.schema import Estimate, Estimates
-from recuse.statistics.clusters import BOUNDED, bounded_mean, clustered_mean
+from recuse.statistics.bounded import BOUNDED, bounded_mean
+from recuse.statistics.clusters import clustered_mean
 from recuse.statistics.paired import Paired
 
 __all__ = ["AGAINST", "direction_insensitivity", "self_preference_change", "shift", "shift_by_target"]
@@ -156,6 +158,7 @@ class _Twice:
     array: RatingArray  # of one direction: items, targets, clusters and scale are those of both
     ascending: Floats
     turned: Floats
+    asked: NDArray[np.bool_]
 
     @property
     def change(self) -> Floats:
@@ -164,6 +167,13 @@ class _Twice:
     @property
     def usable(self) -> NDArray[np.bool_]:
         return np.isfinite(self.change)
+
+    @property
+    def lost(self) -> dict[str, tuple[int, int]]:
+        """In either direction, how many of the texts that were asked about in any have no usable score."""
+        asked = self.asked
+        levels = ((ASCENDING, self.ascending), (REVERSED, self.turned))
+        return {name: (int((asked & np.isnan(scores)).sum()), int(asked.sum())) for name, scores in levels}
 
     @property
     def clusters(self) -> NDArray[Any]:
@@ -179,8 +189,9 @@ def _twice(ratings: Ratings) -> Iterator[tuple[tuple[str, ...], _Twice]]:
         array = next(iter(arrays.values())) if arrays else judges_array(part)
         nothing = np.full(array.shape, np.nan)
         up, down = (arrays[level].means if level in arrays else nothing for level in (ASCENDING, REVERSED))
+        asked = np.any([one.asked for one in arrays.values()] or [array.asked], axis=0)
         for row, judge in enumerate(array.raters):
-            yield names, _Twice(judge, part, array, up[row], down[row])
+            yield names, _Twice(judge, part, array, up[row], down[row], asked[row])
 
 
 def _by_judge(ratings: Ratings, compute: Callable[[_Twice], Estimate]) -> Estimates:
@@ -198,10 +209,11 @@ def _shift(twice: _Twice) -> Estimate:
         return undefined("framing_shift", NO_TEXT, **about)
     clusters = twice.clusters[usable]
     distribution = clustered_mean(twice.change[usable], clusters, step=_step(twice))
-    return estimated(
+    estimate = estimated(
         "framing_shift", distribution.value, distribution, n=int(usable.sum()), n_clusters=len(np.unique(clusters)),
         detail={ASCENDING: _mean(twice.ascending[usable]), REVERSED: _mean(twice.turned[usable])}, **about,
     )  # fmt: skip
+    return beside(estimate, twice.lost, (-scale.span, scale.span), sum(lost for lost, _ in twice.lost.values()))
 
 
 def _step(twice: _Twice) -> float:
@@ -236,10 +248,11 @@ def _insensitivity(twice: _Twice) -> Estimate:
         return undefined(name, why, detail=detail, **about)
     index = _same(x[told], y[told]).astype(float) - _same(x[told], low + high - y[told])
     clusters = twice.clusters[usable][told]
-    return estimated(
+    estimate = estimated(
         name, float(index.mean()), bounded_mean(index, clusters, (-1.0, 1.0)), n=len(index),
         n_clusters=len(np.unique(clusters)), detail=detail, **about,
     )  # fmt: skip
+    return beside(estimate, twice.lost, (-1.0, 1.0), sum(lost for lost, _ in twice.lost.values()))
 
 
 def _counts(x: Floats, y: Floats, told: NDArray[np.bool_], ends: float) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from recuse.metrics.estimates import THESE_TEXTS, estimated, matrix, undefined
 from recuse.metrics.measure import measure
 from recuse.ratings import Cells, Ratings
 from recuse.schema import Estimate, Estimates
-from recuse.statistics import distributions
+from recuse.statistics.contrasts import contrast
 
 Floats = NDArray[np.float64]
 
@@ -43,7 +43,7 @@ def _score_matrix(part: Ratings) -> Estimate:
         return undefined("score_matrix", "a judge has no usable score of some target", detail=detail, **about)
     if cells.fixed:
         weights = np.full(cells.mean.shape, 1 / cells.mean.size)
-        distribution = distributions.contrast(weights, cells.mean, cells.variance, cells.count)
+        distribution = contrast(weights, cells.mean, cells.variance, cells.count, thirds=cells.cubes, step=cells.step)
         return estimated("score_matrix", distribution.value, distribution, detail=detail, note=THESE_TEXTS, **about)
     value = float(means.mean())
     return Estimate(metric="score_matrix", value=value, detail=detail, note="a mean of means, no interval", **about)

@@ -28,12 +28,13 @@ one item; `recuse.metrics.consensus.self_preference` covers that design.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from recuse.metrics.estimates import number
+from recuse.metrics.losses import beside
 from recuse.metrics.measure import measure
 from recuse.metrics.own_text import contrast, missing_text, own_place, self_received_given, why_not_comparable
 from recuse.metrics.paired import MARGIN, paired_estimate, paired_test
@@ -130,11 +131,11 @@ def controlled(ratings: Ratings, margin: float = MARGIN) -> Estimates:
     adjusted = holm(np.array([one.test.p for _, one in found.values()], dtype=float))
     family = int(np.isfinite(adjusted).sum())
     return Estimates(("judge", *ratings.within()), {
-        subject: paired_estimate(
+        subject: beside(paired_estimate(
             "self_preference_controlled", one.test, part, excluded=one.excluded, why=one.why, detail={
                 **one.test.detail(margin * part.scale.span), "leniency": one.leniency, "p_holm": significant(p),
                 "family": family,
-            })
+            }), one.lost, (-2 * part.scale.span, 2 * part.scale.span), one.lost_items)
         for (subject, (part, one)), p in zip(found.items(), adjusted, strict=True)
     })  # fmt: skip
 
@@ -145,6 +146,8 @@ class _Controlled:
     excluded: int
     leniency: float | None
     why: str
+    lost: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    lost_items: int = 0
 
 
 def _controlled(array: RatingArray, authors: Mapping[str, str], judge: str) -> _Controlled:
@@ -157,7 +160,14 @@ def _controlled(array: RatingArray, authors: Mapping[str, str], judge: str) -> _
     why = why_not_comparable(array) or (
         "no item has a peer's score of its own text and of one that neither wrote; that takes a third judge or target"
     )
-    return _Controlled(test, int((~usable).sum()), number(moments(elsewhere[usable])[0]), why)
+    lost = array.asked[place[0]] & (array.counts[place[0]] == 0)
+    own = np.arange(len(array.targets)) == place[1]
+    sides = {
+        name: (int(lost[:, side].sum()), int(array.asked[place[0]][:, side].sum()))
+        for name, side in (("own", own), ("others'", ~own))
+    }
+    unmade = int((~usable & lost.any(axis=1)).sum())
+    return _Controlled(test, int((~usable).sum()), number(moments(elsewhere[usable])[0]), why, sides, unmade)
 
 
 # --------------------------------------------------------------------------- in words

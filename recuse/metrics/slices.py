@@ -1,5 +1,5 @@
-"""Slices: is there a system, a topic or a language on which the judge agrees with people less than elsewhere, or that it
-favours against people?
+"""Slices: is there a system, a topic or a language on which the judge agrees with people less than elsewhere, or that
+it favours against people?
 
 Whoever looks at many slices finds a worst one. So the worst is told with what looking at all of them costs.
 """
@@ -80,15 +80,15 @@ def worst_slice(ratings: Ratings, columns: tuple[str, ...] | None = None) -> Est
 
 
 @measure(
-    "slice_favour", "favour to one slice against people", signed=True, unit="share", rank=285,
+    "slice_favour", "favour to one slice against people", signed=True, unit="share", rank=381,
     above="favours one slice against people|favour one slice against people",
     below="marks one slice down against people|mark one slice down against people",
-    reading="The judge's mean less people's on one slice, less the same elsewhere, as a share of the scale's range; the "
-    "slice where this is surest not to be 0. The interval allows for having looked at every slice.",
+    reading="The judge's mean less people's on one slice, less the same elsewhere, as a share of the scale's range; "
+    "the slice where this is surest not to be 0. The interval allows for having looked at every slice.",
 )  # fmt: skip
 def slice_favour(ratings: Ratings, columns: tuple[str, ...] | None = None) -> Estimates:
-    """(judge - people) within a slice less (judge - people) outside it, of the slice with the smallest two-sided p-value,
-    by judge and factor level; in shares of the scale's range, two options in order counting as 0 and 1.
+    """(judge - people) within a slice less (judge - people) outside it, of the slice with the smallest two-sided
+    p-value, by judge and factor level; in shares of the scale's range, two options in order counting as 0 and 1.
 
     Slices, correction and detail as for `worst_slice`. A judge that is generous to everyone has 0: what counts is that
     one system, topic or language gains on the others. Undefined where answers have no order or nothing can be sliced.
@@ -139,7 +139,9 @@ def _of_one(metric: str, answers: Answers, values: Floats, slices: Slices, colum
         return undefined(metric, why, **facts)
     laws = {name: Simultaneous(law, len(looked)) for name, (_, law) in looked.items()}
     p = {name: _p_value(law, two_sided) for name, law in laws.items()}
-    worst = min(looked, key=lambda name: (p[name], looked[name][1].value))
+    # Of two slices, one gains what the other loses: the gain is told.
+    sign = -1 if two_sided else 1
+    worst = min(looked, key=lambda name: (float(f"{p[name]:.9g}"), sign * looked[name][1].value))
     listed = [
         {"column": name[0], "level": name[1], "n": int(within.sum()),
          "mean": number(float(values[within].mean())), "difference": number(law.value),

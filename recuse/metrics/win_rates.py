@@ -27,7 +27,8 @@ from recuse.metrics.measure import measure
 from recuse.ratings import Ratings, mean_of
 from recuse.ratings.pairwise import PAIRED, PairArray, codes_of, pair_array, repeated_over
 from recuse.schema import Estimate, Estimates
-from recuse.statistics.clusters import BOUNDED, OverClusters, bounded_mean
+from recuse.statistics.bounded import BOUNDED, bounded_mean
+from recuse.statistics.clusters import OverClusters
 
 __all__ = ["SEEN_BY", "controlled_excess", "excess", "own_win_rate"]
 

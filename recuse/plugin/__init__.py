@@ -5,7 +5,7 @@ installed pays for these files alone.
 """
 
 from recuse.plugin.collection import pytest_collection_finish, pytest_collection_modifyitems, pytest_generate_tests
-from recuse.plugin.fixtures import asked, gate, measure, ratings, recuse_suite, task
+from recuse.plugin.fixtures import asked, gate, may_replace, measure, ratings, recuse_suite, task, upgrade
 from recuse.plugin.gathering import pytest_sessionfinish, pytest_sessionstart
 from recuse.plugin.marks import pytest_configure
 from recuse.plugin.options import SHORT, pytest_addoption, pytest_load_initial_conftests
@@ -15,6 +15,7 @@ __all__ = [
     "SHORT",
     "asked",
     "gate",
+    "may_replace",
     "measure",
     "pytest_addoption",
     "pytest_collection_finish",
@@ -28,4 +29,5 @@ __all__ = [
     "ratings",
     "recuse_suite",
     "task",
+    "upgrade",
 ]

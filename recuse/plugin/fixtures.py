@@ -10,16 +10,17 @@ import pytest
 from recuse.plugin.marks import question_of
 from recuse.plugin.outcomes import decided_by
 from recuse.plugin.session import open_suite
-from recuse.record_kinds import MEASURE, MEASUREMENT, VERDICT
+from recuse.record_kinds import MEASURE, MEASUREMENT, UPGRADE, VERDICT
 
 if TYPE_CHECKING:
     from recuse.gates import Verdicts
+    from recuse.metrics.upgrade import Upgrade
     from recuse.ratings import Ratings
     from recuse.schema import Estimate, Estimates
     from recuse.suite import Asked, Suite
     from recuse.tasks import Task
 
-__all__ = ["asked", "gate", "measure", "ratings", "recuse_suite", "task"]
+__all__ = ["asked", "gate", "may_replace", "measure", "ratings", "recuse_suite", "task", "upgrade"]
 
 
 @pytest.fixture(scope="session")
@@ -57,11 +58,11 @@ def gate(request: pytest.FixtureRequest, recuse_suite: Suite, asked: Asked) -> C
         from recuse.metrics.measure import described
 
         decided = recuse_suite.gates.decide(name, measured, full, blocks=lambda metric: described(metric).blocks)
-        verdicts = decided.only(recuse_suite.selection.is_shown)
+        verdicts = decided.only(lambda about: recuse_suite.selection.is_shown(about) and asked.is_about(about))
         decided_by(request.node).append(verdicts)
         for verdict in verdicts:
             _keep(request, VERDICT, verdict.record())
-            _describe(request, verdict.estimate)
+            _describe(request, verdict.estimate.metric)
         return verdicts
 
     return decide
@@ -76,11 +77,43 @@ def measure(request: pytest.FixtureRequest, recuse_suite: Suite, asked: Asked) -
 
         full = {"task": asked.task, "panel": asked.panel, "protocol": asked.protocol, **subject}
         for names, estimate in members(measured):
-            if recuse_suite.selection.is_shown({**full, **names}):
-                _keep(request, MEASUREMENT, {"subject": {**full, **names}, "estimate": estimate.record()})
-                _describe(request, estimate)
+            about = {**full, **names}
+            if recuse_suite.selection.is_shown(about) and asked.is_about(about):
+                _keep(request, MEASUREMENT, {"subject": about, "estimate": estimate.record()})
+                _describe(request, estimate.metric)
 
     return keep
+
+
+@pytest.fixture
+def upgrade(recuse_suite: Suite, asked: Asked) -> Upgrade:
+    """The candidate that the test is about against the judge that it would replace: see `recuse.metrics.upgrade`."""
+    return recuse_suite.upgrade(asked)
+
+
+@pytest.fixture
+def may_replace(request: pytest.FixtureRequest, recuse_suite: Suite, asked: Asked) -> Callable[[Upgrade], Verdicts]:
+    """`assert may_replace(upgrade)`: one verdict on the candidate from all components, each kept for the report."""
+
+    def decide(upgrade: Upgrade) -> Verdicts:
+        from recuse.schema import RecuseError
+        from recuse.upgrade import judge_upgrade
+
+        place = {"task": asked.task, "panel": asked.panel, "protocol": asked.protocol}
+        found = judge_upgrade(recuse_suite.gates, upgrade, place, share=recuse_suite.questions.share_of(asked))
+        if recuse_suite.selection.is_shown({"judge": asked.candidate}):
+            _keep(request, UPGRADE, {**place, **found.record()})
+        if found.word == "not comparable":
+            raise RecuseError(found.sentence)
+        decided_by(request.node).append(found.rows)
+        for metric in found.unmeasured:
+            _describe(request, metric)
+        for verdict in found.rows:
+            _keep(request, VERDICT, verdict.record())
+            _describe(request, verdict.estimate.metric)
+        return found.rows
+
+    return decide
 
 
 def _keep(request: pytest.FixtureRequest, kind: str, record: dict[str, Any]) -> None:
@@ -88,10 +121,10 @@ def _keep(request: pytest.FixtureRequest, kind: str, record: dict[str, Any]) -> 
     node.user_properties.append((kind, {**record, **question_of(node), "test": node.nodeid}))
 
 
-def _describe(request: pytest.FixtureRequest, estimate: Estimate) -> None:
+def _describe(request: pytest.FixtureRequest, metric: str) -> None:
     """The measure's own description travels with its first number."""
     from recuse.metrics.measure import described
 
-    told = (MEASURE, dict(described(estimate.metric).record()))
+    told = (MEASURE, dict(described(metric).record()))
     if told not in request.node.user_properties:
         request.node.user_properties.append(told)

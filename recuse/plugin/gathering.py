@@ -11,7 +11,7 @@ import pytest
 
 from recuse.plugin.collection import not_asked
 from recuse.plugin.options import given, named_files
-from recuse.plugin.session import is_opened, is_worker, open_suite
+from recuse.plugin.session import baseline_path, is_opened, is_worker, open_suite
 from recuse.record_kinds import NOBODY, UNMEASURED
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class _Gathering:
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:
         """With `-n` and no other wish, one worker runs all tests about a panel and task."""
-        if config.getoption("dist", "no") != "load":
+        if not _by_panel_and_task(config):
             return None
         from recuse.plugin.worker_groups import PanelTaskScheduling
 
@@ -74,7 +74,10 @@ class _Gathering:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """xdist starts a worker: tell it where the workers of this run share what they read."""
+        """xdist starts a worker: tell it where the workers of this run share what they read, unless each panel and
+        task is read by one worker alone."""
+        if _by_panel_and_task(node.config):
+            return
         if self._shared is None:
             self._shared = tempfile.mkdtemp(prefix="recuse-run-")
         node.workerinput["recuse_shared"] = self._shared
@@ -102,8 +105,10 @@ class _Gathering:
                 suite.selection,
                 suite.gates,
                 complete=_everything_was_asked(session, suite),
-                baseline=given(config, "baseline"),
+                baseline=baseline_path(config),
+                strict=given(config, "baseline") is not None,
                 update=given(config, "update-baseline"),
+                because=given(config, "because"),
             )
         except RecuseError as error:  # a damaged baseline, a template that does not render
             self.run.objections.append(str(error))
@@ -115,6 +120,11 @@ class _Gathering:
             terminalreporter.write_line("")
             writer = terminalreporter._tw
             terminalreporter.write_line(self.run.terminal(writer.fullwidth, writer.hasmarkup))
+
+
+def _by_panel_and_task(config: pytest.Config) -> bool:
+    """Whether the tests are handed to xdist's workers in our way."""
+    return bool(config.getoption("dist", "no") == "load")
 
 
 def _everything_was_asked(session: pytest.Session, suite: Suite) -> bool:

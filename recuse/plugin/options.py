@@ -8,9 +8,13 @@ from typing import Any
 
 import pytest
 
-__all__ = ["SHORT", "given", "named_files", "pytest_addoption", "pytest_load_initial_conftests"]
+__all__ = ["BASELINE", "SHORT", "given", "named_files", "pytest_addoption", "pytest_load_initial_conftests"]
 
-SHORT = ("--panel", "--ratings", "--judges", "--record", "--yes", "--models", "--baseline", "--update-baseline")
+BASELINE = "reports/baseline.json"
+"""Where the baseline is, unless `--baseline FILE` says otherwise."""
+
+SHORT = ("--panel", "--ratings", "--judges", "--record", "--yes", "--models", "--baseline", "--update-baseline",
+         "--because")  # fmt: skip
 """Short names of our options, `--panel` for `--recuse-panel`: each is ours unless another plugin has it."""
 
 
@@ -42,9 +46,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=None,
         type=_baseline_file,
         metavar="FILE",
-        help="fail when an outcome changed against it (reports/baseline.json)",
+        help="fail on what changed against it beyond chance and tolerance, and on changed limits "
+        "(reports/baseline.json)",
     )
     group.addoption("--recuse-update-baseline", action="store_true", help="write reports/baseline.json from this run")
+    group.addoption(
+        "--recuse-because", default="", metavar="TEXT",
+        help="why the new baseline stands although the run is red or limits changed; kept in it",
+    )  # fmt: skip
     parser.addini("recuse_panels", "panels examined when --panel is not given", type="args", default=[])
     parser.addini("recuse_drawings", "modules of your own that draw questions, by dotted name", type="args", default=[])
     parser.addini("recuse_gates", "file with limits and accepted faults", default="evals/gates.toml")

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from recuse.plugin.options import given, named_files
+from recuse.plugin.options import BASELINE, given, named_files
 
 if TYPE_CHECKING:
     from recuse.suite import Suite
 
-__all__ = ["is_opened", "is_worker", "open_suite"]
+__all__ = ["baseline_path", "is_opened", "is_worker", "open_suite"]
 
 _suite = pytest.StashKey["Suite"]()
 
@@ -34,8 +34,14 @@ def open_suite(config: pytest.Config) -> Suite:
             gates=config.rootpath / config.getini("recuse_gates"),
             distributed=is_worker(config) or bool(getattr(config.option, "numprocesses", None)),
             shared=_shared_folder(config),
+            baseline=baseline_path(config),
         )
     return config.stash[_suite]
+
+
+def baseline_path(config: pytest.Config) -> Path:
+    """What the run is compared with."""
+    return config.rootpath / (given(config, "baseline") or BASELINE)
 
 
 def is_opened(config: pytest.Config) -> bool:

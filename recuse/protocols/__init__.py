@@ -20,6 +20,8 @@ PROTOCOLS = (
     "rubric",
     "rubric_self_reported",
     "headline_generation",
+    "text_generation",
+    "merg",
     "grading",
     "grading_injected",
     "grading_segments",

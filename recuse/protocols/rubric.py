@@ -58,16 +58,14 @@ def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
 
 
 def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
-    whole, scales = total(task), task.scales
-    criteria = task.criteria if whole is None else (*task.criteria, whole)
     try:
         answer = reading.json_value(reply, dict)
     except reading.Unreadable as failure:
-        return reading.all_failed(criteria, failure)
-    plain = _all_scores(answer, _expected(task))
-    if plain is not None:
-        return plain
-    return [_one(answer, name, scales.get(name), task.scale) for name in criteria]
+        return reading.all_failed(_criteria(task), failure)
+    rows = _all_scores(answer, _expected(task))
+    if rows is not None:
+        return rows
+    return [_one(answer, name, task.scales.get(name), task.scale) for name in _criteria(task)]
 
 
 def author_label(task: Task, target: str, condition: str) -> str:
@@ -76,6 +74,11 @@ def author_label(task: Task, target: str, condition: str) -> str:
     if condition == "attributed":
         return str(about.get("label", target))
     return str(about.get("anonymous", f"Author {list(task.targets).index(target) + 1}"))
+
+
+def _criteria(task: Task) -> tuple[str, ...]:
+    whole = total(task)
+    return task.criteria if whole is None else (*task.criteria, whole)
 
 
 @lru_cache(maxsize=64)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from recuse.ratings.ratings import Ratings
 
-__all__ = ["COMPARED", "Answers", "answers_of"]
+__all__ = ["COMPARED", "WON", "Answers", "answers_of"]
 
 Floats = NDArray[np.float64]
 COMPARED = (ORDER, LABELS)
@@ -52,6 +52,7 @@ class Answers:
     scale: Scale
     clusters_called: str
     part: Ratings | None = None  # where they come from
+    lost: NDArray[np.int64] | None = None  # (J, U): replies without a usable answer
 
     @property
     def over(self) -> Literal["items", "clusters"]:
@@ -113,18 +114,18 @@ class Answers:
         return found
 
 
-def answers_of(part: Ratings, ratings: Ratings) -> Answers:
+def answers_of(part: Ratings, ratings: Ratings, *, people: bool = True) -> Answers:
     """Answers within one combination of factor levels (`part`, one of `ratings.each(*COMPARED)`). People who answered
     in another combination, and none in this, count here too: a person is seldom asked twice.
 
-    Raises `RecuseError` where no person rated anything, naming the remedy."""
-    return part.remember(("answers", part.headline), lambda: _answers(part, ratings))
+    Raises `RecuseError` where no person rated anything, naming the remedy, unless `people` are not needed."""
+    return part.remember(("answers", part.headline, people), lambda: _answers(part, ratings, people))
 
 
-def _answers(part: Ratings, ratings: Ratings) -> Answers:
+def _answers(part: Ratings, ratings: Ratings, needed: bool) -> Answers:
     import pandas as pd
 
-    if not ratings.persons:
+    if needed and not ratings.persons:
         raise RecuseError(
             "there are no single ratings by people to compare judges with: add rows of kind person, one per person and "
             "item; means of people cannot tell who agrees on what"
@@ -143,11 +144,15 @@ def _answers(part: Ratings, ratings: Ratings) -> Answers:
     judges, people = part.judges, ratings.persons
     mine, count = text[: len(judged)], len(items)
     asked = np.zeros((len(judges), count), dtype=bool)
-    asked[pd.Index(judges).get_indexer(pd.Index(judged["rater"])), mine] = True
+    judge = pd.Index(judges).get_indexer(pd.Index(judged["rater"]))
+    asked[judge, mine] = True
+    lost = np.zeros(asked.shape, dtype=np.int64)
+    np.add.at(lost, (judge, mine), judged["value"].isna().to_numpy())
     options, ordered = _options(part)
     return Answers(
         judges, people, items, targets, clusters, _placed(judged, mine, judges, count),
         _placed(rated, text[len(judged) :], people, count), asked, options, ordered, part.scale, part.clusters, part,
+        lost,
     )  # fmt: skip
 
 

@@ -94,6 +94,24 @@ class Cells:
         width = self.count.shape[1]
         return tuple(tuple(parts[j * width : (j + 1) * width]) for j in range(len(self.judges)))
 
+    @cached_property
+    def cubes(self) -> Floats:
+        """Sums of cubes about each cell's mean, shape (J, U): the skewness of its repeats."""
+        cells, values = self._rows
+        deviations = values - self.mean.ravel()[cells]
+        return np.bincount(cells, weights=deviations**3, minlength=self.count.size).reshape(self.count.shape)
+
+    @cached_property
+    def step(self) -> float:
+        """The smallest difference between two scores: the scale's step; where it has none, the smallest that was seen,
+        and at least a hundredth of the range."""
+        known = getattr(self.scale, "step", 1.0)
+        if known:
+            return float(known)
+        gaps = np.diff(np.unique(self._rows[1].round(9)))
+        seen = float(gaps.min()) if len(gaps) else 0.0
+        return max(seen, self.scale.span / 100) if np.isfinite(self.scale.span) else seen
+
     def by_target(self, values: Floats) -> Floats:
         """Mean over each target's texts of values (J, U), shape (J, T); NaN where a judge has none."""
         out = np.full((len(values), len(self.target_names)), np.nan)

@@ -15,9 +15,13 @@ from recuse.schema import RecuseError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["DIRECTION", "LABELS", "LEVELS", "NAMES", "ORDER", "TEMPERATURE", "check_levels", "level_words", "levels_in"]
+__all__ = [
+    "DIRECTION", "LABELS", "LEVELS", "NAMES", "ORDER", "RUBRIC", "TEMPERATURE", "VERSION", "check_levels",
+    "level_words", "levels_in",
+]  # fmt: skip
 
-NAMES, DIRECTION, ORDER, LABELS = "names", "direction", "order", "labels"
+NAMES, DIRECTION, ORDER, LABELS, VERSION = "names", "direction", "order", "labels", "version"
+RUBRIC = "rubric_source"
 TEMPERATURE = "temperature"
 """Its levels are numbers, whichever were asked: it is in no list of levels."""
 
@@ -26,6 +30,9 @@ LEVELS: Mapping[str, tuple[str, ...]] = {
     DIRECTION: ("ascending", "reversed"),  # which end of the scale is best: the highest number, or the lowest
     ORDER: ("ab", "ba"),  # which of two texts stands first
     LABELS: ("plain", "swapped"),  # whether the first text is called A or B
+    # Who wrote what a text is scored by: it came with the prompt; each judge, after saying what it knows; each judge,
+    # but the names of the dimensions are given; one judge for all; nobody, it is the same for every prompt.
+    RUBRIC: ("checklist", "independent", "dimensions", "shared", "universal"),
 }
 """Known factors with their levels, the ordinary one first."""
 
@@ -38,6 +45,11 @@ WORDS: Mapping[tuple[str, str], str] = {
     (ORDER, "ba"): "b first",
     (LABELS, "plain"): "first called A",
     (LABELS, "swapped"): "first called B",
+    (RUBRIC, "checklist"): "given checklist",
+    (RUBRIC, "independent"): "own rubric",
+    (RUBRIC, "dimensions"): "own rubric, names given",
+    (RUBRIC, "shared"): "one judge's rubric",
+    (RUBRIC, "universal"): "universal rubric",
 }
 
 

@@ -43,6 +43,7 @@ class Ratings:
     - `clusters`: what clusters are called, in the plural.
     - `people`: where only summaries of people are known: columns target, mean, sd, n, and item where it is per item.
     - `reference`: the true value per item: columns item, value, and name where items have one.
+    - `thresholds`: criterion -> the scores from which on something else is decided, where such decisions are taken.
     - `tiers`: tier -> the targets that are known to be of it, the lowest tier first: base, instruct, thinking.
     - `paired`: whether it is known which judges' scores of one text go together; not so where scores were drawn to fit
       printed means, each judge's by themselves.
@@ -59,6 +60,7 @@ class Ratings:
     clusters: str = "items"
     people: pd.DataFrame | None = None
     reference: pd.DataFrame | None = None
+    thresholds: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     tiers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     paired: bool = True
     beside: Callable[[str], Ratings | None] = lambda kind: None
@@ -159,6 +161,27 @@ class Ratings:
         if levels.get(DIRECTION) == "reversed":
             scales = {name: replace(s, reversed=True) if isinstance(s, Numeric) else s for name, s in scales.items()}
         return replace(self, table=table, factors=left, scales=scales, _memory={})
+
+    def without(self, *judges: str) -> Ratings:
+        """The same ratings without these judges, here and in what stands `beside`."""
+        if not set(judges) & set(self.judges):
+            return self
+
+        def beside(kind: str) -> Ratings | None:
+            found = self.beside(kind)
+            return None if found is None else found.without(*judges)
+
+        kept = self.table[~(self.table["rater"].isin(judges) & self.table["kind"].eq(JUDGE))]
+        return self.remember(("without", *judges), lambda: replace(self, table=kept, beside=beside, _memory={}))
+
+    def joined_by(self, other: Ratings) -> Ratings:
+        """The same ratings with the judges of `other`, who were asked the same, among the raters; `beside` is
+        theirs."""
+        import pandas as pd
+
+        judged = other.table[other.table["kind"].eq(JUDGE)]
+        table = pd.concat([self.table, judged[list(self.table.columns)]], ignore_index=True)
+        return replace(self, table=table, authors={**self.authors, **other.authors}, beside=other.beside, _memory={})
 
     def with_criterion(self, *criteria: str) -> Ratings:
         """The same ratings with other criteria to be measured; `RatingsError` for one that is not there."""

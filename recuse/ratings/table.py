@@ -60,12 +60,15 @@ def completed(frame: pd.DataFrame) -> pd.DataFrame:
     return table[[*COLUMNS, *rest]]
 
 
-def check_table(table: pd.DataFrame, factors: tuple[str, ...] = ()) -> pd.DataFrame:
+def check_table(table: pd.DataFrame, factors: tuple[str, ...] = (), of: Any = None) -> pd.DataFrame:
     """Return the table unchanged if it keeps the rules; raise `RatingsError` listing all faults otherwise.
 
+    `of`: a number per row, where it is known that rows with different numbers differ in more than their criterion.
+
     Rules: every core and factor column is there; `status` is one of STATUSES, or a stage and one of them; `kind` is one
-    of KINDS; exactly one of `score` and `response` is present when status is "ok" and neither otherwise; scores are finite; `repeat` is a whole
-    number from 0; no two rows share (task, protocol, rater, item, target, criterion, repeat, *factors).
+    of KINDS; exactly one of `score` and `response` is present when status is "ok" and neither otherwise; scores are
+    finite; `repeat` is a whole number from 0; no two rows share (task, protocol, rater, item, target, criterion,
+    repeat, *factors).
     """
     import numpy as np
     import pandas as pd
@@ -95,19 +98,21 @@ def check_table(table: pd.DataFrame, factors: tuple[str, ...] = ()) -> pd.DataFr
     fault(repeat.isna() | (repeat < 0) | (repeat % 1 != 0), "repeat is not a whole number from 0")
     identity = ["task", "protocol", "rater", "item", "target", "criterion", "repeat", *factors]
     same = f"same {', '.join(identity)}"
-    fault(_repeated(table, identity), f"the same judgement appears more than once ({same})")
+    repeated = _repeated(table, identity) if of is None else _repeated(table, ["criterion"], of)
+    fault(repeated, f"the same judgement appears more than once ({same})")
     if faults:
         raise RatingsError("ratings table is not usable:\n  " + "\n  ".join(faults))
     return table
 
 
-def _repeated(table: pd.DataFrame, identity: list[str]) -> Any:
-    """Whether a row shares all of `identity` with another, (rows,). One column after the other is folded into one
-    number per row: pandas' own `duplicated` holds the codes of all columns at once."""
+def _repeated(table: pd.DataFrame, identity: list[str], of: Any = 0) -> Any:
+    """Whether a row shares its number in `of` and all of `identity` with another, (rows,). One column after the other
+    is folded into one number per row: pandas' own `duplicated` holds the codes of all columns at once."""
     import numpy as np
     import pandas as pd
 
-    codes, count = np.zeros(len(table), dtype=np.int64), 1
+    codes = np.broadcast_to(np.asarray(of, dtype=np.int64), len(table))
+    count = int(codes.max(initial=0)) + 1
     for name in identity:
         own, known = pd.factorize(table[name], use_na_sentinel=False)
         if count * len(known) >= 2**62:  # too many combinations for one number: count those that occur

@@ -9,5 +9,6 @@ from __future__ import annotations
 from recuse.readers.faults import Fault
 from recuse.readers.file_ratings import FileRatings, read_file
 from recuse.readers.mapping import ColumnMapping
+from recuse.readers.versions import are_versions, as_versions
 
-__all__ = ["ColumnMapping", "Fault", "FileRatings", "read_file"]
+__all__ = ["ColumnMapping", "Fault", "FileRatings", "are_versions", "as_versions", "read_file"]

@@ -47,6 +47,7 @@ class FileRatings:
     rows: pd.DataFrame
     faults: tuple[Fault, ...]
     notes: tuple[str, ...]
+    older: tuple[FileRatings, ...] = ()  # files with earlier versions of the judges, the oldest first
 
     @property
     def name(self) -> str:
@@ -140,7 +141,8 @@ def _without_sets(ratings: Ratings) -> tuple[str, Ratings]:
     rest = tuple(name for name in ratings.headline if name not in sets)
     if not (sets and rest):
         return "response_sets" if sets else "scores", ratings
-    endorsed = ratings.with_criterion(*sets)
+    table = ratings.table
+    endorsed = replace(ratings, table=table[table["criterion"].isin(sets)], headline=sets, _memory={})
     chosen = ratings.with_criterion(*rest)
     return "scores", replace(chosen, beside=lambda kind: endorsed if kind == "response_sets" else None, _memory={})
 

@@ -68,7 +68,7 @@ class Recorder:
                 except RecuseError:  # a local model that does not start: say what the others gave
                     self.say(recording.outcome().text())
                     raise
-            chains.calls()
+            recording.extend(chains.calls())  # what the last replies opened up and was not asked any more
         report = recording.outcome()
         self.say(report.text())
         report.check()

@@ -18,6 +18,7 @@ _ORDER_OF = {
     "questions": ("id", "task"),
     "verdicts": ("question", "gate", "subject", "test", "estimate"),
     "measurements": ("question", "subject", "test", "estimate"),
+    "upgrades": ("panel", "task", "protocol", "candidate", "incumbent"),
     "usage": ("panel", "judge", "task", "protocol"),
     "not_asked": ("question", "panel", "task", "protocol", "missing"),
     "recommendations": ("panel", "judge"),

@@ -16,6 +16,7 @@ from recuse.report.gated_number import Number
 from recuse.report.lexicon import plain_name
 from recuse.report.results_model import Panel, View
 from recuse.report.sections.attention import left_undecided, needs_attention, run_faults, tolerated
+from recuse.report.upgrade_table import is_of_upgrade, upgrade_tables
 
 MOST_FINDINGS = 2
 _BADNESS = ("fail", "not measured", "undecided", "accepted")
@@ -60,12 +61,14 @@ def headline(results: Mapping[str, Any]) -> str:
 def pieces(view: View) -> Text:
     """The headline in pieces, so that a page can mark the judges that are not cleared."""
     if not any(n.verdict for n in view.numbers):
-        return _joined([*_objections(view, []), [Piece(_nothing_gated(view))]], " ")
+        upgrades = [[Piece(sentence)] for sentence in _upgrades(view)]
+        return _joined([*upgrades, *_objections(view, []), [Piece(_nothing_gated(view))]], " ")
     findings = _findings(view)
+    upgrades = [[Piece(sentence)] for sentence in _upgrades(view)]
     new, known = [f for f in findings if not f.known], [f for f in findings if f.known]
     cleared = _joined([[Piece(_cleared(view))], *(f.sentence for f in known[:MOST_FINDINGS])], "; ")
     end = Piece(", as known." if known else ".")
-    return _joined([*_objections(view, new), [*cleared, end]], " ")
+    return _joined([*upgrades, *_objections(view, new), [*cleared, end]], " ")
 
 
 def lede(view: View) -> list[str]:
@@ -80,13 +83,23 @@ def lede(view: View) -> list[str]:
 # --------------------------------------------------------------------------- parts of the sentence
 
 
+def _upgrades(view: View) -> list[str]:
+    """The verdict on each candidate, refused ones first: its own sentence, the worst where it was held against the
+    judge in use at several places."""
+    told: dict[tuple[str, str], str] = {}
+    for table in upgrade_tables(view):
+        told.setdefault((table.panel, table.head[2]), table.sentence)
+    return [*told.values()][:MOST_FINDINGS]
+
+
 def _objections(view: View, new: list[Finding]) -> list[Text]:
     """What turns the run red: first what judges did, then what is wrong with the run itself."""
     told: list[Text] = []
     if matters := sum(len(matter.cases) for matter in needs_attention(view)):
         verdicts = "one verdict turns" if matters == 1 else f"{numbers.in_words(matters)} verdicts turn"
         said = _capital(_joined([f.sentence for f in new[:MOST_FINDINGS]], "; "))
-        told.append([*said, Piece(f": {verdicts} this run red.")])
+        red = f"{verdicts} this run red."
+        told.append([*said, Piece(f": {red}")] if said else [Piece(f"{red[:1].upper()}{red[1:]}")])
     if faults := len(run_faults(view)):
         one = "fault" if faults == 1 else "faults"
         told.append([Piece(f"{numbers.in_words(faults, capital=True)} {one} in the run itself.")])
@@ -157,7 +170,7 @@ def _above(n: Number) -> bool:
 
 def _findings(view: View) -> list[Finding]:
     """Each judge's first finding, judges with the same one together; new before known, then in panel order."""
-    new = [n for n in view.numbers if n.verdict and not tolerated(n)]
+    new = [n for n in view.numbers if n.verdict and not tolerated(n) and not is_of_upgrade(n)]
     known = [n for r in view.recommendations for n in r.because if n.outcome == "accepted"]
     first: dict[tuple[str, str], Number] = {}
     for n in sorted([*new, *known], key=_telling_order):
@@ -190,9 +203,11 @@ def _against_baseline(view: View) -> list[str]:
     baseline = view.results.get("baseline")
     if not baseline:
         return []
-    counts = [(len(baseline.get(kind) or []), kind) for kind in ("moved", "appeared", "vanished")]
-    told = [f"{numbers.in_words(n)} {kind}" for n, kind in counts if n]
-    return [f"Against the baseline: {numbers.listed(told)}." if told else "Nothing moved against the baseline."]
+    kinds = {"limits": "changed limits", "named": "changes beyond chance", "moved": "moved without a test",
+             "appeared": "appeared", "vanished": "vanished"}  # fmt: skip
+    counts = [(len(baseline.get(kind) or []), words) for kind, words in kinds.items()]
+    told = [f"{numbers.in_words(n)} {words}" for n, words in counts if n]
+    return [f"Against the baseline: {numbers.listed(told)}." if told else "Nothing changed against the baseline."]
 
 
 def _still_undecided(view: View) -> list[str]:

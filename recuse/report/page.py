@@ -29,6 +29,7 @@ from recuse.report.results_model import Group, Question, View
 from recuse.report.sections.attention import needs_attention, run_faults
 from recuse.report.sections.baseline import movement
 from recuse.report.sections.costs import costs
+from recuse.report.sections.error_rates import error_rates
 from recuse.report.sections.gates import gate_rows
 from recuse.report.sections.not_asked import in_one_line, not_asked
 from recuse.report.sections.words import words
@@ -110,6 +111,7 @@ def _parts(view: View, questions: list[Question]) -> dict[str, Any]:
         "gates": gate_rows(view, questions),
         "not_asked": not_asked(view),
         "not_asked_in_one_line": in_one_line(view),
+        "error_rates": error_rates(view),
         "baseline": movement(view),
         "costs": costs(view),
         "words": listed,

@@ -15,6 +15,7 @@ from recuse.report.sections.attention import Case, Matter, needs_attention, run_
 from recuse.report.sections.baseline import movement
 from recuse.report.sections.not_asked import in_one_line, not_asked
 from recuse.report.tables import Cell, VerdictTable, verdict_table
+from recuse.report.upgrade_table import UpgradeTable, upgrade_tables
 from recuse.report.vocabulary import OUTCOME_NAMES, PROVENANCE_MEANINGS, tally, worst
 from recuse.sanitize import shortened, visible
 
@@ -84,10 +85,22 @@ def _question(view: View, question: Question) -> str:
     groups = [group for group in view.groups(question) if group.gates]
     if not groups:
         return ""
+    if question.id == "upgrade":
+        return "\n\n".join(_upgrade(table) for table in upgrade_tables(view))
     outcomes = [n.outcome for group in groups for mine in group.gates.values() for n in mine]
     body = "\n\n".join(_table(group, verdict_table([group])) for group in groups)
     unfolded = " open" if worst(outcomes) in ("fail", "not measured") else ""
     return _folded(f"{_sign(worst(outcomes))} {_html(question.title)} {tally(outcomes)}", body, unfolded)
+
+
+def _upgrade(table: UpgradeTable) -> str:
+    """The sentence, and the table behind it folded away; the deciding row first."""
+    rows = [_row([_text(cell) for cell in row.cells]) for row in table.rows]
+    body = "\n".join([_row([_text(cell) or "what" for cell in table.head]), _row(["---"] * len(table.head)), *rows])
+    foot = "\n\n".join(map(_text, table.foot))
+    unfolded = " open" if table.outcome in ("fail", "not measured") else ""
+    head = f"{_sign(table.outcome)} {_html(table.sentence)} ({_html(table.where)})"
+    return _folded(head, "\n\n".join(part for part in (body, foot) if part), unfolded)
 
 
 def _table(group: Group, table: VerdictTable) -> str:
@@ -151,6 +164,15 @@ def _moved(view: View) -> str:
     if not baseline:
         return ""
     lines = ["#### Against the baseline", "", _text(baseline.summary)]
+    told = [*baseline.limits, *baseline.told, *baseline.outcomes]
+    lines += ["", *(f"- {_text(line)}" for line in told[:MOST_MOVED])] if told else []
+    if len(told) > MOST_MOVED:
+        lines.append(f"- {len(told) - MOST_MOVED} more in the report")
+    if baseline.named:
+        lines += ["", _row(["what", "whom", "change beyond chance", "test", "red because"]), _row(["---"] * 5)]
+        lines += [_row([_text(t) for t in (c.what, c.who, c.change, c.test, c.beyond)]) for c in baseline.named]
+    if baseline.because:
+        lines += ["", f"The baseline was written because: {_text(baseline.because)}"]
     if baseline.moved:
         lines += ["", _row(["what", "whom", "field", "before", "now", "change"]), _row(["---"] * 6)]
         lines += [

@@ -18,8 +18,10 @@ from recuse.report.questions import Drawings
 from recuse.report.results_model import Group, View
 from recuse.report.sections.attention import Case, Matter, needs_attention
 from recuse.report.sections.baseline import movement
+from recuse.report.sections.error_rates import error_rates
 from recuse.report.sections.not_asked import in_one_line
 from recuse.report.tables import Cell, VerdictTable, verdict_table
+from recuse.report.upgrade_table import UpgradeTable, upgrade_tables
 from recuse.report.vocabulary import OUTCOME_NAMES
 from recuse.sanitize import visible
 
@@ -41,11 +43,34 @@ def terminal(
     view, room = View(plain), max(width, NARROWEST)
     blocks = [
         _wrapped(plain.get("headline") or headline(plain), room),
+        *_upgrades(view, room, color),
         *_questions(view, room, color, Drawings(drawings)),
         *_matters(view, room, color),
         "\n".join(_footer(view, room, report)),
     ]
     return "\n\n".join(block for block in blocks if block)
+
+
+# --------------------------------------------------------------------------- upgrades
+
+
+def _upgrades(view: View, width: int, color: bool) -> list[str]:
+    """Of every upgrade what is not allowed, the deciding row first; what is, is counted."""
+    return ["\n".join(_upgrade(table, width, color)) for table in upgrade_tables(view, minus="-")]
+
+
+def _upgrade(table: UpgradeTable, width: int, color: bool) -> list[str]:
+    lines = _folded(f"{table.where}: {table.sentence}", width, "", "  ")
+    shown = [row for row in table.rows if row.outcome not in ("pass", "")]
+    for row in shown:
+        told = f"{row.verdict}: {row.title}, {row.change}, {row.allowed}"
+        folded = _folded(told, width, "  ", "    ")
+        lines += [folded[0].replace(row.verdict, _paint(row.verdict, row.outcome), 1), *folded[1:]] if color else folded
+    allowed = sum(row.outcome == "pass" for row in table.rows)
+    if not table.rows:
+        return lines
+    foot = f"allowed: {allowed} of {len(shown) + allowed} comparisons. {' '.join(table.foot)}"
+    return [*lines, *_folded(foot, width, "  ", "  ")]
 
 
 # --------------------------------------------------------------------------- tables
@@ -54,6 +79,8 @@ def terminal(
 def _questions(view: View, width: int, color: bool, drawings: Drawings) -> list[str]:
     blocks = []
     for question in sorted(view.questions, key=lambda q: drawings.order(q.id)):
+        if question.id == "upgrade":
+            continue  # told in its own words
         tables = [_table(verdict_table([g]), _about(g), width, color) for g in view.groups(question) if g.gates]
         if tables:
             blocks.append("\n".join([_wrapped(question.title, width), *tables]))
@@ -187,6 +214,8 @@ def _footer(view: View, width: int, report: str | None) -> list[str]:
     if cassettes.get("interactions") is not None:
         told = ", ".join(f"{numbers.count(cassettes.get(key))} {key}" for key in _COUNTED)
         lines.append(f"cassettes: {told}")
+    if rates := error_rates(view):
+        lines.append(f"how sure: {rates.sentence}")
     baseline = movement(view)
     if baseline:
         lines.append(f"baseline: {baseline.summary}")

@@ -23,13 +23,14 @@ from recuse.schema.calls import (
     Usage,
 )
 from recuse.schema.errors import JudgeClosedError, RatingsError, RecuseError
-from recuse.schema.estimates import Distribution, Estimate, Estimates, members
+from recuse.schema.estimates import NORMAL, Distribution, Estimate, Estimates, members
 from recuse.schema.verdicts import (
     OUTCOMES,
     Acceptance,
     AcceptanceState,
     Family,
     Outcome,
+    Power,
     Remedy,
     RemedyKind,
     Rule,
@@ -37,6 +38,7 @@ from recuse.schema.verdicts import (
 )
 
 __all__ = [
+    "NORMAL",
     "OUTCOMES",
     "PROVENANCES",
     "STATUSES",
@@ -53,6 +55,7 @@ __all__ = [
     "Judgement",
     "Message",
     "Outcome",
+    "Power",
     "Prompt",
     "Provenance",
     "RatingsError",

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from recuse.schema.value_types import value_type
+
 Status = Literal["ok", "unparsed", "refused", "out_of_scale", "error"]
 STATUSES: tuple[Status, ...] = ("ok", "unparsed", "refused", "out_of_scale", "error")
 """What became of a judgement. Where an earlier call of a chain failed, its stage stands before: "rubric: unparsed"."""
@@ -71,7 +73,7 @@ class Judge:
     output_usd_per_mtok: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value_type
 class Request:
     """One HTTP request as it goes out, without its secrets. `body` is canonical JSON."""
 
@@ -80,7 +82,7 @@ class Request:
     method: str = "POST"
 
 
-@dataclass(frozen=True, slots=True)
+@value_type
 class RawResponse:
     """What came back over HTTP, or out of a cassette: the same bytes either way."""
 
@@ -89,7 +91,7 @@ class RawResponse:
     body: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@value_type
 class Usage:
     """Tokens as the provider counts them. `output_tokens` is all that is billed as output, reasoning included;
     `reasoning_tokens` says how many of them were reasoning. Unknown is None, never 0."""
@@ -99,7 +101,7 @@ class Usage:
     reasoning_tokens: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value_type
 class Reply:
     """What a judge answered, after the wire format has been read and before the protocol reads the words.
 
@@ -117,7 +119,7 @@ class Reply:
     reasoning: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@value_type
 class Call:
     """One judge call of the plan: who is asked what, under which factors, and which of the repeats it is."""
 
@@ -134,7 +136,7 @@ class Call:
     stage: str = ""  # which of the calls before the judging one, where a protocol makes several; "" judges
 
 
-@dataclass(frozen=True, slots=True)
+@value_type
 class Judgement:
     """What the protocol read from one reply, one per criterion; `why` says what is wrong when not ok."""
 

@@ -52,6 +52,7 @@ class Estimate:
     note: str = ""
     detail: Mapping[str, Any] = field(default_factory=dict)
     distribution: Distribution | None = field(default=None, compare=False, repr=False)
+    per_item: Mapping[str, float] | None = field(default=None, compare=False, repr=False)  # the value is their mean
 
     @property
     def defined(self) -> bool:
@@ -70,8 +71,22 @@ class Estimate:
         return replace(self, low=low, high=high, level=level)
 
     def record(self) -> dict[str, Any]:
-        """The estimate as builtins, NaN as None: what pytest-xdist can carry and JSON can hold."""
-        return {f.name: builtins(getattr(self, f.name)) for f in fields(self) if f.name != "distribution"}
+        """The estimate as builtins, NaN as None: what pytest-xdist can carry and JSON can hold. Of its distribution,
+        the standard error and its degrees of freedom (None: normal, or unknown with the error)."""
+        kept = {f.name: builtins(getattr(self, f.name)) for f in fields(self) if f.name != "distribution"}
+        return kept | dict(zip(("se", "df"), self._sampling(), strict=True))
+
+    def _sampling(self) -> tuple[float | None, float | None]:
+        """A law that is not Student's is taken by the half-width of its 95 % interval."""
+        half = self.distribution.half_width_at(1.0) if self.distribution is not None else None
+        if half is None or not half > 0 or not math.isfinite(half):
+            return None, None
+        se, df = (getattr(self.distribution, name, None) for name in ("se", "df"))
+        return float(half / NORMAL if se is None else se), None if df is None else float(df)
+
+
+NORMAL = 1.959963984540054
+"""Half the width of a normal law's 95 % interval, in standard errors."""
 
 
 class Estimates(Mapping[tuple[str, ...], Estimate]):

@@ -15,41 +15,61 @@ OUTCOMES: tuple[Outcome, ...] = ("pass", "fail", "undecided", "not measured", "a
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
-    """Verdicts corrected together: the members of one measurement that share the levels `within`."""
+    """Verdicts corrected together: the members of one measurement. Name and `within` are no other family's."""
 
-    name: str
-    within: Mapping[str, str]  # {"names": "shown"}
-    correction: str  # "holm", "bonferroni" or "none"
+    name: str  # the gate
+    within: Mapping[str, str]  # {"panel": "published", "task": "merchant_risk", "protocol": "rubric"}
+    correction: str  # "holm"
     members: int  # how many took part
+    alpha: float  # the chance that any of them is failed although its true value keeps the limit
     undefined: int = 0  # how many could not be measured, and took no part: no decision on them can be wrong
 
     def __str__(self) -> str:
-        """ "self_bias, names shown"."""
-        return ", ".join([self.name, *(f"{factor} {level}" for factor, level in self.within.items())])
+        """ "leniency, published, merchant_risk, rubric"."""
+        return ", ".join([self.name, *(self.within[name] for name in sorted(self.within, key=_place))])
+
+
+def _place(name: str) -> tuple[int, str]:
+    order = ("panel", "task", "protocol")
+    return (order.index(name) if name in order else len(order), name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
     """How a verdict was reached: as data, and as one sentence."""
 
-    sentence: str  # "within [-0.5, +0.5]; the whole 99 % interval must lie inside (Holm over 5: self_bias)"
+    sentence: str  # "within [-0.5, +0.5]; passes if its 95 % interval lies inside, fails if its 99.9 % ... outside"
     decide: Literal["interval", "point"]
-    level: float  # confidence level of the interval decided on, after correction
+    level: float  # confidence level of the interval decided on
+    pass_level: float  # of the interval that must lie inside the limit
+    fail_level: float  # of the interval that must lie outside, after correction
     limit_text: str  # "within [-0.5, +0.5] points, 5 % of the scale's range of 10"
     of_range: Mapping[str, Any] | None = None  # the limit as shares of the scale's range, where it is told so
     span: float | None = None  # that range, in the estimate's unit
     family: Family | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Power:
+    """What a gate can show of one estimate, with the observations there are: forecasts by the estimate's own law."""
+
+    fair: float | None  # true value of a judge without the fault; None where the file does not tell one
+    fair_passes: float | None  # the chance that such a judge passes
+    same_again: float  # the chance to pass if the true value is the one measured and everything is recorded anew
+    smallest_fault: float | None  # the true value nearest the limit that fails with a chance of 80 %
+
+
 RemedyKind = Literal[
     "outside",  # the value is outside the limit; `distance` says how far
     "straddles",  # the interval reaches across a bound; `needed` observations would decide
     "on the bound",  # the same, and no feasible number would
+    "lost answers",  # it would pass, but for what the answers that were lost may have said
     "no interval",  # there is nothing to decide on
     "level unknown",  # the interval is known at a lower level than asked for
     "not measured",
     "beyond",  # outside what an accepted fault accepts as well
     "expired",  # the accepted fault is over
+    "allowance expired",  # undecided was allowed until a date that has passed
     "not needed",  # the accepted fault accepts what passes by itself
     "accepted",
 ]
@@ -67,7 +87,7 @@ class Remedy:
     distance: float | None = None  # from the value to the nearest bound, in the estimate's unit; negative inside
     near_end: float | None = None  # from the nearer end of the interval to that bound, where the whole is outside
     observed: int | None = None  # how many of `units` there are
-    needed: int | None = None  # about how many would decide, if the value stays; None where not known
+    needed: int | None = None  # about how many decide with 80 % chance, if the true value is the one measured
     units: str = ""  # "repeats", "stories"
 
 
@@ -100,6 +120,8 @@ class Verdict:
     remedy: Remedy | None = None  # None for a pass
     accepted_fault: Acceptance | None = None
     allowed: bool = False  # undecided, and the gate allows that
+    formerly: Outcome | None = None  # under the baseline's gates, where these are others
+    power: Power | None = None  # None where the value itself decides, or its law cannot tell
     blocks: bool = True  # whether a known fault of this kind bars the judge; a slip in its arithmetic does not
 
     def __bool__(self) -> bool:

@@ -16,17 +16,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
+from recuse.statistics.contrasts import slip_variance
 from recuse.statistics.distributions import Binomial, Side, Student
 
 __all__ = [
-    "BOUNDED", "SHARE", "Bounded", "OverClusters", "bounded_mean", "clustered_mean", "clustered_share",
+    "SHARE", "Bounded", "OverClusters", "clustered_mean", "clustered_share",
     "difference_of_means", "slope", "slopes",
 ]  # fmt: skip
 
 Floats = NDArray[np.float64]
 
+FEW = 4
+"""Hits in fewer clusters than these do not show whether the observations of a cluster are alike."""
+
 SHARE = "share, Clopper-Pearson interval at the effective sample size (Korn and Graubard)"
-BOUNDED = "mean, cluster-robust t with half a cluster added at each end of the scale"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,7 @@ def clustered_mean(values: ArrayLike, clusters: ArrayLike, *, step: float = 0.0)
     Both arrays have shape (n,). Equal to s^2 / n for one value per cluster. Cochran (1977), Sampling Techniques, ch. 6.
 
     Where values are whole steps and may agree without exception, `step` keeps that from counting as certainty: half a
-    cluster of average size is added one step above the mean and half one step below, as in `bounded_mean`, and G and n
+    cluster of average size is added one step above the mean and half one step below, and G and n
     grow by it. Next to values that do vary, it hardly counts.
     """
     x, groups = np.asarray(values, dtype=float), _codes(clusters)
@@ -83,36 +86,15 @@ def clustered_mean(values: ArrayLike, clusters: ArrayLike, *, step: float = 0.0)
     return OverClusters(mean, 0.0 if se < 1e-12 else se, count - 1)
 
 
-def bounded_mean(values: ArrayLike, clusters: ArrayLike, ends: tuple[float, float]) -> Bounded:
-    """Law of the mean of values that lie between `ends`, of use where all of them may be equal.
-
-    A judge that always picks the first slot shows no variance, and Student's t no interval. So, as Agresti and Min
-    (2005, Biometrics 61, 515-523) do for paired shares, weight is added before the t interval is taken: half a cluster
-    of average size at either end. It shrinks the centre by G / (G + 1) and covers at least 95.3 % at nominal 95 % for
-    10 to 100 clusters of 1 or 6 values on a five-point scale, most far above 99 % of the time where values hardly vary;
-    the plain t falls to 40 % there (4,000 simulated samples each).
-    """
-    x, groups = np.asarray(values, dtype=float), _codes(clusters)
-    if not len(x) or (count := int(groups.max()) + 1) < 2:
-        return Bounded(math.nan, math.nan, 0, ends)
-    size = len(x) / count
-    sums, sizes = np.bincount(groups, weights=x), np.bincount(groups)
-    total = len(x) + size
-    centre = (math.fsum(sums.tolist()) + size * (ends[0] + ends[1]) / 2) / total
-    added = math.fsum((size * (end - centre)) ** 2 / 2 for end in ends)
-    squares = _sum_of_squares(sums - sizes * centre) + added
-    return Bounded(centre, math.sqrt((count + 1) / count * squares) / total, count - 1, ends)
-
-
 def clustered_share(hits: ArrayLike, clusters: ArrayLike) -> Binomial:
     """Law of a share p of n yes/no observations: Clopper and Pearson's interval at the effective sample size
 
         n* = n / deff (t(n - 1) / t(G - 1))^2,   deff = se^2 / (p (1 - p) / (n - 1)),   n* <= n
 
-    with `clustered_mean`'s se and t the 97.5 % quantiles. Korn and Graubard (1998), Survey Methodology 24, 193-201. At
-    p = 0 or 1 deff is unknown, and every cluster counts as one observation: the cautious end. For one observation per
-    cluster it is the exact interval. Covers 91 % at worst (p = 0.02) and 94 to 99.9 % elsewhere, for 10 to 100
-    clusters.
+    with `clustered_mean`'s se and t the 97.5 % quantiles. Korn and Graubard (1998), Survey Methodology 24, 193-201. Where
+    hits, or misses, are found in fewer than `FEW` clusters, deff is not known, and every cluster counts as one
+    observation: the cautious end. For one observation per cluster it is the exact interval. Coverage:
+    `python tests/benchmarks/coverage.py shares`.
     """
     x, groups = np.asarray(hits, dtype=float), _codes(clusters)
     if not len(x):
@@ -123,6 +105,8 @@ def clustered_share(hits: ArrayLike, clusters: ArrayLike) -> Binomial:
         size = float(n)
     elif count < 2:
         size = 1.0
+    elif min(len(np.unique(groups[x == end])) for end in (0.0, 1.0)) < FEW:
+        size = _effective(0.0, n, count, 0.0)
     else:
         size = _effective(p, n, count, clustered_mean(x, clusters).se)
     return Binomial(p * size, size)
@@ -240,15 +224,17 @@ def _sum_of_squares(values: NDArray[Any]) -> float:
 
 
 def difference_of_means(
-    values: Floats, plus: NDArray[np.bool_], minus: NDArray[np.bool_] | None, clusters: NDArray[np.intp]
-) -> OverClusters:
+    values: Floats, plus: NDArray[np.bool_], minus: NDArray[np.bool_] | None, clusters: NDArray[np.intp],
+    *, step: float = 0.0,
+) -> OverClusters:  # fmt: skip
     """Mean of `values` where `plus`, less their mean where `minus`; all arrays of shape (n,), `clusters` whole numbers.
 
         e_g = sum over cluster g of w (x - mean of its side),    w = 1 / n_plus, or -1 / n_minus
         se^2 = G / (G - 1) sum e_g^2
 
     on G - 1 degrees of freedom, G the number of clusters in use. Where every cluster has one value on either side it is
-    the paired t, where it has one value on one side alone nearly the two-sample t: pairing is taken as it comes.
+    the paired t, where it has one value on one side alone nearly the two-sample t: pairing is taken as it comes. Where
+    nothing varies, G clusters take the spread of the slip by one `step` that they cannot rule out; none without a step.
     """
     weights, residuals = np.zeros(len(values)), np.zeros(len(values))
     value = 0.0
@@ -268,4 +254,5 @@ def difference_of_means(
         return OverClusters(value, math.nan, 0)
     sums = np.bincount(codes, weights=(weights * residuals)[used])
     se = math.sqrt(count / (count - 1) * _sum_of_squares(sums))
-    return OverClusters(value, 0.0 if se < 1e-12 else se, count - 1)
+    se = se if se >= 1e-12 else math.sqrt(slip_variance(step, count) / count)
+    return OverClusters(value, se, count - 1)

@@ -1,4 +1,6 @@
-"""Paired comparison over items: Student's t of differences, the effect in standard deviations, what n could show."""
+"""Paired comparison over items: Student's t of differences, the effect in standard deviations, what n could show.
+
+Pairing is over items. Two judges' repeats on one text are not paired with each other, whatever their number."""
 
 from __future__ import annotations
 
@@ -13,11 +15,12 @@ from scipy import special
 
 from recuse.schema import number
 from recuse.statistics import power
+from recuse.statistics.bounded import BoundedMean, bounded_mean
 from recuse.statistics.clusters import OverClusters, clustered_mean
 
 __all__ = ["METHOD", "Paired", "moments", "significant"]
 
-METHOD = "mean of paired differences, Student's t"
+METHOD = "mean of paired differences over items, beta intervals of its parts above and below 0 (MOVER), p by Student's t"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +45,22 @@ class Paired:
     mean: float
     sd: float
     clustered: OverClusters | None = None
+    bounded: BoundedMean | None = None
 
     @classmethod
-    def of(cls, differences: ArrayLike, clusters: ArrayLike | None = None) -> Paired:
-        """NaN marks an item that cannot be compared; it is left out. `clusters` (n,): what each item belongs to."""
+    def of(
+        cls, differences: ArrayLike, clusters: ArrayLike | None = None,
+        *, ends: tuple[float, float] | None = None, slip: float | None = None,
+    ) -> Paired:  # fmt: skip
+        """NaN marks an item that cannot be compared; it is left out. `clusters` (n,): what each item belongs to. `ends`:
+        what no difference can leave; `slip`: the smallest change of a score (`recuse.statistics.bounded`)."""
         d = np.asarray(differences, dtype=float)
         there = np.isfinite(d)
         law = None if clusters is None or not there.any() else clustered_mean(d[there], np.asarray(clusters)[there])
-        return cls(int(there.sum()), *moments(d[there]), law)
+        within = ends is not None and math.isfinite(ends[1] - ends[0]) and there.any()
+        groups = np.arange(len(d)) if clusters is None else np.asarray(clusters)
+        bounded = bounded_mean(d[there], groups[there], ends, slip=slip) if ends is not None and within else None
+        return cls(int(there.sum()), *moments(d[there]), law, bounded)
 
     @property
     def law(self) -> OverClusters:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,14 +13,22 @@ __all__ = ["Asked", "NotAsked"]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Asked:
-    """Whom a question is asked of: the ratings of one panel, task and protocol."""
+    """Whom a question is asked of: the ratings of one panel, task and protocol.
+
+    With a `candidate`, it is asked of this one judge alone, in the line-up in which it takes the place of the judge
+    that it would replace; without one, of the judges in use, whose numbers no candidate changes."""
 
     panel: str
     task: str
     protocol: str
+    candidate: str = ""
 
     def __str__(self) -> str:
-        return f"{self.panel}/{self.task}/{self.protocol}"
+        return "/".join(part for part in (self.panel, self.task, self.protocol, self.candidate) if part)
+
+    def is_about(self, subject: Mapping[str, str]) -> bool:
+        """Whether a conclusion on this subject is one on the candidate; any is, where there is none."""
+        return not self.candidate or self.candidate in (subject.get(name) for name in ("judge", "author", "model"))
 
 
 @dataclass(frozen=True, slots=True)

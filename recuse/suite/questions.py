@@ -18,6 +18,9 @@ from recuse.suite.selection import Selection
 
 __all__ = ["Questions"]
 
+UPGRADED = ("scores", "choices")
+"""Kinds of ratings on which a candidate is held against the judge in use."""
+
 
 @dataclass
 class Questions:
@@ -54,7 +57,9 @@ class Questions:
                 continue
             named = [name for name in table.protocols if protocol in (None, name)]
             fitting = [name for name in named if kind == known_protocol(name).OFFERS or protocol is not None]
-            yield from (Asked(panel.name, table.name, name) for name in fitting)
+            candidates = ("", *panel.candidates_of(table.name))
+            only = candidates[1:] if offers.CANDIDATE in needs and len(candidates) > 1 else candidates
+            yield from (Asked(panel.name, table.name, name, candidate) for candidate in only for name in fitting)
             if not fitting:
                 yield NotAsked(panel.name, table.name, "", (kind,))
 
@@ -70,7 +75,22 @@ class Questions:
         kinds = {name for name in needs if name in offers.KINDS}
         table = self.selection.panels[asked.panel].task(asked.task)
         others = [name for name in table.protocols if name != asked.protocol]
-        return [Asked(asked.panel, asked.task, name) for name in others if known_protocol(name).OFFERS in kinds]
+        return [
+            Asked(asked.panel, asked.task, name, asked.candidate)
+            for name in others
+            if known_protocol(name).OFFERS in kinds
+        ]
+
+    def share_of(self, asked: Asked) -> float:
+        """One over the number of tasks and protocols at which a candidate is held against the judge in use."""
+        panel = self.selection.panels[asked.panel]
+        places = sum(
+            known_protocol(name).OFFERS in UPGRADED
+            for table in panel.tasks.values()
+            if asked.candidate in panel.candidates_of(table.name)
+            for name in table.protocols
+        )
+        return 1 / max(places, 1)
 
     def design(self, asked: Asked) -> offers.Design:
         """What the ratings will offer; worked out once, since every question asks for it."""
@@ -84,7 +104,11 @@ class Questions:
         panel, task = self.selection.panels[asked.panel], self.selection.task_of(asked)
         protocol, table = known_protocol(asked.protocol), panel.task(asked.task)
         judges = panel.judges_of(asked.task)
+        if asked.candidate:
+            judges.pop(panel.replaces[asked.candidate])
+            judges[asked.candidate] = panel.judges[asked.candidate]
         items = protocol.items(task, next(iter(judges.values()))) if judges else ()
+        about = [asked.candidate] if asked.candidate else [*judges]
         texts: dict[str, int] = {}
         sharing: dict[str, set[str]] = {}
         for item in items:
@@ -93,14 +117,14 @@ class Questions:
         varied = levels_asked(protocol, asked.protocol, table.factors.get(asked.protocol, {}))
         wrote = panel.own(list(task.targets))
         people, persons = people_of(task, asked.protocol), persons_of(task, asked.protocol)
-        shown = self.selection.shown
+        shown, scales = self.selection.shown, scales_of(protocol, task)
         return offers.Design(
             kind=protocol.OFFERS,
             judges=len(judges),
             texts_per_target=max(texts.values(), default=0),
             repeats=table.repeats.get(asked.protocol) or protocol.REPEATS,
             levels={called(protocol, factor): levels for factor, levels in varied.items()},
-            authors=any(judge in wrote and (not shown or judge in shown) for judge in judges),
+            authors=any(judge in wrote and (not shown or judge in shown) for judge in about),
             common_items=any(len(targets) > 1 for targets in sharing.values()),
             targets=len(texts),
             tiers=len(task.tiers) > 1,
@@ -108,10 +132,12 @@ class Questions:
             neutral_texts=offers.has_neutral_texts(judges, texts, wrote),
             lengths=bool(items) and offers.has_lengths(facts_of(protocol, task, items[0])),
             parts=bool(getattr(protocol, "parts", lambda task: ())(task)),
+            twins=offers.has_twins((item.id, facts_of(protocol, task, item).get("flawed")) for item in items),
             people=people is not None,
             people_items=persons is not None,
             two_people=persons is not None and offers.have_items_in_common(persons),
             reference="reference" in task.data,
-            numbers=all(scales_of(protocol, task)[name].counts for name in headline_of(protocol, task)),
+            numbers=all(scales[name].counts for name in headline_of(protocol, task) if name in scales),
+            candidate=bool(asked.candidate),
             beside=frozenset(known_protocol(name).OFFERS for name in table.protocols if name != asked.protocol),
         )

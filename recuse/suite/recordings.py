@@ -11,7 +11,7 @@ from recuse import elicit
 from recuse.cassettes.coverage import Coverage, MissingInteractionError, unused_lines
 from recuse.cassettes.library import Library, Mode
 from recuse.chains import Chain
-from recuse.fingerprints import headers
+from recuse.fingerprints import digests, headers
 from recuse.panels import Panel
 from recuse.plan import Plan
 from recuse.schema import RecuseError
@@ -61,7 +61,9 @@ class Recordings:
             chain = Chain(plan)
             chain.unfold(library.answer)
         elicited = elicit.read(plan, library.replay(chain.final_calls), chain)
-        return elicited, _account(chain, library, elicited, left_out)
+        account = _account(chain, library, elicited, left_out)
+        asked_of = digests(plan, headers(self.selection.panels[asked.panel], plan, chain.calls))
+        return elicited, account | {"source": asked_of}
 
     def _unfolded(self, asked: Asked, plan: Plan) -> tuple[Chain, Coverage]:
         """The plan's calls, as far as the library has the replies they are made from, and what it lacks."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Self
 
 from recuse.cassettes.matching import request_key
-from recuse.file_panels import FilePanel, is_ratings_file, load_file_panel
+from recuse.file_panels import FilePanel, is_ratings_file, load_file_panels
 from recuse.panels import Panel, load_panel
 from recuse.plan import Plan, make_plan
 from recuse.schema import RecuseError
@@ -72,7 +72,8 @@ class Selection:
         return self._tasks_with_items[asked.task, file]
 
     def plan(self, asked: Asked) -> Plan:
-        """The calls of one protocol; `RecuseError` if the panel does not have it."""
+        """The calls of one protocol to the judges in use, or to the candidate; `RecuseError` if the panel does not have
+        it."""
         panel = self.panels[asked.panel]
         table = panel.task(asked.task)
         if asked.protocol not in table.protocols:
@@ -84,7 +85,7 @@ class Selection:
             asked.panel,
             self.task_of(asked),
             asked.protocol,
-            panel.judges_of(asked.task),
+            {asked.candidate: panel.judges[asked.candidate]} if asked.candidate else panel.judges_of(asked.task),
             identify=request_key,
             repeats=table.repeats.get(asked.protocol),
             targets=table.targets,
@@ -116,7 +117,7 @@ def _panel_path(root: Path, given: str) -> Path:
 
 
 def _load_files(root: Path, given: Sequence[str]) -> list[FilePanel]:
-    return [load_file_panel(root / name) for name in dict.fromkeys(given)]
+    return load_file_panels([root / name for name in dict.fromkeys(given)])
 
 
 def _check_judges(names: Sequence[str], known: Iterable[str]) -> None:

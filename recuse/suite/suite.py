@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
@@ -10,7 +10,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from recuse import elicit
+from recuse.fingerprints import headers
 from recuse.gates import Gates
+from recuse.gates.baseline import BaselineError
+from recuse.gates.baseline import load as load_baseline
+from recuse.gates.limit_changes import with_former
 from recuse.network import blocked_network
 from recuse.panel_ratings import panel_ratings
 from recuse.plan import Plan
@@ -25,6 +29,7 @@ from recuse.suite.selection import Selection
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from recuse.metrics.upgrade import Upgrade
     from recuse.ratings import Ratings
 
 __all__ = ["Suite"]
@@ -62,12 +67,18 @@ class Suite:
         distributed: bool,
         shared: Path | None = None,
         ratings: Sequence[str] = (),
+        baseline: Path | None = None,
     ) -> Self:
-        """From the options of the command line; `RecuseError` for any that is wrong."""
+        """From the options of the command line; `RecuseError` for any that is wrong. `baseline`: what gates are
+        compared with, if it is there."""
         selection = Selection.load(root, panels, ratings, judges)
         mode, batch = RECORD_MODES[record], record == "batch"
         recordings = Recordings(selection, mode, models, yes=yes, distributed=distributed, batch=batch)
-        return cls(selection, Gates.load(gates, today=date.today()), recordings, shared)
+        loaded = Gates.load(gates, today=date.today())
+        if baseline is not None and baseline.is_file():
+            with suppress(BaselineError):  # told once, when all is done
+                loaded = with_former(loaded, load_baseline(baseline))
+        return cls(selection, loaded, recordings, shared)
 
     def __enter__(self) -> Self:
         if self.recordings.mode == "replay":
@@ -100,21 +111,57 @@ class Suite:
         plan = self.selection.plan(asked)
         elicited, account = self._elicited(asked, plan)
         self._replayed[str(asked)] = account
+        made = panel_ratings(
+            plan, elicited.table, authors=self.selection.authors(asked),
+            paired=self.selection.panels[asked.panel].paired, beside=lambda kind: self._beside(asked, kind),
+        )  # fmt: skip
+        return self._in_place(asked, made) if asked.candidate else made
+
+    def _beside(self, asked: Asked, kind: str) -> Ratings | None:
+        """The same judges' ratings of the task by the first protocol that offers this kind."""
         table = self.selection.panels[asked.panel].task(asked.task)
-        kinds = {known_protocol(name).OFFERS: name for name in reversed(table.protocols)}
+        name = next((name for name in table.protocols if kind == known_protocol(name).OFFERS), None)
+        return None if name is None else self.ratings(Asked(asked.panel, asked.task, name, asked.candidate))
 
-        def beside(kind: str) -> Ratings | None:
-            name = kinds.get(kind)
-            return None if name is None else self.ratings(Asked(asked.panel, asked.task, name))
+    def _in_place(self, asked: Asked, made: Ratings) -> Ratings:
+        """The line-up of the judges in use with the candidate in the place of the one that it would replace."""
+        incumbent = self.selection.panels[asked.panel].replaces[asked.candidate]
+        in_use = self.ratings(Asked(asked.panel, asked.task, asked.protocol)).without(incumbent)
+        return in_use.joined_by(made)
 
-        return panel_ratings(
-            plan,
-            elicited.table,
-            authors=self.selection.authors(asked),
-            paired=self.selection.panels[asked.panel].paired,
-            beside=beside,
-        )
+    def upgrade(self, asked: Asked) -> Upgrade:
+        """The candidate of `asked` against the judge that it would replace."""
+        from recuse.metrics.upgrade import Upgrade
 
+        panel = self.selection.panels[asked.panel]
+        incumbent, in_use = panel.replaces[asked.candidate], Asked(asked.panel, asked.task, asked.protocol)
+        before, after = self.ratings(in_use), self.ratings(asked)
+        return Upgrade(
+            before, incumbent, after, asked.candidate, change=panel.changes[asked.candidate],
+            settings=(self.settings(in_use, incumbent), self.settings(asked, asked.candidate)),
+            calls=(self.calls(in_use, incumbent), self.calls(asked, asked.candidate)),
+        )  # fmt: skip
+
+    def settings(self, asked: Asked, judge: str) -> dict[str, Any]:
+        """How a judge was asked, by the names of `SETTINGS`: from the header that its cassettes must have."""
+        from recuse.metrics.upgrade import SETTINGS
+
+        plan = self.selection.plan(asked)
+        plan = plan.without(set(plan.judges) - {judge})
+        found = headers(self.selection.panels[asked.panel], plan)
+        first = next(iter(found.values()), {}).get("fingerprint", {})
+        repeats = 1 + max((call.repeat for call in plan.calls), default=0)
+        return {**{name: first[name] for name in SETTINGS if name in first}, "repeats": repeats}
+
+    def calls(self, asked: Asked, judge: str) -> dict[str, float | None]:
+        """Mean dollars and tokens per call of a judge, as recorded; None where a reply did not say."""
+        rows = [row for row in self._replayed.get(str(asked), {}).get("usage", ()) if row["judge"] == judge]
+        if not rows or not rows[0]["calls"]:
+            return {}
+        row = rows[0]
+        counts = row["input_tokens"], row["output_tokens"]
+        per_call = {"dollars": row["dollars"], "tokens": None if None in counts else sum(counts)}
+        return {"calls": row["calls"], **{k: None if v is None else v / row["calls"] for k, v in per_call.items()}}
     def _elicited(self, asked: Asked, plan: Plan) -> tuple[elicit.Elicited, dict[str, Any]]:
         """Read from the cassettes, here or by another worker of this run."""
         if self.shared is None or self.recordings.mode != "replay":

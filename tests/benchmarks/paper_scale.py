@@ -16,6 +16,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[2]), str(Path(__file__).res
 
 def bulk(root: Path, calls: int) -> dict[str, float]:
     """Plan the calls, index the cassettes, read every reply, build and check the ratings table."""
+    import pandas  # noqa: F401  (its import is not part of a call)
     from workloads import PANEL, headers, judged_plan
 
     from recuse.cassettes import Library

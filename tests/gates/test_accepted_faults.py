@@ -72,7 +72,7 @@ def test_a_judge_that_got_better_turns_the_accepted_fault_red(load, estimate):
 
 
 def test_an_allowed_undecided_needs_no_accepted_fault(load, estimate):
-    text = GATE.replace("reason", 'undecided = "allow"\nreason') + BEYOND
+    text = GATE.replace("reason", 'undecided = "allow"\nbecause = "few"\nuntil = 2027-12-31\nreason') + BEYOND
     verdict = load(text).decide("bias", estimate(0.48, 0.1), GROK)[0]
     assert (verdict.outcome, verdict.allowed, bool(verdict)) == ("fail", False, False)
     assert "which the gate allows by itself" in told(verdict)

@@ -1,4 +1,4 @@
-"""What moved against the baseline is found, named and counted; what did not move is not."""
+"""Which changes against the baseline are larger than chance, what cannot be tested, what appeared and what vanished."""
 
 from __future__ import annotations
 
@@ -7,17 +7,45 @@ import json
 import math
 import os
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recuse.gates.baseline import BaselineError, compare, load, outcome_changes, reduce, write
+from recuse.gates.baseline import BaselineError, load, reduce, write
+from recuse.gates.changes import compare, objections
+
+GATES = """
+[self_bias]
+within = [-0.5, 0.5]
+reason = "r"
+
+[leniency]
+within = [-0.5, 0.5]
+tolerance = 0.2
+reason = "r"
+"""
 
 
-def estimate(value, metric="self_bias", **rest):
-    about = {"low": None, "high": None, "level": 0.95, "n": 10, "n_clusters": None, "n_excluded": 0, "note": "a note"}
-    if value is not None:
-        about |= {"low": value - 0.1, "high": value + 0.1}
+@pytest.fixture
+def gates(load_session):
+    return load_session
+
+
+@pytest.fixture(scope="session")
+def load_session(tmp_path_factory):
+    from datetime import date
+
+    from recuse.gates import Gates
+
+    path = tmp_path_factory.mktemp("evals") / "gates.toml"
+    path.write_text(GATES, encoding="utf-8")
+    return Gates.load(path, date(2026, 3, 1))
+
+
+def estimate(value, metric="self_bias", se=0.05, **rest):
+    about = {"level": 0.95, "n": 10, "n_clusters": None, "n_excluded": 0, "note": "a note", "unit": "points"}
+    about |= {"se": se, "df": 9.0, "over": "repeats"}
     return {"metric": metric, "value": value, **about, "detail": {}, "method": "Student's t", **rest}
 
 
@@ -28,13 +56,15 @@ def verdict(judge, value, outcome="pass", gate="self_bias", **rest):
         "limit": {"within": [-0.5, 0.5]},
         "rule": "a rule",
         "reason": "a reason",
+        "test": f"evals/test_fairness.py::test_{gate}[published]",
     }
     return {"gate": gate, "subject": subject, "outcome": outcome, "estimate": estimate(value), **about, **rest}
 
 
 def matrix(values):
     detail = {"kind": "matrix", "rows": ["a", "b"], "columns": ["x", "y"], "values": values}
-    return {"question": "q", "subject": {"panel": "published"}, "estimate": estimate(1.0, "bias", detail=detail)}
+    found = estimate(1.0, "bias", se=None, df=None, detail=detail)
+    return {"question": "q", "subject": {"panel": "published"}, "estimate": found}
 
 
 def results():
@@ -45,231 +75,274 @@ def results():
     }
 
 
-def moved(change, tolerances=None, **rest):
+@pytest.fixture
+def changed(gates):
     """What is reported after `change` was done to the results."""
-    now = copy.deepcopy(results())
-    change(now)
-    return compare(reduce(results()), now, tolerances, **rest)
+
+    def apply(change, before=results, **rest):
+        now = copy.deepcopy(before())
+        change(now)
+        return compare(reduce(before(), gates), now, gates, **rest)
+
+    return apply
 
 
-# --------------------------------------------------------------------------- what moved
+# --------------------------------------------------------------------------- what changed
 
 
-def test_nothing_moved():
-    assert moved(lambda now: None) == {
+def test_nothing_changed(changed):
+    comparison = changed(lambda now: None)
+    assert {name: found for name, found in comparison.items() if found} == {
         "path": "reports/baseline.json",
-        "moved": [],
-        "appeared": [],
-        "vanished": [],
-        "summary": "Nothing moved against reports/baseline.json (3 results compared).",
+        "tested": 2,
+        "summary": "Nothing changed against reports/baseline.json (3 results compared).",
     }
 
 
-def test_a_moved_value_is_named_with_its_shift():
-    def change(now):
-        now["verdicts"][0]["estimate"]["value"] = 0.82
+def test_a_shift_within_chance_is_not_named(changed):
+    """0.1 with standard errors of 0.05 on both sides: t = 1.41."""
+    comparison = changed(lambda now: now["verdicts"][0].update(estimate=estimate(0.81)))
+    assert (comparison["named"], comparison["moved"], objections(comparison)) == ([], [], [])
 
-    comparison = moved(change)
-    assert comparison["moved"] == [
-        {
-            "kind": "verdict",
-            "what": "self_bias",
-            "subject": {"judge": "grok-4", "panel": "published"},
-            "field": "value",
-            "before": 0.71,
-            "after": 0.82,
-            "delta": 0.11,
-        }
-    ]
-    assert comparison["summary"] == (
-        "Against reports/baseline.json: 1 of 3 results moved; the largest shift is +0.11 in self_bias "
-        "(judge = grok-4, panel = published), to 0.82."
+
+def test_a_shift_beyond_chance_is_named_with_its_interval(changed):
+    comparison = changed(lambda now: now["verdicts"][0].update(estimate=estimate(1.21)))
+    (row,) = comparison["named"]
+    assert (row["what"], row["subject"]["judge"], row["before"], row["after"]) == ("self_bias", "grok-4", 0.71, 1.21)
+    # se = .05 sqrt(2) on 18 degrees of freedom; the first of two at 4 %: t(.99, 18) = 2.552
+    assert (row["change"], row["level"], row["test"]) == (0.5, 0.98, "independent")
+    assert (row["low"], row["high"]) == pytest.approx((0.5 - 2.552380 * 0.05 * math.sqrt(2), 0.5 + 0.180480), abs=1e-5)
+    assert (
+        "1 change beyond chance, the clearest in self_bias (judge = grok-4, panel = published): +0.5 [+0.32, +0.68]"
+        in (comparison["summary"])
     )
-    assert outcome_changes(comparison) == []
 
 
-def test_a_changed_outcome_comes_first():
-    def change(now):
-        now["verdicts"][1] |= {"outcome": "fail", "estimate": estimate(0.9)}
+def test_a_named_change_is_red_only_across_the_limit_or_beyond_the_tolerance(changed):
+    def with_leniency(value):
+        return lambda: results() | {"verdicts": [verdict("grok-4", value, gate="leniency")]}
 
-    comparison = moved(change)
-    assert [(m["field"], m["before"], m["after"]) for m in comparison["moved"]] == [
-        ("outcome", "pass", "fail"),
-        ("high", pytest.approx(-0.235), pytest.approx(1.0)),
-        ("low", pytest.approx(-0.435), pytest.approx(0.8)),
-        ("value", -0.335, 0.9),
+    outside = changed(lambda now: now["verdicts"][0].update(estimate=estimate(1.21)))
+    assert (outside["named"][0]["beyond"], objections(outside)) == ("", [])
+    across = changed(lambda now: now["verdicts"][1].update(estimate=estimate(0.6), outcome="fail"))
+    assert across["named"][0]["beyond"] == "across the limit, within [-0.5, +0.5]"
+    (sentence,) = objections(across)
+    assert sentence.startswith("self_bias (judge = gpt-5.1, panel = published): +0.935 [")
+    tolerated = changed(lambda now: now["verdicts"][0].update(estimate=estimate(0.19, se=0.01)), with_leniency(0.0))
+    assert (len(tolerated["named"]), objections(tolerated)) == (1, [])
+    beyond = changed(lambda now: now["verdicts"][0].update(estimate=estimate(0.41)), with_leniency(0.0))
+    assert beyond["named"][0]["beyond"] == "more than the gate's tolerance of 0.2"
+
+
+def test_an_outcome_that_differs_within_chance_is_listed_and_not_red(changed):
+    """0.48 passes and 0.52 does not: the same judge, recorded twice."""
+    comparison = changed(
+        lambda now: now["verdicts"][1].update(estimate=estimate(0.52), outcome="undecided"),
+        lambda: results() | {"verdicts": [verdict("a", 0.1), verdict("gpt-5.1", 0.48)]},
+    )
+    (row,) = comparison["outcomes"]
+    assert (row["before"], row["after"], row["named"]) == ("pass", "undecided", False)
+    assert objections(comparison) == []
+    assert "1 outcome changed with estimates that did not, beyond chance" in comparison["summary"]
+
+
+def test_the_same_items_are_compared_in_pairs(changed):
+    """Differences of exactly .1, .2, .3 per item: t = .2 / (.1 / sqrt 3) = 3.46, where standard errors of .5 say
+    nothing."""
+
+    def with_items(values):
+        found = estimate(sum(values) / 3, se=0.5, over="items", per_item={f"i{n}": v for n, v in enumerate(values)})
+        return {"verdicts": [verdict("a", 0.0, estimate=found)], "measurements": []}
+
+    alone = changed(lambda now: None, lambda: with_items([0.0, 0.0, 0.0]))
+    assert alone["named"] == []
+    now = with_items([0.1001, 0.2, 0.2999])
+    comparison = changed(lambda results: results.update(now), lambda: with_items([-1.0, 0.0, 1.0]))
+    assert comparison["named"] == []
+    comparison = changed(
+        lambda results: results.update(with_items([0.1999, 1.2, 2.2001])), lambda: with_items([0.0, 1.0, 2.0])
+    )
+    (row,) = comparison["named"]
+    assert (row["test"], row["change"]) == ("paired", pytest.approx(0.2))
+
+
+def test_recorded_anew_the_same_judges_change_nothing_in_19_of_20_runs_and_half_a_point_is_named(gates):
+    """500 recordings of five judges, five texts, ten replies, SD 0.22 (the published panel's mean): 20 verdicts."""
+    rng = np.random.default_rng(5)
+
+    def recording(shift=0.0):
+        scores = rng.normal(8, 0.22, (5, 5, 10))
+        scores[0, 0] += shift
+        means, variances = scores.mean(axis=2), scores.var(axis=2, ddof=1) / 10
+        verdicts = []
+        for judge in range(5):
+            for text in range(4):
+                others = [k for k in range(5) if k != judge]
+                value = means[judge, text] - means[others, text].mean()
+                se = math.sqrt(variances[judge, text] + variances[others, text].sum() / 16)
+                verdicts.append(verdict(f"j{judge}", 0.0, estimate=estimate(float(value), se=se, df=15.0))
+                                | {"subject": {"judge": f"j{judge}", "text": str(text)}})  # fmt: skip
+        return {"verdicts": verdicts, "measurements": []}
+
+    same = [bool(compare(reduce(recording(), gates), recording(), gates)["named"]) for _ in range(500)]
+    assert np.mean(same) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 500)
+    shifted = [
+        any(
+            row["subject"] == {"judge": "j0", "text": "0"}
+            for row in compare(reduce(recording(), gates), recording(0.5), gates)["named"]
+        )
+        for _ in range(200)
     ]
-    (sentence,) = outcome_changes(comparison)
-    assert sentence == "self_bias (judge = gpt-5.1, panel = published): pass in the baseline, fail now"
-    assert f"1 outcome changed, {sentence}; 1 of 3 results moved" in comparison["summary"]
+    assert np.mean(shifted) >= 0.8
 
 
-def test_a_judge_that_got_better_is_an_outcome_change_too():
-    comparison = moved(lambda now: now["verdicts"][0].update(outcome="pass"))
-    assert len(outcome_changes(comparison)) == 1
+# --------------------------------------------------------------------------- what has no test
 
 
-def test_a_moved_limit_is_told():
-    comparison = moved(lambda now: now["verdicts"][1].update(limit={"within": [-0.5, 0.8]}))
-    assert [(m["field"], m["before"], m["after"], m["delta"]) for m in comparison["moved"]] == [
-        ("limit.within.1", 0.5, 0.8, 0.3)
-    ]
-    other = moved(lambda now: now["verdicts"][1].update(limit={"at_most": 0.8}))
-    assert {(m["field"], m["delta"]) for m in other["moved"]} == {("limit.within", None), ("limit.at_most", None)}
-
-
-def test_a_moved_cell_of_a_matrix_is_named_by_who_judged_whom():
+def test_a_moved_cell_of_a_matrix_is_named_by_who_judged_whom(changed):
     def change(now):
         now["measurements"][0]["estimate"]["detail"]["values"] = [[0.1, 0.25], [0.3, 0.5]]
 
-    assert [(m["what"], m["field"], m["before"], m["after"], m["delta"]) for m in moved(change)["moved"]] == [
-        ("bias", "cells.a / y", 0.2, 0.25, 0.05),
-        ("bias", "cells.b / y", None, 0.5, None),
+    assert [(m["what"], m["field"], m["before"], m["after"], m["delta"]) for m in changed(change)["moved"]] == [
+        ("bias", "a / y", 0.2, 0.25, 0.05),
+        ("bias", "b / y", None, 0.5, None),
     ]
 
 
-def test_a_new_judge_in_a_matrix_moves_only_its_own_cells():
-    def change(now):
-        now["measurements"][0]["estimate"]["detail"] |= {"rows": ["a", "b", "c"]}
-        now["measurements"][0]["estimate"]["detail"]["values"] = [[0.1, 0.2], [0.3, None], [0.4, 0.4]]
-
-    assert [m["field"] for m in moved(change)["moved"]] == ["cells.c / x", "cells.c / y"]
-
-
-def test_becoming_undefined_moves():
-    comparison = moved(lambda now: now["verdicts"][0].update(outcome="error", estimate=estimate(None)))
-    assert [(m["field"], m["after"], m["delta"]) for m in comparison["moved"]] == [
-        ("outcome", "error", None),
-        ("high", None, None),
-        ("low", None, None),
-        ("value", None, None),
-    ]
-    assert "1 outcome changed, self_bias (judge = grok-4" in comparison["summary"]
-
-
-def test_nan_and_null_are_the_same():
-    assert moved(lambda now: now["verdicts"][0]["estimate"].update(n_clusters=float("nan")))["moved"] == []
+def test_becoming_undefined_moves(changed):
+    comparison = changed(
+        lambda now: now["verdicts"][0].update(outcome="not measured", estimate=estimate(None, se=None, df=None))
+    )
+    assert [(m["field"], m["after"], m["delta"]) for m in comparison["moved"]] == [("value", None, None)]
+    assert [(row["before"], row["after"]) for row in comparison["outcomes"]] == [("accepted", "not measured")]
 
 
 @pytest.mark.parametrize("field", ["n", "n_excluded"])
-def test_a_lost_observation_moves_whatever_the_tolerance(field):
-    comparison = moved(lambda now: now["verdicts"][0]["estimate"].update({field: 9}), {"self_bias": 100.0})
+def test_a_lost_observation_moves(changed, field):
+    comparison = changed(lambda now: now["verdicts"][0]["estimate"].update({field: 9}))
     assert [(m["field"], m["after"]) for m in comparison["moved"]] == [(field, 9)]
 
 
-def test_new_words_move_nothing():
+def test_another_unit_cannot_be_compared(changed):
+    """Points on 0-10 become points on 1-5: the numbers are of different things."""
+    comparison = changed(lambda now: now["verdicts"][0]["estimate"].update(unit="share", value=0.07))
+    assert comparison["tested"] == 1
+    assert [m["field"] for m in comparison["moved"]] == ["value"]
+
+
+def test_new_words_change_nothing(changed):
     def change(now):
-        now["verdicts"][0] |= {"rule": "x", "reason": "y", "question": "other", "test": "evals/test_x.py::test_y"}
+        now["verdicts"][0] |= {"rule": "x", "reason": "y", "question": "other"}
         now["verdicts"][0]["estimate"] |= {"note": "z", "method": "bootstrap"}
 
-    assert moved(change)["moved"] == []
+    assert "Nothing changed" in changed(change)["summary"]
 
 
-# --------------------------------------------------------------------------- tolerances
+def test_what_was_asked_of_whom_is_told_where_it_changed(changed):
+    place = "published/merchant_risk/rubric"
+    source = {"items": "1", "prompt": "2", "rubric": "3", "scale": "0..10", "judges": {"a": "4", "b": "5"}}
+    comparison = changed(
+        lambda now: now["sources"].update({place: source | {"prompt": "9", "judges": {"a": "9", "b": "5"}}}),
+        lambda: results() | {"sources": {place: source}},
+    )
+    assert comparison["sources"] == [f"{place}: the prompt changed", f"{place}: a changed"]
+    assert objections(comparison) == []
 
 
-@given(st.floats(0.001, 10), st.floats(-10, 10))
-def test_what_stays_within_the_tolerance_is_not_reported(tolerance, shift):
-    comparison = moved(lambda now: now["verdicts"][0].update(estimate=estimate(0.71 + shift)), {"self_bias": tolerance})
-    if abs(abs(shift) - tolerance) > 1e-6:
-        assert bool(comparison["moved"]) == (abs(shift) > tolerance)
+# --------------------------------------------------------------------------- appeared, vanished, removed
 
 
-def test_a_tolerance_is_for_its_own_gate():
-    def change(now):
-        now["verdicts"][0]["estimate"]["value"] = 0.72
-
-    assert moved(change, {"self_bias": 0.05})["moved"] == []
-    assert moved(change, {"leniency": 0.05})["moved"] != []
-
-
-def test_rounding_to_ten_digits_does_not_move():
-    now = results()
-    now["verdicts"][0]["estimate"]["value"] = 0.7100000001
-    assert compare(reduce(results()), now)["moved"] == []
-    now["verdicts"][0]["estimate"]["value"] = 0.71000001
-    assert len(compare(reduce(results()), now)["moved"]) == 1
-
-
-# --------------------------------------------------------------------------- appeared, vanished
-
-
-def test_what_appeared_and_vanished():
+def test_what_appeared_and_vanished(changed):
     def change(now):
         now["verdicts"][1] = verdict("claude", 0.2)
         now["measurements"].append(matrix([[1, 1], [1, 1]]) | {"subject": {"panel": "local"}})
 
-    comparison = moved(change)
-    assert comparison["vanished"] == [
-        {
-            "kind": "verdict",
-            "what": "self_bias",
-            "subject": {"judge": "gpt-5.1", "panel": "published"},
-            "outcome": "pass",
-            "value": -0.335,
-        }
-    ]
+    comparison = changed(change)
+    assert [
+        (v["kind"], v["what"], v["subject"]["judge"], v["outcome"], v["value"]) for v in comparison["vanished"]
+    ] == [("verdict", "self_bias", "gpt-5.1", "pass", -0.335)]
     assert [(a["kind"], a["what"], a["value"]) for a in comparison["appeared"]] == [
         ("measurement", "bias", 1.0),
         ("verdict", "self_bias", 0.2),
     ]
-    assert comparison["summary"].startswith("Against reports/baseline.json: 1 outcome changed, self_bias (judge = gpt")
     assert comparison["summary"].endswith("; 2 results appeared; 1 result vanished.")
-    assert outcome_changes(comparison) == [
-        "self_bias (judge = gpt-5.1, panel = published): pass in the baseline, not decided any more"
+    assert objections(comparison) == [
+        "gpt-5.1 is no longer in the panel published",
+        "self_bias (judge = gpt-5.1, panel = published): pass in the baseline, not decided any more",
     ]
 
 
-def test_a_vanished_measurement_is_no_outcome():
-    comparison = moved(lambda now: now["measurements"].clear())
+def test_a_removed_test_is_told(changed):
+    comparison = changed(lambda now: [v.update(test="evals/test_fairness.py::test_other[x]") for v in now["verdicts"]])
+    assert objections(comparison) == ["the test evals/test_fairness.py::test_self_bias is gone"]
+
+
+def test_a_vanished_measurement_is_no_objection(changed):
+    comparison = changed(lambda now: now["measurements"].clear())
     assert len(comparison["vanished"]) == 1
-    assert outcome_changes(comparison) == []
+    assert objections(comparison) == []
 
 
-def test_part_of_a_run_does_not_count_as_vanished():
-    comparison = moved(lambda now: now["verdicts"].pop(), complete=False)
-    assert comparison["vanished"] == []
+def test_part_of_a_run_does_not_count_as_vanished(changed):
+    comparison = changed(lambda now: now["verdicts"].pop(), complete=False)
+    assert (comparison["vanished"], comparison["removed"]) == ([], [])
     assert comparison["summary"].endswith("Only part of the evals ran, so what vanished is not known.")
 
 
-def test_two_results_about_the_same_subject_are_kept_apart():
-    twice = results()
-    twice["verdicts"].append(verdict("grok-4", 0.1, question="another"))
-    assert compare(reduce(twice), twice)["moved"] == []
-    assert len(compare(reduce(results()), twice)["appeared"]) == 1
+def test_two_results_about_the_same_subject_are_kept_apart(changed):
+    def twice():
+        return results() | {"verdicts": [*results()["verdicts"], verdict("grok-4", 0.1, question="another")]}
+
+    assert changed(lambda now: None, twice)["named"] == []
+    assert len(changed(lambda now: now.update(twice()))["appeared"]) == 1
 
 
 @given(st.randoms(use_true_random=False))
-def test_the_order_of_the_tests_does_not_matter(random):
+def test_the_order_of_the_tests_does_not_matter(load_session, random):
     now = results()
     now["verdicts"] += [verdict(f"j{i}", i / 10) for i in range(5)]
     shuffled = copy.deepcopy(now)
     random.shuffle(shuffled["verdicts"])
     for v in shuffled["verdicts"]:
         v["subject"] = dict(sorted(v["subject"].items(), key=lambda _: random.random()))
-    assert json.dumps(reduce(shuffled), sort_keys=True) == json.dumps(reduce(now), sort_keys=True)
-    assert compare(reduce(results()), shuffled) == compare(reduce(results()), now)
+    first, other = reduce(now, load_session), reduce(shuffled, load_session)
+    assert json.dumps(other, sort_keys=True) == json.dumps(first, sort_keys=True)
+    known = reduce(results(), load_session)
+    assert compare(known, shuffled, load_session) == compare(known, now, load_session)
 
 
 # --------------------------------------------------------------------------- on disk
 
 
-def test_saved_and_loaded(tmp_path):
+def test_saved_and_loaded(tmp_path, gates):
     path = tmp_path / "reports" / "baseline.json"
-    write(path, results())
+    write(path, results(), gates)
     first = path.read_bytes()
-    assert load(path) == reduce(results())
-    write(path, results())
+    assert load(path) == reduce(results(), gates)
+    write(path, results(), gates)
     assert path.read_bytes() == first
     assert first.endswith(b"}\n")
     assert [p.name for p in path.parent.iterdir()] == ["baseline.json"]
     assert path.stat().st_mode & 0o777 == 0o644
 
 
+def test_every_entry_has_a_line_of_its_own(tmp_path, gates):
+    """So that version control shows which results changed."""
+    write(tmp_path / "baseline.json", results(), gates)
+    lines = (tmp_path / "baseline.json").read_text(encoding="utf-8").splitlines()
+    assert sum('"kind"' in line for line in lines) == 3
+
+
+def test_the_reason_for_a_red_baseline_is_kept_in_it(tmp_path, gates):
+    because = {"reason": "the new rubric", "covers": ["self_bias: fail for judge = grok-4"]}
+    write(tmp_path / "baseline.json", results(), gates, because)
+    assert load(tmp_path / "baseline.json")["because"] == because
+
+
 @pytest.mark.parametrize("fault", ["full disk", "not JSON"])
-def test_a_failed_write_leaves_the_old_baseline(tmp_path, monkeypatch, fault):
+def test_a_failed_write_leaves_the_old_baseline(tmp_path, monkeypatch, gates, fault):
     path = tmp_path / "baseline.json"
-    write(path, results())
+    write(path, results(), gates)
     before = path.read_bytes()
 
     def full(descriptor):
@@ -279,7 +352,7 @@ def test_a_failed_write_leaves_the_old_baseline(tmp_path, monkeypatch, fault):
     if fault == "full disk":
         monkeypatch.setattr(os, "fsync", full)
     with pytest.raises(OSError if fault == "full disk" else ValueError):
-        write(path, results() | {"verdicts": [verdict("a", 0.1, limit={"at_most": limit})]})
+        write(path, results() | {"verdicts": [verdict("a", 0.1, limit={"at_most": limit})]}, gates)
     assert path.read_bytes() == before
     assert [p.name for p in tmp_path.iterdir()] == ["baseline.json"]
 
@@ -289,12 +362,14 @@ def test_a_failed_write_leaves_the_old_baseline(tmp_path, monkeypatch, fault):
     [
         (None, "there is no baseline at"),
         (b"\xff", "is not UTF-8 (byte 0)"),
-        (b'{"schema": 1,\n<<<<<<< HEAD\n', "is not JSON (line 2, column 1"),
-        (b"[]", "should have schema 1; it has a JSON list"),
-        (b'{"schema": 2}', "should have schema 1; it has 2"),
-        (b'{"verdicts": []}', "should have schema 1; it has None"),
-        (b'{"schema": 1, "entries": 3}', "has no list of entries"),
-        (b'{"schema": 1, "entries": [{"kind": "verdict"}]}', "has a damaged entry (number 1)"),
+        (b'{"schema": 2,\n<<<<<<< HEAD\n', "is not JSON (line 2, column 1"),
+        (b"[]", "should have schema 2; it has a JSON list"),
+        (b'{"schema": 1, "entries": []}', "was written by an earlier Recuse (schema 1) and does not say how sure"),
+        (b'{"schema": 3}', "should have schema 2; it has 3"),
+        (b'{"verdicts": []}', "should have schema 2; it has None"),
+        (b'{"schema": 2, "entries": 3}', "has no list of entries"),
+        (b'{"schema": 2, "entries": []}', "has no list of entries, gates or tests"),
+        (b'{"schema": 2, "entries": [{"kind": "verdict"}]}', "has a damaged entry (number 1)"),
     ],
 )
 def test_an_unusable_baseline_names_the_file_and_the_remedy(tmp_path, text, says):

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recuse.gates import Accept, Gate, explain
-from recuse.gates.decisions import decide
 from recuse.gates.explanation import percent
+from recuse.gates.families import decide_together, members_of
 from recuse.gates.limits import Limit
 from recuse.gates.remedies import next_step
 from recuse.schema import Estimates, Family, Remedy, Verdict
@@ -26,7 +26,8 @@ bias: FAIL for judge = grok-4, names = shown, panel = published, task = merchant
   measured  self_bias = +0.77 [+0.657, +0.883] points (95 % interval), over 10 repeats (these texts only)
   method    Student's t
   left out  3 judgements without a usable score; nothing was put in their place
-  rule      within [-0.5, +0.5]; the whole 95 % interval must lie inside
+  rule      within [-0.5, +0.5]; passes if the 95 % interval lies inside, fails if the 95 % interval lies
+            outside (one judgement: at most 5 % that a fair judge fails here)
   because   half a point, paper sec. 4.3
   next      +0.77 is above +0.5 by 0.27, and the near end of the interval, +0.657, by 0.157. Read the judge's
             own words for this subject in the report. If judge, prompt or rubric changed, record again: pytest
@@ -49,17 +50,17 @@ def test_a_failed_gate_in_full(load, estimate):
 
 def test_an_undecided_gate_says_how_many_more(load, estimate):
     remedy = load(GATE).decide("bias", estimate(0.4, 0.08), SUBJECT)[0].remedy.finding
-    # .08 sqrt(10 / n) t(n - 1) <= .1 first at n = 28
+    # n = 53: .1 / (.08 sqrt(10 / 53)) = 2.88 standard errors, and t(.975, 52) + .85 = 2.86 give 80 %
     assert remedy.startswith(
-        "The interval [+0.219, +0.581] reaches across +0.5. About 28 repeats instead of 10 would decide, "
-        "if the value stays 0.1 from +0.5."
+        "The interval [+0.219, +0.581] reaches across +0.5. About 53 repeats instead of 10 would decide "
+        "with 80 % chance, if the true value lies 0.1 from +0.5, as measured."
     )
 
 
 def test_many_more_are_rounded_upwards(load, estimate):
-    # (1.98 * .08 sqrt(10) / .045)^2 = 124
+    # ((1.97 + .84) * .08 sqrt(10) / .045)^2 = 250
     remedy = load(GATE).decide("bias", estimate(0.455, 0.08), SUBJECT)[0].remedy
-    assert "About 130 repeats instead of 10" in remedy.finding
+    assert "About 260 repeats instead of 10" in remedy.finding
 
 
 def test_an_interval_across_both_bounds(load, estimate):
@@ -117,7 +118,15 @@ def test_text_from_elsewhere_cannot_repaint_the_terminal(load, undefined):
 
 
 @pytest.mark.parametrize(
-    ("level", "shown"), [(0.95, "95 %"), (0.99, "99 %"), (0.995, "99.5 %"), (1 - 0.05 / 7, "99.29 %"), (0.9, "90 %")]
+    ("level", "shown"),
+    [
+        (0.95, "95 %"),
+        (0.99, "99 %"),
+        (0.995, "99.5 %"),
+        (1 - 0.05 / 7, "99.29 %"),
+        (0.9, "90 %"),
+        (1 - 2e-6, "99.9998 %"),
+    ],
 )
 def test_levels(level, shown):
     assert percent(level) == shown
@@ -149,9 +158,11 @@ def test_pasting_the_accepted_fault_accepts_the_verdict(load, estimate, limit, v
 @given(st.floats(-1e4, 1e4), st.floats(0, 10))
 def test_the_accepted_limit_always_holds_the_value(estimate, value, se):
     gate = Gate.model_validate({"within": (-0.5, 0.5), "decide": "point", "reason": "r"})
-    decision = decide(gate.bound, estimate(value, se), by="point")
+    members = members_of("bias", gate, estimate(value, se), {})
+    (decided,) = decide_together("bias", gate, members, 0.05)
+    decision = decided.decision
     if decision.outcome == "fail":
-        paste = next_step("bias", gate.bound, decision, {}, "gates.toml").paste
+        paste = next_step("bias", decided, "gates.toml").paste
         line = paste.split("accept = { within = [")[1].split("]")[0]
         low, high = (float(x) for x in line.split(","))
         accept = Accept.model_validate({"within": (low, high)})
@@ -194,7 +205,7 @@ def test_what_is_outside_says_by_how_much(load, estimate):
 
 def test_what_straddles_says_how_many_would_decide(load, estimate):
     remedy = remedy_of(load(GATE), estimate(0.4, 0.08))
-    assert (remedy.kind, remedy.observed, remedy.needed, remedy.units) == ("straddles", 10, 28, "repeats")
+    assert (remedy.kind, remedy.observed, remedy.needed, remedy.units) == ("straddles", 10, 53, "repeats")
     assert remedy.distance == pytest.approx(-0.1)
 
 
@@ -211,12 +222,11 @@ def test_what_has_no_interval_or_no_value_says_so(load, estimate, undefined):
 
 def test_the_rule_is_data_too(load, estimate):
     family = Estimates(("judge", "names"), {(j, "shown"): estimate(0.1, 0.05) for j in "ab"})
-    gates = load(GATE + 'family = "bias"\ncorrected_within = ["names"]\n')
-    rule = gates.decide("bias", family, {"panel": "p"})[0].rule
+    rule = load("[run]\nfamilies = 10\n" + GATE).decide("bias", family, {"panel": "p"})[0].rule
     assert rule.limit_text == "within [-0.5, +0.5]"
-    assert (rule.decide, rule.level, rule.of_range, rule.span) == ("interval", 0.975, None, None)
-    assert rule.family == Family(name="bias", within={"names": "shown"}, correction="holm", members=2)
-    assert rule.sentence.endswith("(Holm over 2: bias, names shown)")
+    assert (rule.decide, rule.level, rule.of_range, rule.span) == ("interval", 0.95, None, None)
+    assert (rule.pass_level, rule.fail_level) == (0.95, 0.995)
+    assert rule.family == Family(name="bias", within={"panel": "p"}, correction="holm", members=2, alpha=0.005)
 
 
 def test_a_record_of_a_verdict_holds_builtins_only(load, estimate):

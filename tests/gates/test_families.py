@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from recuse.gates import Gate, GatesError
 from recuse.gates.families import decide_together, members_of
-from recuse.schema import Estimates, RecuseError
+from recuse.schema import Estimate, Estimates, RecuseError
+from recuse.statistics.distributions import Student
 
 WITHIN = '[bias]\nwithin = [-0.5, 0.5]\nreason = "r"\n'
-FAMILY = WITHIN + 'family = "bias"\n'
-BY_NAMES = FAMILY + 'corrected_within = ["names"]\n'
+TWO = WITHIN + '[other]\nwithin = [-0.5, 0.5]\nreason = "r"\n'
 WHERE = {"panel": "p", "task": "t"}
 
 
@@ -29,100 +32,101 @@ def both_names(estimate, shown, hidden, se=0.05):
 
 
 def test_every_member_has_a_verdict_and_its_own_subject(load, estimate):
-    verdicts = load(FAMILY).decide("bias", family_of(estimate, [0.0, 0.9]), WHERE)
+    verdicts = load(WITHIN).decide("bias", family_of(estimate, [0.0, 0.9]), WHERE)
     assert [dict(v.subject) for v in verdicts] == [WHERE | {"judge": "j0"}, WHERE | {"judge": "j1"}]
     assert [v.outcome for v in verdicts] == ["pass", "fail"]
     assert not verdicts
     assert verdicts[:1]
 
 
-def test_a_family_is_decided_together_and_printed(load, estimate):
-    verdicts = load(FAMILY).decide("bias", family_of(estimate, [0.0, 0.1, 0.9, 0.36]), WHERE)
-    # t(.99375, 9) = 3.111: three are settled at 1 - .05 / 4; .36 + 2.262 * .05 = .473 settles the last one alone
-    assert [v.outcome for v in verdicts] == ["pass", "pass", "fail", "pass"]
-    assert [v.estimate.level for v in verdicts] == [0.9875, 0.9875, 0.9875, 0.95]
-    assert verdicts[0].rule.sentence == (
-        "within [-0.5, +0.5]; the whole 98.75 % interval must lie inside (Holm over 4: bias)"
+def test_a_pass_is_decided_at_the_gates_level_a_fail_at_one_that_counts_the_judges(load, estimate):
+    """Ten runs: t(.975, 9) = 2.262; of four judges the first to fail needs 1 - 2 (.05 / 4): t(.9875, 9) = 2.685."""
+    verdicts = load(WITHIN).decide("bias", family_of(estimate, [0.0, 0.38, 0.62, 0.64]), WHERE)
+    assert [v.outcome for v in verdicts] == ["pass", "pass", "undecided", "fail"]
+    # the next needs 1 - 2 (.05 / 3): t(1 - .05 / 3, 9) = 2.510, and 0.62 - 2.510 * 0.05 < 0.5 < 0.63 - 2.510 * 0.05
+    assert load(WITHIN).decide("bias", family_of(estimate, [0.0, 0.38, 0.63, 0.64]), WHERE)[2].outcome == "fail"
+    assert [v.estimate.level for v in verdicts] == pytest.approx([0.95, 0.95, 0.9667, 0.975], abs=1e-4)
+
+
+def test_more_judges_never_cost_a_pass(load, estimate):
+    """A judge is cleared only if all its gates pass, so passes need no correction."""
+    for others in (0, 3, 30):
+        verdict = load(WITHIN).decide("bias", family_of(estimate, [0.38, *[0.0] * others]), WHERE)[0]
+        assert (verdict.outcome, verdict.estimate.level) == ("pass", 0.95)
+
+
+def test_more_judges_make_it_harder_to_fail(load, estimate):
+    alone, among = (load(WITHIN).decide("bias", family_of(estimate, [0.63, *[0.0] * n]), WHERE)[0] for n in (0, 30))
+    assert (alone.outcome, among.outcome) == ("fail", "undecided")
+    assert among.estimate.low < 0.5 < among.estimate.high
+
+
+def test_the_runs_error_rate_is_split_over_families_by_weight(load):
+    assert load(WITHIN).alpha("bias") == 0.05
+    assert load(TWO).alpha("bias") == 0.025
+    assert load(TWO + "weight = 4\n").alpha("bias") == pytest.approx(0.01)
+    assert load("[run]\nfalse_fail = 0.1\n" + TWO).alpha("other") == 0.05
+    assert load("[run]\nfamilies = 10\n" + TWO + "weight = 2\n").alpha("other") == 0.01
+    assert load("[run]\nfamilies = 10\n" + TWO + "weight = 2\n").alpha("bias") == 0.005
+    point = WITHIN + '[parts]\nat_most = 0\ndecide = "point"\nreason = "r"\n'
+    assert (load(point).alpha("bias"), load(point).alpha("parts")) == (0.05, 0.0)
+
+
+def test_no_verdict_depends_on_what_else_runs_and_more_families_than_reckoned_with_are_told(load, estimate):
+    gates = load("[run]\nfamilies = 2\n" + WITHIN)
+    records = [gates.decide("bias", family_of(estimate, [0.0]), {"panel": p})[0].record() for p in "abc"]
+    assert {record["rule"]["fail_level"] for record in records} == {0.95}
+    assert gates.overspent(records[:2]) == []
+    (sentence,) = gates.overspent(records)
+    assert (
+        "decided 3 measurements and may fail a fair judge with a chance of up to 7.5 %, more than the 5 %" in sentence
+    )
+    assert "write families = 3 there" in sentence
+
+
+def test_no_two_families_print_the_same_name(load, estimate):
+    gates = load(TWO)
+    places = [{"panel": p, "task": "t", "protocol": q, "asked": a} for p in "ab" for q in "xy" for a in "12"]
+    names = [
+        str(gates.decide(gate, family_of(estimate, [0.0]), place)[0].rule.family) for gate in gates for place in places
+    ]
+    assert len(set(names)) == len(names) == 16
+    assert names[0] == "bias, a, t, x, 1"
+
+
+def test_levels_of_a_factor_are_one_family(load, estimate):
+    """Names shown and hidden are judged together: there is one name, and one share of the error rate."""
+    verdicts = load(WITHIN).decide("bias", both_names(estimate, [0.0, 0.1], [0.9, 0.0]), WHERE)
+    assert {(str(v.rule.family), v.rule.family.members) for v in verdicts} == {("bias, p, t", 4)}
+
+
+def test_the_rule_in_words(load, estimate):
+    verdict = load("[run]\nfamilies = 10\n" + WITHIN).decide("bias", family_of(estimate, [0.0, 0.1]), WHERE)[0]
+    assert verdict.rule.sentence == (
+        "within [-0.5, +0.5]; passes if the 95 % interval lies inside, fails if the 99.5 % interval lies outside "
+        "(Holm over 2: at most 0.5 % that a fair judge fails here)"
     )
 
 
-def test_a_family_can_cost_a_pass(load, estimate):
-    family = family_of(estimate, [0.37] * 4)
-    assert load(WITHIN).decide("bias", family, WHERE)[0].outcome == "pass"
-    together = load(FAMILY).decide("bias", family, WHERE)[0]
-    assert (together.outcome, together.estimate.level) == ("undecided", 0.9875)
-
-
-def test_each_level_of_corrected_within_is_a_family_of_its_own(load, estimate):
-    """Two judges within each level: 97.5 %; all four together would be asked for at 98.75 %."""
-    measured = both_names(estimate, [0.0, 0.1], [0.9, 0.0])
-    apart = load(BY_NAMES).decide("bias", measured, WHERE)
-    assert {v.estimate.level for v in apart} == {0.975}
-    together = load(FAMILY).decide("bias", measured, WHERE)
-    assert {v.estimate.level for v in together} == {0.9875}
-
-
-def test_families_of_one_gate_print_different_names(load, estimate):
-    verdicts = load(BY_NAMES).decide("bias", both_names(estimate, [0.0, 0.1], [0.9, 0.0]), WHERE)
-    assert {v.subject["names"]: str(v.rule.family) for v in verdicts} == {
-        "shown": "bias, names shown",
-        "hidden": "bias, names hidden",
-    }
-    assert "(Holm over 2: bias, names shown)" in verdicts.of(judge="j0", names="shown").rule.sentence
-
-
-def test_a_factor_of_the_subject_tells_one_measurement_from_another(load, estimate):
-    (verdict, *_) = load(FAMILY).decide("bias", family_of(estimate, [0.0, 0.1]), {"asked": "duels", **WHERE})
-    assert str(verdict.rule.family) == "bias, asked duels"
-
-
-def test_filtering_before_or_after_measuring_gives_the_same_decisions(load, estimate):
-    shown, hidden = [0.0, 0.37, 0.9], [0.1, 0.2, 0.36]
-    at_once = load(BY_NAMES).decide("bias", both_names(estimate, shown, hidden), WHERE)
-    alone = load(BY_NAMES).decide("bias", family_of(estimate, shown), {"names": "shown", **WHERE})
-    for verdict in alone:
-        twin = at_once.of(judge=verdict.subject["judge"], names="shown")
-        assert (twin.outcome, twin.estimate, twin.rule) == (verdict.outcome, verdict.estimate, verdict.rule)
-
-
-def test_a_factor_that_the_ratings_lack_splits_nothing(load, estimate):
-    verdicts = load(BY_NAMES).decide("bias", family_of(estimate, [0.0, 0.1]), WHERE)
-    assert {str(v.rule.family) for v in verdicts} == {"bias"}
-
-
 def test_choosing_what_is_shown_changes_no_decision(load, estimate):
-    family = family_of(estimate, [0.37] * 4)
-    together = load(FAMILY).decide("bias", family, WHERE)
+    family = family_of(estimate, [0.62] * 4)
+    together = load(WITHIN).decide("bias", family, WHERE)
     (chosen,) = together.only(lambda subject: subject["judge"] == "j2")
     assert chosen is together[2]
     assert chosen.outcome == "undecided"
 
 
-def test_bonferroni_and_none(load, estimate):
-    family = family_of(estimate, [0.0, 0.1])
-    bonferroni = load(FAMILY + 'correction = "bonferroni"\n').decide("bias", family, WHERE)[0]
-    assert bonferroni.estimate.level == 0.975
-    assert "(Bonferroni over 2: bias)" in bonferroni.rule.sentence
-    none = load(FAMILY + 'correction = "none"\n').decide("bias", family, WHERE)[0]
-    assert (none.estimate.level, none.rule.family) == (0.95, None)
-
-
 def test_undefined_members_are_left_out_of_the_correction_and_named(load, estimate, undefined):
     family = Estimates(("judge",), {("a",): estimate(0.0, 0.05), ("b",): undefined(), ("c",): estimate(0.3, 0.2)})
-    first, second, _ = load(FAMILY).decide("bias", family, WHERE)
-    assert first.estimate.level == 0.975
-    assert first.rule.sentence.endswith("(Holm over 2: bias, 1 undefined left out)")
+    first, second, _ = load(TWO).decide("bias", family, WHERE)
+    assert first.rule.fail_level == 0.975
+    assert "(Holm over 2, 1 undefined left out: at most 2.5 %" in first.rule.sentence
     assert second.outcome == "not measured"
 
 
 def test_a_lone_estimate_has_one_verdict(load, estimate):
     verdicts = load(WITHIN).decide("bias", estimate(0.0, 0.1), WHERE)
     assert [(dict(v.subject), v.outcome) for v in verdicts] == [(WHERE, "pass")]
-
-
-def test_a_lone_estimate_is_refused_where_a_family_is_corrected(load, estimate):
-    with pytest.raises(GatesError, match=r"corrects over the family bias, and one lone estimate arrived"):
-        load(FAMILY).decide("bias", estimate(0.0, 0.1), {"judge": "a"})
 
 
 def test_the_subject_may_not_name_what_was_measured_by(load, estimate):
@@ -171,19 +175,49 @@ LIMITS = [{"within": (-0.5, 0.5)}, {"at_least": 0.2}, {"at_most": 0.2}]
 MEMBERS = st.lists(st.tuples(st.floats(-2, 2), st.floats(1e-3, 1)), min_size=1, max_size=8)
 
 
-@given(st.sampled_from(LIMITS), MEMBERS)
-def test_the_interval_shown_agrees_with_the_decision(estimate, limit, members):
+def decided(estimate, limit, members, alpha):
     family = Estimates(("judge",), {(str(i),): estimate(v, se) for i, (v, se) in enumerate(members)})
-    gate = Gate.model_validate({**limit, "family": "f", "reason": "r"})
-    uncorrected = Gate.model_validate({**limit, "reason": "r"})
-    (together,) = members_of("g", gate, family, {}).values()
-    (alone,) = members_of("g", uncorrected, family, {}).values()
-    decisions = [decision for _, decision, _ in decide_together(gate, together, {})]
-    for decision, (_, by_itself, _) in zip(decisions, decide_together(uncorrected, alone, {}), strict=True):
+    gate = Gate.model_validate({**limit, "reason": "r"})
+    return gate.bound, [one.decision for one in decide_together("g", gate, members_of("g", gate, family, {}), alpha)]
+
+
+@given(st.sampled_from(LIMITS), MEMBERS, st.floats(1e-5, 0.05))
+def test_the_interval_shown_agrees_with_the_decision(estimate, limit, members, alpha):
+    bound, decisions = decided(estimate, limit, members, alpha)
+    for decision in decisions:
         shown = decision.estimate
         assert decision.outcome == (
-            "pass" if gate.bound.encloses(shown.low, shown.high)
-            else "fail" if gate.bound.excludes(shown.low, shown.high)
+            "pass" if bound.encloses(shown.low, shown.high)
+            else "fail" if bound.excludes(shown.low, shown.high)
             else "undecided"
         )  # fmt: skip
-        assert decision.outcome in (by_itself.outcome, "undecided")
+
+
+@given(st.sampled_from(LIMITS), MEMBERS, st.floats(1e-5, 0.05), st.floats(0.1, 1))
+def test_a_smaller_share_fails_nobody_more_and_passes_the_same(estimate, limit, members, alpha, share):
+    _, loose = decided(estimate, limit, members, alpha)
+    _, strict = decided(estimate, limit, members, alpha * share)
+    for before, after in zip(loose, strict, strict=True):
+        assert after.outcome == before.outcome or (before.outcome, after.outcome) == ("fail", "undecided")
+
+
+def test_fair_judges_at_the_limit_are_failed_as_often_as_promised_and_pass_as_seldom():
+    """Eight judges whose true value lies on the limit: any fails in at most 5 % of 2,000 families, any one passes in
+    2.5 % (Monte-Carlo SE 0.5 and 0.1 points)."""
+    rng = np.random.default_rng(11)
+    gate = Gate.model_validate({"within": (-0.5, 0.5), "reason": "r"})
+    failed = passed = 0
+    for _ in range(2000):
+        draws = rng.normal(0.5, 1, (8, 12))
+        laws = [Student(float(d.mean()), float(d.std(ddof=1) / math.sqrt(12)), 11) for d in draws]
+        family = Estimates(("judge",), {(str(i),): of_law(law) for i, law in enumerate(laws)})
+        outcomes = [d.decision.outcome for d in decide_together("g", gate, members_of("g", gate, family, {}), 0.05)]
+        failed += "fail" in outcomes
+        passed += outcomes.count("pass")
+    assert 0.03 < failed / 2000 < 0.05 + 3 * 0.005
+    assert passed / 16000 < 0.025 + 3 * 0.0013
+
+
+def of_law(law):
+    low, high = law.interval(0.95)
+    return Estimate(metric="m", value=law.value, low=low, high=high, n=12, method="t", distribution=law)

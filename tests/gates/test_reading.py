@@ -24,17 +24,13 @@ reason = "known"
 
 def test_a_full_gate(load):
     gate = load(
-        '[bias]\nat_least = 1\nlevel = 0.9\nfamily = "f"\ncorrection = "bonferroni"\nundecided = "allow"\n'
+        '[bias]\nat_least = 1\nlevel = 0.9\nweight = 2\nundecided = "allow"\nbecause = "few"\nuntil = 2027-12-31\n'
         'label = "own work"\ntolerance = 0.05\nreason = " why "\n'
     )["bias"]
     assert gate.bound.mapping() == {"at_least": 1.0}
-    assert (gate.decide, gate.level, gate.corrected, gate.allows_undecided) == ("interval", 0.9, "bonferroni", True)
+    assert (gate.decide, gate.level, gate.weight, gate.because) == ("interval", 0.9, 2.0, "few")
+    assert gate.allows_undecided(date(2027, 12, 31))
     assert (gate.label, gate.reason) == ("own work", "why")
-
-
-def test_a_family_is_corrected_by_holm_unless_told_otherwise(load):
-    assert load(GATE + 'family = "f"\n')["bias"].corrected == "holm"
-    assert load(GATE)["bias"].corrected == "none"
 
 
 def test_the_gates_are_a_mapping(load):
@@ -59,15 +55,18 @@ ONE_GATE = [
     (GATE + 'decide = "maybe"\n', "line 4, bias.decide: must be \"interval\""),
     (GATE + "level = 95\n", "level: must be a number between 0 and 1, e.g. level = 0.95; it is 95"),
     (GATE + 'of_range = "yes"\n', "of_range: must be true where the limit's numbers are shares of the scale's range"),
-    (GATE + 'correction = "holm"\n', "correction needs the family it is about"),
-    (GATE + 'corrected_within = ["names"]\n', "corrected_within needs the family it is about"),
-    (GATE + 'family = "f"\ncorrected_within = "names"\n', "corrected_within: must be names of factors whose levels"),
-    (GATE + 'family = "f"\ncorrection = "bh"\n', 'correction: must be "holm", "bonferroni" or "none"; it is \'bh\''),
+    (GATE + "weight = 0\n", "weight: must be a number above 0, e.g. weight = 2"),
+    (GATE + 'decide = "point"\nweight = 2\n', 'weight has no effect with decide = "point"'),
+    (GATE + 'undecided = "allow"\n', 'add because = "..." and until = 2027-12-31, or drop it'),
+    (GATE + 'undecided = "allow"\nbecause = "few"\n', "needs a reason and a last day; add until = 2027-12-31"),
+    (GATE + 'undecided = "allow"\nuntil = 2027-12-31\n', 'needs a reason and a last day; add because = "..."'),
+    (GATE + "until = 2027-12-31\n", 'until says why and how long undecided = "allow" holds, which is not given'),
+    ("[run]\nfalse_fail = 5\n", "line 2, run.false_fail: must be a number between 0 and 0.5, e.g. false_fail = 0.05"),
+    ("[run]\nfalse_pass = 0.05\n", "run.false_pass: unknown key; known here: false_fail, families."),
     (GATE + 'undecided = "pass"\n', 'undecided: must be "fail" or "allow"; it is \'pass\''),
-    (GATE + 'decide = "point"\nfamily = "f"\n', 'family has no effect with decide = "point"'),
     (GATE + 'decide = "point"\nundecided = "allow"\n', 'undecided has no effect with decide = "point"'),
     (GATE + "tolerance = -1\n", "tolerance: must be a finite number from 0"),
-    (GATE + "at_leest = 1\n", "bias.at_leest: unknown key; known here: at_least, at_most, corrected_within"),
+    (GATE + "at_leest = 1\n", "bias.at_leest: unknown key; known here: at_least, at_most, because"),
     (GATE + "at_leest = 1\n", "Did you mean at_least?"),
     ("bias = 3\n", "line 1, bias: must be a table of its own, [bias]; it is 3"),
     (GATE + "[[bias.on]]\nat_most = 1\nreason = 'r'\n", "line 4, bias.on[0]: says nowhere to apply: name task"),
@@ -169,12 +168,6 @@ def test_a_bound_beyond_a_limit_for_one_task_is_enough(load):
     """The gate's own limit is wider; the accepted fault is for the task whose limit is narrower."""
     on = '[[bias.on]]\ntask = "t"\nwithin = [-0.1, 0.1]\nreason = "r"\n'
     assert len(load(GATE + on + KNOWN_FAULT.replace("0.9", "0.5").replace("-0.5", "-0.2")).accepted_faults) == 1
-
-
-def test_two_gates_do_not_share_a_family(load):
-    family = 'family = "f"\n'
-    with pytest.raises(ConfigurationError, match=r"line 8, other.family: the family f is already that of \[bias\]"):
-        load(GATE + family + GATE.replace("bias", "other") + family)
 
 
 def test_accepted_faults_need_double_brackets(load):

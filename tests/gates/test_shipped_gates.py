@@ -13,7 +13,10 @@ from recuse.gates.applied import applied_limit
 from recuse.schema import Estimates
 
 FILE = Path(__file__).parents[2] / "evals" / "gates.toml"
-POINT = {"parse_rate", "unanswered", "human_order", "reported_total", "self_reported_final", "self_reported_sd"}
+POINT = {
+    *("parse_rate", "unanswered", "human_order", "delegable_share"),
+    *("reported_total", "self_reported_final", "self_reported_sd"),
+}
 
 
 @pytest.fixture(scope="module")
@@ -29,9 +32,12 @@ def test_counts_are_decided_as_points_and_estimates_on_their_interval(gates):
     assert {name for name in gates if gates[name].decide == "point"} == POINT
 
 
-def test_measures_of_many_subjects_are_corrected_as_a_family(gates):
-    both_directions = {name for name in gates if gates[name].bound.kind == "within"}
-    assert {name for name in both_directions if gates[name].corrected != "holm"} == set()
+def test_what_may_stay_undecided_says_why_and_until_when(gates):
+    assert {name for name in gates if gates[name].undecided == "allow"} == {"ground_truth"}
+
+
+def test_every_gate_that_decides_by_intervals_may_spend_the_same(gates):
+    assert {gates.alpha(name) for name in gates} == {0.0, round(0.05 / 30, 12)}
 
 
 IN_POINTS = [("self_bias", 10.0, 0.5), ("leniency", 10.0, 0.4), ("name_effect", 10.0, 0.5), ("run_sd", 10.0, 0.5),
@@ -49,15 +55,6 @@ def test_limits_on_the_scales_of_the_two_studies(gates, estimate, name, span, po
 def test_no_limit_is_told_in_points_of_one_scale(gates):
     """Whatever is measured in points has a limit of the range; the rest are shares, correlations and counts."""
     assert {name for name in gates if gates[name].of_range} == {name for name, _, _ in IN_POINTS}
-
-
-def test_no_family_is_named_after_a_task(gates):
-    assert {gate.family for gate in gates.values() if gate.family} <= set(gates)
-
-
-def test_measures_with_names_shown_and_hidden_are_corrected_within_each(gates):
-    within = {name: gates[name].corrected_within for name in gates if gates[name].corrected_within}
-    assert within == dict.fromkeys(("self_bias", "leniency", "human_offset"), ("names",))
 
 
 def test_a_fair_judge_and_a_biased_one(gates, estimate):

@@ -21,7 +21,10 @@ LEVELS = {
     "score": ("criterion", {}),
 }
 OUTCOMES = {"inconclusive": "undecided", "error": "not measured", "waived": "accepted"}
-RENAMED = {"duel_length_coefficient": "choice_length_coefficient"}
+RENAMED = {
+    "duel_length_coefficient": "choice_length_coefficient",
+    "attenuation": "bias_gone_without_names",
+}
 LEFT_OUT = {"protocol", "asked"}
 Key = tuple[str, ...]
 

@@ -66,15 +66,6 @@ def test_light_tails_are_not_rewarded_and_heavy_ones_cost(rate):
     assert one(stability.run_sd(wild)).detail["effective_df"] < 5
 
 
-def test_effective_df_by_hand():
-    """Deviations -1, -1, 2 / -1, 1, 0: N = 6, sum d^2 = 8, sum d^4 = 20, gamma = 6 * 20 / 64 = 1.875; R = 3:
-    2 * 4 / 1.875 = 4.27, cut to df = 4. With 0, 0, 0, 0, 0, 6 / equal: d = -1 x5, 5: gamma = 12 * 630 / 900 = 8.4,
-    R = 6, df = 10: 20 / (8.4 - 0.5) = 2.5316."""
-    assert stability.effective_df([np.array([0.0, 0.0, 3.0]), np.array([0.0, 2.0, 1.0])]) == 4
-    cells = [np.array([0.0, 0, 0, 0, 0, 6]), np.full(6, 3.0)]
-    assert stability.effective_df(cells) == pytest.approx(2.5316456)
-
-
 def test_shrout_and_fleiss(rate, shrout_fleiss):
     """Their table gives ICC(1,1) = .17 and ICC(1,4) = .44. pingouin 0.7.0, intraclass_corr: 0.165742 [-0.13, 0.72] and
     0.442797 [-0.88, 0.91], F = 1.794678 on 5 and 18 df."""

@@ -98,8 +98,6 @@ FILES = {
     "evals/gates.toml": """
         [self_bias]
         within = [-0.5, 0.5]
-        family = "self_bias"
-        corrected_within = ["names"]
         reason = "half a point, for the test"
 
         [parse_rate]

@@ -56,7 +56,7 @@ def test_a_limit_file_with_an_unknown_gate(repo) -> None:
     repo.accept("bob")
     repo.edit("evals/gates.toml", 'gate = "self_bias"', 'gate = "self_bais"')
     run = repo.run()
-    said = "line 13, accepted[0].gate: there is no gate self_bais in this file. Did you mean self_bias?"
+    said = "line 11, accepted[0].gate: there is no gate self_bais in this file. Did you mean self_bias?"
     red(run, "evals/gates.toml: 1 fault(s)", said, code=4)
 
 

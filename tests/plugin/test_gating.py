@@ -115,7 +115,8 @@ def test_an_undecided_gate_fails_unless_it_allows_that(repo) -> None:
     assert run.outcomes["failed"] == 1
     assert "self_bias: UNDECIDED for" in run.text
     assert run.results["outcome"] == "undecided"
-    repo.edit("evals/gates.toml", "within = [-0.1, 0.1]", 'within = [-0.1, 0.1]\nundecided = "allow"')
+    allow = 'undecided = "allow"\nbecause = "for the test"\nuntil = 2999-12-31'
+    repo.edit("evals/gates.toml", "within = [-0.1, 0.1]", f"within = [-0.1, 0.1]\n{allow}")
     run = repo.run("-k", "self_bias", "--judges", "ann")
     assert (run.code, run.outcomes["passed"]) == (pytest.ExitCode.OK, 1)
     assert run.results["outcome"] == "pass"

@@ -123,6 +123,7 @@ def test_choices_and_sets_of_one_file_stand_beside_each_other(file, text):
     assert sets is not None
     assert isinstance(chosen.scale, Nominal)
     assert sets.scale == ResponseSets(("not toxic", "toxic"))
+    assert len(sets.criteria) == 1
     assert panel.by(panel.protocol("forced_choices")) is chosen
     assert panel.by(panel.protocol("response_sets")) is sets
 

@@ -28,7 +28,7 @@ def estimate(value: float = 0.3, **more: Any) -> Estimate:
 
 
 def verdict(outcome: Any, allowed: bool = False) -> Verdict:
-    rule = Rule(sentence="", limit_text="", decide="interval", level=0.95)
+    rule = Rule(sentence="", limit_text="", decide="interval", level=0.95, pass_level=0.95, fail_level=0.99)
     return Verdict(
         gate="g", subject={}, outcome=outcome, estimate=estimate(), rule=rule, limit={}, reason="", allowed=allowed
     )

@@ -59,46 +59,6 @@ def test_a_constant_has_a_mean_and_no_interval():
     assert "no cluster differs" in law.undefined
 
 
-# --------------------------------------------------------------------------- bounded means
-
-
-def test_bounded_mean_by_hand():
-    """Three stories, each +1: with half a story at -1 and half at +1 the centre is 3 / 4; squares 3 (1/4)^2 +
-    (1/4)^2 / 2 + (7/4)^2 / 2 = 1.75; se^2 = 4/3 * 1.75 / 16."""
-    law = clusters.bounded_mean([1, 1, 1], [1, 2, 3], (-1.0, 1.0))
-    assert (law.value, law.se, law.df) == pytest.approx((0.75, math.sqrt(1.75 / 12), 2))
-
-
-@pytest.mark.parametrize("value", [-0.5, 0.0, 0.5])
-def test_bounded_mean_of_a_constant_has_an_interval_that_holds_it(value):
-    law = clusters.bounded_mean([value] * 40, np.repeat(np.arange(20), 2), (-0.5, 0.5))
-    low, high = law.interval(0.95)
-    assert -0.5 <= low <= value <= high <= 0.5
-    assert 0 < high - low < 0.2
-
-
-def test_bounded_mean_never_leaves_its_ends_and_stays_dual():
-    law = clusters.bounded_mean([1, 1, 1, 0.9], [1, 2, 3, 4], (0.0, 1.0))
-    assert law.interval(0.99)[1] == 1.0
-    assert law.p_value(1.2, "below") == 0.0
-    assert law.p_value(-0.1, "above") == 0.0
-    for level in (0.5, 0.8, 0.95):
-        low, _ = law.interval(level)
-        assert law.p_value(low - 1e-9, "above") <= (1 - level) / 2 < law.p_value(low + 1e-9, "above")
-    assert law.half_width_at(4.0) < law.half_width_at(1.0)
-
-
-@pytest.mark.parametrize("shares", [(0.02, 0.96, 0.02), (0, 0.95, 0.05), (0.3, 0.4, 0.3), (0, 0.5, 0.5), (0, 0.1, 0.9)])
-@pytest.mark.parametrize("count", [10, 30])
-def test_bounded_mean_covers(shares, count):
-    """Values -1, 0, 1 with these chances, one per story: at least 94 % at nominal 95 %, where plain t goes to 40 %."""
-    rng = np.random.default_rng(5)
-    truth = shares[2] - shares[0]
-    draws = rng.choice([-1.0, 0.0, 1.0], p=shares, size=(400, count))
-    ends = np.array([clusters.bounded_mean(x, np.arange(count), (-1.0, 1.0)).interval(0.95) for x in draws])
-    assert np.mean((ends[:, 0] <= truth) & (truth <= ends[:, 1])) >= 0.94
-
-
 # --------------------------------------------------------------------------- shares
 
 
@@ -109,11 +69,17 @@ def test_share_of_single_observations_is_clopper_pearson():
 
 
 def test_share_by_hand():
-    """Stories (1, 1), (0, 0), (1, 0), (1, 0): p = 1/2, sums of deviations 1, -1, 0, 0, se^2 = 4/3 * 2 / 64 = 1/24;
-    deff = (1/24) / (1/4 / 7) = 7/6, n / deff = 48/7, times (t(7) / t(3))^2."""
-    law = clusters.clustered_share([1, 1, 0, 0, 1, 0, 1, 0], [1, 1, 2, 2, 3, 3, 4, 4])
-    size = 48 / 7 * (stats.t(7).ppf(0.975) / stats.t(3).ppf(0.975)) ** 2
+    """Stories (1, 1) and (0, 0) twice each, (1, 0) four times: p = 1/2, sums of deviations 1, 1, -1, -1, 0 x 4,
+    se^2 = 8/7 * 4 / 256 = 1/56; deff = (1/56) / (1/4 / 15) = 15/14, n / deff = 224/15, times (t(15) / t(7))^2."""
+    law = clusters.clustered_share([1, 1, 1, 1, 0, 0, 0, 0, 1, 0, 1, 0, 1, 0, 1, 0], np.repeat(np.arange(8), 2))
+    size = 224 / 15 * (stats.t(15).ppf(0.975) / stats.t(7).ppf(0.975)) ** 2
     assert (law.successes, law.trials) == pytest.approx((size / 2, size))
+
+
+def test_hits_in_three_stories_do_not_show_likeness():
+    """They count stories, as where there is no hit at all."""
+    law = clusters.clustered_share([1, 0, 1, 0, 1, 0, *[0] * 14], np.repeat(np.arange(10), 2))
+    assert law.trials == pytest.approx(10 * (stats.t(19).ppf(0.975) / stats.t(9).ppf(0.975)) ** 2)
 
 
 @pytest.mark.parametrize(("hits", "end"), [([1] * 20, 1), ([0] * 20, 0)])

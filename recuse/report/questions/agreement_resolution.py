@@ -7,9 +7,10 @@ from typing import Any
 
 from recuse.report.figures import Bars, Cell, Table, bars, deviation_maps, forest_plot, number_cell
 from recuse.report.figures.heat_map import HeatMaps
+from recuse.report.gated_number import Number
 from recuse.report.numbers import fixed, in_words, is_number
 from recuse.report.questions.generic import plain_table
-from recuse.report.results_model import Group, Number
+from recuse.report.results_model import Group
 
 ORDER = 45
 RUNGS = (

@@ -70,8 +70,8 @@ def _reading(group: Group, own: list[Number]) -> str:
 
 
 def _hiding(group: Group) -> str:
-    """What hiding the names does, as measured by the attenuation and the signs kept."""
-    mean = next((n for n in group.of("attenuation") if is_number(n.value)), None)
+    """What hiding the names does: by how much self-bias shrinks, and the signs kept."""
+    mean = next((n for n in group.of("bias_gone_without_names") if is_number(n.value)), None)
     kept = [n.detail.get("direction_kept") for n in group.of("name_effect")]
     turned = sum(k is False for k in kept)
     told = []
@@ -92,7 +92,7 @@ def _slopes(group: Group, own: list[Number]) -> Any:
         return None
     notes = {}
     for n in group.of("name_effect"):
-        percent = n.detail.get("attenuation_pct")
+        percent = n.detail.get("gone_pct")
         if is_number(percent):
             notes[n.who] = f"{fixed(abs(percent), 1)} % {'smaller' if percent >= 0 else 'larger'}"
     return slopes(

@@ -8,6 +8,7 @@ from recuse.report import estimate_format, numbers
 from recuse.report.gated_number import Number
 from recuse.report.lexicon import Measure
 from recuse.report.results_model import View
+from recuse.report.upgrade_table import deciding_numbers, is_of_upgrade
 from recuse.report.vocabulary import OUTCOME_NAMES, worst
 
 
@@ -41,8 +42,11 @@ class Matter:
 
 
 def needs_attention(view: View) -> list[Matter]:
-    """Failed, unmeasured, and undecided verdicts that their gate does not allow; the worst gate first."""
-    return _matters(view, [n for n in view.numbers if n.verdict and not tolerated(n)])
+    """Failed, unmeasured, and undecided verdicts that their gate does not allow; the worst gate first. Of an upgrade
+    the row that decided it; its table shows the others."""
+    deciding = {id(n) for n in deciding_numbers(view)}
+    chosen = [n for n in view.numbers if n.verdict and not tolerated(n)]
+    return _matters(view, [n for n in chosen if not is_of_upgrade(n) or id(n) in deciding])
 
 
 def left_undecided(view: View) -> list[Matter]:

@@ -1,4 +1,4 @@
-"""What moved against the committed baseline."""
+"""What changed against the committed baseline."""
 
 from __future__ import annotations
 
@@ -24,9 +24,23 @@ class Moved:
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    what: str
+    who: str
+    change: str
+    test: str
+    beyond: str
+
+
+@dataclass(frozen=True, slots=True)
 class Movement:
     path: str
     summary: str
+    because: str
+    limits: list[str]
+    named: list[Change]
+    outcomes: list[str]
+    told: list[str]  # tests and judges that are gone, items, prompts and judges that changed
     moved: list[Moved]
     appeared: list[str]
     vanished: list[str]
@@ -42,10 +56,32 @@ def movement(view: View) -> Movement | None:
     return Movement(
         path=str(baseline.get("path") or ""),
         summary=str(baseline.get("summary") or ""),
+        because=str((baseline.get("because") or {}).get("reason") or ""),
+        limits=[str(row["sentence"]) for row in baseline.get("limits") or []],
+        named=[_change(row, view.lexicon) for row in baseline.get("named") or []],
+        outcomes=[_outcome(row, view.lexicon) for row in baseline.get("outcomes") or []],
+        told=[*map(str, baseline.get("removed") or []), *map(str, baseline.get("sources") or [])],
         moved=[_moved(entry, view.lexicon) for entry in moved[:MOST_ROWS]],
         appeared=[named(entry, view.lexicon) for entry in baseline.get("appeared") or []],
         vanished=[named(entry, view.lexicon) for entry in baseline.get("vanished") or []],
         more_moved=max(0, len(moved) - MOST_ROWS),
+    )
+
+
+def _outcome(row: Mapping[str, Any], lexicon: Lexicon) -> str:
+    told = f"{named(row, lexicon)}: {row['before']}, now {row['after']}"
+    return told if row["named"] else f"{told}, within chance"
+
+
+def _change(row: Mapping[str, Any], lexicon: Lexicon) -> Change:
+    low, high = (fixed(row[end], 3, signed=True) for end in ("low", "high"))
+    return Change(
+        what=plain_name(str(row["what"])),
+        who=_subject(row["subject"], lexicon),
+        change=f"{fixed(row['change'], 3, signed=True)} [{low}, {high}], {_number(row['before'])} to "
+        f"{_number(row['after'])}",
+        test=str(row["test"]),
+        beyond=str(row["beyond"]),
     )
 
 

@@ -58,30 +58,27 @@ def _row(view: View, question: Question, gated: list[Number]) -> GateRow:
 
 
 def _rules(verdicts: list[Mapping[str, Any]]) -> list[str]:
-    """How these verdicts were reached. Those that differ only in the level a correction gave them are told together:
-    "within [-0.5, +0.5]; the whole 95 to 99.5 % interval must lie inside (Holm over 10: self_bias)"."""
-    levels: dict[tuple[str, str, str], set[float]] = {}
+    """How these verdicts were reached. Those that differ only in the level a correction asked for are told together:
+    "within [-0.5, +0.5]; passes if the 95 % interval lies inside, fails if the 99.5 to 99.9 % one lies outside"."""
+    levels: dict[tuple[str, str, Any], set[float]] = {}
     for v in verdicts:
         rule = v.get("rule") or {}
         limit = rule.get("limit_text") or numbers.limit(v.get("limit") or {})
-        key = (str(limit), str(rule.get("decide") or ""), _family(rule.get("family")))
-        levels.setdefault(key, set()).update({rule["level"]} if numbers.is_number(rule.get("level")) else ())
-    return [_rule(limit, decide, family, sorted(known)) for (limit, decide, family), known in levels.items()]
+        key = (str(limit), str(rule.get("decide") or ""), rule.get("pass_level"))
+        levels.setdefault(key, set()).update({rule["fail_level"]} if numbers.is_number(rule.get("fail_level")) else ())
+    return [_rule(limit, decide, level, sorted(known)) for (limit, decide, level), known in levels.items()]
 
 
-def _rule(limit: str, decide: str, family: str, levels: list[float]) -> str:
+def _rule(limit: str, decide: str, pass_level: Any, fail_levels: list[float]) -> str:
     if decide == "point":
         return f"{limit}; the value itself decides"
-    ends = dict.fromkeys(f"{100 * level:.4g}" for level in (levels[0], levels[-1])) if levels else {}
-    how = f"; the whole {' to '.join(ends)} % interval must lie inside" if ends else ""
-    return f"{limit}{how}{f' ({family})' if family else ''}"
-
-
-def _family(family: Mapping[str, Any] | None) -> str:
-    """ "Holm over 10: self_bias"; the parts of a family that has one per factor level are told alike."""
-    if not family:
-        return ""
-    return f"{str(family.get('correction') or '').capitalize()} over {family.get('members')}: {family.get('name')}"
+    if not fail_levels:
+        return limit
+    ends = " to ".join(dict.fromkeys(f"{100 * level:.5g}" for level in (fail_levels[0], fail_levels[-1])))
+    return (
+        f"{limit}; passes if the {100 * pass_level:.4g} % interval lies inside, fails if the {ends} % interval lies "
+        "outside"
+    )
 
 
 def _accepted_faults(view: View, gated: list[Number]) -> list[AcceptedFault]:

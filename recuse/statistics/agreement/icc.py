@@ -22,9 +22,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from recuse.schema import RecuseError
+from recuse.statistics.agreement.coefficient import Coefficient
 from recuse.statistics.distributions import NOTHING, Side, tail
 
-__all__ = ["FORMS", "ICC", "IccForm", "MeanSquares", "icc", "icc_interval", "mean_squares"]
+__all__ = ["FORMS", "ICC", "IccForm", "MeanSquares", "icc", "icc_interval", "icc_of_pairs", "mean_squares"]
 
 Floats = NDArray[np.float64]
 IccForm = Literal["ICC(1,1)", "ICC(2,1)", "ICC(3,1)", "ICC(1,k)", "ICC(2,k)", "ICC(3,k)"]
@@ -83,6 +84,36 @@ def icc(squares: MeanSquares, form: IccForm = "ICC(2,1)") -> Floats:
         below = s.items + spread
         found: Floats = np.where(np.abs(below) > 0, (s.items - error) / below, np.nan)
     return found
+
+
+def icc_of_pairs(x: ArrayLike, y: ArrayLike, form: IccForm = "ICC(2,1)") -> Coefficient:
+    """The correlation of two raters from sums that items add up to, so that it can be resampled: where items come in
+    clusters, the jackknife over clusters, symmetric in atanh, takes the place of the F interval, which counts every
+    item as independent."""
+    values = np.column_stack([np.asarray(x, float), np.asarray(y, float)])
+    values = values[np.isfinite(values).all(axis=1)]
+    a, b = (values - values.mean()).T if len(values) else values.T
+    shares = np.column_stack([np.ones(len(a)), a, b, a * a, b * b, a * b])
+
+    def of(s: Floats) -> Floats:
+        return icc(_squares_of_pairs(s), form)
+
+    def why(s: Floats) -> str:
+        return "" if s[0] >= 2 else f"an intraclass correlation needs two items that both rated; there are {int(s[0])}"
+
+    return Coefficient(shares, of, why, "correlation" if form[6] == "1" else "chance")
+
+
+def _squares_of_pairs(s: Floats) -> MeanSquares:
+    """Mean squares from the sums 1, x, y, x^2, y^2, xy, (B, 6)."""
+    n, x, y, xx, yy, xy = s.T
+    with np.errstate(invalid="ignore", divide="ignore"):
+        grand = (x + y) / (2 * n)
+        total = xx + yy - 2 * n * grand**2
+        between = (xx + 2 * xy + yy) / 2 - 2 * n * grand**2
+        raters = n * ((x / n - grand) ** 2 + (y / n - grand) ** 2)
+        rest = np.where(total - between - raters > 1e-12 * np.abs(total), total - between - raters, 0.0)
+        return MeanSquares(between / (n - 1), raters, rest / (n - 1), (raters + rest) / n, n, 2)
 
 
 def icc_interval(squares: MeanSquares, form: IccForm = "ICC(2,1)", level: float = 0.95) -> tuple[Floats, Floats]:

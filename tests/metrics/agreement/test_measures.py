@@ -118,6 +118,21 @@ def test_numbers_are_those_of_the_means(numbers):
     assert (found.value, found.low, found.high) == pytest.approx((float(ag.icc(squares)), float(low), float(high)))
 
 
+def test_the_intraclass_correlation_knows_of_clusters(numbers):
+    """Every text ten times over, each in the cluster of its copies: the interval may not shrink."""
+    j, ann, _ = (np.tile(side, 10) for side in numbers)
+    scales, texts = Numeric(0, 10), [f"t{k}" for k in range(len(j))]
+    told = pd.DataFrame({"item": texts, "cluster": [f"c{k % 60}" for k in range(len(j))]})
+    rows = frame("score", j=list(j), ann=list(ann))
+    rows["item"] = texts * 2
+    apart = of(agreement_numbers.icc_with_people(Ratings.of(rows, scales=scales)))
+    together = of(agreement_numbers.icc_with_people(Ratings.of(rows, scales=scales, texts=told)))
+    assert together.value == pytest.approx(apart.value)
+    assert "jackknife" in together.method
+    assert together.over == "clusters"
+    assert together.high - together.low > 2 * (apart.high - apart.low)
+
+
 def test_mean_error_has_the_t_interval(numbers):
     from scipy import stats
 

@@ -25,6 +25,7 @@ from recuse.protocols import (
     template,
     text_perplexity,
 )
+from recuse.protocols.stages import stages_of
 from recuse.schema import Item, Judge, Reply
 from recuse.tasks import load_task
 
@@ -357,8 +358,10 @@ def test_every_protocol_has_its_wording_under_the_name_it_gives() -> None:
     for name in PROTOCOLS:
         how, folders = protocol(name), TASK.folder.parent
         assert how.REPEATS >= 1
-        found = [task for task in folders.iterdir() if (task / "prompts" / f"{template(name)}.user.j2").is_file()]
-        assert found, name
+        calls = [f"{template(name)}.{stage.name}" for stage in stages_of(how)] or [template(name)]
+        for call in calls:
+            found = [task for task in folders.iterdir() if (task / "prompts" / f"{call}.user.j2").is_file()]
+            assert found, call
 
 
 def test_hostile_texts_reach_the_judge_as_they_are() -> None:

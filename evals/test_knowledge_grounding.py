@@ -1,0 +1,31 @@
+"""Does agreement between judges survive their having to say what they know?
+
+Judges that score by a given checklist may agree because they all see the same surface. The same texts are scored again
+by rubrics that are written after a judge has said what it knows and what may mislead it ("Beyond the Illusion of
+Consensus", 2026, sections 2 and 3).
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from recuse.metrics import knowledge_grounding, planted_flaws
+
+
+@pytest.mark.asks("scores", "rubric_source", "peers", "items", "numbers")
+def test_delta_k(ratings, gate):
+    """Agreement by rubrics from knowledge, less agreement by the checklist."""
+    assert gate("delta_k", knowledge_grounding.delta_k(ratings))
+
+
+@pytest.mark.asks("scores", "rubric_source", "peers", "items", "numbers")
+def test_groups(ratings, measure):
+    """The same within each domain and language; and is it more in one domain than in another?"""
+    measure(knowledge_grounding.delta_k_by_group(ratings))
+    measure(knowledge_grounding.domain_selectivity(ratings))
+
+
+@pytest.mark.asks("scores", "twins", "items", "numbers")
+def test_planted_flaws(ratings, gate):
+    """Does a polished text with a deep flaw get away with it?"""
+    assert gate("flaw_penalty", planted_flaws.flaw_penalty(ratings))

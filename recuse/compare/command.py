@@ -1,0 +1,83 @@
+"""`recuse compare` from arguments to exit code: reads, compares, prints, and writes what was asked for."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from recuse.compare.sources import Part, Source, open_source, pair_up, split_arguments
+from recuse.compare.text import told
+from recuse.gates import Gates
+from recuse.gates.upgrade import UpgradeVerdict
+from recuse.metrics.measure import described
+from recuse.record_kinds import MEASURE, UPGRADE, VERDICT
+from recuse.schema import RecuseError
+from recuse.shipped import shipped_evals
+from recuse.upgrade import judge_upgrade, worst_of
+
+__all__ = ["compare"]
+
+OWN_GATES = Path("evals") / "gates.toml"
+WORDS = {"question": "upgrade", "title": "May a judge be replaced by its candidate?", "note": "", "test": "compare"}
+
+
+def compare(
+    given: Sequence[str], mapping: Mapping[str, Any], *, gates: Path | None = None, change: Sequence[str] = (),
+    thresholds: Sequence[float] = (), reader: str = "", html: Path | None = None, json: Path | None = None,
+) -> int:  # fmt: skip
+    """The exit code: 0 may replace, 1 may not, 2 undecided, 3 not comparable. Raises `RecuseError` for what cannot be
+    read."""
+    paths, names = split_arguments(given)
+    limits = Gates.load(_gates(gates), today=date.today())
+    sources = [open_source(path, limits, mapping, reader) for path in paths]
+    pairs = list(pair_up(sources, names, change))
+    if not pairs:
+        raise RecuseError("the two judges were never asked the same: no task and protocol has both")
+    verdicts = []
+    for part, upgrade in pairs:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # a degenerate table is told in words, not by numpy
+            subject = {"panel": part.panel, "task": part.task, "protocol": part.protocol}
+            wanted = upgrade.with_thresholds(thresholds) if thresholds else upgrade
+            verdicts.append((part, judge_upgrade(limits, wanted, subject, share=1 / len(pairs))))
+    worst = worst_of(verdict for _, verdict in verdicts)
+    results = _results(sources[-1], limits, verdicts) | {"headline": worst.sentence}
+    print(told(results, worst))
+    _write(results, html, json)
+    return worst.exit_code
+
+
+def _gates(given: Path | None) -> Path:
+    """The file named, a repository's own where it knows upgrades, or the shipped one."""
+    if given is not None:
+        return given
+    own = OWN_GATES.is_file() and "[upgrade_" in OWN_GATES.read_text(encoding="utf-8")
+    return OWN_GATES if own else shipped_evals() / "gates.toml"
+
+
+def _results(source: Source, gates: Gates, verdicts: Sequence[tuple[Part, UpgradeVerdict]]) -> dict[str, Any]:
+    from recuse.run import Run
+
+    run = Run()
+    for part, verdict in verdicts:
+        place = {"panel": part.panel, "task": part.task, "protocol": part.protocol}
+        run.add([(UPGRADE, {**place, **verdict.record(), **WORDS})])
+        run.add([(VERDICT, {**row.record(), **WORDS}) for row in verdict.rows])
+        metrics = [*(row.estimate.metric for row in verdict.rows), *verdict.unmeasured]
+        run.add([(MEASURE, dict(described(metric).record())) for metric in metrics])
+    return run.results_of(source.selection, gates)
+
+
+def _write(results: dict[str, Any], html: Path | None, json: Path | None) -> None:
+    from recuse import report
+    from recuse.report.canonical_form import normalised
+    from recuse.report.page import page
+
+    if json:
+        json.write_text(report.canonical(results), encoding="utf-8")
+    if html:
+        plain = normalised(results)
+        html.write_text(page(plain, plain["headline"], (), ()), encoding="utf-8")

@@ -1,0 +1,171 @@
+"""What is compared: files of ratings and panels, each as parts that have ratings, and judges to choose from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from recuse.file_panels import FilePanel, load_file_panel
+from recuse.metrics.upgrade import Upgrade
+from recuse.protocols import protocol as known_protocol
+from recuse.ratings import Ratings
+from recuse.schema import RecuseError
+from recuse.suite import Asked, Selection, Suite
+
+if TYPE_CHECKING:
+    from recuse.gates import Gates
+
+__all__ = ["Part", "Source", "open_source", "pair_up", "split_arguments"]
+
+KINDS = ("scores", "choices")
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Ratings of one task by one protocol; `settings` and `calls` of a judge where these were recorded."""
+
+    panel: str
+    task: str
+    protocol: str
+    ratings: Callable[[str], Ratings]  # of the line-up that this judge belongs to
+    settings: Callable[[str], Mapping[str, Any]] = lambda judge: {}
+    calls: Callable[[str], Mapping[str, float | None]] = lambda judge: {}
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """One file or panel. `replaces`: candidate -> judge in use, where the panel says so; `changes` what is declared."""
+
+    path: Path
+    judges: tuple[str, ...]
+    parts: tuple[Part, ...]
+    selection: Selection
+    replaces: Mapping[str, str]
+    changes: Mapping[str, tuple[str, ...]]
+
+
+def split_arguments(given: Sequence[str]) -> tuple[list[Path], list[str]]:
+    """The one or two files or panels that come first, and the names of judges after them."""
+    paths = [Path(given[0])]
+    if len(given) > 1 and Path(given[1]).is_file():
+        paths.append(Path(given[1]))
+    names = list(given[len(paths) :])
+    if len(names) not in (0, 2):
+        raise RecuseError(
+            f"name two judges, the one in use and its candidate, or none; got {', '.join(names)}"
+            + ("" if Path(names[0]).exists() or len(names) != 1 else f" (there is no file {names[0]})")
+        )
+    return paths, names
+
+
+def open_source(path: Path, gates: Gates, given: Mapping[str, Any], reader: str = "") -> Source:
+    """A panel file (.toml) or a file of ratings. `RecuseError` for what cannot be read."""
+    if path.suffix == ".toml":
+        return _panel(path, gates)
+    if path.name in ("results.json", "baseline.json"):
+        raise RecuseError(
+            f"{path} holds estimates, not the ratings text by text that two judges are compared on; give the panels or "
+            "files that it was made from"
+        )
+    if not path.exists():
+        raise RecuseError(f"there is no file {path}; recuse compare FILE JUDGE_IN_USE CANDIDATE, or two files")
+    return _file(load_file_panel(path, reader=reader, **given))
+
+
+def _file(panel: FilePanel) -> Source:
+    part = Part(panel.name, panel.task, panel.protocol, lambda judge: panel.ratings)
+    selection = Selection(panel.path.parent, files={panel.name: panel})
+    return Source(panel.path, panel.judges, (part,), selection, {}, {})
+
+
+def _panel(path: Path, gates: Gates) -> Source:
+    path = path.resolve()
+    root = path.parents[2] if path.parts[-3:-1] == ("fixtures", "panels") else Path.cwd()
+    selection = Selection.load(root, [str(path)])
+    from recuse.suite.recordings import Recordings
+
+    suite = Suite(selection, gates, Recordings(selection))
+    panel = next(iter(selection.panels.values()))
+    parts = tuple(
+        _recorded(suite, Asked(panel.name, table.name, name))
+        for table in panel.tasks.values()
+        for name in table.protocols
+        if known_protocol(name).OFFERS in KINDS
+    )
+    return Source(path, tuple(panel.judges), parts, selection, panel.replaces, panel.changes)
+
+
+def _recorded(suite: Suite, asked: Asked) -> Part:
+    panel = suite.selection.panels[asked.panel]
+
+    def place(judge: str) -> Asked:
+        return Asked(*(asked.panel, asked.task, asked.protocol), judge if judge in panel.replaces else "")
+
+    return Part(
+        asked.panel, asked.task, asked.protocol, lambda judge: suite.ratings(place(judge)),
+        lambda judge: suite.settings(place(judge), judge), lambda judge: suite.calls(place(judge), judge),
+    )  # fmt: skip
+
+
+def pair_up(sources: Sequence[Source], names: Sequence[str], change: Sequence[str]) -> Iterator[tuple[Part, Upgrade]]:
+    """Every part of the sources on which both judges were asked, with the upgrade to decide there."""
+    old, new = sources[0], sources[-1]
+    incumbent, candidate = names or _only(old, new)
+    for source, judge in ((old, incumbent), (new, candidate)):
+        if judge not in source.judges:
+            raise RecuseError(f"{source.path.name} has no judge {judge}; it has {', '.join(source.judges)}")
+    declared = tuple(change) or (new.changes.get(candidate, ("model",)) if new is old else ("model",))
+    for before, after in _matching(old, new):
+        if upgrade := _upgrade(before, after, incumbent, candidate, declared):
+            yield after, upgrade
+
+
+def _only(old: Source, new: Source) -> tuple[str, str]:
+    """The two judges meant where none is named."""
+    if old is new:
+        if len(new.replaces) == 1:
+            candidate, incumbent = next(iter(new.replaces.items()))
+            return incumbent, candidate
+        raise RecuseError(
+            f"say which judge is in use and which would replace it: recuse compare {old.path.name} "
+            f"{' '.join(old.judges[:2])}; the judges are {', '.join(old.judges)}"
+        )
+    if len(old.judges) == len(new.judges) == 1:
+        return old.judges[0], new.judges[0]
+    common = [judge for judge in old.judges if judge in new.judges]
+    if len(common) == 1:
+        return common[0], common[0]
+    raise RecuseError(
+        f"say which judge of {old.path.name} ({', '.join(old.judges)}) and which of {new.path.name} "
+        f"({', '.join(new.judges)}) are meant, after the two files"
+    )
+
+
+def _matching(old: Source, new: Source) -> Iterator[tuple[Part, Part]]:
+    """Parts with the same task and protocol; a lone part of each whatever they are called."""
+    if len(old.parts) == len(new.parts) == 1:
+        yield old.parts[0], new.parts[0]
+        return
+    there = {(part.task, part.protocol): part for part in old.parts}
+    pairs = [(there[key], part) for part in new.parts if (key := (part.task, part.protocol)) in there]
+    if not pairs:
+        raise RecuseError(f"{old.path.name} and {new.path.name} have no task and protocol in common")
+    yield from pairs
+
+
+def _upgrade(before: Part, after: Part, incumbent: str, candidate: str, change: tuple[str, ...]) -> Upgrade | None:
+    """None where one of the two was not asked there."""
+    old, new = before.ratings(incumbent), after.ratings(candidate)
+    if incumbent not in old.judges or candidate not in new.judges:
+        return None
+    if old is new:
+        if incumbent == candidate:
+            raise RecuseError(f"an upgrade is between two judges; {candidate} was named as both")
+        old, new = old.without(candidate), new.without(incumbent)
+    return Upgrade(
+        old, incumbent, new, candidate, change=change,
+        settings=(before.settings(incumbent), after.settings(candidate)),
+        calls=(before.calls(incumbent), after.calls(candidate)),
+    )  # fmt: skip

@@ -1,0 +1,61 @@
+"""Asks the evals of a folder of simulated ratings: which gate each of them feeds, and with what."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from recuse import offers
+from recuse.check.answers import Question, questions
+from recuse.experiments.scripted_panel import simulated_choices, simulated_scores
+from recuse.experiments.sizes import Sizes
+from recuse.gates import Gates
+from recuse.schema import Estimate, Estimates, RecuseError
+
+__all__ = ["SIMULATED", "asked_of", "gates_of", "measured_by"]
+
+SIMULATED: Mapping[str, Callable[..., Any]] = {"scores": simulated_scores, "choices": simulated_choices}
+
+
+@cache
+def gates_of(folder: Path, today: date) -> Gates:
+    return Gates.load(folder / "gates.toml", today)
+
+
+@cache
+def asked_of(folder: Path, sizes: Sizes) -> dict[str, tuple[str, Question]]:
+    """Gate -> the kind of ratings it is asked of, and the question that asks it; tried out on one draw of each kind."""
+    found: dict[str, tuple[str, Question]] = {}
+    every = [q for path in sorted(folder.glob("test_*.py")) for q in questions(path)
+             if "gate" in inspect.signature(q.function).parameters]  # fmt: skip
+    for kind, simulate in SIMULATED.items():
+        if kind == "choices" and not sizes.pairs:
+            continue
+        ratings = simulate(sizes, {}, np.random.default_rng(0))
+        there = offers.offered(offers.design_of(ratings))
+        for question in (q for q in every if not offers.missing(q.needs, there)):
+            for name in measured_by([question], ratings):
+                found.setdefault(name, (kind, question))
+    return found
+
+
+def measured_by(wanted: Sequence[Question], ratings: Any) -> dict[str, Estimates | Estimate]:
+    """What each question hands to its gate; nothing where it cannot be measured."""
+    found: dict[str, Estimates | Estimate] = {}
+
+    def keep(name: str, measured: Estimates | Estimate, **_: str) -> bool:
+        found[name] = measured
+        return True
+
+    for question in wanted:
+        try:
+            question.ask(ratings=ratings, gate=keep, measure=lambda *_, **__: None)
+        except RecuseError:
+            continue
+    return found

@@ -1,0 +1,58 @@
+"""What gates can show of panels of some size, before anything is recorded: by simulated estimates' sampling laws."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+
+from recuse.experiments.asking import SIMULATED, asked_of, gates_of, measured_by
+from recuse.experiments.sizes import Sizes
+from recuse.gates import Gates, Limit
+from recuse.gates.explanation import count_of
+from recuse.gates.power import factor_to_decide
+from recuse.schema import Estimate, Estimates, members
+
+__all__ = ["Forecast", "forecasts"]
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """Of one simulated estimate on a fair judge: what the gate can show with `n` of `units`, and `factor` times as many
+    for a fair judge to pass with 80 % chance."""
+
+    gate: str
+    units: str
+    n: int
+    fair_passes: float | None
+    smallest_fault: float | None
+    factor: float | None
+
+
+def forecasts(folder: Path, sizes: Sizes, draws: int, seed: int, today: date) -> list[Forecast]:
+    """What the gates that decide by intervals can show of panels of this size, by each estimate's own sampling law."""
+    gates, asked = gates_of(folder, today), asked_of(folder, sizes)
+    found = []
+    for kind, simulate in SIMULATED.items():
+        wanted = [question for name, (of, question) in asked.items() if of == kind and gates[name].decide == "interval"]
+        for draw in range(draws if wanted else 0):
+            measured = measured_by(wanted, simulate(sizes, {}, np.random.default_rng((seed, draw))))
+            found += [one for name, estimates in measured.items() for one in _forecasts_of(gates, name, estimates)]
+    return found
+
+
+def _forecasts_of(gates: Gates, name: str, estimates: Estimates | Estimate) -> list[Forecast]:
+    gate, told = gates[name], []
+    verdicts = gates.decide(name, estimates, {"panel": "planned"})
+    for verdict, (_, estimate) in zip(verdicts, members(estimates), strict=True):
+        power, rule = verdict.power, verdict.rule
+        factor = None
+        if power is not None and power.fair is not None:
+            factor = factor_to_decide(Limit.of(verdict.limit), estimate, gate.level, rule.fail_level, power.fair)
+        told.append(Forecast(
+            name, estimate.units, count_of(estimate), power.fair_passes if power else None,
+            power.smallest_fault if power else None, factor,
+        ))  # fmt: skip
+    return told

@@ -1,0 +1,308 @@
+"""How often gates are wrong: simulated panels whose faults are known, through the real measures and the real gates.
+
+Three kinds of panels are drawn, many times each: without any fault; with one fault in judge 0, of growing size; and
+with the fault that the run itself promised to find. What they tell:
+
+- false fails: how often any verdict on fair judges is a fail, per gate and for the run as a whole;
+- not cleared: how often a judge without faults does not pass, per gate and over all of them;
+- detection: how often the faulty judge fails, and how often it does not pass, by the size of its fault;
+- coverage: how often the 95 % interval holds the truth, where the model tells it.
+
+Every draw has a seed of its own, so results do not depend on how many processes share the work.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from recuse.experiments.asking import SIMULATED, asked_of, gates_of, measured_by
+from recuse.experiments.sizes import Sizes
+from recuse.gates import Gates
+from recuse.schema import Estimate, Estimates, members
+
+__all__ = ["FAULTS", "Fault", "Validation", "validate"]
+
+FAULTY = "judge-0"
+CHUNK = 25
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What a judge may do, and the gates that are there to find it. `sizes` are multiples of the gate's limit where
+    the fault is in the gate's own unit, else sizes of the effect itself (`EFFECTS` of the model)."""
+
+    effect: str
+    gates: tuple[str, ...]
+    sizes: tuple[float, ...]
+    kind: str = "scores"
+    of_limit: bool = True
+
+
+MULTIPLES = (0.5, 1.0, 1.5, 2.0, 3.0)
+SHARES = (0.1, 0.2, 0.4, 0.6)
+FAULTS = (
+    Fault("lenient", ("leniency", "human_offset"), MULTIPLES),
+    Fault("own", ("self_bias", "self_preference", "own_text"), MULTIPLES),
+    Fault("own if named", ("name_effect",), MULTIPLES),
+    Fault("noise", ("run_sd",), MULTIPLES),
+    Fault("chance", ("repeat_reliability", "gain_over_constant", "human_ceiling", "panel_agreement"),
+          (0.25, 0.5, 0.75, 1.0), of_limit=False),
+    Fault("first place", ("slot_preference", "order_consistency"), SHARES, "choices", of_limit=False),
+    Fault("letter A", ("letter_preference",), SHARES, "choices", of_limit=False),
+)  # fmt: skip
+"""The faults that are simulated. A gate that none of them names is shown with its errors on fair judges only; another
+simulation is one more entry here, and one more effect in the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One verdict of one draw."""
+
+    gate: str
+    judge: str
+    outcome: str
+    covered: bool | None  # whether the 95 % interval holds the truth; None where the model does not tell it
+    smallest_fault: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    kind: str
+    effect: Mapping[str, float]
+    gates: tuple[str, ...] = ()  # only these, all where empty
+    runs: int = 0
+    number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """`record` as JSON holds it; see `validate`."""
+
+    record: Mapping[str, Any] = field(default_factory=dict)
+
+
+def validate(
+    folder: Path, sizes: Sizes, *, runs: int = 400, seed: int = 1, processes: int = 2, today: date | None = None
+) -> Validation:
+    """Operating curves of the gates of `folder` at these sizes.
+
+    `runs` draws without a fault, half as many per size of a fault. The record: {"sizes", "runs", "seed", "fair":
+    {"any_failed", "allowed", "not_cleared", "run_red"}, "gates": [{"gate", "alpha", "verdicts", "false_fail",
+    "not_passed", "coverage", "at_limit", "curve": [point], "promised": point or None}], "not_simulated"}, a point being
+    {"effect", "size", "fails", "passes", "runs"}. Rates are shares of runs, with a Monte-Carlo standard error of
+    sqrt(p (1 - p) / runs).
+    """
+    gates = gates_of(folder, today or date.today())
+    asked = asked_of(folder, sizes)
+    kinds = sorted({kind for kind, _ in asked.values()})
+    fair = [Scenario(kind, {}, runs=runs, number=n) for n, kind in enumerate(kinds)]
+    drawn = _drawn(folder, sizes, fair, seed, processes, gates.today)
+    faulty = list(_faulty(gates, asked, sizes, runs // 2, len(fair)))
+    curves = _drawn(folder, sizes, [scenario for scenario, *_ in faulty], seed, processes, gates.today)
+    promised = list(_promised(gates, drawn, asked, runs // 2, len(fair) + len(faulty)))
+    kept = _drawn(folder, sizes, [scenario for scenario, *_ in promised], seed, processes, gates.today)
+
+    def curve(gate: str) -> list[tuple[str, float, list[list[Seen]]]]:
+        return [(e, size, one) for (_, name, e, size), one in zip(faulty, curves, strict=True) if name == gate]
+
+    def limit(gate: str) -> float | None:
+        return _limit(gates, gate, sizes) if any(f.of_limit and gate in f.gates for f in FAULTS) else None
+
+    every = [run for runs_ in drawn for run in runs_]
+    kept_by_gate = {gate: (size, one) for (_, gate, size), one in zip(promised, kept, strict=True)}
+    found = [_of_gate(name, gates, every, curve(name), kept_by_gate.get(name), limit(name))
+             for name in gates if name in asked]  # fmt: skip
+    return Validation({
+        "sizes": sizes.record(), "runs": runs, "seed": seed, "fair": _together(drawn, gates), "gates": found,
+        "not_simulated": sorted(set(gates) - set(asked)),
+    })  # fmt: skip
+
+
+# --------------------------------------------------------------------------- what is drawn
+
+
+def _faulty(
+    gates: Gates, asked: Mapping[str, Any], sizes: Sizes, runs: int, first: int
+) -> Iterable[tuple[Scenario, str, str, float]]:
+    number = first
+    for fault in FAULTS:
+        for gate in (name for name in fault.gates if name in asked and name in gates):
+            for size in fault.sizes:
+                effect = size * _limit(gates, gate, sizes) if fault.of_limit else size
+                yield Scenario(fault.kind, {fault.effect: effect}, (gate,), runs, number), gate, fault.effect, effect
+                number += 1
+
+
+def _promised(
+    gates: Gates, fair: list[list[list[Seen]]], asked: Mapping[str, Any], runs: int, first: int
+) -> Iterable[tuple[Scenario, str, float]]:
+    """For faults in the gate's own unit: the size that half of the fair runs said they would find with 80 %."""
+    number = first
+    for fault in (fault for fault in FAULTS if fault.of_limit):
+        for gate in (name for name in fault.gates if name in asked and name in gates):
+            told = [one.smallest_fault for runs_ in fair for run in runs_ for one in run
+                    if one.gate == gate and one.smallest_fault is not None]  # fmt: skip
+            if told:
+                size = float(f"{median(told):.4g}")
+                yield Scenario(fault.kind, {fault.effect: size}, (gate,), runs, number), gate, size
+                number += 1
+
+
+def _limit(gates: Gates, name: str, sizes: Sizes) -> float:
+    gate = gates[name]
+    limit = gate.bound.times(sizes.span) if gate.of_range else gate.bound
+    return limit.high if math.isfinite(limit.high) else limit.low
+
+
+def _drawn(
+    folder: Path, sizes: Sizes, scenarios: Sequence[Scenario], seed: int, processes: int, today: date
+) -> list[list[list[Seen]]]:
+    """Per scenario, per draw, the verdicts."""
+    jobs = [
+        (folder, sizes, scenario, seed, start, min(start + CHUNK, scenario.runs), today)
+        for scenario in scenarios
+        for start in range(0, scenario.runs, CHUNK)
+    ]
+    if processes > 1 and len(jobs) > 1:
+        with ProcessPoolExecutor(processes) as pool:
+            parts = list(pool.map(_draws, *zip(*jobs, strict=True)))
+    else:
+        parts = [_draws(*job) for job in jobs]
+    found: dict[int, list[list[Seen]]] = {scenario.number: [] for scenario in scenarios}
+    for job, part in zip(jobs, parts, strict=True):
+        found[job[2].number] += part
+    return [found[scenario.number] for scenario in scenarios]
+
+
+def _draws(
+    folder: Path, sizes: Sizes, scenario: Scenario, seed: int, start: int, stop: int, today: date
+) -> list[list[Seen]]:
+    truths: dict[str, Estimates | Estimate] = {}
+    return [_draw(folder, sizes, scenario, (seed, scenario.number, run), today, truths) for run in range(start, stop)]
+
+
+def _draw(
+    folder: Path,
+    sizes: Sizes,
+    scenario: Scenario,
+    seed: tuple[int, int, int],
+    today: date,
+    truths: dict[str, Estimates | Estimate],
+) -> list[Seen]:
+    gates, simulate = gates_of(folder, today), SIMULATED[scenario.kind]
+    wanted = [q for name, (kind, q) in asked_of(folder, sizes).items()
+              if kind == scenario.kind and (not scenario.gates or name in scenario.gates)]  # fmt: skip
+    measured = measured_by(wanted, simulate(sizes, scenario.effect, np.random.default_rng(seed)))
+    if scenario.kind == "scores" and not truths:
+        exact = simulate(sizes, scenario.effect, np.random.default_rng(seed), "items")
+        truths.update(measured_by(wanted, exact))
+    if any(one.over == "repeats" for found in measured.values() for _, one in members(found)):
+        here = measured_by(wanted, simulate(sizes, scenario.effect, np.random.default_rng(seed), "texts"))
+    else:
+        here = {}
+    seen = []
+    for name, estimates in measured.items():
+        subject = {"panel": "simulated", "task": scenario.kind, "protocol": "scripted"}
+        for verdict, (names, estimate) in zip(gates.decide(name, estimates, subject), members(estimates), strict=True):
+            truth = _truth(here if estimate.over == "repeats" else truths, name, names, estimate, sizes, scenario)
+            power = verdict.power
+            seen.append(Seen(
+                name, names.get("judge", ""), verdict.outcome, _covered(estimate, truth),
+                power.smallest_fault if power else None,
+            ))  # fmt: skip
+    return seen
+
+
+def _truth(
+    truths: Mapping[str, Estimates | Estimate],
+    gate: str,
+    names: Mapping[str, str],
+    estimate: Estimate,
+    sizes: Sizes,
+    scenario: Scenario,
+) -> float | None:
+    """Of measures in points that follow from the model: differences of means, and the SD of repeats."""
+    if estimate.unit != "points":
+        return None
+    if gate == "run_sd":
+        usual = sizes.noise * sizes.span
+        as_recorded = math.sqrt(usual**2 + sizes.step**2 / 12)
+        return scenario.effect.get("noise", as_recorded) if names.get("judge") == FAULTY else as_recorded
+    found = truths.get(gate)
+    if not isinstance(found, Estimates):
+        return None
+    value = found.of(**names).value
+    return value if math.isfinite(value) else None
+
+
+def _covered(estimate: Estimate, truth: float | None) -> bool | None:
+    shown = estimate.at(0.95)
+    if truth is None or math.isnan(shown.low) or math.isnan(shown.high):
+        return None
+    return shown.low - 1e-9 <= truth <= shown.high + 1e-9
+
+
+# --------------------------------------------------------------------------- what came of it
+
+
+def _together(drawn: list[list[list[Seen]]], gates: Gates) -> dict[str, Any]:
+    """Over all gates of a draw; the kinds of ratings of one draw belong to one run."""
+    runs = [[one for part in parts for one in part] for parts in zip(*drawn, strict=True)]
+    judges = sorted({one.judge for run in runs for one in run if one.judge})
+    cleared = [all(o.outcome == "pass" for o in run if o.judge == j) for run in runs for j in judges]
+    return {
+        "any_failed": _share(any(one.outcome == "fail" and gates[one.gate].decide == "interval" for one in run)
+                             for run in runs),
+        "allowed": gates.run.false_fail,
+        "not_cleared": _share(not ok for ok in cleared),
+        "run_red": _share(any(one.outcome != "pass" for one in run) for run in runs),
+    }  # fmt: skip
+
+
+def _of_gate(
+    name: str,
+    gates: Gates,
+    fair: list[list[Seen]],
+    curve: list[tuple[str, float, list[list[Seen]]]],
+    promised: tuple[float, list[list[Seen]]] | None,
+    at_limit: float | None,
+) -> dict[str, Any]:
+    runs = [[one for one in run if one.gate == name] for run in fair]
+    runs = [run for run in runs if run]
+    every = [one for run in runs for one in run]
+    known = [one.covered for one in every if one.covered is not None]
+    return {
+        "gate": name,
+        "alpha": gates.alpha(name),
+        "verdicts": len(runs[0]) if runs else 0,
+        "false_fail": _share(any(one.outcome == "fail" for one in run) for run in runs),
+        "not_passed": _share(one.outcome != "pass" for one in every),
+        "coverage": _share(known),
+        "at_limit": next((_outcomes(name, found) for _, size, found in curve if size == at_limit), None),
+        "curve": [{"effect": effect, "size": size, **_outcomes(name, found)} for effect, size, found in curve],
+        "promised": None if promised is None else {"size": promised[0], **_outcomes(name, promised[1])},
+    }
+
+
+def _outcomes(gate: str, drawn: list[list[Seen]]) -> dict[str, Any]:
+    """Of the faulty judge: how often any of its verdicts fails, and all of them pass."""
+    mine = [[one.outcome for one in run if one.gate == gate and one.judge == FAULTY] for run in drawn]
+    return {
+        "fails": _share("fail" in outcomes for outcomes in mine),
+        "passes": _share(all(outcome == "pass" for outcome in outcomes) for outcomes in mine),
+        "runs": len(mine),
+    }
+
+
+def _share(values: Iterable[Any]) -> float | None:
+    told = [bool(value) for value in values]
+    return round(sum(told) / len(told), 4) if told else None

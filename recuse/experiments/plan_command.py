@@ -1,0 +1,142 @@
+"""`recuse plan PANEL`: how many items and repeats the gates' limits ask for, before anything is recorded.
+
+A few panels of fair judges are simulated at the panel's own sizes, measured and gated; each estimate's sampling law
+then says how likely a fair judge passes, which fault would be found with 80 % chance, and how many items (or repeats,
+where a gate speaks of these texts only) it takes for a fair judge to pass with 80 %. The same is asked with fewer and
+more repeats, since items and repeats both cost calls.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from recuse.experiments.forecasts import Forecast, forecasts
+from recuse.experiments.sizes import Sizes
+from recuse.experiments.validate_command import evals_folder, root_of, sizes_from
+
+__all__ = ["run_plan"]
+
+PILOTS = 8
+REPEATS = (1, 2, 3, 5, 10)
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """Of one gate: medians over its simulated estimates. `needed` is inf where no feasible number is enough, None where
+    nobody knows."""
+
+    gate: str
+    units: str
+    now: int
+    fair_passes: float | None
+    smallest_fault: float | None
+    needed: float | None
+
+
+def run_plan(source: Path | None, given: Mapping[str, Any], *, evals: Path | None = None, seed: int = 1) -> int:
+    """The command; always exit code 0: a plan is no verdict."""
+    sizes, folder = sizes_from(source, given), evals_folder(evals)
+    needs = _needs(folder, sizes, seed)
+    print("\n".join([f"planned: {sizes}", "", *_gate_lines(needs), ""]))
+    print("\n".join(_repeat_lines(folder, sizes, seed)))
+    if source is not None and source.suffix == ".toml":
+        print("\n".join(["", *_cost_lines(source, sizes, needs)]))
+    return 0
+
+
+def _needs(folder: Path, sizes: Sizes, seed: int) -> list[Need]:
+    found: dict[str, list[Forecast]] = {}
+    for one in forecasts(folder, sizes, PILOTS, seed, date.today()):
+        found.setdefault(one.gate, []).append(one)
+    return [_need(gate, mine) for gate, mine in found.items()]
+
+
+def _need(gate: str, mine: Sequence[Forecast]) -> Need:
+    factors = [one.factor for one in mine if one.factor is not None]
+    now = round(median(one.n for one in mine))
+    factor = median(factors) if factors else None
+    needed = None if factor is None else factor * now if math.isinf(factor) else math.ceil(factor * now)
+    return Need(
+        gate, mine[0].units, now, _median(one.fair_passes for one in mine),
+        _median(one.smallest_fault for one in mine), needed,
+    )  # fmt: skip
+
+
+def _median(values: Any) -> float | None:
+    known = [value for value in values if value is not None]
+    return median(known) if known else None
+
+
+# --------------------------------------------------------------------------- text
+
+
+def _gate_lines(needs: Sequence[Need]) -> list[str]:
+    lines = [
+        f"{'gate':<20}{'there are':>16}{'fair judge':>12}{'80 % need':>12}{'fault found':>14}",
+        f"{'':<20}{'':>16}{'passes':>12}{'about':>12}{'with 80 %':>14}",
+    ]
+    for need in needs:
+        passes = "" if need.fair_passes is None else f"{100 * need.fair_passes:.0f} %"
+        fault = "" if need.smallest_fault is None else f"{need.smallest_fault:.3g}"
+        there = f"{need.now} {need.units}"
+        lines.append(f"{need.gate:<20}{there:>16}{passes:>12}{_number(need.needed):>12}{fault:>14}")
+    return lines
+
+
+def _number(needed: float | None) -> str:
+    if needed is None:
+        return "not known"
+    return "unfeasible" if math.isinf(needed) else f"{needed:.0f}"
+
+
+def _repeat_lines(folder: Path, sizes: Sizes, seed: int) -> list[str]:
+    """How many items it takes with so many repeats, for all gates that more items help."""
+    lines = [f"{'repeats':<10}{'items for 80 %':>16}{'calls per judge':>18}   the gate that asks for most"]
+    for repeats in REPEATS:
+        needs = _needs(folder, replace(sizes, repeats=repeats), seed)
+        bound = [n for n in needs if n.units != "repeats" and n.needed is not None and n.gate not in OF_PAIRS]
+        feasible = [n for n in bound if not math.isinf(n.needed or 0)]
+        if not feasible:
+            continue
+        most = max(feasible, key=lambda n: (n.needed or 0) / n.now)
+        items = math.ceil(sizes.items * (most.needed or 0) / most.now)
+        calls = items * sizes.judges * repeats * (2 if sizes.names else 1)
+        never = [n.gate for n in bound if n not in feasible]
+        told = f"{most.gate}{f'; never: {chr(44).join(never)}' if never else ''}"
+        lines.append(f"{repeats:<10}{items:>16,}{calls:>18,}   {told}")
+    return lines
+
+
+OF_PAIRS = ("slot_preference", "order_consistency", "letter_preference")
+
+
+def _cost_lines(source: Path, sizes: Sizes, needs: Sequence[Need]) -> list[str]:
+    """What the panel's calls cost as it stands, and with the items that all gates ask for."""
+    from recuse.recording.budget import expected_costs, expected_dollars
+    from recuse.suite import Selection
+    from recuse.suite.questions import Questions
+
+    selection = Selection.load(root_of(source), [str(source.resolve())])
+    asked, _ = Questions(selection).asked(["scores", "numbers"])
+    plans = [selection.plan(one) for one in asked]
+    costs = [cost for plan in plans for cost in expected_costs(plan.calls, plan.judges)]
+    calls, dollars = sum(cost.calls for cost in costs), expected_dollars(costs)
+    helped = [n for n in needs if n.units != "repeats" and n.gate not in OF_PAIRS]
+    known = [n.needed / n.now for n in helped if n.needed is not None and not math.isinf(n.needed)]
+    factor = max(known, default=1.0)
+    lines = [f"as it stands: {calls:,} calls that score texts, {_money(dollars)}"]
+    if factor > 1:
+        more = None if dollars is None else dollars * factor
+        items, calls = math.ceil(sizes.items * factor), math.ceil(calls * factor)
+        lines.append(f"with {items:,} items: {calls:,} calls, {_money(more)}")
+    return lines
+
+
+def _money(dollars: float | None) -> str:
+    return "price unknown (give judges a price in the panel file)" if dollars is None else f"at most ${dollars:,.2f}"

@@ -1,0 +1,138 @@
+"""How large a simulated panel is and how much its judges vary: from flags, a panel file, or ratings that are there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recuse.schema import RecuseError
+
+if TYPE_CHECKING:
+    from recuse.ratings import Ratings
+
+__all__ = ["Sizes", "sizes_of_panel", "sizes_of_ratings"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """A panel in which every judge wrote a text per item. `noise`: SD of a judge's repeats; `spread`: SD over items of
+    how much more or less than the other judges one thinks of a text; both are shares of the scale's range. `losses`:
+    share of replies that cannot be read. `clusters`: how many topics the items share; 0 where they share nothing.
+    `pairs` and `people` are 0 where none are asked."""
+
+    judges: int = 5
+    items: int = 30
+    repeats: int = 3
+    people: int = 3
+    low: float = 0.0
+    high: float = 10.0
+    step: float = 1.0
+    noise: float = 0.03
+    spread: float = 0.04
+    losses: float = 0.01
+    clusters: int = 0
+    names: bool = False
+    pairs: int = 80
+
+    def __post_init__(self) -> None:
+        for name, least in (("judges", 2), ("items", 1), ("repeats", 1), ("people", 0), ("clusters", 0), ("pairs", 0)):
+            if getattr(self, name) < least:
+                raise RecuseError(f"--{name} is a whole number from {least}; got {getattr(self, name)}")
+        if not self.high > self.low:
+            raise RecuseError(f"--scale has its lower end first, as 0-10; got {self.low:g}-{self.high:g}")
+        for name in ("noise", "spread", "losses"):
+            if not 0 <= getattr(self, name) < 1:
+                raise RecuseError(f"--{name} is a share from 0 to below 1; got {getattr(self, name):g}")
+
+    @property
+    def span(self) -> float:
+        return self.high - self.low
+
+    def with_given(self, given: Mapping[str, Any]) -> Sizes:
+        """The same with what the command line says."""
+        return replace(self, **{name: value for name, value in given.items() if value is not None})
+
+    def record(self) -> dict[str, Any]:
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    def __str__(self) -> str:
+        """ "5 judges x 30 items x 3 repeats on 0-10, ..."."""
+        topics = f" in {self.clusters} topics" if self.clusters else ""
+        return (
+            f"{self.judges} judges, {self.items} items{topics}, {self.repeats} repeats, {self.people} people, "
+            f"{self.pairs} pairs, scale {self.low:g}-{self.high:g}, noise {100 * self.noise:.3g} % and spread "
+            f"{100 * self.spread:.3g} % of its range, {100 * self.losses:.3g} % of replies lost"
+        )
+
+
+def sizes_of_panel(path: Path, root: Path, usual: Sizes) -> Sizes:
+    """Of the task and protocol of a panel that scores texts most often: judges, items per target, repeats, scale,
+    topics, names shown and hidden. Noise and spread stay as assumed in `usual`: nothing has been recorded."""
+    from recuse.suite import Selection
+    from recuse.suite.questions import Questions
+
+    selection = Selection.load(root, [str(path.resolve())])
+    asked, _ = Questions(selection).asked(["scores", "numbers"])
+    if not asked:
+        raise RecuseError(f"{path}: no task of this panel has texts scored by numbers, so there is nothing to simulate")
+    plans = {one: selection.plan(one) for one in asked}
+    largest = max(asked, key=lambda one: len(plans[one].items) * plans[one].repeats)
+    plan, task = plans[largest], selection.task_of(largest)
+    per_target: dict[str, set[str]] = {}
+    for _, item, target in plan.items:
+        per_target.setdefault(target, set()).add(item)
+    pairs, _ = Questions(selection).asked(["choices", "order"])
+    return replace(
+        usual,
+        judges=max(2, len(plan.judges)),
+        items=max(map(len, per_target.values())),
+        repeats=plan.repeats,
+        low=float(task.scale[0]),
+        high=float(task.scale[1]),
+        names="names" in plan.factors and len(plan.factors["names"]) > 1,
+        pairs=len({item for _, item, _ in selection.plan(pairs[0]).items}) if pairs else 0,
+    )
+
+
+def sizes_of_ratings(ratings: Ratings, usual: Sizes) -> Sizes:
+    """What ratings turned out to be: sizes, losses, and the noise and spread that were measured.
+
+    noise: pooled SD over repeats; spread: SD of what is left of a judge's mean scores once judges and texts are taken
+    out, less what repeats explain of it. Where there is one repeat, noise stays as assumed and spread has it in it."""
+    from recuse.ratings import Numeric
+
+    part = next((one for _, one in ratings.each() if isinstance(one.scale, Numeric)), None)
+    scale = part.scale if part is not None else None
+    if part is None or not isinstance(scale, Numeric) or not math.isfinite(scale.span):
+        raise RecuseError("sizes are taken from scores on a scale with two ends; name it with --scale 0-10")
+    array, table = part.array(), part.table[part.table["kind"] == "judge"]
+    means, counts = array.means[~array.people], array.counts[~array.people]
+    span = scale.span
+    several = counts > 1
+    variances = array.moments.variance[~array.people][several]
+    noise = math.sqrt(float(variances.mean())) if several.any() else usual.noise * span
+    left = means - np.nanmean(means, axis=0) - np.nanmean(means, axis=(1, 2), keepdims=True) + np.nanmean(means)
+    repeats = int(counts.max())
+    within = noise**2 / repeats if several.any() else 0.0
+    total = float(np.nanvar(left)) * len(means) / max(1, len(means) - 1)
+    clusters = len(set(array.clusters))
+    return replace(
+        usual,
+        judges=len(means),
+        items=len(array.items),
+        repeats=repeats,
+        people=int(array.people.sum()),
+        low=scale.minimum,
+        high=scale.maximum,
+        noise=round(noise / span, 4),
+        spread=round(math.sqrt(max(0.0, total - within)) / span, 4),
+        losses=round(float((table["status"] != "ok").mean()), 4),
+        clusters=clusters if clusters < len(array.items) else 0,
+        names=len(ratings.levels("names")) > 1,
+        pairs=0,
+    )

@@ -1,0 +1,280 @@
+"""Results now against a baseline: changes larger than chance, limits that moved, what appeared and what vanished.
+
+    comparison = compare(baseline.load(path), results, gates, path="reports/baseline.json")
+    failures = objections(comparison)     # pytest --baseline: any of these fails the run
+
+A change is *named* when the interval of the difference excludes 0. The intervals are corrected by Holm over all that
+are tested, so that recording the same judges anew names nothing in at least 95 % of runs: four fifths of the 5 % for
+what gates decide, one fifth for what is only measured. The sharpest test that the baseline allows is used:
+
+- *paired*: the same items, whose values both sides keep: Student's t of the differences per item.
+- *independent*: the two standard errors added up, with Welch and Satterthwaite's degrees of freedom. For intervals over
+  repeats that is exact, since the replies are new; for intervals over items it holds for other items as well, and is
+  cautious where they are the same.
+- *not tested*: an estimate without a sampling law (a matrix, a count). A different value is listed and fails nothing.
+
+A named change is red under `--baseline` if it exceeds its gate's `tolerance`, or crosses its limit. So is a verdict
+that is gone, and a limit or accepted fault that is not what it was (`recuse.gates.limit_changes`). An outcome that
+differs while the estimate has not changed beyond chance is listed; whether the judge still passes its own gate decides.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from recuse.gates.baseline import asked, identity, keyed, reduce
+from recuse.gates.gates import Gates
+from recuse.gates.limit_changes import limit_changes
+from recuse.gates.limits import Limit
+from recuse.statistics.distributions import Student, welch_satterthwaite
+from recuse.statistics.multiplicity import decision_levels
+from recuse.statistics.paired import Paired
+
+__all__ = ["SHARES", "compare", "objections"]
+
+Json = dict[str, Any]
+
+SHARES = {"verdict": 0.04, "measurement": 0.01}
+"""The chance that recording the same judges anew names any change, among what gates decide and what they do not."""
+NORMAL_DF = 1e6
+"""Where a law has no degrees of freedom, it is normal, or taken for it."""
+EXACT = ("n", "n_clusters", "n_excluded")
+
+
+def compare(
+    baseline: Mapping[str, Any],
+    results: Mapping[str, Any],
+    gates: Gates,
+    *,
+    path: str = "reports/baseline.json",
+    complete: bool = True,
+) -> Json:
+    """What changed between a baseline and results, in the form results.json carries.
+
+    `complete=False` says that only part of the evals ran, so nothing counts as vanished. `path` is only for the
+    sentence.
+
+    - `named`: {"kind", "what", "subject", "before", "after", "change", "low", "high", "level", "test", "beyond"}
+    - `outcomes` that differ: {"kind", "what", "subject", "before", "after", "named"}
+    - `limits`: see `limit_changes`; `removed` tests and judges, `sources` that changed: sentences
+    - `moved`, without a test: {"kind", "what", "subject", "field", "before", "after", "delta"}
+    - `appeared`, `vanished`: {"kind", "what", "subject", "outcome", "value"}
+    - `path`, `because`, `tested` (how many), `summary` in one or two sentences
+
+    The order is that of the subjects, whatever the order of the tests.
+    """
+    before, after = keyed(baseline["entries"]), keyed(reduce(results, gates)["entries"])
+    shared = sorted(before.keys() & after.keys())
+    pairs = [(before[key], after[key]) for key in shared]
+    named = [row for kind in SHARES for row in _named([p for p in pairs if p[1]["kind"] == kind], gates, SHARES[kind])]
+    changed = {_key(row) for row in named}
+    comparison: Json = {
+        "path": path,
+        "because": baseline.get("because"),
+        "named": named,
+        "outcomes": [
+            {**_row(now), "before": was["outcome"], "after": now["outcome"], "named": _key(_row(now)) in changed}
+            for was, now in pairs
+            if was.get("outcome") != now.get("outcome")
+        ],
+        "limits": limit_changes(baseline["gates"], gates, results["verdicts"]),
+        "removed": _removed(baseline["asked"], asked(results)) if complete else [],
+        "sources": _sources(baseline.get("sources") or {}, results.get("sources") or {}),
+        "moved": [row for was, now in pairs for row in _moved(was, now)],
+        "appeared": [_brief(after[key]) for key in sorted(after.keys() - before.keys())],
+        "vanished": [_brief(before[key]) for key in sorted(before.keys() - after.keys())] if complete else [],
+        "tested": sum(_change(was, now) is not None for was, now in pairs),
+    }
+    return comparison | {"summary": _summary(comparison, len(shared), complete)}
+
+
+def objections(comparison: Mapping[str, Any]) -> list[str]:
+    """A sentence for everything that `--baseline` fails the run for."""
+    changed = [f"{_name(row)}: {_told(row)}, {row['beyond']}" for row in comparison["named"] if row["beyond"]]
+    lost = [
+        f"{_name(v)}: {v['outcome']} in the baseline, not decided any more"
+        for v in comparison["vanished"]
+        if v["kind"] == "verdict"
+    ]
+    limits = [str(row["sentence"]) for row in comparison["limits"]]
+    return [*changed, *limits, *comparison["removed"], *lost]
+
+
+# --------------------------------------------------------------------------- is it more than chance?
+
+
+def _named(pairs: list[tuple[Mapping[str, Any], Mapping[str, Any]]], gates: Gates, alpha: float) -> list[Json]:
+    tested = [(was, now, found) for was, now in pairs if (found := _change(was, now)) is not None]
+    asked_for = [partial(_excludes_zero, law) for _, _, (law, _) in tested]
+    rows = []
+    for (was, now, (law, test)), level in zip(tested, decision_levels(asked_for, 1 - alpha), strict=True):
+        if not _excludes_zero(law, level):
+            continue
+        low, high = law.interval(level)
+        rows.append(_row(now) | {
+            "before": was["figures"]["value"], "after": now["figures"]["value"], "change": _figure(law.value),
+            "low": _figure(low), "high": _figure(high), "level": level, "test": test,
+            "beyond": _beyond(was, now, law.value, gates),
+        })  # fmt: skip
+    return rows
+
+
+def _change(was: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[Student, str] | None:
+    """The law of now less then, and which test it is; None where the baseline or the estimate does not tell enough."""
+    before, after = was["figures"], now["figures"]
+    same = ("unit", "over")
+    if any(side.get("value") is None for side in (before, after)) or any(before.get(k) != after.get(k) for k in same):
+        return None
+    items = sorted((before.get("per_item") or {}).keys() & (after.get("per_item") or {}).keys())
+    if len(items) > 1:
+        differences = np.array([after["per_item"][i] - before["per_item"][i] for i in items])
+        paired = Paired.of(differences)
+        if not paired.law.undefined:
+            return Student(paired.mean, paired.law.se, paired.law.df), "paired"
+        if not differences.any():
+            return None
+    if any(side.get("se") is None for side in (before, after)):
+        return None
+    variances = [side["se"] ** 2 for side in (before, after)]
+    se, df = welch_satterthwaite(variances, [side.get("df") or NORMAL_DF for side in (before, after)])
+    return Student(after["value"] - before["value"], se, df), "independent"
+
+
+def _excludes_zero(law: Student, level: float) -> bool:
+    low, high = law.interval(level)
+    return low > 0 or high < 0
+
+
+def _beyond(was: Mapping[str, Any], now: Mapping[str, Any], change: float, gates: Gates) -> str:
+    """Why a named change is red: "more than the gate's tolerance of 0.2", "across the limit at most 0.5"; else ""."""
+    if now["kind"] != "verdict":
+        return ""
+    tolerance = gates[now["what"]].tolerance if now["what"] in gates else None
+    if tolerance is not None and abs(change) > tolerance:
+        return f"more than the gate's tolerance of {tolerance:g}"
+    limit = Limit.of(now["limit"])
+    if limit.holds(was["figures"]["value"]) != limit.holds(now["figures"]["value"]):
+        return f"across the limit, {limit}"
+    return ""
+
+
+# --------------------------------------------------------------------------- what cannot be tested
+
+
+def _moved(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[Json]:
+    """Counts that differ, and values that differ and have no sampling law to test them by."""
+    before, after = was["figures"], now["figures"]
+    rows = [(name, before.get(name), after.get(name)) for name in EXACT]
+    if _change(was, now) is None:
+        cells = dict.fromkeys([*(before.get("cells") or {}), *(after.get("cells") or {})])
+        rows += [("value", before.get("value"), after.get("value"))]
+        rows += [(c, (before.get("cells") or {}).get(c), (after.get("cells") or {}).get(c)) for c in cells]
+    return [
+        _row(now) | {"field": field, "before": a, "after": b, "delta": _delta(a, b)}
+        for field, a, b in rows
+        if not _same(a, b)
+    ]
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Equal, or numbers that agree but for rounding."""
+    if isinstance(a, int | float) and isinstance(b, int | float):
+        return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12)
+    return bool(a == b)
+
+
+def _delta(before: object, after: object) -> float | None:
+    numbers = [x for x in (before, after) if isinstance(x, int | float) and not isinstance(x, bool)]
+    return _figure(numbers[1] - numbers[0]) if len(numbers) == 2 else None
+
+
+def _removed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """Tests that concluded nothing any more, and judges that are gone."""
+    tests = [f"the test {test} is gone" for test in before["tests"] if test not in after["tests"]]
+    judges = [
+        f"{judge} is no longer in the panel {panel}"
+        for panel, names in before["judges"].items()
+        for judge in names
+        if judge not in after["judges"].get(panel, ())
+    ]
+    return tests + judges
+
+
+def _sources(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """What the judges were asked and who they are, where it is not what it was: items, prompt, rubric, judge."""
+    told = []
+    for place in sorted(before.keys() & after.keys()):
+        was, now = before[place], after[place]
+        told += [f"{place}: the {name} changed" for name in ("items", "prompt", "rubric", "scale")
+                 if was.get(name) != now.get(name)]  # fmt: skip
+        judges = was.get("judges") or {}, now.get("judges") or {}
+        told += [f"{place}: {j} changed" for j in sorted(judges[0].keys() & judges[1].keys())
+                 if judges[0][j] != judges[1][j]]  # fmt: skip
+    return told
+
+
+# --------------------------------------------------------------------------- sentences
+
+
+def _row(entry: Mapping[str, Any]) -> Json:
+    return {"kind": entry["kind"], "what": entry["what"], "subject": entry["subject"]}
+
+
+def _key(row: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(identity(row))
+
+
+def _brief(entry: Mapping[str, Any]) -> Json:
+    return _row(entry) | {"outcome": entry.get("outcome"), "value": entry["figures"].get("value")}
+
+
+def _figure(value: float) -> float:
+    return float(f"{value:.10g}")
+
+
+def _told(row: Mapping[str, Any]) -> str:
+    """ "+0.48 [+0.31, +0.65]: 0.12 -> 0.6"."""
+    return (
+        f"{row['change']:+.3g} [{row['low']:+.3g}, {row['high']:+.3g}] since the baseline, "
+        f"{row['before']:.4g} -> {row['after']:.4g}"
+    )
+
+
+def _name(row: Mapping[str, Any]) -> str:
+    subject = ", ".join(f"{name} = {row['subject'][name]}" for name in sorted(row["subject"]))
+    return f"{row['what']} ({subject})" if subject else str(row["what"])
+
+
+def _summary(comparison: Mapping[str, Any], compared: int, complete: bool) -> str:
+    """One or two plain sentences."""
+    path, named, limits = comparison["path"], comparison["named"], comparison["limits"]
+    parts = [row["sentence"] for row in limits[:2]]
+    if limits[2:]:
+        parts.append(f"{len(limits) - 2} more limits changed")
+    if named:
+        most = max(named, key=lambda row: abs(row["change"]) / (row["high"] - row["low"]))
+        parts.append(f"{_count(len(named), 'change')} beyond chance, the clearest in {_name(most)}: {_told(most)}")
+    within = [row for row in comparison["outcomes"] if not row["named"]]
+    if within:
+        parts.append(f"{_count(len(within), 'outcome')} changed with estimates that did not, beyond chance")
+    parts += _listed(comparison["removed"]) + _listed(comparison["sources"])
+    if moved := {_key(row) for row in comparison["moved"]}:
+        parts.append(f"{_count(len(moved), 'result')} moved that cannot be tested")
+    parts += [f"{_count(len(comparison[key]), 'result')} {key}" for key in ("appeared", "vanished") if comparison[key]]
+    known = "" if complete else " Only part of the evals ran, so what vanished is not known."
+    if not parts:
+        return f"Nothing changed against {path} ({_count(compared, 'result')} compared).{known}"
+    return f"Against {path}: {'; '.join(parts)}.{known}"
+
+
+def _listed(sentences: list[str]) -> list[str]:
+    return [*sentences[:2], *([f"{len(sentences) - 2} more such"] if sentences[2:] else [])]
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" + ("" if number == 1 else "s")

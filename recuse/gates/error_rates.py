@@ -1,0 +1,132 @@
+"""What a run says about its own errors: how often it would be wrong, and what it could not have found.
+
+Three questions, answered by the verdicts' own sampling laws (`recuse.gates.power`), as if verdicts were independent:
+
+- How likely is any fair judge failed? At most the sum of what its families may spend (`recuse.gates.families`).
+- How likely is a judge that has none of the faults not cleared all the same? Per judge, one less the product of the
+  chances with which it passes each gate.
+- How likely does the same run, recorded anew from the same judges, turn red? A pass may be lost, and an accepted fault
+  may come to be no longer needed.
+
+`recuse validate` simulates the same, without these approximations.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from statistics import median
+from typing import Any
+
+__all__ = ["error_rates"]
+
+Record = Mapping[str, Any]
+
+
+def error_rates(verdicts: Iterable[Record], false_fail: float) -> dict[str, Any]:
+    """Of verdicts as results.json holds them; `false_fail` is what the gates file allows the run.
+
+    {"false_fail": {"allowed", "at_most", "families", "by_value"}, "judges": [{"panel", "judge", "fair_not_cleared",
+    "again_not_cleared"}], "red_again", "smallest_faults": [{"gate", "unit", "limit", "typical", "worst"}], "sentence"}.
+    `by_value` counts verdicts that the value alone decides: nobody knows their error rates, and they are left out.
+    """
+    known = sorted(verdicts, key=_place)
+    families = {_family_name(v): v["rule"]["family"]["alpha"] for v in known if v["rule"]["family"]}
+    found: dict[str, Any] = {
+        "false_fail": {
+            "allowed": false_fail,
+            "at_most": _rounded(math.fsum(families.values())),
+            "families": len(families),
+            "by_value": sum(v["rule"]["family"] is None for v in known),
+        },
+        "judges": _judges(known),
+        "red_again": _rounded(1 - math.prod(_stays_green(v) for v in known)) if known else None,
+        "smallest_faults": _smallest_faults(known),
+    }
+    return found | {"sentence": _sentence(found)}
+
+
+def _judges(verdicts: list[Record]) -> list[dict[str, Any]]:
+    judged: dict[tuple[str, str], list[Record]] = {}
+    for verdict in verdicts:
+        if "judge" in verdict["subject"] and verdict.get("power"):
+            judged.setdefault((verdict["subject"].get("panel", ""), verdict["subject"]["judge"]), []).append(verdict)
+    return [
+        {
+            "panel": panel,
+            "judge": judge,
+            "fair_not_cleared": _none_passes(mine, "fair_passes"),
+            "again_not_cleared": _none_passes(mine, "same_again"),
+        }
+        for (panel, judge), mine in sorted(judged.items())
+    ]
+
+
+def _none_passes(verdicts: list[Record], chance: str) -> float:
+    """One less the chance that all pass. A gate that cannot tell what fair is, and one that allows undecided, are left
+    out."""
+    chances = [v["power"][chance] for v in verdicts if not v["allowed"] and v["power"][chance] is not None]
+    return _rounded(1 - math.prod(chances))
+
+
+def _stays_green(verdict: Record) -> float:
+    """Whether the run would still be green on its account. One that is red by now, or decided by its value, is left
+    out."""
+    power, outcome = verdict.get("power"), verdict["outcome"]
+    if power is None or outcome not in ("pass", "accepted"):
+        return 1.0
+    again: float = power["same_again"]
+    return again if outcome == "pass" else 1 - again
+
+
+def _smallest_faults(verdicts: list[Record]) -> list[dict[str, Any]]:
+    """Per gate and limit: the true value nearest the limit that fails with 80 % chance, for the typical and the worst
+    of its verdicts."""
+    gates: dict[tuple[str, str, str], list[Record]] = {}
+    for verdict in verdicts:
+        if (verdict.get("power") or {}).get("smallest_fault") is not None:
+            key = (verdict["gate"], verdict["rule"]["limit_text"], verdict["estimate"]["unit"])
+            gates.setdefault(key, []).append(verdict)
+    return [
+        {
+            "gate": gate,
+            "limit": limit,
+            "unit": unit,
+            "typical": float(f"{median(v['power']['smallest_fault'] for v in mine):.4g}"),
+            "worst": max((v["power"]["smallest_fault"] for v in mine), key=lambda value: _excess(mine[0], value)),
+        }
+        for (gate, limit, unit), mine in sorted(gates.items())
+    ]
+
+
+def _excess(verdict: Record, value: float) -> float:
+    return -value if "at_least" in verdict["limit"] else value
+
+
+def _sentence(found: Mapping[str, Any]) -> str:
+    """One line for the terminal."""
+    fails, red = found["false_fail"], found["red_again"]
+    if not fails["families"]:
+        return ""
+    told = f"any fair judge fails in at most {_percent(fails['at_most'])} of such runs ({fails['families']} families)"
+    told += f"; recorded anew, the same judges turn it red in about {_percent(red)}"
+    if fails["by_value"]:
+        told += f"; nobody knows for {fails['by_value']} verdicts decided by the value alone"
+    return told
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %" if share < 0.1 else f"{100 * share:.0f} %"
+
+
+def _rounded(chance: float) -> float:
+    return round(chance, 4)
+
+
+def _family_name(verdict: Record) -> tuple[Any, ...]:
+    family = verdict["rule"]["family"]
+    return (family["name"], *sorted(family["within"].items()))
+
+
+def _place(verdict: Record) -> tuple[Any, ...]:
+    return (verdict["gate"], sorted(verdict["subject"].items()))

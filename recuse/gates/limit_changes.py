@@ -1,0 +1,223 @@
+"""What a gates file now says otherwise than the baseline's: limits and accepted faults loosened, tightened, added,
+removed.
+
+A judge can be made to pass by changing what is asked of it, and no number moves. So the baseline keeps the gates too,
+without their words: reasons, labels, comments and layout may change freely. Every other change is a result of its own,
+with what today's estimates would come to under the gates of the baseline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from recuse.gates.gates import Gates
+from recuse.gates.limits import Limit
+from recuse.gates.tables import AcceptedFault, Gate, RunTable
+
+__all__ = ["as_stated", "limit_changes", "stated", "with_former"]
+
+Json = dict[str, Any]
+
+WORDS = {"reason", "label", "because"}
+LIMIT = ("within", "at_least", "at_most", "of_range")
+UNTOLD = "as when the baseline was written"
+
+
+def stated(gates: Gates) -> Json:
+    """What a gates file decides with, as builtins: {"run", "gates": {name: ...}, "accepted": [...]}."""
+    return {
+        "run": _told(gates.run),
+        "gates": {name: _told(gate) for name, gate in gates.gates.items()},
+        "accepted": sorted((_told(known) for known in gates.accepted_faults), key=_described),
+    }
+
+
+def as_stated(told: Mapping[str, Any], now: Gates) -> Gates:
+    """The gates of a baseline, on the day and under the path of those of `now`."""
+    return replace(
+        now,
+        run=RunTable.model_validate(told.get("run") or {}),
+        gates={name: Gate.model_validate(_with_words(table)) for name, table in told["gates"].items()},
+        accepted_faults=tuple(AcceptedFault.model_validate({**one, "reason": UNTOLD}) for one in told["accepted"]),
+    )
+
+
+def with_former(now: Gates, baseline: Mapping[str, Any]) -> Gates:
+    """The gates with those of a baseline beside them, if they decide anything otherwise."""
+    return now if stated(now) == baseline["gates"] else replace(now, former=as_stated(baseline["gates"], now))
+
+
+def limit_changes(before: Mapping[str, Any], now: Gates, verdicts: Iterable[Mapping[str, Any]] = ()) -> list[Json]:
+    """A row per change: {"gate", "where", "key", "before", "after", "change", "otherwise", "sentence"}.
+
+    `change` is "widened", "narrowed", "added", "removed" or "changed"; `otherwise` lists what verdicts would be without
+    any of the changes, [{"subject", "outcome", "now"}], as far as `verdicts` (records with `formerly`) say so.
+    """
+    old, new = before, stated(now)
+    rows = [*_run_rows(old.get("run") or {}, new["run"])]
+    for name in dict.fromkeys([*old["gates"], *new["gates"]]):
+        rows += _gate_rows(name, old["gates"].get(name), new["gates"].get(name))
+    rows += _accepted_rows(old["accepted"], new["accepted"])
+    known = [v for v in verdicts if v.get("formerly") and v["formerly"] != v["outcome"]]
+    for row in rows:
+        row["otherwise"] = [
+            {"subject": dict(v["subject"]), "outcome": v["formerly"], "now": v["outcome"]}
+            for v in known
+            if v["gate"] == row["gate"] and row["where"].items() <= v["subject"].items() and _covers(row, v["subject"])
+        ]
+        row["sentence"] = _sentence(row)
+    return rows
+
+
+# --------------------------------------------------------------------------- gates
+
+
+def _run_rows(before: Json, after: Json) -> list[Json]:
+    return [_row("", key, before.get(key), after.get(key)) for key in _differing(before, after)]
+
+
+def _gate_rows(name: str, before: Json | None, after: Json | None) -> list[Json]:
+    if before is None or after is None:
+        return [_row(name, "gate", before and _limit(before), after and _limit(after))]
+    rows = []
+    if _limit_keys(before) != _limit_keys(after):
+        rows.append(_row(name, "limit", _limit(before), _limit(after), change=_direction(before, after)))
+    rows += [
+        _row(name, key, before.get(key), after.get(key))
+        for key in _differing(before, after)
+        if key not in LIMIT and key != "on"
+    ]
+    return rows + _elsewhere_rows(name, before, after)
+
+
+def _elsewhere_rows(name: str, before: Json, after: Json) -> list[Json]:
+    """Limits for one task, panel or protocol; where there is none, the gate's own applies."""
+    old, new = ({_where(one): one for one in gate.get("on") or ()} for gate in (before, after))
+    rows = []
+    for where in dict.fromkeys([*old, *new]):
+        was, now = old.get(where, before), new.get(where, after)
+        if (where in old) != (where in new) or _limit_keys(was) != _limit_keys(now):
+            change = _direction(was, now)
+            told = [_limit(one) if one is not gate else f"{_limit(one)}, the gate's own"
+                    for one, gate in ((was, before), (now, after))]  # fmt: skip
+            rows.append(_row(name, "limit", *told, where=dict(where), change=change))
+    return rows
+
+
+def _direction(before: Json, after: Json) -> str:
+    """Whether everything that kept the old limit keeps the new one, or the other way round."""
+    old, new = (Limit.of({k: v for k, v in table.items() if k in LIMIT[:3]}) for table in (before, after))
+    if bool(before.get("of_range")) != bool(after.get("of_range")):
+        return "changed"
+    if new.reaches_beyond(old):
+        return "widened"
+    return "narrowed" if old.reaches_beyond(new) else "changed"
+
+
+# --------------------------------------------------------------------------- accepted faults
+
+
+def _accepted_rows(before: list[Json], after: list[Json]) -> list[Json]:
+    old, new = ({_described(one): one for one in side} for side in (before, after))
+    rows = []
+    for name in dict.fromkeys([*old, *new]):
+        was, now = old.get(name), new.get(name)
+        if was != now:
+            one = now or was or {}
+            row = _row(one["gate"], "accepted fault", was and _accepting(was), now and _accepting(now))
+            rows.append(row | {"subject": one["subject"]})
+    return rows
+
+
+def _accepting(one: Json) -> str:
+    outcomes = one["accept"].get("outcome")
+    limit = _limit(one["accept"]) if any(one["accept"].get(kind) is not None for kind in LIMIT[:3]) else ""
+    told = [limit, f"outcome {' or '.join(outcomes)}" if outcomes else ""]
+    return f"{', '.join(part for part in told if part)}, until {one['until']}"
+
+
+def _described(one: Mapping[str, Any]) -> str:
+    parts = (f"{k} = {v if isinstance(v, str) else ' | '.join(v)}" for k, v in sorted(one["subject"].items()))
+    return f"{one['gate']} ({', '.join(parts)})"
+
+
+def _covers(row: Mapping[str, Any], subject: Mapping[str, str]) -> bool:
+    named = row.get("subject") or {}
+    return all(subject.get(k) in ((v,) if isinstance(v, str) else v) for k, v in named.items())
+
+
+# --------------------------------------------------------------------------- rows
+
+
+def _row(
+    gate: str, key: str, before: Any, after: Any, *, where: Mapping[str, str] | None = None, change: str = ""
+) -> Json:
+    if not change:
+        change = "added" if before is None else "removed" if after is None else "changed"
+    return {"gate": gate, "where": dict(where or {}), "key": key, "before": before, "after": after, "change": change}
+
+
+def _sentence(row: Mapping[str, Any]) -> str:
+    """ "self_bias limit widened: within [-0.5, +0.5] -> within [-1, +1]; without that gemini-2.5-pro fails"."""
+    what = " ".join(part for part in (row["gate"] or "the run's", row["key"] if row["key"] != "gate" else "") if part)
+    about = row["where"] or row.get("subject") or {}
+    about_text = ", ".join(f"{k} = {v if isinstance(v, str) else ' | '.join(v)}" for k, v in sorted(about.items()))
+    told = f"{what}{f' ({about_text})' if about_text else ''} {row['change']}: {_shown(row)}"
+    would = "; ".join(_consequence(outcome, row) for outcome in dict.fromkeys(o["outcome"] for o in row["otherwise"]))
+    return f"{told}; without that {would}" if would else told
+
+
+def _shown(row: Mapping[str, Any]) -> str:
+    if row["change"] == "added":
+        return str(row["after"])
+    return str(row["before"]) if row["change"] == "removed" else f"{row['before']} -> {row['after']}"
+
+
+VERBS = {"fail": "fails", "pass": "passes", "undecided": "is undecided", "not measured": "is not measured",
+         "accepted": "is accepted"}  # fmt: skip
+
+
+def _consequence(outcome: str, row: Mapping[str, Any]) -> str:
+    who = [o["subject"].get("judge", "the panel") for o in row["otherwise"] if o["outcome"] == outcome]
+    names = list(dict.fromkeys(who))
+    shown = names if len(names) <= 4 else [*names[:3], f"{len(names) - 3} more"]
+    return f"{', '.join(shown)} {VERBS[outcome]}" if len(names) == 1 else f"{', '.join(shown)}: {outcome}"
+
+
+# --------------------------------------------------------------------------- as builtins
+
+
+def _told(table: Gate | AcceptedFault | RunTable) -> Json:
+    kept: Json = table.model_dump(mode="json", exclude_defaults=True)
+    told = {key: value for key, value in kept.items() if key not in WORDS}
+    if "on" in told:
+        told["on"] = [{key: value for key, value in one.items() if key not in WORDS} for one in told["on"]]
+    return told
+
+
+def _with_words(table: Mapping[str, Any]) -> Json:
+    words: Json = {"reason": UNTOLD}
+    if table.get("undecided") == "allow":
+        words["because"] = UNTOLD
+    if "on" in table:
+        words["on"] = [{**one, "reason": UNTOLD} for one in table["on"]]
+    return {**table, **words}
+
+
+def _limit(table: Mapping[str, Any]) -> str:
+    limit = Limit.of({k: v for k, v in table.items() if k in LIMIT[:3]})
+    return f"{limit} of the scale's range" if table.get("of_range") else str(limit)
+
+
+def _limit_keys(table: Mapping[str, Any]) -> Json:
+    return {key: table[key] for key in LIMIT if table.get(key) is not None}
+
+
+def _differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    return [key for key in dict.fromkeys([*before, *after]) if before.get(key) != after.get(key)]
+
+
+def _where(one: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    return tuple((name, one[name]) for name in ("task", "panel", "protocol") if one.get(name))

@@ -1,0 +1,154 @@
+"""What a gate could have shown: chances to pass and to fail, the smallest fault it finds, how much more would decide.
+
+An estimate with standard error s and df degrees of freedom passes an upper bound u when value + t s <= u, t the
+quantile of the gate's level. If the true value is x, that has the chance
+
+    P(T > t),    T ~ noncentral t(df) with noncentrality (u - x) / s
+
+and fails with the same formula, mirrored, at the wider level that failing asks for. Two bounds are kept together with
+at least the sum of both chances less 1 (Phillips 1990, Journal of Pharmacokinetics and Biopharmaceutics 18, 137-144).
+Laws that are not Student's are taken by the half-width of their 95 % interval. These are forecasts by each estimate's
+own law; `recuse validate` simulates.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from scipy import special
+
+from recuse.gates.decisions import has_interval
+from recuse.gates.limits import Limit
+from recuse.schema import Estimate, Power
+
+__all__ = ["ENOUGH", "FEASIBLE", "Spread", "chance_to_fail", "chance_to_pass", "factor_to_decide", "power_of", "spread"]
+
+ENOUGH = 0.8
+"""The chance that a plan promises: a decision, or a fault found."""
+FEASIBLE = 100.0
+"""More than this many times the observations is no longer called feasible."""
+SURE = 30.0
+"""A noncentrality beyond this leaves nothing to chance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How far an estimate falls from the truth: its standard error, on `df` degrees of freedom (inf: normal)."""
+
+    se: float
+    df: float
+
+
+def spread(estimate: Estimate, factor: float = 1.0) -> Spread | None:
+    """Of the estimate with `factor` times the observations; None where its law does not say."""
+    law = estimate.distribution
+    half = law.half_width_at(factor) if law is not None else None
+    if half is None or not half > 0 or not math.isfinite(half):
+        return None
+    df = float(getattr(law, "df", math.inf)) * factor
+    return Spread(half / _quantile(0.95, df), df)
+
+
+def chance_to_pass(limit: Limit, truth: float, around: Spread, level: float) -> float:
+    """That the interval at `level` will lie inside the limit, if the true value is `truth`."""
+    t = _quantile(level, around.df)
+    below = _exceeds((limit.high - truth) / around.se, around.df, t)
+    above = _exceeds((truth - limit.low) / around.se, around.df, t)
+    return max(0.0, below + above - 1)
+
+
+def chance_to_fail(limit: Limit, truth: float, around: Spread, level: float) -> float:
+    """That the interval at `level` will lie outside the limit, if the true value is `truth`."""
+    t = _quantile(level, around.df)
+    above = _exceeds((truth - limit.high) / around.se, around.df, t)
+    below = _exceeds((limit.low - truth) / around.se, around.df, t)
+    return min(1.0, above + below)
+
+
+def factor_to_decide(
+    limit: Limit, estimate: Estimate, pass_level: float, fail_level: float, truth: float | None = None
+) -> float | None:
+    """How many times the observations settle the limit with the chance ENOUGH, if `truth` is the true value, the one
+    measured unless given; 1 where there are enough.
+
+    `inf` where more than FEASIBLE times would be needed (the value lies practically on the bound), None where the
+    estimate's law cannot tell.
+    """
+    if not has_interval(estimate) or spread(estimate) is None or spread(estimate, FEASIBLE) is None:
+        return None
+    value = estimate.value if truth is None else truth
+
+    def settles(factor: float) -> bool:
+        around = spread(estimate, factor)
+        if around is None:
+            return False
+        if limit.holds(value):
+            return chance_to_pass(limit, value, around, pass_level) >= ENOUGH
+        return chance_to_fail(limit, value, around, fail_level) >= ENOUGH
+
+    if not settles(FEASIBLE):
+        return math.inf
+    if settles(1.0):
+        return 1.0
+    few, enough = 1.0, FEASIBLE
+    while enough - few > 1e-3 * few:
+        middle = math.sqrt(few * enough)
+        few, enough = (few, middle) if settles(middle) else (middle, enough)
+    return enough
+
+
+def power_of(limit: Limit, estimate: Estimate, pass_level: float, fail_level: float) -> Power | None:
+    """What the gate can show of this estimate with the observations there are; None where its law cannot tell."""
+    around = spread(estimate) if estimate.defined and has_interval(estimate) else None
+    if around is None:
+        return None
+    fair = _fair(limit, estimate)
+    return Power(
+        fair=fair,
+        fair_passes=None if fair is None else _rounded(chance_to_pass(limit, fair, around, pass_level)),
+        same_again=_rounded(chance_to_pass(limit, estimate.value, around, pass_level)),
+        smallest_fault=_smallest_fault(limit, around, fail_level),
+    )
+
+
+def _fair(limit: Limit, estimate: Estimate) -> float | None:
+    """The true value of a judge without the fault: 0 where both directions are faults, the middle if 0 is none; where
+    only one direction is, the value measured, unless that is a fault itself."""
+    if limit.kind == "within":
+        return 0.0 if limit.holds(0.0) else (limit.low + limit.high) / 2
+    return estimate.value if limit.holds(estimate.value) else None
+
+
+def _smallest_fault(limit: Limit, around: Spread, level: float) -> float | None:
+    """The true value next to the upper bound, or the lower where that is the only one, that fails with the chance
+    ENOUGH; None if none does."""
+    t = _quantile(level, around.df)
+    if _exceeds(SURE, around.df, t) < ENOUGH:
+        return None
+    few, enough = 0.0, SURE
+    while enough - few > 1e-6 * enough:
+        middle = (few + enough) / 2
+        few, enough = (few, middle) if _exceeds(middle, around.df, t) >= ENOUGH else (middle, enough)
+    value = limit.high + enough * around.se if math.isfinite(limit.high) else limit.low - enough * around.se
+    return float(f"{value:.4g}")
+
+
+def _quantile(level: float, df: float) -> float:
+    probability = (1 + level) / 2
+    return float(special.ndtri(probability) if math.isinf(df) else special.stdtrit(df, probability))
+
+
+def _exceeds(shift: float, df: float, t: float) -> float:
+    """P(T > t) for noncentral t; scipy's fails for large shifts, where a normal law with its spread does as well."""
+    if math.isinf(shift):
+        return 1.0 if shift > 0 else 0.0
+    if df <= 1e4 and abs(shift) <= SURE:
+        chance = 1 - float(special.nctdtr(df, shift, t))
+        if not math.isnan(chance):
+            return min(1.0, max(0.0, chance))
+    return float(special.ndtr((shift - t) / math.sqrt(1 + t * t / (2 * df))))
+
+
+def _rounded(chance: float) -> float:
+    return round(chance, 4)

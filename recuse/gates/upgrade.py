@@ -1,0 +1,209 @@
+"""One verdict on a judge upgrade: better, equivalent, worse, undecided, or not comparable, and the row that decided it.
+
+    decided = decide_upgrade(gates, measure_upgrade(upgrade), subject, names=upgrade.shown)
+    decided.sentence      # "Do not replace today by next: next gives lower scores, by more than you allow."
+
+Every component has a limit of its own, fixed in the gates file before the candidate was seen. The candidate is
+
+- **equivalent** if every component passes. Each is asked at its own level, 95 % one-sided: that all pass although one
+  truly lies outside is no likelier than that this one passes (intersection-union test; Berger 1982), so nothing is
+  corrected and nothing can be bought by looking at more. Two-sided limits are passed by two one-sided tests (Schuirmann
+  1987), one-sided limits by a test of non-inferiority.
+- **better** if it is equivalent and agrees with people more than the judge in use: the interval lies above 0, Holm's
+  correction over all that could be better.
+- **worse** if some component fails. Any of many could fail by accident, so here Holm's correction keeps the chance that
+  any does, although the candidate keeps every limit, to `false_fail` of the gates file.
+- **undecided** otherwise. What could not be measured is undecided, never passed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from recuse.gates.gates import Gates
+from recuse.gates.limits import Limit
+from recuse.gates.verdicts import Verdicts
+from recuse.schema import Estimates, Outcome, Verdict
+from recuse.statistics.multiplicity import holm
+
+__all__ = ["EXIT", "TOGETHER", "UpgradeVerdict", "decide_upgrade", "not_comparable"]
+
+Word = Literal["better", "equivalent", "worse", "undecided", "not comparable"]
+TOGETHER = "upgrade"
+EXIT: Mapping[Word, int] = {"better": 0, "equivalent": 0, "worse": 1, "undecided": 2, "not comparable": 3}
+SUPERIOR = ("upgrade_agreement",)
+"""Components in which more is better, so that a candidate can win by them."""
+ON_ALL_TEXTS = ("upgrade_shift", "upgrade_flips", "upgrade_losses")
+"""Components that are measured on every text of both."""
+LOSSES = "upgrade_losses"
+NOT_NEEDED = ("upgrade_cost", "upgrade_latency")
+"""Components that are shown as not measured where nothing was recorded, and then decide nothing."""
+
+
+@dataclass(frozen=True, eq=False)
+class UpgradeVerdict:
+    """`rows`: one verdict per component, level and criterion, the deciding one first; `unmeasured`: components without
+    data that decide nothing. `because`: in words, behind the sentence. `more`: how many items more would decide with
+    80 % power, where that is known."""
+
+    word: Word
+    incumbent: str
+    candidate: str
+    sentence: str
+    rows: Verdicts
+    reasons: tuple[str, ...] = ()
+    unmeasured: tuple[str, ...] = ()
+    more: int | None = None
+    units: str = "items"
+    items: int = 0
+    change: tuple[str, ...] = ("model",)
+
+    @property
+    def exit_code(self) -> int:
+        return EXIT[self.word]
+
+    @property
+    def outcome(self) -> Outcome:
+        """As of a gate: what the verdict means for the run."""
+        words: Mapping[Word, Outcome] = {
+            "better": "pass", "equivalent": "pass", "worse": "fail", "undecided": "undecided",
+            "not comparable": "not measured",
+        }  # fmt: skip
+        return words[self.word]
+
+    def record(self) -> dict[str, Any]:
+        """As builtins, for results.json; `rows` name its verdicts, the deciding one first."""
+        return {
+            "verdict": self.word, "outcome": self.outcome, "incumbent": self.incumbent, "candidate": self.candidate,
+            "change": list(self.change), "sentence": self.sentence, "reasons": list(self.reasons),
+            "rows": [{"gate": row.gate, "subject": dict(row.subject)} for row in self.rows],
+            "items": self.items, "more": self.more, "units": self.units,
+            "not_measured": list(self.unmeasured),
+        }  # fmt: skip
+
+
+def decide_upgrade(
+    gates: Gates,
+    changes: Sequence[tuple[str, Estimates]],
+    subject: Mapping[str, str],
+    *,
+    names: tuple[str, str],
+    phrase: Callable[[Verdict], str] = lambda verdict: "",
+    blocks: Callable[[str], bool] = lambda metric: True,
+    change: tuple[str, ...] = ("model",),
+    share: float = 1.0,
+) -> UpgradeVerdict:
+    """The verdict on a candidate from its components, (gate, estimates). `names` of incumbent and candidate; `phrase`
+    says in words what a judge does that misses the limit of a verdict."""
+    unmeasured = tuple(c for c, found in changes if c in NOT_NEEDED and not any(e.defined for e in found.values()))
+    asked = [(component, found) for component, found in changes if component not in unmeasured]
+    rows = (
+        gates.decide_jointly(asked, subject, together=TOGETHER, share=share, blocks=blocks) if asked else Verdicts(())
+    )
+    about = next((row.estimate for row in rows if row.gate in ON_ALL_TEXTS), None)
+    verdict = UpgradeVerdict(
+        "equivalent", *names, "", rows, unmeasured=unmeasured, items=about.n if about else 0, change=change
+    )
+    if failed := [row for row in rows if _says(row) == "fail"]:
+        return _worse(verdict, _ordered(rows, sorted(failed, key=_telling_order)), phrase)
+    if opened := [row for row in rows if _says(row) != "pass"]:
+        return _undecided(verdict, _ordered(rows, sorted(opened, key=_needed, reverse=True)), phrase)
+    if not len(rows):
+        return replace(verdict, word="undecided", sentence=f"Whether {names[1]} may replace {names[0]} cannot be told: "
+                       "nothing could be measured.")  # fmt: skip
+    if won := _superior(rows):
+        sentence = f"{names[1]} may replace {names[0]}: it agrees with your people better, and nothing is worse."
+        return replace(verdict, word="better", sentence=sentence, rows=_ordered(rows, won))
+    sentence = f"{names[1]} may replace {names[0]}: no difference larger than you allow, in {_count(len(rows))}."
+    return replace(verdict, sentence=sentence)
+
+
+def not_comparable(names: tuple[str, str], reasons: tuple[str, ...], change: tuple[str, ...]) -> UpgradeVerdict:
+    """Two judges that were not asked the same in the same way."""
+    sentence = f"{names[0]} and {names[1]} cannot be compared: {reasons[0]}."
+    return UpgradeVerdict("not comparable", *names, sentence, Verdicts(()), reasons=reasons, change=change)
+
+
+def _worse(verdict: UpgradeVerdict, rows: Verdicts, phrase: Callable[[Verdict], str]) -> UpgradeVerdict:
+    old, new = verdict.incumbent, verdict.candidate
+    sentence = f"Do not replace {old} by {new}: it {_phrase(rows[0], phrase)}."
+    return replace(verdict, word="worse", sentence=sentence, rows=Verdicts(rows, sentence))
+
+
+def _undecided(verdict: UpgradeVerdict, rows: Verdicts, phrase: Callable[[Verdict], str]) -> UpgradeVerdict:
+    old, new = verdict.incumbent, verdict.candidate
+    opened = [row for row in rows if _says(row) != "pass"]
+    needed = [_needed(row) for row in opened]
+    more = None if any(math.isinf(n) for n in needed) else max(1, int(max(needed)))
+    what = f"{_title(opened[0])} could not be measured" if _says(opened[0]) == "not measured" else (
+        f"{_title(opened[0])} lies too close to what you allow to tell"
+    )  # fmt: skip
+    told = f"; about {more} {verdict.units} more would decide" if more is not None else ""
+    if more is None and _says(opened[0]) == "undecided":
+        told = f"; no feasible number of {verdict.units} decides while it stays there"
+    sentence = f"Whether {new} may replace {old} is undecided: {what}{told}."
+    return replace(verdict, word="undecided", sentence=sentence, rows=Verdicts(rows, sentence), more=more)
+
+
+def _superior(rows: Verdicts) -> list[Verdict]:
+    """Components that the candidate wins, at 5 % two-sided over all that it could win (Holm)."""
+    could = [row for row in rows if row.gate in SUPERIOR and row.estimate.distribution is not None]
+    p = [2 * row.estimate.distribution.p_value(0.0, "above") for row in could if row.estimate.distribution is not None]
+    return [row for row, adjusted in zip(could, holm([min(1.0, x) for x in p]), strict=True) if adjusted <= 0.05]
+
+
+def _says(row: Verdict) -> Outcome:
+    """What the numbers say: a change that was accepted for a time is still a change."""
+    return row.accepted_fault.otherwise if row.accepted_fault else row.outcome
+
+
+def _telling_order(row: Verdict) -> tuple[bool, float]:
+    """Losses first: whatever else was found rests on what they left."""
+    return row.gate != LOSSES, _p(row)
+
+
+def _p(row: Verdict) -> float:
+    """How surely a row lies outside its limit: the smaller, the surer; ties keep the order of components."""
+    limit, law = Limit.of(row.limit), row.estimate.distribution
+    if law is None:
+        return 0.0
+    ends = [(limit.high, "above"), (limit.low, "below")]
+    return min(law.p_value(bound, side) for bound, side in ends if math.isfinite(bound))  # type: ignore[arg-type]
+
+
+def _needed(row: Verdict) -> float:
+    """About how many items more; infinite where no feasible number, or none known, decides."""
+    remedy = row.remedy
+    if remedy is None or remedy.needed is None or remedy.observed is None:
+        return math.inf
+    return float(max(remedy.needed - remedy.observed, 1))
+
+
+def _ordered(rows: Verdicts, first: list[Verdict]) -> Verdicts:
+    """The same rows with some of them in front, in the given order."""
+    ahead = {id(row) for row in first}
+    return Verdicts([*first, *(row for row in rows if id(row) not in ahead)])
+
+
+def _units(rows: Verdicts) -> str:
+    return rows[0].estimate.units if len(rows) else "items"
+
+
+def _title(row: Verdict) -> str:
+    """ "shift of the scale (quality)"."""
+    told = ("panel", "task", "protocol", "judge")
+    where = ", ".join(value for name, value in row.subject.items() if name not in told and value)
+    return f"{row.label or row.gate} ({where})" if where else row.label or row.gate
+
+
+def _phrase(row: Verdict, phrase: Callable[[Verdict], str]) -> str:
+    words = phrase(row) or f"misses what you allow for {_title(row)}"
+    slice_ = row.estimate.detail.get("slice")
+    return f"{words}: {slice_['column']} {slice_['level']}" if slice_ else words
+
+
+def _count(rows: int) -> str:
+    return "one comparison" if rows == 1 else f"{rows} comparisons"

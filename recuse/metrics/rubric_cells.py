@@ -1,0 +1,110 @@
+"""What the measures of rubrics and knowledge share: correlations of pairs of judges by where the rubric came from, on
+the same texts, and the estimate of any function of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recuse.metrics.estimates import Over, estimated, undefined
+from recuse.ratings import Ratings
+from recuse.ratings.array import RatingArray, arrays_by_level
+from recuse.ratings.factors import RUBRIC
+from recuse.schema import Estimate
+from recuse.statistics.distributions import Student
+from recuse.statistics.pair_correlations import PairCorrelations
+
+__all__ = ["BASELINE", "GROUNDED", "JACKKNIFE", "RubricCells", "jackknifed", "rubric_cells"]
+
+Floats = NDArray[np.float64]
+BASELINE = "checklist"
+GROUNDED = ("independent", "dimensions", "shared")
+"""Sources whose rubrics are written after a judge has said what it knows."""
+JACKKNIFE = "correlations of the same pairs on the same texts, jackknife over {units}, t"
+
+
+@dataclass(frozen=True, eq=False)
+class RubricCells:
+    """Two or more sources side by side: `scores` (sources, judges, texts), NaN where there is none; `items` and
+    `targets` (texts,); `units` (texts,), what a repetition draws."""
+
+    sources: tuple[str, ...]
+    judges: tuple[str, ...]
+    scores: Floats
+    items: tuple[str, ...]
+    targets: tuple[str, ...]
+    units: tuple[str, ...]
+    over: Over
+    called: str
+
+    def pairs(self) -> PairCorrelations:
+        return PairCorrelations.of(self.scores, self.units)
+
+    def only(self, texts: NDArray[np.bool_]) -> RubricCells:
+        """The same with these texts (texts,) alone."""
+        kept = np.flatnonzero(texts)
+
+        def of(names: tuple[str, ...]) -> tuple[str, ...]:
+            return tuple(names[k] for k in kept)
+
+        return RubricCells(
+            self.sources, self.judges, self.scores[:, :, kept], of(self.items), of(self.targets), of(self.units),
+            self.over, self.called,
+        )  # fmt: skip
+
+    def pair_names(self) -> list[str]:
+        return [f"{self.judges[i]} / {self.judges[j]}" for i, j in self.pairs().pairs]
+
+
+def rubric_cells(ratings: Ratings, *sources: str) -> Iterator[tuple[tuple[str, ...], RubricCells]]:
+    """(levels, cells) for every criterion and level of the other factors that has all of `sources`."""
+    for names, part in ratings.each(RUBRIC):
+        arrays = arrays_by_level(part, RUBRIC)
+        if all(source in arrays for source in sources):
+            yield names, _cells(part, {source: arrays[source] for source in sources})
+
+
+def jackknifed(metric: str, cells: RubricCells, of: Callable[[Floats], Floats], **more: Any) -> Estimate:
+    """The estimate of a function of the correlations, (..., sources, pairs) -> (...): its value on all texts, and its
+    interval by leaving out one unit after the other, on as many degrees of freedom less one (Efron and Tibshirani 1993,
+    ch. 11). Undefined where no two judges share three texts, or one says the same of all."""
+    pairs = cells.pairs()
+    method = JACKKNIFE.format(units=cells.called)
+    facts = {
+        "n": int(pairs.texts.max(initial=0)),
+        "over": cells.over,
+        "clusters": cells.called,
+        "method": method,
+        **more,
+    }
+    if not pairs.pairs:
+        return undefined(metric, "no two judges share three texts: there is nobody to agree with", **facts)
+    value = float(of(pairs.r()))
+    if not math.isfinite(value):
+        return undefined(metric, "a judge says the same of all texts", **facts)
+    left = of(pairs.without_each())
+    count = len(left)
+    known = count > 2 and bool(np.isfinite(left).all())
+    se = math.sqrt((count - 1) / count * float(np.sum((left - left.mean()) ** 2))) if known else math.nan
+    return estimated(metric, value, Student(value, se, max(count - 1, 1)), **facts)
+
+
+def _cells(part: Ratings, arrays: dict[str, RatingArray]) -> RubricCells:
+    first = next(iter(arrays.values()))
+    raters, items, targets = first.axes
+    scores = np.stack([array.means.reshape(len(raters), -1) for array in arrays.values()])
+    return RubricCells(
+        tuple(arrays),
+        raters,
+        scores,
+        tuple(item for item in items for _ in targets),
+        tuple(target for _ in items for target in targets),
+        tuple(unit for unit in first.clusters for _ in targets),
+        "clusters" if first.clustered else "items",
+        part.clusters if first.clustered else "items",
+    )

@@ -1,0 +1,73 @@
+"""How many decisions an upgrade flips, beyond those that the judge in use flips by itself, and what it leaves out."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from recuse.metrics.measure import describe
+from recuse.metrics.upgrade.change import agreement_of_two, change, codes, no_change, repeats
+from recuse.metrics.upgrade.laws import mean_change
+from recuse.metrics.upgrade.pairing import Pair
+from recuse.schema import Estimate
+
+__all__ = ["decisions_flipped", "losses"]
+
+describe(
+    "upgrade_flips", "decisions flipped", unit="share", rank=14, bad="above",
+    above="decides otherwise too often|decide otherwise too often",
+    reading="Share of texts on which one answer of the candidate decides otherwise than one of the incumbent, less the "
+    "share on which the incumbent, asked again, decides otherwise than it did.",
+)  # fmt: skip
+describe(
+    "upgrade_losses", "unusable replies", unit="share", signed=True, rank=18, bad="above",
+    above="leaves more replies without a usable answer than you allow|leave more replies without a usable answer than "
+    "you allow",
+    reading="Share of replies without a usable answer, the candidate's less the incumbent's.",
+)  # fmt: skip
+
+
+def decisions_flipped(pair: Pair) -> Estimate | None:
+    """P(one answer of the candidate decides otherwise than one of the incumbent) less P(two answers of the incumbent
+    differ), over texts. Options decide as they are, numbers by the side of the thresholds; None without a threshold.
+
+    Where the incumbent was asked once, how often it flips by itself is not known and nothing is taken off."""
+    given = codes(pair)
+    if given is None:
+        return None
+    across, own, _ = agreement_of_two(*given)
+    used, answers = np.isfinite(across), pair.answers
+    if not used.any():
+        return no_change("upgrade_flips", pair, "no text has a usable answer of both", unit="share", span=1.0)
+    again = used & (repeats(answers, 0) > 1)
+    known = bool(again.any())
+    minus = np.where(again, 1 - own, np.nan) if known else None
+    law = mean_change(1 - across, minus, answers.clusters, span=1.0)
+    old = float((1 - own)[again].mean()) if known else math.nan
+    note = "" if known else "the incumbent was asked once, so how often it flips by itself is not known"
+    detail = {"thresholds": list(pair.thresholds)} if pair.thresholds else {}
+    return change(
+        "upgrade_flips", pair, law, (old, float((1 - across)[used].mean())), used, value=law.value, unit="share",
+        span=1.0, note=note, detail=detail,
+    )  # fmt: skip
+
+
+def losses(pair: Pair) -> Estimate:
+    """Mean over texts of the candidate's share of replies without a usable answer less the incumbent's. Detail
+    `worst_case`: the smallest and largest shift of the scale if every text that one of them never answered had the
+    score that moves the mean most; `never`: texts that each of them never answered."""
+    answers = pair.answers
+    got = np.stack([repeats(answers, 0), repeats(answers, 1)]).astype(float)
+    lost = np.zeros_like(got) if answers.lost is None else answers.lost[:2].astype(float)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        share = lost / (lost + got)
+    used = np.isfinite(share).all(axis=0)
+    if not used.any():
+        return no_change("upgrade_losses", pair, "no text was asked of both", unit="share", span=1.0)
+    law = mean_change(np.where(used, share[1] - share[0], np.nan), None, answers.clusters, span=1.0)
+    never = {"incumbent": int((got[0] == 0).sum()), "candidate": int((got[1] == 0).sum())}
+    return change(
+        "upgrade_losses", pair, law, (float(share[0][used].mean()), float(share[1][used].mean())), used,
+        value=law.value, unit="share", span=1.0, detail={"never": never},
+    )  # fmt: skip

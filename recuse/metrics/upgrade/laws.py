@@ -1,0 +1,187 @@
+"""Sampling laws of changes: differences of means over the same texts, the largest of many, a value without its sign."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recuse.schema import Distribution
+from recuse.statistics.agreement.difference import Difference
+from recuse.statistics.clusters import OverClusters
+from recuse.statistics.distributions import NOTHING, Binomial, Side
+
+__all__ = ["Folded", "Hidden", "Largest", "RareChange", "mean_change"]
+
+Floats = NDArray[np.float64]
+FEW = 10
+"""Clusters that differ from 0 below which their spread says little of the next."""
+
+
+def mean_change(
+    plus: Floats, minus: Floats | None, clusters: NDArray[np.intp], *, span: float
+) -> OverClusters | RareChange:
+    """Law of the mean of `plus` less the mean of `minus` (U,), each over the texts where it is known (not NaN),
+    paired as it comes. Values, and the difference, lie within -span and span.
+
+        e_g = sum over cluster g of (x - mean) / n, less the same of `minus`;    se^2 = G / (G - 1) sum e_g^2
+
+    on G - 1 degrees of freedom, G the number of clusters. Where fewer than 10 clusters differ from 0 this says little
+    of the next one, and `RareChange` takes its place: what was never seen to change may still do so."""
+    shares, value, differs = np.zeros(len(plus)), 0.0, np.zeros(len(plus), dtype=bool)
+    used = np.zeros(len(plus), dtype=bool)
+    for side, sign in ((plus, 1.0), (minus, -1.0)):
+        if side is None:
+            continue
+        there = np.isfinite(side)
+        if not (n := int(there.sum())):
+            return OverClusters(math.nan, math.nan, 0)
+        mean = math.fsum(side[there].tolist()) / n
+        value += sign * mean
+        shares[there] += sign * (side[there] - mean) / n
+        used |= there
+        differs |= there & (np.abs(np.nan_to_num(side)) > 1e-12 * span)
+    codes = np.unique(clusters[used], return_inverse=True)[1]
+    count = int(codes.max()) + 1
+    if count < 2:
+        return OverClusters(value, math.nan, 0)
+    if len(np.unique(clusters[differs])) < FEW:
+        return _rare(np.nan_to_num(plus) - (0 if minus is None else np.nan_to_num(minus)), used, value, count, span)
+    squares = float((np.bincount(codes, weights=shares[used]) ** 2).sum())
+    return OverClusters(value, math.sqrt(count / (count - 1) * squares), count - 1)
+
+
+def _rare(moved: Floats, used: NDArray[np.bool_], value: float, count: int, span: float) -> RareChange:
+    up, down = (float(np.clip(sign * moved[used] / span, 0.0, 1.0).mean()) for sign in (1.0, -1.0))
+    return RareChange(value, Binomial(up * count, count), Binomial(down * count, count), span)
+
+
+@dataclass(frozen=True, slots=True)
+class RareChange:
+    """Mean change where few texts change: span (p_up - p_down), the shares of texts that move all the way up and down
+    (one that moves half the way counts half), each with Clopper and Pearson's exact interval, every cluster one
+    observation, put together as by Zou and Donner (2008) for two shares of one sample."""
+
+    value: float
+    up: Binomial
+    down: Binomial
+    span: float
+
+    undefined = ""
+
+    def interval(self, level: float) -> tuple[float, float]:
+        low, high = self._joined.interval(level)
+        return self.span * low, self.span * high
+
+    def p_value(self, limit: float, side: Side) -> float:
+        return self._joined.p_value(limit / self.span, side)
+
+    def half_width_at(self, factor: float) -> float | None:
+        low, high = self._scaled(factor).interval(0.95)
+        return self.span * (high - low) / 2
+
+    @property
+    def _joined(self) -> Difference:
+        return self._scaled(1.0)
+
+    def _scaled(self, factor: float) -> Difference:
+        laws = [Binomial(law.successes * factor, law.trials * factor) for law in (self.up, self.down)]
+        p, q = (law.successes / law.trials for law in laws)
+        together = -math.sqrt(p * q / ((1 - p) * (1 - q))) if p < 1 and q < 1 else 0.0
+        return Difference((p, q), laws[0], laws[1], together, laws[0].trials - 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Largest:
+    """The largest of several true values, of any sign where `both`: which one it is, is not known.
+
+    That all lie below a limit takes every one below it, each at its own level (an intersection-union test: no
+    correction). That some one lies above takes one above it after looking at all (Bonferroni). So the upper end of the
+    interval is the largest of the upper ends, the lower end the largest of the corrected lower ends."""
+
+    laws: tuple[Distribution, ...]
+    both: bool
+
+    @property
+    def undefined(self) -> str:
+        return next((why for law in self.laws if (why := str(getattr(law, "undefined", "")))), "")
+
+    def interval(self, level: float) -> tuple[float, float]:
+        if self.undefined:
+            return NOTHING
+        corrected = 1 - (1 - level) / len(self.laws)
+        low = max(self._ends(law, corrected)[0] for law in self.laws)
+        high = max(self._ends(law, level)[1] for law in self.laws)
+        return min(low, high), high
+
+    def p_value(self, limit: float, side: Side) -> float:
+        if self.undefined:
+            return 1.0
+        each = [self._p(law, limit, side) for law in self.laws]
+        return max(each) if side == "below" else min(1.0, len(each) * min(each))
+
+    def half_width_at(self, factor: float) -> float | None:
+        widths = [law.half_width_at(factor) for law in self.laws]
+        return None if any(width is None for width in widths) else max(width for width in widths if width is not None)
+
+    def _ends(self, law: Distribution, level: float) -> tuple[float, float]:
+        low, high = law.interval(level)
+        return _folded(low, high) if self.both else (low, high)
+
+    def _p(self, law: Distribution, limit: float, side: Side) -> float:
+        if not self.both:
+            return law.p_value(limit, side)
+        ends = law.p_value(limit, side), law.p_value(-limit, "above" if side == "below" else "below")
+        return max(ends) if side == "below" else min(ends)
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """A value without its sign: how far a bias is from 0, whichever way it leans."""
+
+    law: Distribution
+
+    @property
+    def undefined(self) -> str:
+        return str(getattr(self.law, "undefined", ""))
+
+    def interval(self, level: float) -> tuple[float, float]:
+        low, high = self.law.interval(level)
+        return NOTHING if math.isnan(low) or math.isnan(high) else _folded(low, high)
+
+    def p_value(self, limit: float, side: Side) -> float:
+        return Largest((self.law,), both=True).p_value(limit, side)
+
+    def half_width_at(self, factor: float) -> float | None:
+        return self.law.half_width_at(factor)
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """A law of what was seen, wider by what was left out could hide: the true value lies up to `down` below and up to
+    `up` above what the seen part alone would say."""
+
+    law: Distribution
+    down: float
+    up: float
+
+    @property
+    def undefined(self) -> str:
+        return str(getattr(self.law, "undefined", ""))
+
+    def interval(self, level: float) -> tuple[float, float]:
+        low, high = self.law.interval(level)
+        return low - self.down, high + self.up
+
+    def p_value(self, limit: float, side: Side) -> float:
+        return self.law.p_value(limit + self.down if side == "above" else limit - self.up, side)
+
+    def half_width_at(self, factor: float) -> float | None:
+        half = self.law.half_width_at(factor)
+        return None if half is None else half + max(self.down, self.up)
+
+
+def _folded(low: float, high: float) -> tuple[float, float]:
+    return max(0.0, low, -high), max(abs(low), abs(high))

@@ -1,0 +1,229 @@
+"""Two judges brought onto the same texts: the one in use and the one that would replace it.
+
+    upgrade = Upgrade.within(ratings, incumbent="today", candidate="next")
+    upgrade = Upgrade(before, "judge", after, "judge")            # two files, two panels
+
+Each judge is known in its own company: `before` is the line-up with the incumbent, `after` the same with the
+candidate in its place. Nothing that is measured of one line-up knows the other's judge, so admitting a candidate
+changes no number on the judges in use. What is compared text by text is on `both`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recuse.ratings import Ratings
+from recuse.ratings.answers import COMPARED, Answers, answers_of
+from recuse.ratings.array import clusters_of
+from recuse.ratings.scale import Numeric, Scale
+from recuse.ratings.table import PERSON
+from recuse.schema import RecuseError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["CHANGES", "SETTINGS", "Pair", "Upgrade"]
+
+CHANGES = ("model", "prompt", "rubric", "sampling")
+"""What an upgrade may declare that it changes. Texts and scale are the ground both stand on and never change."""
+
+SETTINGS: Mapping[str, str] = {
+    "prompt": "prompt", "rubric": "rubric", "scale": "scale", "temperature": "sampling", "max_tokens": "sampling",
+    "repeats": "sampling",
+}  # fmt: skip
+"""Fields of a cassette's fingerprint that say how a judge was asked -> what an upgrade must declare to change them."""
+
+TEXT = ["item", "target"]
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """One criterion under one combination of factor levels. `answers` holds two judges: 0 the incumbent, 1 the
+    candidate. `headline`: whether the criterion stands for the judgement as a whole. `thresholds`: scores at which
+    something is decided."""
+
+    names: tuple[str, ...]
+    answers: Answers
+    headline: bool
+    thresholds: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Upgrade:
+    """`change`: what the upgrade declares to change (`CHANGES`). `settings`: how each judge was asked, by the names of
+    `SETTINGS`, where that was recorded. `calls`: cost and latency of each judge, where known: mean dollars, tokens and
+    seconds per call."""
+
+    before: Ratings
+    incumbent: str
+    after: Ratings
+    candidate: str
+    change: tuple[str, ...] = ("model",)
+    settings: tuple[Mapping[str, Any], Mapping[str, Any]] = ({}, {})
+    calls: tuple[Mapping[str, float | None], Mapping[str, float | None]] = ({}, {})
+    _memory: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        for ratings, judge in ((self.before, self.incumbent), (self.after, self.candidate)):
+            if judge not in ratings.judges:
+                raise RecuseError(f"there is no judge {judge} in the ratings; they hold {', '.join(ratings.judges)}")
+        if unknown := [name for name in self.change if name not in CHANGES]:
+            raise RecuseError(f"an upgrade changes {', '.join(CHANGES)}; got {', '.join(unknown)}")
+
+    @classmethod
+    def within(cls, ratings: Ratings, incumbent: str, candidate: str, **more: Any) -> Upgrade:
+        """Of two judges of the same ratings; the others are company to both."""
+        if incumbent == candidate:
+            raise RecuseError(f"an upgrade is between two judges; {candidate} was named as both")
+        for judge in (incumbent, candidate):
+            if judge not in ratings.judges:
+                raise RecuseError(f"there is no judge {judge} in the ratings; they hold {', '.join(ratings.judges)}")
+        return cls(ratings.without(candidate), incumbent, ratings.without(incumbent), candidate, **more)
+
+    def with_thresholds(self, thresholds: Sequence[float]) -> Upgrade:
+        """The same with decisions taken at these scores, for every criterion with numbers."""
+        known = {name: tuple(thresholds) for name, scale in self.before.scales.items() if isinstance(scale, Numeric)}
+        return replace(self, before=replace(self.before, thresholds=known, _memory={}), _memory={})
+
+    # ------------------------------------------------------------------ are they comparable?
+
+    @cached_property
+    def not_comparable(self) -> tuple[str, ...]:
+        """Why the two cannot be compared, a clause each; empty where they can."""
+        return (*self._differently_asked(), *self._other_scale(), *(() if self._other_scale() else self._other_texts()))
+
+    def _differently_asked(self) -> Iterator[str]:
+        old, new = self.settings
+        for name, kind in SETTINGS.items():
+            if name in old and name in new and old[name] != new[name] and kind not in self.change:
+                declare = f'; declare it: change = ["model", "{kind}"]' if kind in CHANGES else ""
+                yield f"{name} was {_shown(old[name])} and is {_shown(new[name])}{declare}"
+
+    def _other_scale(self) -> tuple[str, ...]:
+        if set(self.before.headline) != set(self.after.headline):
+            one, other = (", ".join(r.headline) for r in (self.before, self.after))
+            return (f"one was asked for {one}, the other for {other}",)
+        if set(self.before.factors) != set(self.after.factors):
+            one, other = (", ".join(r.factors) or "nothing" for r in (self.before, self.after))
+            return (f"in one {one} was varied, in the other {other}",)
+        return tuple(
+            f"the scale of {name} was {_scale(self.before.scales[name])} and is {_scale(self.after.scales[name])}"
+            for name in self.before.headline
+            if not _same_scale(self.before.scales[name], self.after.scales[name])
+        )
+
+    def _other_texts(self) -> tuple[str, ...]:
+        keys = [*TEXT, "criterion", *self.before.factors]
+        old, new = (
+            {tuple(map(str, row)) for row in r.table.loc[r.table["rater"] == judge, keys].itertuples(index=False)}
+            for r, judge in ((self.before, self.incumbent), (self.after, self.candidate))
+        )
+        if old == new:
+            return ()
+        told = []
+        for names, other, who in ((old, new, self.incumbent), (new, old, self.candidate)):
+            texts, there = ({row[:2] for row in part} for part in (names, other))
+            if only := sorted(texts - there):
+                told.append(f"{len(only)} of {len(texts)} texts were asked of {who} alone, first {only[0][0]}")
+        return (f"not the same texts: {'; '.join(told)}" if told else "not the same texts under the same conditions",)
+
+    # ------------------------------------------------------------------ both on the same texts
+
+    @cached_property
+    def shown(self) -> tuple[str, str]:
+        """What incumbent and candidate are called beside each other."""
+        same = self.incumbent == self.candidate
+        return (f"{self.incumbent} before", f"{self.candidate} after") if same else (self.incumbent, self.candidate)
+
+    @cached_property
+    def both(self) -> Ratings:
+        """Ratings of the two judges alone, the incumbent first, and of people."""
+        import pandas as pd
+
+        old, new = (
+            r.table[r.table["rater"] == judge].assign(rater=name)
+            for r, judge, name in zip(
+                (self.before, self.after), (self.incumbent, self.candidate), self.shown, strict=True
+            )
+        )
+        people = next((rows for r in (self.before, self.after) if len(rows := _people(r))), old.iloc[:0])
+        columns = [name for name in old.columns if name in new.columns]
+        parts = [part[columns] for part in (old, new, people.reindex(columns=columns)) if len(part)]
+        table = pd.concat(parts, ignore_index=True)
+        facts = self.before if self.before.texts is not None else self.after
+        return replace(self.before, table=table, texts=facts.texts, clusters=facts.clusters, authors={}, _memory={})
+
+    def pairs(self) -> Iterator[Pair]:
+        """The two judges' answers by criterion and combination of factor levels: of the criteria that stand for the
+        judgement as a whole, and of the parts that they are made of."""
+        ratings = self.both
+        others = [name for name in ratings.parts if name in ratings.criteria and name not in ratings.headline]
+        for wanted in (ratings.headline, *((name,) for name in others)):
+            part = ratings.with_criterion(*wanted) if wanted != ratings.headline else ratings
+            for names, here in part.each(*COMPARED):
+                level = names[: len(names) - (len(wanted) > 1)]
+                answers = _stacked([answers_of(one, part, people=False) for _, one in here.each()], here)
+                thresholds = ratings.thresholds.get(here.criterion, ())
+                named = (*level, here.criterion) if self._several else level
+                yield Pair(named, answers, here.criterion in ratings.headline, thresholds)
+
+    def by(self) -> tuple[str, ...]:
+        """Names of what `Pair.names` are the levels of."""
+        factors = tuple(name for name in self.both.factors if name not in COMPARED)
+        return (*factors, "criterion") if self._several else factors
+
+    @property
+    def _several(self) -> bool:
+        return len({*self.both.headline, *self.both.parts}) > 1
+
+
+def _stacked(parts: list[Answers], ratings: Ratings) -> Answers:
+    """One text per pair, order and labels that it was asked under: a judge that follows the place gives two answers to
+    a pair whenever it is asked, which is no repeat that differs. All of a pair's share its cluster."""
+    if len(parts) == 1:
+        return parts[0]
+    names = [name for one in parts for name in clusters_of(ratings, one.items)]
+    first = parts[0]
+    return replace(
+        first,
+        items=tuple(name for one in parts for name in one.items),
+        targets=tuple(name for one in parts for name in one.targets),
+        clusters=np.unique(np.asarray(names, dtype=object).astype(str), return_inverse=True)[1].astype(np.intp),
+        judged=_joined([one.judged for one in parts]),
+        rated=_joined([one.rated for one in parts]),
+        asked=np.concatenate([one.asked for one in parts], axis=1),
+        lost=np.concatenate([one.lost for one in parts if one.lost is not None], axis=1),
+        part=ratings,
+    )
+
+
+def _joined(arrays: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """(J, U, R) of every part side by side, as deep as the deepest."""
+    depth = max(array.shape[2] for array in arrays)
+    deep = [np.pad(a, ((0, 0), (0, 0), (0, depth - a.shape[2])), constant_values=np.nan) for a in arrays]
+    return np.concatenate(deep, axis=1)
+
+
+def _people(ratings: Ratings) -> pd.DataFrame:
+    rows: pd.DataFrame = ratings.table[ratings.table["kind"] == PERSON]
+    return rows
+
+
+def _same_scale(one: Scale, other: Scale) -> bool:
+    if isinstance(one, Numeric) and isinstance(other, Numeric):
+        return (one.minimum, one.maximum, one.reversed) == (other.minimum, other.maximum, other.reversed)
+    return one == other
+
+
+def _scale(scale: Scale) -> str:
+    return f"{scale.minimum:g} to {scale.maximum:g}" if isinstance(scale, Numeric) else ", ".join(scale.options)
+
+
+def _shown(value: Any) -> str:
+    return "unset" if value is None else str(value)

@@ -1,0 +1,191 @@
+"""Whether an upgrade agrees with people as the judge in use does, text by text, and as people do among themselves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recuse.metrics.agreement_estimates import too_few
+from recuse.metrics.human_ceiling import human_ceiling
+from recuse.metrics.measure import describe
+from recuse.metrics.upgrade.change import change, no_change, span_of, step_of
+from recuse.metrics.upgrade.pairing import Pair, Upgrade
+from recuse.ratings.answers import Answers
+from recuse.ratings.array import mean_of
+from recuse.schema import Estimate, Estimates
+from recuse.statistics.agreement.coefficient import Coefficient, ratio
+from recuse.statistics.agreement.options import distances
+from recuse.statistics.distributions import Student
+
+__all__ = ["agreement_with_people", "ceiling", "gained_per_text"]
+
+Floats = NDArray[np.float64]
+METHOD = "agreement beyond chance, candidate less incumbent on the same texts, jackknife over texts, t"
+
+describe(
+    "upgrade_agreement", "agreement with people", signed=True, rank=2, bad="below",
+    below="agrees with your people less, by more than you allow|agree with your people less, by more than you allow",
+    above="agrees with your people better|agree with your people better",
+    reading="Agreement beyond chance with one person, the candidate's less the incumbent's on the same texts.",
+)  # fmt: skip
+describe(
+    "upgrade_ceiling", "like one more person", signed=True, rank=4, bad="below",
+    below="agrees with your people less than they agree with each other|agree with your people less than they agree "
+    "with each other",
+    reading="The candidate's agreement beyond chance with people less people's own on the same texts.",
+)  # fmt: skip
+
+
+def agreement_with_people(pair: Pair) -> Estimate | None:
+    """A candidate's agreement beyond chance with one person, less the incumbent's:
+
+        answered_new kappa_new - answered_old kappa_old,    kappa = 1 - D_o / D_e
+
+    over the texts that people rated and both answered, so that nobody gains by what it leaves out; what one did not
+    answer counts as answered by chance. D are unequal options, squared distances of options in order, or of numbers.
+    Of numbers asked repeatedly, D is that of the judge's mean over infinitely many repeats (products of different
+    repeats), so a noisier judge of equal true error neither gains nor loses. Labels may be one person's, or true
+    values. None where nobody rated anything; no interval with fewer than 20 labels outside the commonest option."""
+    answers = pair.answers
+    if not len(answers.people):
+        return None
+    rated: NDArray[np.bool_] = np.asarray(np.isfinite(answers.rated).any(axis=(0, 2)))
+    got: NDArray[np.bool_] = np.asarray(np.isfinite(answers.judged[:2]).any(axis=2))
+    used = np.asarray(rated & got.all(axis=0))
+    if not rated.any():
+        return None
+    if not used.any():
+        return no_change("upgrade_agreement", pair, "no text that people rated has a usable answer of both")
+    kappas = _options(answers) if answers.options else _numbers(answers, used)
+    sums, share = kappas.shares[used].sum(axis=0)[None], got[:, rated].mean(axis=1)
+    old, new = (float(value[0]) for value in kappas.of(sums))
+    if not (math.isfinite(old) and math.isfinite(new)):
+        return no_change("upgrade_agreement", pair, "people, and a judge, gave every text one and the same answer")
+    coefficient = Coefficient(kappas.shares[used], lambda s: _weighted(kappas.of(s), share), lambda s: "")
+    law = coefficient.jackknife(answers.clusters[used])
+    assert isinstance(law, Student)
+    few = too_few(answers.options, _labels(answers, used))
+    se = math.nan if few else math.hypot(law.se, kappas.one_text(sums) / len(np.unique(answers.clusters[used])))
+    return change(
+        "upgrade_agreement", pair, Student(law.value, se, law.df), (share[0] * old, share[1] * new), used,
+        method=METHOD, note=few, detail={"answered": [float(v) for v in share]},
+    )  # fmt: skip
+
+
+def _weighted(kappas: tuple[Floats, Floats], share: Floats) -> Floats:
+    found: Floats = share[1] * kappas[1] - share[0] * kappas[0]
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Kappas:
+    """`of` maps sums (B, F) to (kappa_old, kappa_new); `shares` (U, F) are each text's share of the sums. `one_text`:
+    what one more text of disagreement takes from a kappa, times the number of texts."""
+
+    shares: Floats
+    of: Callable[[Floats], tuple[Floats, Floats]]
+    one_text: Callable[[Floats], float]
+
+
+def _labels(answers: Answers, used: NDArray[np.bool_]) -> Floats:
+    return np.nansum(answers.people_shares[used], axis=0) if answers.options else np.array([used.sum()], dtype=float)
+
+
+def _options(answers: Answers) -> _Kappas:
+    k = len(answers.options)
+    apart = distances(k, "quadratic" if answers.ordered else "plain")
+    people = np.nan_to_num(answers.people_shares)
+    judged = [np.nan_to_num(answers.judge_shares[j]) for j in (0, 1)]
+    between = [((mine @ apart) * people).sum(axis=1) for mine in judged]
+    shares = np.column_stack([np.ones(len(people)), *between, *judged, people])
+
+    def chance(s: Floats) -> list[Floats]:
+        n = np.maximum(s[:, :1], 1e-300)
+        p = s[:, 3 + 2 * k :] / n
+        return [((s[:, 3 + j * k : 3 + (j + 1) * k] / n @ apart) * p).sum(axis=1) for j in (0, 1)]
+
+    def of(s: Floats) -> tuple[Floats, Floats]:
+        old, new = (1 - ratio(ratio(s[:, 1 + j], s[:, 0]), e) for j, e in enumerate(chance(s)))
+        return old, new
+
+    return _Kappas(shares, of, lambda s: float(1 / max(min(e[0] for e in chance(s)), 1e-9)))
+
+
+def _numbers(answers: Answers, used: NDArray[np.bool_]) -> _Kappas:
+    middle = float(np.nanmean(answers.people_mean[used])) if used.any() else 0.0
+    people = mean_of(answers.rated - middle, axis=2)
+    p, pp = np.nan_to_num(mean_of(people, axis=0)), np.nan_to_num(mean_of(people**2, axis=0))
+    columns = [np.ones(len(p)), p, pp]
+    for judge in (0, 1):
+        given = answers.judged[judge] - middle
+        mean, square = np.nan_to_num(mean_of(given, axis=1)), np.nan_to_num(mean_of(given**2, axis=1))
+        n = np.isfinite(given).sum(axis=1)
+        if _repeated(answers, used):
+            crossed = ratio((n * mean) ** 2 - np.nansum(given**2, axis=1), (n * (n - 1)).astype(float))
+            square = np.where(np.isfinite(crossed), crossed, square)
+        columns += [mean, square, mean * p]
+    shares = np.column_stack(columns)
+
+    def parts(s: Floats) -> list[tuple[Floats, Floats]]:
+        n = np.maximum(s[:, 0], 1e-300)
+        q, qq = s[:, 1] / n, s[:, 2] / n
+        found = []
+        for at in (3, 6):
+            x, xx, xq = s[:, at] / n, s[:, at + 1] / n, s[:, at + 2] / n
+            found.append((xx - 2 * xq + qq, xx - 2 * x * q + qq))
+        return found
+
+    def of(s: Floats) -> tuple[Floats, Floats]:
+        old, new = (1 - ratio(observed, expected) for observed, expected in parts(s))
+        return old, new
+
+    def one_text(s: Floats) -> float:
+        observed, expected = parts(s)[0]
+        step = step_of(answers)
+        return float((2 * math.sqrt(max(observed[0], 0.0)) * step + step**2) / max(expected[0], 1e-9))
+
+    return _Kappas(shares, of, one_text)
+
+
+def _repeated(answers: Answers, used: NDArray[np.bool_]) -> bool:
+    """Whether both judges answered most of these texts twice."""
+    twice = np.isfinite(answers.judged[:2]).sum(axis=2) > 1
+    return bool(used.any() and twice[:, used].mean(axis=1).min() > 0.5)
+
+
+def gained_per_text(pair: Pair) -> Floats:
+    """Per text, how much more the candidate agrees with people than the incumbent, from -1 to 1: the chance of the same
+    option; of numbers, 1 less the mean distance of one answer as a share of the range. NaN where either is missing."""
+    answers = pair.answers
+    if answers.options:
+        agree = [(answers.judge_shares[j] * answers.people_shares).sum(axis=1) for j in (0, 1)]
+    else:
+        apart = [mean_of(np.abs(answers.judged[j] - answers.people_mean[:, None]), axis=1) for j in (0, 1)]
+        agree = [1 - distance / span_of(answers) for distance in apart]
+    found: Floats = agree[1] - agree[0]
+    return found
+
+
+def ceiling(upgrade: Upgrade) -> dict[tuple[str, ...], Estimate]:
+    """`human_ceiling` of the candidate, by levels of `upgrade.by()`; nothing without texts that two people rated."""
+    ratings = upgrade.both
+    persons = ratings.table[ratings.table["kind"] == "person"]
+    if not len(persons) or not (persons.groupby(["item", "target"], observed=True)["rater"].nunique() > 1).any():
+        return {}
+    found: Estimates = human_ceiling(ratings)
+    name = upgrade.shown[1]
+    told = {}
+    for key, estimate in found.items():
+        if key[0] == name:
+            missing = len(upgrade.by()) - len(key[1:])
+            levels = (*key[1:], *(ratings.criterion for _ in range(missing)))
+            values = {
+                "people_agree": estimate.detail.get("human_human"),
+                "candidate": estimate.detail.get("judge_human"),
+            }
+            told[levels] = replace(estimate, metric="upgrade_ceiling", detail={**estimate.detail, **values})
+    return told

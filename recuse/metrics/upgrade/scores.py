@@ -1,0 +1,226 @@
+"""What an upgrade does to the scale: whether it shifts, keeps the order of texts, and repeats itself as well."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recuse.metrics.estimates import number
+from recuse.metrics.measure import describe
+from recuse.metrics.upgrade.change import (
+    agreement_of_two,
+    change,
+    mean_gap,
+    means,
+    no_change,
+    repeats,
+    span_of,
+)
+from recuse.metrics.upgrade.laws import Hidden, Largest, mean_change
+from recuse.metrics.upgrade.pairing import Pair
+from recuse.ratings.answers import WON, Answers
+from recuse.ratings.array import mean_of
+from recuse.schema import Estimate
+from recuse.statistics.agreement.coefficient import Coefficient, ratio
+from recuse.statistics.distributions import Student
+
+__all__ = ["noise", "order", "shift"]
+
+Floats = NDArray[np.float64]
+ENOUGH_LOST = 3
+
+describe(
+    "upgrade_shift", "shift of the scale", signed=True, rank=10,
+    above="gives higher scores, by more than you allow|give higher scores, by more than you allow",
+    below="gives lower scores, by more than you allow|give lower scores, by more than you allow",
+    reading="The candidate's mean less the incumbent's on the same texts.",
+)  # fmt: skip
+describe(
+    "upgrade_order", "same order of texts", signed=True, rank=12, bad="below",
+    below="puts the texts in another order, by more than you allow|put the texts in another order, by more than you "
+    "allow",
+    reading="Rank correlation of one answer of the candidate with one of the incumbent, less that of two answers of "
+    "the incumbent: 0 where the candidate agrees with the incumbent as well as that does with itself.",
+)  # fmt: skip
+describe(
+    "upgrade_order_once", "same order of texts", rank=12, bad="below",
+    below="puts the texts in another order|put the texts in another order",
+    reading="Rank correlation of candidate and incumbent; nothing is known of how well the incumbent agrees with "
+    "itself, because it was asked once.",
+)  # fmt: skip
+describe(
+    "upgrade_noise", "spread over repeats", signed=True, rank=16, bad="above",
+    above="repeats itself less well, by more than you allow|repeat themselves less well, by more than you allow",
+    reading="How far two answers to one text lie apart, the candidate's less the incumbent's; of options, how often "
+    "they differ.",
+)  # fmt: skip
+
+
+def shift(pair: Pair) -> Estimate | None:
+    """Mean over texts of the candidate's mean less the incumbent's, each over its repeats; lost repeats are left out.
+
+    Of more than two options, or options without an order, the share of answers that moves most (`Largest`). None for
+    choices between two texts, whose names a and b mean nothing: `decisions_flipped` says it all."""
+    answers = pair.answers
+    if answers.options == WON:
+        return None
+    if answers.options and not (answers.ordered and len(answers.options) == 2):
+        return _shares_moved(pair)
+    old, new = means(answers)
+    moved = new - old
+    used = np.isfinite(moved)
+    if not used.any():
+        return no_change("upgrade_shift", pair, "no text has a usable answer of both", span=span_of(answers))
+    law = mean_change(moved, None, answers.clusters, span=span_of(answers))
+    down, up = _could_hide(answers, old, new)
+    note = "" if down == up == 0 else "wider by what texts could hide that one of the two never answered"
+    return change(
+        "upgrade_shift", pair, Hidden(law, down, up) if note else law,
+        (float(old[used].mean()), float(new[used].mean())), used, span=span_of(answers), unit=answers.scale.unit,
+        value=law.value, note=note, detail={"hidden": [number(-down), number(up)]},
+    )  # fmt: skip
+
+
+def _could_hide(answers: Answers, old: Floats, new: Floats) -> tuple[float, float]:
+    """How far the mean shift over all texts could lie below and above that over the texts both answered.
+
+    At most as far as the scale allows: each text that one of them never answered at the end that moves most. Where
+    there are three such texts or more, losses that have nothing to do with the scores are told from others by the
+    judge that did answer: then at most their share of the texts, times how far (95 %) they lie from the others."""
+    used, either = np.isfinite(old) & np.isfinite(new), np.isfinite(old) ^ np.isfinite(new)
+    share = float(either.sum() / (either | used).sum())
+    if not either.any() or not np.isfinite(answers.scale.span):
+        return 0.0, 0.0
+    low, high = answers.scale.ends
+    lowest, highest = np.where(np.isfinite(new), new, low), np.where(np.isfinite(new), new, high)
+    moved = float((new - old)[used].mean())
+    down = share * (moved - float((lowest - np.where(np.isfinite(old), old, high))[either].mean()))
+    up = share * (float((highest - np.where(np.isfinite(old), old, low))[either].mean()) - moved)
+    if either.sum() >= ENOUGH_LOST:
+        said = np.where(np.isfinite(old), old, new)
+        apart = mean_change(
+            np.where(either, said, np.nan), np.where(used, said, np.nan), answers.clusters, span=span_of(answers)
+        )
+        most = share * max(map(abs, apart.interval(0.95)), default=math.inf)
+        if math.isfinite(most):
+            return min(down, most), min(up, most)
+    return max(down, 0.0), max(up, 0.0)
+
+
+def _shares_moved(pair: Pair) -> Estimate:
+    answers = pair.answers
+    old, new = answers.judge_shares[0], answers.judge_shares[1]
+    used = np.isfinite(old[:, 0]) & np.isfinite(new[:, 0])
+    if not used.any():
+        return no_change("upgrade_shift", pair, "no text has a usable answer of both", span=1.0)
+    moved = np.where(used[:, None], new - old, np.nan)
+    laws = tuple(mean_change(column, None, answers.clusters, span=1.0) for column in moved.T)
+    most = int(np.argmax([abs(law.value) for law in laws]))
+    values = float(old[used, most].mean()), float(new[used, most].mean())
+    detail = {"option": answers.options[most]}
+    return change(
+        "upgrade_shift", pair, Largest(laws, True), values, used, span=1.0, unit="share", value=abs(laws[most].value),
+        detail=detail,
+    )  # fmt: skip
+
+
+def order(pair: Pair) -> Estimate | None:
+    """Spearman's rank correlation of single answers, candidate with incumbent, less the incumbent with itself:
+
+        rho(new, old) - rho(old, old'),    old' another repeat of the same text
+
+    Answers are graded by the share of the judge's own answers that lie below (mid-ranks), and products of different
+    answers to a text are averaged, so more repeats make neither correlation higher. Where the candidate gives every
+    text the same, rho(new, old) is 0. Jackknife over texts or clusters. None for options without an order, for two
+    options (`decisions_flipped` says it all) and where the incumbent gives every text the same: there is no order to
+    keep. Where the incumbent was asked once, the estimate is rho(new, old) alone and called `upgrade_order_once`."""
+    answers = pair.answers
+    if answers.options and (not answers.ordered or len(answers.options) == 2):
+        return None
+    old, new = _graded(answers.judged[0]), _graded(answers.judged[1])
+    used: NDArray[np.bool_] = np.logical_and(np.isfinite(old).any(axis=1), np.isfinite(new).any(axis=1))
+    twice = used & (repeats(answers, 0) > 1)
+    if np.nanstd(old[used]) < 1e-9 if used.any() else False:
+        return None
+    name = "upgrade_order" if twice.sum() * 2 > used.sum() else "upgrade_order_once"
+    if used.sum() < 4:
+        return no_change(name, pair, "an order takes four texts that both answered")
+    shares = _moments(old, new, used, twice)
+    built = Coefficient(shares, _across if name == "upgrade_order_once" else _less, lambda s: "")
+    across, own = float(_across(shares.sum(0)[None])[0]), float(_own(shares.sum(0)[None])[0])
+    law = _known_spread(built.jackknife(answers.clusters), used, answers.clusters)
+    asked_once = name == "upgrade_order_once"
+    values = (math.nan, across) if asked_once else (own, across)
+    return change(
+        name, pair, law, values, used, value=across if asked_once else across - own,
+        method="Spearman's rank correlation of single answers, jackknife over texts, t",
+    )  # fmt: skip
+
+
+def _graded(given: Floats) -> Floats:
+    """Mid-ranks among all of a judge's answers, from -1/2 to 1/2, (U, R)."""
+    from scipy import stats
+
+    there = np.isfinite(given)
+    found = np.full(given.shape, np.nan)
+    if there.any():
+        found[there] = (stats.rankdata(given[there]) - 0.5) / there.sum() - 0.5
+    return found
+
+
+def _moments(old: Floats, new: Floats, used: NDArray[np.bool_], twice: NDArray[np.bool_]) -> Floats:
+    """Per text 1, x, y, xx, yy, xy, then 1 and xx' of two different answers of the incumbent where there are two."""
+    x, y = mean_of(old, axis=1), mean_of(new, axis=1)
+    n = np.isfinite(old).sum(axis=1)
+    squares = np.nansum(old**2, axis=1)
+    other = ratio((n * np.nan_to_num(x)) ** 2 - squares, (n * (n - 1)).astype(float))
+    columns = [x, y, mean_of(old**2, axis=1), mean_of(new**2, axis=1), x * y]
+    main = np.where(used[:, None], np.column_stack([np.ones(len(x)), *columns]), 0.0)
+    again = np.where(twice[:, None], np.column_stack([np.ones(len(x)), other, x, mean_of(old**2, axis=1)]), 0.0)
+    found: Floats = np.nan_to_num(np.column_stack([main, again]))
+    return found
+
+
+def _across(s: Floats) -> Floats:
+    n = np.maximum(s[:, 0], 1e-300)
+    x, y, xx, yy, xy = (s[:, k] / n for k in range(1, 6))
+    spread = np.sqrt(np.maximum(xx - x**2, 0.0) * np.maximum(yy - y**2, 0.0))
+    return np.nan_to_num(ratio(xy - x * y, spread))
+
+
+def _own(s: Floats) -> Floats:
+    n = np.maximum(s[:, 6], 1e-300)
+    other, x, xx = s[:, 7] / n, s[:, 8] / n, s[:, 9] / n
+    return np.nan_to_num(ratio(other - x**2, xx - x**2))
+
+
+def _less(s: Floats) -> Floats:
+    return _across(s) - _own(s)
+
+
+def _known_spread(law: object, used: NDArray[np.bool_], clusters: NDArray[np.intp]) -> Student:
+    """One text more that changes places with its neighbour: no difference among few is not certainty."""
+    assert isinstance(law, Student)
+    count = len(np.unique(clusters[used]))
+    return Student(law.value, math.hypot(law.se, 1 / count**1.5) if count > 1 else math.nan, count - 1)
+
+
+def noise(pair: Pair) -> Estimate | None:
+    """Mean over texts of how far two different answers of the candidate lie apart, less the same of the incumbent; of
+    options, how often the two differ. None unless both were asked repeatedly."""
+    answers = pair.answers
+    if answers.options:
+        _, old, new = (1 - part for part in agreement_of_two(answers.judged[:2], len(answers.options)))
+    else:
+        old, new = mean_gap(answers.judged[0]), mean_gap(answers.judged[1])
+    used = np.isfinite(old) & np.isfinite(new)
+    if not used.any():
+        return None
+    law = mean_change(np.where(used, new - old, np.nan), None, answers.clusters, span=span_of(answers))
+    values = float(old[used].mean()), float(new[used].mean())
+    return change(
+        "upgrade_noise", pair, law, values, used, span=span_of(answers), value=law.value,
+        unit="share" if answers.options else answers.scale.unit,
+    )  # fmt: skip

@@ -1,0 +1,91 @@
+"""Where an upgrade is worst: on one system, topic or language, however good it is on the whole."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recuse.metrics.estimates import number
+from recuse.metrics.measure import describe
+from recuse.metrics.upgrade.change import change, means, span_of
+from recuse.metrics.upgrade.laws import Largest, mean_change
+from recuse.metrics.upgrade.pairing import Pair
+from recuse.metrics.upgrade.people import gained_per_text
+from recuse.ratings.slices import Slices, slices_of
+from recuse.schema import Estimate
+
+__all__ = ["FEWEST", "worst_slice_agreement", "worst_slice_shift"]
+
+Floats = NDArray[np.float64]
+FEWEST = 12
+"""Texts below which a slice is not looked at; it is listed."""
+METHOD = "largest change over slices: every slice at its own level to pass, Bonferroni over all of them to fail"
+
+describe(
+    "upgrade_slice_shift", "shift on its worst slice", rank=22, bad="above",
+    above="scores one slice otherwise, by more than you allow|score one slice otherwise, by more than you allow",
+    reading="The largest shift, of any sign, that a slice of the texts has: a system, a topic, a language.",
+)  # fmt: skip
+describe(
+    "upgrade_slice_agreement", "agreement with people on its worst slice", rank=6, bad="above",
+    above="agrees with your people less on one slice, by more than you allow|agree with your people less on one slice, "
+    "by more than you allow",
+    reading="The largest loss of agreement with people, text by text, that a slice of the texts has.",
+)  # fmt: skip
+
+
+def worst_slice_shift(pair: Pair) -> Estimate | None:
+    """Largest |candidate - incumbent| over slices, the levels of the texts' columns and of target (`slices_of`) with at
+    least 12 texts. None where there is none to look at, and for options that have no mean."""
+    answers = pair.answers
+    if answers.options and not (answers.ordered and len(answers.options) == 2):
+        return None
+    old, new = means(answers)
+    return _worst("upgrade_slice_shift", pair, old, new, span_of(answers), both=True)
+
+
+def worst_slice_agreement(pair: Pair) -> Estimate | None:
+    """Largest loss of agreement with people over slices, per text (`gained_per_text`). None without people."""
+    if not len(pair.answers.people):
+        return None
+    gained = gained_per_text(pair)
+    return _worst("upgrade_slice_agreement", pair, gained, np.zeros(len(gained)), 1.0, both=False)
+
+
+def _worst(metric: str, pair: Pair, old: Floats, new: Floats, span: float, *, both: bool) -> Estimate | None:
+    moved = new - old
+    there = np.isfinite(moved)
+    every = _slices(pair)
+    looked = {name: members & there for name, members in every.items() if (members & there).sum() >= FEWEST}
+    if not looked:
+        return None
+    clusters = pair.answers.clusters
+    laws = {
+        name: mean_change(np.where(mine, moved, np.nan), None, clusters, span=span) for name, mine in looked.items()
+    }
+    size = {name: abs(law.value) if both else law.value for name, law in laws.items()}
+    worst = max(looked, key=lambda name: size[name])
+    mine = looked[worst]
+    detail: dict[str, Any] = {
+        "slice": {"column": worst[0], "level": worst[1]}, "looks": len(looked),
+        "slices": [
+            {"column": name[0], "level": name[1], "n": int(looked[name].sum()), "change": number(laws[name].value)}
+            for name in sorted(looked, key=lambda name: -size[name])
+        ],
+        "too_small": [{"column": c, "level": v} for c, v in every if (c, v) not in looked],
+    }  # fmt: skip
+    values = (float(old[mine].mean()), float(new[mine].mean())) if both else (float("nan"), float("nan"))
+    return change(
+        metric, pair, Largest(tuple(laws.values()), both), values, there, value=size[worst], span=span, method=METHOD,
+        unit=pair.answers.scale.unit if both else "share", detail=detail,
+    )  # fmt: skip
+
+
+def _slices(pair: Pair) -> Slices:
+    def found() -> Slices:
+        return slices_of(pair.answers)[0]
+
+    part = pair.answers.part
+    return found() if part is None else part.remember(("slices of an upgrade",), found)

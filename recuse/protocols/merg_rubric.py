@@ -1,0 +1,100 @@
+"""The rubric of MERG's third stage: five dimensions with anchors and weights, asked for and checked."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from recuse.protocols import reading
+from recuse.schema import RecuseError
+from recuse.tasks import Task
+
+Rubric = Mapping[str, Any]
+"""`dimensions`: five of {name, anchors: four texts}; `weights`: five numbers that sum to 1."""
+
+DIMENSIONS = 5
+ANCHORS = 4  # what is poor (2), adequate (5), strong (8) and exceptional (10)
+LONGEST = {"phrase": 200, "name": 40, "anchor": 120}  # characters, unless [rubric] of task.toml says otherwise
+TOLERANCE = 0.005  # of the sum of the weights: 0.33 three times is meant well
+
+
+def read_rubric(answer: Mapping[str, Any], names: Sequence[str]) -> Rubric:
+    """The rubric a judge wrote. `Unreadable` unless there are exactly five dimensions with a name and four anchors
+    each, and five positive weights that sum to 1. `names` are those that were given, if any were. Two dimensions may
+    have one name: that a judge repeats itself is its own rubric, and shows in how it agrees with others."""
+    given = reading.member(answer, "dimensions", "dimensions")
+    if not isinstance(given, list) or len(given) != DIMENSIONS:
+        count = len(given) if isinstance(given, list) else "no"
+        raise reading.Unreadable("unparsed", f"the rubric has {count} dimensions; exactly {DIMENSIONS} are wanted")
+    named = [names[place] if names else reading.phrase(one, "name") for place, one in enumerate(given)]
+    dimensions = [
+        {"name": name, "anchors": reading.phrases(one, "anchors", ANCHORS)}
+        for name, one in zip(named, given, strict=True)
+    ]
+    return {"dimensions": dimensions, "weights": _weights(reading.member(answer, "weights", "weights"))}
+
+
+def _weights(given: object) -> list[float]:
+    numbers = (
+        [n for n in given if isinstance(n, int | float) and not isinstance(n, bool)] if isinstance(given, list) else []
+    )
+    if len(numbers) != DIMENSIONS or not isinstance(given, list) or len(given) != DIMENSIONS:
+        raise reading.Unreadable("unparsed", f"weights is not a list of {DIMENSIONS} numbers")
+    if min(numbers) <= 0 or abs(math.fsum(numbers) - 1) > TOLERANCE:
+        shown = ", ".join(f"{n:g}" for n in numbers)
+        raise reading.Unreadable("unparsed", f"the weights {shown} are not positive numbers that sum to 1")
+    return [float(n) for n in numbers]
+
+
+def rubric_schema(task: Task, *, named: bool, tenths: bool = False) -> dict[str, Any]:
+    """The reply's JSON schema. `named`: names are given, not asked. `tenths`: the weights are one of the 101 lists of
+    tenths that sum to 1, none above 0.4, for servers that enforce a schema by grammar: a grammar cannot add."""
+    anchors = {"type": "array", "items": _text(longest(task, "anchor")), "minItems": ANCHORS, "maxItems": ANCHORS}
+    name = {} if named else {"name": _text(longest(task, "name"))}
+    properties = {**name, "anchors": anchors}
+    one = {
+        "type": "object", "properties": properties, "required": list(properties), "additionalProperties": False,
+    }  # fmt: skip
+    dimensions = {"type": "array", "items": one, "minItems": DIMENSIONS, "maxItems": DIMENSIONS}
+    number = {"type": "number"}
+    numbers = {"type": "array", "items": number, "minItems": DIMENSIONS, "maxItems": DIMENSIONS}
+    weights = {"enum": weight_lists()} if tenths else numbers
+    return {
+        "type": "object",
+        "properties": {"dimensions": dimensions, "weights": weights},
+        "required": ["dimensions", "weights"],
+        "additionalProperties": False,
+    }
+
+
+def weight_lists() -> list[list[float]]:
+    """Every list of five tenths, each from 0.1 to 0.4, that sums to 1."""
+    tenths = itertools.product(range(1, 5), repeat=DIMENSIONS)
+    return [[n / 10 for n in each] for each in tenths if sum(each) == 10]
+
+
+def specimen_rubric(task: Task) -> Rubric:
+    """A rubric as long as they come."""
+    one = {"name": "x" * longest(task, "name"), "anchors": ["x" * longest(task, "anchor")] * ANCHORS}
+    return {"dimensions": [one] * DIMENSIONS, "weights": [0.2] * DIMENSIONS}
+
+
+def universal_rubric(task: Task) -> Rubric:
+    """The rubric that task.toml gives for all prompts: five tables [[universal]]. `RecuseError` for another one."""
+    tables = task.data.get("universal", [])
+    try:
+        rubric = read_rubric({"dimensions": tables, "weights": [table.get("weight") for table in tables]}, ())
+    except reading.Unreadable as failure:
+        raise RecuseError(f"{task.folder / 'task.toml'}: [[universal]]: {failure.why}") from None
+    return rubric
+
+
+def longest(task: Task, what: str) -> int:
+    """How many characters a phrase, a name or an anchor may have."""
+    return int(task.data.get("rubric", {}).get(f"longest_{what}", LONGEST[what]))
+
+
+def _text(characters: int) -> dict[str, Any]:
+    return {"type": "string", "minLength": 1, "maxLength": characters}

@@ -1,0 +1,47 @@
+"""How often a run like this would be wrong, and what it could not have found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from recuse.report.numbers import MINUS, is_number, short
+from recuse.report.results_model import View
+
+__all__ = ["ErrorRates", "error_rates"]
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorRates:
+    sentence: str
+    judges: list[tuple[str, str, str, str]]  # panel, judge, fair and not cleared, again and not cleared
+    faults: list[tuple[str, str, str, str]]  # gate, limit, typical, worst
+
+
+def error_rates(view: View) -> ErrorRates | None:
+    """None where no gate decided by intervals."""
+    found: Mapping[str, Any] = view.results.get("error_rates") or {}
+    if not found.get("sentence"):
+        return None
+    titles = {n.gate: n.gate_title for n in view.numbers if n.verdict}
+    return ErrorRates(
+        sentence=str(found["sentence"]),
+        judges=[
+            (r["panel"], view.label(r["judge"]), _percent(r["fair_not_cleared"]), _percent(r["again_not_cleared"]))
+            for r in found["judges"]
+        ],
+        faults=[
+            (titles.get(r["gate"], r["gate"]), r["limit"].replace("-", MINUS),
+             *(_with_unit(r[name], r["unit"]) for name in ("typical", "worst")))
+            for r in found["smallest_faults"]
+        ],
+    )  # fmt: skip
+
+
+def _percent(share: Any) -> str:
+    return f"{100 * share:.1f} %" if is_number(share) else ""
+
+
+def _with_unit(value: Any, unit: str) -> str:
+    return " ".join(part for part in (short(float(f"{value:.3g}")), unit) if part)

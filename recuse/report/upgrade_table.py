@@ -1,0 +1,155 @@
+"""One verdict on a judge upgrade as a sentence and a table, told alike by `recuse compare`, terminal, Markdown and
+page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from recuse.report import estimate_format, numbers
+from recuse.report.gated_number import Number
+from recuse.report.numbers import MINUS, is_number
+from recuse.report.results_model import View
+
+__all__ = ["UpgradeRow", "UpgradeTable", "deciding_numbers", "is_of_upgrade", "upgrade_tables"]
+
+WORDS = {"pass": "allowed", "fail": "worse", "not measured": "not measured", "accepted": "accepted"}
+PLACE = ("panel", "task", "protocol")
+MOST_POWERS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class UpgradeRow:
+    """One component: what it is, both judges' own values, the change with its interval, what is allowed, the
+    verdict."""
+
+    title: str
+    incumbent: str
+    candidate: str
+    change: str
+    allowed: str
+    verdict: str
+    outcome: str
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        return (self.title, self.incumbent, self.candidate, self.change, self.allowed, self.verdict)
+
+
+@dataclass(frozen=True, slots=True)
+class UpgradeTable:
+    """`where`: panel, task and protocol; `foot`: on how many items, how sure, and what could have been found."""
+
+    sentence: str
+    where: str
+    panel: str
+    task: str
+    protocol: str
+    outcome: str
+    reasons: tuple[str, ...]
+    head: tuple[str, ...]
+    rows: tuple[UpgradeRow, ...]
+    foot: tuple[str, ...]
+
+
+def upgrade_tables(view: View, *, minus: str = MINUS) -> list[UpgradeTable]:
+    """One per upgrade of the results: those that are refused first, then what is undecided."""
+    badness = ("fail", "not measured", "undecided", "pass")
+    found = sorted(view.results.get("upgrades") or (), key=lambda u: badness.index(u["outcome"]))
+    by_key = _by_key(view)
+    titles = {name: view.lexicon.measure(name).title for upgrade in found for name in upgrade["not_measured"]}
+    return [_table(upgrade, by_key, titles, minus) for upgrade in found]
+
+
+def deciding_numbers(view: View) -> list[Number]:
+    """Of every upgrade the row that decided it."""
+    by_key = _by_key(view)
+    first = (upgrade["rows"][0] for upgrade in view.results.get("upgrades") or () if upgrade["rows"])
+    return [n for row in first if (n := by_key.get(_key(row["gate"], row["subject"]))) is not None]
+
+
+def is_of_upgrade(number: Number) -> bool:
+    """Whether a verdict is a component of one on an upgrade."""
+    return bool((number.verdict or {}).get("question") == "upgrade")
+
+
+def _by_key(view: View) -> dict[tuple[Any, ...], Number]:
+    return {_key(n.gate, n.subject): n for n in view.numbers if n.verdict and is_of_upgrade(n)}
+
+
+def _key(gate: str, subject: Mapping[str, str]) -> tuple[Any, ...]:
+    return (gate, *sorted(subject.items()))
+
+
+def _table(
+    upgrade: Mapping[str, Any], by_key: Mapping[Any, Number], titles: Mapping[str, str], minus: str
+) -> UpgradeTable:
+    mine = [n for row in upgrade["rows"] if (n := by_key.get(_key(row["gate"], row["subject"]))) is not None]
+    rows = [_row(n, minus) for n in mine]
+    unmeasured = (titles[name] for name in upgrade["not_measured"])
+    rows += [UpgradeRow(title, "", "", "", "", "not measured", "") for title in unmeasured]
+    head = ("", upgrade["incumbent"], upgrade["candidate"], "change", "allowed", "verdict")
+    panel, task, protocol = (str(upgrade[name]) for name in PLACE)
+    return UpgradeTable(
+        upgrade["sentence"], ", ".join((panel, task, protocol)), panel, task, protocol, upgrade["outcome"],
+        tuple(upgrade["reasons"]), head, tuple(rows), tuple(_foot(upgrade, mine, minus)),
+    )  # fmt: skip
+
+
+def _row(n: Number, minus: str) -> UpgradeRow:
+    unit = str(n.estimate.get("unit") or "")
+    cost = n.detail.get("unit")
+    values = ["", ""]
+    for k, who in enumerate(("incumbent", "candidate")):
+        if is_number(value := n.detail.get(who)):
+            values[k] = f"{value:.3g}" if cost else estimate_format.in_unit(value, unit, 2, minus=minus)
+    spread = estimate_format.spread(n, minus)
+    change = estimate_format.value(n, minus=minus) + (f" ({spread})" if spread else "")
+    if not is_number(n.value):
+        change = estimate_format.why_undefined(n).removeprefix("undefined: ")
+    return UpgradeRow(_title(n), values[0], values[1], change, estimate_format.limit(n), _word(n), n.outcome)
+
+
+def _title(n: Number) -> str:
+    """ "agreement on its worst slice (target B)", "cost (dollars per call)"."""
+    found = n.detail.get("slice") or {}
+    people = n.detail.get("people_agree")
+    told = [
+        n.circumstances,
+        str(n.detail.get("option") or ""),
+        f"{found['column']} {found['level']}" if found else "",
+        str(n.detail.get("unit") or ""),
+        f"people {people:.2f}" if is_number(people) else "",
+    ]
+    where = ", ".join(part for part in told if part)
+    return f"{n.gate_title} ({where})" if where else n.gate_title
+
+
+def _word(n: Number) -> str:
+    if n.outcome != "undecided":
+        return WORDS[n.outcome]
+    remedy = (n.verdict or {}).get("remedy") or {}
+    needed, observed = remedy.get("needed"), remedy.get("observed")
+    if not needed or not observed:
+        return "undecided"
+    return f"undecided, about {numbers.count(max(needed - observed, 1))} {remedy.get('units') or 'items'} more"
+
+
+def _foot(upgrade: Mapping[str, Any], mine: list[Number], minus: str) -> Iterator[str]:
+    if not mine:
+        return
+    count = f"{len(mine)} comparisons" if len(mine) > 1 else "one comparison"
+    family = next((f for n in mine if (f := ((n.verdict or {}).get("rule") or {}).get("family"))), None)
+    chance = f"{100 * family['alpha']:.3g} % chance that any is called worse although none is (Holm)" if family else ""
+    texts = f"Same {numbers.count(upgrade['items'])} texts, paired"
+    yield f"{texts}; {count}, all of which must be allowed, each at 5 %{f'; {chance}' if chance else ''}."
+    told: dict[str, str] = {}
+    for n in sorted(mine, key=lambda n: n.measure.rank):
+        smallest = n.detail.get("smallest")
+        if is_number(smallest):
+            unit = str(n.estimate.get("unit") or "")
+            told.setdefault(n.gate, f"{n.gate_title} {estimate_format.in_unit(smallest, unit, minus=minus)}")
+    if told:
+        listed = ", ".join([*told.values()][:MOST_POWERS])
+        yield f"Before you looked, this table could find with 80 % power a change of: {listed}."

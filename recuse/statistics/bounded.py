@@ -1,0 +1,167 @@
+"""The mean of observations that cannot leave the ends of their scale: shares of wins, changes of a grade, differences.
+
+Values are often all equal, mostly 0, or 0 but for a rare large one, where Student's t says far too little or nothing. So
+the part above the origin and the part below it are each treated as a share of their end, with Jeffreys' beta interval at
+the number of trials that has the variance seen, and the two are joined (MOVER: Zou and Donner 2008, Statistics in
+Medicine 27, 1693-1702; Brown, Cai and DasGupta 2001, Statistical Science 16, 101-133):
+
+    mean = p - q,   low = mean - sqrt((p - l_p)^2 + (u_q - q)^2 - 2 r (p - l_p)(u_q - q)),   high likewise
+
+r is the correlation of the two parts over clusters. Each variance is that of sums over clusters, never below what values
+in whole steps must have; where clusters hang together, a pseudo-cluster allows for those that were not drawn. With
+values that vary freely this is Student's t but for a hair. Coverage: `python tests/benchmarks/coverage.py bounded`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+from recuse.statistics.clusters import FEW
+from recuse.statistics.distributions import NOTHING, Side, tail
+
+__all__ = ["BOUNDED", "BoundedMean", "bounded_mean"]
+
+Floats = NDArray[np.float64]
+
+BOUNDED = "mean within the ends of the scale, beta intervals of the parts above and below 0, joined (MOVER)"
+
+UNSEEN = 1.0
+"""Weight of the pseudo-cluster, where observations of a cluster are all alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The mean of max(x, 0) or max(-x, 0), between 0 and `top`: as a share of `top` in `trials` trials, whose number
+    follows from an estimated variance unless they were `counted`."""
+
+    mean: float
+    trials: float
+    top: float
+    counted: bool = False
+
+    def bounds(self, alpha: float, df: float) -> tuple[float, float]:
+        if not self.top > 0:
+            return 0.0, 0.0
+        spread = 1.0 if self.counted else float(special.ndtri(alpha)) / float(special.stdtrit(df, alpha))
+        share, n = self.mean / self.top, self.trials * spread**2
+        hits, misses = share * n + 0.5, max(0.0, (1 - share) * n) + 0.5
+        low = float(special.betaincinv(hits, misses, alpha)) if share > 0 else 0.0
+        high = float(special.betaincinv(hits, misses, 1 - alpha)) if share < 1 else 1.0
+        return min(low * self.top, self.mean), max(high * self.top, self.mean)
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedMean:
+    """Law of a mean, from its parts above and below `origin`; `df` is the number of clusters less 1."""
+
+    above: Part
+    below: Part
+    correlation: float
+    df: float
+    origin: float = 0.0
+
+    @property
+    def value(self) -> float:
+        return self.origin + self.above.mean - self.below.mean
+
+    @property
+    def undefined(self) -> str:
+        return "" if self.df > 0 else "one cluster says nothing about the next"
+
+    def interval(self, level: float) -> tuple[float, float]:
+        return NOTHING if self.undefined else self._ends(tail(level))
+
+    def p_value(self, limit: float, side: Side) -> float:
+        """The tail at which the interval just reaches the limit."""
+        if self.undefined:
+            return 1.0
+        beyond = self.value > limit if side == "above" else self.value < limit
+        if not beyond:
+            return 1.0 if limit == self.value else 1 - self.p_value(limit, "below" if side == "above" else "above")
+
+        def clear(alpha: float) -> bool:
+            low, high = self._ends(alpha)
+            return low > limit if side == "above" else high < limit
+
+        small, large = 1e-15, 0.5
+        if clear(small):
+            return small
+        while large > small * (1 + 1e-9):
+            middle = math.sqrt(small * large)
+            small, large = (small, middle) if clear(middle) else (middle, large)
+        return large
+
+    def half_width_at(self, factor: float) -> float | None:
+        if self.undefined:
+            return None
+        parts = (replace(part, trials=part.trials * factor) for part in (self.above, self.below))
+        low, high = BoundedMean(*parts, self.correlation, self.df * factor)._ends(0.025)
+        return (high - low) / 2
+
+    def _ends(self, alpha: float) -> tuple[float, float]:
+        p, q = self.above.mean, self.below.mean
+        (low_p, high_p), (low_q, high_q) = (part.bounds(alpha, self.df) for part in (self.above, self.below))
+        down = _joined(p - low_p, high_q - q, self.correlation)
+        up = _joined(high_p - p, q - low_q, self.correlation)
+        return self.value - down, self.value + up
+
+
+def _joined(one: float, other: float, correlation: float) -> float:
+    return math.sqrt(max(0.0, one * one + other * other - 2 * correlation * one * other))
+
+
+def bounded_mean(
+    values: ArrayLike, clusters: ArrayLike, ends: tuple[float, float],
+    *, step: float | None = None, slip: float | None = None,
+) -> BoundedMean:  # fmt: skip
+    """Law of the mean of `values` between `ends`, which share `clusters`; both arrays have shape (n,).
+
+    `step`: values are whole steps from 0, or from the lower end where 0 is outside; None: no value between the ends is
+    ruled out. What never varied is bounded by slips of `slip`: a step, unless given, or the whole way to the end.
+    """
+    x, groups = np.asarray(values, dtype=float), np.unique(np.asarray(clusters), return_inverse=True)[1].ravel()
+    low, high = ends
+    origin = 0.0 if low < 0 < high else low
+    count = int(groups.max()) + 1 if len(x) else 0
+    above, up = _part(np.maximum(x - origin, 0.0), groups, high - origin, step, slip or step)
+    below, down = _part(np.maximum(origin - x, 0.0), groups, origin - low, step, slip or step)
+    spread = math.sqrt(float((up @ up) * (down @ down)))
+    return BoundedMean(above, below, float(up @ down) / spread if spread > 0 else 0.0, count - 1.0, origin)
+
+
+def _part(
+    y: Floats, groups: NDArray[np.intp], top: float, step: float | None, slip: float | None
+) -> tuple[Part, Floats]:
+    """The part, and the deviations of the clusters' sums."""
+    n, count = len(y), int(groups.max()) + 1 if len(y) else 0
+    if count < 2:
+        return Part(float(y.mean()) if n else math.nan, 0.0, top), np.zeros(count)
+    mean = math.fsum(y.tolist()) / n
+    sums = np.bincount(groups, weights=y - mean)
+    variance = _variance(y - mean, sums, mean, step, slip or top)
+    if variance <= 1e-15 * max(top, 1.0) ** 2:  # nothing varied: as many trials as clusters, without a slip
+        return Part(mean, float(count), (slip or top) if mean == 0 else top, counted=True), sums
+    share = mean / top
+    if n > 2 * count and len(np.unique(groups[y > 0])) < FEW:  # too few to show whether a cluster's values are alike
+        variance = max(variance, share * (1 - share) * top**2 / count)
+    return Part(mean, share * (1 - share) * top**2 / variance, top), sums
+
+
+def _variance(deviations: Floats, sums: Floats, mean: float, step: float | None, jump: float) -> float:
+    """Of the mean: from the sums over clusters, at least that of independent values in whole steps. Where clusters hang
+    together, one more counts whose values all lie one `jump` off."""
+    n, count = len(deviations), len(sums)
+    squares = math.fsum((sums**2).tolist())
+    size, alike = n / count, 0.0
+    single = math.fsum((deviations**2).tolist()) / n / (n - 1)
+    if size > 1 and single > 0:
+        together = count / (count - 1) * squares / n**2
+        alike = min(1.0, max(0.0, (together / single - 1) / (size - 1)))
+    squares += UNSEEN * alike * (size**2 - size) * jump**2
+    between = max(0.0, mean / step - math.floor(mean / step + 1e-9)) if step else 0.0
+    return max(count / (count - 1) * squares / n**2, between * (1 - between) * (step or 0.0) ** 2 / (n - 1))

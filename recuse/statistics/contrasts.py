@@ -1,0 +1,124 @@
+"""Contrasts of cell means, where a cell is ten or so repeats of one judge on one text.
+
+Repeats are few, whole-numbered, crowded at an end of the scale, and often all equal. Plain Welch-Satterthwaite t holds
+84 % of contrasts at nominal 95 % for grades that are 5 or 4 at 85 to 15, and 40 % where a judge slips one time in
+twenty; `contrast` mends what makes it fall short, in this order:
+
+- A cell in which nothing varied is not certain. Its variance is that of the one slip by one step of the scale that n
+  repeats cannot rule out: alone in a contrast, its 95 % interval ends where Clopper and Pearson's for 0 slips of n does.
+- A variance that came out small by chance is pulled up by three tenths of the way to the mean of all cells' variances;
+  one that came out large stays. A cell with one repeat takes that mean.
+- Skewness moves the interval: it is the hull of Student's and of Hall's, who inverts a cubic of t.
+
+    T = ((1 + g t / 3)^3 - 1) / g + g / 6,   g = 1.5 x the sample skewness of the contrast
+
+Coverage: `python tests/benchmarks/coverage.py contrasts`. Hall (1992), Journal of the Royal Statistical Society B 54,
+221-228; Satterthwaite (1946), Biometrics Bulletin 2, 110-114.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from recuse.statistics.distributions import Side, Student, tail, welch_satterthwaite
+
+__all__ = ["Contrast", "contrast", "slip_variance"]
+
+Floats = NDArray[np.float64]
+
+TOWARDS_ALL = 0.3
+"""How far a small variance is pulled towards the mean of all cells' variances."""
+MORE_SKEW = 1.5
+"""Ten repeats show a half to two thirds of the skewness of what they come from."""
+SYMMETRIC = 0.2
+"""Below this skewness Hall's interval is Student's but for noise."""
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast(Student):
+    """Student's t, widened on the side to which `skew` (of the estimate, corrected upwards) points."""
+
+    skew: float = 0.0
+
+    @property
+    def skewed(self) -> bool:
+        return abs(self.skew) > SYMMETRIC
+
+    def interval(self, level: float) -> tuple[float, float]:
+        low, high = Student.interval(self, level)
+        if self.undefined or not self.skewed:
+            return low, high
+        t = float(special.stdtrit(self.df, 1 - tail(level)))
+        ends = [self.value - self.se * self._untransformed(side * t) for side in (1, -1)]
+        return min(low, ends[0]), max(high, ends[1])
+
+    def p_value(self, limit: float, side: Side) -> float:
+        plain = Student.p_value(self, limit, side)
+        if self.undefined or not self.skewed:
+            return plain
+        t = (self.value - limit) / self.se
+        cubic = ((1 + self.skew * t / 3) ** 3 - 1) / self.skew + self.skew / 6
+        return max(plain, float(special.stdtr(self.df, -cubic if side == "above" else cubic)))
+
+    def half_width_at(self, factor: float) -> float | None:
+        if self.undefined:
+            return None
+        root = math.sqrt(factor)
+        low, high = Contrast(self.value, self.se / root, self.df * factor, self.skew / root).interval(0.95)
+        return (high - low) / 2
+
+    def minus(self, other: Student) -> Contrast:
+        """The difference of two independent contrasts: variances and third moments add."""
+        plain = Student.minus(self, other)
+        skew = other.skew if isinstance(other, Contrast) else 0.0
+        third = self.skew * self.se**3 - skew * other.se**3
+        return Contrast(plain.value, plain.se, plain.df, third / plain.se**3 if plain.se > 0 else 0.0)
+
+    def _untransformed(self, z: float) -> float:
+        """The t of which Hall's cubic is z."""
+        return 3 / self.skew * (float(np.cbrt(1 + self.skew * (z - self.skew / 6))) - 1)
+
+
+def contrast(
+    weights: Floats, means: Floats, variances: Floats, counts: NDArray[Any],
+    *, thirds: Floats | None = None, step: float = 0.0,
+) -> Contrast:  # fmt: skip
+    """sum w m over independent cells, each the mean of `counts` observations with sample variance `variances`.
+
+    `thirds` are the sums of cubes about the cells' means (no skewness without them), `step` is the scale's. All arrays
+    share one shape. Cells of weight 0 do not matter and may be NaN. Undefined where no cell has two observations, and
+    where nothing varies on a scale without a step.
+    """
+    used = np.flatnonzero(weights)
+    w, m, v, n = (np.asarray(a, dtype=float).ravel()[used] for a in (weights, means, variances, counts))
+    value, repeated = math.fsum((w * m).tolist()), n > 1
+    if not repeated.any():
+        return Contrast(value, math.nan, math.nan)
+    quiet = repeated & (v <= 0)
+    v = np.where(quiet, [slip_variance(step, k) for k in n], v)
+    pooled, df = float(v[repeated].mean()), float((n - 1)[repeated].sum())
+    v = np.where(repeated, np.maximum(v, v + TOWARDS_ALL * (pooled - v)), pooled)
+    se, df = welch_satterthwaite((w**2 * v / n).tolist(), np.where(repeated, n - 1, df).tolist())
+    return Contrast(value, se, df, 0.0 if thirds is None else _skew(w, n, np.ravel(thirds)[used], se))
+
+
+def slip_variance(step: float, n: float) -> float:
+    """Variance of an observation in a cell of `n` equal ones: with it, t(0.975, n - 1) s / sqrt(n) is
+    step (1 - 0.025^(1/n)), the share of slips by one step that n observations without any cannot rule out."""
+    if n < 2:
+        return math.nan
+    return n * (step * (1 - 0.025 ** (1 / n)) / float(special.stdtrit(n - 1, 0.975))) ** 2
+
+
+def _skew(w: Floats, n: Floats, thirds: Floats, se: float) -> float:
+    """Skewness of the contrast from unbiased third moments of its cells (three observations or more)."""
+    if not se > 0:
+        return 0.0
+    third = np.where(n > 2, thirds * n / np.maximum((n - 1) * (n - 2), 1), 0.0)
+    return MORE_SKEW * math.fsum((w**3 * third / n**2).tolist()) / float(se**3)

@@ -1,0 +1,207 @@
+"""Simulated panels through the real questions, measures and gates: what is promised holds, at small sizes."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from recuse.experiments.asking import asked_of
+from recuse.experiments.curves_page import page
+from recuse.experiments.forecasts import forecasts
+from recuse.experiments.operating_curves import validate
+from recuse.experiments.scripted_panel import simulated_choices, simulated_scores
+from recuse.experiments.sizes import Sizes, sizes_of_ratings
+from recuse.experiments.validate_command import table
+from recuse.gates import Gates
+from recuse.metrics import consensus, position
+from recuse.schema import RecuseError
+
+EVALS = """
+import pytest
+
+from recuse.metrics import consensus, stability
+
+pytestmark = pytest.mark.asks("scores", "numbers", "peers")
+
+
+def test_leniency(ratings, gate):
+    assert gate("leniency", consensus.leniency(ratings))
+
+
+@pytest.mark.asks("repeats")
+def test_run_sd(ratings, gate):
+    assert gate("run_sd", stability.run_sd(ratings))
+"""
+GATES = """
+[run]
+families = 2
+
+[leniency]
+within = [-0.04, 0.04]
+of_range = true
+reason = "r"
+
+[run_sd]
+at_most = 0.05
+of_range = true
+reason = "r"
+"""
+SMALL = Sizes(judges=4, items=12, repeats=2, people=0, pairs=0)
+TODAY = date(2026, 3, 1)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    where = tmp_path_factory.mktemp("evals")
+    (where / "test_fairness.py").write_text(EVALS, encoding="utf-8")
+    (where / "gates.toml").write_text(GATES, encoding="utf-8")
+    return where
+
+
+@pytest.fixture(scope="module")
+def record(folder):
+    return validate(folder, SMALL, runs=60, processes=1, today=TODAY).record
+
+
+def gate_of(record, name):
+    return next(gate for gate in record["gates"] if gate["gate"] == name)
+
+
+def at_most(promised: float, runs: int) -> float:
+    """Three Monte-Carlo standard errors above what is promised."""
+    return promised + 3 * math.sqrt(promised * (1 - promised) / runs)
+
+
+# --------------------------------------------------------------------------- what is promised
+
+
+def test_fair_judges_fail_no_more_often_than_the_gates_file_allows(record):
+    assert record["fair"]["any_failed"] <= at_most(0.05, 60)
+    assert all(gate["false_fail"] <= at_most(gate["alpha"], 60) for gate in record["gates"])
+
+
+def test_a_judge_on_the_limit_seldom_fails_and_seldom_passes(record):
+    on_it = gate_of(record, "leniency")["at_limit"]
+    assert on_it["fails"] <= at_most(0.025, 30)
+    assert on_it["passes"] <= at_most(0.025, 30)
+
+
+def test_the_fault_that_is_promised_is_found_in_four_of_five_runs(record):
+    for name in ("leniency", "run_sd"):
+        promised = gate_of(record, name)["promised"]
+        assert promised["fails"] >= 0.8 - 3 * math.sqrt(0.8 * 0.2 / 30), name
+
+
+def test_intervals_hold_the_truth(record):
+    """48 leniencies of 60 panels, nominal 95 %: correlated within a panel, so within 5 points."""
+    assert gate_of(record, "leniency")["coverage"] == pytest.approx(0.95, abs=0.05)
+
+
+def test_larger_faults_are_found_more_often(record):
+    for gate in record["gates"]:
+        fails = [point["fails"] for point in gate["curve"]]
+        passes = [point["passes"] for point in gate["curve"]]
+        assert fails == sorted(fails)
+        assert passes == sorted(passes, reverse=True)
+        assert (fails[0], fails[-1]) == (0.0, 1.0)
+
+
+# --------------------------------------------------------------------------- the same every time
+
+
+def test_the_same_input_gives_the_same_verdicts_whatever_the_number_of_processes(folder, record):
+    few = replace(SMALL, items=6)
+    one, two = (validate(folder, few, runs=6, processes=n, today=TODAY).record for n in (1, 2))
+    assert json.dumps(one, sort_keys=True) == json.dumps(two, sort_keys=True)
+    other = validate(folder, few, runs=6, seed=2, processes=1, today=TODAY).record
+    assert other["gates"] != one["gates"]
+
+
+def test_byte_identical_ratings_give_byte_identical_verdicts(folder):
+    gates = Gates.load(folder / "gates.toml", TODAY)
+
+    def decided() -> str:
+        ratings = simulated_scores(SMALL, {"lenient": 0.5}, np.random.default_rng(4))
+        return json.dumps([v.record() for v in gates.decide("leniency", consensus.leniency(ratings), {"panel": "p"})])
+
+    assert len({decided() for _ in range(3)}) == 1
+
+
+# --------------------------------------------------------------------------- the model
+
+
+def test_expected_scores_carry_the_fault_and_nothing_else():
+    exact = simulated_scores(SMALL, {"lenient": 0.6}, np.random.default_rng(1), "items")
+    found = consensus.leniency(exact)
+    assert found.of(judge="judge-0").value == pytest.approx(0.6)
+    assert found.of(judge="judge-1").value == pytest.approx(-0.2)
+
+
+def test_noise_is_the_sd_of_repeats_as_recorded():
+    from recuse.metrics import stability
+
+    many = replace(SMALL, items=200, repeats=4)
+    found = stability.run_sd(simulated_scores(many, {"noise": 0.8}, np.random.default_rng(2)))
+    assert found.of(judge="judge-0").value == pytest.approx(0.8, abs=0.03)
+
+
+def test_a_judge_that_takes_the_first_place_prefers_it():
+    choices = simulated_choices(replace(SMALL, pairs=200), {"first place": 1.0}, np.random.default_rng(3))
+    found = position.slot_preference(choices)
+    assert found.of(judge="judge-0").value == pytest.approx(0.5, abs=0.02)
+    assert abs(found.of(judge="judge-1").value) < 0.1
+
+
+def test_sizes_are_read_off_ratings():
+    known = Sizes(judges=5, items=150, repeats=3, people=0, pairs=0, noise=0.06, spread=0.05, losses=0.05, step=0)
+    found = sizes_of_ratings(simulated_scores(known, {}, np.random.default_rng(5)), Sizes())
+    assert (found.judges, found.items, found.repeats, found.low, found.high) == (5, 150, 3, 0.0, 10.0)
+    assert found.noise == pytest.approx(0.06, abs=0.003)
+    assert found.spread == pytest.approx(0.05, abs=0.008)
+    assert found.losses == pytest.approx(0.05, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [({"judges": 1}, "--judges is a whole number from 2; got 1"),
+     ({"noise": 3.0}, "--noise is a share from 0 to below 1"),
+     ({"low": 5.0, "high": 1.0}, "--scale has its lower end first, as 0-10; got 5-1")],
+)  # fmt: skip
+def test_sizes_that_cannot_be(wrong, says):
+    with pytest.raises(RecuseError, match=says):
+        Sizes(**wrong)
+
+
+# --------------------------------------------------------------------------- before recording, and what is shown
+
+
+def test_more_items_are_asked_for_where_fair_judges_would_not_pass(folder):
+    few = {one.gate: one for one in forecasts(folder, replace(SMALL, items=3, spread=0.08), 3, 1, TODAY)}["leniency"]
+    many = {one.gate: one for one in forecasts(folder, replace(SMALL, items=60), 3, 1, TODAY)}["leniency"]
+    assert few.fair_passes < 0.8 < many.fair_passes
+    assert few.factor > 1
+    assert many.factor == 1.0
+    assert few.smallest_fault > many.smallest_fault > 0.4
+
+
+def test_the_shipped_gates_are_simulated_by_the_shipped_questions():
+    shipped = Path(__file__).parents[2] / "evals"
+    asked = asked_of(shipped, Sizes(items=6, pairs=8))
+    assert {"leniency", "run_sd", "human_offset", "slot_preference", "parse_rate"} <= set(asked)
+
+
+def test_the_table_and_the_page(record):
+    told = table(record)
+    assert "any fair judge fails" in told
+    assert "promised: at most 5.0 %" in told
+    assert told.count("\nleniency ") == 1
+    drawn = page(record, told)
+    assert drawn.count("<svg") == 2
+    assert "<script" not in drawn
+    assert page(record, told) == drawn

@@ -1,0 +1,58 @@
+"""What paper 002 prints on knowledge and rubrics, and what its tables say; where they disagree, we say so."""
+
+from __future__ import annotations
+
+import merg
+import pytest
+
+DISAGREE = {
+    "Cohen's d, mean over SD of the six cells",
+    "10 of 10 below 0, sign test, two-sided",
+    "largest share of agreement lost",
+    "sixth domain, if six average to the mean of Table 3",
+    "mean over both models, as in Table 3, t=0",
+    "DeepSeek-R1, 5-Dim Per-Dim, step on the same pairs",  # .3183: the printed .319 is a difference of rounded averages
+    "DeepSeek-R1, Shared Stages, step on the same pairs",
+    "DeepSeek-R1, Universal ($t=0.0$), step on the same pairs",
+    "Qwen3-235B, Original 4-Stage, average",  # .2547 is .255
+    "Qwen3-235B, Shared Stages, step on the same pairs",
+    "Qwen3-235B, Universal ($t=0.0$), step on the same pairs",
+    "DeepSeek-R1, own rubrics: p of r = 0.224 at n = 100",
+    "Qwen3-235B, own rubrics: p of r = 0.254 at n = 100",
+    "DeepSeek-R1: is the universal rubric below the shared one?",
+    "DeepSeek-R1, MERG as a variant of Table 6",
+    "Qwen3-235B, MERG as a variant of Table 6",
+}
+
+
+@pytest.mark.parametrize("row", list(merg.rows()), ids=lambda row: row[1])
+def test_print_and_tables(row):
+    _, what, printed, _, same = row
+    assert same is (None if not printed else what not in DISAGREE)
+
+
+@pytest.mark.parametrize(
+    ("what", "computed"),
+    [
+        ("DeepSeek-R1, Shared Stages, step on the same pairs", "+0.018"),
+        ("Qwen3-235B, Shared Stages, step on the same pairs", "-0.031"),
+        ("DeepSeek-R1, Universal ($t=0.0$), step on the same pairs", "-0.186"),
+        ("Qwen3-235B, Universal ($t=0.0$), step on the same pairs", "-0.341"),
+        ("structural share, of agreement with given names", "61.5 %"),
+        ("DeepSeek-R1, of agreement with given names", "58.7 %"),
+        ("Qwen3-235B, of agreement with given names", "63.7 %"),
+        ("model x language x knowledge, Fisher z, n = 50", "z = 2.25, p = 0.024"),
+        ("sixth domain, if six average to the mean of Table 3", "-1.38"),
+        ("SE of a difference of two Fisher z, 16 prompts", "0.39"),
+        ("rows of Table 3 with |delta-K| > 0.15", "7 of 9"),
+        ("DeepSeek-R1, delta-K with a shared rubric", "-0.037"),
+        ("Qwen3-235B, delta-K with a shared rubric", "-0.018"),
+    ],
+)
+def test_known_answers(what, computed):
+    assert {row[1]: row[3] for row in merg.rows()}[what] == computed
+
+
+def test_the_page_shows_what_is_computed():
+    page = (merg.PUBLISHED.parents[1] / "docs" / "rubrics.md").read_text(encoding="utf-8")
+    assert merg.markdown() in page

@@ -1,0 +1,106 @@
+"""A candidate in a panel: judged in the place of the judge it would replace, never part of the others' reference."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+pytest_plugins = ["pytester"]
+
+CANDIDATE = """
+[[judge]]
+name = "cat"
+wire = "openai_chat"
+base_url = "http://cat.reconstructed.invalid/v1"
+model = "cat-1"
+replaces = "eve"
+"""
+EVAL = '''
+"""May a judge be replaced by its candidate?"""
+
+import pytest
+
+pytest_plugins = ["pytester"]
+
+pytestmark = pytest.mark.asks("candidate")
+
+
+@pytest.mark.asks("scores")
+def test_scores(upgrade, may_replace):
+    assert may_replace(upgrade)
+'''
+SHIPPED = (Path(__file__).parents[2] / "evals" / "gates.toml").read_text(encoding="utf-8")
+GATES = "\n".join(re.findall(r"^\[upgrade_.*?(?=^\[|^#)", SHIPPED, re.MULTILINE | re.DOTALL))
+
+
+@pytest.fixture
+def candidate(repo):
+    """Cat scores three points above Eve on either text; recorded unless a test takes that back."""
+    panel = repo / "fixtures/panels/mini.toml"
+    panel.write_text(panel.read_text(encoding="utf-8") + CANDIDATE, encoding="utf-8")
+    lines = [json.loads(line) for line in (repo / "fixtures/standins/essays/rubric.jsonl").read_text().splitlines()]
+    for line in [line for line in lines if line["judge"] == "eve"]:
+        said = json.loads(line["text"])
+        more = {name: {"score": said[name]["score"] + 3, "why": "More."} for name in ("clarity", "depth")}
+        lines.append({**line, "judge": "cat", "text": json.dumps(more | {"total": said["total"] + 3})})
+    repo.write("fixtures/standins/essays/rubric.jsonl", "\n".join(map(json.dumps, lines)))
+    repo.write("evals/test_upgrade.py", EVAL)
+    gates = repo / "evals/gates.toml"
+    gates.write_text(gates.read_text(encoding="utf-8") + GATES, encoding="utf-8")
+    return repo
+
+
+def numbers_of(results, *judges):
+    """Everything measured and decided of these judges, and of the panel."""
+    kept = [r for r in (*results["verdicts"], *results["measurements"]) if r["subject"].get("judge") in (*judges, None)]
+    return [{key: r[key] for key in ("subject", "estimate")} | {"outcome": r.get("outcome")} for r in kept]
+
+
+def test_admitting_a_candidate_changes_no_number_of_the_judges_in_use(repo, candidate):
+    candidate.run("--record=missing")
+    admitted = candidate.run().results
+    candidate.edit("fixtures/panels/mini.toml", CANDIDATE, "")
+    before = candidate.run().results
+    assert numbers_of(admitted, "ann", "bob", "eve") == numbers_of(before, "ann", "bob", "eve")
+    assert {v["subject"].get("judge") for v in admitted["verdicts"]} == {"ann", "bob", "eve", "cat"}
+
+
+def test_without_its_recordings_only_its_own_tests_are_not_measured(candidate):
+    run = candidate.run()
+    assert {row["test"].rpartition("[")[2] for row in run.results["unmeasured"]} == {"mini/essays/rubric/cat]"}
+    assert {v["subject"].get("judge") for v in run.results["verdicts"]} == {"ann", "bob", "eve"}
+
+
+def test_a_refused_upgrade_begins_every_report_with_the_same_sentence(candidate):
+    """Two texts say little of new ones, so it stays undecided; the sentence is the same everywhere."""
+    run = candidate.run("--record=missing")
+    [upgrade] = run.results["upgrades"]
+    assert (upgrade["verdict"], upgrade["candidate"], upgrade["incumbent"]) == ("undecided", "cat", "eve")
+    sentence = upgrade["sentence"]
+    assert run.results["headline"].startswith(sentence)
+    assert (candidate / "reports/summary.md").read_text(encoding="utf-8").startswith(f"### {sentence}")
+    assert sentence in (candidate / "reports/index.html").read_text(encoding="utf-8")
+    assert sentence.split(":")[0] in run.text
+
+
+@pytest.mark.parametrize(
+    ("replaces", "says"),
+    [("nobody", "replaces names a judge of this panel that is in use; got 'nobody'"), ("cat", "got 'cat'")],
+)
+def test_whom_a_candidate_replaces_must_be_in_use(candidate, replaces, says):
+    candidate.edit("fixtures/panels/mini.toml", 'replaces = "eve"', f'replaces = "{replaces}"')
+    assert says in candidate.run().text
+
+
+def test_another_temperature_is_not_comparable_unless_it_is_declared(candidate):
+    candidate.edit(
+        "fixtures/panels/mini.toml", 'replaces = "eve"', 'replaces = "eve"\nparameters = { temperature = 0.1 }'
+    )
+    run = candidate.run("evals/test_upgrade.py", "--record=missing")
+    assert 'declare it: change = ["model", "sampling"]' in run.text
+    assert run.results["upgrades"][0]["verdict"] == "not comparable"
+    candidate.edit("fixtures/panels/mini.toml", 'replaces = "eve"', 'replaces = "eve"\nchange = ["model", "sampling"]')
+    assert candidate.run("evals/test_upgrade.py").results["upgrades"][0]["verdict"] == "undecided"

@@ -1,0 +1,207 @@
+"""Each component by hand on a few texts, and what it must not depend on."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from recuse.metrics.upgrade import Upgrade, measure_upgrade
+from recuse.metrics.upgrade.laws import Largest, mean_change
+from recuse.ratings import Nominal, Numeric, Ordinal, Ratings
+from recuse.statistics.distributions import Student
+
+TENS = Numeric(0, 10, 1)
+NAN = math.nan
+
+
+def frame(**judges):
+    """A frame from {judge: [score, or list of repeats, per text]}; None is an unusable reply, p_... are people."""
+    rows = [
+        (
+            who,
+            "person" if who.startswith("p_") else "judge",
+            f"t{text}",
+            repeat,
+            score,
+            "refused" if score is None else "ok",
+        )
+        for who, texts in judges.items()
+        for text, given in enumerate(texts)
+        for repeat, score in enumerate(given if isinstance(given, list) else [given])
+    ]
+    return pd.DataFrame(rows, columns=["rater", "kind", "item", "repeat", "score", "status"]).astype({"score": float})
+
+
+def changes(table, scales=TENS, thresholds=(), **known):
+    ratings = Ratings.of(table, scales=scales, **known)
+    upgrade = Upgrade.within(ratings, "old", "new")
+    upgrade = upgrade.with_thresholds(thresholds) if thresholds else upgrade
+    return {(name, *key[1:]): e for name, family in measure_upgrade(upgrade) for key, e in family.items()}
+
+
+def test_shift_is_the_paired_t_test():
+    rng = np.random.default_rng(1)
+    old = rng.integers(2, 8, 40).astype(float)
+    new = np.clip(old + rng.integers(-1, 3, 40), 0, 10)
+    found = changes(frame(old=old, new=new))["upgrade_shift",]
+    theirs = stats.ttest_rel(new, old).confidence_interval(0.9)
+    assert (found.low, found.high) == pytest.approx((theirs.low, theirs.high))
+    assert (found.detail["incumbent"], found.detail["candidate"]) == pytest.approx((old.mean(), new.mean()))
+
+
+def test_swapping_the_judges_turns_the_sign():
+    rng = np.random.default_rng(2)
+    old, new = rng.integers(2, 8, (2, 40)).astype(float)
+    there, back = (changes(frame(old=a, new=b))["upgrade_shift",] for a, b in ((old, new), (new, old)))
+    assert (there.value, there.low, there.high) == pytest.approx((-back.value, -back.high, -back.low))
+
+
+def test_what_was_never_seen_to_change_is_bounded_by_the_rule_of_three():
+    """None of 40 changed: at 90 %, both ends lie where 40 without one have a chance of 5 %."""
+    law = mean_change(np.zeros(40), None, np.arange(40), span=10.0)
+    assert law.interval(0.9) == pytest.approx((-10 * (1 - 0.05 ** (1 / 40)), 10 * (1 - 0.05 ** (1 / 40))))
+
+
+def test_a_lost_text_widens_the_shift_by_what_it_could_hide():
+    """20 texts move by 1; one more has 6 from the incumbent and nothing from the candidate, on 0 to 10: -6 to +4."""
+    found = changes(frame(old=[5.0] * 20 + [6.0], new=[6.0] * 20 + [None]))["upgrade_shift",]
+    assert found.value == 1.0
+    assert found.detail["hidden"] == pytest.approx([(-6 - 1) / 21, (4 - 1) / 21])
+
+
+def test_losses_are_shares_of_replies():
+    table = frame(old=[[5.0, 5.0]] * 10, new=[[5.0, None]] * 2 + [[5.0, 5.0]] * 8)
+    assert changes(table)["upgrade_losses",].value == pytest.approx(0.1)
+
+
+def test_flips_are_what_the_incumbent_does_not_flip_by_itself():
+    """Threshold 5. Old answers (4, 6) on half the texts: two answers differ there for sure. New as one of them: a half
+    of the pairs differ. Elsewhere both are sure. Across 1/4, by itself 1/2."""
+    table = frame(old=[[4.0, 6.0], [8.0, 8.0]] * 10, new=[[4.0, 6.0], [8.0, 8.0]] * 10)
+    found = changes(table, thresholds=(5.0,))["upgrade_flips",]
+    assert (found.detail["incumbent"], found.detail["candidate"]) == (0.5, 0.25)
+    assert "upgrade_flips" not in {name for name, *_ in changes(table)}
+
+
+def test_order_of_a_mirrored_judge():
+    old = [float(k % 10) for k in range(40)]
+    found = changes(frame(old=old, new=[9 - x for x in old]))["upgrade_order_once",]
+    assert found.value == pytest.approx(-1)
+    assert changes(frame(old=old, new=old))["upgrade_order_once",].value == pytest.approx(1)
+
+
+def test_order_agrees_with_spearmans_rho():
+    rng = np.random.default_rng(3)
+    old = rng.integers(0, 10, 60).astype(float)
+    new = np.clip(old + rng.integers(-3, 4, 60), 0, 10)
+    found = changes(frame(old=old, new=new))["upgrade_order_once",]
+    assert found.value == pytest.approx(stats.spearmanr(old, new).statistic)
+
+
+def test_an_incumbent_asked_twice_is_its_own_measure_of_order():
+    """More repeats of the candidate make it no better: products of single answers are averaged."""
+    rng = np.random.default_rng(4)
+    quality = rng.normal(5, 2, 400)
+    asked = lambda times: np.clip(np.round(quality[:, None] + rng.normal(0, 1.5, (400, times))), 0, 10).tolist()  # noqa: E731
+    found = changes(frame(old=asked(2), new=asked(8)))["upgrade_order",]
+    assert found.low <= 0 <= found.high
+
+
+def test_noise_is_how_far_two_answers_lie_apart():
+    found = changes(frame(old=[[4.0, 6.0]] * 12, new=[[1.0, 5.0, 9.0]] * 12))["upgrade_noise",]
+    assert (found.detail["incumbent"], found.detail["candidate"]) == pytest.approx((2.0, 16 / 3))
+
+
+def test_agreement_with_people_is_a_difference_of_kappas():
+    """pass = 1: against one person's 40 labels, kappas by scikit-learn's definition; labels per item may be one
+    file's."""
+    rng = np.random.default_rng(5)
+    truth = rng.random(200) < 0.5
+    old, new = (np.where(rng.random(200) < skill, truth, ~truth) for skill in (0.8, 0.9))
+    words = lambda x: ["pass" if one else "fail" for one in x]  # noqa: E731
+    rows = [
+        (who, "person" if who == "p_ann" else "judge", f"t{k}", word)
+        for who, said in (("old", old), ("new", new), ("p_ann", truth))
+        for k, word in enumerate(words(said))
+    ]
+    table = pd.DataFrame(rows, columns=["rater", "kind", "item", "response"])
+    found = changes(table, scales=Ordinal(("fail", "pass")))["upgrade_agreement",]
+
+    def kappa(said):
+        chance = said.mean() * truth.mean() + (1 - said.mean()) * (1 - truth.mean())
+        return ((said == truth).mean() - chance) / (1 - chance)
+
+    assert found.value == pytest.approx(kappa(new) - kappa(old))
+
+
+def test_who_leaves_texts_out_gains_nothing_by_it():
+    """Right on all that it answers, as is the incumbent there; half of the labelled texts left out."""
+    truth = [float(k % 10) for k in range(60)]
+    new = [x if k % 2 else None for k, x in enumerate(truth)]
+    found = changes(frame(old=truth, new=new, p_ann=truth))["upgrade_agreement",]
+    assert found.value == pytest.approx(-0.5)
+
+
+def test_the_worst_slice_is_named():
+    old = [5.0] * 40
+    table = frame(old=old, new=[5.0 if k % 2 else 8.0 for k in range(40)])
+    table["target"] = ["A" if int(item[1:]) % 2 else "B" for item in table["item"]]
+    found = changes(table)["upgrade_slice_shift",]
+    assert (found.detail["slice"], found.value) == ({"column": "target", "level": "B"}, 3.0)
+
+
+def test_all_slices_must_pass_and_one_that_fails_is_corrected():
+    """Passing takes the worst upper end at its own level; failing the best lower end after Bonferroni."""
+    laws = (Student(0.2, 0.1, 30), Student(0.5, 0.1, 30))
+    both = Largest(laws, both=False)
+    assert both.interval(0.9)[1] == pytest.approx(laws[1].interval(0.9)[1])
+    assert both.interval(0.9)[0] == pytest.approx(laws[1].interval(0.95)[0])
+    assert both.p_value(1.0, "below") == pytest.approx(laws[1].p_value(1.0, "below"))
+    assert both.p_value(0.3, "above") == pytest.approx(2 * laws[1].p_value(0.3, "above"))
+
+
+def test_the_largest_of_many_does_not_care_for_signs():
+    law = Largest((Student(-0.5, 0.1, 30),), both=True)
+    low, high = law.interval(0.9)
+    assert (low, high) == pytest.approx(tuple(-x for x in reversed(Student(-0.5, 0.1, 30).interval(0.9))))
+
+
+def test_options_without_an_order_are_compared_by_their_shares():
+    rows = [
+        (who, f"t{k}", word) for who, said in (("old", "abc" * 20), ("new", "aba" * 20)) for k, word in enumerate(said)
+    ]
+    table = pd.DataFrame(rows, columns=["judge", "item", "response"])
+    found = changes(table, scales=Nominal(("a", "b", "c")))
+    assert found["upgrade_flips",].value == pytest.approx(1 / 3)
+    assert found["upgrade_shift",].detail["option"] in ("a", "c")
+
+
+def test_each_level_and_criterion_is_compared_by_itself():
+    shown = frame(old=[5.0] * 20, new=[6.0] * 20).assign(names="shown")
+    hidden = frame(old=[5.0] * 20, new=[4.0] * 20).assign(names="hidden")
+    found = changes(pd.concat([shown, hidden], ignore_index=True))
+    assert found["upgrade_shift", "shown"].value == 1.0
+    assert found["upgrade_shift", "hidden"].value == -1.0
+
+
+def test_a_reversed_scale_is_turned_before_it_is_compared():
+    up = frame(old=[5.0] * 20, new=[7.0] * 20).assign(direction="ascending")
+    down = frame(old=[5.0] * 20, new=[3.0] * 20).assign(direction="reversed")
+    found = changes(pd.concat([up, down], ignore_index=True))
+    assert found["upgrade_shift", "reversed"].value == found["upgrade_shift", "ascending"].value == 2.0
+
+
+def test_admitting_a_candidate_changes_no_number_of_the_others():
+    """Each line-up knows its own judge alone: the peers of `other` are the incumbent, with or without a candidate."""
+    from recuse.metrics import consensus
+
+    rng = np.random.default_rng(6)
+    judges = {name: rng.integers(0, 10, 30).astype(float) for name in ("old", "other", "new")}
+    alone = Ratings.of(frame(**{name: judges[name] for name in ("old", "other")}), scales=TENS)
+    upgrade = Upgrade.within(Ratings.of(frame(**judges), scales=TENS), "old", "new")
+    for judge in ("old", "other"):
+        assert consensus.leniency(upgrade.before).of(judge=judge) == consensus.leniency(alone).of(judge=judge)
