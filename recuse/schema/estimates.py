@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, Protocol
 
-from recuse.schema import notebook
 from recuse.schema.builtin_values import builtins
 from recuse.schema.errors import RecuseError
+from recuse.schema.notebook import span, table
 
 
 class Distribution(Protocol):
@@ -78,7 +78,7 @@ class Estimate:
         return kept | dict(zip(("se", "df"), self._sampling(), strict=True))
 
     def _repr_html_(self) -> str:
-        return notebook.table(self.metric, _HEAD, [_row(self)])
+        return table(self.metric, _HEAD, [_row(self)])
 
     def _sampling(self) -> tuple[float | None, float | None]:
         """A law that is not Student's is taken by the half-width of its 95 % interval."""
@@ -98,7 +98,7 @@ _HEAD = ("value", "interval", "level", "unit", "n", "over", "method", "note")
 
 def _row(found: Estimate) -> tuple[Any, ...]:
     """What a notebook shows of an estimate, in the order of `_HEAD`."""
-    inside = notebook.span(found.low, found.high)
+    inside = span(found.low, found.high)
     return found.value, inside, found.level, found.unit, found.n, found.units, found.method, found.note
 
 
@@ -128,7 +128,7 @@ class Estimates(Mapping[tuple[str, ...], Estimate]):
     def _repr_html_(self) -> str:
         """One row per subject."""
         caption = ", ".join(dict.fromkeys(estimate.metric for estimate in self.values())) or "no estimates"
-        return notebook.table(caption, [*self.by, *_HEAD], [(*key, *_row(found)) for key, found in self.items()])
+        return table(caption, [*self.by, *_HEAD], [(*key, *_row(found)) for key, found in self.items()])
 
     def __getitem__(self, key: tuple[str, ...]) -> Estimate:
         return self._estimates[key]

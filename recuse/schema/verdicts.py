@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
-from recuse.schema import notebook
 from recuse.schema.builtin_values import builtins
 from recuse.schema.estimates import Estimate
+from recuse.schema.notebook import span, subject, table
 
 Outcome = Literal["pass", "fail", "undecided", "not measured", "accepted"]
 OUTCOMES: tuple[Outcome, ...] = ("pass", "fail", "undecided", "not measured", "accepted")
@@ -135,7 +135,7 @@ class Verdict:
     def _repr_html_(self) -> str:
         head = ("gate", "about", "outcome", "value", "interval", "limit", "why")
         why = self.remedy.finding if self.remedy is not None else self.estimate.note
-        inside = notebook.span(self.estimate.low, self.estimate.high)
-        about = notebook.subject(self.subject)
+        inside = span(self.estimate.low, self.estimate.high)
+        about = subject(self.subject)
         row = (self.label or self.gate, about, self.outcome, self.estimate.value, inside, self.rule.limit_text, why)
-        return notebook.table("verdict", head, [row])
+        return table("verdict", head, [row])

@@ -1,0 +1,170 @@
+"""Pages of the site that are made, not written: parts of README.md, every question of evals/, every measure, the API.
+
+A hook of mkdocs. What stands in the README stands here in the same words; questions and measures are their docstrings
+and descriptions. A link to a file that is not on the site becomes its text: the project has no public address yet.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import pkgutil
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mkdocs.structure.files import Files
+
+ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
+FROM_README = {
+    "quickstart.md": "Your own ratings",
+    "gate-an-upgrade.md": "Ten minutes: gate a judge upgrade",
+    "failed-gate.md": "How to read a failed gate",
+}
+START = ("Two commands", "What is asked", "Where the numbers come from", "What it cannot say")
+API = ("schema", "ratings", "metrics.measure", "gates", "protocols", "judges", "readers", "report", "cassettes")
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add the pages that are made."""
+    from mkdocs.structure.files import File
+
+    for name, text in pages().items():
+        files.append(File.generated(config, name, content=text))
+    return files
+
+
+def pages() -> dict[str, str]:
+    """Name -> Markdown of every page that is made."""
+    intro, sections = readme()
+    found = {"index.md": "\n".join([intro, *(f"## {name}\n\n{sections[name]}" for name in START)])}
+    found |= {page: f"# {name}\n\n{sections[name]}" for page, name in FROM_README.items()}
+    found = {page: site_links(text, ROOT) for page, text in found.items()}
+    return found | {"questions.md": questions(), "measures.md": measures(), "api/index.md": reference()}
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Pages that were written link to the repository; on the site such a link is its text."""
+    written = page.file.abs_src_path and Path(page.file.abs_src_path).is_relative_to(DOCS)
+    return site_links(markdown, Path(page.file.abs_src_path).parent) if written else markdown
+
+
+def site_links(text: str, folder: Path) -> str:
+    """`text` of a document in `folder` with links to pages of the site, from its top, and no others."""
+
+    def link(match: re.Match[str]) -> str:
+        shown, target, anchor = match.groups()
+        if "://" in target or not target:
+            return match[0]
+        path = (folder / target).resolve()
+        if path.is_relative_to(DOCS) and path.exists():
+            return f"[{shown}]({path.relative_to(DOCS).as_posix()}{anchor or ''})"
+        return shown
+
+    return re.sub(r"\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)#\s]*)(#[^)]*)?\)", link, text)
+
+
+def readme() -> tuple[str, dict[str, str]]:
+    """What stands above the first heading, and heading -> text."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    intro, *parts = re.split(r"^## ", text, flags=re.MULTILINE)
+    return intro, {part.partition("\n")[0].strip(): part.partition("\n")[2].strip() + "\n" for part in parts}
+
+
+# --------------------------------------------------------------------------- questions
+
+
+def questions() -> str:
+    """Every shipped question: its words and papers, what it needs, and which measures it looks at."""
+    described = set(functions())
+    told = "Each is a file in `evals/`, asked of every panel, task and protocol that offers what it needs."
+    parts = ["# Questions", told]
+    for path in sorted((ROOT / "evals").glob("test_*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        title, _, note = (ast.get_docstring(tree) or "").partition("\n")
+        parts += [f"## {title}", f"`evals/{path.name}`", note.strip()]
+        used = sorted(described & set(measured_in(tree)))
+        told = ", ".join(f"[`{module}.{name}`](measures.md#{anchor(module, name)})" for module, name in used)
+        parts += [f"Measures: {told}." if told else "", *tests_of(tree)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def tests_of(tree: ast.Module) -> Iterator[str]:
+    """A table of a file's tests: name, what it needs, what it says."""
+    yield "| test | what it asks |\n|---|---|\n" + "\n".join(
+        f"| `{node.name}` | {' '.join((ast.get_docstring(node) or '').split()).replace('|', chr(92) + '|')} |"
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
+    )
+
+
+def measured_in(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """(module, function) of recuse.metrics that a file names."""
+    origin: dict[str, str] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("recuse.metrics"):
+            inside = (node.module or "").removeprefix("recuse.metrics").lstrip(".")
+            for alias in node.names:
+                origin[alias.asname or alias.name] = f"{inside}.{alias.name}".lstrip(".")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in origin:
+            yield origin[node.value.id], node.attr
+        elif isinstance(node, ast.Name) and "." in origin.get(node.id, ""):
+            module, _, name = origin[node.id].rpartition(".")
+            yield module, name
+
+
+# --------------------------------------------------------------------------- measures
+
+
+def measures() -> str:
+    """Every described measure: title, unit, reading and direction, and the docstring with formula and source."""
+    told = "What a measure is called, its unit and how to read it stand beside its formula, as in the code."
+    parts = ["# Measures", told]
+    for (module, name), (about, doc) in functions().items():
+        parts += [f"## {about['title']} {{ #{anchor(module, name)} }}", f"`recuse.metrics.{module}.{name}`"]
+        bad = {"above": "high values", "below": "low values", "both": "values far from the middle"}.get(about["bad"])
+        facts = [f"Unit: {about['unit']}." if about["unit"] else "", f"Against a judge speak {bad}." if bad else ""]
+        parts += [about["reading"], " ".join(fact for fact in facts if fact), fenced(doc)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def functions() -> dict[tuple[str, str], tuple[Mapping[str, Any], str]]:
+    """(module, function) -> (its description, its docstring), of every function below `@measure`."""
+    import recuse.metrics
+    from recuse.metrics.measure import described
+
+    found = {}
+    for info in pkgutil.walk_packages(recuse.metrics.__path__, "recuse.metrics."):
+        module = importlib.import_module(info.name)
+        tree = ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))
+        for node in (node for node in tree.body if isinstance(node, ast.FunctionDef)):
+            if metric := metric_of(node):
+                key = info.name.removeprefix("recuse.metrics."), node.name
+                found[key] = described(metric).record(), ast.get_docstring(node) or ""
+    return dict(sorted(found.items(), key=lambda one: one[1][0]["title"].lower()))
+
+
+def metric_of(node: ast.FunctionDef) -> str:
+    calls = (d for d in node.decorator_list if isinstance(d, ast.Call) and ast.unparse(d.func) == "measure")
+    return next((str(c.args[0].value) for c in calls if c.args and isinstance(c.args[0], ast.Constant)), "")
+
+
+def anchor(module: str, name: str) -> str:
+    return f"{module}-{name}".replace(".", "-").replace("_", "-")
+
+
+def fenced(doc: str) -> str:
+    """A docstring as it stands: its formulas are lined up by hand."""
+    return f"```text\n{doc}\n```" if doc else ""
+
+
+# --------------------------------------------------------------------------- reference
+
+
+def reference() -> str:
+    """The public names of the engine's packages, from their docstrings."""
+    return "# Reference\n\n" + "\n\n".join(f"::: recuse.{name}" for name in API) + "\n"
