@@ -79,15 +79,15 @@ def readme() -> tuple[str, dict[str, str]]:
 
 def questions() -> str:
     """Every shipped question: its words and papers, what it needs, and which measures it looks at."""
-    described = set(functions())
+    described = functions()
     told = "Each is a file in `evals/`, asked of every panel, task and protocol that offers what it needs."
     parts = ["# Questions", told]
     for path in sorted((ROOT / "evals").glob("test_*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         title, _, note = (ast.get_docstring(tree) or "").partition("\n")
         parts += [f"## {title}", f"`evals/{path.name}`", note.strip()]
-        used = sorted(described & set(measured_in(tree)))
-        told = ", ".join(f"[`{module}.{name}`](measures.md#{anchor(module, name)})" for module, name in used)
+        used = sorted(set(described) & set(measured_in(tree)))
+        told = ", ".join(f"[{described[one][0]['title']}](measures.md#{anchor(*one)})" for one in used)
         parts += [f"Measures: {told}." if told else "", *tests_of(tree)]
     return "\n\n".join(part for part in parts if part) + "\n"
 

@@ -123,8 +123,10 @@ class Run:
         from recuse import report
 
         try:
-            ours = {"template_folders": [folder / "templates"], "drawings": self.drawings}
-            report.write(self.results, folder, identity=identity, **ours)
+            report.write(
+                self.results, folder, identity=identity, template_folders=[folder / "templates"],
+                drawings=self.drawings,
+            )  # fmt: skip
         except RecuseError as error:
             self.objections.append(str(error))
             self.results |= {"outcome": self._outcome(), "objections": sorted(self.objections)}

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["annotations"]
+__all__ = ["error_lines"]
 
 MOST = 10
 """Errors that GitHub shows of one step."""
@@ -15,7 +15,7 @@ MOST = 10
 LONGEST = 400
 
 
-def annotations(
+def error_lines(
     verdicts: Iterable[Mapping[str, Any]], objections: Sequence[str], gates: Path, workspace: Path
 ) -> list[str]:
     """`::error` lines, at most ten: one per gate that is not kept, at its line of the file `gates`, then what is wrong

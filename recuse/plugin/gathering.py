@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from recuse.plugin.annotations import annotations
+from recuse.plugin.annotations import error_lines
 from recuse.plugin.collection import not_asked
 from recuse.plugin.junit import readable
 from recuse.plugin.options import given, named_files
@@ -135,7 +135,7 @@ class _Gathering:
         config = terminalreporter.config
         gates = config.rootpath / config.getini("recuse_gates")
         workspace = Path(os.environ.get("GITHUB_WORKSPACE") or config.rootpath)
-        for line in annotations(self.run.verdicts, self.run.objections, gates, workspace):
+        for line in error_lines(self.run.verdicts, self.run.objections, gates, workspace):
             terminalreporter.write_line(line)
 
 

@@ -39,11 +39,11 @@ def _tables(results: Mapping[str, Any]) -> Iterable[tuple[str, Sequence[str], li
     asked = ("title", "panel", "task", "protocol", "missing", "unlock")
     yield "not_asked", asked, of("not_asked"), _joined("missing", "unlock")
     spent = ("calls", "input_tokens", "output_tokens", "reasoning_tokens", "dollars")
-    yield "usage", ("panel", "task", "protocol", "judge", *spent), of("usage"), dict
+    yield "usage", ("panel", "task", "protocol", "judge", *spent), of("usage"), _as_it_is
     said = ("panel", "task", "protocol", "judge", "target", "factors", "repeat", "status", "why", "text")
     yield "replies", said, of("words"), _reply
-    judges = [{"panel": p["name"], **j} for p in of("panels") for j in p.get("judges") or []]
-    yield "judges", ["panel", "name", "label", "wire", "model", "author"], judges, dict
+    judges: list[Row] = [{"panel": p["name"], **j} for p in of("panels") for j in p.get("judges") or []]
+    yield "judges", ["panel", "name", "label", "wire", "model", "author"], judges, _as_it_is
     baseline = results.get("baseline") or {}
     moved = [row for kind in ("named", "moved") for row in baseline.get(kind) or []]
     yield "changes", ["what", *_subjects(moved), "field", "before", "after", "delta"], moved, _changed
@@ -54,6 +54,10 @@ def _subjects(rows: Iterable[Row]) -> list[str]:
     return [*FIRST, *sorted(names - set(FIRST))]
 
 
+def _as_it_is(row: Row) -> Row:
+    return row
+
+
 def _measurement(row: Row) -> Row:
     return {**row["subject"], **row["estimate"], "question": row.get("question")}
 
@@ -61,7 +65,8 @@ def _measurement(row: Row) -> Row:
 def _verdict(row: Row) -> Row:
     accepted, remedy = row.get("accepted_fault") or {}, row.get("remedy") or {}
     rule = row.get("rule") or {}
-    return _measurement(row) | {
+    return {
+        **_measurement(row),
         "gate": row["gate"], "outcome": row["outcome"], "limit": rule.get("limit_text") or row.get("limit"),
         "finding": remedy.get("finding"), "reason": row.get("reason"),
         "accepted until": accepted.get("until"), "accepted because": accepted.get("reason"),

@@ -56,3 +56,12 @@ def test_nothing_is_overwritten(recuse, tmp_path):
     assert adopted.code == 0
     assert (tmp_path / "pyproject.toml").read_text() == "mine = true\n"
     assert 'recuse_panels = ["fixtures/example.csv"]' in adopted.out
+
+
+def test_the_workflow_uses_the_action_where_it_can_be_reached(recuse, tmp_path):
+    address = "acme/recuse/.github/actions/evals@v1"
+    for folder, more, expected in (("plain", (), False), ("action", ("--action", address), True)):
+        assert recuse("init", tmp_path / folder, *more).code == 0
+        text = (tmp_path / folder / ".github" / "workflows" / "evals.yml").read_text()
+        assert (f"uses: {address}" in text) is expected
+        assert ("recuse comment" in text) is not expected

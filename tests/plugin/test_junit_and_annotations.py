@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from recuse.plugin.annotations import annotations
+from recuse.plugin.annotations import error_lines
 from recuse.plugin.junit import readable
 
 pytest_plugins = ["pytester"]
@@ -54,19 +54,19 @@ def test_a_run_of_githubs_annotates_the_gate_and_no_other_run_does(repo, monkeyp
 
 
 def test_the_line_is_the_one_of_the_gate(gates, tmp_path) -> None:
-    (line,) = annotations([verdict()], [], gates, tmp_path)
+    (line,) = error_lines([verdict()], [], gates, tmp_path)
     place, told = "file=evals/gates.toml,line=7,title=leniency%3A fail", "judge ann, panel ours: 0.7 is above 0.5."
     assert line == f"::error {place}::{told}"
 
 
 def test_what_stays_green_is_not_annotated(gates, tmp_path) -> None:
     green = [verdict(outcome="pass"), verdict(outcome="accepted"), verdict(outcome="undecided", allowed=True)]
-    assert annotations(green, [], gates, tmp_path) == []
+    assert error_lines(green, [], gates, tmp_path) == []
 
 
 def test_no_name_begins_a_command_of_its_own(gates, tmp_path) -> None:
     hostile = verdict(finding="x\n::stop-commands::y\r::add-mask::z 100%", label="a,line=1::b")
-    (line,) = annotations([hostile], [], gates, tmp_path)
+    (line,) = error_lines([hostile], [], gates, tmp_path)
     assert "\n" not in line
     assert "\r" not in line
     assert line.count("::") == 2 + line.partition("::judge")[2].count("::")
@@ -75,7 +75,7 @@ def test_no_name_begins_a_command_of_its_own(gates, tmp_path) -> None:
 
 def test_at_most_as_many_as_github_shows_one_per_gate(gates, tmp_path) -> None:
     red = [verdict(gate=f"g{n}") for n in range(20)] + [verdict(), verdict(), verdict()]
-    assert len(annotations(red, ["a fault of the run"], gates, tmp_path)) == 10
-    (one,) = annotations([verdict(), verdict(), verdict()], [], gates, tmp_path)
+    assert len(error_lines(red, ["a fault of the run"], gates, tmp_path)) == 10
+    (one,) = error_lines([verdict(), verdict(), verdict()], [], gates, tmp_path)
     assert one.endswith("And 1 more.")
-    assert annotations([], ["a fault of the run"], gates, tmp_path) == ["::error::a fault of the run"]
+    assert error_lines([], ["a fault of the run"], gates, tmp_path) == ["::error::a fault of the run"]
