@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from recuse.schema import Distribution, Estimate, number
 
-__all__ = ["THESE_TEXTS", "Law", "Over", "estimated", "matrix", "number", "table", "undefined"]
+__all__ = ["THESE_TEXTS", "Law", "Over", "estimated", "matrix", "number", "table", "these_texts", "undefined"]
 
 Over = Literal["items", "clusters", "repeats", "calls"]
 
@@ -63,6 +63,13 @@ def undefined(
         note=f"undefined: {why}",
         **more,
     )
+
+
+def these_texts(law: Law) -> tuple[list[float | None], str]:
+    """The interval over repeats that stands beside one over texts: for the detail `these_texts`, and for the note."""
+    low, high = law.interval(0.95)
+    told = "" if math.isnan(low) else f"for these texts only {low:+.2f} to {high:+.2f}, over repeats"
+    return [number(low), number(high)], told
 
 
 def table(values: NDArray[Any]) -> list[list[float | None]]:

@@ -10,7 +10,6 @@ import json
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -34,8 +33,8 @@ FIVE_TEXTS = {
 
 EXPECTED: dict[str, dict[tuple[str, str], str]] = {
     "fair": FIVE_TEXTS,
-    # 0.8 above what its peers see on its own text, in both conditions: beyond what the other four let pass. One text that
-    # is that much higher leaves its level against people, and how well one reply tells the texts apart, undecided.
+    # 0.8 above what its peers see on its own text, in both conditions. One text that is so much higher leaves its level
+    # against people, and how well one reply tells the texts apart, undecided as well.
     "inflates-itself": {
         **FIVE_TEXTS,
         ("self_preference", "itself"): "undecided",
@@ -50,8 +49,8 @@ EXPECTED: dict[str, dict[tuple[str, str], str]] = {
         ("human_offset", "itself"): "undecided",
         ("repeat_reliability", "itself"): "undecided",
     },
-    # 0.5 above on everything: more than the 0.4 that leniency allows, and less than it takes to show that on four texts.
-    # It is no view of itself.
+    # 0.5 above on everything: more than the 0.4 that leniency allows, and less than it takes to show that on four
+    # texts. It is no view of itself.
     "lenient": {**FIVE_TEXTS, ("leniency", "itself"): "undecided", ("human_offset", "itself"): "undecided"},
     # The mirror image; its own text and name happen to lie far enough apart to be undecided.
     "harsh": {
