@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.deviations import WELCH, deviations, over_repeats
-from recuse.metrics.estimates import THESE_TEXTS, estimated, matrix, number, table, undefined
+from recuse.metrics.estimates import THESE_TEXTS, estimated, matrix, number, table, these_texts, undefined
 from recuse.metrics.losses import losses_of_judge, peers_view
 from recuse.metrics.measure import measure
 from recuse.ratings import Cells, Ratings, mean_of
@@ -169,10 +169,22 @@ def _estimate(
             law, about["method"] = own_against_others(bias[own], bias[others], step=cells.step), PREDICTION
             detail |= _beside(cells, judge, each, own, others, pooled)
         elif cells.fixed:
-            detail["these_texts"] = _ends(over_repeats(cells, judge, own, others))
+            detail |= these_texts(over_repeats(cells, judge, own, others))
         if cells.over == "clusters":
             about["n_clusters"] = len(np.unique(cells.clusters[used]))
-    return estimated(metric, law.value, law, n=n, n_excluded=lost, detail=detail, **about)
+    per_item = None if cells.fixed else _per_item(cells, bias, own, others)
+    return estimated(metric, law.value, law, n=n, n_excluded=lost, detail=detail, per_item=per_item, **about)
+
+
+def _per_item(cells: Cells, bias: Floats, own: Mask, others: Mask | None) -> dict[str, float]:
+    """The contrast within each cluster that has both sides: what a later recording of the same items is paired with."""
+    found: dict[str, float] = {}
+    for place, name in enumerate(cells.cluster_names):
+        here = cells.clusters == place
+        mine, theirs = bias[own & here], None if others is None else bias[others & here]
+        if len(mine) and (theirs is None or len(theirs)):
+            found[name] = float(mine.mean() - (0.0 if theirs is None else theirs.mean()))
+    return found
 
 
 def _about(cells: Cells, metric: str) -> dict[str, Any]:
@@ -195,7 +207,7 @@ def _beside(
     return {
         "spread": number(float(bias[others].std(ddof=1))) if others.sum() > 1 else None,
         "pooled": _ends(law),
-        "these_texts": _ends(over_repeats(cells, judge, own, others)) if cells.fixed else None,
+        **(these_texts(over_repeats(cells, judge, own, others)) if cells.fixed else {"these_texts": None}),
     }
 
 

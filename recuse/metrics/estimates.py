@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from recuse.schema import Distribution, Estimate, number
 
-__all__ = ["THESE_TEXTS", "Law", "Over", "estimated", "matrix", "number", "table", "undefined"]
+__all__ = ["THESE_TEXTS", "Law", "Over", "estimated", "matrix", "number", "table", "these_texts", "undefined"]
 
 Over = Literal["items", "clusters", "repeats", "calls"]
 
@@ -63,6 +63,14 @@ def undefined(
         note=f"undefined: {why}",
         **more,
     )
+
+
+def these_texts(law: Law) -> dict[str, Any]:
+    """Detail of an estimate over texts: the 95 % interval over repeats, for these texts alone, and its degrees of
+    freedom. What the same texts say when they are judged again is compared by it."""
+    df = getattr(law, "df", None)
+    ends = [number(end) for end in law.interval(0.95)]
+    return {"these_texts": ends, "these_texts_df": None if df is None else number(df)}
 
 
 def table(values: NDArray[Any]) -> list[list[float | None]]:

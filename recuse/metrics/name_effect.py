@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from recuse.metrics.consensus import OVER_ITEMS, ZERO, self_bias
 from recuse.metrics.deviations import WELCH, deviations
-from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.estimates import estimated, number, these_texts, undefined
 from recuse.metrics.losses import losses
 from recuse.metrics.measure import measure
 from recuse.ratings import Ratings
@@ -109,8 +109,7 @@ def _name_effect(part: Ratings, judge: str, a: Estimate, b: Estimate) -> Estimat
     if a.over == "repeats":
         assert isinstance(a.distribution, Contrast)
         assert isinstance(b.distribution, Contrast)
-        these = a.distribution.minus(b.distribution)
-        detail["these_texts"] = [number(end) for end in these.interval(0.95)]
+        detail |= these_texts(a.distribution.minus(b.distribution))
     if len(np.unique(clusters)) == 1:
         spread = own_against_others([0.0], others, step=step)
         law: Student = OverTexts(a.value - b.value, spread.se / math.sqrt(1 + 1 / max(len(others), 1)), spread.df)
