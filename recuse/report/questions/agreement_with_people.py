@@ -89,7 +89,11 @@ def _winning(group: Group) -> Table | None:
         for entry in n.detail.get("people") or ()
     ]
     columns = ["whom it may stand in for", "as well as that person", "advantage", "p", "texts"]
-    return Table("Alternative annotator test, corrected over people", columns, rows, frozenset({2, 3, 4})) if rows else None
+    return (
+        Table("Alternative annotator test, corrected over people", columns, rows, frozenset({2, 3, 4}))
+        if rows
+        else None
+    )
 
 
 def _delegation(group: Group) -> list[Bars]:
