@@ -36,6 +36,10 @@ def common_class_recall(ratings: Ratings) -> Estimates:
     Undefined, with the reason, unless there are three judges or more, better than chance together, whose independence
     could be tested and was not rejected. Detail: `truth`, the bounds of the same share against the truth, if every text
     of the class is truly of it; `p_independent`; `prevalence` of the class.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> common_class_recall(said(judge="ppff")).of(judge="judge", option="pass").note
+    'undefined: without labels, three raters at least are needed to tell whose answer is off; there are 1'
     """
     found: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each():

@@ -35,6 +35,7 @@ __all__ = [
 Floats = NDArray[np.float64]
 BETAS = (0.0, 0.1, 0.2, 0.3, 0.4)
 FACE_VALUE = (0.0,)
+TIE = 1e-6
 CONSISTENT = "share of texts; the worst of the grid by its interval, Clopper-Pearson with design effect"
 BIASED = "difference of shares; the worst of the grid by its interval, t with Agresti-Min weights"
 GRID = "The worst of the thresholds .3, .5 and .7"
@@ -53,6 +54,10 @@ def decision_consistency(ratings: Ratings, taus: Sequence[float] = TAUS) -> Esti
     `values`, `low`, `high` (taus x betas), `worst`; `people_alike`: what deciding by as many people as rated would
     reach (`ItemSpread`). Texts that either side left without a valid answer do not count. Guerdan et al. (2025), sec.
     2.2.2.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> decision_consistency(said(judge="ppff", ann="pppf")).of(judge="judge").value
+    0.75
     """
     return _by_judge("decision_consistency", ratings, taus, FACE_VALUE)
 
@@ -65,7 +70,13 @@ def decision_consistency(ratings: Ratings, taus: Sequence[float] = TAUS) -> Esti
 )  # fmt: skip
 def consistency_over_beta(ratings: Ratings, taus: Sequence[float] = TAUS, betas: Sequence[float] = BETAS) -> Estimates:
     """`decision_consistency` at the worst cell of tau x beta. `survives` in the detail is the largest beta of the grid
-    up to which the value stays at least `decision_consistency`'s lower bound: how far the conclusion carries."""
+    up to which the value stays at least `decision_consistency`'s lower bound: how far the conclusion carries.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> found = consistency_over_beta(said(judge="ppff", ann="pppf", bob="ppff")).of(judge="judge")
+    >>> found.value, found.detail["worst"], found.detail["survives"]
+    (0.5, {'tau': 0.3, 'beta': 0.3}, 0.4)
+    """
     return _by_judge("consistency_over_beta", ratings, taus, betas)
 
 
@@ -77,7 +88,12 @@ def consistency_over_beta(ratings: Ratings, taus: Sequence[float] = TAUS, betas:
 def prevalence_bias(ratings: Ratings, taus: Sequence[float] = TAUS) -> Estimates:
     """B at the tau where its interval reaches furthest from 0, by judge and factor level; below 0 underestimates. Of
     pairs whose options are who wins, the prevalence is the win rate. |B| <= 1 - C. Guerdan et al. (2025), sec.
-    2.2.2."""
+    2.2.2.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> prevalence_bias(said(judge="ppff", ann="pppf")).of(judge="judge").value
+    -0.25
+    """
     return _by_judge("prevalence_bias", ratings, taus, FACE_VALUE)
 
 
@@ -87,7 +103,12 @@ def prevalence_bias(ratings: Ratings, taus: Sequence[float] = TAUS) -> Estimates
     reading=f"The same over beta. {GRID}, and of beta from 0 to .4.",
 )  # fmt: skip
 def bias_over_beta(ratings: Ratings, taus: Sequence[float] = TAUS, betas: Sequence[float] = BETAS) -> Estimates:
-    """`prevalence_bias` at the worst cell of tau x beta."""
+    """`prevalence_bias` at the worst cell of tau x beta.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> bias_over_beta(said(judge="ppff", ann="pppf")).of(judge="judge").value
+    -0.5
+    """
     return _by_judge("bias_over_beta", ratings, taus, betas)
 
 
@@ -98,7 +119,13 @@ def bias_over_beta(ratings: Ratings, taus: Sequence[float] = TAUS, betas: Sequen
 )  # fmt: skip
 def prevalence_shift(ratings: Ratings, taus: Sequence[float] = TAUS, betas: Sequence[float] = BETAS) -> Estimates:
     """Prevalence by people at the largest beta less that at the smallest, by tau (figure 8). Detail: `betas`,
-    `prevalence`. 0 where people's response sets are known. Prevalence rises with beta and falls with tau."""
+    `prevalence`. 0 where people's response sets are known. Prevalence rises with beta and falls with tau.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> found = prevalence_shift(said(judge="ppff", ann="pppf", bob="ppff")).of(threshold="0.7")
+    >>> found.value, found.detail["prevalence"]
+    (0.25, [0.5, 0.5, 0.5, 0.5, 0.75])
+    """
     found = {}
     for names, rated in each_rated(ratings):
         for tau in taus:
@@ -200,8 +227,10 @@ def _bias(judge: Floats, people: Floats, clusters: NDArray[np.intp]) -> _Cell:
 
 
 def _place_of_worst(grid: list[list[_Cell]], which: Literal["low", "away"]) -> tuple[int, int]:
-    """The cell whose interval lies worst; the first of those that tie."""
-    score: Callable[[_Cell], float] = (lambda c: -c.low) if which == "low" else (lambda c: max(-c.low, c.high))
+    """The cell whose interval lies worst; of those that tie, the worst value; then the first."""
+    score: Callable[[_Cell], float] = (
+        (lambda c: -c.low - TIE * c.value) if which == "low" else (lambda c: max(-c.low, c.high) + TIE * abs(c.value))
+    )
     values = np.array([[score(cell) for cell in row] for row in grid])
     t, b = np.unravel_index(int(np.nanargmax(values)), values.shape) if np.isfinite(values).any() else (0, 0)
     return int(t), int(b)

@@ -27,7 +27,7 @@ from recuse.statistics.resampling import SEED, percentile
 __all__ = ["CHOOSING", "best_judge", "regret_over_beta", "selection_regret"]
 
 Floats = NDArray[np.float64]
-DRAWS = 499
+DRAWS = 9999
 FEWEST = 10
 METHOD = f"percentile bootstrap over texts, {DRAWS} draws, the choice held fixed"
 CHOOSING = tuple(definition(name) for name in (
@@ -48,7 +48,12 @@ def selection_regret(ratings: Ratings, taus: Sequence[float] = TAUS) -> Estimate
     Detail: `chosen`, `best`, `best_by_bias`, `consistency`, `abs_bias`, `regret_bias`, and `right`: the share of
     resamples of texts in which the chosen judge is the best one; where it is in all of them, the interval is 0 to 0.
     The best of a resample is chosen anew, which lifts the interval a little above the value: it errs against the
-    choice. Undefined with fewer than two judges that have valid answers."""
+    choice. Undefined with fewer than two judges that have valid answers.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> selection_regret(said(judge="ppff", ann="pppf")).of(definition="hit_rate(h/h)").note
+    'undefined: choosing takes two judges with valid answers; there are 1 of 1'
+    """
     return _by_definition("selection_regret", ratings, taus, (0.0,))
 
 
@@ -59,7 +64,12 @@ def selection_regret(ratings: Ratings, taus: Sequence[float] = TAUS) -> Estimate
 )  # fmt: skip
 def regret_over_beta(ratings: Ratings, taus: Sequence[float] = TAUS, betas: Sequence[float] = BETAS) -> Estimates:
     """`selection_regret` at the worst beta. Detail has `over_beta`: for each, the judge chosen, the best, regrets and
-    `right`; `survives`: whether one judge is chosen, and is the best, for all of them."""
+    `right`; `survives`: whether one judge is chosen, and is the best, for all of them.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> regret_over_beta(said(judge="ppff", ann="pppf")).of(definition="hit_rate(h/h)").note
+    'undefined: choosing takes two judges with valid answers; there are 1 of 1'
+    """
     return _by_definition("regret_over_beta", ratings, taus, betas)
 
 
@@ -69,7 +79,12 @@ def regret_over_beta(ratings: Ratings, taus: Sequence[float] = TAUS, betas: Sequ
 )  # fmt: skip
 def best_judge(ratings: Ratings, taus: Sequence[float] = TAUS) -> Estimates:
     """By judge and factor level; ties go to the first. No interval: it is itself a statement of doubt. Detail:
-    `consistency`, mean over taus, and `at_beta`, the same share for every beta of `BETAS`."""
+    `consistency`, mean over taus, and `at_beta`, the same share for every beta of `BETAS`.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> best_judge(said(judge="ppff", ann="pppf")).of(judge="judge").value
+    1.0
+    """
     found = {}
     for names, rated in each_rated(ratings):
         shares = []
@@ -93,7 +108,7 @@ def _by_definition(metric: str, ratings: Ratings, taus: Sequence[float], betas: 
     found = {}
     for names, rated in each_rated(ratings):
         scored = {beta: _downstream(rated, tuple(taus), beta) for beta in betas}
-        for each in CHOOSING:
+        for each in (each for each in CHOOSING if rated.offers(each.judge, each.people)):
             found[each.name, *names] = _regret(metric, each.name, rated, scored)
     return Estimates(("definition", *ratings.within()), found)
 
@@ -102,7 +117,9 @@ def _regret(metric: str, name: str, rated: RatedOptions, scored: dict[float, tup
     each, facts = definition(name), _facts(rated)
     usable = sum(np.isfinite(judge).any() for judge in judge_vectors(rated))
     if usable < 2:
-        return undefined(metric, f"{usable} judges have valid answers; choosing takes two", **facts)
+        return undefined(
+            metric, f"choosing takes two judges with valid answers; there are {usable} of {len(rated.judges)}", **facts
+        )
     if facts["n"] < FEWEST:
         return undefined(metric, f"people rated {facts['n']} texts; {FEWEST} are the fewest to choose by", **facts)
     rows, laws = [], []

@@ -34,7 +34,12 @@ def indeterminate_share(ratings: Ratings) -> Estimates:
     """By rater ("people" together, then judges) and factor level, among texts that the rater also chose an option of.
 
     Exact interval over pairs of rater and text. Detail: `words`, what Theorem 3.4 says of the task: whether choices
-    determine response sets, from the rank of the estimated F (options x sets seen)."""
+    determine response sets, from the rank of the estimated F (options x sets seen).
+
+    >>> from recuse.metrics.agreement_example import accepted
+    >>> indeterminate_share(accepted(judge="pbfp", ann="bbpf")).of(rater="people").value
+    0.5
+    """
     return _by_rater(ratings, _indeterminate)
 
 
@@ -44,7 +49,12 @@ def indeterminate_share(ratings: Ratings) -> Estimates:
 )  # fmt: skip
 def accepted_both(ratings: Ratings) -> Estimates:
     """beta = P(positive in S | O is another option), by rater and factor level; exact interval over pairs of rater and
-    text. Beta of judges says nothing of people's: it only shows which values occur (sec. 7)."""
+    text. Beta of judges says nothing of people's: it only shows which values occur (sec. 7).
+
+    >>> from recuse.metrics.agreement_example import accepted
+    >>> accepted_both(accepted(judge="pbfp", ann="bbpf")).of(rater="people").value  # nobody who chose fail
+    0.0
+    """
     return _by_rater(ratings, _beta)
 
 
@@ -55,7 +65,12 @@ def accepted_both(ratings: Ratings) -> Estimates:
 def ratings_needed(ratings: Ratings, taus: Sequence[float] = TAUS, wanted: float = WANTED) -> Estimates:
     """From a beta-binomial fit to people's answers (`ItemSpread`), by threshold and factor level. Detail: `have`, the
     median of ratings per text; `now`, what these are expected to reach; `one`, what one rating does. No interval.
-    Undefined where no text has two ratings, and where 1000 ratings do not do."""
+    Undefined where no text has two ratings, and where 1000 ratings do not do.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> ratings_needed(said(judge="ppff", ann="pppf", bob="ppff")).of(threshold="0.5").detail["have"]
+    2
+    """
     found = {}
     for names, rated in each_rated(ratings):
         sets = rated.has_people_sets

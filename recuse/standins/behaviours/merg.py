@@ -33,10 +33,12 @@ def read_settings(path: Path) -> None:
 
 
 def shared_illusion(facts: Facts) -> str:
+    """Scores by substance on the dimensions `BY_SUBSTANCE` alone."""
     return _answer(facts, by_substance=BY_SUBSTANCE)
 
 
 def steady(facts: Facts) -> str:
+    """Scores by no substance: the same whatever is judged."""
     return _answer(facts, by_substance=())
 
 

@@ -71,7 +71,7 @@ def common_classes(
                             np.empty((0, raters, options)), "", math.nan, None)  # fmt: skip
     if raters < 3:
         return _because(
-            nothing, f"{raters} raters: without labels three at least are needed to tell whose answer is off"
+            nothing, f"without labels, three raters at least are needed to tell whose answer is off; there are {raters}"
         )
     patterns, times = _patterns(codes)
     seen = _indicators(patterns, options)

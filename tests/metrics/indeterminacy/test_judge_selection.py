@@ -56,7 +56,7 @@ def test_a_choice_that_rests_on_beta_is_said_not_to_survive(planted):
 
 def test_one_judge_leaves_nothing_to_choose(planted):
     found = selection_regret(planted(items=20).person_rows().judge("j").ratings())
-    assert all("choosing takes two" in estimate.note for estimate in found.values())
+    assert all("choosing takes two judges" in estimate.note for estimate in found.values())
 
 
 def test_without_labels_nothing_is_claimed_of_accuracy(planted):

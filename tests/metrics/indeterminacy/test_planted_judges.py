@@ -73,7 +73,7 @@ def test_a_judge_without_a_valid_answer_is_undefined_everywhere_and_never_best(p
         assert "no valid answer" in mute.note
     assert decision_consistency(ratings).of(judge="mute").n_excluded > 0
     regret = selection_regret(ratings).of(definition="hit_rate(h/h)")
-    assert "choosing takes two" in regret.note
+    assert "choosing takes two judges" in regret.note
 
 
 def test_consistency_and_bias_never_exceed_1_together(everyone):

@@ -62,7 +62,7 @@ def test_three_raters_of_two_options_leave_nothing_to_test():
 
 def test_two_raters_are_too_few():
     found = fit(panel(raters=2)[0])
-    assert "three at least" in found.problem
+    assert "three raters at least" in found.problem
     assert np.isnan(found.recall).all()
 
 
