@@ -151,7 +151,7 @@ def design_of(ratings: Ratings, kind: str = "") -> Design:
     """The design that ratings turned out to have: what can be asked of a table, wherever it comes from.
 
     `kind` is what its rows are; unless given, choices where the texts say which two meet, and scores otherwise. Scores
-    that are options are forced choices as well, and response sets are answers like others. Whether scores can be
+    that are options are forced choices as well, and response sets answer whatever these do. Whether scores can be
     averaged is asked of all headline criteria.
     """
     from recuse.ratings.slices import have_slices
@@ -167,7 +167,7 @@ def design_of(ratings: Ratings, kind: str = "") -> Design:
     if kind == "scores" and all(isinstance(scale, Nominal | Ordinal) for scale in scales):
         also.add("forced_choices")
     if kind == "response_sets":
-        also.add("scores")  # without numbers: two raters may name the same set
+        also |= {"scores", "forced_choices"}  # two raters may name one set; and a set says more than a choice
     return Design(
         kind=kind,
         judges=len(ratings.judges),
@@ -270,6 +270,7 @@ def kind_of(needs: Sequence[str]) -> str:
 
 
 def missing(needs: Iterable[str], offers: Iterable[str]) -> list[str]:
+    """The needs that are not offered, in their order."""
     there = set(offers)
     return [name for name in needs if name not in there]
 

@@ -155,6 +155,7 @@ def _scale_of(criterion: Mapping[str, Any], usual: Mapping[str, Any]) -> Scale:
 
 
 def load_task(folder: Path) -> Task:
+    """The task in a folder with task.toml; `RecuseError` with line and key of whatever is wrong."""
     if not folder.is_dir():
         known = sorted(p.name for p in folder.parent.iterdir() if p.is_dir()) if folder.parent.is_dir() else []
         raise RecuseError(

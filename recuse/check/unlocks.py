@@ -43,4 +43,5 @@ NOT_OF_A_FILE = frozenset(
 
 
 def unlock_by_column(need: str) -> str:
+    """What column of a file would unlock a need; where none does, what would unlock it in a panel."""
     return COLUMNS.get(need) or offers.unlock(need)

@@ -8,11 +8,11 @@ measure is relative, and a panel that is lenient as a whole shows nothing here. 
 belongs to; the others' reference is the judges that did score the text.
 
 What is concluded about a judge is concluded over texts: Student's t of its deviations, texts (or what they share) as
-clusters. Where it wrote a single text, that text is compared with the spread of its deviations on texts it did not write
-(`recuse.statistics.single_texts`): a deviation that is common from text to text is nothing about itself. What holds for
-a text by itself, a cell of a matrix or the self-bias on the one text, has an interval over repeats: how far would new
-replies of the same judges on the same text move it? Var Bias(i, u) = s2_iu / R_iu + sum_k s2_ku / R_ku / (n - 1)^2
-(`recuse.statistics.contrasts`).
+clusters. Where it wrote a single text, that text is compared with the spread of its deviations on texts it did not
+write (`recuse.statistics.single_texts`): a deviation that is common from text to text is nothing about itself. What
+holds for a text by itself, a cell of a matrix or the self-bias on the one text, has an interval over repeats: how far
+would new replies of the same judges on the same text move it? Var Bias(i, u) = s2_iu / R_iu + sum_k s2_ku / R_ku / (n -
+1)^2 (`recuse.statistics.contrasts`).
 """
 
 from __future__ import annotations
@@ -130,8 +130,8 @@ def self_preference(ratings: Ratings) -> Estimates:
     Over texts. Of a judge with one text, that text is compared with the spread of its deviations on the T - 1 others,
     T - 2 degrees of freedom: the merchant-risk study's +0.77 (self-preference +0.63) and +0.71 (+0.57) then reach from
     -0.89 to +2.14 and from -0.37 to +1.51, and neither can be told from what separates those judges on any text. Detail
-    `these_texts`: the interval over repeats, for the one text alone; `spread`, and `pooled`: the interval with the spread
-    of all judges, which is not the one decided on, since judges differ in it (0.07 to 0.43 in that study).
+    `these_texts`: the interval over repeats, for the one text alone; `spread`, and `pooled`: the interval with the
+    spread of all judges, which is not the one decided on, since judges differ in it (0.07 to 0.43 in that study).
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"judge": ["a", "a", "b", "b"], "target": ["x", "y"] * 2, "score": [5.0, 3, 4, 3]})

@@ -27,7 +27,7 @@ from recuse.statistics.resampling import SEED, percentile
 __all__ = ["CHOOSING", "best_judge", "regret_over_beta", "selection_regret"]
 
 Floats = NDArray[np.float64]
-DRAWS = 499
+DRAWS = 9999
 FEWEST = 10
 METHOD = f"percentile bootstrap over texts, {DRAWS} draws, the choice held fixed"
 CHOOSING = tuple(definition(name) for name in (
@@ -108,7 +108,7 @@ def _by_definition(metric: str, ratings: Ratings, taus: Sequence[float], betas: 
     found = {}
     for names, rated in each_rated(ratings):
         scored = {beta: _downstream(rated, tuple(taus), beta) for beta in betas}
-        for each in CHOOSING:
+        for each in (each for each in CHOOSING if rated.offers(each.judge, each.people)):
             found[each.name, *names] = _regret(metric, each.name, rated, scored)
     return Estimates(("definition", *ratings.within()), found)
 

@@ -95,7 +95,9 @@ def _mean(values: Floats) -> float:
     return float(values.mean()) if len(values) else math.nan
 
 
-def beside(estimate: Estimate, sides: Mapping[str, Side], ends: tuple[float, float], lost: int | None = None) -> Estimate:
+def beside(
+    estimate: Estimate, sides: Mapping[str, Side], ends: tuple[float, float], lost: int | None = None
+) -> Estimate:
     """The estimate, a mean of n observations between `ends`, with the detail of its losses: `lost` observations more
     (those left out unless given) could have lain anywhere between them."""
     if not estimate.defined:
@@ -127,7 +129,8 @@ def _means_with_losses(cells: Cells, judge: int) -> tuple[Floats, Floats]:
     kept = np.where(count > 0, np.nan_to_num(cells.mean[judge]) * count, 0.0)
     ends = []
     for end in cells.scale.ends:
-        filled = kept + np.where(lost > 0, lost * end, 0.0)
+        filled = kept.copy()
+        filled[lost > 0] += lost[lost > 0] * end
         ends.append(np.divide(filled, asked, out=np.full(len(asked), np.nan), where=asked > 0))
     return ends[0], ends[1]
 

@@ -63,7 +63,8 @@ def name_effect(ratings: Ratings) -> Estimates:
     "numbers: it describes these texts and has no interval.",
 )  # fmt: skip
 def bias_gone_without_names(ratings: Ratings) -> Estimates:
-    """Mean over judges of 100 (1 - |B| / |A|), unrounded: 26.5 for the paper, which calls it attenuation and prints 25.8.
+    """Mean over judges of 100 (1 - |B| / |A|), unrounded: 26.5 for the paper, which calls it attenuation and prints
+    25.8.
 
     Judges without a direction (A = 0) have no ratio and are left out. There is no interval: a ratio whose denominator
     may be 0 has no method that covers (a bootstrap was 50 to 60 points wide, and hundreds with a bias near 0). Detail:

@@ -43,7 +43,8 @@ SHOWN = tuple(definition(name) for name in (
     "errors less is better.",
 )  # fmt: skip
 def performance(ratings: Ratings, tau: float = 0.5, beta: float = 0.0) -> Estimates:
-    """Every definition of `SHOWN`, by judge, definition and factor level.
+    """Every definition of `SHOWN`, by judge, definition and factor level; of response sets alone, those that need no
+    forced choices.
 
     Without response sets, people's endorsement is taken from their choices at `beta`, a judge's from its own choices.
     Ties of a mode are split evenly; zero probabilities are smoothed (`divergences.SMOOTHING`). Interval: bootstrap over
@@ -57,7 +58,7 @@ def performance(ratings: Ratings, tau: float = 0.5, beta: float = 0.0) -> Estima
     found = {}
     for names, rated in each_rated(ratings):
         sides = vectors_of(rated, tau, beta)
-        for each in SHOWN:
+        for each in (each for each in SHOWN if rated.offers(each.judge, each.people)):
             values, draws = resampled(each, rated, sides, DRAWS)
             for place, judge in enumerate(rated.judges):
                 there = np.isfinite(each.items(sides.judges, sides.people)[place])

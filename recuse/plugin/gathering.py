@@ -22,6 +22,7 @@ __all__ = ["pytest_sessionfinish", "pytest_sessionstart"]
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
+    """Registers the hooks of the process that reports."""
     if not is_worker(session.config):
         session.config.pluginmanager.register(_Gathering(), "recuse-gathering")
 

@@ -56,13 +56,16 @@ class ElicitationProtocol(Protocol):
     def items(self, task: Task, judge: Judge) -> Sequence[Item]:
         """What this judge is asked about."""
 
-    def prompt(self, task: Task, item: Item, factors: Mapping[str, str]) -> Prompt: ...
+    def prompt(self, task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
+        """What a judge is asked about an item at these factor levels; depends on nothing else, so that judges share
+        it. `KeyError` for a field that the item does not have."""
 
     def read(self, task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
         """One judgement per wanted criterion, whatever the reply; what cannot be read carries a status and a why."""
 
 
 def protocol(name: str) -> ElicitationProtocol:
+    """The protocol of this name: Recuse's own or a team's module. `RecuseError` where there is none."""
     needs = ("OFFERS", "FACTORS", "REPEATS", "items", "prompt", "read")
     if name not in _named:
         _named[name] = named_module(name, what="protocol", package=__name__, known=PROTOCOLS, needs=needs)

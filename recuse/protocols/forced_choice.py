@@ -70,6 +70,7 @@ def criterion_of(task: Task) -> str:
 
 
 def options_of(task: Task) -> tuple[str, ...]:
+    """The options of the task's criterion, in their order."""
     scale = task.scales[criterion_of(task)]
     assert isinstance(scale, Nominal | Ordinal)
     return scale.options

@@ -58,6 +58,11 @@ class RatedOptions:
     def people_endorsed(self) -> Floats:
         return _shares(self.people_sets, self.set_raters)
 
+    def offers(self, *aggregations: str) -> bool:
+        """Whether the answers that these aggregations keep are there: h and s keep forced choices, hrs and srs sets, or
+        choices in their place."""
+        return not {"h", "s"} & set(aggregations) or bool(self.people_counts.any())
+
     @property
     def has_people_sets(self) -> bool:
         return bool(self.set_raters.any())

@@ -46,6 +46,7 @@ Answer with JSON: {"helpful": 1-5, "correct": 1-5, "total": 1-5}
 
 
 def pyproject(panels: list[str]) -> str:
+    """pyproject.toml of a new repository that examines these panels."""
     listed = ", ".join(f'"{panel}"' for panel in panels)
     return f"""\
 {PYTEST_TABLE}
@@ -56,6 +57,7 @@ recuse_panels = [{listed}]
 
 
 def readme(panels: list[str], accepted: int) -> str:
+    """README.md of a new repository, with `accepted` known faults."""
     known = (
         f"{accepted} verdicts were red when this repository began. They are accepted in `evals/gates.toml` until a\n"
         "date, so that a run is green and turns red when something gets worse. A judge with an accepted fault is not\n"
@@ -82,6 +84,7 @@ The report is in `reports/index.html`, its first lines in the terminal. Limits a
 
 
 def workflow() -> str:
+    """A workflow for continuous integration that runs the evals."""
     return """\
 name: evals
 on: [push, pull_request]
@@ -105,6 +108,7 @@ jobs:
 
 
 def panel(endpoint: str, model: str) -> str:
+    """A panel file for a judge at this endpoint."""
     return f"""\
 name = "ours"
 description = "The judge that we use."

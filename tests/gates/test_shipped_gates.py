@@ -14,7 +14,7 @@ from recuse.schema import Estimates
 
 FILE = Path(__file__).parents[2] / "evals" / "gates.toml"
 POINT = {
-    *("parse_rate", "unanswered", "human_order", "delegable_share"),
+    *("parse_rate", "unanswered", "delegable_share"),
     *("reported_total", "self_reported_final", "self_reported_sd"),
 }
 
@@ -37,10 +37,10 @@ def test_what_may_stay_undecided_says_why_and_until_when(gates):
 
 
 def test_every_gate_that_decides_by_intervals_may_spend_the_same(gates):
-    assert {gates.alpha(name) for name in gates} == {0.0, round(0.05 / 30, 12)}
+    assert {gates.alpha(name) for name in gates} == {0.0, round(0.05 / 35, 12)}
 
 
-IN_POINTS = [("self_bias", 10.0, 0.5), ("leniency", 10.0, 0.4), ("name_effect", 10.0, 0.5), ("run_sd", 10.0, 0.5),
+IN_POINTS = [("self_preference", 10.0, 0.5), ("leniency", 10.0, 0.4), ("name_effect", 10.0, 0.5), ("run_sd", 10.0, 0.5),
              ("human_offset", 10.0, 0.6), ("own_text", 4.0, 0.25), ("framing_shift", 4.0, 0.5)]  # fmt: skip
 
 

@@ -131,8 +131,8 @@ def test_choices_and_sets_of_one_file_stand_beside_each_other(file, text):
 def test_a_file_of_sets_alone_is_asked_as_it_is(file):
     panel = load_file_panel(file("a.csv", SETS))
     there = offers.offered(panel.design)
-    assert {"response_sets", "scores", "people_items"} <= there
-    assert not {"forced_choices", "numbers"} & there
+    assert {"response_sets", "forced_choices", "scores", "people_items"} <= there
+    assert "numbers" not in there
     assert panel.by(panel.protocol("response_sets")) is panel.ratings
 
 

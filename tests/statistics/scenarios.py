@@ -187,8 +187,8 @@ def bounded(draw, clusters, size, truth, ends=HALF_SCALE, step=None, slip=None):
 
 
 def duels(first, second, alike=0.0):
-    """Values 1/2, -1/2 or 0 of a pair by the chance that either place wins it whatever stands there; `alike`: the share of
-    a story's pairs that are decided together."""
+    """Values 1/2, -1/2 or 0 of a pair by the chance that either place wins it whatever stands there; `alike`: the share
+    of a story's pairs that are decided together."""
 
     def draw(rng, size):
         u = rng.random(size)

@@ -58,9 +58,9 @@ def test_nothing_and_one_cluster_have_no_interval():
 
 
 def hedged(x, alpha=0.05, grid=801):
-    """The hedged capital interval of Waudby-Smith and Ramdas (2024, Journal of the Royal Statistical Society B 86, 1-27,
-    theorem 3) for values in [0, 1]: m stays where the greater of two halved wealths, bet on a mean above and below m,
-    stays below 1 / alpha. Predictable plug-in bets, truncated at c / m and c / (1 - m), c = 1/2."""
+    """The hedged capital interval of Waudby-Smith and Ramdas (2024, Journal of the Royal Statistical Society B 86,
+    1-27, theorem 3) for values in [0, 1]: m stays where the greater of two halved wealths, bet on a mean above and
+    below m, stays below 1 / alpha. Predictable plug-in bets, truncated at c / m and c / (1 - m), c = 1/2."""
     x = np.random.default_rng(0).permutation(np.asarray(x, dtype=float))
     t = np.arange(1, len(x) + 1)
     means = (0.5 + np.cumsum(x)) / (t + 1)
