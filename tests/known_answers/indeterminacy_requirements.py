@@ -1,7 +1,8 @@
-"""What Guerdan et al. (2025), Validating LLM-as-a-Judge Systems in the Absence of Gold Labels, asks of an implementation,
-point by point in its own order: which test holds it, or why none does.
+"""What Guerdan et al. (2025), Validating LLM-as-a-Judge Systems in the Absence of Gold Labels, asks of an
+implementation, point by point in its own order: which test holds it, or why none does.
 
-`(where, what, tests, open)`: tests as "folder/file::function", parameters left out; `open` is empty where they close it.
+`(where, what, tests, open)`: tests as "folder/file::function", parameters left out; `open` is empty where they close
+it.
 """
 
 from __future__ import annotations
