@@ -170,10 +170,23 @@ def _estimate(
             law, about["method"] = own_against_others(bias[own], bias[others], step=cells.step), PREDICTION
             detail |= _beside(cells, judge, each, own, others, pooled)
         if cells.fixed:
-            detail["these_texts"], about["note"] = these_texts(over_repeats(cells, judge, own, others))
+            beside, about["note"] = these_texts(over_repeats(cells, judge, own, others))
+            detail |= beside
         if cells.over == "clusters":
             about["n_clusters"] = len(np.unique(cells.clusters[used]))
-    return estimated(metric, law.value, law, n=n, n_excluded=lost, detail=detail, **about)
+    per_item = None if cells.fixed else _per_item(cells, bias, own, others)
+    return estimated(metric, law.value, law, n=n, n_excluded=lost, detail=detail, per_item=per_item, **about)
+
+
+def _per_item(cells: Cells, bias: Floats, own: Mask, others: Mask | None) -> dict[str, float]:
+    """The contrast within each cluster that has both sides: what a later recording of the same items is paired with."""
+    found: dict[str, float] = {}
+    for place, name in enumerate(cells.cluster_names):
+        here = cells.clusters == place
+        mine, theirs = bias[own & here], None if others is None else bias[others & here]
+        if len(mine) and (theirs is None or len(theirs)):
+            found[name] = float(mine.mean() - (0.0 if theirs is None else theirs.mean()))
+    return found
 
 
 def _about(cells: Cells, metric: str) -> dict[str, Any]:

@@ -65,11 +65,13 @@ def undefined(
     )
 
 
-def these_texts(law: Law) -> tuple[list[float | None], str]:
-    """The interval over repeats that stands beside one over texts: for the detail `these_texts`, and for the note."""
+def these_texts(law: Law) -> tuple[dict[str, Any], str]:
+    """The 95 % interval over repeats that stands beside one over texts, for these texts alone, with its degrees of
+    freedom: for the detail, and as a note. What the same texts say when they are judged again is compared by it."""
     low, high = law.interval(0.95)
-    told = "" if math.isnan(low) else f"for these texts only {low:+.2f} to {high:+.2f}, over repeats"
-    return [number(low), number(high)], told
+    df = getattr(law, "df", None)
+    detail = {"these_texts": [number(low), number(high)], "these_texts_df": None if df is None else number(df)}
+    return detail, "" if math.isnan(low) else f"for these texts only {low:+.2f} to {high:+.2f}, over repeats"
 
 
 def table(values: NDArray[Any]) -> list[list[float | None]]:

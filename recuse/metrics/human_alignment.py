@@ -180,7 +180,8 @@ class Compared:
         detail = {**more.pop("detail", {}), "people_se": number(se), **self._losses(wanted)}
         told = THESE_TEXTS if repeats else ""
         if these and not repeats:
-            detail["these_texts"], told = these_texts(these)
+            beside, told = these_texts(these)
+            detail |= beside
         note = "; ".join(part for part in (told, self.note(wanted, alone=math.isnan(se))) if part)
         if over == "clusters":
             about["n_clusters"] = len(np.unique(cells.clusters[texts]))

@@ -111,7 +111,8 @@ def _name_effect(part: Ratings, judge: str, a: Estimate, b: Estimate) -> Estimat
     if a.over == "repeats":
         assert isinstance(a.distribution, Contrast)
         assert isinstance(b.distribution, Contrast)
-        detail["these_texts"], note = these_texts(a.distribution.minus(b.distribution))
+        beside, note = these_texts(a.distribution.minus(b.distribution))
+        detail |= beside
     if len(np.unique(clusters)) == 1:
         spread = own_against_others([0.0], others, step=step)
         law: Student = OverTexts(a.value - b.value, spread.se / math.sqrt(1 + 1 / max(len(others), 1)), spread.df)
