@@ -73,8 +73,9 @@ class Chain:
         before is not read again."""
         return self._unfold(answer, guess=False) if self.stages else self.calls
 
-    def expected(self, answer: Answer) -> Sequence[Call]:
-        """Every call that may have to be made, unknown replies taken to be as long as they come."""
+    def expected(self, answer: Answer = lambda call: None) -> Sequence[Call]:
+        """Every call that may have to be made; replies that `answer` does not know are taken to be as long as they
+        come."""
         return Chain(self.plan)._unfold(answer, guess=True) if self.stages else self.calls
 
     def _unfold(self, answer: Answer, guess: bool) -> Sequence[Call]:

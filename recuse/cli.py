@@ -1,4 +1,4 @@
-"""The command `recuse`: check a file of ratings, start a repository."""
+"""The command `recuse`: check a file of ratings, start a repository, run an experiment."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from recuse.experiments.arguments import add_simulations
+from recuse.pull_request import add_comment
 
 __all__ = ["main"]
 
@@ -30,7 +31,7 @@ OVERRIDES = (
     ("second", "COLUMN", "of a pair, what was shown second"),
     ("factors", "A,B", "columns that say what was varied on purpose"),
     ("ignore", "A,B", "columns to leave alone"),
-    ("scale", "SCALE", "1-5, 'fail<pass' (worst first), 'a,b,c' (no order)"),
+    ("scale", "SCALE", "1-5, 'fail<pass' (worst first), 'a,b,c' (no order), 'a|b|c' (sets)"),
 )
 OTHER_NAMES = {"target": ["--system"], "judges": ["--judge"]}
 
@@ -76,9 +77,12 @@ def _parser() -> argparse.ArgumentParser:
     init.add_argument("--ratings", type=Path, metavar="FILE", help="ratings that you already have")
     init.add_argument("--endpoint", default="", metavar="URL", help="address of a judge that speaks the OpenAI format")
     init.add_argument("--model", default="", help="the judge's model at the endpoint")
+    init.add_argument("--action", default="", metavar="ADDRESS", help="where the action is: OWNER/NAME/PATH@VERSION")
     init.add_argument("--adopt", action="store_true", help="add to an existing repository; nothing is overwritten")
     init.set_defaults(run=_init)
     add_simulations(commands)
+    add_comment(commands)
+    _add_experiments(commands)
     return parser
 
 
@@ -122,6 +126,29 @@ def _listed(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
+def _add_experiments(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    studies = commands.add_parser("experiment", help="simulations whose truth is known").add_subparsers(
+        metavar="STUDY", required=True
+    )
+    selection = studies.add_parser(
+        "selection", help="which judge each measure of agreement chooses without gold labels, and how good it is",
+        description="Draws people and judges from a rating model and shows which judge each measure chooses.",
+    )  # fmt: skip
+    selection.add_argument("--trials", type=int, default=100, metavar="N", help="simulated trials per setting (100)")
+    selection.add_argument("--seed", type=int, default=1, metavar="N", help="the same seed gives the same numbers (1)")
+    selection.add_argument(
+        "--workers", type=int, default=None, metavar="N", help="processes (as many as cores, 2 at most)"
+    )
+    selection.add_argument("--html", type=Path, metavar="FILE", help="write the figures as a page")
+    selection.set_defaults(run=_selection)
+
+
+def _selection(arguments: argparse.Namespace) -> int:
+    from recuse.experiments.command import selection
+
+    return selection(trials=arguments.trials, seed=arguments.seed, workers=arguments.workers, html=arguments.html)
+
+
 def _check(arguments: argparse.Namespace) -> int:
     from recuse.check.command import check
 
@@ -137,7 +164,7 @@ def _init(arguments: argparse.Namespace) -> int:
 
     return init(
         arguments.folder, ratings=arguments.ratings, endpoint=arguments.endpoint, model=arguments.model,
-        adopt=arguments.adopt,
+        action=arguments.action, adopt=arguments.adopt,
     )  # fmt: skip
 
 

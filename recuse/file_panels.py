@@ -16,22 +16,25 @@ if TYPE_CHECKING:
     from recuse.ratings import Ratings
     from recuse.readers import FileRatings
 
-__all__ = ["FilePanel", "is_ratings_file", "load_file_panel", "load_file_panels", "load_versions"]
+__all__ = ["FILE", "FilePanel", "is_ratings_file", "load_file_panel", "load_file_panels", "load_versions"]
 
 ENDINGS = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".parquet", ".eval", ".gz", ".bz2", ".xz", ".zip")
 """What names a file of ratings among `recuse_panels`; `--ratings` takes any file."""
 
 
+FILE, SETS = "file", "response_set"
+"""What stands in the place of a protocol for a file's ratings, and for sets of options beside them."""
+
+
 @dataclass(frozen=True, eq=False)
 class FilePanel:
-    """`name` is the file's, without its endings; task and protocol are those of its ratings table."""
+    """`name` is the file's, without its endings, and so is its task's."""
 
     name: str
     path: Path
     read: FileRatings
 
     provenance: Provenance = "imported"
-    protocol = "file"
 
     @property
     def task(self) -> str:
@@ -40,6 +43,14 @@ class FilePanel:
     @property
     def ratings(self) -> Ratings:
         return self.read.ratings
+
+    def protocol(self, kind: str) -> str:
+        """What stands in the place of a protocol for rows of a kind: sets beside options have a name of their own."""
+        return SETS if kind == "response_sets" and self.ratings.beside(kind) is not None else FILE
+
+    def by(self, protocol: str) -> Ratings:
+        """The ratings by what stands in the place of a protocol."""
+        return (self.ratings.beside("response_sets") if protocol == SETS else None) or self.ratings
 
     @property
     def judges(self) -> tuple[str, ...]:
@@ -51,12 +62,13 @@ class FilePanel:
 
     def record(self) -> Mapping[str, Any]:
         """The panel as results.json tells it."""
-        authors = self.ratings.own()
+        authors, files = self.ratings.own(), (*self.read.older, self.read)
+        names = ", ".join(read.path.name for read in files)
         return {
             "name": self.name,
             "provenance": self.provenance,
-            "description": f"Ratings from {', '.join(r.path.name for r in (*self.read.older, self.read))}: {len(self.ratings.table)} judgements.",
-            "source": "; ".join(f"{r.path.name}, sha256 {r.sha256}" for r in (*self.read.older, self.read)),
+            "description": f"Ratings from {names}: {len(self.ratings.table)} judgements.",
+            "source": "; ".join(f"{r.path.name}, sha256 {r.sha256}" for r in files),
             "judges": [
                 {"name": judge, "label": judge, "wire": "", "model": judge, "author": authors.get(judge)}
                 for judge in self.judges

@@ -12,6 +12,7 @@ from recuse.panels import Panel
 from recuse.plan import Plan
 from recuse.protocols import template
 from recuse.protocols.wording import wording_hash
+from recuse.ratings.scale import Numeric
 from recuse.schema import Call, Judge
 from recuse.tasks import Task
 
@@ -38,7 +39,7 @@ def headers(panel: Panel, plan: Plan, calls: Sequence[Call] | None = None) -> di
                 **_asked(plan.panel_judges.get(call.judge) or plan.judges[call.judge], call),
                 "prompt": prompt,
                 "rubric": rubric,
-                "scale": f"{plan.task.scale[0]:g}..{plan.task.scale[1]:g}",
+                "scale": scale_words(plan.task),
                 **_served(panel, call.judge),
             },
         }
@@ -68,7 +69,7 @@ def _digest(value: Any) -> str:
     return hashlib.blake2b(_canonical(value).encode(), digest_size=8).hexdigest()
 
 
-UNTOLD = ("title", "description", "target", "tier", "text", "cluster", "clusters", "people", "reference")
+UNTOLD = ("title", "description", "target", "tier", "text", "cluster", "clusters", "people", "reference", "thresholds")
 """Tables of task.toml that say nothing to a judge: prose for readers, and what answers are compared with."""
 
 
@@ -76,6 +77,16 @@ def rubric_hash(task: Task) -> str:
     """Identifies criteria, anchors and levels: 16 hex digits over task.toml without what no judge is told."""
     kept = {key: value for key, value in task.data.items() if key not in UNTOLD}
     return _digest(kept)
+
+
+def scale_words(task: Task) -> str:
+    """The ends of the task's scale, "1..5", or the options of its criteria where it has none, "toxic|not toxic"."""
+    if "scale" in task.data:
+        return f"{task.scale[0]:g}..{task.scale[1]:g}"
+    return "; ".join(
+        f"{scale.minimum:g}..{scale.maximum:g}" if isinstance(scale, Numeric) else "|".join(scale.options)
+        for scale in task.scales.values()
+    )
 
 
 def _asked(judge: Judge, call: Call) -> dict[str, Any]:

@@ -96,6 +96,7 @@ def check_host(host: Any) -> None:
 
 
 def is_loopback(host: Any) -> bool:
+    """Whether an address or host name is that of this machine."""
     name = host.decode("ascii", "replace") if isinstance(host, (bytes, bytearray)) else str(host)
     if name.lower() in _LOCAL_NAMES:
         return True

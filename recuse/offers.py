@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from recuse.ratings.factors import LEVELS, TEMPERATURE, VERSION
+from recuse.ratings.scale import Nominal, Ordinal
 from recuse.schema import RecuseError
 
 if TYPE_CHECKING:
@@ -47,6 +48,14 @@ KINDS: dict[str, Need] = {
     "reply_filter": Need("judges asked whether a reply was steered", "ask by the protocol output_filter"),
     "picks": Need("items that models put on levels", "ask by the protocol generation"),
     "claimed_statistics": Need("means and SDs that judges claim", "ask by the protocol rubric_self_reported"),
+    "forced_choices": Need(
+        "choices of one option per item",
+        "ask by the protocol forced_choice, or give a file with the one option that each rater chose",
+    ),
+    "response_sets": Need(
+        "sets of all options that a rater holds reasonable",
+        'ask by the protocol response_set, or give a file whose ratings are sets of options, as "yes|no"',
+    ),
     "texts": Need("texts that models wrote", "ask by a generating protocol"),
 }
 """What a protocol's rows are (`OFFERS` of its module). A team's protocol may offer a kind of its own."""
@@ -141,8 +150,9 @@ class Design:
 def design_of(ratings: Ratings, kind: str = "") -> Design:
     """The design that ratings turned out to have: what can be asked of a table, wherever it comes from.
 
-    `kind` is what its rows are; unless given, choices where the texts say which two meet, and scores otherwise. Whether
-    scores can be averaged is asked of all headline criteria.
+    `kind` is what its rows are; unless given, choices where the texts say which two meet, and scores otherwise. Scores
+    that are options are forced choices as well, and response sets answer whatever these do. Whether scores can be
+    averaged is asked of all headline criteria.
     """
     from recuse.ratings.slices import have_slices
 
@@ -152,6 +162,12 @@ def design_of(ratings: Ratings, kind: str = "") -> Design:
     written = {*ratings.targets, *told.get("a", ()), *told.get("b", ())}
     texts = table[["item", "target"]].drop_duplicates()
     judgement = ["rater", "item", "target", "criterion", *ratings.factors]
+    scales = [ratings.scales[name] for name in ratings.headline]
+    also = {name for name in KINDS if name != kind and ratings.beside(name) is not None}
+    if kind == "scores" and all(isinstance(scale, Nominal | Ordinal) for scale in scales):
+        also.add("forced_choices")
+    if kind == "response_sets":
+        also |= {"scores", "forced_choices"}  # two raters may name one set; and a set says more than a choice
     return Design(
         kind=kind,
         judges=len(ratings.judges),
@@ -173,8 +189,8 @@ def design_of(ratings: Ratings, kind: str = "") -> Design:
         slices=have_slices(ratings),
         right_answer=ratings.texts is not None and "gold" in ratings.texts,
         reference=ratings.reference is not None,
-        numbers=all(ratings.scales[name].counts for name in ratings.headline),
-        beside=frozenset(name for name in KINDS if name != kind and ratings.beside(name) is not None),
+        numbers=all(scale.counts for scale in scales),
+        beside=frozenset(also),
     )
 
 
@@ -254,6 +270,7 @@ def kind_of(needs: Sequence[str]) -> str:
 
 
 def missing(needs: Iterable[str], offers: Iterable[str]) -> list[str]:
+    """The needs that are not offered, in their order."""
     there = set(offers)
     return [name for name in needs if name not in there]
 

@@ -17,7 +17,7 @@ from recuse.tasks import Task
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["panel_ratings", "with_people"]
+__all__ = ["headline_of", "panel_ratings", "scales_of", "with_people"]
 
 
 def panel_ratings(
@@ -33,12 +33,11 @@ def panel_ratings(
     Scales are the protocol's or the task's; what people said joins the table as raters where they are known one by one
     and stays a summary where only means are."""
     how, task = protocol(plan.protocol), plan.task
-    people = people_of(task)
+    people = people_of(task, plan.protocol)
     summary = people if people is not None and set(SUMMARY) <= set(people.columns) else None
     persons = people if summary is None else None
-    scales: dict[str, Scale] = {**task.scales, **_told(how, "scales", task, {})}
+    scales, headline = scales_of(how, task), headline_of(how, task)
     factors = [called(how, factor) for factor in plan.factors]
-    headline = _told(how, "headline", task, task.criteria)
     return Ratings.of(
         table if persons is None else with_people(table, persons, factors, headline, scales),
         scales=scales,
@@ -50,10 +49,21 @@ def panel_ratings(
         clusters=task.clusters,
         people=summary,
         reference=reference_of(task),
+        thresholds={name: task.thresholds for name, scale in scales.items() if isinstance(scale, Numeric)},
         tiers=task.tiers,
         paired=paired,
         beside=beside,
     )
+
+
+def scales_of(how: ElicitationProtocol, task: Task) -> dict[str, Scale]:
+    """Criterion -> its scale: the task's, unless the protocol has another one for it."""
+    return {**task.scales, **_told(how, "scales", task, {})}
+
+
+def headline_of(how: ElicitationProtocol, task: Task) -> tuple[str, ...]:
+    """The criteria that stand for the judgement as a whole."""
+    return tuple(_told(how, "headline", task, task.criteria))
 
 
 def _told(how: ElicitationProtocol, what: str, task: Task, usual: Any) -> Any:

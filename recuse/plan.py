@@ -79,6 +79,8 @@ def make_plan(
         raise RecuseError(
             f"panel {panel}, task {task.name}: unknown target {', '.join(unknown)}; known: {', '.join(task.targets)}"
         )
+    if not getattr(how, "SEEDED", True):
+        judges = {name: replace(judge, seeded=False) for name, judge in judges.items()}
     items = {
         (judge.name, item.id, item.target): item
         for judge in judges.values()

@@ -1,7 +1,9 @@
 """What judges are compared with beside each other: what people said, and what is true. Read from a task's files.
 
 [people]                        # task.toml
-file = "people.csv"             # rater, item, target, criterion, score or response; or target, mean, sd, n
+file = "people.csv"             # rater, item, target, criterion, score or response; or target, mean, sd, n; a column
+                                # protocol where people were asked by several
+simulated = true                # drawn from a model; nobody was asked
 
 [reference]
 file = "truth.csv"              # item, value, and name where items have one
@@ -27,9 +29,9 @@ __all__ = ["people_of", "persons_of", "reference_of"]
 SUMMARY = ("target", "mean", "sd", "n")
 
 
-def people_of(task: Task) -> pd.DataFrame | None:
-    """Ratings by people as the task's file has them; None where it names none. A table of means has the columns
-    `SUMMARY`, any other the columns rater, item, and score or response."""
+def people_of(task: Task, protocol: str) -> pd.DataFrame | None:
+    """Ratings by people as the task's file has them, those by this protocol where it tells them apart; None where there
+    are none. A table of means has the columns `SUMMARY`, any other the columns rater, item, and score or response."""
     if "people" not in task.data:
         return None
     table = _csv(task, task.data["people"]["file"])
@@ -38,12 +40,15 @@ def people_of(task: Task) -> pd.DataFrame | None:
             f"{task.folder / task.data['people']['file']}: ratings by people have the columns rater, item, and score "
             f"or response, means of people {', '.join(SUMMARY)}; there is {', '.join(table.columns)}"
         )
-    return table
+    if "protocol" not in table:
+        return table
+    mine = table[table["protocol"] == protocol].drop(columns="protocol").reset_index(drop=True)
+    return mine if len(mine) else None
 
 
-def persons_of(task: Task) -> pd.DataFrame | None:
+def persons_of(task: Task, protocol: str) -> pd.DataFrame | None:
     """Ratings by people one by one; None where the task names none or knows their means alone."""
-    people = people_of(task)
+    people = people_of(task, protocol)
     return people if people is not None and "rater" in people else None
 
 

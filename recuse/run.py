@@ -246,7 +246,8 @@ def _factors() -> list[dict[str, Any]]:
 
 
 def _tasks(selection: Selection) -> list[dict[str, Any]]:
-    """Tasks with their criteria, those that stand for a judgement as a whole first."""
+    """Tasks with their criteria, those that stand for a judgement as a whole first, and whether their people are
+    simulated."""
     from recuse.protocols import protocol
 
     named: dict[str, dict[str, None]] = {}
@@ -257,7 +258,10 @@ def _tasks(selection: Selection) -> list[dict[str, Any]]:
                 criteria |= dict.fromkeys(how.headline(task) if hasattr(how, "headline") else ())
     for name, criteria in named.items():
         criteria |= dict.fromkeys(selection.task(name).criteria)
-    tasks = [{"name": name, "criteria": list(criteria)} for name, criteria in named.items()]
+    tasks: list[dict[str, Any]] = [{"name": name, "criteria": list(criteria)} for name, criteria in named.items()]
+    for told in tasks:
+        if selection.task(told["name"]).people_simulated:
+            told["people_simulated"] = True
     return tasks + [{"name": f.task, "criteria": list(f.ratings.headline)} for f in selection.files.values()]
 
 

@@ -7,18 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from recuse.configuration import parse, read_toml
 from recuse.naming import checked_distinct, checked_name
-from recuse.ratings.scale import Numeric, Ordinal, Scale
+from recuse.ratings.scale import Nominal, Numeric, Ordinal, Scale
 from recuse.schema import Item, RecuseError
-
-if TYPE_CHECKING:
-    pass
-
 
 RESERVED = frozenset({"task", "author_label"})
 """Names that protocols give to prompt templates; an item's fields stand beside them."""
@@ -42,7 +38,8 @@ class _Identified(_Open):
 
 class _Criterion(_Identified):
     scale: _Scale | None = None  # where it is not the task's
-    options: list[str] | None = Field(default=None, min_length=2)  # from worst to best, instead of a scale
+    options: list[str] | None = Field(default=None, min_length=2)  # instead of a scale
+    ordered: bool = True  # whether the options run from worst to best
 
 
 class _Table(BaseModel):
@@ -53,6 +50,7 @@ class _People(_Table):
     """Ratings by people: one row per rating, or means per target; see `recuse.references`."""
 
     file: str
+    simulated: bool = False  # drawn from a model; nobody was asked
 
 
 class _Reference(_Table):
@@ -70,12 +68,13 @@ class _Tier(_Open):
 
 class _TaskFile(_Open):
     name: str
-    scale: _Scale
+    scale: _Scale | None = None  # of the criteria that have no options and no scale of their own
     criterion: list[_Criterion] = Field(min_length=1)
     target: list[_Identified] = Field(min_length=1)
     tier: list[_Tier] = Field(default_factory=list)
     text: list[str] = Field(default_factory=list)
     clusters: str = "items"
+    thresholds: list[float] = Field(default_factory=list)  # scores from which on something else is decided
     people: _People | None = None
     reference: _Reference | None = None
 
@@ -99,12 +98,23 @@ class Task:
 
     @cached_property
     def scale(self) -> tuple[float, float]:
+        """The ends of the task's scale; `RecuseError` where all its criteria have their own, or options."""
+        if "scale" not in self.data:
+            raise RecuseError(
+                f"{self.folder / 'task.toml'}: this protocol asks for numbers, and the task has no scale; give it "
+                "scale = { minimum = ..., maximum = ... }, or ask for options by the protocol forced_choice"
+            )
         return float(self.data["scale"]["minimum"]), float(self.data["scale"]["maximum"])
 
     @cached_property
     def scales(self) -> dict[str, Scale]:
-        """Criterion -> its scale: its own, its options from worst to best, or the task's."""
-        return {c["id"]: _scale_of(c, self.data["scale"]) for c in self.data["criterion"]}
+        """Criterion -> its scale: its own, its options, or the task's."""
+        return {c["id"]: _scale_of(c, self.data.get("scale", {})) for c in self.data["criterion"]}
+
+    @property
+    def thresholds(self) -> tuple[float, ...]:
+        """The scores from which on something else is decided, where such decisions are taken."""
+        return tuple(float(score) for score in self.data.get("thresholds", ()))
 
     @property
     def text(self) -> tuple[str, ...]:
@@ -115,6 +125,11 @@ class Task:
     def clusters(self) -> str:
         """What items are clustered by, in the plural."""
         return str(self.data.get("clusters", "items"))
+
+    @property
+    def people_simulated(self) -> bool:
+        """Whether the ratings by people come out of a model."""
+        return bool(self.data.get("people", {}).get("simulated"))
 
     @property
     def tiers(self) -> dict[str, tuple[str, ...]]:
@@ -139,13 +154,14 @@ class Task:
 
 def _scale_of(criterion: Mapping[str, Any], usual: Mapping[str, Any]) -> Scale:
     if "options" in criterion:
-        return Ordinal(tuple(criterion["options"]))
+        return (Ordinal if criterion.get("ordered", True) else Nominal)(tuple(criterion["options"]))
     scale = criterion.get("scale", usual)
     step = scale.get("step")
     return Numeric(float(scale["minimum"]), float(scale["maximum"]), None if step is None else float(step))
 
 
 def load_task(folder: Path) -> Task:
+    """The task in a folder with task.toml; `RecuseError` with line and key of whatever is wrong."""
     if not folder.is_dir():
         known = sorted(p.name for p in folder.parent.iterdir() if p.is_dir()) if folder.parent.is_dir() else []
         raise RecuseError(
@@ -156,7 +172,9 @@ def load_task(folder: Path) -> Task:
     table = parse(_TaskFile, data, path)
     if table.name != folder.name:
         raise RecuseError(f"{path}: name is {table.name!r}, but the folder is called {folder.name!r}; make them equal")
-    if not table.scale.minimum < table.scale.maximum:
+    if lacking := [c.id for c in table.criterion if table.scale is None and c.scale is None and c.options is None]:
+        raise RecuseError(f"{path}: criterion {lacking[0]} has neither options nor a scale, and the task has no scale")
+    if table.scale is not None and not table.scale.minimum < table.scale.maximum:
         raise RecuseError(
             f"{path}: scale.minimum must be less than scale.maximum, got {table.scale.minimum:g} and "
             f"{table.scale.maximum:g}"

@@ -41,15 +41,29 @@ class Result:
 
 
 class BatchInterface(Protocol):
-    MOST_REQUESTS: int
-    MOST_BYTES: int
+    """What the rest needs to know of a provider's batches. A module with these names is one."""
 
-    def line(self, number: str, call: Call) -> bytes: ...
-    def submit(self, web: Web, lines: Sequence[bytes], tag: str) -> str: ...
-    def progress(self, web: Web, batch: str) -> Progress: ...
-    def results(self, web: Web, progress: Progress) -> Iterator[Result]: ...
-    def cancel(self, web: Web, batch: str) -> None: ...
-    def find(self, web: Web, tag: str, size: int, known: frozenset[str]) -> str | None: ...
+    MOST_REQUESTS: int  # of one batch
+    MOST_BYTES: int  # of the file of one batch
+
+    def line(self, number: str, call: Call) -> bytes:
+        """The request of a call as a line of the file, under its number; line feed included."""
+
+    def submit(self, web: Web, lines: Sequence[bytes], tag: str) -> str:
+        """Hand in a file; the provider's name of the batch. `tag` is what `find` looks for."""
+
+    def progress(self, web: Web, batch: str) -> Progress:
+        """How far the batch is."""
+
+    def results(self, web: Web, progress: Progress) -> Iterator[Result]:
+        """What became of each request, in any order, once the batch is done."""
+
+    def cancel(self, web: Web, batch: str) -> None:
+        """End the batch; what it has answered is still there."""
+
+    def find(self, web: Web, tag: str, size: int, known: frozenset[str]) -> str | None:
+        """A batch that was handed in under `tag` with `size` requests and is not among those `known`: the process died
+        before it could note the name. None where there is none, or the provider cannot tell."""
 
 
 def batch_interface(judge: Judge) -> BatchInterface:

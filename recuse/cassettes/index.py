@@ -107,6 +107,7 @@ def _contents(path: Path) -> tuple[bytes, os.stat_result]:
 
 
 def stamp_of(path: Path) -> Stamp | None:
+    """What tells whether a file was changed: inode, size and time of last change; None where there is no file."""
     try:
         return _stamp(os.lstat(path))
     except FileNotFoundError:
@@ -125,6 +126,7 @@ def read_indexed(index: CellIndex) -> bytes:
 
 
 def check_unchanged(index: CellIndex, found: os.stat_result) -> None:
+    """`CassetteError` if the file is not the one that was indexed."""
     if index.stamp is not None and _stamp(found) != index.stamp:
         raise CassetteError(f"{index.path}: the file was changed by another program while it was in use; start again")
 

@@ -24,7 +24,7 @@ from recuse.sanitize import visible
 from recuse.schema import PROVENANCES, RecuseError, Request
 
 DAMAGED = ".damaged"  # beside a cassette: the file as it was before its damaged lines were cut out
-LARGEST_MB = 40.0
+LARGEST_MB = 50.0
 
 
 @dataclass

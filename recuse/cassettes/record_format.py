@@ -39,6 +39,7 @@ _LINE_BREAK = re.compile(rb"[\r\n]+[ \t\r\n]*")
 
 
 def header_line(fields: Mapping[str, Any]) -> bytes:
+    """The line that opens a cassette, line feed included."""
     return _seal(b'"kind":"header","schema":%d,%b}' % (SCHEMA, _members(fields)))
 
 
@@ -57,6 +58,7 @@ def request_line(key: str, request: Recorded, base: tuple[str, Recorded] | None 
 
 
 def answer_line(key: str, repeat: int, status: int, headers: Mapping[str, str], body: bytes) -> bytes:
+    """The line that stores one answer, line feed included."""
     kept = _members({"status": status, "headers": dict(headers)})
     return _seal(b'"kind":"answer","key":"%b","run":%d,%b,%b}' % (key.encode(), repeat, kept, _body(body)))
 
@@ -76,6 +78,7 @@ def kind_of(line: bytes) -> bytes:
 
 
 def request_key_of(line: bytes) -> str:
+    """The key of a request line."""
     return line[_REQUEST_KEY : _REQUEST_KEY + 32].decode()
 
 
@@ -85,6 +88,7 @@ def like_of(line: bytes) -> str:
 
 
 def answer_key_of(line: bytes) -> tuple[str, int]:
+    """Key and repeat of an answer line."""
     return line[_ANSWER_KEY : _ANSWER_KEY + 32].decode(), repeat_of(line)
 
 
@@ -130,6 +134,7 @@ def whole_body(base: bytes, members: bytes) -> bytes:
 
 
 def read_header(line: bytes) -> dict[str, Any]:
+    """The fields of a header line, without checksum and kind."""
     fields: dict[str, Any] = json.loads(line)
     del fields["sum"], fields["kind"]
     return fields

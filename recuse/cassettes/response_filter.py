@@ -64,6 +64,7 @@ def decompressed(body: bytes, encoding: str, largest: int = LARGEST_BODY) -> byt
 
 
 def check_size(size: int, largest: int = LARGEST_BODY) -> None:
+    """`ValueError` for a body of more than `largest` bytes."""
     if size > largest:
         raise ValueError(f"the body has more than {largest // 2**20} MB; no judge's reply is that long")
 

@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from recuse import offers
-from recuse.file_panels import FilePanel
+from recuse.file_panels import FILE, FilePanel
 from recuse.ratings.factors import VERSION
 from recuse.schema import Estimate, Estimates, RecuseError, members
 
@@ -122,7 +122,8 @@ def _ask(question: Question, panel: FilePanel, gates: Gates, run: Run) -> None:
     from recuse.metrics.measure import described
     from recuse.record_kinds import MEASURE, MEASUREMENT, VERDICT
 
-    subject = {"task": panel.task, "panel": panel.name, "protocol": panel.protocol}
+    protocol = panel.protocol(offers.kind_of(question.needs))
+    subject = {"task": panel.task, "panel": panel.name, "protocol": protocol}
     words = {**question.words, "test": question.name}
 
     def gate(name: str, measured: Estimate | Estimates, **more: str) -> Any:
@@ -139,7 +140,7 @@ def _ask(question: Question, panel: FilePanel, gates: Gates, run: Run) -> None:
             run.add([(MEASUREMENT, record), (MEASURE, dict(described(estimate.metric).record()))])
 
     try:
-        question.ask(ratings=panel.ratings, gate=gate, measure=measure)
+        question.ask(ratings=panel.by(protocol), gate=gate, measure=measure)
     except AssertionError:
         pass  # a gate's answer, which is in its verdicts
     except RecuseError as error:
@@ -166,4 +167,4 @@ def _arguments(function: Callable[..., Any], module: ModuleType, known: Mapping[
 def _not_asked(panel: FilePanel, wanting: list[str]) -> dict[str, Any]:
     from recuse.suite import NotAsked
 
-    return NotAsked(panel.name, panel.task, panel.protocol, tuple(wanting)).record()
+    return NotAsked(panel.name, panel.task, FILE, tuple(wanting)).record()

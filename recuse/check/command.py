@@ -15,6 +15,7 @@ from recuse.check.disagreements import disagreements as find_disagreements
 from recuse.check.disagreements import write_disagreements
 from recuse.check.review import is_review, read_review
 from recuse.check.text import told
+from recuse.check.underspecified import pass_rate_ranges
 from recuse.file_panels import load_versions
 from recuse.readers.mapping import saved_path
 from recuse.shipped import shipped_evals
@@ -23,8 +24,8 @@ __all__ = ["check"]
 
 
 def check(
-    files: Sequence[Path], given: Mapping[str, Any], *, reader: str = "", html: Path | None = None, json: Path | None = None,
-    disagreements: Path | None = None, save: bool = False,
+    files: Sequence[Path], given: Mapping[str, Any], *, reader: str = "", html: Path | None = None,
+    json: Path | None = None, disagreements: Path | None = None, save: bool = False,
 ) -> int:  # fmt: skip
     """The exit code: 0 cleared, 1 not cleared, 2 undecided. Several files are versions of one judge, the oldest first;
     the verdict is on the newest. A file that `disagreements` wrote is read back: whom your
@@ -39,8 +40,10 @@ def check(
         warnings.simplefilter("ignore", RuntimeWarning)  # a degenerate table is told in words, not by numpy
         answers = ask_file(panel, shipped_evals(), date.today())
     conclusion = conclude(answers)
+    ranges = pass_rate_ranges(panel.ratings) if panel.read.kind == "scores" else []
     count = len(find_disagreements(panel.read)) if panel.read.ratings.persons and panel.read.kind == "scores" else None
-    print(told(answers, conclusion, file=" ".join(quote(str(one)) for one in files), disagreements=None if disagreements else count))
+    typed = " ".join(quote(str(one)) for one in files)
+    print(told(answers, conclusion, ranges, file=typed, disagreements=None if disagreements else count))
     if save:
         path = saved_path(file)
         path.write_text(panel.read.mapping.toml(), encoding="utf-8")
@@ -54,7 +57,7 @@ def check(
         "check": {"word": conclusion.word, "judges": [
             {"judge": j.judge, "word": j.word, "reason": j.reason, "because": list(j.because)}
             for j in conclusion.judges
-        ]},
+        ], "underspecified": [found.record() for found in ranges]},
     }  # fmt: skip
     if json:
         from recuse import report

@@ -70,7 +70,9 @@ def conclude(answers: Answers) -> Conclusion:
 
 def _conclude(answers: Answers, judge: str, labels: Labels) -> JudgeConclusion:
     verdicts = [v for v in answers.verdicts_on(judge) if v["gate"] not in NOT_COUNTED and v["blocks"]]
-    failed = sorted((v for v in verdicts if _says(v) == "fail"), key=_telling)
+    failed = [v for v in verdicts if _says(v) == "fail"]
+    if failed:
+        failed = sorted([*failed, *(v for v in verdicts if _explains(v))], key=_telling)
     agreement = [v for v in verdicts if v["gate"] in DECIDING]
     bars = _bars(answers, judge, labels)
     if failed or any(word == "not cleared" for word, _ in bars):
@@ -93,6 +95,14 @@ def _conclude(answers: Answers, judge: str, labels: Labels) -> JudgeConclusion:
             "people agree; a second person's ratings of the same items would tell",
         )  # fmt: skip
     return JudgeConclusion(judge, "cleared", "it agrees with your people about as well as they agree with each other")
+
+
+def _explains(verdict: Mapping[str, Any]) -> bool:
+    """A fault that alone is not sure enough to fail a judge, but is there: beyond its limit, and shown not to be 0."""
+    found, limit = verdict["estimate"], verdict["limit"].get("within")
+    if verdict["gate"] not in CAUSES or _says(verdict) != "undecided" or not limit or found["low"] is None:
+        return False
+    return not limit[0] <= found["value"] <= limit[1] and (found["low"] > 0 or found["high"] < 0)
 
 
 def _telling(verdict: Mapping[str, Any]) -> int:

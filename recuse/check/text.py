@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from recuse.check.answers import Answers
 from recuse.check.conclusion import Conclusion, rounded
+from recuse.check.underspecified import PassRateRange
 from recuse.check.unlocks import NOT_OF_A_FILE, unlock_by_column
 from recuse.ratings.factors import level_words
 from recuse.sanitize import shortened, visible
@@ -20,7 +21,7 @@ __all__ = ["told"]
 
 WIDTH = 14
 AGREEMENT = "agreement_with_people"
-SHOWN_JUDGES, SHOWN_ROWS = 6, 24
+SHOWN_JUDGES, SHOWN_ROWS, SHOWN_RANGES = 6, 24, 4
 HALF_WIDTH = 0.05
 PLAIN = frozenset(["judge", "target", "person", "peer", "criterion", "pair", "by"])
 """Names of a subject whose value needs no further word; of others, factors, the level is told with its factor."""
@@ -30,11 +31,14 @@ IN_SENTENCES = frozenset(
 BEYOND_CHANCE = ("cohen_kappa", "concordance", "krippendorff_alpha")
 
 
-def told(answers: Answers, conclusion: Conclusion, *, file: str, disagreements: int | None) -> str:
+def told(
+    answers: Answers, conclusion: Conclusion, ranges: Sequence[PassRateRange], *, file: str, disagreements: int | None
+) -> str:
     """The whole text; lines are not wrapped. `file` as it was typed, quoted, so that hints can be pasted."""
     parts = [
         conclusion.sentences(), list(_why(answers)), ["", *_read(answers, file)], list(_agreement(answers)),
-        list(_labels_more(answers)), list(_others(answers)), list(_not_asked(answers)), list(_worth_reading(disagreements, file)),
+        list(_labels_more(answers)), list(_underspecified(ranges)), list(_others(answers)), list(_not_asked(answers)),
+        list(_worth_reading(disagreements, file)),
     ]  # fmt: skip
     return "\n".join(visible(line) for part in parts for line in part)
 
@@ -206,6 +210,17 @@ def _more_labels(have: int, needed: int) -> str:
     if needed <= have:
         return f"enough, {needed:,} of {have:,}"
     return f"about {rounded(needed):,}; there are {have:,}, so {rounded(needed - have):,} more"
+
+
+def _underspecified(ranges: Sequence[PassRateRange]) -> Iterator[str]:
+    """How far the pass rate could move where two answers may be right at once."""
+    if ranges:
+        yield ""
+        yield "Is one answer always right?"
+    for found in ranges[:SHOWN_RANGES]:
+        yield f"  {'' if found.criterion == 'rating' else f'{found.criterion}: '}{found.sentence()}."
+    if ranges:
+        yield "  Ask for every reasonable answer (a column response_set), or add an option for what may be either."
 
 
 def _metrics(answers: Answers, question: str | None) -> list[str]:

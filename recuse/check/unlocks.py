@@ -11,6 +11,8 @@ __all__ = ["NOT_OF_A_FILE", "unlock_by_column"]
 COLUMNS: Mapping[str, str] = {
     "scores": "scores of single texts: a column per rater, or columns rater and score",
     "choices": "choices between two texts: columns first, second and winner",
+    "forced_choices": "labels instead of scores: the option that each rater chose, or columns count_<option>",
+    "response_sets": 'all options that each rater holds reasonable: a column response_set, written "yes|no"',
     "repeats": "the judge's repeats: a column repeat, or columns judge.1, judge.2",
     "versions": "the judge's older version: recuse check OLD.csv NEW.csv, or a column version",
     "order": "pairs judged in both orders: columns first and second, once either way round",
@@ -31,14 +33,16 @@ COLUMNS: Mapping[str, str] = {
     "slices": "what replies can be grouped by: a column system, topic or language, with twenty replies of each",
     "right_answer": "which response of an item is the right one: a column gold (1 or 0)",
     "reference": "the true value of each item",
+    "candidate": "a second judge: add its column, then recuse compare FILE JUDGE_IN_USE CANDIDATE",
     "numbers": "a scale with numbers, or two options in order: --scale 'fail<pass'",
 }
 
 NOT_OF_A_FILE = frozenset(
-    name for name in offers.KINDS if name not in ("scores", "choices")
+    name for name in offers.KINDS if name not in ("scores", "choices", "forced_choices", "response_sets")
 ) | {"parts", "direction", "names", "labels"}  # fmt: skip
 """Needs that a table of ratings seldom has: judges must be asked in another way."""
 
 
 def unlock_by_column(need: str) -> str:
+    """What column of a file would unlock a need; where none does, what would unlock it in a panel."""
     return COLUMNS.get(need) or offers.unlock(need)

@@ -39,4 +39,4 @@ def drawn(table: UpgradeTable) -> Iterator[str]:
 
 def _plain(text: str) -> str:
     """Signs that every terminal knows."""
-    return text.replace("±", "+-").replace("≤", "at most").replace("≥", "at least")
+    return text.replace("−", "-").replace("±", "+-").replace("≤", "at most").replace("≥", "at least")

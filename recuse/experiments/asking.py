@@ -25,6 +25,7 @@ SIMULATED: Mapping[str, Callable[..., Any]] = {"scores": simulated_scores, "choi
 
 @cache
 def gates_of(folder: Path, today: date) -> Gates:
+    """The gates of a folder of evals on this day."""
     return Gates.load(folder / "gates.toml", today)
 
 

@@ -118,14 +118,15 @@ OF_PAIRS = ("slot_preference", "order_consistency", "letter_preference")
 
 def _cost_lines(source: Path, sizes: Sizes, needs: Sequence[Need]) -> list[str]:
     """What the panel's calls cost as it stands, and with the items that all gates ask for."""
+    from recuse.chains import Chain
     from recuse.recording.budget import expected_costs, expected_dollars
     from recuse.suite import Selection
     from recuse.suite.questions import Questions
 
     selection = Selection.load(root_of(source), [str(source.resolve())])
     asked, _ = Questions(selection).asked(["scores", "numbers"])
-    plans = [selection.plan(one) for one in asked]
-    costs = [cost for plan in plans for cost in expected_costs(plan.calls, plan.judges)]
+    chains = [Chain(selection.plan(one)) for one in asked]
+    costs = [cost for chain in chains for cost in expected_costs(chain.expected(), chain.judges)]
     calls, dollars = sum(cost.calls for cost in costs), expected_dollars(costs)
     helped = [n for n in needs if n.units != "repeats" and n.gate not in OF_PAIRS]
     known = [n.needed / n.now for n in helped if n.needed is not None and not math.isinf(n.needed)]

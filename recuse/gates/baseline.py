@@ -115,6 +115,7 @@ def write(path: Path, results: Mapping[str, Any], gates: Gates, because: Mapping
 
 
 def identity(entry: Mapping[str, Any]) -> list[str]:
+    """What an entry is about: its kind, what, and subject."""
     return [entry["kind"], entry["what"], json.dumps(entry["subject"], sort_keys=True, ensure_ascii=False)]
 
 

@@ -54,8 +54,8 @@ def decide(
 
 
 def with_losses(estimate: Estimate, by: Literal["interval", "point"] = "interval") -> tuple[float, float]:
-    """The interval (the value, by point) moved outwards as far as lost answers could have moved the value; infinite on a
-    scale without ends. As it is where nothing was lost, or losses are shown to be unrelated."""
+    """The interval (the value, by point) moved outwards as far as lost answers could have moved the value; infinite on
+    a scale without ends. As it is where nothing was lost, or losses are shown to be unrelated."""
     low, high = (estimate.low, estimate.high) if by == "interval" else (estimate.value, estimate.value)
     losses = estimate.detail.get("losses")
     if not losses or losses["unrelated"]:

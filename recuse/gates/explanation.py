@@ -46,6 +46,7 @@ def _next(remedy: Remedy | None) -> str:
 
 
 def subject_text(subject: Mapping[str, str]) -> str:
+    """Whom a verdict is about, in words: "judge = x, names = shown"."""
     return ", ".join(f"{name} = {value}" for name, value in subject.items()) or "the whole run"
 
 

@@ -51,6 +51,7 @@ class Decided:
 
 
 def members_of(name: str, gate: Gate, measured: Estimate | Estimates, subject: Mapping[str, str]) -> list[Member]:
+    """Each measured subject that the gate is about, with the limit that applies to it."""
     return [
         Member(mine, estimate, applied_limit(name, gate, mine, estimate))
         for mine, estimate in _about(name, measured, subject)

@@ -20,8 +20,8 @@ def lost_answers(limit: Limit, estimate: Estimate) -> dict[str, Any]:
         for bound, edge in zip(losses["bounds"], (-math.inf, math.inf), strict=True)
     )
     finding = (
-        f"{limit.show(estimate.value)} keeps the limit, but answers were lost ({sides}), and had they said the worst, the "
-        f"value would lie between {least} and {greatest}. That the losses on the two sides differ by at most "
+        f"{limit.show(estimate.value)} keeps the limit, but answers were lost ({sides}), and had they said the worst, "
+        f"the value would lie between {least} and {greatest}. That the losses on the two sides differ by at most "
         f"{100 * losses['margin']:g} points could not be shown. Record the lost answers again, or ask more."
     )
     return {"kind": "lost answers", "finding": finding}

@@ -172,10 +172,12 @@ def _snippet(name: str, subject: Mapping[str, str], accept: str) -> str:
 
 
 def accepted(accepted_fault: AcceptedFault) -> Remedy:
+    """Of a verdict whose fault is accepted: until when."""
     return Remedy(kind="accepted", finding=f"Accepted until {accepted_fault.until}; then it fails again.")
 
 
 def beyond_accepted_fault(accepted_fault: AcceptedFault, decided: Decided, file: str) -> Remedy:
+    """Of a verdict that lies outside what an accepted fault accepts as well: by how much."""
     decision, limit = decided.decision, decided.member.applied.limit
     estimate = decision.estimate
     known: dict[str, Any] = {}
@@ -199,6 +201,7 @@ def beyond_accepted_fault(accepted_fault: AcceptedFault, decided: Decided, file:
 
 
 def expired_accepted_fault(accepted_fault: AcceptedFault, file: str) -> Remedy:
+    """Of a verdict whose accepted fault is over: fix it, or accept it anew."""
     return Remedy(
         kind="expired",
         finding=f"The accepted fault for {accepted_fault.gate} ({accepted_fault.described}) expired: it held until "
@@ -218,6 +221,7 @@ def expired_allowance(gate: Gate, remedy: Remedy) -> Remedy:
 def unneeded_accepted_fault(
     accepted_fault: AcceptedFault, subject: Mapping[str, str], decision: Decision, file: str
 ) -> Remedy:
+    """Of a verdict that needs no acceptance any more: take the entry out of the file."""
     how = "satisfies the gate" if decision.outcome == "pass" else "is undecided, which the gate allows by itself"
     return Remedy(
         kind="not needed",

@@ -38,6 +38,7 @@ SUPERIOR = ("upgrade_agreement",)
 """Components in which more is better, so that a candidate can win by them."""
 ON_ALL_TEXTS = ("upgrade_shift", "upgrade_flips", "upgrade_losses")
 """Components that are measured on every text of both."""
+LOSSES = "upgrade_losses"
 NOT_NEEDED = ("upgrade_cost", "upgrade_latency")
 """Components that are shown as not measured where nothing was recorded, and then decide nothing."""
 
@@ -107,7 +108,7 @@ def decide_upgrade(
         "equivalent", *names, "", rows, unmeasured=unmeasured, items=about.n if about else 0, change=change
     )
     if failed := [row for row in rows if _says(row) == "fail"]:
-        return _worse(verdict, _ordered(rows, sorted(failed, key=_p)), phrase)
+        return _worse(verdict, _ordered(rows, sorted(failed, key=_telling_order)), phrase)
     if opened := [row for row in rows if _says(row) != "pass"]:
         return _undecided(verdict, _ordered(rows, sorted(opened, key=_needed, reverse=True)), phrase)
     if not len(rows):
@@ -159,6 +160,11 @@ def _says(row: Verdict) -> Outcome:
     return row.accepted_fault.otherwise if row.accepted_fault else row.outcome
 
 
+def _telling_order(row: Verdict) -> tuple[bool, float]:
+    """Losses first: whatever else was found rests on what they left."""
+    return row.gate != LOSSES, _p(row)
+
+
 def _p(row: Verdict) -> float:
     """How surely a row lies outside its limit: the smaller, the surer; ties keep the order of components."""
     limit, law = Limit.of(row.limit), row.estimate.distribution
@@ -187,9 +193,10 @@ def _units(rows: Verdicts) -> str:
 
 
 def _title(row: Verdict) -> str:
-    """ "shift of the scale (quality)"."""
+    """ "shift of the scale (names shown, quality)"."""
     told = ("panel", "task", "protocol", "judge")
-    where = ", ".join(value for name, value in row.subject.items() if name not in told and value)
+    levels = {name: value for name, value in row.subject.items() if name not in told}
+    where = ", ".join(value if name == "criterion" else f"{name} {value}" for name, value in levels.items())
     return f"{row.label or row.gate} ({where})" if where else row.label or row.gate
 
 

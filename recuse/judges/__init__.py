@@ -41,15 +41,24 @@ WIRES = (
 
 
 class Wire(Protocol):
-    def request(self, judge: Judge, prompt: Prompt, seed: int | None) -> Request: ...
-    def headers(self, key: str | None) -> dict[str, str]: ...
-    def read(self, payload: Mapping[str, Any]) -> Reply: ...
-    def payload(
-        self, text: str, *, model: str, refusal: bool, input_tokens: int, output_tokens: int
-    ) -> dict[str, Any]: ...
+    """What the rest needs to know of a wire format. A module with these functions is one."""
+
+    def request(self, judge: Judge, prompt: Prompt, seed: int | None) -> Request:
+        """The request as it goes out, its body canonical, without secrets."""
+
+    def headers(self, key: str | None) -> dict[str, str]:
+        """How this provider wants its API key; None: the judge needs none."""
+
+    def read(self, payload: Mapping[str, Any]) -> Reply:
+        """What the provider's JSON says. Raises `KeyError`, `IndexError`, `TypeError` or `AttributeError` where
+        something is not there: the reply then counts as ended in error."""
+
+    def payload(self, text: str, *, model: str, refusal: bool, input_tokens: int, output_tokens: int) -> dict[str, Any]:
+        """The inverse of `read`, for stand-ins on loopback."""
 
 
 def wire(name: str) -> Wire:
+    """The wire format of this name: Recuse's own or a team's module. `RecuseError` where there is none."""
     needs = ("request", "headers", "read", "payload")
     return cast(Wire, named_module(name, what="wire format", package=__name__, known=WIRES, needs=needs))
 

@@ -23,6 +23,7 @@ def request(judge: Judge, prompt: Prompt, seed: int | None) -> Request:
 
 
 def body(judge: Judge, prompt: Prompt, seed: int | None) -> dict[str, Any]:
+    """The request body, before the panel file changes it."""
     config: dict[str, Any] = {"temperature": prompt.temperature, "maxOutputTokens": prompt.max_tokens}
     if seed is not None:
         config["seed"] = seed

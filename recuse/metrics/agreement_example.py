@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from recuse.ratings import Numeric, Ordinal, Ratings
+from dataclasses import replace
 
-__all__ = ["said"]
+from recuse.ratings import Numeric, Ordinal, Ratings, ResponseSets
+
+__all__ = ["accepted", "said"]
 
 
 def said(**answers: str) -> Ratings:
@@ -25,3 +27,16 @@ def said(**answers: str) -> Ratings:
     ]
     frame = pd.DataFrame(rows, columns=["rater", "kind", "item", column])
     return Ratings.of(frame, scales=Numeric(0, 9) if scored else Ordinal(("fail", "pass")))
+
+
+def accepted(**answers: str) -> Ratings:
+    """Choices with response sets beside them: p and f as in `said`, b accepts both and chose pass.
+
+    >>> accepted(judge="pb", ann="fb").beside("response_sets").table["response"].tolist()
+    ['pass', 'fail|pass', 'fail', 'fail|pass']
+    """
+    chosen = said(**{who: text.replace("b", "p") for who, text in answers.items()})
+    words = {"p": "pass", "f": "fail", "b": "fail|pass"}
+    named = [words[letter] for text in answers.values() for letter in text]
+    sets = Ratings.of(chosen.table.assign(response=named), scales=ResponseSets(("fail", "pass")))
+    return replace(chosen, beside=lambda kind: sets if kind == "response_sets" else None, _memory={})

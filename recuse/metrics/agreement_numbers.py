@@ -161,7 +161,8 @@ def icc_with_people(ratings: Ratings, form: IccForm = "ICC(2,1)") -> Estimates:
         squares = of_raters.mean_squares(values)
         forms = {name: number(float(of_raters.icc(squares, name))) for name in of_raters.FORMS}
         exact = of_raters.ICC(squares, form)
-        distribution = exact if apart else of_raters.icc_of_pairs(*values.T, form).jackknife(answers.clusters[used])
+        shared = of_raters.icc_of_pairs(values[:, 0], values[:, 1], form)
+        distribution = exact if apart else shared.jackknife(answers.clusters[used])
         detail = {"forms": forms, **describe_people(answers, judge)}
         if np.isnan(exact.value):
             return undefined("icc_with_people", exact.undefined, detail=detail, **facts)

@@ -76,8 +76,8 @@ def winning_rate(ratings: Ratings, epsilon: float = EPSILON, q: float = 0.05, ex
     advantage probability, the mean over people of mean_u W_judge, by which judges may be compared.
 
     The interval holds what the tests leave open: from the share for whom it is shown, to all but those for whom the
-    opposite ("advantage_j >= -epsilon" is rejected) is shown, each at a false discovery rate of 1 - level. Undefined where no person has 30 texts in common with
-    another one. Raises `RecuseError` for an epsilon outside [0, 1).
+    opposite ("advantage_j >= -epsilon" is rejected) is shown, each at a false discovery rate of 1 - level. Undefined
+    where no person has 30 texts in common with another one. Raises `RecuseError` for an epsilon outside [0, 1).
 
     >>> from recuse.metrics.agreement_example import said
     >>> winning_rate(said(judge="pf" * 20, ann="pf" * 20, bea="pf" * 20)).of(judge="judge").value

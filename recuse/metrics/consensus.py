@@ -8,11 +8,11 @@ measure is relative, and a panel that is lenient as a whole shows nothing here. 
 belongs to; the others' reference is the judges that did score the text.
 
 What is concluded about a judge is concluded over texts: Student's t of its deviations, texts (or what they share) as
-clusters. Where it wrote a single text, that text is compared with the spread of its deviations on texts it did not write
-(`recuse.statistics.single_texts`): a deviation that is common from text to text is nothing about itself. What holds for
-a text by itself, a cell of a matrix or the self-bias on the one text, has an interval over repeats: how far would new
-replies of the same judges on the same text move it? Var Bias(i, u) = s2_iu / R_iu + sum_k s2_ku / R_ku / (n - 1)^2
-(`recuse.statistics.contrasts`).
+clusters. Where it wrote a single text, that text is compared with the spread of its deviations on texts it did not
+write (`recuse.statistics.single_texts`): a deviation that is common from text to text is nothing about itself. What
+holds for a text by itself, a cell of a matrix or the self-bias on the one text, has an interval over repeats: how far
+would new replies of the same judges on the same text move it? Var Bias(i, u) = s2_iu / R_iu + sum_k s2_ku / R_ku / (n -
+1)^2 (`recuse.statistics.contrasts`).
 """
 
 from __future__ import annotations
@@ -119,7 +119,8 @@ def leniency(ratings: Ratings) -> Estimates:
 @measure(
     "self_preference", "self-preference", signed=True, rank=30,
     above="prefers its own work|prefer their own work", below="disfavours its own work|disfavour their own work",
-    reading="Self-bias less leniency: what a judge adds on its own work beyond its general level.",
+    reading="Self-bias less leniency: what a judge adds on its own work beyond its general level. Where it wrote one "
+    "text, it is compared with how far the judge's deviations on others' lie apart: a handful of texts cannot tell.",
 )  # fmt: skip
 def self_preference(ratings: Ratings) -> Estimates:
     """self_bias - leniency, by judge and factor level: what a judge adds on its own text beyond its general level.
@@ -130,8 +131,8 @@ def self_preference(ratings: Ratings) -> Estimates:
     Over texts. Of a judge with one text, that text is compared with the spread of its deviations on the T - 1 others,
     T - 2 degrees of freedom: the merchant-risk study's +0.77 (self-preference +0.63) and +0.71 (+0.57) then reach from
     -0.89 to +2.14 and from -0.37 to +1.51, and neither can be told from what separates those judges on any text. Detail
-    `these_texts`: the interval over repeats, for the one text alone; `spread`, and `pooled`: the interval with the spread
-    of all judges, which is not the one decided on, since judges differ in it (0.07 to 0.43 in that study).
+    `these_texts`: the interval over repeats, for the one text alone; `spread`, and `pooled`: the interval with the
+    spread of all judges, which is not the one decided on, since judges differ in it (0.07 to 0.43 in that study).
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"judge": ["a", "a", "b", "b"], "target": ["x", "y"] * 2, "score": [5.0, 3, 4, 3]})
@@ -161,15 +162,16 @@ def _estimate(
     detail = losses_of_judge(cells, judge, peers_view(cells, judge), plus, minus)
     if about["over"] == "repeats":
         n, lost, about["note"] = int(cells.count[:, used].sum()), int(cells.lost[:, wanted].sum()), THESE_TEXTS
-        law = over_repeats(cells, judge, own, others)
+        law: Student = over_repeats(cells, judge, own, others)
     else:
         n, lost = len(np.unique(cells.items[used])), int((wanted & ~usable).sum())
         law = difference_of_means(bias, own, others, cells.clusters, step=cells.step)
         if others is not None and len(np.unique(cells.clusters[own])) == 1:
             law, about["method"] = own_against_others(bias[own], bias[others], step=cells.step), PREDICTION
             detail |= _beside(cells, judge, each, own, others, pooled)
-        elif cells.fixed:
-            detail |= these_texts(over_repeats(cells, judge, own, others))
+        if cells.fixed:
+            beside, about["note"] = these_texts(over_repeats(cells, judge, own, others))
+            detail |= beside
         if cells.over == "clusters":
             about["n_clusters"] = len(np.unique(cells.clusters[used]))
     per_item = None if cells.fixed else _per_item(cells, bias, own, others)
@@ -200,14 +202,13 @@ def _about(cells: Cells, metric: str) -> dict[str, Any]:
 def _beside(
     cells: Cells, judge: int, each: Floats, own: Mask, others: Mask, pooled: tuple[float, float]
 ) -> dict[str, Any]:
-    """What stands beside the comparison of a single text: spread, pooled spread, these texts alone."""
+    """Beside the comparison of a single text: the spread, and the interval with the spread of all judges."""
     bias = each[judge]
     root = math.sqrt(1 / own.sum() + 1 / others.sum())
     law = Student(float(bias[own].mean() - bias[others].mean()), pooled[0] * root, pooled[1])
     return {
         "spread": number(float(bias[others].std(ddof=1))) if others.sum() > 1 else None,
-        "pooled": _ends(law),
-        **(these_texts(over_repeats(cells, judge, own, others)) if cells.fixed else {"these_texts": None}),
+        "pooled": [number(end) for end in law.interval(0.95)],
     }
 
 
@@ -216,10 +217,6 @@ def _pooled(part: Ratings, cells: Cells, each: Floats) -> tuple[float, float]:
     rows = (bias[~cells.texts_of(part.authors.get(judge))] for judge, bias in zip(cells.judges, each, strict=True))
     known = (row[np.isfinite(row)] for row in rows)
     return pooled_spread([(float(row.std(ddof=1)), len(row) - 1) for row in known if len(row) > 1], len(each))
-
-
-def _ends(law: Student) -> list[float | None]:
-    return [number(end) for end in law.interval(0.95)]
 
 
 def _nothing(cells: Cells, judge: int, wanted: Mask, what: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,12 @@ from recuse.metrics.measure import measure
 from recuse.ratings import Ratings
 from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.ratings.factors import VERSION
+from recuse.ratings.table import JUDGE, PERSON
 from recuse.schema import Estimate, Estimates
 from recuse.statistics.clusters import clustered_mean, clustered_share
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["drift"]
 
@@ -41,59 +45,57 @@ def drift(ratings: Ratings) -> Estimates:
     compared = (*COMPARED, VERSION)
     for names, part in ratings.each(*compared):
         first, *_, last = part.levels(VERSION)
-        answers = answers_of(_as_raters(part, (first, last)), ratings)
-        judges = {name: k for k, name in enumerate(answers.judges)}
-        for judge in ratings.judges:
-            pair = judges.get(_named(judge, first)), judges.get(_named(judge, last))
-            if None not in pair:
-                found[(judge, *names)] = _changed(answers, pair, (first, last))  # type: ignore[arg-type]
+        for judge in part.judges:
+            mine = part.table[part.table["rater"] == judge]
+            if {first, last} <= set(mine[VERSION]):
+                both = mine[mine[VERSION].isin((first, last))]
+                found[(judge, *names)] = _changed(_against(both, part, last), (first, last))
     return Estimates(("judge", *ratings.within(*compared)), found)
 
 
-def _named(judge: str, version: str) -> str:
-    return f"{judge}\x1f{version}"
-
-
-def _as_raters(part: Ratings, versions: tuple[str, str]) -> Ratings:
-    """Each version of a judge as a judge of its own; people are not needed."""
-    rows = part.table[(part.table["kind"] == "judge") & part.table[VERSION].isin(versions)]
-    table = rows.assign(rater=rows["rater"].astype(str) + "\x1f" + rows[VERSION].astype(str)).drop(columns=VERSION)
+def _against(rows: pd.DataFrame, part: Ratings, last: str) -> Answers:
+    """The newer version as the judge, and the older one in the place of a person."""
+    newer = rows[VERSION].eq(last)
+    table = rows.assign(
+        rater=newer.map({True: "newer", False: "older"}), kind=newer.map({True: JUDGE, False: PERSON})
+    ).drop(columns=VERSION)  # fmt: skip
     left = tuple(name for name in part.factors if name != VERSION)
-    return Ratings(
-        table, part.scales, left, {}, part.headline, part.parts, texts=part.texts, clusters=part.clusters
-    )
+    pair = Ratings(table, part.scales, left, {}, part.headline, texts=part.texts, clusters=part.clusters)
+    return answers_of(pair, pair)
 
 
-def _changed(answers: Answers, pair: tuple[int, int], versions: tuple[str, str]) -> Estimate:
-    distance, noise = _distance(answers, *pair)
+def _changed(answers: Answers, versions: tuple[str, str]) -> Estimate:
+    distance, noise = _distance(answers)
     there = np.isfinite(distance)
-    facts: dict[str, Any] = {"n": int(there.sum()), "n_excluded": int((~there).sum()), "method": METHOD, "unit": "share",
-             "over": answers.over, "clusters": answers.clusters_called, "span": 1.0}  # fmt: skip
+    facts: dict[str, Any] = {
+        "n": int(there.sum()), "n_excluded": int((~there).sum()), "method": METHOD, "unit": "share", "span": 1.0,
+        "over": answers.over, "clusters": answers.clusters_called,
+    }  # fmt: skip
     if not there.any():
         return undefined("drift", "no text was answered by both versions", **facts)
     own = float(np.nanmean(noise)) if np.isfinite(noise).any() else 0.0
     values, clusters = distance[there] - np.nan_to_num(noise)[there], answers.clusters[there]
     plain = own == 0.0 and set(np.unique(values)) <= {0.0, 1.0}
     law = clustered_share(values, clusters) if plain else clustered_mean(values, clusters)
-    means = answers.judge_means
     ordered = not answers.options or (answers.ordered and len(answers.options) == 2)
-    change = float(np.nanmean((means[pair[1]] - means[pair[0]])[there])) if ordered else float("nan")
-    detail = {"versions": list(versions), "mean_change": number(change), "own_noise": number(own)}
+    moved = (answers.judge_means[0] - answers.people_mean)[there]
+    detail = {"versions": list(versions), "mean_change": number(float(moved.mean())) if ordered else None,
+              "own_noise": number(own)}  # fmt: skip
     return estimated("drift", float(values.mean()), law, detail=detail, **facts)
 
 
-def _distance(answers: Answers, first: int, last: int) -> tuple[Floats, Floats]:
+def _distance(answers: Answers) -> tuple[Floats, Floats]:
     """Per text how far the two versions are apart, and how far answers of one version are, NaN where asked once."""
     if answers.options:
-        p, q = answers.judge_shares[first], answers.judge_shares[last]
-        both = [_own(answers, which) for which in (first, last)]
-        return 1 - (p * q).sum(axis=1), (both[0] + both[1]) / 2
-    apart = np.abs(answers.judge_means[last] - answers.judge_means[first]) / max(span_of(answers), 1e-12)
+        newer, older = answers.judge_shares[0], answers.person_shares[0]
+        noise = (_own(newer, answers.judged[0]) + _own(older, answers.rated[0])) / 2
+        return 1 - (newer * older).sum(axis=1), noise
+    apart = np.abs(answers.judge_means[0] - answers.people_mean) / max(span_of(answers), 1e-12)
     return apart, np.full(len(apart), np.nan)
 
 
-def _own(answers: Answers, judge: int) -> Floats:
-    """The chance that two answers of this version to a text differ, without bias; NaN where it was asked once."""
-    times = np.isfinite(answers.judged[judge]).sum(axis=1).astype(float)
-    same = (answers.judge_shares[judge] ** 2).sum(axis=1)
+def _own(shares: Floats, answers: Floats) -> Floats:
+    """The chance that two answers of one version to a text differ, without bias; NaN where it was asked once."""
+    times = np.isfinite(answers).sum(axis=1).astype(float)
+    same = (shares**2).sum(axis=1)
     return np.where(times > 1, (1 - same) * times / np.maximum(times - 1, 1), np.nan)

@@ -65,12 +65,13 @@ def undefined(
     )
 
 
-def these_texts(law: Law) -> dict[str, Any]:
-    """Detail of an estimate over texts: the 95 % interval over repeats, for these texts alone, and its degrees of
-    freedom. What the same texts say when they are judged again is compared by it."""
+def these_texts(law: Law) -> tuple[dict[str, Any], str]:
+    """The 95 % interval over repeats that stands beside one over texts, for these texts alone, with its degrees of
+    freedom: for the detail, and as a note. What the same texts say when they are judged again is compared by it."""
+    low, high = law.interval(0.95)
     df = getattr(law, "df", None)
-    ends = [number(end) for end in law.interval(0.95)]
-    return {"these_texts": ends, "these_texts_df": None if df is None else number(df)}
+    detail = {"these_texts": [number(low), number(high)], "these_texts_df": None if df is None else number(df)}
+    return detail, "" if math.isnan(low) else f"for these texts only {low:+.2f} to {high:+.2f}, over repeats"
 
 
 def table(values: NDArray[Any]) -> list[list[float | None]]:

@@ -7,9 +7,9 @@ only that is known (`recuse.ratings.people`). Texts that people did not rate, or
 left out for that judge alone.
 
 Intervals are over texts, since each is compared with people's view of the same text, and include that other people
-would say something else: variances add (Welch-Satterthwaite), `people_se` is the people's part. The detail `these_texts`
-is the interval over repeats, for these texts and these people alone; cells of a matrix, which are one text each, and the
-offset of a judge's own single text have no other.
+would say something else: variances add (Welch-Satterthwaite), `people_se` is the people's part. The detail
+`these_texts` is the interval over repeats, for these texts and these people alone; cells of a matrix, which are one
+text each, and the offset of a judge's own single text have no other.
 """
 
 from __future__ import annotations
@@ -69,8 +69,8 @@ def offset_matrix(ratings: Ratings) -> Estimates:
 def offset(ratings: Ratings) -> Estimates:
     """Mean over texts of judge minus people, by judge and factor level, in units of the scale.
 
-    Detail: `people_se`, None where one person says nothing about the next; `these_texts`, over repeats, where every target
-    has one text; `losses`. Undefined for a judge that shares no text with people.
+    Detail: `people_se`, None where one person says nothing about the next; `these_texts`, over repeats, where every
+    target has one text; `losses`. Undefined for a judge that shares no text with people.
 
     >>> import pandas as pd
     >>> wide = pd.DataFrame([("a", "judge", 4, 3), ("p", "person", 3, 2.5)], columns=["rater", "kind", "i", "j"])
@@ -178,9 +178,11 @@ class Compared:
         both = law if math.isnan(se) else law.plus_error(se, df)
         n = int(cells.count[used].sum()) if repeats else len(np.unique(cells.items[texts]))
         detail = {**more.pop("detail", {}), "people_se": number(se), **self._losses(wanted)}
-        if these:
-            detail |= these_texts(these)
-        note = "; ".join(part for part in (THESE_TEXTS if repeats else "", self.note(wanted, alone=math.isnan(se))) if part)
+        told = THESE_TEXTS if repeats else ""
+        if these and not repeats:
+            beside, told = these_texts(these)
+            detail |= beside
+        note = "; ".join(part for part in (told, self.note(wanted, alone=math.isnan(se))) if part)
         if over == "clusters":
             about["n_clusters"] = len(np.unique(cells.clusters[texts]))
         excluded = self.excluded(wanted, used)

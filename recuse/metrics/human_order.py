@@ -40,8 +40,8 @@ def order_agreement(ratings: Ratings, seed: int = resampling.SEED, draws: int = 
     """Spearman's rho of a judge's means with people's, by judge and factor level; ties take mean ranks.
 
     The interval is over texts: Bonett and Wright's on Fisher's scale, texts of one item counted once, from eight on. On
-    fewer there is none: one order of five texts in three lies at 0.3 or above by chance, and no interval of so few pairs
-    covers. Where people rated targets as a whole, and items vary, it is a bootstrap over items.
+    fewer there is none: one order of five texts in three lies at 0.3 or above by chance, and no interval of so few
+    pairs covers. Where people rated targets as a whole, and items vary, it is a bootstrap over items.
 
     Detail `p_permutation` asks how often an unrelated order would agree as well: by permutation up to 12 texts (with 5
     it cannot fall below 2/120), by Student's t beyond. Kendall's tau-b stands beside it. Undefined for a judge, or
@@ -184,7 +184,7 @@ def _order(sides: Sides, i: int, draws: int) -> Estimate:
             return undefined("human_order", why, **about)
     rho = float(rank_correlation.spearman(judge, people))
     law = _order_law(sides, i, used, rho, draws)
-    seeded = {"seed": sides.seed} if isinstance(law, Draws) else {}
+    seeded: dict[str, Any] = {"seed": sides.seed} if isinstance(law, Draws) else {}
     return estimated(
         "human_order", rho, law, **seeded, detail=_tests(judge, people, rho, sides), **about
     )
@@ -249,7 +249,8 @@ def _closest(sides: Sides, rng: np.random.Generator, draws: int) -> Estimate:
     return Estimate(
         metric="closest_judge", value=float(distances[best]),
         n=int(cells.count[row].sum()) if repeats else len(np.unique(cells.items[np.isfinite(cells.mean[row])])),
-        n_excluded=int(cells.lost[row].sum()), seed=sides.seed, note=f"{where}; the smallest of several has no interval",
+        n_excluded=int(cells.lost[row].sum()), seed=sides.seed,
+        note=f"{where}; the smallest of several has no interval",
         detail={"judge": cells.judges[row], "ranking": ranking}, **about,
     )  # fmt: skip
 

@@ -168,11 +168,12 @@ def _selectivity(cells: RubricCells, groups: list[str]) -> Estimate:
         "n": int(pairs.texts.max(initial=0)), "over": cells.over, "clusters": cells.called, "seed": SEED,
         "method": f"{JACKKNIFE.format(units=cells.called).split(',')[0]}; domains dealt to {cells.called} at random",
     }  # fmt: skip
-    domain_of = dict(zip(cells.units, groups, strict=True))
+    known = zip(cells.units, groups, strict=True)  # a target need not have a text on every item
+    domain_of = {unit: group for unit, group in known if group}
     units, domains = list(dict.fromkeys(cells.units)), list(dict.fromkeys(group for group in groups if group))
     if len(domains) < 2:
         return undefined("domain_selectivity", "the texts are of fewer than two domains", **facts)
-    codes = np.array([domains.index(domain_of[unit]) if domain_of[unit] else -1 for unit in units])
+    codes = np.array([domains.index(domain_of[unit]) if unit in domain_of else -1 for unit in units])
     deltas = _delta_per_domain(pairs, codes[None, :], len(domains))[0]
     spread = float(np.std(deltas, ddof=1))
     if not math.isfinite(spread):

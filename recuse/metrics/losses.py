@@ -43,7 +43,7 @@ def losses(sides: Mapping[str, Side], bounds: tuple[float, float]) -> dict[str, 
     if not sum(lost for lost, _ in sides.values()):
         return {}
     compared = [side for side in sides.values() if side[1]]
-    difference = share_difference(*compared) if len(compared) == 2 else None
+    difference = share_difference(compared[0], compared[1]) if len(compared) == 2 else None
     unrelated = difference is not None and difference[1] >= -MARGIN and difference[2] <= MARGIN
     return {
         "losses": {
@@ -95,7 +95,9 @@ def _mean(values: Floats) -> float:
     return float(values.mean()) if len(values) else math.nan
 
 
-def beside(estimate: Estimate, sides: Mapping[str, Side], ends: tuple[float, float], lost: int | None = None) -> Estimate:
+def beside(
+    estimate: Estimate, sides: Mapping[str, Side], ends: tuple[float, float], lost: int | None = None
+) -> Estimate:
     """The estimate, a mean of n observations between `ends`, with the detail of its losses: `lost` observations more
     (those left out unless given) could have lain anywhere between them."""
     if not estimate.defined:
@@ -127,7 +129,8 @@ def _means_with_losses(cells: Cells, judge: int) -> tuple[Floats, Floats]:
     kept = np.where(count > 0, np.nan_to_num(cells.mean[judge]) * count, 0.0)
     ends = []
     for end in cells.scale.ends:
-        filled = kept + np.where(lost > 0, lost * end, 0.0)
+        filled = kept.copy()
+        filled[lost > 0] += lost[lost > 0] * end
         ends.append(np.divide(filled, asked, out=np.full(len(asked), np.nan), where=asked > 0))
     return ends[0], ends[1]
 

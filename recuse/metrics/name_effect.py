@@ -63,7 +63,8 @@ def name_effect(ratings: Ratings) -> Estimates:
     "numbers: it describes these texts and has no interval.",
 )  # fmt: skip
 def bias_gone_without_names(ratings: Ratings) -> Estimates:
-    """Mean over judges of 100 (1 - |B| / |A|), unrounded: 26.5 for the paper, which calls it attenuation and prints 25.8.
+    """Mean over judges of 100 (1 - |B| / |A|), unrounded: 26.5 for the paper, which calls it attenuation and prints
+    25.8.
 
     Judges without a direction (A = 0) have no ratio and are left out. There is no interval: a ratio whose denominator
     may be 0 has no method that covers (a bootstrap was 50 to 60 points wide, and hundreds with a bias near 0). Detail:
@@ -105,22 +106,25 @@ def _name_effect(part: Ratings, judge: str, a: Estimate, b: Estimate) -> Estimat
         "direction_kept": (a.value > 0) == (b.value > 0) if directed else None,
         **_losses(part, judge, a, b),
     }
+    note = ""
     own, others, clusters, step = _changes(part, judge)
     if a.over == "repeats":
         assert isinstance(a.distribution, Contrast)
         assert isinstance(b.distribution, Contrast)
-        detail |= these_texts(a.distribution.minus(b.distribution))
+        beside, note = these_texts(a.distribution.minus(b.distribution))
+        detail |= beside
     if len(np.unique(clusters)) == 1:
         spread = own_against_others([0.0], others, step=step)
         law: Student = OverTexts(a.value - b.value, spread.se / math.sqrt(1 + 1 / max(len(others), 1)), spread.df)
         method = SINGLE
     else:
         law, method = difference_of_means(own, np.ones(len(own), dtype=bool), None, clusters, step=step), OVER_ITEMS
-    more = {"n_clusters": len(np.unique(clusters))} if a.over == "clusters" else {}
+    more: dict[str, Any] = {"n_clusters": len(np.unique(clusters))} if a.over == "clusters" else {}
     return estimated(
         "name_effect", a.value - b.value, law, n=len(own) + (len(others) if method == SINGLE else 0),
         n_excluded=a.n_excluded + b.n_excluded, unit=a.unit, span=a.span,
-        over="items" if a.over == "repeats" else a.over, clusters=a.clusters, method=method, detail=detail, **more,
+        over="items" if a.over == "repeats" else a.over, clusters=a.clusters, method=method, note=note, detail=detail,
+        **more,
     )  # fmt: skip
 
 

@@ -35,7 +35,10 @@ __all__ = ["first_pick_share", "letter_preference", "order_consistency", "slot_p
 
 Floats = NDArray[np.float64]
 HALF = (-0.5, 0.5)
-ENDS = {"order_consistency": (0.0, 1.0), "first_pick_share": (0.0, 1.0), "slot_preference": HALF, "letter_preference": HALF}
+SHARE_ENDS = (0.0, 1.0)
+ENDS = {
+    "order_consistency": SHARE_ENDS, "first_pick_share": SHARE_ENDS, "slot_preference": HALF, "letter_preference": HALF
+}  # fmt: skip
 NO_PAIR = "no pair has a usable verdict in both orders"
 NOT_SWAPPED = "the labels were never swapped, so the first slot and the letter A are one and the same"
 ONE_ORDER = "every pair was shown in one order only: this counts on the order having been drawn by lot"

@@ -72,7 +72,7 @@ def rubric_cells(ratings: Ratings, *sources: str) -> Iterator[tuple[tuple[str, .
 def jackknifed(metric: str, cells: RubricCells, of: Callable[[Floats], Floats], **more: Any) -> Estimate:
     """The estimate of a function of the correlations, (..., sources, pairs) -> (...): its value on all texts, and its
     interval by leaving out one unit after the other, on as many degrees of freedom less one (Efron and Tibshirani 1993,
-    ch. 11). Undefined where a pair shares too few texts or a judge says the same of all."""
+    ch. 11). Undefined where no two judges share three texts, or one says the same of all."""
     pairs = cells.pairs()
     method = JACKKNIFE.format(units=cells.called)
     facts = {
@@ -83,12 +83,10 @@ def jackknifed(metric: str, cells: RubricCells, of: Callable[[Floats], Floats], 
         **more,
     }
     if not pairs.pairs:
-        return undefined(metric, "one judge has nobody to agree with", **facts)
+        return undefined(metric, "no two judges share three texts: there is nobody to agree with", **facts)
     value = float(of(pairs.r()))
     if not math.isfinite(value):
-        return undefined(
-            metric, "a pair shares fewer than three texts, or a judge says the same of all of them", **facts
-        )
+        return undefined(metric, "a judge says the same of all texts", **facts)
     left = of(pairs.without_each())
     count = len(left)
     known = count > 2 and bool(np.isfinite(left).all())

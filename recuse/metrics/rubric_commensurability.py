@@ -63,7 +63,9 @@ def rubric_step(ratings: Ratings) -> Estimates:
     found: dict[tuple[str, ...], Estimate] = {}
     for before, source in _steps(ratings):
         for names, cells in rubric_cells(ratings, before, source):
-            found[source, *names] = jackknifed("rubric_step", cells, _difference, detail={"before": before})
+            found[source, *names] = jackknifed(
+                "rubric_step", cells, _difference, detail={"before": before, "pairs": len(cells.pair_names())}
+            )
     return Estimates((RUBRIC, *ratings.within(RUBRIC)), found)
 
 

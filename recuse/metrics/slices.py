@@ -1,5 +1,5 @@
-"""Slices: is there a system, a topic or a language on which the judge agrees with people less than elsewhere, or that it
-favours against people?
+"""Slices: is there a system, a topic or a language on which the judge agrees with people less than elsewhere, or that
+it favours against people?
 
 Whoever looks at many slices finds a worst one. So the worst is told with what looking at all of them costs.
 """
@@ -83,12 +83,12 @@ def worst_slice(ratings: Ratings, columns: tuple[str, ...] | None = None) -> Est
     "slice_favour", "favour to one slice against people", signed=True, unit="share", rank=381,
     above="favours one slice against people|favour one slice against people",
     below="marks one slice down against people|mark one slice down against people",
-    reading="The judge's mean less people's on one slice, less the same elsewhere, as a share of the scale's range; the "
-    "slice where this is surest not to be 0. The interval allows for having looked at every slice.",
+    reading="The judge's mean less people's on one slice, less the same elsewhere, as a share of the scale's range; "
+    "the slice where this is surest not to be 0. The interval allows for having looked at every slice.",
 )  # fmt: skip
 def slice_favour(ratings: Ratings, columns: tuple[str, ...] | None = None) -> Estimates:
-    """(judge - people) within a slice less (judge - people) outside it, of the slice with the smallest two-sided p-value,
-    by judge and factor level; in shares of the scale's range, two options in order counting as 0 and 1.
+    """(judge - people) within a slice less (judge - people) outside it, of the slice with the smallest two-sided
+    p-value, by judge and factor level; in shares of the scale's range, two options in order counting as 0 and 1.
 
     Slices, correction and detail as for `worst_slice`. A judge that is generous to everyone has 0: what counts is that
     one system, topic or language gains on the others. Undefined where answers have no order or nothing can be sliced.

@@ -23,7 +23,7 @@ from recuse.statistics.spread_distributions import ChiSquareSD, FixedTexts, kurt
 
 Floats = NDArray[np.float64]
 
-CHI_SQUARE = "pooled within-text SD, chi-square interval, degrees of freedom adjusted for kurtosis, one slip allowed for"
+CHI_SQUARE = "pooled within-text SD, chi-square interval with degrees of freedom by kurtosis and one slip allowed for"
 
 
 @measure(
@@ -143,8 +143,8 @@ def _run_sd(cells: Cells, i: int) -> Estimate:
 
 
 def _losses(cells: Cells, i: int) -> dict[str, Any]:
-    """A lost repeat may have been anywhere on the scale: between the SD of those that stayed, were it like them, and that
-    with every lost one at the end that is farther from its text's mean."""
+    """A lost repeat may have been anywhere on the scale: between the SD of those that stayed, were it like them, and
+    that with every lost one at the end that is farther from its text's mean."""
     if not cells.lost[i].any():
         return {}
     m, r, lost = np.nan_to_num(cells.mean[i], nan=cells.scale.ends[0]), cells.count[i], cells.lost[i]
@@ -188,19 +188,22 @@ def _reliability(cells: Cells, i: int, form: Literal["single", "mean"]) -> Estim
     groups = [scores for scores in cells.scores[i] if len(scores)]
     sizes = np.array([len(scores) for scores in groups], dtype=float)
     n, excluded = len(groups), int(cells.lost[i].sum())
+    about: dict[str, Any] = {
+        "n": int(sizes.sum()), "n_excluded": excluded, "over": "repeats", "method": method
+    }  # fmt: skip
     if n < 2 or sizes.sum() <= n:
         why = "reliability needs two texts, and a text with two usable repeats"
-        return undefined("repeat_reliability", why, n=int(sizes.sum()), n_excluded=excluded, over="repeats", method=method)
+        return undefined("repeat_reliability", why, **about)
     everything = np.concatenate(groups)
     if everything.max() - everything.min() < 1e-12:
         why = (
             f"constant: all {len(everything)} repeats gave {everything[0]:g}, so there is nothing to be reliable about"
         )
-        return undefined("repeat_reliability", why, n=int(sizes.sum()), n_excluded=excluded, over="repeats", method=method)
+        return undefined("repeat_reliability", why, **about)
     within, between = _mean_squares(cells, i, sizes)
     if form == "mean" and between == 0:
         why = "all texts have the same mean, and ICC(1,k) divides by the variance between them"
-        return undefined("repeat_reliability", why, n=int(sizes.sum()), n_excluded=excluded, over="repeats", method=method)
+        return undefined("repeat_reliability", why, **about)
     k = (sizes.sum() - (sizes**2).sum() / sizes.sum()) / (n - 1)
     f = between / within if within > 0 else math.inf
     noise = cells.variance[i][cells.count[i] > 1]

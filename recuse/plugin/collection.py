@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +53,7 @@ def _note_mistake(config: pytest.Config, text: str) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config) -> None:
+    """Ends the run with a usage error if panels, tasks, gates or options were mistaken."""
     if _mistake in config.stash and not is_worker(config):
         raise pytest.UsageError(config.stash[_mistake])
 
@@ -59,7 +61,10 @@ def pytest_collection_modifyitems(config: pytest.Config) -> None:
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Everything that the collected tests will want is recorded before the first of them runs: one budget, one stop."""
     config = session.config
-    if not is_opened(config) or given(config, "record") == "none" or config.option.collectonly:
+    if not is_opened(config):
+        return
+    gc.freeze()  # what was imported stays until the end: the cycle collector need not look through it again
+    if given(config, "record") == "none" or config.option.collectonly:
         return
     suite = open_suite(config)
     if suite.recordings.distributed:

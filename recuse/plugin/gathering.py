@@ -22,6 +22,7 @@ __all__ = ["pytest_sessionfinish", "pytest_sessionstart"]
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
+    """Registers the hooks of the process that reports."""
     if not is_worker(session.config):
         session.config.pluginmanager.register(_Gathering(), "recuse-gathering")
 
@@ -66,7 +67,7 @@ class _Gathering:
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:
         """With `-n` and no other wish, one worker runs all tests about a panel and task."""
-        if config.getoption("dist", "no") != "load":
+        if not _by_panel_and_task(config):
             return None
         from recuse.plugin.worker_groups import PanelTaskScheduling
 
@@ -74,7 +75,10 @@ class _Gathering:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """xdist starts a worker: tell it where the workers of this run share what they read."""
+        """xdist starts a worker: tell it where the workers of this run share what they read, unless each panel and
+        task is read by one worker alone."""
+        if _by_panel_and_task(node.config):
+            return
         if self._shared is None:
             self._shared = tempfile.mkdtemp(prefix="recuse-run-")
         node.workerinput["recuse_shared"] = self._shared
@@ -117,6 +121,11 @@ class _Gathering:
             terminalreporter.write_line("")
             writer = terminalreporter._tw
             terminalreporter.write_line(self.run.terminal(writer.fullwidth, writer.hasmarkup))
+
+
+def _by_panel_and_task(config: pytest.Config) -> bool:
+    """Whether the tests are handed to xdist's workers in our way."""
+    return bool(config.getoption("dist", "no") == "load")
 
 
 def _everything_was_asked(session: pytest.Session, suite: Suite) -> bool:

@@ -15,6 +15,7 @@ MARKER = (
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    """Makes the mark known to pytest."""
     config.addinivalue_line("markers", MARKER)
 
 

@@ -19,6 +19,7 @@ SHORT = ("--panel", "--ratings", "--judges", "--record", "--yes", "--models", "-
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds our options, each under its long name, and our settings."""
     group = parser.getgroup("recuse", "judging judges (recuse); every --recuse-NAME may be written --NAME")
     group.addoption(
         "--recuse-panel", action="append", default=[], metavar="FILE", help="panel to examine; repeat for several"

@@ -32,6 +32,8 @@ PROTOCOLS = (
     "input_filter",
     "output_filter",
     "text_perplexity",
+    "forced_choice",
+    "response_set",
 )
 
 
@@ -43,7 +45,8 @@ class ElicitationProtocol(Protocol):
     for the judgement (the task's unless given); `parts(task)`, those of which the one headline criterion claims to be
     the mean; `scales(task)`, criterion -> scale where it is not the task's; `facts(task, item)`, what measures may know
     of an item (cluster, text, words, a, b, payload, ...; unless given, its text and what it belongs to); `STAGES`, the
-    calls before the one that judges (`recuse.protocols.stages`): `prompt` and `read` then also get what was read there.
+    calls before the one that judges (`recuse.protocols.stages`): `prompt` and `read` then also get what was read there;
+    `SEEDED = False` where no judge is sent a seed, so that all repeats of an item are draws from one request.
     """
 
     OFFERS: str  # what its rows are: "scores", "choices", ... (recuse.offers)
@@ -53,13 +56,16 @@ class ElicitationProtocol(Protocol):
     def items(self, task: Task, judge: Judge) -> Sequence[Item]:
         """What this judge is asked about."""
 
-    def prompt(self, task: Task, item: Item, factors: Mapping[str, str]) -> Prompt: ...
+    def prompt(self, task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
+        """What a judge is asked about an item at these factor levels; depends on nothing else, so that judges share
+        it. `KeyError` for a field that the item does not have."""
 
     def read(self, task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
         """One judgement per wanted criterion, whatever the reply; what cannot be read carries a status and a why."""
 
 
 def protocol(name: str) -> ElicitationProtocol:
+    """The protocol of this name: Recuse's own or a team's module. `RecuseError` where there is none."""
     needs = ("OFFERS", "FACTORS", "REPEATS", "items", "prompt", "read")
     if name not in _named:
         _named[name] = named_module(name, what="protocol", package=__name__, known=PROTOCOLS, needs=needs)

@@ -61,6 +61,7 @@ def lines(text: str) -> list[str]:
 
 
 def short(text: str) -> str:
+    """A text cut to 40 characters."""
     return text if len(text) <= 40 else text[:39] + "…"
 
 

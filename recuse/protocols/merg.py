@@ -67,6 +67,7 @@ KNOWLEDGE_PHRASES = ("task_type", "excellent", "good", "poor")
 
 
 def knowledge_prompt(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier) -> Prompt:
+    """Stage 1: what the judge knows of this kind of task."""
     words = wording.messages(task.folder, "merg.knowledge", task=task.data, **item.fields)
     lists = {name: {"type": "array", "items": phrase(task), "minItems": 2, "maxItems": 2} for name in KNOWLEDGE_LISTS}
     asked = {"task_type": phrase(task), **lists, **{name: phrase(task) for name in KNOWLEDGE_PHRASES[1:]}}
@@ -74,6 +75,7 @@ def knowledge_prompt(task: Task, item: Item, factors: Mapping[str, str], earlier
 
 
 def read_knowledge(task: Task, item: Item, factors: Mapping[str, str], reply: Reply, earlier: Earlier) -> Any:
+    """The lists and phrases of stage 1; `Unreadable` where one is lacking."""
     answer = reading.json_value(reply, dict)
     for name in KNOWLEDGE_PHRASES:
         reading.phrase(answer, name)
@@ -88,11 +90,13 @@ REFLECTIONS = (*HABITS, "blind_spot", "focus")
 
 
 def reflection_prompt(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier) -> Prompt:
+    """Stage 2: what an answer to this request has to get right."""
     words = wording.messages(task.folder, "merg.reflection", task=task.data, **item.fields, **earlier)
     return Prompt(words, TEMPERATURE, max_tokens=400, schema=exactly({name: phrase(task) for name in REFLECTIONS}))
 
 
 def read_reflection(task: Task, item: Item, factors: Mapping[str, str], reply: Reply, earlier: Earlier) -> Any:
+    """The phrases of stage 2; `Unreadable` where one is lacking."""
     answer = reading.json_value(reply, dict)
     return {name: reading.phrase(answer, name) for name in REFLECTIONS}
 
@@ -106,12 +110,15 @@ def fixed_names(task: Task, factors: Mapping[str, str]) -> list[str]:
 
 
 def rubric_prompt(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier) -> Prompt:
+    """Stage 3: five dimensions with their levels."""
     names = fixed_names(task, factors)
     words = wording.messages(task.folder, "merg.rubric", task=task.data, names=names, **item.fields, **earlier)
-    return Prompt(words, TEMPERATURE, max_tokens=800, schema=rubric_schema(task, named=bool(names)))
+    schema, tenths = (rubric_schema(task, named=bool(names), tenths=by_grammar) for by_grammar in (False, True))
+    return Prompt(words, TEMPERATURE, max_tokens=800, schema=schema, grammar_schema=tenths)
 
 
 def rubric_reading(task: Task, item: Item, factors: Mapping[str, str], reply: Reply, earlier: Earlier) -> Rubric:
+    """The rubric of stage 3; `Unreadable` where it is not whole."""
     return read_rubric(reading.json_value(reply, dict), fixed_names(task, factors))
 
 
@@ -146,6 +153,7 @@ STAGES = (
 
 
 def uses(factors: Mapping[str, str]) -> Sequence[Use]:
+    """Which earlier replies a judgement is made from, at these factor levels."""
     source = factors[RUBRIC]
     if source in ("checklist", "universal"):
         return []
@@ -200,10 +208,12 @@ def phrase(task: Task) -> dict[str, Any]:
 
 
 def five(of: Mapping[str, Any]) -> dict[str, Any]:
+    """JSON schema of a list of as many entries as there are dimensions."""
     return {"type": "array", "items": of, "minItems": DIMENSIONS, "maxItems": DIMENSIONS}
 
 
 def exactly(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """JSON schema of an object with these members and no others."""
     return {
         "type": "object", "properties": dict(properties), "required": list(properties), "additionalProperties": False,
     }  # fmt: skip

@@ -48,9 +48,9 @@ def _weights(given: object) -> list[float]:
     return [float(n) for n in numbers]
 
 
-def rubric_schema(task: Task, *, named: bool) -> dict[str, Any]:
-    """What `read_rubric` accepts. The weights are one of the 101 lists of tenths that sum to 1, none above 0.4: a
-    grammar cannot add, so a server that enforces the schema is given the sums. `named`: names are given, not asked."""
+def rubric_schema(task: Task, *, named: bool, tenths: bool = False) -> dict[str, Any]:
+    """The reply's JSON schema. `named`: names are given, not asked. `tenths`: the weights are one of the 101 lists of
+    tenths that sum to 1, none above 0.4, for servers that enforce a schema by grammar: a grammar cannot add."""
     anchors = {"type": "array", "items": _text(longest(task, "anchor")), "minItems": ANCHORS, "maxItems": ANCHORS}
     name = {} if named else {"name": _text(longest(task, "name"))}
     properties = {**name, "anchors": anchors}
@@ -58,9 +58,12 @@ def rubric_schema(task: Task, *, named: bool) -> dict[str, Any]:
         "type": "object", "properties": properties, "required": list(properties), "additionalProperties": False,
     }  # fmt: skip
     dimensions = {"type": "array", "items": one, "minItems": DIMENSIONS, "maxItems": DIMENSIONS}
+    number = {"type": "number"}
+    numbers = {"type": "array", "items": number, "minItems": DIMENSIONS, "maxItems": DIMENSIONS}
+    weights = {"enum": weight_lists()} if tenths else numbers
     return {
         "type": "object",
-        "properties": {"dimensions": dimensions, "weights": {"enum": weight_lists()}},
+        "properties": {"dimensions": dimensions, "weights": weights},
         "required": ["dimensions", "weights"],
         "additionalProperties": False,
     }

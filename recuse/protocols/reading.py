@@ -122,6 +122,7 @@ def score(value: object, criterion: str, scale: tuple[float, float]) -> Judgemen
 
 
 def all_failed(criteria: Iterable[str], failure: Unreadable) -> list[Judgement]:
+    """One judgement per criterion, all with the status and the reason of the failure."""
     return [Judgement(criterion, status=failure.status, why=failure.why) for criterion in criteria]
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from recuse.ratings.ratings import Ratings
 
-__all__ = ["COMPARED", "Answers", "answers_of"]
+__all__ = ["COMPARED", "WON", "Answers", "answers_of"]
 
 Floats = NDArray[np.float64]
 COMPARED = (ORDER, LABELS)

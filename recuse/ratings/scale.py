@@ -12,9 +12,9 @@ options have ranks, no distances, and are not averaged.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from recuse.schema import RecuseError
@@ -141,12 +141,27 @@ class ResponseSets(_WithoutDistances):
             raise RecuseError(f"a response set holds one or more of {', '.join(self.options)}; got {response!r}")
         return found
 
+    def written(self, members: Collection[str]) -> str:
+        """The one way in which a set stands in a table: its options in order, "a|b"."""
+        return "|".join(option for option in self.options if option in members)
+
     def numbers(self, scores: pd.Series[Any], responses: pd.Series[Any]) -> pd.Series[float]:
         """A code per set: bit k stands for option k."""
-        bits = {option: 1 << k for k, option in enumerate(self.options)}
-        return responses.map(lambda text: float(sum(bits[o] for o in self.members(text))), na_action="ignore").astype(
-            float
-        )
+        codes: dict[str, float] = {}
+        for row, text in responses.dropna().drop_duplicates().items():
+            try:
+                codes[text] = self.code(self.members(text))
+            except RecuseError as error:
+                raise RecuseError(f"row {row}: {error}") from None
+        return responses.map(codes).astype(float)
+
+    def code(self, members: Collection[str]) -> float:
+        return float(sum(1 << k for k, option in enumerate(self.options) if option in members))
+
+    @property
+    def sets(self) -> tuple[tuple[str, ...], ...]:
+        """All admissible sets, the smallest first."""
+        return tuple(s for size in range(1, len(self.options) + 1) for s in combinations(self.options, size))
 
 
 Scale = Numeric | Ordinal | Nominal | ResponseSets

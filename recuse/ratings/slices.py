@@ -58,7 +58,6 @@ def have_slices(ratings: Ratings) -> bool:
     for _, part in ratings.each(*COMPARED):
         answers = answers_of(part, ratings)
         there = (answers.raters > 0) & answers.asked.any(axis=0)
-        slices, _ = part.remember(("slices", None), lambda answers=answers: slices_of(answers))
-        if any(min((s & there).sum(), (~s & there).sum()) >= FEWEST for s in slices.values()):
+        if any(min((s & there).sum(), (~s & there).sum()) >= FEWEST for s in slices_of(answers)[0].values()):
             return True
     return False

@@ -18,6 +18,7 @@ CALLED = "annotations of AlpacaEval"
 
 
 def recognises(value: Any) -> bool:
+    """Whether the rows are annotations of AlpacaEval."""
     first = value[0] if isinstance(value, list) and value else None
     return isinstance(first, Mapping) and {"instruction", "generator_1", "generator_2", "preference"} <= set(first)
 

@@ -24,7 +24,10 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         "answer_model", "system_name", "model_name", "version", "output_id", "response_id", "answer_id", "response",
         "completion_id", "provider",
     ),
-    "criterion": ("criterion", "criteria", "metric", "dimension", "aspect", "attribute", "rubric", "scorer", "axis"),
+    "criterion": (
+        "criterion", "criteria", "metric", "dimension", "aspect", "attribute", "rubric", "scorer", "axis",
+        "elicitation", "elicited_by", "protocol",
+    ),
     "cluster": (
         "cluster", "topic", "category", "subset", "domain", "group", "story", "conversation", "session", "document",
         "source", "dataset", "section", "customer", "account",
@@ -63,9 +66,13 @@ NAMES: Mapping[str, tuple[str, ...]] = {
 
 WINNERS = ("winner", "preference", "choice", "vote", "verdict", "result", "response", "decision", "score", "label")
 FACTORS = (
-    "names", "direction", "labels", "version", "judge_version", "prompt", "prompt_version", "template", "temperature", "temp", "condition",
+    "names", "direction", "labels", "version", "judge_version",
+    "prompt", "prompt_version", "template", "temperature", "temp", "condition",
     "framing", "language", "lang", "setting", "style", "mode", "top_p", "prompt_name", "variant_prompt",
 )  # fmt: skip
+
+SETS = ("response_set", "response_sets", "all_that_apply", "all_reasonable", "all_right", "admissible")
+"""Columns and criteria whose ratings are sets of options, also where nobody names two."""
 
 JUDGES = (
     "judge", "llm", "gpt", "claude", "sonnet", "haiku", "opus", "gemini", "gemma", "llama", "mistral", "mixtral",

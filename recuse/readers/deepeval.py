@@ -20,6 +20,7 @@ CALLED = "results of DeepEval"
 
 
 def recognises(value: Any) -> bool:
+    """Whether the value is a test run of DeepEval."""
     cases = _cases(value)
     return bool(cases) and isinstance(cases[0], Mapping) and _any(cases[0], "metricsData", "metrics_data") is not None
 

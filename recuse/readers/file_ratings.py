@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recuse.ratings import Ratings
+from recuse.ratings import Ratings, ResponseSets
 from recuse.readers.column_names import NAMES, plain
+from recuse.readers.counts import without_counts
 from recuse.readers.faults import Fault
 from recuse.readers.formats import read_raw
 from recuse.readers.judgements import Judgements, read_cells, read_winners, without_duplicates
@@ -32,8 +33,10 @@ SELDOM = 0.2
 
 @dataclass(frozen=True, eq=False)
 class FileRatings:
-    """`ratings` of one file and how it came to them. `kind` is what its rows are: "scores" or "choices". `rows` has
-    one row per judgement with its `row` in `raw.frame`; `sha256` is that of the file as it lies there."""
+    """`ratings` of one file and how it came to them. `kind` is what its rows are: "scores", "choices" or
+    "response_sets"; where it holds options and sets of them, `ratings` are about the options, and the sets are beside
+    them. `rows` has one row per judgement with its `row` in `raw.frame`; `sha256` is that of the file as it lies
+    there."""
 
     path: Path
     sha256: str
@@ -59,7 +62,7 @@ def read_file(path: Path | str, *, reader: str = "", **given: Any) -> FileRating
     Raises `RecuseError` with place and remedy for a file that cannot be read."""
     path = Path(path)
     opened = open_file(path)
-    raw = read_raw(opened, reader)
+    raw, counted = without_counts(read_raw(opened, reader))
     columns = [str(name) for name in raw.frame.columns]
     saved = given_mapping(saved_mapping(path), columns, saved_path(path).name)
     told = given_mapping({k: v for k, v in given.items() if v}, columns, path.name)
@@ -70,11 +73,14 @@ def read_file(path: Path | str, *, reader: str = "", **given: Any) -> FileRating
     judged = read_winners(long, raw.place) if mapping.pairs else read_cells(long, raw.place, mapping.scale)
     factors = _factors(mapping)
     rows, twice, numbered = without_duplicates(judged, factors, raw.place, bool(mapping.repeat))
-    ratings = _chosen(rows, mapping, factors) if mapping.pairs else _scored(rows, judged, raw, mapping, factors)
+    if mapping.pairs:
+        kind, ratings = "choices", _chosen(rows, mapping, factors)
+    else:
+        kind, ratings = _without_sets(_scored(rows, judged, raw, mapping, factors))
     found = FileRatings(
-        path, opened.sha256, ratings, "choices" if mapping.pairs else "scores", mapping, raw, rows,
+        path, opened.sha256, ratings, kind, mapping, raw, rows,
         (*raw.faults, *judged.faults, *twice),
-        (*opened.notes, *raw.notes, *notes, *said, *judged.notes, *numbered),
+        (*opened.notes, *raw.notes, *counted, *notes, *said, *judged.notes, *numbered),
     )  # fmt: skip
     return replace(found, notes=(*found.notes, *_few_rated(ratings)))
 
@@ -127,6 +133,18 @@ def _scored(
         table, scales=judged.scales, factors=factors, authors=_authors(rows, mapping),
         texts=_texts(rows, raw, mapping), clusters=_plural(mapping.cluster) if mapping.cluster else "items",
     )  # fmt: skip
+
+
+def _without_sets(ratings: Ratings) -> tuple[str, Ratings]:
+    """What the rows are, and the ratings about the criteria that are no sets, with the sets beside them."""
+    sets = tuple(name for name in ratings.headline if isinstance(ratings.scales[name], ResponseSets))
+    rest = tuple(name for name in ratings.headline if name not in sets)
+    if not (sets and rest):
+        return "response_sets" if sets else "scores", ratings
+    table = ratings.table
+    endorsed = replace(ratings, table=table[table["criterion"].isin(sets)], headline=sets, _memory={})
+    chosen = ratings.with_criterion(*rest)
+    return "scores", replace(chosen, beside=lambda kind: endorsed if kind == "response_sets" else None, _memory={})
 
 
 def _chosen(rows: pd.DataFrame, mapping: ColumnMapping, factors: list[str]) -> Ratings:

@@ -19,6 +19,7 @@ LETTERS = {"C": "correct", "P": "partially correct", "I": "incorrect", "N": "ref
 
 
 def recognises(value: Any) -> bool:
+    """Whether the value is an evaluation log of Inspect."""
     return isinstance(value, Mapping) and "eval" in value and isinstance(value.get("samples"), list)
 
 

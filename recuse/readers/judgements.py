@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recuse.ratings.pairwise import CHOICES
-from recuse.ratings.scale import Nominal, Numeric, Ordinal, Scale
+from recuse.ratings.scale import Nominal, Numeric, Ordinal, ResponseSets, Scale
 from recuse.readers.faults import SHOWN, Fault, shown
+from recuse.readers.response_sets import always_one, find_sets
 from recuse.readers.values import (
     as_numbers,
     is_empty,
@@ -74,7 +75,9 @@ def read_cells(long: pd.DataFrame, place: Place, scale: str = "") -> Judgements:
         if lost.notna().any():
             status[places[lost.notna().to_numpy()]] = lost.dropna()
             part, places = part[lost.isna()], places[lost.isna().to_numpy()]
-        found = _numbers(part, str(criterion), scale, place) or _labels(part, str(criterion), scale, place)
+        found = next(
+            read for how in (_sets, _numbers, _labels) if (read := how(part, str(criterion), scale, place)) is not None
+        )
         scales[str(criterion)] = found.scale
         notes += found.notes
         faults += found.faults
@@ -170,6 +173,25 @@ class _Read:
     status: Any
     faults: list[Fault]
     notes: list[str]
+
+
+def _sets(part: pd.DataFrame, criterion: str, told: str, place: Place) -> _Read | None:
+    given = scale_from_text(told) if told else None
+    if given is not None and not isinstance(given, ResponseSets):
+        return None
+    labels = labels_of(part["cell"])
+    found = find_sets(tuple(labels.drop_duplicates()), criterion, given)
+    if found is None:
+        return None
+    bad = labels.isin(found.strange)
+    faults = []
+    if bad.any():
+        why = "; ".join(list(found.strange.values())[:SHOWN])
+        faults.append(_fault(f"answer(s) are no set of options: {why}", part[bad], place, "they count as unusable"))
+    values = labels.map(found.written).where(~bad, None)
+    words = f"{criterion}: {found.words}{', as you said' if told else ''}"
+    notes = [words, *always_one(part["rater"], values)]
+    return _Read(found.scale, values.to_numpy(dtype=object), bad.to_numpy(), "out_of_scale", faults, notes)
 
 
 def _numbers(part: pd.DataFrame, criterion: str, told: str, place: Place) -> _Read | None:

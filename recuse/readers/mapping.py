@@ -145,4 +145,5 @@ def saved_mapping(path: Path) -> dict[str, Any]:
 
 
 def merged(found: ColumnMapping, **changed: Any) -> ColumnMapping:
+    """The mapping with these roles changed."""
     return replace(found, **changed)

@@ -23,6 +23,7 @@ SHORT = 30
 
 
 def recognises(value: Any) -> bool:
+    """Whether the rows are the output file of OpenAI's batch interface."""
     first = value[0] if isinstance(value, list) and value else value
     return isinstance(first, Mapping) and "custom_id" in first and ("response" in first or "error" in first)
 

@@ -23,6 +23,7 @@ BROKEN = "Custom function threw error"
 
 
 def recognises(value: Any) -> bool:
+    """Whether the value is the output of promptfoo."""
     rows = _rows(value)
     return bool(rows) and isinstance(rows[0], Mapping) and {"provider", "testIdx"} <= set(rows[0])
 

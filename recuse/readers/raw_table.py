@@ -44,8 +44,10 @@ class RawTable:
 
     def place(self, row: int) -> str:
         """ "line 7": where the row stands in the file, counted from 1, the header too."""
-        at = self._starts[row] if self._starts is not None else row + 1
-        return f"{self.unit} {at}"
+        return f"{self.unit} {self.at(row)}"
+
+    def at(self, row: int) -> int:
+        return self._starts[row] if self._starts is not None else row + 1
 
     @cached_property
     def _starts(self) -> Sequence[int] | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from recuse.ratings.factors import LEVELS
 from recuse.readers.column import Column
-from recuse.readers.column_names import FACTORS, NAMES, WINNERS, is_judge, is_person, plain
+from recuse.readers.column_names import FACTORS, NAMES, SETS, WINNERS, is_judge, is_person, plain
 from recuse.readers.mapping import ColumnMapping
 from recuse.schema import RecuseError
 
@@ -132,7 +132,9 @@ class _Finder:
         elif "rater" in self.roles:
             self._take_role("value", lambda c: c.rating)
         if "value" in self.roles:
-            self.roles["value"] = (self.roles["value"],)
+            sets = [name for name in self.free if plain(name) in SETS and len(self.columns[name].distinct)]
+            self.free = [name for name in self.free if name not in sets]
+            self.roles["value"] = (self.roles["value"], *sets)
 
     def _names_raters(self, column: Column) -> bool:
         """A column called judge may hold the names of judges, or the ratings of the only one."""

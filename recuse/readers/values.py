@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from recuse.ratings.scale import Nominal, Numeric, Ordinal, Scale
+from recuse.ratings.scale import Nominal, Numeric, Ordinal, ResponseSets, Scale
 from recuse.schema import RecuseError
 
 if TYPE_CHECKING:
@@ -112,14 +112,19 @@ def scale_of_labels(counts: pd.Series[int]) -> tuple[Scale, set[str]]:
 
 
 def scale_from_text(text: str) -> Scale:
-    """ "1-5", "0 to 10", "5-1" (lowest is best), "fail<pass", "a,b,c" (no order). `RecuseError` for anything else."""
+    """ "1-5", "0 to 10", "5-1" (lowest is best), "fail<pass", "a,b,c" (no order), "a|b|c" (sets of them).
+
+    `RecuseError` for anything else."""
     if found := re.fullmatch(r"\s*(-?\d+(?:\.\d+)?)\s*(?:-|to|\.\.)\s*(-?\d+(?:\.\d+)?)\s*", text):
         low, high = float(found[1]), float(found[2])
         if low == high:
             raise RecuseError(f"a scale has two ends; got {text!r}")
         return Numeric(min(low, high), max(low, high), None, reversed=low > high)
-    for sign, made in (("<", Ordinal), (",", Nominal)):
+    for sign, made in (("<", Ordinal), ("|", ResponseSets), (",", Nominal)):
         parts = tuple(" ".join(part.split()).lower() for part in text.split(sign))
         if len(parts) > 1 and all(parts):
             return made(parts)
-    raise RecuseError(f'a scale is written "1-5", "fail<pass" (worst first) or "a,b,c" (no order); got {text!r}')
+    raise RecuseError(
+        f'a scale is written "1-5", "fail<pass" (worst first), "a,b,c" (no order) or "a|b|c" (sets of them); '
+        f"got {text!r}"
+    )

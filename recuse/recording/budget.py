@@ -93,6 +93,7 @@ def expected_costs(calls: Iterable[Call], judges: Mapping[str, Judge], free: Col
 
 
 def cost_text(costs: Iterable[Cost]) -> str:
+    """What a recording will cost, judge by judge, in words."""
     costs = list(costs)
     if not costs:
         return "nothing to record: every call of the plan has its answer"

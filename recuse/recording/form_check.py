@@ -19,6 +19,7 @@ Readable = Callable[[Call, RawResponse], str | None]
 
 
 def form_of(call: Call) -> Form:
+    """What calls must share so that one readable reply speaks for the others."""
     return call.judge, call.task, call.protocol, call.stage
 
 

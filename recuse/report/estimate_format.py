@@ -30,6 +30,7 @@ def value(number: Number, decimals: int | None = None, minus: str = MINUS) -> st
 
 
 def in_unit(amount: Any, unit: str, decimals: int | None = None, *, signed: bool = False, minus: str = MINUS) -> str:
+    """A number with its unit: "26.5 %", "+0.77 points"."""
     if unit in _SHARES:
         return f"{fixed(100 * amount, 0 if _whole(100 * amount) else 1, signed=signed, minus=minus)} %"
     if unit in _PERCENT:

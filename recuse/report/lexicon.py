@@ -44,6 +44,8 @@ class Lexicon:
             for factor in held.get("factors") or ()
         }
         self._criteria = {task["name"]: list(task["criteria"]) for task in held.get("tasks") or ()}
+        self.simulated = frozenset(task["name"] for task in held.get("tasks") or () if task.get("people_simulated"))
+        """Tasks whose people come out of a model."""
 
     def measure(self, name: str) -> Measure:
         return self._measures.get(name) or Measure(name, plain_name(name))

@@ -17,6 +17,7 @@ Matrix = tuple[str, Mapping[str, Any]]  # (caption, detail)
 
 
 def is_matrix(number: Number) -> bool:
+    """Whether a number carries a judge x target matrix."""
     return number.detail.get("kind") == "matrix" and bool(number.detail.get("values"))
 
 
@@ -31,6 +32,7 @@ def matrices(group: Group, metric: str, suffix: str = "") -> dict[str, list[Matr
 
 
 def criterion(number: Number) -> str:
+    """The criterion a matrix is of; "" where it names none."""
     return str(number.subject.get("criterion") or number.detail.get("criterion") or "")
 
 

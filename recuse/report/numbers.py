@@ -16,6 +16,7 @@ _SMALL = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", 
 
 
 def is_number(value: object) -> TypeGuard[float]:
+    """Whether the value is a finite number; True and False are none."""
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
@@ -67,6 +68,7 @@ def short(value: Any, minus: str = MINUS) -> str:
 
 
 def count(value: Any) -> str:
+    """A count with thousands separated: "105,600"."""
     return f"{value:,}" if is_number(value) else MISSING
 
 

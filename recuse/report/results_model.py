@@ -56,6 +56,17 @@ class Group:
         """ "merchant risk", "headlines, pairwise"."""
         return ", ".join(plain_name(part) for part in (self.task, self.protocol) if part)
 
+    @property
+    def people_simulated(self) -> bool:
+        """Whether those whom the task calls people come out of a model."""
+        return self.task in self.view.lexicon.simulated
+
+    @property
+    def provenance(self) -> str:
+        """Where its numbers come from: "recorded", "recorded; people simulated"."""
+        known = self.panel.provenance or "provenance unknown"
+        return f"{known}; people simulated" if self.people_simulated else known
+
     def of(self, *metrics: str, **subject: str) -> list[Number]:
         """Numbers of these metrics about this subject, judges in panel order; a gated one hides its ungated twin."""
         found = [n for n in self.numbers if n.metric in metrics and subject.items() <= n.subject.items()]

@@ -109,7 +109,7 @@ def _table(group: Group, table: VerdictTable) -> str:
     shown = ordered if len(ordered) <= MOST_ROWS else [row for row in ordered if row.outcome != "pass"][:MOST_ROWS]
     series = table.series if len(table.series) == 2 else []
     lines = [
-        f"**{_text(group.panel.name)}**, {_text(group.about)} ({group.panel.provenance or 'provenance unknown'})",
+        f"**{_text(group.panel.name)}**, {_text(group.about)} ({group.provenance})",
         "",
     ]
     if series:

@@ -89,7 +89,7 @@ def _questions(view: View, width: int, color: bool, drawings: Drawings) -> list[
 
 def _about(group: Group) -> str:
     place = ", ".join(part for part in (group.task, group.protocol) if part)
-    return f"{group.panel.name} ({group.panel.provenance or 'provenance unknown'}), {place}"
+    return f"{group.panel.name} ({group.provenance}), {place}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,7 +103,7 @@ def _row(n: Number, minus: str) -> UpgradeRow:
     values = ["", ""]
     for k, who in enumerate(("incumbent", "candidate")):
         if is_number(value := n.detail.get(who)):
-            values[k] = f"{value:.3g}" if cost else estimate_format.in_unit(value, unit, minus=minus)
+            values[k] = f"{value:.3g}" if cost else estimate_format.in_unit(value, unit, 2, minus=minus)
     spread = estimate_format.spread(n, minus)
     change = estimate_format.value(n, minus=minus) + (f" ({spread})" if spread else "")
     if not is_number(n.value):
@@ -116,9 +116,12 @@ def _title(n: Number) -> str:
     found = n.detail.get("slice") or {}
     people = n.detail.get("people_agree")
     told = [
-        n.circumstances, f"{found['column']} {found['level']}" if found else "", str(n.detail.get("unit") or ""),
+        n.circumstances,
+        str(n.detail.get("option") or ""),
+        f"{found['column']} {found['level']}" if found else "",
+        str(n.detail.get("unit") or ""),
         f"people {people:.2f}" if is_number(people) else "",
-    ]  # fmt: skip
+    ]
     where = ", ".join(part for part in told if part)
     return f"{n.gate_title} ({where})" if where else n.gate_title
 

@@ -46,6 +46,7 @@ Answer with JSON: {"helpful": 1-5, "correct": 1-5, "total": 1-5}
 
 
 def pyproject(panels: list[str]) -> str:
+    """pyproject.toml of a new repository that examines these panels."""
     listed = ", ".join(f'"{panel}"' for panel in panels)
     return f"""\
 {PYTEST_TABLE}
@@ -56,6 +57,7 @@ recuse_panels = [{listed}]
 
 
 def readme(panels: list[str], accepted: int) -> str:
+    """README.md of a new repository, with `accepted` known faults."""
     known = (
         f"{accepted} verdicts were red when this repository began. They are accepted in `evals/gates.toml` until a\n"
         "date, so that a run is green and turns red when something gets worse. A judge with an accepted fault is not\n"
@@ -81,30 +83,51 @@ The report is in `reports/index.html`, its first lines in the terminal. Limits a
 """
 
 
-def workflow() -> str:
-    return """\
+def workflow(action: str = "") -> str:
+    """The workflow: three lines where Recuse's action can be reached (`action`: its address), else its steps."""
+    steps = f"      - uses: {action}\n        with: {{ arguments: evals/ }}\n" if action else _STEPS
+    return f"""\
 name: evals
-on: [push, pull_request]
+on:
+  pull_request:
+  push:
+    branches: [main]
 permissions:
   contents: read
+  pull-requests: write
+concurrency:
+  group: evals-${{{{ github.ref }}}}
+  cancel-in-progress: true
 jobs:
   evals:
     runs-on: ubuntu-latest
     steps:
-      - uses: actions/checkout@v4
-      - uses: actions/setup-python@v5
+      - uses: actions/checkout@v6
+        with: {{ persist-credentials: false }}
+{steps}"""
+
+
+_STEPS = """\
+      - uses: actions/setup-python@v6
         with: { python-version: "3.12" }
       - run: pip install recuse
       - run: pytest evals/
+        env:
+          RECUSE_COMMIT: ${{ github.event.pull_request.head.sha || github.sha }}
       - if: always()
         run: cat reports/summary.md >> "$GITHUB_STEP_SUMMARY"
       - if: always()
-        uses: actions/upload-artifact@v4
-        with: { name: report, path: reports/ }
+        uses: actions/upload-artifact@v6
+        with: { name: evals-report, path: reports/ }
+      - if: always() && github.event_name == 'pull_request'
+        run: recuse comment reports/summary.md
+        env:
+          GITHUB_TOKEN: ${{ github.token }}
 """
 
 
 def panel(endpoint: str, model: str) -> str:
+    """A panel file for a judge at this endpoint."""
     return f"""\
 name = "ours"
 description = "The judge that we use."

@@ -1,15 +1,16 @@
 """The mean of observations that cannot leave the ends of their scale: shares of wins, changes of a grade, differences.
 
-Values are often all equal, mostly 0, or 0 but for a rare large one, where Student's t says far too little or nothing. So
-the part above the origin and the part below it are each treated as a share of their end, with Jeffreys' beta interval at
-the number of trials that has the variance seen, and the two are joined (MOVER: Zou and Donner 2008, Statistics in
-Medicine 27, 1693-1702; Brown, Cai and DasGupta 2001, Statistical Science 16, 101-133):
+Values are often all equal, mostly 0, or 0 but for a rare large one, where Student's t says far too little or nothing.
+So the part above the origin and the part below it are each treated as a share of their end, with Jeffreys' beta
+interval at the number of trials that has the variance seen, and the two are joined (MOVER: Zou and Donner 2008,
+Statistics in Medicine 27, 1693-1702; Brown, Cai and DasGupta 2001, Statistical Science 16, 101-133):
 
     mean = p - q,   low = mean - sqrt((p - l_p)^2 + (u_q - q)^2 - 2 r (p - l_p)(u_q - q)),   high likewise
 
-r is the correlation of the two parts over clusters. Each variance is that of sums over clusters, never below what values
-in whole steps must have; where clusters hang together, a pseudo-cluster allows for those that were not drawn. With
-values that vary freely this is Student's t but for a hair. Coverage: `python tests/benchmarks/coverage.py bounded`.
+r is the correlation of the two parts over clusters. Each variance is that of sums over clusters, never below what
+values in whole steps must have; where clusters hang together, a pseudo-cluster allows for those that were not drawn.
+With values that vary freely this is Student's t but for a hair. Coverage: `python tests/benchmarks/coverage.py
+bounded`.
 """
 
 from __future__ import annotations
@@ -99,8 +100,8 @@ class BoundedMean:
     def half_width_at(self, factor: float) -> float | None:
         if self.undefined:
             return None
-        parts = (replace(part, trials=part.trials * factor) for part in (self.above, self.below))
-        low, high = BoundedMean(*parts, self.correlation, self.df * factor)._ends(0.025)
+        above, below = (replace(part, trials=part.trials * factor) for part in (self.above, self.below))
+        low, high = BoundedMean(above, below, self.correlation, self.df * factor)._ends(0.025)
         return (high - low) / 2
 
     def _ends(self, alpha: float) -> tuple[float, float]:
@@ -142,7 +143,7 @@ def _part(
     if count < 2:
         return Part(float(y.mean()) if n else math.nan, 0.0, top), np.zeros(count)
     mean = math.fsum(y.tolist()) / n
-    sums = np.bincount(groups, weights=y - mean)
+    sums: Floats = np.bincount(groups, weights=y - mean).astype(np.float64)
     variance = _variance(y - mean, sums, mean, step, slip or top)
     if variance <= 1e-15 * max(top, 1.0) ** 2:  # nothing varied: as many trials as clusters, without a slip
         return Part(mean, float(count), (slip or top) if mean == 0 else top, counted=True), sums

@@ -91,10 +91,10 @@ def clustered_share(hits: ArrayLike, clusters: ArrayLike) -> Binomial:
 
         n* = n / deff (t(n - 1) / t(G - 1))^2,   deff = se^2 / (p (1 - p) / (n - 1)),   n* <= n
 
-    with `clustered_mean`'s se and t the 97.5 % quantiles. Korn and Graubard (1998), Survey Methodology 24, 193-201. Where
-    hits, or misses, are found in fewer than `FEW` clusters, deff is not known, and every cluster counts as one
-    observation: the cautious end. For one observation per cluster it is the exact interval. Coverage:
-    `python tests/benchmarks/coverage.py shares`.
+    with `clustered_mean`'s se and t the 97.5 % quantiles. Korn and Graubard (1998), Survey Methodology 24, 193-201.
+    Where hits, or misses, are found in fewer than `FEW` clusters, deff is not known, and every cluster counts as one
+    observation: the cautious end. For one observation per cluster it is the exact interval. Coverage: `python
+    tests/benchmarks/coverage.py shares`.
     """
     x, groups = np.asarray(hits, dtype=float), _codes(clusters)
     if not len(x):

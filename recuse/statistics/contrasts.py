@@ -5,7 +5,8 @@ Repeats are few, whole-numbered, crowded at an end of the scale, and often all e
 twenty; `contrast` mends what makes it fall short, in this order:
 
 - A cell in which nothing varied is not certain. Its variance is that of the one slip by one step of the scale that n
-  repeats cannot rule out: alone in a contrast, its 95 % interval ends where Clopper and Pearson's for 0 slips of n does.
+  repeats cannot rule out: alone in a contrast, its 95 % interval ends where Clopper and Pearson's for 0 slips of n
+  does.
 - A variance that came out small by chance is pulled up by three tenths of the way to the mean of all cells' variances;
   one that came out large stays. A cell with one repeat takes that mean.
 - Skewness moves the interval: it is the hull of Student's and of Hall's, who inverts a cubic of t.
@@ -113,7 +114,7 @@ def slip_variance(step: float, n: float) -> float:
     step (1 - 0.025^(1/n)), the share of slips by one step that n observations without any cannot rule out."""
     if n < 2:
         return math.nan
-    return n * (step * (1 - 0.025 ** (1 / n)) / float(special.stdtrit(n - 1, 0.975))) ** 2
+    return float(n * (step * (1 - 0.025 ** (1 / n)) / float(special.stdtrit(n - 1, 0.975))) ** 2)
 
 
 def _skew(w: Floats, n: Floats, thirds: Floats, se: float) -> float:

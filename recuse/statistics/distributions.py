@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from scipy import special
 
 from recuse.schema import RecuseError
 
-__all__ = ["Binomial", "Draws", "FisherZ", "Student", "contrast", "welch_satterthwaite"]
+__all__ = ["Binomial", "Draws", "FisherZ", "Student", "welch_satterthwaite"]
 
 Floats = NDArray[np.float64]
 Side = Literal["above", "below"]
@@ -121,9 +121,9 @@ class FisherZ:
 
     Bonett and Wright (2000), Psychometrika 65, 23-28. With 15 pairs of which one side has five tied groups of three it
     covers 95.4 to 96.3 % at nominal 95 % for true correlations from 0 to 0.9 (20,000 simulated panels each); Fieller's
-    1.06 / (n - 3) falls to 93.7 % there. On five grades on either side, or one, it covers 93.7 to 98 % for 8 to 60 pairs
-    and true correlations from 0.5 to 0.95. Undefined at rho = -1 or 1, where the variance on this scale loses meaning,
-    and below eight pairs.
+    1.06 / (n - 3) falls to 93.7 % there. On five grades on either side, or one, it covers 93.7 to 98 % for 8 to 60
+    pairs and true correlations from 0.5 to 0.95. Undefined at rho = -1 or 1, where the variance on this scale loses
+    meaning, and below eight pairs.
     """
 
     rho: float
@@ -229,15 +229,3 @@ def welch_satterthwaite(variances: Iterable[float], dfs: Iterable[float]) -> tup
     if not terms or math.isnan(total):
         return (math.nan, math.nan) if terms else (0.0, 0.0)
     return math.sqrt(total), total**2 / math.fsum(v**2 / df for v, df in terms)
-
-
-def contrast(weights: Floats, means: Floats, variances: Floats, counts: NDArray[Any]) -> Student:
-    """sum w m over independent cells, each the mean of `counts` observations with sample variance `variances`.
-
-    All arrays share one shape. Cells of weight 0 do not matter and may be NaN; a cell of weight with one observation
-    leaves the standard error unknown.
-    """
-    used = np.flatnonzero(weights)
-    w, m, v, r = (np.asarray(a, dtype=float).ravel()[used] for a in (weights, means, variances, counts))
-    se, df = welch_satterthwaite((w**2 * v / r).tolist(), (r - 1).tolist())
-    return Student(math.fsum((w * m).tolist()), se, df)

@@ -1,4 +1,4 @@
-"""Which means and standard deviations can n scores on a grid have? GRIM and SPRITE in the exact form.
+"""Which means and standard deviations can n scores on a grid have? GRIM and GRIMMER in the exact form.
 
 Scores are minimum, minimum + step, ..., maximum. In units of the step they are whole numbers, so their sum S and sum of
 squares Q are too, and a reported mean and SD must come from some pair (S, Q) that n of them can reach:
@@ -8,8 +8,8 @@ squares Q are too, and a reported mean and SD must come from some pair (S, Q) th
 The pairs are enumerated once per (n, range) by dynamic programming. A reported number stands for every number within
 half a unit of its last decimal, both ends included, since rounding conventions differ at the ends.
 
-Brown and Heathers (2017), Social Psychological and Personality Science 8, 363-369; Heathers et al. (2018), PeerJ
-Preprints e26968.
+GRIM asks it of a mean (Brown and Heathers 2017, Social Psychological and Personality Science 8, 363-369), GRIMMER of an
+SD with its mean (Anaya 2016, PeerJ Preprints 4:e2400v1).
 """
 
 from __future__ import annotations

@@ -21,7 +21,8 @@ FEWEST = 3  # texts below which a correlation says nothing: through two points t
 @dataclass(frozen=True, eq=False)
 class PairCorrelations:
     """`sums` (conditions C, pairs P, units U, 6): of 1, x, y, x^2, y^2 and xy over the texts of each unit that both
-    raters of the pair scored under every condition. `pairs` (P,) are places of raters."""
+    raters of the pair scored under every condition. `pairs` (P,) are places of raters; a pair that shares fewer than
+    three texts is not among them."""
 
     sums: Floats
     pairs: tuple[tuple[int, int], ...]
@@ -46,7 +47,8 @@ class PairCorrelations:
                     x, y = x - x.mean(), y - y.mean()  # sums of large squares would lose the small differences
                 parts = (np.ones(len(x)), x, y, x * x, y * y, x * y)
                 sums[c, p] = np.column_stack([np.bincount(at, part, len(names)) for part in parts])
-        return cls(sums, pairs)
+        kept = np.flatnonzero(sums[0, :, :, 0].sum(axis=1) >= FEWEST)
+        return cls(sums[:, kept], tuple(pairs[p] for p in kept))
 
     @property
     def units(self) -> int:
@@ -59,7 +61,7 @@ class PairCorrelations:
 
     def r(self, weights: ArrayLike | None = None) -> Floats:
         """Pearson's r per condition and pair, (C, P). With `weights` (B, U), how often each unit counts: (B, C, P).
-        NaN where a pair shares fewer than three texts, or one of the two says the same of all."""
+        NaN where one of the two says the same of all, or fewer than three texts are left."""
         if weights is None:
             return _correlation(self.sums.sum(axis=2))
         return _correlation(np.einsum("bu,cpus->bcps", np.asarray(weights, dtype=float), self.sums))
@@ -70,7 +72,10 @@ class PairCorrelations:
 
 
 def mean_correlation(r: Floats, how: Averaging = "arithmetic") -> Floats:
-    """The mean over the last axis, of the correlations or of their Fisher z; NaN where one of them is undefined."""
+    """The mean over the last axis, of the correlations or of their Fisher z; NaN where one of them is undefined, or
+    there is none."""
+    if not r.shape[-1]:
+        return np.full(r.shape[:-1], np.nan)
     if how == "fisher":
         inside = np.clip(r, -1 + 1e-12, 1 - 1e-12)
         back: Floats = np.tanh(np.arctanh(inside).mean(axis=-1))

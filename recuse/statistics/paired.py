@@ -18,9 +18,10 @@ from recuse.statistics import power
 from recuse.statistics.bounded import BoundedMean, bounded_mean
 from recuse.statistics.clusters import OverClusters, clustered_mean
 
-__all__ = ["METHOD", "Paired", "moments", "significant"]
+__all__ = ["BOUNDED_METHOD", "METHOD", "Paired", "moments", "significant"]
 
-METHOD = "mean of paired differences over items, beta intervals of its parts above and below 0 (MOVER), p by Student's t"
+METHOD = "mean of paired differences, Student's t"
+BOUNDED_METHOD = "mean of paired differences over items, beta intervals of the parts above and below 0, p by t"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +53,8 @@ class Paired:
         cls, differences: ArrayLike, clusters: ArrayLike | None = None,
         *, ends: tuple[float, float] | None = None, slip: float | None = None,
     ) -> Paired:  # fmt: skip
-        """NaN marks an item that cannot be compared; it is left out. `clusters` (n,): what each item belongs to. `ends`:
-        what no difference can leave; `slip`: the smallest change of a score (`recuse.statistics.bounded`)."""
+        """NaN marks an item that cannot be compared; it is left out. `clusters` (n,): what each item belongs to.
+        `ends`: what no difference can leave; `slip`: the smallest change of a score (`recuse.statistics.bounded`)."""
         d = np.asarray(differences, dtype=float)
         there = np.isfinite(d)
         law = None if clusters is None or not there.any() else clustered_mean(d[there], np.asarray(clusters)[there])

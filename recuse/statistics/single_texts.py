@@ -5,8 +5,8 @@ cannot be seen from one; how far its deviations on texts it did not write lie ap
 
     (mean of own - mean of others) / (s sqrt(1 / a + 1 / b))  follows Student's t with b - 1 degrees of freedom
 
-for a own values and b others with SD s, all drawn from one normal law where nothing is special about the own. With a = 1
-it asks whether the own value lies in the prediction interval of the others. Noise of repeats is part of s.
+for a own values and b others with SD s, all drawn from one normal law where nothing is special about the own. With a =
+1 it asks whether the own value lies in the prediction interval of the others. Noise of repeats is part of s.
 """
 
 from __future__ import annotations
@@ -57,8 +57,8 @@ def pooled_spread(spreads: Sequence[tuple[float, int]], judges: int) -> tuple[fl
 
         s^2 = sum df_i s_i^2 / sum df_i,    df = (J - 1) / J sum df_i
 
-    since the deviations of J judges on a text add up to zero. Right only where judges do not differ in their spread: the
-    interval of a judge that is steadier than the others becomes too wide, that of an unsteady one too narrow.
+    since the deviations of J judges on a text add up to zero. Right only where judges do not differ in their spread:
+    the interval of a judge that is steadier than the others becomes too wide, that of an unsteady one too narrow.
     """
     total = math.fsum(df for _, df in spreads)
     if not total > 0 or judges < 2:

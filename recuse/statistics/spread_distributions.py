@@ -77,9 +77,9 @@ def kurtosis_df(squares: float, fourths: float, n: int, cells: int, step: float 
 
     gamma = n sum d^4 / (sum d^2)^2 is the kurtosis of the n deviations d from their cells' means, `squares` and
     `fourths` the two sums, one slip by `step` added to each; R = n / cells. The variance of log s^2 is (gamma - (R - 3)
-    / R) / df after Bonett (2006), Computational Statistics & Data Analysis 50, 775-782; normal scores have about 2 / df.
-    What a few dozen repeats show of a heavy tail is a part of it, so the excess over 3 counts `SEEN` times. Never above
-    df: short tails are not rewarded.
+    / R) / df after Bonett (2006), Computational Statistics & Data Analysis 50, 775-782; normal scores have about 2 /
+    df. What a few dozen repeats show of a heavy tail is a part of it, so the excess over 3 counts `SEEN` times. Never
+    above df: short tails are not rewarded.
     """
     df = n - cells
     if squares < 1e-20:
@@ -95,15 +95,17 @@ SEEN = 2.5
 
 @dataclass(frozen=True, slots=True)
 class FixedTexts:
-    """The reliability of one repeat, or of the mean of k, in telling *these* texts apart: B / (B + W), or B / (B + W / k).
+    """The reliability of one repeat, or of the mean of k, in telling *these* texts apart: B / (B + W), or B / (B + W /
+    k).
 
-    B is the variance of the texts' true means (divisor T - 1), W the mean variance of repeats of a text. Texts are not a
-    sample here, so that nothing is assumed about how they are distributed: F = k s^2(means) / W follows the noncentral F
-    with noncentrality df_between k B / W. `df_between` is T - 1, less where texts differ in noise (Satterthwaite), and
-    `df_within` is given up for heavy tails (`kurtosis_df`). Steiger and Fouladi (1997), in What If There Were No
-    Significance Tests?
+    B is the variance of the texts' true means (divisor T - 1), W the mean variance of repeats of a text. Texts are not
+    a sample here, so that nothing is assumed about how they are distributed: F = k s^2(means) / W follows the
+    noncentral F with noncentrality df_between k B / W. `df_between` is T - 1, less where texts differ in noise
+    (Satterthwaite), and `df_within` is given up for heavy tails (`kurtosis_df`). Steiger and Fouladi (1997), in What If
+    There Were No Significance Tests?
 
-    Where no repeat differed (f infinite), W is bounded as in `ChiSquareSD`, given `between` = s^2(means), `step` and `n`.
+    Where no repeat differed (f infinite), W is bounded as in `ChiSquareSD`, given `between` = s^2(means), `step` and
+    `n`.
     """
 
     f: float
@@ -139,7 +141,8 @@ class FixedTexts:
         theta = limit / (1 - limit) / (1.0 if self.form == "single" else self.k)
         if self.f == math.inf:
             noise = math.sqrt(self.between / (theta + 1 / self.k))
-            return 1.0 if side == "below" else ChiSquareSD(0.0, self.df_within, self.step, self.n).p_value(noise, "below")
+            slips = ChiSquareSD(0.0, self.df_within, self.step, self.n)
+            return 1.0 if side == "below" else slips.p_value(noise, "below")
         noncentrality = theta * self.df_between * self.k
         below = self._cdf(noncentrality)
         return 1 - below if side == "above" else below

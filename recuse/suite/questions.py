@@ -6,18 +6,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from recuse import offers
+from recuse.file_panels import FILE
+from recuse.panel_ratings import headline_of, scales_of
 from recuse.plan import levels_asked
 from recuse.protocols import called
 from recuse.protocols import protocol as known_protocol
 from recuse.protocols.facts import facts_of
-from recuse.references import persons_of
+from recuse.references import people_of, persons_of
 from recuse.suite.asked import Asked, NotAsked
 from recuse.suite.selection import Selection
 
 __all__ = ["Questions"]
-
-FILE = "file"
-"""What stands in the place of a protocol for ratings from a file."""
 
 UPGRADED = ("scores", "choices")
 """Kinds of ratings on which a candidate is held against the judge in use."""
@@ -37,7 +36,7 @@ class Questions:
         that does not exist at all."""
         offering: list[Asked] = []
         lacking: list[NotAsked] = []
-        for one in (*self._of_panels(needs, task, protocol), *self._of_files(task, protocol)):
+        for one in (*self._of_panels(needs, task, protocol), *self._of_files(needs, task, protocol)):
             if isinstance(one, NotAsked):
                 lacking.append(one)
             elif wanting := offers.missing(needs, offers.offered(self.design(one))):
@@ -64,10 +63,10 @@ class Questions:
             if not fitting:
                 yield NotAsked(panel.name, table.name, "", (kind,))
 
-    def _of_files(self, task: str | None, protocol: str | None) -> Iterator[Asked]:
+    def _of_files(self, needs: Sequence[str], task: str | None, protocol: str | None) -> Iterator[Asked]:
         for file in self.selection.files.values():
             if task in (None, file.task) and protocol in (None, FILE):
-                yield Asked(file.name, file.task, file.protocol)
+                yield Asked(file.name, file.task, file.protocol(offers.kind_of(needs)))
 
     def beside(self, asked: Asked, needs: Iterable[str]) -> list[Asked]:
         """The same panel's and task's other protocols that offer a kind among `needs`."""
@@ -117,7 +116,8 @@ class Questions:
             sharing.setdefault(item.id, set()).add(item.target)
         varied = levels_asked(protocol, asked.protocol, table.factors.get(asked.protocol, {}))
         wrote = panel.own(list(task.targets))
-        persons, shown = persons_of(task), self.selection.shown
+        people, persons = people_of(task, asked.protocol), persons_of(task, asked.protocol)
+        shown, scales = self.selection.shown, scales_of(protocol, task)
         return offers.Design(
             kind=protocol.OFFERS,
             judges=len(judges),
@@ -133,10 +133,11 @@ class Questions:
             lengths=bool(items) and offers.has_lengths(facts_of(protocol, task, items[0])),
             parts=bool(getattr(protocol, "parts", lambda task: ())(task)),
             twins=offers.has_twins((item.id, facts_of(protocol, task, item).get("flawed")) for item in items),
-            people="people" in task.data,
+            people=people is not None,
             people_items=persons is not None,
             two_people=persons is not None and offers.have_items_in_common(persons),
             reference="reference" in task.data,
+            numbers=all(scales[name].counts for name in headline_of(protocol, task) if name in scales),
             candidate=bool(asked.candidate),
             beside=frozenset(known_protocol(name).OFFERS for name in table.protocols if name != asked.protocol),
         )

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from recuse import elicit
+from recuse.chains import Chain
 from recuse.fingerprints import headers
 from recuse.gates import Gates
 from recuse.gates.baseline import BaselineError
@@ -107,7 +108,7 @@ class Suite:
 
     def _make(self, asked: Asked) -> Ratings:
         if asked.panel in self.selection.files:
-            return self.selection.files[asked.panel].ratings
+            return self.selection.files[asked.panel].by(asked.protocol)
         plan = self.selection.plan(asked)
         elicited, account = self._elicited(asked, plan)
         self._replayed[str(asked)] = account
@@ -148,10 +149,9 @@ class Suite:
 
         plan = self.selection.plan(asked)
         plan = plan.without(set(plan.judges) - {judge})
-        found = headers(self.selection.panels[asked.panel], plan)
+        found = headers(self.selection.panels[asked.panel], plan, Chain(plan).expected())
         first = next(iter(found.values()), {}).get("fingerprint", {})
-        repeats = 1 + max((call.repeat for call in plan.calls), default=0)
-        return {**{name: first[name] for name in SETTINGS if name in first}, "repeats": repeats}
+        return {**{name: first[name] for name in SETTINGS if name in first}, "repeats": plan.repeats}
 
     def calls(self, asked: Asked, judge: str) -> dict[str, float | None]:
         """Mean dollars and tokens per call of a judge, as recorded; None where a reply did not say."""
@@ -162,6 +162,7 @@ class Suite:
         counts = row["input_tokens"], row["output_tokens"]
         per_call = {"dollars": row["dollars"], "tokens": None if None in counts else sum(counts)}
         return {"calls": row["calls"], **{k: None if v is None else v / row["calls"] for k, v in per_call.items()}}
+
     def _elicited(self, asked: Asked, plan: Plan) -> tuple[elicit.Elicited, dict[str, Any]]:
         """Read from the cassettes, here or by another worker of this run."""
         if self.shared is None or self.recordings.mode != "replay":

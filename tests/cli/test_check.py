@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 
 import numpy as np
 import pytest
@@ -47,8 +48,6 @@ def test_a_good_judge_is_cleared_without_a_flag(recuse, tickets):
     ],
 )
 def test_a_judge_with_a_planted_fault_is_not_cleared_and_the_reason_is_named(recuse, tickets, judge, why):
-    import re
-
     found = recuse("check", tickets(judge))
     assert found.code == 1
     assert found.first.startswith("judge is not cleared: ")
@@ -146,3 +145,81 @@ def test_what_was_read_is_kept_when_asked(recuse, tickets):
 )
 def test_no_cell_begins_a_formula(cell, written):
     assert safe_cell(cell) == written
+
+
+# --------------------------------------------------------------------------- versions, labels, slices
+
+
+def test_the_newest_of_several_files_is_judged_and_its_drift_told(recuse, tickets):
+    old = tickets(good, name="march.csv")
+    changed = tickets(lambda truth, rng: good(truth, rng) ^ (rng.random(len(truth)) < 0.3), name="april.csv")
+    found = recuse("check", old, changed)
+    assert found.code == 1
+    assert found.first.startswith("judge is not cleared: it is not the judge it was: ")
+    assert "changed from march to april" in found.first
+    assert f"recuse check {old} {changed} --people" in found.out
+    same = recuse("check", old, tickets(good, name="may.csv"))
+    assert same.code == 0
+    assert "answers changed from version to version" in same.out
+
+
+def test_files_that_are_no_versions_of_each_other_are_one_line(recuse, tickets, tmp_path):
+    other = tmp_path / "other.csv"
+    other.write_text("ticket,gpt\n" + "".join(f"t{k},{'pass' if k % 2 else 'fail'}\n" for k in range(40)))
+    found = recuse("check", tickets(good), other)
+    assert (found.code, found.out) == (3, "")
+    assert "several files are read as versions of one judge" in found.err
+
+
+def test_it_says_how_many_labels_more_and_what_it_could_have_shown(recuse, tickets):
+    out = recuse("check", tickets(good, items=200)).out
+    assert "Labels for ± 0.05" in out
+    assert re.search(r"mean as people would rate: about \d+; there are 200, so \d+ more", out)
+    assert re.search(r"with these 200 texts, a judge that is one more person would be cleared \d+ times in 100", out)
+
+
+def test_whom_it_may_stand_in_for_and_what_needs_no_person_are_sentences(recuse, tickets):
+    out = recuse("check", tickets(good)).out
+    assert "it may stand in for 2 of 2 people (anna, ben), by the alternative annotator test" in out
+    assert re.search(r"on its own, at 5% errors: .*", out)
+
+
+def test_the_gates_of_agreement_are_decided(recuse, tickets, tmp_path):
+    """Nothing can be sliced here, so the slices are not asked for rather than not measured."""
+    recuse("check", tickets(good), "--json", tmp_path / "o.json")
+    verdicts = {v["gate"]: v["outcome"] for v in json.loads((tmp_path / "o.json").read_text())["verdicts"]}
+    assert verdicts["winning_rate"] == "pass"
+    assert verdicts["delegable_share"] == "pass"
+    assert not {"worst_slice", "slice_favour"} & set(verdicts)
+
+
+def test_the_page_draws_agreement(recuse, tickets, tmp_path):
+    recuse("check", tickets(good), "--html", tmp_path / "o.html")
+    page = (tmp_path / "o.html").read_text()
+    for caption in (
+        "Agreement beyond chance", "Agreement with people less people", "Alternative annotator test",
+        "What may be left to judge at 5 % errors", "Every coefficient that fits the scale",
+    ):  # fmt: skip
+        assert caption in page
+    assert "could not be drawn" not in page
+
+
+def test_sets_of_options_are_compared_with_peoples(recuse, tmp_path):
+    rng, names = np.random.default_rng(3), ("toxic", "fine", "toxic|fine")
+    truth = rng.integers(3, size=90)
+    lines = ["item,gpt-4o,ann,bob"]
+    for k, right in enumerate(truth):
+        said = [names[right if rng.random() < 0.9 else rng.integers(3)] for _ in range(3)]
+        lines.append(",".join([str(k), *said]))
+    (tmp_path / "sets.csv").write_text("\n".join(lines) + "\n", "utf-8")
+    found = recuse("check", tmp_path / "sets.csv")
+    assert found.err == ""
+    assert "rating: sets of fine, toxic" in found.out
+    assert "same answer as people" in found.out
+
+
+def test_counts_that_do_not_add_up_are_told_with_their_line(recuse, tmp_path):
+    (tmp_path / "counts.csv").write_text("item,rater,count_yes,count_no,total\n1,gpt,3,1,5\n", "utf-8")
+    found = recuse("check", tmp_path / "counts.csv")
+    assert found.code != 0
+    assert "counts.csv: line 2: count_yes, count_no add up to 3 + 1 = 4, and total says '5'" in found.err

@@ -154,5 +154,5 @@ def named(firsts: list, reason: str) -> int:
 
 def show(kind: str, firsts: list, reason: str) -> None:
     codes = [found.code for found in firsts]
-    print(f"\n{kind}: cleared {codes.count(0)}, undecided {codes.count(2)}, its fault named first {named(firsts, reason)}"
-          f" of {TABLES}: {firsts[0].first}")  # fmt: skip
+    counts = f"cleared {codes.count(0)}, undecided {codes.count(2)}, its fault named first {named(firsts, reason)}"
+    print(f"\n{kind}: {counts} of {TABLES}: {firsts[0].first}")

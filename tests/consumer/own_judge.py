@@ -2,8 +2,8 @@
 
     python tests/consumer/own_judge.py 8123        # serves http://127.0.0.1:8123/v1 until Ctrl-C
 
-All like longer texts, with noise of a fifth of a point per criterion. `steady-2`, the successor of `steady-1`, is six
-tenths of a point more generous; `plain-1` is another maker's. Any key of eight characters or more is taken. The
+All like longer texts, with noise of a fifth of a point per criterion. `steady-2`, the successor of `steady-1`, is one
+and a half points more generous; `plain-1` is another maker's. Any key of eight characters or more is taken. The
 criteria are read out of the prompt's reply form, so it can play judge for any rubric task. The noise is drawn from
 model, prompt and how often it was asked before, so that a server that starts anew says the same.
 """
@@ -21,7 +21,7 @@ from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar
 
-GENEROSITY = {"steady-1": 0.0, "steady-2": 0.6, "plain-1": 0.0}
+GENEROSITY = {"steady-1": 0.0, "steady-2": 1.5, "plain-1": 0.0}
 COUNTING = threading.Lock()
 CRITERION = re.compile(r'"(\w+)": \{"score": \.\.\.')
 

@@ -108,19 +108,19 @@ def test_every_score_and_both_biases_of_every_cell(results: Mapping[str, Any], c
     [("attributed", [-0.335, 0.77, 0.71, -0.315, 0.21]), ("anonymized", [-0.3, 0.56, 0.605, -0.16, 0.145])],
 )
 def test_self_bias(results: Mapping[str, Any], condition: str, expected: list[float]) -> None:
-    found = [decided(results, "self_bias", judge=judge, names=CONDITIONS[condition])["value"] for judge in JUDGES]
+    found = [measured(results, "self_bias", judge=judge, names=CONDITIONS[condition])["value"] for judge in JUDGES]
     assert found == pytest.approx(expected, abs=1e-9)
     assert [float(peer_bias(scores(condition, "total"), judge, judge)) for judge in JUDGES] == pytest.approx(expected)
 
 
-def test_attenuation_unrounded(results: Mapping[str, Any]) -> None:
+def test_bias_gone_without_names_unrounded(results: Mapping[str, Any]) -> None:
     shown, hidden = scores("attributed", "total"), scores("anonymized", "total")
     expected = [float(100 * (1 - abs(peer_bias(hidden, j, j)) / abs(peer_bias(shown, j, j)))) for j in JUDGES]
     details = [decided(results, "name_effect", judge=judge)["detail"] for judge in JUDGES]
-    assert [detail["attenuation_pct"] for detail in details] == pytest.approx(expected)
+    assert [detail["gone_pct"] for detail in details] == pytest.approx(expected)
     assert [round(value, 1) for value in expected] == [10.4, 27.3, 14.8, 49.2, 31.0]
     assert all(detail["direction_kept"] for detail in details)
-    assert measured(results, "attenuation")["value"] == pytest.approx(sum(expected) / 5)
+    assert measured(results, "bias_gone_without_names")["value"] == pytest.approx(sum(expected) / 5)
 
 
 @pytest.mark.parametrize(("condition", "mean"), [("attributed", 0.4636), ("anonymized", 0.426)])

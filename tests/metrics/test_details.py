@@ -30,7 +30,7 @@ MEASURES = {
     "leniency": consensus.leniency,
     "self_preference": consensus.self_preference,
     "name_effect": name_effect.name_effect,
-    "attenuation": lambda r: name_effect.attenuation_mean(r, draws=199),
+    "bias_gone_without_names": name_effect.bias_gone_without_names,
     "run_sd": stability.run_sd,
     "cell_table": stability.cell_table,
     "repeat_reliability": lambda r: stability.repeat_reliability(r, form="mean"),

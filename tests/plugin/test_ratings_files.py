@@ -70,9 +70,19 @@ def test_what_it_lacks_is_listed(pytester):
 
 def test_two_files_are_two_panels(pytester):
     files(pytester)
-    (pytester.path / "newer.csv").write_text(CSV)
+    other = CSV.replace("judge_a", "judge_c").replace("judge_b", "judge_d")
+    (pytester.path / "newer.csv").write_text(other)
     pytester.runpytest("evals", "--ratings", "ratings.csv", "--ratings=newer.csv").assert_outcomes(passed=2, skipped=1)
     assert {panel["name"] for panel in results(pytester)["panels"]} == {"newer", "ratings"}
+
+
+def test_two_files_with_the_same_judges_are_two_versions_of_them(pytester):
+    files(pytester)
+    (pytester.path / "newer.csv").write_text(CSV)
+    pytester.runpytest("evals", "--ratings", "ratings.csv", "--ratings=newer.csv").assert_outcomes(passed=1, skipped=1)
+    [panel] = results(pytester)["panels"]
+    assert panel["name"] == "newer"
+    assert panel["source"].count("sha256") == 2
 
 
 def test_the_workers_of_one_run_agree(pytester):

@@ -35,6 +35,7 @@ def test_the_least_there_can_be() -> None:
         ("names", LEAST.merge(pd.DataFrame({"names": ["shown", "hidden"]}), how="cross"), {}),
         ("direction", LEAST.merge(pd.DataFrame({"direction": ["ascending", "reversed"]}), how="cross"),
          {"scales": Numeric(1, 5)}),
+        ("rubric_source", LEAST.merge(pd.DataFrame({"rubric_source": ["checklist", "shared"]}), how="cross"), {}),
         ("authors", LEAST.assign(target="a"), {"authors": {"x": "a"}}),
         ("parts", LEAST, {"parts": ("rating",)}),
         ("reference", LEAST, {"reference": pd.DataFrame({"item": ["i"], "value": [1.0]})}),
@@ -46,6 +47,14 @@ def test_each_thing_brings_what_asks_for_it_and_nothing_else(
     need: str, frame: pd.DataFrame, known: dict[str, Any]
 ) -> None:
     assert offers(frame, **known) == {"scores", "numbers", need}
+
+
+def test_twins_are_a_flawed_and_a_sound_text_on_one_item() -> None:
+    both = pd.concat([LEAST.assign(target="a"), LEAST.assign(target="b")], ignore_index=True)
+    texts = both[["item", "target"]]
+    assert "twins" in offers(both, texts=texts.assign(flawed=["yes", "no"]))
+    assert "twins" not in offers(both, texts=texts.assign(flawed=["yes", None]))
+    assert "twins" not in offers(both, texts=texts)
 
 
 def test_people_in_the_table_are_people_and_no_peers() -> None:
@@ -64,7 +73,7 @@ def test_an_author_without_a_text_here_and_one_level_are_nothing_to_ask_about() 
 
 def test_options_without_distances_are_no_numbers() -> None:
     frame = pd.DataFrame({"judge": ["x"], "item": ["i"], "response": ["red"]})
-    assert offers(frame, scales=Nominal(("red", "blue"))) == {"scores"}
+    assert offers(frame, scales=Nominal(("red", "blue"))) == {"scores", "forced_choices"}
 
 
 def test_three_judges_are_three() -> None:

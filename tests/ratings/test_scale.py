@@ -72,6 +72,17 @@ def test_a_response_set_is_one_code_whatever_the_order_of_its_members() -> None:
             scale.members(wrong)
 
 
+def test_what_is_no_response_set_is_told_with_its_row() -> None:
+    with pytest.raises(RecuseError, match=r"row 2: a response set holds .*; got 'rude'"):
+        ResponseSets(("toxic", "fine")).numbers(NOTHING, responses("fine", None, "rude"))
+
+
+def test_all_sets_of_three_options() -> None:
+    scale = ResponseSets(("a", "b", "c"))
+    assert ["".join(s) for s in scale.sets] == ["a", "b", "c", "ab", "ac", "bc", "abc"]
+    assert scale.written({"c", "a"}) == "a|c"
+
+
 @pytest.mark.parametrize(
     ("values", "expected"),
     [

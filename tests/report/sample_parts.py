@@ -229,7 +229,7 @@ def ask_consensus(results: Results, panel: Results, scores: Any, sds: Any, targe
     for judge, at in selfs.items():
         a, b = at["shown"], at["hidden"]
         percents[judge] = 100 * (1 - abs(b) / abs(a)) if a else None
-        detail = {"shown": a, "hidden": b, "attenuation_pct": percents[judge], "direction_kept": a * b > 0}
+        detail = {"shown": a, "hidden": b, "gone_pct": percents[judge], "direction_kept": a * b > 0}
         add_gated(
             results, question, "name_effect", panel, judge, estimated("name_effect", a - b, 0.17, n=100, detail=detail)
         )
@@ -239,7 +239,9 @@ def ask_consensus(results: Results, panel: Results, scores: Any, sds: Any, targe
             measured(
                 question,
                 {"task": TASK, "protocol": PROTOCOL, "panel": panel["name"]},
-                estimated("attenuation", sum(known) / len(known), 12.0, unit="%", n=len(known), detail=percents),
+                estimated(
+                    "bias_gone_without_names", sum(known) / len(known), 12.0, unit="%", n=len(known), detail=percents
+                ),
             )
         )
 

@@ -141,10 +141,10 @@ SPREAD = [
 # --------------------------------------------------------------------------- reliability in telling texts apart
 
 
-def reliabilities(texts, noise, repeats, draw=normal(1)):
+def reliabilities(texts, noise, repeats, draw=None):
     """`texts`: their true means; `noise`: the SD of their repeats. Texts are fixed."""
     u, s = np.asarray(texts, dtype=float), np.broadcast_to(np.asarray(noise, dtype=float), len(texts))
-    between = float(u.var(ddof=1))
+    between, draw = float(u.var(ddof=1)), draw or normal(1)
 
     def laws(rng, sims):
         t, k = len(u), repeats
@@ -187,8 +187,8 @@ def bounded(draw, clusters, size, truth, ends=HALF_SCALE, step=None, slip=None):
 
 
 def duels(first, second, alike=0.0):
-    """Values 1/2, -1/2 or 0 of a pair by the chance that either place wins it whatever stands there; `alike`: the share of
-    a story's pairs that are decided together."""
+    """Values 1/2, -1/2 or 0 of a pair by the chance that either place wins it whatever stands there; `alike`: the share
+    of a story's pairs that are decided together."""
 
     def draw(rng, size):
         u = rng.random(size)

@@ -58,9 +58,9 @@ def test_nothing_and_one_cluster_have_no_interval():
 
 
 def hedged(x, alpha=0.05, grid=801):
-    """The hedged capital interval of Waudby-Smith and Ramdas (2024, Journal of the Royal Statistical Society B 86, 1-27,
-    theorem 3) for values in [0, 1]: m stays where the greater of two halved wealths, bet on a mean above and below m,
-    stays below 1 / alpha. Predictable plug-in bets, truncated at c / m and c / (1 - m), c = 1/2."""
+    """The hedged capital interval of Waudby-Smith and Ramdas (2024, Journal of the Royal Statistical Society B 86,
+    1-27, theorem 3) for values in [0, 1]: m stays where the greater of two halved wealths, bet on a mean above and
+    below m, stays below 1 / alpha. Predictable plug-in bets, truncated at c / m and c / (1 - m), c = 1/2."""
     x = np.random.default_rng(0).permutation(np.asarray(x, dtype=float))
     t = np.arange(1, len(x) + 1)
     means = (0.5 + np.cumsum(x)) / (t + 1)
@@ -95,6 +95,6 @@ def test_a_fair_judge_passes_the_place_or_can_be_told_how_many_more():
     groups = np.repeat(np.arange(15), 2)
     for x in rng.choice([-0.5, 0.0, 0.5], p=[0.1, 0.8, 0.1], size=(400, 30)):
         low, high = bounded_mean(x, groups, (-0.5, 0.5)).interval(0.95)
-        passed += -0.1 <= low and high <= 0.1
+        passed += low >= -0.1 and high <= 0.1
     assert passed / 400 > 0.16
     assert bounded_mean([0.5, -0.5] + [0.0] * 28, groups, (-0.5, 0.5)).half_width_at(4.0) < 0.1

@@ -36,7 +36,7 @@ def test_nothing_varies_on_a_scale_without_steps():
 
 
 def test_one_peer_score_off_is_no_certainty():
-    """Temperature 0: five judges of which one moved once, by a fiftieth. A first edition passed this at [-0.002, 0.001]."""
+    """Temperature 0: five judges of which one moved once, by a fiftieth. That alone used to count: [-0.002, 0.001]."""
     variances = np.array([0.0, 0.0, 0.0, 0.0, 0.02**2 / 10])
     law = contrast(np.array([1, -0.25, -0.25, -0.25, -0.25]), np.full(5, 8.0), variances, np.full(5, 10), step=0.2)
     low, high = law.interval(0.95)
@@ -52,7 +52,8 @@ def test_a_cell_with_one_repeat_borrows():
 
 
 def test_skewness_widens_towards_the_tail():
-    """Scores that end at 10 and now and then fall far below: the true mean may lie far lower than Student's t allows."""
+    """Scores that end at 10 and now and then fall far below: the true mean may lie far lower than Student's t
+    allows."""
     plain, skewed = Contrast(9.5, 0.2, 9), Contrast(9.5, 0.2, 9, -0.6)
     (low, high), (lower, higher) = plain.interval(0.95), skewed.interval(0.95)
     assert lower < low - 0.2
@@ -62,7 +63,8 @@ def test_skewness_widens_towards_the_tail():
 def test_skewness_is_that_of_scipy():
     """Unbiased third moment of one cell over se^3, times 1.5: sample skewness G1 / sqrt(n)."""
     x = np.array([0.0, 0, 0, 1, 5])
-    law = contrast(np.ones(1), [x.mean()], [x.var(ddof=1)], np.array([5]), thirds=np.array([((x - x.mean()) ** 3).sum()]))
+    thirds = np.array([((x - x.mean()) ** 3).sum()])
+    law = contrast(np.ones(1), np.array([x.mean()]), np.array([x.var(ddof=1)]), np.array([5]), thirds=thirds)
     assert law.skew == pytest.approx(1.5 * stats.skew(x, bias=False) / math.sqrt(5))
 
 

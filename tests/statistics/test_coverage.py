@@ -1,8 +1,8 @@
 """Do intervals at nominal 95 % hold the truth in 93.5 to 97 % of the samples that real judges give?
 
 Each scenario of `scenarios.py` states its own bounds where no method keeps those: tails as heavy as Student's t with 3
-degrees of freedom are beyond an SD of fifty scores, and what lies on a grid is held more often than 95 %. By default 300
-samples (Monte-Carlo error 1.3 points, three of which are allowed); with 2,000 where slow tests run, error 0.5.
+degrees of freedom are beyond an SD of fifty scores, and what lies on a grid is held more often than 95 %. By default
+300 samples (Monte-Carlo error 1.3 points, three of which are allowed); with 2,000 where slow tests run, error 0.5.
 """
 
 from __future__ import annotations
@@ -38,8 +38,9 @@ def test_coverage_at_full_size(scenario):
 
 
 def test_a_pooled_spread_covers_only_where_judges_share_it():
-    """Five judges, one text each, text x judge SD 0.25 for all: the pooled interval covers. With SDs of 0.07 to 0.43, as
-    published, it is far too wide for the steadiest judge and too narrow for the unsteadiest: so it is not decided on."""
+    """Five judges, one text each, text x judge SD 0.25 for all: the pooled interval covers. With SDs of 0.07 to 0.43,
+    as published, it is far too wide for the steadiest judge and too narrow for the unsteadiest: so it is not decided
+    on."""
     rng = np.random.default_rng(21)
 
     def held(sds, judge):

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from recuse.schema import RecuseError
+from recuse.statistics.bounded import bounded_mean
+from recuse.statistics.contrasts import Contrast, contrast
 from recuse.statistics.distributions import (
     Binomial,
     Draws,
@@ -18,8 +20,6 @@ from recuse.statistics.distributions import (
     Student,
     welch_satterthwaite,
 )
-from recuse.statistics.bounded import bounded_mean
-from recuse.statistics.contrasts import Contrast, contrast
 from recuse.statistics.spread_distributions import ChiSquareSD, FixedTexts
 
 LAWS = {

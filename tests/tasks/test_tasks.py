@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from recuse.ratings.scale import Nominal, Ordinal
 from recuse.schema import RecuseError
 from recuse.tasks import load_task
 
@@ -35,6 +36,24 @@ def test_a_sound_folder(task_folder: TaskFolder) -> None:
 def test_a_tasks_own_keys_are_left_to_its_prompts(task_folder: TaskFolder) -> None:
     task = load_task(task_folder('id = "depth"', 'id = "depth"\nquestion = "How deep?"'))
     assert task.data["criterion"][1]["question"] == "How deep?"
+
+
+def test_options_with_and_without_an_order_need_no_scale_of_the_task(task_folder: TaskFolder) -> None:
+    named = 'options = ["low", "high"]'
+    folder = task_folder('id = "depth"', f'id = "depth"\n{named}\nordered = false')
+    text = (folder / "task.toml").read_text("utf-8")
+    text = text.replace('id = "clarity"', f'id = "clarity"\n{named}').replace(
+        "[scale]\nminimum = 0\nmaximum = 10\nstep = 1\n", ""
+    )
+    (folder / "task.toml").write_text(text, "utf-8")
+    task = load_task(folder)
+    assert "scale" not in task.data
+    assert task.scales == {"clarity": Ordinal(("low", "high")), "depth": Nominal(("low", "high"))}
+
+
+def test_a_criterion_without_options_or_scale_is_told(task_folder: TaskFolder) -> None:
+    folder = task_folder("[scale]\nminimum = 0\nmaximum = 10\nstep = 1\n", "")
+    assert "criterion clarity has neither options nor a scale, and the task has no scale" in fault_of(folder)
 
 
 def test_an_unknown_task_is_told_with_the_known_ones(task_folder: TaskFolder) -> None:

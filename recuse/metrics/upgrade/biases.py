@@ -145,7 +145,7 @@ def _of(found: Estimates, judge: str) -> dict[tuple[tuple[str, str], ...], Estim
 def _less(bias: _Bias, new: Estimate, old: Estimate | None) -> Estimate:
     facts: dict[str, Any] = {
         "n": new.n, "over": new.over, "clusters": new.clusters, "n_clusters": new.n_clusters, "unit": new.unit,
-        "span": new.span or (1.0 if new.unit == "share" else None), "method": METHOD,
+        "span": new.span or 1.0, "method": METHOD,
         "n_excluded": new.n_excluded + (old.n_excluded if old else 0),
     }  # fmt: skip
     if not new.defined or (old is not None and not old.defined):

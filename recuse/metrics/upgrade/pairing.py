@@ -15,8 +15,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from recuse.ratings import Ratings
 from recuse.ratings.answers import COMPARED, Answers, answers_of
+from recuse.ratings.array import clusters_of
 from recuse.ratings.scale import Numeric, Scale
 from recuse.ratings.table import PERSON
 from recuse.schema import RecuseError
@@ -164,7 +168,7 @@ class Upgrade:
             part = ratings.with_criterion(*wanted) if wanted != ratings.headline else ratings
             for names, here in part.each(*COMPARED):
                 level = names[: len(names) - (len(wanted) > 1)]
-                answers = answers_of(here, part, people=False)
+                answers = _stacked([answers_of(one, part, people=False) for _, one in here.each()], here)
                 thresholds = ratings.thresholds.get(here.criterion, ())
                 named = (*level, here.criterion) if self._several else level
                 yield Pair(named, answers, here.criterion in ratings.headline, thresholds)
@@ -177,6 +181,33 @@ class Upgrade:
     @property
     def _several(self) -> bool:
         return len({*self.both.headline, *self.both.parts}) > 1
+
+
+def _stacked(parts: list[Answers], ratings: Ratings) -> Answers:
+    """One text per pair, order and labels that it was asked under: a judge that follows the place gives two answers to
+    a pair whenever it is asked, which is no repeat that differs. All of a pair's share its cluster."""
+    if len(parts) == 1:
+        return parts[0]
+    names = [name for one in parts for name in clusters_of(ratings, one.items)]
+    first = parts[0]
+    return replace(
+        first,
+        items=tuple(name for one in parts for name in one.items),
+        targets=tuple(name for one in parts for name in one.targets),
+        clusters=np.unique(np.asarray(names, dtype=object).astype(str), return_inverse=True)[1].astype(np.intp),
+        judged=_joined([one.judged for one in parts]),
+        rated=_joined([one.rated for one in parts]),
+        asked=np.concatenate([one.asked for one in parts], axis=1),
+        lost=np.concatenate([one.lost for one in parts if one.lost is not None], axis=1),
+        part=ratings,
+    )
+
+
+def _joined(arrays: list[NDArray[np.float64]]) -> NDArray[np.float64]:
+    """(J, U, R) of every part side by side, as deep as the deepest."""
+    depth = max(array.shape[2] for array in arrays)
+    deep = [np.pad(a, ((0, 0), (0, 0), (0, depth - a.shape[2])), constant_values=np.nan) for a in arrays]
+    return np.concatenate(deep, axis=1)
 
 
 def _people(ratings: Ratings) -> pd.DataFrame:

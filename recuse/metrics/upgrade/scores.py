@@ -20,7 +20,7 @@ from recuse.metrics.upgrade.change import (
 )
 from recuse.metrics.upgrade.laws import Hidden, Largest, mean_change
 from recuse.metrics.upgrade.pairing import Pair
-from recuse.ratings.answers import Answers
+from recuse.ratings.answers import WON, Answers
 from recuse.ratings.array import mean_of
 from recuse.schema import Estimate
 from recuse.statistics.agreement.coefficient import Coefficient, ratio
@@ -58,11 +58,14 @@ describe(
 )  # fmt: skip
 
 
-def shift(pair: Pair) -> Estimate:
+def shift(pair: Pair) -> Estimate | None:
     """Mean over texts of the candidate's mean less the incumbent's, each over its repeats; lost repeats are left out.
 
-    Of more than two options, or options without an order, the share of answers that moves most (`Largest`)."""
+    Of more than two options, or options without an order, the share of answers that moves most (`Largest`). None for
+    choices between two texts, whose names a and b mean nothing: `decisions_flipped` says it all."""
     answers = pair.answers
+    if answers.options == WON:
+        return None
     if answers.options and not (answers.ordered and len(answers.options) == 2):
         return _shares_moved(pair)
     old, new = means(answers)
@@ -117,7 +120,10 @@ def _shares_moved(pair: Pair) -> Estimate:
     most = int(np.argmax([abs(law.value) for law in laws]))
     values = float(old[used, most].mean()), float(new[used, most].mean())
     detail = {"option": answers.options[most]}
-    return change("upgrade_shift", pair, Largest(laws, True), values, used, span=1.0, unit="share", detail=detail)
+    return change(
+        "upgrade_shift", pair, Largest(laws, True), values, used, span=1.0, unit="share", value=abs(laws[most].value),
+        detail=detail,
+    )  # fmt: skip
 
 
 def order(pair: Pair) -> Estimate | None:

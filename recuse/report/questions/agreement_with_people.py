@@ -6,8 +6,9 @@ from __future__ import annotations
 from typing import Any
 
 from recuse.report.figures import Bars, Cell, ForestPlot, Table, bars, forest_plot, number_cell
+from recuse.report.gated_number import Number
 from recuse.report.numbers import fixed, is_number
-from recuse.report.results_model import Group, Number
+from recuse.report.results_model import Group
 
 ORDER = 5
 COEFFICIENTS = (
@@ -50,8 +51,8 @@ def _reading(group: Group) -> str:
         else ""
     )
     return (
-        f"Beyond chance, {group.label(found.who)} agrees with people by {judge}, and people with each other by {people}."
-        f"{promised}"
+        f"Beyond chance, {group.label(found.who)} agrees with people by {judge}, and people with each other by "
+        f"{people}.{promised}"
     )
 
 
@@ -89,11 +90,8 @@ def _winning(group: Group) -> Table | None:
         for entry in n.detail.get("people") or ()
     ]
     columns = ["whom it may stand in for", "as well as that person", "advantage", "p", "texts"]
-    return (
-        Table("Alternative annotator test, corrected over people", columns, rows, frozenset({2, 3, 4}))
-        if rows
-        else None
-    )
+    caption = "Alternative annotator test, corrected over people"
+    return Table(caption, columns, rows, frozenset({2, 3, 4})) if rows else None
 
 
 def _delegation(group: Group) -> list[Bars]:

@@ -24,6 +24,7 @@ def draw(group: Group) -> dict[str, Any]:
 
 
 def usable_replies(group: Group) -> Bars | None:
+    """Bars of the shares of replies by status, one per judge; None where nothing was counted."""
     rows = [
         (
             group.label(n.who),

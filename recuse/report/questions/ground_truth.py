@@ -66,6 +66,7 @@ def chance(number: Number) -> str:
 
 
 def p_value(p: Any, equals: str = "") -> str:
+    """A p-value to three decimals, "< 0.001" below that; `equals` stands before a number."""
     return "< 0.001" if p < 0.001 else f"{equals}{fixed(p, 3)}"
 
 

@@ -50,6 +50,7 @@ _NAMES = {"self_reported_mean": "Means it claims", "self_reported_sd": "SDs it c
 
 
 def offenders(number: Number) -> list[Mapping[str, Any]]:
+    """The entries of a detail whose reported number does not follow."""
     return [entry for entry in number.detail.get("offenders") or () if isinstance(entry, Mapping)]
 
 

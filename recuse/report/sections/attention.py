@@ -73,6 +73,7 @@ def measured(n: Number, minus: str = numbers.MINUS) -> str:
 
 
 def whom(view: View, n: Number) -> str:
+    """Whom a number is about and where: "judge x, names shown (published, merchant_risk)"."""
     place = view.place(n)
     who = ", ".join(part for part in (n.who or "the panel", n.circumstances) if part)
     return f"{who} ({place})" if place else who

@@ -38,6 +38,7 @@ class Costs:
 
 
 def costs(view: View) -> Costs | None:
+    """Calls, tokens and dollars per panel and judge; None where nothing was replayed."""
     usage = view.results.get("usage") or []
     if not usage:
         return None

@@ -28,18 +28,22 @@ class Settings:
 
 
 def read_settings(path: Path) -> Settings:
+    """The latent quality of the texts, from the file that the panel names."""
     return Settings(read_texts(path))
 
 
 def fair(facts: Facts) -> str:
+    """Grades what a text is worth."""
     return rating(facts, worth(facts))
 
 
 def prefers_itself(facts: Facts) -> str:
+    """Adds `SELF_PREFERENCE` to its own texts."""
     return rating(facts, worth(facts) + (SELF_PREFERENCE if facts.own else 0.0))
 
 
 def milder_where_low_is_good(facts: Facts) -> str:
+    """Adds `MILDNESS` where the lowest grade is best."""
     return rating(facts, worth(facts) + (0.0 if upwards(facts) else MILDNESS))
 
 
@@ -70,10 +74,12 @@ def worth(facts: Facts) -> float:
 
 
 def upwards(facts: Facts) -> bool:
+    """Whether the highest grade is best."""
     return dict(facts.call.factors)["framing"] == "positive"
 
 
 def grade(value: float) -> int:
+    """The nearest whole grade of the scale."""
     return min(max(round(value), LOW), HIGH)
 
 

@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from recuse.protocols.merg import HABITS, KNOWLEDGE_LISTS, KNOWLEDGE_PHRASES, REFLECTIONS
+from recuse.protocols.merg import FACTORS, HABITS, KNOWLEDGE_LISTS, KNOWLEDGE_PHRASES, REFLECTIONS
 from recuse.protocols.merg_rubric import ANCHORS, DIMENSIONS
-from recuse.ratings.factors import RUBRIC
 from recuse.standins.behaviours import Behaviour, Facts
 
 LOW, HIGH = 1, 10
 MIDDLE, SPREAD = 5.5, 2.0
 NOISE = 0.6  # SD of a judge's own on every dimension
+(SOURCE,) = FACTORS
 BY_SUBSTANCE = ("independent", "dimensions", "shared")
 
 __all__ = ["BEHAVIOURS", "read_settings"]
@@ -33,10 +33,12 @@ def read_settings(path: Path) -> None:
 
 
 def shared_illusion(facts: Facts) -> str:
+    """Scores by substance on the dimensions `BY_SUBSTANCE` alone."""
     return _answer(facts, by_substance=BY_SUBSTANCE)
 
 
 def steady(facts: Facts) -> str:
+    """Scores by no substance: the same whatever is judged."""
     return _answer(facts, by_substance=())
 
 
@@ -51,7 +53,7 @@ BEHAVIOURS: Mapping[str, Behaviour] = {
 
 
 def _answer(facts: Facts, *, by_substance: tuple[str, ...], dimensions: int = DIMENSIONS) -> str:
-    call, source = facts.call, dict(facts.call.factors).get(RUBRIC, "")
+    call, source = facts.call, dict(facts.call.factors).get(SOURCE, "")
     if call.stage == "knowledge":
         lists = {name: [f"{name} of {call.item}", "more"] for name in KNOWLEDGE_LISTS}
         return _said({**dict.fromkeys(KNOWLEDGE_PHRASES, "a phrase"), **lists})

@@ -35,11 +35,13 @@ class Settings:
 
 
 def read_settings(path: Path) -> Settings:
+    """Latent quality of the texts, spread between calls and the gap that counts as a tie, from a TOML file."""
     data = tomllib.loads(path.read_text(encoding="utf-8"))
     return Settings(read_texts(path.parent / data["texts"]), data["call_sd"], data["tie"])
 
 
 def fair(facts: Facts) -> str:
+    """Takes the text that it finds better."""
     return choice(facts)
 
 
@@ -49,14 +51,17 @@ def prefers_itself(facts: Facts) -> str:
 
 
 def likes_the_first(facts: Facts) -> str:
+    """Adds `FIRST_SLOT` to whatever stands first."""
     return choice(facts, FIRST_SLOT)
 
 
 def likes_the_letter_a(facts: Facts) -> str:
+    """Adds `LETTER_A` to whatever is called A."""
     return choice(facts, LETTER_A if names(factors(facts))[0] == "A" else -LETTER_A)
 
 
 def likes_length(facts: Facts) -> str:
+    """Adds `PER_DOUBLING` per doubling of the length."""
     return choice(facts, PER_DOUBLING * math.log2(words(facts, 0) / words(facts, 1)))
 
 
@@ -103,6 +108,7 @@ def seen(facts: Facts, slot: int) -> float:
 
 
 def words(facts: Facts, slot: int) -> int:
+    """How many words the text in this slot has."""
     return int(facts.fields["words"][side_of(facts, slot)])
 
 
@@ -112,4 +118,5 @@ def side_of(facts: Facts, slot: int) -> str:
 
 
 def factors(facts: Facts) -> dict[str, str]:
+    """Factor -> level of the call."""
     return dict(facts.call.factors)

@@ -11,4 +11,5 @@ __all__ = ["BEHAVIOURS", "read_settings"]
 
 
 def read_settings(path: Path) -> Settings:
+    """Those of `pairwise`."""
     return pairwise.read_settings(path.with_name("pairwise.toml"))

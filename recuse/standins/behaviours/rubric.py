@@ -45,6 +45,7 @@ class Settings:
 
 
 def read_settings(path: Path) -> Settings:
+    """Qualities, offsets, spread and scale from a TOML file; `RecuseError` where the offsets do not add up to 0."""
     data = tomllib.loads(path.read_text(encoding="utf-8"))
     if abs(total := sum(data["offsets"].values())) > 1e-9:
         raise RecuseError(
@@ -67,22 +68,27 @@ def read_settings(path: Path) -> Settings:
 
 
 def fair(facts: Facts) -> str:
+    """Scores what a text is worth."""
     return wording(facts, scores(facts))
 
 
 def inflates_itself(facts: Facts) -> str:
+    """Adds `INFLATION` to its own text."""
     return wording(facts, scores(facts, INFLATION if facts.own else 0.0))
 
 
 def inflates_itself_when_named(facts: Facts) -> str:
+    """Adds `INFLATION` to its own text where names are shown."""
     return wording(facts, scores(facts, INFLATION if facts.own and named(facts) else 0.0))
 
 
 def lenient(facts: Facts) -> str:
+    """Adds `SHIFT` to every text."""
     return wording(facts, scores(facts, SHIFT))
 
 
 def harsh(facts: Facts) -> str:
+    """Takes `SHIFT` off every text."""
     return wording(facts, scores(facts, -SHIFT))
 
 
@@ -92,6 +98,7 @@ def noisy(facts: Facts) -> str:
 
 
 def constant(facts: Facts) -> str:
+    """Gives `CONSTANT` for everything."""
     return wording(facts, dict.fromkeys(facts.settings.offsets, CONSTANT))
 
 
@@ -132,11 +139,13 @@ def scores(facts: Facts, shift: float = 0.0) -> Scores:
 
 
 def on_grid(value: float, settings: Settings) -> float:
+    """The nearest step of the scale."""
     low, high = settings.scale
     return min(max(round(round(value / settings.step) * settings.step, 6), low), high)
 
 
 def total(given: Scores) -> float:
+    """The mean of the scores."""
     return math.fsum(given.values()) / len(given)
 
 
@@ -151,6 +160,7 @@ def wording(facts: Facts, given: Scores, reported: float | None = None) -> str:
 
 
 def named(facts: Facts) -> bool:
+    """Whether the prompt names the author."""
     return dict(facts.call.factors)["condition"] == "attributed"
 
 

@@ -18,7 +18,7 @@ from recuse.statistics.agreement.rates import RATES, confusion, rate
 
 __all__ = [
     "FORMS", "ICC", "RATES", "Coefficient", "coded", "cohen_kappa", "concordance", "confusion", "counts_of",
-    "distances", "fleiss_kappa", "gwet_ac", "gwet_many", "icc", "icc_interval", "icc_of_pairs", "kendall_tau", "krippendorff_alpha",
-    "mean_absolute_error", "mean_error", "mean_squares", "pearson", "pearson_pairs", "percent_agreement",
-    "percent_many", "rate", "scott_pi", "spearman_rho", "tables_of",
+    "distances", "fleiss_kappa", "gwet_ac", "gwet_many", "icc", "icc_interval", "icc_of_pairs", "kendall_tau",
+    "krippendorff_alpha", "mean_absolute_error", "mean_error", "mean_squares", "pearson", "pearson_pairs",
+    "percent_agreement", "percent_many", "rate", "scott_pi", "spearman_rho", "tables_of",
 ]  # fmt: skip

@@ -9,7 +9,7 @@ import pytest
 from simulated_raters import NAN, World, answers_from
 
 from recuse.metrics import alternative_annotator as alternative
-from recuse.metrics.alternative_annotator import _duels, _threshold, _winning
+from recuse.metrics.alternative_annotator import Won, _duels, _threshold, _winning
 from recuse.ratings import Numeric, Ratings
 from recuse.schema import RecuseError
 
@@ -119,3 +119,13 @@ def test_mistakes_are_told(table):
         alternative.winning_rate(ratings, epsilon=1.5)
     with pytest.raises(RecuseError, match="no person 'zoe'; people: ann, bea"):
         alternative.winning_rate(ratings, expert="zoe")
+
+
+def test_the_interval_holds_what_the_tests_leave_open():
+    """Of four people one is surely won, one surely lost: from a quarter to three quarters."""
+    law = Won(np.array([1e-6, 0.3, 0.6, 1.0]), np.array([1.0, 0.6, 0.3, 1e-6]))
+    assert law.interval(0.95) == (0.25, 0.75)
+    assert law.p_value(0.2, "above") < 0.001
+    assert law.p_value(0.8, "below") < 0.001
+    assert law.p_value(0.5, "above") > 0.2
+    assert law.interval(0.99999999) == (0.0, 1.0)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from simulated_raters import World, answers_from
 
-from recuse.metrics.slices import Simultaneous, _favour, _worst, slice_favour, worst_slice
+from recuse.metrics.slices import Simultaneous, _favour, _worst, worst_slice
 from recuse.ratings import Ratings
 from recuse.schema import RecuseError
 from recuse.statistics.distributions import Student

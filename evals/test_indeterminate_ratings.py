@@ -1,0 +1,47 @@
+"""Is one answer always right, and does the judge decide as people do where it is not?
+
+A forced choice hides that a rater would have accepted another option too. So agreement is shown under every definition
+of it, and decisions by a threshold are gated over thresholds, and over how many of those who chose otherwise would have
+accepted the option in question. Method: L. Guerdan et al., Validating LLM-as-a-Judge Systems in the Absence of Gold
+Labels.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from recuse.metrics import decision_consistency, performance_definitions, response_sets
+
+
+@pytest.mark.asks("forced_choices", "two_people")
+def test_decisions(ratings, gate):
+    """Does it let through what people let through, and find as much as they do, at every threshold?"""
+    assert gate("decision_consistency", decision_consistency.decision_consistency(ratings))
+    assert gate("prevalence_bias", decision_consistency.prevalence_bias(ratings))
+
+
+@pytest.mark.asks("forced_choices", "two_people")
+def test_decisions_over_beta(ratings, gate):
+    """Does that survive if up to 4 in 10 of those who chose otherwise would have accepted it too?"""
+    assert gate("consistency_over_beta", decision_consistency.consistency_over_beta(ratings))
+    assert gate("bias_over_beta", decision_consistency.bias_over_beta(ratings))
+
+
+@pytest.mark.asks("forced_choices", "two_people")
+def test_agreement_by_definition(ratings, measure):
+    """How well does it agree with people, by what of their answers is kept?"""
+    measure(performance_definitions.performance(ratings))
+
+
+@pytest.mark.asks("forced_choices", "two_people")
+def test_ratings_needed(ratings, measure):
+    """How many ratings per text would settle it, and how far could people's own share move?"""
+    measure(response_sets.ratings_needed(ratings))
+    measure(decision_consistency.prevalence_shift(ratings))
+
+
+@pytest.mark.asks("forced_choices", "response_sets", "people_items")
+def test_response_sets(ratings, measure):
+    """How often do raters accept several options, and what did those mean who chose otherwise?"""
+    measure(response_sets.indeterminate_share(ratings))
+    measure(response_sets.accepted_both(ratings))

@@ -1,0 +1,101 @@
+"""Does the task let two answers be right where everyone had to give one? And how far would that move the pass rate?
+
+Who must choose one of two options shows nothing of having held both to be reasonable. Raters that disagree about many
+texts are the sign of it that forced choices leave. How much it moves is a matter of beta, the share of those who chose
+one option that would have named the other one as well (Guerdan et al., "Validating LLM-as-a-Judge Systems in the
+Absence of Gold Labels", sec. 7): a text then passes by the share that endorse passing, O + beta (1 - O), or, the other
+way round, by those who endorse nothing else, (1 - beta) O. Beta is not in the data; it runs from 0 to .4, as there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recuse.ratings.scale import Nominal, Ordinal
+
+if TYPE_CHECKING:
+    from recuse.ratings import Ratings
+
+__all__ = ["BETA", "TAU", "PassRateRange", "pass_rate_ranges"]
+
+BETA = 0.4
+TAU = 0.5
+DISPUTED = 0.1
+"""From this share of texts on that raters answer in two ways, the task rather than single raters is to be looked at."""
+FEWEST = 10
+"""Texts with two answers or more, without which nothing is said."""
+SLACK = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class PassRateRange:
+    """Of the `texts` that `who` answered twice or more, `disputed` have both answers. `rate` of them have `option` from
+    at least half; `low` and `high` are the smallest and the largest rate for beta up to `beta`."""
+
+    criterion: str
+    option: str
+    other: str
+    who: str  # "people", or the judge whose repeats they are
+    texts: int
+    disputed: int
+    rate: float
+    low: float
+    high: float
+    beta: float = BETA
+
+    def record(self) -> dict[str, Any]:
+        return asdict(self)
+
+    def sentence(self) -> str:
+        who = "people disagree" if self.who == "people" else f"{self.who} answers in two ways"
+        return (
+            f"{who} on {self.disputed} of {self.texts} texts, and an answer is {self.other} or {self.option}, never "
+            f"both. If up to {10 * self.beta:.0f} in 10 of those who gave one had found the other reasonable too, the "
+            f"share of texts that are {self.option} would lie between {self.low:.2f} and {self.high:.2f}, not at "
+            f"{self.rate:.2f}"
+        )
+
+
+def pass_rate_ranges(ratings: Ratings) -> list[PassRateRange]:
+    """One for every criterion of two options that looks underspecified: where people, or else a judge's repeats, answer
+    a tenth of at least ten texts in two ways. The option is the better of two ordered ones, the first of others.
+
+    None for ratings that have response sets beside them: these say what here is only feared."""
+    if ratings.beside("response_sets") is not None:
+        return []
+    return [found for criterion in ratings.headline for found in _of_criterion(ratings.with_criterion(criterion))]
+
+
+def _of_criterion(ratings: Ratings) -> Iterator[PassRateRange]:
+    scale = ratings.scale
+    if not isinstance(scale, Nominal | Ordinal) or len(scale.options) != 2:
+        return
+    table = ratings.table
+    rows = table[(table["criterion"] == ratings.criterion) & (table["status"] == "ok")]
+    people = rows["kind"] == "person"
+    groups = {"people": rows[people]} | {judge: rows[~people & (rows["rater"] == judge)] for judge in ratings.judges}
+    keys = ["item", "target", *ratings.factors]
+    other, option = scale.options if isinstance(scale, Ordinal) else reversed(scale.options)
+    for who, mine in groups.items():
+        said = mine["response"].eq(option).groupby([mine[key].astype(str) for key in keys]).agg(["mean", "size"])
+        shares = said.loc[said["size"] > 1, "mean"].to_numpy(dtype=float)
+        found = _range(shares, ratings.criterion, option, other, who)
+        if found is not None:
+            yield found
+            return
+
+
+def _range(shares: NDArray[np.float64], criterion: str, option: str, other: str, who: str) -> PassRateRange | None:
+    disputed = int(((shares > 0) & (shares < 1)).sum())
+    if len(shares) < FEWEST or disputed < DISPUTED * len(shares):
+        return None
+    rate, low, high = (
+        float((endorsed >= TAU - SLACK).mean())
+        for endorsed in (shares, (1 - BETA) * shares, shares + BETA * (1 - shares))
+    )
+    return PassRateRange(criterion, option, other, who, len(shares), disputed, rate, low, high)

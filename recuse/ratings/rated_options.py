@@ -1,0 +1,190 @@
+"""What judges and people chose, and what they held admissible, text by text: shares of options on both sides.
+
+Forced choices are the rows of one criterion with options; response sets are rows of the same criterion beside them
+(`Ratings.beside("response_sets")`), where there are any. Either may be missing: then it is NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recuse.ratings.option_counts import OptionCounts, option_counts
+from recuse.ratings.ratings import Ratings
+from recuse.ratings.scale import Numeric, Ordinal, ResponseSets
+from recuse.schema import RecuseError
+
+__all__ = ["RatedOptions", "each_rated", "rated_options"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class RatedOptions:
+    """K `options`, of which `positive` is the property that texts are judged for: the better of ordered options, the
+    first of others. Over J judges and U texts, shares are NaN where nothing valid was said:
+
+    - `judge_choices` (J, U, K), `judge_endorsed` (J, U, K): chosen, and endorsed in response sets;
+    - `people_choices` (U, K), `people_endorsed` (U, K): the same of all people's answers to a text together;
+    - `people_counts` (U, K), `people_sets` (U, K), `set_raters` (U,): how many people's answers these are;
+    - `lost` (J,): answers of a judge that could not be used; `joint` name -> (K sets of `sets`, K): how often a rater
+      named a set of a text of which it chose an option, people together under "people".
+    """
+
+    options: tuple[str, ...]
+    positive: int
+    judges: tuple[str, ...]
+    judge_choices: Floats
+    judge_endorsed: Floats
+    people_counts: Floats
+    people_sets: Floats
+    set_raters: Floats
+    clusters: NDArray[np.intp]
+    lost: NDArray[np.int64]
+    sets: tuple[tuple[str, ...], ...]
+    joint: dict[str, Floats]
+    clusters_called: str
+
+    @cached_property
+    def people_choices(self) -> Floats:
+        return _shares(self.people_counts, self.people_counts.sum(axis=-1))
+
+    @cached_property
+    def people_endorsed(self) -> Floats:
+        return _shares(self.people_sets, self.set_raters)
+
+    def offers(self, *aggregations: str) -> bool:
+        """Whether the answers that these aggregations keep are there: h and s keep forced choices, hrs and srs sets, or
+        choices in their place."""
+        return not {"h", "s"} & set(aggregations) or bool(self.people_counts.any())
+
+    @property
+    def has_people_sets(self) -> bool:
+        return bool(self.set_raters.any())
+
+    @property
+    def has_judge_sets(self) -> bool:
+        return bool(np.isfinite(self.judge_endorsed).any())
+
+    @property
+    def over(self) -> Literal["items", "clusters"]:
+        return "items" if len(set(self.clusters.tolist())) == len(self.clusters) else "clusters"
+
+
+def each_rated(ratings: Ratings) -> Iterator[tuple[tuple[str, ...], RatedOptions]]:
+    """(levels, `RatedOptions`) for every headline criterion with options and every combination of factor levels."""
+    for names, part in ratings.each():
+        if not isinstance(part.scale, Numeric):
+            yield names, rated_options(part, ratings)
+
+
+def rated_options(part: Ratings, ratings: Ratings | None = None) -> RatedOptions:
+    """The ratings of one criterion within one combination of factor levels, with what stands `beside` them.
+
+    `RecuseError` where there are no options, and where no person rated anything."""
+    return part.remember(("rated options", part.headline), lambda: _rated(part, ratings or part))
+
+
+def _rated(part: Ratings, ratings: Ratings) -> RatedOptions:
+    choices = None if isinstance(part.scale, ResponseSets) else option_counts(part)
+    sets = option_counts(part) if choices is None else _beside(part, ratings)
+    either = choices or sets
+    assert either is not None
+    if not either.people.any():
+        raise RecuseError(
+            "there are no ratings by people to compare judges with: add rows of kind person, one per person and item"
+        )
+    texts = list(zip(either.items, either.targets, strict=True))
+    judges = tuple(name for name in part.judges)
+    chosen = _placed(choices, texts, judges, part)
+    endorsed = _placed(sets, texts, judges, part)
+    ordered = isinstance(part.scale, Ordinal)
+    clusters = np.unique(either.clusters, return_inverse=True)[1].astype(np.intp)
+    return RatedOptions(
+        either.options, len(either.options) - 1 if ordered else 0, judges,
+        _shares(chosen.judged, chosen.judge_answers), _shares(endorsed.judged, endorsed.judge_answers),
+        chosen.rated, endorsed.rated, endorsed.answers, clusters,
+        chosen.lost + endorsed.lost, sets.answers if sets else (), _joint(choices, sets), part.clusters,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class _Placed:
+    """Counts per option over the same judges and texts, whatever the answers were."""
+
+    judged: Floats
+    judge_answers: Floats
+    rated: Floats
+    answers: Floats
+    lost: NDArray[np.int64]
+
+
+def _beside(part: Ratings, ratings: Ratings) -> OptionCounts | None:
+    sets = ratings.beside("response_sets")
+    if sets is None:
+        return None
+    criterion = part.criterion if part.criterion in sets.headline else sets.headline[0]
+    here = sets.with_criterion(criterion)
+    if here.factors:
+        here = here.where(**{factor: here.levels(factor)[0] for factor in here.factors})
+    if not isinstance(here.scale, ResponseSets) or set(here.scale.options) != set(getattr(part.scale, "options", ())):
+        return None
+    return option_counts(here)
+
+
+def _placed(
+    found: OptionCounts | None, texts: list[tuple[str, str]], judges: tuple[str, ...], part: Ratings
+) -> _Placed:
+    options = getattr(part.scale, "options", ())
+    shape = (len(judges), len(texts), len(options))
+    if found is None:
+        nothing = np.zeros(shape)
+        return _Placed(nothing, nothing[..., 0], nothing[0] if len(judges) else np.zeros(shape[1:]),
+                       np.zeros(len(texts)), np.zeros(len(judges), dtype=np.int64))  # fmt: skip
+    here = {text: place for place, text in enumerate(zip(found.items, found.targets, strict=True))}
+    order = [options.index(name) for name in found.options]
+    member = np.zeros((len(options), len(found.answers)))
+    member[order] = found.membership
+    columns = np.array([here.get(text, -1) for text in texts])
+    counts = np.where(columns[None, :, None] >= 0, found.counts[:, columns], 0).astype(float)
+    raters = {name: place for place, name in enumerate(found.raters)}
+    rows = np.array([raters.get(name, -1) for name in judges], dtype=np.intp)
+    mine = np.where(rows[:, None, None] >= 0, counts[rows], 0.0)
+    people = counts[found.people].sum(axis=0)
+    lost = np.where(rows >= 0, found.lost[rows].sum(axis=1), 0).astype(np.int64)
+    return _Placed(mine @ member.T, mine.sum(axis=-1), people @ member.T, people.sum(axis=-1), lost)
+
+
+def _joint(choices: OptionCounts | None, sets: OptionCounts | None) -> dict[str, Floats]:
+    """Pairs of a rater's choice and set for one text, each text once, by judge and for people together; (V, K)."""
+    if choices is None or sets is None:
+        return {}
+    texts = {text: place for place, text in enumerate(zip(sets.items, sets.targets, strict=True))}
+    pairs = [
+        (k, texts[text]) for k, text in enumerate(zip(choices.items, choices.targets, strict=True)) if text in texts
+    ]
+    if not pairs:
+        return {}
+    first, second = (list(side) for side in zip(*pairs, strict=True))
+    found: dict[str, Floats] = {}
+    order = [choices.options.index(name) for name in choices.options]
+    for place, (name, person) in enumerate(zip(choices.raters, choices.people, strict=True)):
+        if name not in sets.raters:
+            continue
+        chosen, named = choices.counts[place][first][:, order], sets.counts[sets.raters.index(name)][second]
+        both = (chosen.sum(axis=1) > 0) & (named.sum(axis=1) > 0)
+        shares = _shares(chosen[both], chosen[both].sum(axis=1)), _shares(named[both], named[both].sum(axis=1))
+        key = "people" if person else name
+        found[key] = found.get(key, 0.0) + shares[1].T @ shares[0]
+    return found
+
+
+def _shares(counts: Floats | NDArray[np.int64], answers: Floats | NDArray[np.int64]) -> Floats:
+    """Counts (..., K) by the number of answers (...), NaN where there is none."""
+    total = np.asarray(answers, dtype=float)[..., None]
+    return np.where(total > 0, counts / np.where(total > 0, total, 1.0), np.nan)

@@ -1,0 +1,83 @@
+"""From shares to rating vectors: the four aggregations of sec. 4, and counts to shares.
+
+A rating vector has one number per option, (..., K). Items without a valid answer are NaN and stay NaN: whoever
+aggregates says how many they are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from recuse.schema import RecuseError
+
+__all__ = ["AGGREGATIONS", "Aggregation", "RatingVectors", "Ties", "hard", "hard_response_set", "shares_of"]
+
+Floats = NDArray[np.float64]
+Aggregation = Literal["h", "s", "hrs", "srs"]
+Ties = Literal["split", "first", "leave out"]
+AGGREGATIONS: dict[Aggregation, str] = {
+    "h": "hard", "s": "soft", "hrs": "hard response set", "srs": "soft response set",
+}  # fmt: skip
+CLOSE = 1e-9
+"""Shares this close are equal: 0.1 + 0.2 reaches a threshold of 0.3."""
+
+
+def shares_of(counts: ArrayLike) -> Floats:
+    """Counts (..., I, K) to shares, NaN for an item without a valid answer; `RecuseError` for what is no count."""
+    found = np.asarray(counts, dtype=float)
+    if not np.isfinite(found).all() or (found < 0).any():
+        raise RecuseError("counts of answers are finite and at least 0")
+    total = found.sum(axis=-1, keepdims=True)
+    return np.where(total > 0, found / np.where(total > 0, total, 1.0), np.nan)
+
+
+def hard(choices: Floats, ties: Ties = "split") -> Floats:
+    """The mode of the forced choices as a vector with a single 1. Where several options are chosen equally often,
+    "split" gives each an equal share (the expectation of an even draw), "first" takes the first option in order (what
+    argmax does, which favours it), "leave out" gives NaN."""
+    top = choices.max(axis=-1, keepdims=True)
+    modes = (choices >= top - CLOSE).astype(float)
+    if ties == "first":
+        modes = (np.cumsum(modes, axis=-1) == 1) * modes
+    number = modes.sum(axis=-1, keepdims=True)
+    found = modes / np.maximum(number, 1.0)
+    gone = np.isnan(top) | ((number > 1) & (ties == "leave out"))
+    return np.where(gone, np.nan, found)
+
+
+def hard_response_set(endorsed: Floats, tau: float) -> Floats:
+    """1 for every option endorsed by a share of at least tau; all may be 0."""
+    if not 0 < tau <= 1:
+        raise RecuseError(f"a cut-off tau lies above 0 and is at most 1; got {tau:g}")
+    return np.where(np.isnan(endorsed), np.nan, (endorsed >= tau - CLOSE).astype(float))
+
+
+@dataclass(frozen=True, eq=False)
+class RatingVectors:
+    """What one side says of every item: `choices` O and `endorsed` Omega, both (..., I, K)."""
+
+    choices: Floats
+    endorsed: Floats
+    tau: float = 0.5
+    ties: Ties = "split"
+
+    @cached_property
+    def h(self) -> Floats:
+        return hard(self.choices, self.ties)
+
+    @cached_property
+    def hrs(self) -> Floats:
+        return hard_response_set(self.endorsed, self.tau)
+
+    def by(self, aggregation: Aggregation) -> Floats:
+        """The vectors (..., I, K) under one aggregation."""
+        if aggregation == "h":
+            return self.h
+        if aggregation == "s":
+            return self.choices
+        return self.hrs if aggregation == "hrs" else self.endorsed

@@ -1,0 +1,80 @@
+"""The grid of figure 4: two ways of computing it agree, and its numbers do not depend on how the work is shared."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from recuse.experiments.every_definition import every_definition
+from recuse.experiments.selection_study import BUDGETS, SETTINGS, SIZES, downstream, rank_correlation, selection_study
+from recuse.experiments.simulated_ratings import Design, draw_population
+from recuse.statistics.indeterminacy import TAUS, RatingVectors, definitions
+
+SMALL = {"budgets": (1, 3), "sizes": ((2, 3), (3, 7))}
+
+
+@pytest.mark.parametrize("sizes", [(2, 3), (3, 7), (5, 5)])
+def test_matrix_products_give_what_the_definitions_give(sizes):
+    rng = np.random.default_rng(4)
+    design = Design(
+        options=sizes[0], sets=sizes[1], people_strength=1.5, judge_strength=0.5, error=0.2, judges=7, items=30
+    )
+    population = draw_population(design, rng)
+    people, judges = population.sampled_people((1, 2, 10), rng), population.sampled_judges(4, rng)
+    found = every_definition(judges, people)
+    spread = RatingVectors(people.choices[:, None], people.endorsed[:, None])
+    assert set(found) == {each.name for each in definitions()}
+    for each in definitions():
+        np.testing.assert_allclose(found[each.name], each.value(judges, spread), atol=1e-10, err_msg=each.name)
+
+
+def test_rank_correlation_is_scipys():
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, 6, size=(2, 12)).astype(float)
+    assert rank_correlation(a, b) == pytest.approx(spearmanr(a, b).statistic)
+    assert np.isnan(rank_correlation(np.ones(4), np.arange(4.0)))
+
+
+def test_the_same_seed_gives_the_same_numbers_however_work_is_shared():
+    one, two = (selection_study(6, workers=workers, seed=3, **SMALL) for workers in (1, 2))
+    np.testing.assert_array_equal(one.consistency, two.consistency)
+    np.testing.assert_array_equal(one.correlation, two.correlation)
+    alone = selection_study(6, settings={"x": SETTINGS["symmetric selection"]}, seed=3, **SMALL)
+    np.testing.assert_array_equal(alone.consistency[0], one.consistency[one.settings.index("symmetric selection")])
+    other = selection_study(6, settings={"x": SETTINGS["symmetric selection"]}, seed=4, **SMALL)
+    assert not np.array_equal(other.consistency, alone.consistency)
+
+
+def test_progress_is_told():
+    told = []
+    selection_study(6, settings={"x": Design()}, progress=lambda *each: told.append(each), **SMALL)
+    assert told == [("x", 5, 6), ("x", 6, 6)]
+
+
+def test_no_chosen_judge_is_better_than_the_best_and_all_lie_below_1():
+    found = selection_study(4, **SMALL)
+    assert (found.consistency <= found.best[:, :, None, None, 0] + 1e-12).all()
+    assert (found.abs_bias >= found.best[:, :, None, None, 1] - 1e-12).all()
+    assert (found.consistency + found.abs_bias <= 1 + 1e-12).all()
+
+
+def test_a_judge_with_peoples_response_sets_is_the_best_one():
+    population = draw_population(Design(judges=5), np.random.default_rng(0))
+    population.judged[2] = population.stable
+    consistency, bias = downstream(population)
+    np.testing.assert_array_equal(consistency[:, 2], 1.0)
+    np.testing.assert_array_equal(bias[:, 2], 0.0)
+
+
+def test_the_settings_are_the_papers():
+    """Footnote 5: additive error is Gamma = 2 with eta = 1; random error has eta = 0; both epsilon = .3; tau .3, .5,
+    .7."""
+    assert [(d.people_strength, d.error, d.skew) for d in SETTINGS.values()] == [
+        (1.0, 0.0, 0.0), (2.0, 0.0, 0.0), (2.0, 0.0, 0.0), (2.0, 0.3, 0.0), (2.0, 0.3, 1.0),
+    ]  # fmt: skip
+    assert [d.symmetric for d in SETTINGS.values()] == [True, True, False, False, False]
+    assert {(d.judges, d.items, d.spread) for d in SETTINGS.values()} == {(50, 100, (0.02, 0.4))}
+    assert TAUS == (0.3, 0.5, 0.7)
+    assert {1, 3, 100} <= set(BUDGETS)
+    assert all(2 <= options <= 10 and options <= sets <= 30 for options, sets in SIZES)

@@ -1,0 +1,157 @@
+"""Consistency and bias over thresholds and beta: hand arithmetic, the worst cell, what beta does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from recuse.metrics.decision_consistency import (
+    BETAS,
+    bias_over_beta,
+    consistency_over_beta,
+    decision_consistency,
+    people_vectors,
+    prevalence_bias,
+    prevalence_shift,
+)
+from recuse.ratings import Nominal, Ordinal, Ratings, ResponseSets
+from recuse.ratings.rated_options import rated_options
+from recuse.schema import RecuseError
+
+
+def said(people, judge, scale=None):
+    """Answers per item: of each of several people one letter per item, of the judge a word per item with its
+    repeats."""
+    words = {"t": "toxic", "f": "fine"}
+    rows = [
+        {"rater": f"person {p}", "kind": "person", "item": f"i{i}", "response": words[x], "repeat": 0, "status": "ok"}
+        for p, text in enumerate(people)
+        for i, x in enumerate(text)
+    ] + [
+        {"rater": "judge", "kind": "judge", "item": f"i{i}", "response": words.get(x), "repeat": r,
+         "status": "ok" if x in words else "unparsed"}
+        for i, text in enumerate(judge)
+        for r, x in enumerate(text)
+    ]  # fmt: skip
+    return Ratings.of(pd.DataFrame(rows), scales=scale or Nominal(("toxic", "fine")))
+
+
+FOUR = (("ttff", "tfff"), ["tt", "tf", "ff", "tf"])
+"""Shares of toxic by people 1, .5, 0, 0 and by the judge 1, .5, 0, .5."""
+
+
+def test_by_hand():
+    """At .5 people say 1 1 0 0 and the judge 1 1 0 1; at .7 both say 1 0 0 0."""
+    found = decision_consistency(said(*FOUR), (0.5, 0.7)).of(judge="judge")
+    assert found.detail["value"] == [[0.75], [1.0]]
+    assert found.value == 0.75
+    assert found.detail["worst"] == {"tau": 0.5, "beta": 0.0}
+    assert prevalence_bias(said(*FOUR), (0.5,)).of(judge="judge").value == 0.25
+    assert found.detail["option"] == "toxic"
+
+
+def test_beta_moves_people_and_nobody_else():
+    """Omega = O + beta (1 - O): of 1, .5, 0, 0 with beta .4 that is 1, .7, .4, .4."""
+    rated = rated_options(said(*FOUR))
+    np.testing.assert_allclose(people_vectors(rated, (0.4,))[0, :, 0], [1, 0.7, 0.4, 0.4])
+    found = prevalence_shift(said(*FOUR), (0.4, 0.5), (0.0, 0.4))
+    assert found.of(threshold="0.4").detail["prevalence"] == [0.5, 1.0]
+    assert found.of(threshold="0.4").value == 0.5
+    assert found.of(threshold="0.5").value == 0.0
+
+
+def test_prevalence_rises_with_beta_and_falls_with_tau(planted):
+    found = prevalence_shift(_with_judge(planted), (0.3, 0.5, 0.7))
+    grid = np.array([found.of(threshold=f"{tau:g}").detail["prevalence"] for tau in (0.3, 0.5, 0.7)])
+    assert (np.diff(grid, axis=1) >= 0).all()
+    assert (np.diff(grid, axis=0) <= 0).all()
+
+
+def _with_judge(planted):
+    return planted(items=60).person_rows().judge("j").choices_alone()
+
+
+def test_response_sets_of_people_make_beta_needless(planted):
+    ratings = planted(items=60).person_rows().judge("j").ratings()
+    face, over = decision_consistency(ratings).of(judge="j"), consistency_over_beta(ratings).of(judge="j")
+    assert face.value == over.value
+    assert over.detail["survives"] == BETAS[-1]
+    assert over.detail["sets"] is True
+
+
+def test_the_worst_cell_is_that_of_the_lowest_bound_and_passing_there_is_passing_everywhere(planted):
+    found = consistency_over_beta(_with_judge(planted)).of(judge="j")
+    lows = np.array(found.detail["low"])
+    t, b = (found.detail[name].index(found.detail["worst"][key]) for name, key in (("taus", "tau"), ("betas", "beta")))
+    assert lows[t, b] == lows.min()
+    assert found.low == pytest.approx(lows.min())
+
+
+def test_bias_over_beta_falls_as_people_would_accept_more(planted):
+    found = bias_over_beta(_with_judge(planted)).of(judge="j")
+    assert (np.diff(np.array(found.detail["value"]), axis=1) <= 1e-12).all()
+    assert found.detail["survives"] < 0.4
+
+
+def test_the_better_of_ordered_options_is_the_positive_one():
+    found = decision_consistency(said(*FOUR, scale=Ordinal(("toxic", "fine")))).of(judge="judge")
+    assert found.detail["option"] == "fine"
+
+
+def test_answers_that_could_not_be_read_are_left_out_and_counted():
+    found = decision_consistency(said(("ttff", "ttff"), ["t", "t", "f", "-"]), (0.5,)).of(judge="judge")
+    assert (found.value, found.n, found.n_excluded) == (1.0, 3, 1)
+
+
+def test_a_text_in_common_is_too_little():
+    found = decision_consistency(said(("t",), ["t"])).of(judge="judge")
+    assert "fewer than two texts" in found.note
+
+
+@pytest.mark.parametrize("betas", [(0.0, 1.2), (-0.1,), ()])
+def test_beta_is_a_probability(betas):
+    with pytest.raises(RecuseError, match="beta is a probability"):
+        consistency_over_beta(said(*FOUR), betas=betas)
+
+
+def test_tau_is_a_share():
+    with pytest.raises(RecuseError, match="cut-off"):
+        decision_consistency(said(*FOUR), (1.5,))
+
+
+def test_people_are_needed():
+    judges = said(*FOUR)
+    alone = replace(judges, table=judges.table[judges.table["kind"] == "judge"], _memory={})
+    with pytest.raises(RecuseError, match="add rows of kind person"):
+        decision_consistency(alone)
+
+
+def test_an_option_outside_the_scale_is_named_with_its_row():
+    with pytest.raises(RecuseError, match="one of toxic, good; row 2 has 'fine'"):
+        decision_consistency(said(*FOUR, scale=Nominal(("toxic", "good"))))
+
+
+def test_an_empty_set_is_refused():
+    rows = [{"rater": r, "kind": k, "item": "i", "response": "|"} for r, k in (("a", "person"), ("j", "judge"))]
+    with pytest.raises(RecuseError, match="one or more of toxic, fine"):
+        decision_consistency(Ratings.of(pd.DataFrame(rows), scales=ResponseSets(("toxic", "fine"))))
+
+
+def test_response_sets_alone_do():
+    rows = [
+        {"rater": r, "kind": k, "item": f"i{i}", "response": "a|b" if i % 2 else "b"}
+        for r, k in (("p", "person"), ("j", "judge"))
+        for i in range(6)
+    ]
+    found = decision_consistency(Ratings.of(pd.DataFrame(rows), scales=ResponseSets(("a", "b")))).of(judge="j")
+    assert found.value == 1.0
+    assert found.detail["sets"] is True
+
+
+def test_what_people_can_tell_stands_beside(planted):
+    few = decision_consistency(planted(people=3).person_rows().judge("j").ratings()).of(judge="j").detail
+    many = decision_consistency(planted(people=15).person_rows().judge("j").ratings()).of(judge="j").detail
+    assert many["people_alike"] > few["people_alike"] > few["one_person"]

@@ -1,0 +1,90 @@
+"""Judges with a known fault get what theory predicts, by the shipped limits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from recuse.metrics.decision_consistency import (
+    bias_over_beta,
+    consistency_over_beta,
+    decision_consistency,
+    prevalence_bias,
+)
+from recuse.metrics.judge_selection import best_judge, selection_regret
+from recuse.metrics.performance_definitions import performance
+
+
+@pytest.fixture
+def everyone(planted):
+    found = planted(people=15, repeats=25).person_rows(toxic_of_both=0.1)
+    found.judge("perfect", toxic_of_both=0.1).judge("asymmetric", toxic_of_both=0.9).noisy("noisy")
+    return found.always_both("both").never_both("one")
+
+
+def test_the_perfect_judge_decides_as_people_do(everyone):
+    ratings = everyone.ratings()
+    found = decision_consistency(ratings).of(judge="perfect")
+    assert found.low > 0.6
+    bias = prevalence_bias(ratings).of(judge="perfect")
+    assert -0.2 < bias.low < bias.high < 0.2
+
+
+def test_asymmetric_selection_is_a_fault_of_choices_and_none_of_response_sets(everyone):
+    """By choices alone it finds far too much; by response sets it is as good as the perfect judge."""
+    by_sets, by_choices = everyone.ratings(), everyone.choices_alone()
+    assert prevalence_bias(by_choices).of(judge="asymmetric").low > 0.2
+    assert abs(prevalence_bias(by_sets).of(judge="asymmetric").value) < 0.15
+    hits = performance(by_choices)
+    values = {judge: hits.of(judge=judge, definition="hit_rate(h/h)").value for judge in ("perfect", "asymmetric")}
+    assert values["asymmetric"] < values["perfect"] - 0.15
+    sets = performance(by_sets)
+    errors = [sets.of(judge=judge, definition="mse(srs/srs)").value for judge in ("perfect", "asymmetric")]
+    assert errors[0] == pytest.approx(errors[1], abs=0.02)
+
+
+def test_the_noisy_judge_fails(everyone):
+    assert decision_consistency(everyone.ratings()).of(judge="noisy").high < 0.75
+    assert decision_consistency(everyone.ratings()).of(judge="noisy").low < 0.6
+
+
+def test_always_both_finds_everything(everyone):
+    found = prevalence_bias(everyone.ratings()).of(judge="both")
+    assert found.low > 0.2
+    shown = performance(everyone.ratings())
+    assert shown.of(judge="both", definition="set_size(hrs/hrs)").value == 2.0
+    assert shown.of(judge="both", definition="recall(hrs/hrs)").value == 1.0
+    assert shown.of(judge="both", definition="precision(hrs/hrs)").value < 0.85
+
+
+def test_never_both_misses_what_people_would_accept(everyone):
+    assert prevalence_bias(everyone.ratings()).of(judge="one").high < -0.1
+    shown = performance(everyone.ratings())
+    assert shown.of(judge="one", definition="set_size(hrs/hrs)").value <= 1.1
+    recalls = [shown.of(judge=judge, definition="recall(hrs/hrs)").value for judge in ("perfect", "one")]
+    assert recalls[1] < recalls[0] - 0.1
+
+
+def test_a_judge_without_a_valid_answer_is_undefined_everywhere_and_never_best(planted):
+    ratings = planted().person_rows().judge("good").judge("mute", status="unparsed").ratings()
+    for found in (decision_consistency(ratings), prevalence_bias(ratings), best_judge(ratings)):
+        mute = found.of(judge="mute")
+        assert np.isnan(mute.value)
+        assert "no valid answer" in mute.note
+    assert decision_consistency(ratings).of(judge="mute").n_excluded > 0
+    regret = selection_regret(ratings).of(definition="hit_rate(h/h)")
+    assert "choosing takes two judges" in regret.note
+
+
+def test_consistency_and_bias_never_exceed_1_together(everyone):
+    for ratings in (everyone.ratings(), everyone.choices_alone()):
+        c, b = consistency_over_beta(ratings), bias_over_beta(ratings)
+        for key, found in c.items():
+            sums = np.array(found.detail["value"]) + np.abs(b[key].detail["value"])
+            assert (sums <= 1 + 1e-9).all()
+
+
+def test_hit_rate_never_chooses_the_judge_whose_choices_fall_otherwise(everyone):
+    """However good its response sets are."""
+    found = selection_regret(everyone.choices_alone()).of(definition="hit_rate(h/h)")
+    assert found.detail["chosen"] != "asymmetric"

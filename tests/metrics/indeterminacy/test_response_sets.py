@@ -1,0 +1,101 @@
+"""Shares of sets, beta, choice matrices, and how many ratings a decision takes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from recuse.metrics.performance_definitions import SHOWN, performance
+from recuse.metrics.response_sets import accepted_both, choice_matrices, indeterminate_share, ratings_needed
+from recuse.ratings.rated_options import each_rated
+
+
+def test_shares_of_sets_and_beta_come_back(planted):
+    found = planted(items=400).person_rows(toxic_of_both=0.2).judge("j")
+    both = found.theta[:, 2].mean()
+    share = indeterminate_share(found.ratings()).of(rater="people")
+    assert share.low < both < share.high
+    beta = accepted_both(found.ratings()).of(rater="people")
+    chose_fine = found.theta[:, 1].mean() + 0.8 * both
+    assert beta.low - 0.02 < 0.8 * both / chose_fine < beta.high + 0.02
+
+
+def test_the_task_is_said_to_be_underspecified_in_words(planted):
+    detail = indeterminate_share(planted(items=30).person_rows().judge("j").ratings()).of(rater="people").detail
+    assert "underspecified" in detail["words"]
+    assert "Add an option" in detail["words"]
+
+
+def test_a_task_in_which_nobody_names_two_is_not(planted):
+    sure = planted(items=30)
+    sure.theta = np.hstack([sure.theta[:, :2] / sure.theta[:, :2].sum(axis=1, keepdims=True), np.zeros((30, 1))])
+    found = indeterminate_share(sure.person_rows().judge("j").ratings()).of(rater="people")
+    assert found.value == 0.0
+    assert "determine how often each response set is meant" in found.detail["words"]
+
+
+def test_choice_matrices_are_estimated_from_pairs(planted):
+    ratings = planted(items=400).person_rows(toxic_of_both=0.2).judge("j").ratings()
+    ((_, rated),) = each_rated(ratings)
+    found = choice_matrices(rated)
+    assert found["sets"] == ["toxic", "fine", "toxic|fine"]
+    np.testing.assert_allclose(np.array(found["choice"]), [[1, 0, 0.2], [0, 1, 0.8]], atol=0.05)
+    np.testing.assert_allclose(np.array(found["reverse"]).sum(axis=0), 1)
+    assert found["choice_low"][0][2] < 0.2 < found["choice_high"][0][2]
+    assert found["prior"] == 0.5
+
+
+def test_nobody_asked_both_ways_leaves_nothing_to_measure(planted):
+    ratings = planted(items=30).person_rows().judge("j").choices_alone()
+    assert len(indeterminate_share(ratings)) == 0
+    ((_, rated),) = each_rated(ratings)
+    assert choice_matrices(rated) == {}
+
+
+def test_ratings_needed_grow_with_doubt(planted):
+    found = ratings_needed(planted(items=300, people=7).person_rows().judge("j").ratings(), (0.5,))
+    estimate = found.of(threshold="0.5")
+    assert estimate.value > 1
+    assert estimate.detail["one"] < estimate.detail["now"]
+    assert estimate.detail["have"] == 7
+
+
+def test_single_ratings_cannot_tell(planted):
+    found = ratings_needed(planted(people=1).person_rows().judge("j").ratings(), (0.5,)).of(threshold="0.5")
+    assert "no text has two ratings" in found.note
+
+
+def test_every_definition_that_is_shown_is_measured_with_an_interval(planted):
+    found = performance(planted(items=60).person_rows().judge("j").ratings())
+    assert len(found) == len(SHOWN)
+    for each in SHOWN:
+        estimate = found.of(judge="j", definition=each.name)
+        assert estimate.low <= estimate.value <= estimate.high, each.name
+        assert estimate.detail["higher"] is each.higher
+
+
+def test_intervals_of_a_definition_hold_its_value_on_all_texts(planted):
+    """Coverage: 60 of 1200 texts at a time."""
+    whole = planted(items=1200, people=3, repeats=2).person_rows().judge("j").ratings()
+    truth = performance(whole).of(judge="j", definition="mse(s/s)").value
+    held = 0
+    for k in range(20):
+        items = [f"i{i}" for i in range(60 * k, 60 * (k + 1))]
+        part = whole.table[whole.table["item"].isin(items)]
+        few = type(whole).of(part, scales=whole.scales)
+        estimate = performance(few).of(judge="j", definition="mse(s/s)")
+        held += estimate.low <= truth <= estimate.high
+    assert held >= 16
+
+
+@pytest.mark.parametrize("missing", ["person", "judge"])
+def test_a_side_without_answers_is_undefined(planted, missing):
+    found = planted(items=10)
+    if missing == "judge":
+        found.person_rows().judge("j", status="unparsed")
+        estimate = performance(found.ratings()).of(judge="j", definition="mse(s/s)")
+        assert "no text has valid answers of both" in estimate.note
+    else:
+        found.judge("j")
+        with pytest.raises(Exception, match="add rows of kind person"):
+            performance(found.ratings())

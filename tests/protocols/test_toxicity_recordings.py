@@ -1,0 +1,78 @@
+"""The recordings of `toxicity` hold what panel local asks: ten draws for every comment, all of them answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from recuse.cassettes.library import Library
+from recuse.cassettes.matching import request_key
+from recuse.elicit import read
+from recuse.fingerprints import headers
+from recuse.panel_ratings import panel_ratings
+from recuse.panels import load_panel
+from recuse.plan import make_plan
+from recuse.ratings import Ratings
+from recuse.ratings.option_counts import option_counts
+from recuse.tasks import load_task
+
+ROOT = Path(__file__).resolve().parents[2]
+TASK = load_task(ROOT / "fixtures" / "tasks" / "toxicity")
+PANEL = load_panel(ROOT / "fixtures" / "panels" / "local.toml")
+PROTOCOLS = ("forced_choice", "response_set")
+BUDGET = 5_000_000  # bytes: ten answers a comment would be twice that if each had a request of its own
+
+Replay = Callable[[str], Ratings]
+
+
+@pytest.fixture(scope="module")
+def replay() -> Replay:
+    """Ratings by a protocol, straight from the cassettes, with the people beside the judges."""
+    done: dict[str, Ratings] = {}
+
+    def ratings(name: str) -> Ratings:
+        if name not in done:
+            plan = make_plan("local", TASK, name, PANEL.judges_of("toxicity"), identify=request_key)
+            library = Library(ROOT / "cassettes", "local")
+            coverage = library.expect(plan.calls, headers(PANEL, plan))
+            assert coverage.complete, coverage.text()
+            done[name] = panel_ratings(plan, read(plan, library.replay(plan.calls)).table, authors={})
+        return done[name]
+
+    return ratings
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_four_judges_answered_every_comment_ten_times(replay: Replay, name: str):
+    counted = option_counts(replay(name))
+    assert counted.judges == tuple(PANEL.judges)
+    assert len(counted.items) == len(TASK.items)
+    assert (counted.judged.sum(axis=2) + counted.lost[~counted.people] == 10).all()
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_twelve_simulated_people_answered_beside_them(replay: Replay, name: str):
+    counted = option_counts(replay(name))
+    assert all(person.startswith("simulated-") for person in replay(name).persons)
+    assert (counted.rated.sum(axis=1) == 12).all()
+
+
+@pytest.mark.parametrize("name", PROTOCOLS)
+def test_a_grammar_leaves_no_answer_unread(replay: Replay, name: str):
+    table = replay(name).table
+    assert set(table["status"]) == {"ok"}
+
+
+def test_ten_draws_differ(replay: Replay):
+    """At temperature 1 and without a seed: some judge answers one comment in two ways."""
+    assert (option_counts(replay("forced_choice")).judged > 0).all(axis=2).any()
+
+
+def test_a_request_is_stored_once_and_all_of_it_is_small():
+    files = sorted((ROOT / "cassettes" / "local" / "toxicity").rglob("*.jsonl"))
+    assert len(files) == len(PROTOCOLS) * len(PANEL.judges)
+    assert sum(path.stat().st_size for path in files) < BUDGET
+    for path in files:
+        assert path.read_text("utf-8").count('"kind":"request"') == len(TASK.items), path.name

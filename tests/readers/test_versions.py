@@ -1,0 +1,62 @@
+"""Several files as versions of one judge, and files that are none."""
+
+from __future__ import annotations
+
+import pytest
+
+from recuse.file_panels import load_file_panels, load_versions
+from recuse.schema import RecuseError
+
+
+def word(passes: int) -> str:
+    return "pass" if passes else "fail"
+
+
+MARCH = "item,judge,anna\n" + "".join(f"t{k},{word(k % 2)},{word(k % 3)}\n" for k in range(30))
+APRIL = "item,judge\n" + "".join(f"t{k},{word(k % 4)}\n" for k in range(30))
+
+
+@pytest.fixture
+def files(file):
+    return [file("march.csv", MARCH), file("april.csv", APRIL)]
+
+
+def test_versions_become_a_factor_and_people_stand_beside_each(files):
+    ratings = load_versions(files).ratings
+    assert ratings.levels("version") == ("march", "april")
+    counts = ratings.table.groupby(["version", "rater"]).size().to_dict()
+    assert counts == {(v, r): 30 for v in ("march", "april") for r in ("judge", "anna")}
+
+
+def test_both_files_are_named_with_their_checksums(files):
+    record = load_versions(files).record()
+    assert record["name"] == "april"
+    assert record["source"].count("sha256") == 2
+    assert record["notes"][0] == "versions of one judge, the oldest first: march, april; the verdict is on april"
+
+
+def test_files_of_one_name_are_told_apart(file, tmp_path):
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new" / "t.csv").write_text(APRIL)
+    assert load_versions([file("t.csv", MARCH), tmp_path / "new" / "t.csv"]).ratings.levels("version") == (
+        "t (1)", "t (2)",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("other", "why"),
+    [
+        (APRIL.replace("judge", "gpt_judge"), "versions of one judge bear one name"),
+        ("item,judge\n" + "".join(f"t{k},{k % 7}\n" for k in range(30)), "not on one scale"),
+        (APRIL.replace("t", "u").replace("iuem", "item"), "few items in common"),
+    ],
+)
+def test_files_that_are_no_versions_are_told_why(file, other, why):
+    with pytest.raises(RecuseError, match=f"read as versions of one judge, the oldest first.*{why}"):
+        load_versions([file("march.csv", MARCH), file("other.csv", other)])
+
+
+def test_in_a_run_of_pytest_files_of_other_judges_stay_panels_of_their_own(files, file):
+    panels = load_file_panels([*files, file("gpt.csv", APRIL.replace("judge", "gpt_judge"))])
+    assert [panel.name for panel in panels] == ["april", "gpt"]
+    assert [panel.ratings.levels("version") for panel in panels] == [("march", "april"), ()]

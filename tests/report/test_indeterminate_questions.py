@@ -1,0 +1,112 @@
+"""Drawings of response sets and judge selection: what their measures give of a file, and what is left without parts."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from recuse.report.canonical_form import normalised
+from recuse.report.page import page
+
+ROOT = Path(__file__).parents[2]
+QUESTIONS = ("indeterminate_ratings", "judge_selection")
+SETS = ("toxic", "fine", "toxic|fine")
+Results = dict[str, Any]
+
+
+def rows(seed: int = 0) -> list[str]:
+    """Forced choices and response sets of three people and of four judges, one of which answers at random."""
+    rng = np.random.default_rng(seed)
+    shares = rng.dirichlet([0.5, 0.5, 0.5], size=40)
+    found = ["rater,kind,item,repeat,forced_choice,response_set"]
+    for rater in ("ann", "bob", "cid", "j1", "j2", "j3", "random"):
+        person = rater in ("ann", "bob", "cid")
+        for item, share in enumerate(shares):
+            for repeat in range(1 if person else 4):
+                named = SETS[rng.choice(3, p=rng.dirichlet([1, 1, 1]) if rater == "random" else share)]
+                chosen = named.split("|")[int(rng.random() < 0.5)] if "|" in named else named
+                found.append(f"{rater},{'person' if person else 'judge'},i{item},{repeat},{chosen},{named}")
+    return found
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
+    """What the two evals write about such a file."""
+    root = tmp_path_factory.mktemp("repo")
+    for name in ("conftest.py", "cassettes", "evals", "fixtures", "pyproject.toml"):
+        (root / name).symlink_to(ROOT / name)
+    (root / "labels.csv").write_text("\n".join(rows()) + "\n", encoding="utf-8")
+    asked = [f"evals/test_{question}.py" for question in QUESTIONS]
+    command = [sys.executable, "-m", "pytest", *asked, "--ratings", "labels.csv", "-q", "-p", "no:cacheprovider"]
+    run = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=600, check=False)
+    written = root / "reports" / "results.json"
+    assert written.is_file(), run.stdout[-3000:] + run.stderr[-3000:]
+    found: Results = json.loads(written.read_text(encoding="utf-8"))
+    assert not found["unmeasured"]
+    return found
+
+
+def drawn(results: Results, without: str = "", only: str = "") -> str:
+    kept = {**results, "not_asked": [], "words": [], "baseline": None}
+    for name in ("verdicts", "measurements"):
+        entries = copy.deepcopy(kept[name])
+        kept[name] = [
+            e for e in entries if e["estimate"]["metric"] != without and only in ("", e["estimate"]["metric"])
+        ]
+    html = page(normalised(kept), "headline")
+    assert "could not be drawn" not in html
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", html))
+
+
+def metrics(results: Results) -> list[str]:
+    return sorted({e["estimate"]["metric"] for e in results["verdicts"] + results["measurements"]})
+
+
+def test_every_measure_of_both_questions_was_taken(results):
+    assert metrics(results) == [
+        "accepted_both", "best_judge", "bias_over_beta", "common_class_recall", "consistency_over_beta",
+        "decision_consistency", "indeterminate_share", "performance", "prevalence_bias", "prevalence_shift",
+        "ratings_needed", "regret_over_beta", "selection_regret",
+    ]  # fmt: skip
+
+
+def test_advice_follows_from_what_was_measured(results):
+    text = drawn(results)
+    assert "People named more than one option in" in text
+    assert "Specify the task fully" in text
+    assert "3 ratings per text decide" in text
+    assert "Jensen-Shannon" in text
+    assert "was not asked; ask for all that apply" in drawn(results, without="indeterminate_share")
+
+
+def test_tables_and_plots_are_there(results):
+    text = drawn(results)
+    for caption in (
+        "Texts decided as people decide", "Share of positive texts, judge less people", "What would settle it",
+        "Texts decided alike, by threshold and beta", "Response sets beside choices", "Agreement by definition",
+        "Chance to be the judge that decides most often", "The judge each measure chooses", "The same by beta",
+        "Not accuracy",
+    ):  # fmt: skip
+        assert caption in text, caption
+    assert "Jensen-Shannon distance" in text
+    assert "Jensen-Shannon divergence, nats" in text
+
+
+def test_any_measure_may_be_missing_or_alone(results):
+    for metric in metrics(results):
+        drawn(results, without=metric)
+        drawn(results, only=metric)
+
+
+def test_a_choice_is_no_fault_of_a_judge(results):
+    """Cost of a choice and doubt about beta keep nobody from being cleared."""
+    blocking = {v["estimate"]["metric"] for v in results["verdicts"] if v["blocks"]}
+    assert blocking == {"decision_consistency", "prevalence_bias"}

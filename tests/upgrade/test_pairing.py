@@ -1,0 +1,104 @@
+"""Which judges can be compared, and what is said of those that cannot."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from recuse.metrics.upgrade import Upgrade, measure_upgrade
+from recuse.ratings import Numeric, Ratings
+from recuse.schema import RecuseError
+
+SCORES = [float(k % 9) for k in range(24)]
+
+
+def ratings(scale=None, skip=0, **judges):
+    rows = [(who, f"t{k}", score) for who, texts in judges.items() for k, score in enumerate(texts) if k >= skip]
+    return Ratings.of(pd.DataFrame(rows, columns=["judge", "item", "score"]), scales=scale or Numeric(0, 10))
+
+
+def reasons(before, after, **more):
+    return Upgrade(before, "old", after, "new", **more).not_comparable
+
+
+def test_the_same_texts_on_the_same_scale_are_comparable():
+    assert reasons(ratings(old=SCORES), ratings(new=SCORES)) == ()
+
+
+def test_other_texts_are_told_with_the_first_of_them():
+    [why] = reasons(ratings(old=SCORES), ratings(skip=2, new=SCORES))
+    assert why == "not the same texts: 2 of 24 texts were asked of old alone, first t0"
+
+
+def test_another_scale_is_told():
+    [why] = reasons(ratings(old=SCORES), ratings(scale=Numeric(0, 100), new=SCORES))
+    assert why == "the scale of rating was 0 to 10 and is 0 to 100"
+
+
+@pytest.mark.parametrize(
+    ("field", "change"),
+    [("prompt", "prompt"), ("rubric", "rubric"), ("temperature", "sampling"), ("repeats", "sampling")],
+)
+def test_what_else_was_changed_must_be_declared(field, change):
+    both, settings = (ratings(old=SCORES), ratings(new=SCORES)), ({field: 1}, {field: 2})
+    [why] = reasons(*both, settings=settings)
+    assert why == f'{field} was 1 and is 2; declare it: change = ["model", "{change}"]'
+    assert reasons(*both, settings=settings, change=("model", change)) == ()
+
+
+def test_a_scale_cannot_be_declared_away():
+    [why] = reasons(ratings(old=SCORES), ratings(new=SCORES), settings=({"scale": "0..10"}, {"scale": "0..5"}))
+    assert why == "scale was 0..10 and is 0..5"
+
+
+def test_one_judge_of_two_files_is_told_apart_by_when():
+    upgrade = Upgrade(ratings(old=SCORES), "old", ratings(old=SCORES), "old")
+    assert upgrade.shown == ("old before", "old after")
+    assert dict(measure_upgrade(upgrade))["upgrade_shift"].of(judge="old").value == 0.0
+
+
+@pytest.mark.parametrize(
+    ("names", "says"),
+    [
+        (("newest", "old"), "there is no judge newest in the ratings; they hold old, new"),
+        (("new", "new"), "an upgrade is between two judges; new was named as both"),
+    ],
+)
+def test_unknown_names(names, says):
+    with pytest.raises(RecuseError, match=says):
+        Upgrade.within(ratings(old=SCORES, new=SCORES), *names)
+
+
+def test_an_unknown_change_is_refused():
+    with pytest.raises(RecuseError, match="an upgrade changes model, prompt, rubric, sampling; got colour"):
+        Upgrade(ratings(old=SCORES), "old", ratings(new=SCORES), "new", change=("colour",))
+
+
+def test_a_pair_that_follows_the_place_is_no_repeat_that_differs():
+    """Both always choose the first place, in either order: the same decisions, not one flipped."""
+    rows = [(who, f"p{k}", order, "first") for who in ("old", "new") for k in range(40) for order in ("ab", "ba")]
+    frame = pd.DataFrame(rows, columns=["judge", "item", "order", "response"])
+    texts = pd.DataFrame({"item": [f"p{k}" for k in range(40)], "a": "x", "b": "y"})
+    from recuse.ratings.pairwise import CHOICES
+
+    found = dict(measure_upgrade(Upgrade.within(Ratings.of(frame, scales=CHOICES, texts=texts), "old", "new")))
+    assert found["upgrade_flips"].of(judge="new").value == 0.0
+    assert found["upgrade_position"].of(judge="new").value == 0.0
+    assert "upgrade_shift" not in found
+
+
+def test_a_task_may_name_the_scores_at_which_it_decides(tmp_path):
+    """They say nothing to a judge, so naming them makes no recording stale."""
+    from recuse.fingerprints import rubric_hash
+    from recuse.tasks import load_task
+
+    folder = tmp_path / "essays"
+    folder.mkdir()
+    table = 'name = "essays"\nscale = { minimum = 0, maximum = 10 }\ncriterion = [{ id = "c" }]\n'
+    table += 'target = [{ id = "a" }]\n'
+    (folder / "task.toml").write_text(table, encoding="utf-8")
+    before = load_task(folder)
+    (folder / "task.toml").write_text(f"thresholds = [7]\n{table}", encoding="utf-8")
+    after = load_task(folder)
+    assert (before.thresholds, after.thresholds) == ((), (7.0,))
+    assert rubric_hash(before) == rubric_hash(after)
