@@ -4,7 +4,7 @@
     failures = objections(comparison)     # pytest --baseline: any of these fails the run
 
 A change is *named* when the interval of the difference excludes 0. The intervals are corrected by Holm over all that
-are tested, so that recording the same judges anew names nothing in at least 95 % of runs: four fifths of the 5 % for
+are tested (what was replayed as it was is not), so that recording the same judges anew names nothing in at least 95 % of runs: four fifths of the 5 % for
 what gates decide, one fifth for what is only measured. The sharpest test that the baseline allows is used:
 
 - *same texts*: one fixed text per target, the same ones: from one recording to the next only the replies are new, so
@@ -140,6 +140,8 @@ def _change(was: Mapping[str, Any], now: Mapping[str, Any], same: set[str]) -> t
     if any(before.get(name) != after.get(name) for name in ("unit", "over")):
         return None
     change = after["value"] - before["value"]
+    if change == 0:  # replayed as it was: no accident could have changed it, and it takes no part in the correction
+        return None
     alone = [_these_texts(side) for side in (before, after)]
     if _place(now) in same and all(alone):
         return Student(change, *welch_satterthwaite(*zip(*filter(None, alone), strict=True))), "same texts"
