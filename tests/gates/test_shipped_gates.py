@@ -43,7 +43,6 @@ def test_every_gate_that_decides_by_intervals_may_spend_the_same(gates):
 
 IN_POINTS = [("self_preference", 10.0, 0.5), ("leniency", 10.0, 0.4), ("name_effect", 10.0, 0.5), ("run_sd", 10.0, 0.5),
              ("human_offset", 10.0, 0.6), ("own_text", 4.0, 0.25), ("framing_shift", 4.0, 0.5)]  # fmt: skip
-UPGRADE_IN_POINTS = {"shift", "slice_shift", "noise", "length", "self_preference"}
 
 
 @pytest.mark.parametrize(("name", "span", "points"), IN_POINTS)
