@@ -25,7 +25,6 @@ def panel_ratings(
     table: pd.DataFrame,
     *,
     authors: Mapping[str, str],
-    paired: bool = True,
     beside: Callable[[str], Ratings | None] = lambda kind: None,
 ) -> Ratings:
     """The ratings of one panel, task and protocol.
@@ -50,7 +49,6 @@ def panel_ratings(
         people=summary,
         reference=reference_of(task),
         tiers=task.tiers,
-        paired=paired,
         beside=beside,
     )
 

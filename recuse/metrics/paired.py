@@ -13,7 +13,9 @@ from recuse.ratings import RatingArray, Ratings
 from recuse.schema import Estimate
 from recuse.statistics.paired import METHOD, Paired
 
-__all__ = ["MARGIN", "paired_estimate", "paired_test"]
+__all__ = ["MARGIN", "paired_estimate", "paired_test", "published_test"]
+
+STUDENT = "mean of paired differences over items, Student's t"
 
 MARGIN = 0.0625
 """Share of the scale's range, a quarter of a point on 1 to 5: the difference whose chance of being found is reported as
@@ -24,8 +26,17 @@ def paired_test(differences: NDArray[np.float64], array: RatingArray, *, scores:
     """Student's t of `differences` (items,), over clusters where several items share one; NaN is left out. Each is made
     of `scores` scores, so it cannot leave as many halves of twice the scale's range, which bounds its mean."""
     far = array.scale.span * scores / 2
-    clusters = np.array(array.clusters) if array.clustered else None
-    return Paired.of(differences, clusters, ends=(-far, far), slip=getattr(array.scale, "step", None))
+    return Paired.of(differences, _clusters(array), ends=(-far, far), slip=getattr(array.scale, "step", None))
+
+
+def published_test(differences: NDArray[np.float64], array: RatingArray) -> Paired:
+    """The same with the interval that papers print: Student's, which needs mean, SD and n of the differences alone, and
+    so can be had where a source prints no more."""
+    return Paired.of(differences, _clusters(array))
+
+
+def _clusters(array: RatingArray) -> NDArray[np.str_] | None:
+    return np.array(array.clusters) if array.clustered else None
 
 
 def paired_estimate(
@@ -41,7 +52,8 @@ def paired_estimate(
     the scores are and what clusters are called."""
     scale: Any = part.scale
     about: dict[str, Any] = {
-        "n_excluded": excluded, "unit": scale.unit, "span": scale.span, "method": METHOD, "detail": detail or {},
+        "n_excluded": excluded, "unit": scale.unit, "span": scale.span, "detail": detail or {},
+        "method": STUDENT if test.n and test.bounded is None else METHOD,
         "over": "clusters" if test.clustered else "items", "clusters": part.clusters,
     }  # fmt: skip
     if not test.n:

@@ -19,6 +19,7 @@ from recuse.schema.calls import (
     RawResponse,
     Reply,
     Request,
+    SourceFixes,
     Status,
     Usage,
 )
@@ -65,6 +66,7 @@ __all__ = [
     "RemedyKind",
     "Reply",
     "Request",
+    "SourceFixes",
     "Rule",
     "Status",
     "Usage",
