@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from recuse.experiments.arguments import add_simulations
+from recuse.pull_request import add_comment
 
 __all__ = ["main"]
 
@@ -76,9 +77,11 @@ def _parser() -> argparse.ArgumentParser:
     init.add_argument("--ratings", type=Path, metavar="FILE", help="ratings that you already have")
     init.add_argument("--endpoint", default="", metavar="URL", help="address of a judge that speaks the OpenAI format")
     init.add_argument("--model", default="", help="the judge's model at the endpoint")
+    init.add_argument("--action", default="", metavar="ADDRESS", help="where the action is: OWNER/NAME/PATH@VERSION")
     init.add_argument("--adopt", action="store_true", help="add to an existing repository; nothing is overwritten")
     init.set_defaults(run=_init)
     add_simulations(commands)
+    add_comment(commands)
     _add_experiments(commands)
     return parser
 
@@ -161,7 +164,7 @@ def _init(arguments: argparse.Namespace) -> int:
 
     return init(
         arguments.folder, ratings=arguments.ratings, endpoint=arguments.endpoint, model=arguments.model,
-        adopt=arguments.adopt,
+        action=arguments.action, adopt=arguments.adopt,
     )  # fmt: skip
 
 

@@ -48,6 +48,7 @@ def panel_ratings(
         clusters=task.clusters,
         people=summary,
         reference=reference_of(task),
+        thresholds={name: task.thresholds for name, scale in scales.items() if isinstance(scale, Numeric)},
         tiers=task.tiers,
         beside=beside,
     )

@@ -11,32 +11,26 @@ from numpy.typing import NDArray
 from recuse.metrics.estimates import estimated, undefined
 from recuse.ratings import RatingArray, Ratings
 from recuse.schema import Estimate
-from recuse.statistics.paired import METHOD, Paired
+from recuse.statistics.paired import BOUNDED_METHOD, METHOD, Paired
 
-__all__ = ["MARGIN", "paired_estimate", "paired_test", "published_test"]
-
-STUDENT = "mean of paired differences over items, Student's t"
+__all__ = ["MARGIN", "bounded_test", "paired_estimate", "paired_test"]
 
 MARGIN = 0.0625
 """Share of the scale's range, a quarter of a point on 1 to 5: the difference whose chance of being found is reported as
 `power`."""
 
 
-def paired_test(differences: NDArray[np.float64], array: RatingArray, *, scores: int = 4) -> Paired:
-    """Student's t of `differences` (items,), over clusters where several items share one; NaN is left out. Each is made
-    of `scores` scores, so it cannot leave as many halves of twice the scale's range, which bounds its mean."""
-    far = array.scale.span * scores / 2
-    return Paired.of(differences, _clusters(array), ends=(-far, far), slip=getattr(array.scale, "step", None))
+def paired_test(differences: NDArray[np.float64], array: RatingArray) -> Paired:
+    """Student's t of `differences` (items,), over clusters where several items share one; NaN is left out."""
+    return Paired.of(differences, np.array(array.clusters) if array.clustered else None)
 
 
-def published_test(differences: NDArray[np.float64], array: RatingArray) -> Paired:
-    """The same with the interval that papers print: Student's, which needs mean, SD and n of the differences alone, and
-    so can be had where a source prints no more."""
-    return Paired.of(differences, _clusters(array))
-
-
-def _clusters(array: RatingArray) -> NDArray[np.str_] | None:
-    return np.array(array.clusters) if array.clustered else None
+def bounded_test(differences: NDArray[np.float64], array: RatingArray) -> Paired:
+    """The same for differences of four scores, with an interval that holds where most of them are equal: what is gated,
+    while t reproduces what papers print."""
+    far = 2 * array.scale.span
+    clusters = np.array(array.clusters) if array.clustered else None
+    return Paired.of(differences, clusters, ends=(-far, far), slip=getattr(array.scale, "step", None))
 
 
 def paired_estimate(
@@ -52,8 +46,8 @@ def paired_estimate(
     the scores are and what clusters are called."""
     scale: Any = part.scale
     about: dict[str, Any] = {
-        "n_excluded": excluded, "unit": scale.unit, "span": scale.span, "detail": detail or {},
-        "method": STUDENT if test.n and test.bounded is None else METHOD,
+        "n_excluded": excluded, "unit": scale.unit, "span": scale.span,
+        "method": METHOD if test.bounded is None else BOUNDED_METHOD, "detail": detail or {},
         "over": "clusters" if test.clustered else "items", "clusters": part.clusters,
     }  # fmt: skip
     if not test.n:

@@ -37,7 +37,7 @@ from recuse.metrics.estimates import number
 from recuse.metrics.losses import beside
 from recuse.metrics.measure import measure
 from recuse.metrics.own_text import contrast, missing_text, own_place, self_received_given, why_not_comparable
-from recuse.metrics.paired import MARGIN, paired_estimate, paired_test, published_test
+from recuse.metrics.paired import MARGIN, bounded_test, paired_estimate, paired_test
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import judges_array
 from recuse.schema import Estimate, Estimates
@@ -156,7 +156,7 @@ def _controlled(array: RatingArray, authors: Mapping[str, str], judge: str) -> _
         return _Controlled(Paired.of([]), len(array.items), None, missing_text(array, judge))
     on_own, elsewhere = contrast(array, *place, authors)
     usable = np.isfinite(on_own - elsewhere)
-    test = paired_test(on_own - elsewhere, array)
+    test = bounded_test(on_own - elsewhere, array)
     why = why_not_comparable(array) or (
         "no item has a peer's score of its own text and of one that neither wrote; that takes a third judge or target"
     )
@@ -270,8 +270,7 @@ def _test(part: Ratings, judge: str) -> _Test:
     lacking = {name: int(np.isnan(values).sum()) for name, values in zip(LACKING, parts, strict=True)}
     detail["excluded"] = {name: count for name, count in lacking.items() if count}
     why = why_not_comparable(array) or _why(lacking, len(array.items))
-    received, given = (published_test(s - other, array) for other in (r, g))
-    return _Test(part, received, given, detail, int((~usable).sum()), why)
+    return _Test(part, paired_test(s - r, array), paired_test(s - g, array), detail, int((~usable).sum()), why)
 
 
 LACKING = {"self": "its own score", "received": "a peer's score of its text", "given": "its score of another's text"}

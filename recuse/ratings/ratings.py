@@ -221,6 +221,11 @@ class Ratings:
 
         return self.remember(("array", self.headline), lambda: array_of(self))
 
+    def _repr_html_(self) -> str:
+        from recuse.ratings.notebook import ratings_html
+
+        return ratings_html(self)
+
     def remember(self, key: Any, make: Callable[[], Found]) -> Found:
         """What `make` returns, made once for these ratings."""
         if key not in self._memory:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, Protocol
 
+from recuse.schema import notebook
 from recuse.schema.builtin_values import builtins
 from recuse.schema.errors import RecuseError
 
@@ -76,6 +77,9 @@ class Estimate:
         kept = {f.name: builtins(getattr(self, f.name)) for f in fields(self) if f.name != "distribution"}
         return kept | dict(zip(("se", "df"), self._sampling(), strict=True))
 
+    def _repr_html_(self) -> str:
+        return notebook.table(self.metric, _HEAD, [_row(self)])
+
     def _sampling(self) -> tuple[float | None, float | None]:
         """A law that is not Student's is taken by the half-width of its 95 % interval."""
         half = self.distribution.half_width_at(1.0) if self.distribution is not None else None
@@ -87,6 +91,15 @@ class Estimate:
 
 NORMAL = 1.959963984540054
 """Half the width of a normal law's 95 % interval, in standard errors."""
+
+
+_HEAD = ("value", "interval", "level", "unit", "n", "over", "method", "note")
+
+
+def _row(found: Estimate) -> tuple[Any, ...]:
+    """What a notebook shows of an estimate, in the order of `_HEAD`."""
+    inside = notebook.span(found.low, found.high)
+    return found.value, inside, found.level, found.unit, found.n, found.units, found.method, found.note
 
 
 class Estimates(Mapping[tuple[str, ...], Estimate]):
@@ -111,6 +124,11 @@ class Estimates(Mapping[tuple[str, ...], Estimate]):
                 f"no estimate for {asked}; measured by ({', '.join(self.by)}): "
                 + "; ".join(", ".join(key) for key in self._estimates)
             ) from None
+
+    def _repr_html_(self) -> str:
+        """One row per subject."""
+        caption = ", ".join(dict.fromkeys(estimate.metric for estimate in self.values())) or "no estimates"
+        return notebook.table(caption, [*self.by, *_HEAD], [(*key, *_row(found)) for key, found in self.items()])
 
     def __getitem__(self, key: tuple[str, ...]) -> Estimate:
         return self._estimates[key]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Literal
 
+from recuse.schema import notebook
 from recuse.schema.builtin_values import builtins
 from recuse.schema.estimates import Estimate
 
@@ -130,3 +131,11 @@ class Verdict:
     def record(self) -> dict[str, Any]:
         """The verdict as builtins, NaN as None, one key per field: what pytest-xdist can carry and JSON can hold."""
         return {f.name: builtins(getattr(self, f.name)) for f in fields(self)}
+
+    def _repr_html_(self) -> str:
+        head = ("gate", "about", "outcome", "value", "interval", "limit", "why")
+        why = self.remedy.finding if self.remedy is not None else self.estimate.note
+        inside = notebook.span(self.estimate.low, self.estimate.high)
+        about = notebook.subject(self.subject)
+        row = (self.label or self.gate, about, self.outcome, self.estimate.value, inside, self.rule.limit_text, why)
+        return notebook.table("verdict", head, [row])

@@ -17,9 +17,13 @@ READABLE = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".eval", ".gz", ".b
 ACCEPTED_FOR = timedelta(days=90)
 
 
-def init(folder: Path, *, ratings: Path | None = None, endpoint: str = "", model: str = "", adopt: bool = False) -> int:
+def init(
+    folder: Path, *, ratings: Path | None = None, endpoint: str = "", model: str = "", action: str = "",
+    adopt: bool = False,
+) -> int:  # fmt: skip
     """Write a repository into `folder` and return 0. Without `ratings`, the one file of ratings in the folder is taken,
-    or made-up ones. `RecuseError` where a file would be overwritten; with `adopt` it is left as it is, and told."""
+    or made-up ones. `action`: where Recuse's action can be reached, for the workflow. `RecuseError` where a file would
+    be overwritten; with `adopt` it is left as it is, and told."""
     folder.mkdir(parents=True, exist_ok=True)
     source = ratings or _only_ratings(folder)
     name = f"fixtures/{source.name if source else 'example.csv'}"
@@ -28,7 +32,8 @@ def init(folder: Path, *, ratings: Path | None = None, endpoint: str = "", model
         raise RecuseError(f"{source} is not there")
     files = _shipped() | {
         "conftest.py": texts.CONFTEST.encode(), ".gitignore": texts.IGNORED.encode(), name: content,
-        "pyproject.toml": texts.pyproject([name]).encode(), ".github/workflows/evals.yml": texts.workflow().encode(),
+        "pyproject.toml": texts.pyproject([name]).encode(),
+        ".github/workflows/evals.yml": texts.workflow(action).encode(),
         "cassettes/.gitkeep": b"", "reports/.gitkeep": b"",
     }  # fmt: skip
     if endpoint:

@@ -83,27 +83,46 @@ The report is in `reports/index.html`, its first lines in the terminal. Limits a
 """
 
 
-def workflow() -> str:
-    """A workflow for continuous integration that runs the evals."""
-    return """\
+def workflow(action: str = "") -> str:
+    """The workflow: three lines where Recuse's action can be reached (`action`: its address), else its steps."""
+    steps = f"      - uses: {action}\n        with: {{ arguments: evals/ }}\n" if action else _STEPS
+    return f"""\
 name: evals
-on: [push, pull_request]
+on:
+  pull_request:
+  push:
+    branches: [main]
 permissions:
   contents: read
+  pull-requests: write
+concurrency:
+  group: evals-${{{{ github.ref }}}}
+  cancel-in-progress: true
 jobs:
   evals:
     runs-on: ubuntu-latest
     steps:
-      - uses: actions/checkout@v4
-      - uses: actions/setup-python@v5
+      - uses: actions/checkout@v6
+        with: {{ persist-credentials: false }}
+{steps}"""
+
+
+_STEPS = """\
+      - uses: actions/setup-python@v6
         with: { python-version: "3.12" }
       - run: pip install recuse
       - run: pytest evals/
+        env:
+          RECUSE_COMMIT: ${{ github.event.pull_request.head.sha || github.sha }}
       - if: always()
         run: cat reports/summary.md >> "$GITHUB_STEP_SUMMARY"
       - if: always()
-        uses: actions/upload-artifact@v4
-        with: { name: report, path: reports/ }
+        uses: actions/upload-artifact@v6
+        with: { name: evals-report, path: reports/ }
+      - if: always() && github.event_name == 'pull_request'
+        run: recuse comment reports/summary.md
+        env:
+          GITHUB_TOKEN: ${{ github.token }}
 """
 
 

@@ -166,6 +166,24 @@ def test_the_same_items_are_compared_in_pairs(changed):
     assert (row["test"], row["change"]) == ("paired", pytest.approx(0.2))
 
 
+def test_the_same_texts_judged_again_are_compared_by_what_these_texts_alone_say(changed):
+    """Over texts the standard error is 0.5 and +0.5 is nothing; over the repeats of one and the same text, with half a
+    width of 0.1 (t(.975, 20) = 2.086, so se = 0.048), it is."""
+    source = {"published/t/rubric": {"items": "1"}}
+
+    def run(value, source):
+        found = estimate(value, se=0.5, df=3.0, over="items")
+        found["detail"] = {"these_texts": [value - 0.1, value + 0.1], "these_texts_df": 20.0}
+        subject = {"panel": "published", "task": "t", "protocol": "rubric", "judge": "a"}
+        one = verdict("a", 0.0, estimate=found) | {"subject": subject}
+        return {"verdicts": [one], "measurements": [], "sources": source}
+
+    (row,) = changed(lambda now: now.update(run(0.5, source)), lambda: run(0.0, source))["named"]
+    assert (row["test"], row["change"]) == ("same texts", 0.5)
+    other = {"published/t/rubric": {"items": "2"}}
+    assert changed(lambda now: now.update(run(0.5, other)), lambda: run(0.0, source))["named"] == []
+
+
 def test_recorded_anew_the_same_judges_change_nothing_in_19_of_20_runs_and_half_a_point_is_named(gates):
     """500 recordings of five judges, five texts, ten replies, SD 0.22 (the published panel's mean): 20 verdicts."""
     rng = np.random.default_rng(5)

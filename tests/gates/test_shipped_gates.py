@@ -16,6 +16,7 @@ FILE = Path(__file__).parents[2] / "evals" / "gates.toml"
 POINT = {
     *("parse_rate", "unanswered", "delegable_share"),
     *("reported_total", "self_reported_final", "self_reported_sd"),
+    *("upgrade_cost", "upgrade_latency"),
 }
 
 
@@ -42,6 +43,7 @@ def test_every_gate_that_decides_by_intervals_may_spend_the_same(gates):
 
 IN_POINTS = [("self_preference", 10.0, 0.5), ("leniency", 10.0, 0.4), ("name_effect", 10.0, 0.5), ("run_sd", 10.0, 0.5),
              ("human_offset", 10.0, 0.6), ("own_text", 4.0, 0.25), ("framing_shift", 4.0, 0.5)]  # fmt: skip
+UPGRADE_IN_POINTS = {"shift", "slice_shift", "noise", "length", "self_preference"}
 
 
 @pytest.mark.parametrize(("name", "span", "points"), IN_POINTS)
@@ -54,7 +56,11 @@ def test_limits_on_the_scales_of_the_two_studies(gates, estimate, name, span, po
 
 def test_no_limit_is_told_in_points_of_one_scale(gates):
     """Whatever is measured in points has a limit of the range; the rest are shares, correlations and counts."""
-    assert {name for name in gates if gates[name].of_range} == {name for name, _, _ in IN_POINTS}
+    upgrade = {name for name in gates if gates[name].together}
+    assert {name for name in gates if gates[name].of_range} - upgrade == {name for name, _, _ in IN_POINTS}
+    assert {name for name in upgrade if gates[name].of_range} == {
+        "upgrade_shift", "upgrade_noise", "upgrade_slice_shift", "upgrade_self_preference", "upgrade_length",
+    }  # fmt: skip
 
 
 def test_a_fair_judge_and_a_biased_one(gates, estimate):

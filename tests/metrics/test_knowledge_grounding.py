@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import date
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
+from recuse.gates import Gates
 from recuse.metrics.knowledge_grounding import delta_k, delta_k_by_group, domain_selectivity
 from recuse.metrics.planted_flaws import flaw_penalty
 from recuse.metrics.rubric_commensurability import (
@@ -18,6 +21,7 @@ from recuse.metrics.rubric_commensurability import (
     structural_share,
 )
 from recuse.ratings import Numeric, Ratings
+from recuse.schema import Estimates
 from recuse.statistics.pair_correlations import PairCorrelations, mean_correlation
 
 JUDGES = ("ann", "bob", "cleo")
@@ -304,3 +308,26 @@ def test_a_twin_without_a_score_leaves_its_item_out() -> None:
     assert (found.n, found.n_excluded, found.value) == (2, 2, 1.5)
     one = flaw_penalty(twins(sound[:2], flawed[:2])).of(judge="ann", rubric_source="checklist")
     assert not one.defined
+
+
+# --------------------------------------------------------------------------- the gates
+
+
+def outcomes(gate: str, measured: Estimates) -> set[str]:
+    gates = Gates.load(Path(__file__).parents[2] / "evals" / "gates.toml", date(2026, 1, 1))
+    asked = {"panel": "simulated", "task": "writing", "protocol": "merg"}
+    return {str(verdict.outcome) for verdict in gates.decide(gate, measured, asked)}
+
+
+def test_the_gate_fails_a_planted_loss_of_agreement_and_passes_none() -> None:
+    rng = np.random.default_rng(16)
+    assert outcomes("delta_k", delta_k(simulated(rng, 60, 4, 0.2, ("shared",)))) == {"fail"}
+    assert outcomes("delta_k", delta_k(simulated(rng, 60, 4, 1.0, ("shared",)))) == {"pass"}
+    assert outcomes("delta_k", delta_k(simulated(rng, 6, 1, 0.5, ("shared",)))) == {"undecided"}
+
+
+def test_the_gate_fails_a_judge_of_polish_and_passes_one_of_substance() -> None:
+    rng = np.random.default_rng(17)
+    sound = rng.normal(6, 1, 24)
+    assert outcomes("flaw_penalty", flaw_penalty(twins(sound, sound + rng.normal(2, 1, 24)))) == {"fail"}
+    assert outcomes("flaw_penalty", flaw_penalty(twins(sound, sound - rng.normal(2, 1, 24)))) == {"pass"}

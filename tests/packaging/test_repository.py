@@ -140,6 +140,22 @@ def test_the_top_level_holds_what_the_layout_says_and_what_every_repository_has(
     assert {name for name in there if not name.startswith(".")} == layout | usual
 
 
+FORGES = re.compile(r"https?://(?:www\.)?(?:github\.com|gitlab\.com|[\w-]+\.github\.io|[\w-]+\.readthedocs\.io)/[\w./#-]*")
+"""Where a project lives that has a public address. This one has none yet: what names one made it up."""
+
+
+def test_no_address_of_the_project_is_made_up():
+    told = [path for path in committed() if path.suffix in (".md", ".toml", ".yml", ".yaml", ".j2")]
+    told += [path for path in committed() if path.relative_to(ROOT).parts[0] in ("recuse", ".github", ".ci")]
+    found = {
+        address
+        for path in told
+        if "cassettes" not in path.parts and path.suffix not in (".png", ".gz", ".npz")
+        for address in FORGES.findall(path.read_text(encoding="utf-8"))
+    }
+    assert found == set()
+
+
 def test_what_a_run_writes_is_not_committed():
     names = {path.relative_to(ROOT).as_posix() for path in committed()}
     assert names & {"reports/index.html", "reports/results.json", "reports/summary.md"} == set()

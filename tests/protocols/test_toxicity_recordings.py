@@ -1,4 +1,4 @@
-"""The recordings of `toxicity` hold what panel local asks, ten draws for every comment, and nothing that is no answer."""
+"""The recordings of `toxicity` hold what panel local asks: ten draws for every comment, all of them answers."""
 
 from __future__ import annotations
 

@@ -141,10 +141,10 @@ SPREAD = [
 # --------------------------------------------------------------------------- reliability in telling texts apart
 
 
-def reliabilities(texts, noise, repeats, draw=normal(1)):
+def reliabilities(texts, noise, repeats, draw=None):
     """`texts`: their true means; `noise`: the SD of their repeats. Texts are fixed."""
     u, s = np.asarray(texts, dtype=float), np.broadcast_to(np.asarray(noise, dtype=float), len(texts))
-    between = float(u.var(ddof=1))
+    between, draw = float(u.var(ddof=1)), draw or normal(1)
 
     def laws(rng, sims):
         t, k = len(u), repeats

@@ -61,6 +61,17 @@ class Definition:
             return chance_corrected(self.measure, count, total, *sides)
         return np.where(count > 0, total / np.where(count > 0, count, 1.0), np.nan)
 
+    def resampled(self, judges: RatingVectors, people: RatingVectors, weights: Floats) -> Floats:
+        """`value` for every row of weights (W, I), as (W, J); judges (J, I, K), people (I, K)."""
+        values = self.items(judges, people)
+        there = (~np.isnan(values)).astype(float)
+        count, total = weights @ there.T, weights @ (there * np.nan_to_num(values)).T
+        if self.measure in CHANCE_CORRECTED:
+            sides = (np.nan_to_num(there[..., None] * side) for side in (judges.h, people.h))
+            given = (np.tensordot(weights, side, axes=([1], [1])) for side in sides)
+            return chance_corrected(self.measure, count, total, *given)
+        return np.where(count > 0, total / np.where(count > 0, count, 1.0), np.nan)
+
     def gain(self, value: Floats) -> Floats:
         """The value with its sign turned where less is better, so that more is always better."""
         return value if self.higher else -value

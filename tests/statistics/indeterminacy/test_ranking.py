@@ -150,3 +150,11 @@ def test_how_often_the_claim_of_b_2_holds_in_the_papers_design():
         found.append(error_shift(task.membership, stable, matrix @ stable, z / z.sum(), w / w.sum()))
     assert 0.35 < np.mean([each.printed_condition for each in found]) < 0.8
     assert np.mean([each.kept for each in found]) > 0.8
+
+
+@given(st.integers(0, 100_000))
+def test_a_monotone_transformation_never_reverses_an_item_and_may_reverse_a_mean(seed):
+    """Definition 5.2, strictly increasing f: the distance is the root of the divergence."""
+    people, z, w = (rated(each) for each in np.random.default_rng(seed).dirichlet(np.ones(3), size=3))
+    divergence, distance = (definition(f"js_{name}(s/s)") for name in ("divergence", "distance"))
+    assert not is_reversed(difference(divergence, z, w, people), difference(distance, z, w, people))

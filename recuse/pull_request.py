@@ -1,0 +1,197 @@
+"""`recuse comment`: the summary as one comment on the pull request, posted once and then updated.
+
+Speaks two endpoints of GitHub's REST API: `/repos/{repository}/issues/{number}/comments` (list, create) and
+`/repos/{repository}/issues/comments/{id}` (update). All it needs stands in the environment of a workflow.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from recuse.schema import RecuseError
+
+if TYPE_CHECKING:
+    import httpx2
+
+__all__ = ["Comments", "PullRequest", "add_comment", "body"]
+
+MOST = 65_536
+"""Characters of a comment, by GitHub."""
+
+PAGE, MOST_PAGES = 100, 50
+NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
+NO_RIGHT = (401, 403, 404)  # GitHub hides what a token may not see behind a 404
+
+
+def add_comment(commands: Any) -> None:
+    """Add `recuse comment` to the subparsers of `recuse`."""
+    comment = commands.add_parser(
+        "comment", help="post or update the summary on the pull request of this workflow",
+        description="Posts summary.md as a comment on the pull request, or updates the one posted before. Reads "
+        "GITHUB_TOKEN, GITHUB_REPOSITORY and GITHUB_EVENT_PATH, as a workflow has them.",
+    )  # fmt: skip
+    comment.add_argument("summary", type=Path, nargs="?", default=Path("reports/summary.md"), metavar="FILE")
+    comment.add_argument("--name", default="evals", help="several reports on one pull request need several names")
+    comment.add_argument("--author", default="github-actions[bot]", help="whose comment is updated")
+    comment.set_defaults(run=_comment)
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequest:
+    """Which pull request, and what a reader of the comment should know of the run."""
+
+    api: str
+    repository: str  # "owner/name"
+    number: int
+    commit: str
+    link: str  # to the run, with the report among its files
+    token: str = field(repr=False)
+
+    @classmethod
+    def of(cls, environ: Mapping[str, str]) -> PullRequest | None:
+        """From the environment of a workflow; None where it does not run for a pull request. Raises `RecuseError` for
+        what is missing."""
+        event = _event(environ)
+        about = event.get("pull_request") or {}
+        if not about:
+            return None
+        repository, token = (_needed(environ, name) for name in ("GITHUB_REPOSITORY", "GITHUB_TOKEN"))
+        server, run = environ.get("GITHUB_SERVER_URL", ""), environ.get("GITHUB_RUN_ID", "")
+        return cls(
+            api=_safe_address(environ.get("GITHUB_API_URL") or "https://api.github.com"),
+            repository=repository,
+            number=int(about["number"]),
+            commit=str((about.get("head") or {}).get("sha") or environ.get("GITHUB_SHA", "")),
+            link=f"{server}/{repository}/actions/runs/{run}" if server and run else "",
+            token=token,
+        )
+
+
+def body(summary: str, pull_request: PullRequest, name: str, today: date) -> str:
+    """The comment: a mark that finds it again, the summary, and of which commit, which day and which run it is."""
+    commit = f"Commit `{re.sub('[^0-9a-f]', '', pull_request.commit)[:12]}`" if pull_request.commit else ""
+    link = f"[report and files of this run]({pull_request.link})" if pull_request.link else ""
+    foot = " · ".join(part for part in (commit, today.isoformat(), link) if part)
+    mark = _mark(name)
+    text = f"{mark}\n{summary.strip()}\n\n{foot}\n"
+    if len(text) > MOST:
+        raise RecuseError(
+            f"the comment would have {len(text)} characters, GitHub takes {MOST}; name a summary.md that Recuse wrote"
+        )
+    return text
+
+
+def _mark(name: str) -> str:
+    if not NAME.fullmatch(name):
+        raise RecuseError(f"--name takes small letters, digits and hyphens; got {name!r}")
+    return f"<!-- recuse:{name} -->"
+
+
+@dataclass(frozen=True, slots=True)
+class Comments:
+    """The comments of one pull request. Redirects are not followed: the token goes to the API's own address only."""
+
+    pull_request: PullRequest
+    author: str
+
+    def put(self, text: str) -> str:
+        """Update the author's comment that begins with the same first line, or post it: "updated" or "posted"."""
+        import httpx2
+
+        headers = {
+            "authorization": f"Bearer {self.pull_request.token}",
+            "accept": "application/vnd.github+json",
+            "x-github-api-version": "2022-11-28",
+        }
+        try:
+            with httpx2.Client(base_url=self.pull_request.api, headers=headers, timeout=30) as http:
+                found = self._found(http, text.partition("\n")[0])
+                if found is None:
+                    self._asked(http, "POST", self._path(f"{self.pull_request.number}/comments"), {"body": text})
+                    return "posted"
+                self._asked(http, "PATCH", self._path(f"comments/{found}"), {"body": text})
+                return "updated"
+        except httpx2.RequestError as error:
+            host = urlsplit(self.pull_request.api).hostname
+            raise RecuseError(f"{host} did not answer: {error}; run it again") from None
+
+    def _found(self, http: httpx2.Client, mark: str) -> int | None:
+        path = self._path(f"{self.pull_request.number}/comments")
+        for page in range(1, MOST_PAGES + 1):
+            comments = self._asked(http, "GET", f"{path}?per_page={PAGE}&page={page}")
+            for comment in comments:
+                theirs = str((comment.get("user") or {}).get("login"))
+                if theirs == self.author and str(comment.get("body") or "").startswith(mark):
+                    return int(comment["id"])
+            if len(comments) < PAGE:
+                break
+        return None
+
+    def _path(self, of: str) -> str:
+        return f"/repos/{self.pull_request.repository}/issues/{of}"
+
+    def _asked(self, http: httpx2.Client, method: str, path: str, sent: Mapping[str, str] | None = None) -> Any:
+        response = http.request(method, path, json=sent)
+        if response.status_code in NO_RIGHT:
+            raise NoRight(
+                f"GitHub answered {response.status_code}: the token may not comment. Give the job `permissions: "
+                "pull-requests: write`; the pull request of a fork has none, and its summary stands in the job summary"
+            )
+        if not response.is_success:
+            raise RecuseError(f"GitHub answered {response.status_code} to {method} {path.partition('?')[0]}")
+        return response.json()
+
+
+class NoRight(RecuseError):
+    """The token may not comment: no fault of the judges, and no reason to turn a run red."""
+
+
+def _comment(arguments: argparse.Namespace) -> int:
+    pull_request = PullRequest.of(os.environ)
+    if pull_request is None:
+        print("Not a pull request: nothing to comment on.")
+        return 0
+    if not arguments.summary.is_file():
+        raise RecuseError(f"{arguments.summary} is not there; run pytest evals/ before")
+    text = body(arguments.summary.read_text(encoding="utf-8"), pull_request, arguments.name, date.today())
+    try:
+        done = Comments(pull_request, arguments.author).put(text)
+    except NoRight as error:
+        print(f"No comment: {error}.")
+        return 0
+    print(f"Comment {done} on pull request {pull_request.number}.")
+    return 0
+
+
+def _event(environ: Mapping[str, str]) -> dict[str, Any]:
+    path = _needed(environ, "GITHUB_EVENT_PATH")
+    try:
+        return dict(json.loads(Path(path).read_text(encoding="utf-8")))
+    except (OSError, ValueError) as error:
+        raise RecuseError(f"GITHUB_EVENT_PATH does not lead to an event: {type(error).__name__}") from None
+
+
+def _needed(environ: Mapping[str, str], name: str) -> str:
+    if not environ.get(name):
+        raise RecuseError(
+            f"{name} is not set; `recuse comment` runs in a workflow of GitHub, with "
+            "`env: GITHUB_TOKEN: ${{ github.token }}`"
+        )
+    return environ[name]
+
+
+def _safe_address(api: str) -> str:
+    """A token travels encrypted, or not beyond this machine."""
+    parts = urlsplit(api)
+    if parts.scheme != "https" and parts.hostname not in ("127.0.0.1", "localhost"):
+        raise RecuseError(f"GITHUB_API_URL must begin with https://, as the token is sent there; got {parts.scheme}://")
+    return api.rstrip("/")

@@ -1,0 +1,81 @@
+"""The action and the workflow that `recuse init` writes: safe against what a pull request may say, and alike."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from recuse.starting.texts import workflow
+
+ROOT = Path(__file__).parents[2]
+ACTION: dict[str, Any] = yaml.safe_load((ROOT / ".github/actions/evals/action.yml").read_text(encoding="utf-8"))
+STEPS: list[dict[str, Any]] = ACTION["runs"]["steps"]
+OURS = yaml.safe_load((ROOT / ".github/workflows/evals.yml").read_text(encoding="utf-8"))
+
+
+def steps_of(text: str) -> list[dict[str, Any]]:
+    (job,) = yaml.safe_load(text)["jobs"].values()
+    return list(job["steps"])
+
+
+def run_of(name: str) -> str:
+    return next(step["run"] for step in STEPS if step.get("name") == name)
+
+
+@pytest.mark.parametrize("steps", [STEPS, steps_of(workflow())], ids=["action", "init"])
+def test_no_expression_stands_inside_a_shell_script(steps):
+    """GitHub pastes expressions in as text: a branch name with a quote in it would be run."""
+    scripts = [step["run"] for step in steps if "run" in step]
+    assert len(scripts) >= 4
+    assert [script for script in scripts if "${{" in script] == []
+
+
+@pytest.mark.parametrize("steps", [STEPS, steps_of(workflow())], ids=["action", "init"])
+def test_a_red_run_is_still_summarised_uploaded_and_commented(steps):
+    said = [step for step in steps if any(word in str(step) for word in ("summary.md", "upload-artifact"))]
+    assert len(said) == 3
+    assert all(step["if"].startswith("always()") for step in said)
+
+
+def test_this_repository_uses_its_own_action_with_inputs_that_exist():
+    (job,) = OURS["jobs"].values()
+    (ours,) = [step for step in job["steps"] if step.get("uses", "").startswith("./")]
+    assert (ROOT / ours["uses"] / "action.yml").is_file()
+    assert set(ours["with"]) <= set(ACTION["inputs"])
+    assert OURS["permissions"]["pull-requests"] == "write"
+
+
+def test_an_action_that_can_be_reached_makes_three_lines_of_it():
+    steps = steps_of(workflow("acme/recuse/.github/actions/evals@v1"))
+    assert [step["uses"] for step in steps] == ["actions/checkout@v6", "acme/recuse/.github/actions/evals@v1"]
+    assert set(steps[1]["with"]) <= set(ACTION["inputs"])
+
+
+def test_without_one_the_workflow_names_no_address_of_ours():
+    used = [step["uses"] for step in steps_of(workflow()) if "uses" in step]
+    assert all(re.fullmatch(r"actions/[a-z-]+@v\d+", name) for name in used)
+
+
+@pytest.mark.parametrize(("arguments", "told"), [("evals/ -k 'a b'", ["evals/", "-k", "a b"]), ("$(id) `id`;id", None)])
+def test_arguments_are_words_and_never_a_script(tmp_path, arguments, told):
+    python = tmp_path / "python"
+    python.write_text('#!/bin/sh\nshift 2\nfor word in "$@"; do echo "$word"; done\n')
+    python.chmod(0o755)
+    environ = {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}", "ARGUMENTS": arguments}
+    script = run_of("May these judges be trusted?")
+    done = subprocess.run(["bash", "-c", script], env=environ, capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n")[:-1] == (told or arguments.split())
+
+
+def test_the_summary_reaches_the_job_summary(tmp_path):
+    (tmp_path / "reports").mkdir()
+    (tmp_path / "reports" / "summary.md").write_text("### told\n")
+    environ = {**os.environ, "GITHUB_STEP_SUMMARY": str(tmp_path / "out.md")}
+    subprocess.run(["bash", "-c", run_of("Summary of the job")], cwd=tmp_path, env=environ, check=True)
+    assert (tmp_path / "out.md").read_text() == "### told\n"
