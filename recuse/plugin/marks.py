@@ -10,8 +10,8 @@ __all__ = ["asks_judges", "needs_of", "pytest_configure", "question_of"]
 
 MARKER = (
     'asks(*needs, task=None, protocol=None, rests_on="pairs"): what this test asks of ratings, as asks("scores", '
-    '"authors"); it runs for every panel, task and protocol that offers all of it, and whose source fixes what its numbers '
-    'rest on: "margins", "cells" or "pairs"'
+    '"authors"); it runs for every panel, task and protocol that offers all of it, and whose source fixes what its '
+    'numbers rest on: "margins", "cells" or "pairs"'
 )
 
 
