@@ -46,6 +46,8 @@ Tested = tuple[Mapping[str, Any], Mapping[str, Any], tuple[Student, str]]
 
 SHARES = {"verdict": 0.04, "measurement": 0.01}
 """The chance that recording the same judges anew names any change, among what gates decide and what they do not."""
+LIKE = ("unit", "over", "slice")
+"""What two estimates share that are of the same thing: a slice that was looked for may be another one now."""
 NORMAL_DF = 1e6
 """Where a law has no degrees of freedom, it is normal, or taken for it."""
 EXACT = ("n", "n_clusters", "n_excluded")
@@ -137,7 +139,7 @@ def _change(was: Mapping[str, Any], now: Mapping[str, Any], same: set[str]) -> t
     before, after = was["figures"], now["figures"]
     if any(side.get("value") is None for side in (before, after)):
         return None
-    if any(before.get(name) != after.get(name) for name in ("unit", "over")):
+    if any(before.get(name) != after.get(name) for name in LIKE):
         return None
     change = after["value"] - before["value"]
     if change == 0:  # replayed as it was: no accident could have changed it, and it takes no part in the correction

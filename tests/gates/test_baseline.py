@@ -248,6 +248,18 @@ def test_another_unit_cannot_be_compared(changed):
     assert [m["field"] for m in comparison["moved"]] == ["value"]
 
 
+def test_another_slice_cannot_be_compared(changed):
+    """The slice on which a judge is worst was looked for, and may be another one the next time."""
+
+    def run(value, level):
+        found = estimate(value)
+        found["detail"] = {"slice": {"column": "target", "level": level}}
+        return {"verdicts": [verdict("a", 0.0, estimate=found)], "measurements": []}
+
+    same, other = (changed(lambda now, to=to: now.update(run(0.5, to)), lambda: run(0.0, "x")) for to in ("x", "y"))
+    assert (len(same["named"]), len(other["named"])) == (1, 0)
+
+
 def test_new_words_change_nothing(changed):
     def change(now):
         now["verdicts"][0] |= {"rule": "x", "reason": "y", "question": "other"}

@@ -34,10 +34,9 @@ def test_counts_are_decided_as_points_and_estimates_on_their_interval(gates):
 
 
 def test_what_may_stay_undecided_says_why_and_until_when(gates):
-    assert {name for name in gates if gates[name].undecided == "allow"} == {
-        "ground_truth", "decision_consistency", "prevalence_bias", "consistency_over_beta", "bias_over_beta",
-        "selection_regret", "regret_over_beta",
-    }  # fmt: skip
+    allowed = [gates[name] for name in gates if gates[name].undecided == "allow"]
+    assert allowed
+    assert all(len(gate.because or "") >= 40 and gate.until is not None for gate in allowed)
 
 
 def test_every_gate_that_decides_by_intervals_may_spend_the_same(gates):
