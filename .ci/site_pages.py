@@ -37,6 +37,28 @@ def on_files(files: Files, config: Any) -> Files:
     return files
 
 
+def on_config(config: Any) -> Any:
+    """Pages of docs/ that the menu does not name stand under "In depth", before the reference."""
+    named = set(names_in(config["nav"]))
+    more = [path for path in sorted(DOCS.glob("*.md")) if path.name not in named]
+    config["nav"].insert(-1, {"In depth": [{title_of(path): path.name} for path in more]})
+    return config
+
+
+def names_in(menu: Any) -> Iterator[str]:
+    """Every page that a menu names, at any depth."""
+    if isinstance(menu, str):
+        yield menu
+    else:
+        for entry in menu.values() if isinstance(menu, dict) else menu:
+            yield from names_in(entry)
+
+
+def title_of(path: Path) -> str:
+    """A page's first heading as far as its colon."""
+    return path.read_text(encoding="utf-8").partition("\n")[0].lstrip("# ").partition(":")[0]
+
+
 def pages() -> dict[str, str]:
     """Name -> Markdown of every page that is made."""
     intro, sections = readme()

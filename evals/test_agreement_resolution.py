@@ -19,7 +19,7 @@ from recuse.metrics import (
     tiers,
 )
 
-pytestmark = pytest.mark.asks("scores", "numbers", "peers", "items", "paired")
+pytestmark = pytest.mark.asks("scores", "numbers", "peers", "items", "shared_texts")
 
 
 def test_panel_agreement(ratings, gate):

@@ -13,7 +13,9 @@ import pytest
 from recuse.metrics import consensus, name_effect, score_matrix
 from recuse.ratings.parts import with_criteria_mean
 
-pytestmark = pytest.mark.asks("scores", "numbers", "peers")
+# What a judge gave each text, mean and spread, says all of this; self-bias needs no more than how far a judge lies from
+# the others on its own texts, which a table of totals prints (S - R of the thesis).
+pytestmark = pytest.mark.asks("scores", "numbers", "peers", rests_on="cells")
 
 
 @pytest.mark.asks("authors")
@@ -33,7 +35,7 @@ def test_name_effect(ratings, gate):
     assert gate("name_effect", name_effect.name_effect(ratings))
 
 
-@pytest.mark.asks("authors")
+@pytest.mark.asks("authors", rests_on="margins")
 def test_self_bias(ratings, measure):
     """Own work against the peers' view of it, the judge's leniency included."""
     measure(consensus.self_bias(ratings))

@@ -14,6 +14,7 @@ from recuse.metrics.three_sources import three_sources
 pytestmark = pytest.mark.asks("picks", "reference")
 
 
+@pytest.mark.asks(rests_on="margins")  # rho and n, which papers print
 def test_rank_correlation(ratings, gate):
     """Rank correlation of assigned level and true value."""
     assert gate("ground_truth", ground_truth.rank_correlation(ratings))
@@ -25,7 +26,7 @@ def test_misassignments(ratings, measure):
     measure(ground_truth.progression(ratings))
 
 
-@pytest.mark.asks("picks", "scores", "authors", "people")
+@pytest.mark.asks("picks", "scores", "authors", "people", rests_on="cells")
 def test_three_sources(ratings, measure):
     """Peers, people and data: do they rank the models alike?"""
     measure(three_sources(ratings))

@@ -11,7 +11,8 @@ import pytest
 from recuse.metrics import human_alignment, human_order
 from recuse.ratings.parts import with_criteria_mean
 
-pytestmark = pytest.mark.asks("scores", "numbers", "people")
+# Means of judges and of people, text by text, are all that is compared.
+pytestmark = pytest.mark.asks("scores", "numbers", "people", rests_on="cells")
 
 
 def test_human_offset(ratings, gate):

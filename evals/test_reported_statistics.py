@@ -17,13 +17,13 @@ def test_reported_total(ratings, gate):
     assert gate("reported_total", reported_statistics.reported_total(ratings))
 
 
-@pytest.mark.asks("claimed_statistics")
+@pytest.mark.asks("claimed_statistics", rests_on="cells")  # a claim is about a cell
 def test_self_reported_final(ratings, gate):
     """Share of claimed finals that are not the mean of the claimed means."""
     assert gate("self_reported_final", claimed_statistics.self_reported_final(ratings))
 
 
-@pytest.mark.asks("claimed_statistics")
+@pytest.mark.asks("claimed_statistics", rests_on="cells")
 def test_self_reported_sd(ratings, gate, measure):
     """Share of claimed SDs (n - 1) that no ten scores can have; beside it the same for the divisor n."""
     measure(claimed_statistics.self_reported_sd(ratings, ddof=0), divisor="n")

@@ -23,25 +23,25 @@ def test_drift(ratings, gate):
     assert gate("drift", drift.drift(ratings))
 
 
-@pytest.mark.asks("repeats", "numbers")
+@pytest.mark.asks("repeats", "numbers", rests_on="cells")
 def test_run_sd(ratings, gate):
     """Spread over repeats, pooled over texts."""
     assert gate("run_sd", stability.run_sd(ratings))
 
 
-@pytest.mark.asks("repeats", "numbers")
+@pytest.mark.asks("repeats", "numbers", rests_on="cells")
 def test_repeat_reliability(ratings, gate):
     """Does one score tell the texts apart, or only the judge's own noise?"""
     assert gate("repeat_reliability", stability.repeat_reliability(ratings))
 
 
-@pytest.mark.asks("numbers")
+@pytest.mark.asks("numbers", rests_on="cells")
 def test_cells(ratings, measure):
     """Mean and SD of every cell and criterion."""
     measure(stability.cell_table(ratings))
 
 
-@pytest.mark.asks("repeats", "numbers")
+@pytest.mark.asks("repeats", "numbers", rests_on="cells")
 def test_runs_needed(ratings, measure):
     """How many repeats would give each judge's mean to a hundredth of the scale."""
     measure(stability.runs_needed(ratings, half_width=ratings.scale.span / 100))

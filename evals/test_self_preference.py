@@ -22,20 +22,20 @@ def test_self_preference(ratings, gate):
     assert gate("own_text", self_preference.controlled(ratings))
 
 
-@pytest.mark.asks("scores")
+@pytest.mark.asks("scores", rests_on="margins")  # mean, SD and n of S - R and S - G
 def test_published_comparisons(ratings, measure):
     """S - R and S - G, with t, p and effect size: harmful where both are above 0, justified where only S - G is."""
     measure(self_preference.against_received(ratings))
     measure(self_preference.against_given(ratings))
 
 
-@pytest.mark.asks("scores")
+@pytest.mark.asks("scores", rests_on="margins")
 def test_family(ratings, measure):
     """How many of these comparisons are significant, and how many survive Holm's correction."""
     measure(tally(ratings))
 
 
-@pytest.mark.asks("scores")
+@pytest.mark.asks("scores", rests_on="cells")
 def test_scores(ratings, measure):
     """Who gave whom what."""
     measure(score_matrix.score_matrix(ratings))

@@ -78,10 +78,7 @@ NEEDS: dict[str, Need] = {
     "three_judges": Need("three judges or more", "add a third judge"),
     "authors": Need("a judge that wrote one of the texts", "name the target a judge wrote (author = ...)"),
     "tiers": Need("targets of known tiers", "say which targets are known to be better (task.toml, [[tier]])"),
-    "paired": Need(
-        "the same texts judged by several judges",
-        "give each judge's own score of each text: printed means do not say which scores go together",
-    ),
+    "shared_texts": Need("texts judged by several judges", "let several judges judge the same texts"),
     "several_targets": Need("three targets or more", "judge texts by three systems or more"),
     "items": Need("several items per target", "add items: one text per target says nothing about the next text"),
     "common_items": Need(
@@ -142,7 +139,7 @@ class Design:
     common_items: bool = False  # whether some item has texts by several targets
     targets: int = 0
     tiers: bool = False
-    paired: bool = True  # whether the source fixes which judges' scores of one text go together
+    shared_texts: bool = True  # whether two judges judged one text
     neutral_texts: bool = False  # whether an author and a peer meet on a text that neither wrote (`has_neutral_texts`)
     beside: frozenset[str] = field(default_factory=frozenset)  # kinds that other protocols of the task offer
 
@@ -178,7 +175,7 @@ def design_of(ratings: Ratings, kind: str = "") -> Design:
         common_items=bool(texts["item"].duplicated().any()),
         targets=len(ratings.targets),
         tiers=len(ratings.tiers) > 1,
-        paired=ratings.paired and have_texts_in_common(table),
+        shared_texts=have_texts_in_common(table),
         neutral_texts=has_neutral_texts(ratings.judges, ratings.targets, ratings.own()),
         lengths=has_lengths(told),
         parts=bool(ratings.parts),
@@ -207,7 +204,7 @@ def offered(design: Design) -> frozenset[str]:
         "common_items": design.common_items,
         "several_targets": design.targets > 2,
         "tiers": design.tiers,
-        "paired": design.paired and design.judges > 1,
+        "shared_texts": design.shared_texts and design.judges > 1,
         "neutral_texts": design.neutral_texts,
         "lengths": design.lengths,
         "parts": design.parts,

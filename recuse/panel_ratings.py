@@ -25,7 +25,6 @@ def panel_ratings(
     table: pd.DataFrame,
     *,
     authors: Mapping[str, str],
-    paired: bool = True,
     beside: Callable[[str], Ratings | None] = lambda kind: None,
 ) -> Ratings:
     """The ratings of one panel, task and protocol.
@@ -49,8 +48,8 @@ def panel_ratings(
         clusters=task.clusters,
         people=summary,
         reference=reference_of(task),
+        thresholds={name: task.thresholds for name, scale in scales.items() if isinstance(scale, Numeric)},
         tiers=task.tiers,
-        paired=paired,
         beside=beside,
     )
 

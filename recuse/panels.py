@@ -18,7 +18,7 @@ from recuse.judges.description import check_description, check_headers
 from recuse.key_shapes import SECRET_NAMES, looks_like_a_key
 from recuse.naming import checked_distinct, checked_name
 from recuse.protocols import protocol
-from recuse.schema import Judge, Provenance, RecuseError
+from recuse.schema import Judge, Provenance, RecuseError, SourceFixes
 
 
 class Price(Table):
@@ -159,7 +159,7 @@ class PanelTable(Table):
     source: str
     budget_usd: float = Field(default=0.0, ge=0)
     free: bool = False  # nobody is paid for these judges: recording asks no price
-    paired: bool = True  # whether the source says which judges' scores of one text go together
+    source_fixes: SourceFixes = "pairs"
     stand_in: StandIn | None = None
     task: list[TaskTable] = Field(min_length=1)
     judge: list[JudgeTable] = Field(min_length=1)
@@ -168,6 +168,11 @@ class PanelTable(Table):
     def _check(self) -> Self:
         if (self.stand_in is None) == (self.provenance != "recorded"):
             raise ValueError('a "recorded" panel has no [stand_in]; a "reconstructed" or "scripted" one needs it')
+        if self.source_fixes != "pairs" and self.provenance != "reconstructed":
+            raise ValueError(
+                f'the replies of a "{self.provenance}" panel are the judges\' own, so source_fixes is "pairs"; '
+                f'got "{self.source_fixes}"'
+            )
         for judge in self.judge:
             if judge.host.endswith(".invalid") == (self.provenance == "recorded"):
                 raise ValueError(
@@ -199,7 +204,7 @@ class Panel:
     source: str
     budget_usd: float
     free: bool
-    paired: bool
+    source_fixes: SourceFixes
     judges: Mapping[str, Judge]
     tasks: Mapping[str, TaskTable]
     servers: Mapping[str, LocalServer]
@@ -283,7 +288,7 @@ def load_panel(path: Path) -> Panel:
         source=table.source,
         budget_usd=table.budget_usd,
         free=table.free,
-        paired=table.paired,
+        source_fixes=table.source_fixes,
         judges={j.name: j.judge() for j in table.judge},
         tasks={t.name: t for t in table.task},
         servers={j.name: j.server for j in table.judge if j.server},

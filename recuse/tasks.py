@@ -74,6 +74,7 @@ class _TaskFile(_Open):
     tier: list[_Tier] = Field(default_factory=list)
     text: list[str] = Field(default_factory=list)
     clusters: str = "items"
+    thresholds: list[float] = Field(default_factory=list)  # scores from which on something else is decided
     people: _People | None = None
     reference: _Reference | None = None
 
@@ -109,6 +110,11 @@ class Task:
     def scales(self) -> dict[str, Scale]:
         """Criterion -> its scale: its own, its options, or the task's."""
         return {c["id"]: _scale_of(c, self.data.get("scale", {})) for c in self.data["criterion"]}
+
+    @property
+    def thresholds(self) -> tuple[float, ...]:
+        """The scores from which on something else is decided, where such decisions are taken."""
+        return tuple(float(score) for score in self.data.get("thresholds", ()))
 
     @property
     def text(self) -> tuple[str, ...]:

@@ -33,6 +33,7 @@ COLUMNS: Mapping[str, str] = {
     "slices": "what replies can be grouped by: a column system, topic or language, with twenty replies of each",
     "right_answer": "which response of an item is the right one: a column gold (1 or 0)",
     "reference": "the true value of each item",
+    "candidate": "a second judge: add its column, then recuse compare FILE JUDGE_IN_USE CANDIDATE",
     "numbers": "a scale with numbers, or two options in order: --scale 'fail<pass'",
 }
 

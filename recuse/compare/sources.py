@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recuse.file_panels import FilePanel, load_file_panel
+from recuse.file_panels import FILE, FilePanel, load_file_panel
 from recuse.metrics.upgrade import Upgrade
 from recuse.protocols import protocol as known_protocol
 from recuse.ratings import Ratings
@@ -75,7 +75,7 @@ def open_source(path: Path, gates: Gates, given: Mapping[str, Any], reader: str 
 
 
 def _file(panel: FilePanel) -> Source:
-    part = Part(panel.name, panel.task, panel.protocol, lambda judge: panel.ratings)
+    part = Part(panel.name, panel.task, FILE, lambda judge: panel.ratings)
     selection = Selection(panel.path.parent, files={panel.name: panel})
     return Source(panel.path, panel.judges, (part,), selection, {}, {})
 

@@ -4,7 +4,8 @@
     comparison = changes.compare(baseline.load(path), results, gates)
 
 An entry keeps of a verdict its outcome and limit, and of every estimate what a test of the change needs: value,
-standard error and degrees of freedom, unit, what it is over, n, and per-item values where the measure gives them.
+standard error and degrees of freedom, unit, what it is over, n, and, where the measure gives them, values per item and
+the interval for these texts alone.
 Beside the entries stand the gates themselves (every limit and accepted fault, without its words), which tests were
 asked of which judges, and what the judges were asked: digests of items, judge, prompt and rubric. Texts (rule, reason,
 remedy, note) are left out, so rewording moves nothing.
@@ -27,7 +28,7 @@ from recuse.schema import RecuseError
 __all__ = ["SCHEMA", "UPDATE", "BaselineError", "identity", "load", "reduce", "write"]
 
 SCHEMA, EARLIER = 2, 1
-FIGURES = ("value", "se", "df", "low", "high", "level", "unit", "over", "n", "n_clusters", "n_excluded", "per_item")
+FIGURES = ("value", "se", "df", "low", "high", "level", "unit", "over", "n", "n_clusters", "n_excluded")
 KINDS = ("verdict", "measurement")
 UPDATE = "write a new one with `pytest evals/ --update-baseline` and review what changed in it"
 
@@ -143,6 +144,13 @@ def _measurement(measurement: Mapping[str, Any]) -> Json:
 def _about(source: Mapping[str, Any]) -> Json:
     estimate = source["estimate"]
     figures = {name: _short(estimate.get(name)) for name in FIGURES if estimate.get(name) is not None}
+    if per_item := estimate.get("per_item"):
+        figures["per_item"] = {str(item): float(f"{value:.6g}") for item, value in per_item.items()}
+    if ends := (estimate.get("detail") or {}).get("these_texts"):
+        figures["these_texts"] = [_short(end) for end in ends]
+        figures["these_texts_df"] = _short(estimate["detail"].get("these_texts_df"))
+    if chosen := (estimate.get("detail") or {}).get("slice"):
+        figures["slice"] = chosen
     if cells := _cells(estimate.get("detail") or {}):
         figures["cells"] = cells
     return {"question": source.get("question", ""), "subject": dict(source["subject"]), "figures": figures}

@@ -4,9 +4,11 @@
     failures = objections(comparison)     # pytest --baseline: any of these fails the run
 
 A change is *named* when the interval of the difference excludes 0. The intervals are corrected by Holm over all that
-are tested, so that recording the same judges anew names nothing in at least 95 % of runs: four fifths of the 5 % for
+are tested (what was replayed as it was is not), so that recording the same judges anew names nothing in at least 95 % of runs: four fifths of the 5 % for
 what gates decide, one fifth for what is only measured. The sharpest test that the baseline allows is used:
 
+- *same texts*: one fixed text per target, the same ones: from one recording to the next only the replies are new, so
+  the intervals over repeats decide, not those over texts.
 - *paired*: the same items, whose values both sides keep: Student's t of the differences per item.
 - *independent*: the two standard errors added up, with Welch and Satterthwaite's degrees of freedom. For intervals over
   repeats that is exact, since the replies are new; for intervals over items it holds for other items as well, and is
@@ -26,6 +28,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy import special
 
 from recuse.gates.baseline import asked, identity, keyed, reduce
 from recuse.gates.gates import Gates
@@ -38,9 +41,13 @@ from recuse.statistics.paired import Paired
 __all__ = ["SHARES", "compare", "objections"]
 
 Json = dict[str, Any]
+Tested = tuple[Mapping[str, Any], Mapping[str, Any], tuple[Student, str]]
+"""An entry then and now, the law of the difference, and which test it is."""
 
 SHARES = {"verdict": 0.04, "measurement": 0.01}
 """The chance that recording the same judges anew names any change, among what gates decide and what they do not."""
+LIKE = ("unit", "over", "slice")
+"""What two estimates share that are of the same thing: a slice that was looked for may be another one now."""
 NORMAL_DF = 1e6
 """Where a law has no degrees of freedom, it is normal, or taken for it."""
 EXACT = ("n", "n_clusters", "n_excluded")
@@ -71,7 +78,10 @@ def compare(
     before, after = keyed(baseline["entries"]), keyed(reduce(results, gates)["entries"])
     shared = sorted(before.keys() & after.keys())
     pairs = [(before[key], after[key]) for key in shared]
-    named = [row for kind in SHARES for row in _named([p for p in pairs if p[1]["kind"] == kind], gates, SHARES[kind])]
+    same = _same_items(baseline.get("sources") or {}, results.get("sources") or {})
+    tested = [(was, now, found) for was, now in pairs if (found := _change(was, now, same)) is not None]
+    named = [row for kind in SHARES for row in _named([t for t in tested if t[1]["kind"] == kind], gates, SHARES[kind])]
+    testable = {_key(_row(now)) for _, now, _ in tested}
     changed = {_key(row) for row in named}
     comparison: Json = {
         "path": path,
@@ -85,10 +95,10 @@ def compare(
         "limits": limit_changes(baseline["gates"], gates, results["verdicts"]),
         "removed": _removed(baseline["asked"], asked(results)) if complete else [],
         "sources": _sources(baseline.get("sources") or {}, results.get("sources") or {}),
-        "moved": [row for was, now in pairs for row in _moved(was, now)],
+        "moved": [row for was, now in pairs for row in _moved(was, now, _key(_row(now)) in testable)],
         "appeared": [_brief(after[key]) for key in sorted(after.keys() - before.keys())],
         "vanished": [_brief(before[key]) for key in sorted(before.keys() - after.keys())] if complete else [],
-        "tested": sum(_change(was, now) is not None for was, now in pairs),
+        "tested": len(tested),
     }
     return comparison | {"summary": _summary(comparison, len(shared), complete)}
 
@@ -108,8 +118,7 @@ def objections(comparison: Mapping[str, Any]) -> list[str]:
 # --------------------------------------------------------------------------- is it more than chance?
 
 
-def _named(pairs: list[tuple[Mapping[str, Any], Mapping[str, Any]]], gates: Gates, alpha: float) -> list[Json]:
-    tested = [(was, now, found) for was, now in pairs if (found := _change(was, now)) is not None]
+def _named(tested: list[Tested], gates: Gates, alpha: float) -> list[Json]:
     asked_for = [partial(_excludes_zero, law) for _, _, (law, _) in tested]
     rows = []
     for (was, now, (law, test)), level in zip(tested, decision_levels(asked_for, 1 - alpha), strict=True):
@@ -124,12 +133,20 @@ def _named(pairs: list[tuple[Mapping[str, Any], Mapping[str, Any]]], gates: Gate
     return rows
 
 
-def _change(was: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[Student, str] | None:
-    """The law of now less then, and which test it is; None where the baseline or the estimate does not tell enough."""
+def _change(was: Mapping[str, Any], now: Mapping[str, Any], same: set[str]) -> tuple[Student, str] | None:
+    """The law of now less then, and which test it is; None where the baseline or the estimate does not tell enough.
+    `same`: the places, "panel/task/protocol", at which the same items were asked about."""
     before, after = was["figures"], now["figures"]
-    same = ("unit", "over")
-    if any(side.get("value") is None for side in (before, after)) or any(before.get(k) != after.get(k) for k in same):
+    if any(side.get("value") is None for side in (before, after)):
         return None
+    if any(before.get(name) != after.get(name) for name in LIKE):
+        return None
+    change = after["value"] - before["value"]
+    if change == 0:  # replayed as it was: no accident could have changed it, and it takes no part in the correction
+        return None
+    alone = [_these_texts(side) for side in (before, after)]
+    if _place(now) in same and all(alone):
+        return Student(change, *welch_satterthwaite(*zip(*filter(None, alone), strict=True))), "same texts"
     items = sorted((before.get("per_item") or {}).keys() & (after.get("per_item") or {}).keys())
     if len(items) > 1:
         differences = np.array([after["per_item"][i] - before["per_item"][i] for i in items])
@@ -142,7 +159,16 @@ def _change(was: Mapping[str, Any], now: Mapping[str, Any]) -> tuple[Student, st
         return None
     variances = [side["se"] ** 2 for side in (before, after)]
     se, df = welch_satterthwaite(variances, [side.get("df") or NORMAL_DF for side in (before, after)])
-    return Student(after["value"] - before["value"], se, df), "independent"
+    return Student(change, se, df), "independent"
+
+
+def _these_texts(figures: Mapping[str, Any]) -> tuple[float, float] | None:
+    """Variance and degrees of freedom of the interval for these texts alone."""
+    low, high = figures.get("these_texts") or (None, None)
+    df = figures.get("these_texts_df")
+    if low is None or high is None or not df or not high > low:
+        return None
+    return ((high - low) / 2 / float(special.stdtrit(df, 0.975))) ** 2, df
 
 
 def _excludes_zero(law: Student, level: float) -> bool:
@@ -166,11 +192,11 @@ def _beyond(was: Mapping[str, Any], now: Mapping[str, Any], change: float, gates
 # --------------------------------------------------------------------------- what cannot be tested
 
 
-def _moved(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[Json]:
+def _moved(was: Mapping[str, Any], now: Mapping[str, Any], tested: bool) -> list[Json]:
     """Counts that differ, and values that differ and have no sampling law to test them by."""
     before, after = was["figures"], now["figures"]
     rows = [(name, before.get(name), after.get(name)) for name in EXACT]
-    if _change(was, now) is None:
+    if not tested:
         cells = dict.fromkeys([*(before.get("cells") or {}), *(after.get("cells") or {})])
         rows += [("value", before.get("value"), after.get("value"))]
         rows += [(c, (before.get("cells") or {}).get(c), (after.get("cells") or {}).get(c)) for c in cells]
@@ -203,6 +229,14 @@ def _removed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
         if judge not in after["judges"].get(panel, ())
     ]
     return tests + judges
+
+
+def _same_items(before: Mapping[str, Any], after: Mapping[str, Any]) -> set[str]:
+    return {place for place in before.keys() & after.keys() if before[place].get("items") == after[place].get("items")}
+
+
+def _place(entry: Mapping[str, Any]) -> str:
+    return "/".join(str(entry["subject"].get(name, "")) for name in ("panel", "task", "protocol"))
 
 
 def _sources(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:

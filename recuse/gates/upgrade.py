@@ -193,9 +193,10 @@ def _units(rows: Verdicts) -> str:
 
 
 def _title(row: Verdict) -> str:
-    """ "shift of the scale (quality)"."""
+    """ "shift of the scale (names shown, quality)"."""
     told = ("panel", "task", "protocol", "judge")
-    where = ", ".join(value for name, value in row.subject.items() if name not in told and value)
+    levels = {name: value for name, value in row.subject.items() if name not in told}
+    where = ", ".join(value if name == "criterion" else f"{name} {value}" for name, value in levels.items())
     return f"{row.label or row.gate} ({where})" if where else row.label or row.gate
 
 

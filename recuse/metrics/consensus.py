@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.deviations import WELCH, deviations, over_repeats
-from recuse.metrics.estimates import THESE_TEXTS, estimated, matrix, number, table, undefined
+from recuse.metrics.estimates import THESE_TEXTS, estimated, matrix, number, table, these_texts, undefined
 from recuse.metrics.losses import losses_of_judge, peers_view
 from recuse.metrics.measure import measure
 from recuse.ratings import Cells, Ratings, mean_of
@@ -119,7 +119,8 @@ def leniency(ratings: Ratings) -> Estimates:
 @measure(
     "self_preference", "self-preference", signed=True, rank=30,
     above="prefers its own work|prefer their own work", below="disfavours its own work|disfavour their own work",
-    reading="Self-bias less leniency: what a judge adds on its own work beyond its general level.",
+    reading="Self-bias less leniency: what a judge adds on its own work beyond its general level. Where it wrote one "
+    "text, it is compared with how far the judge's deviations on others' lie apart: a handful of texts cannot tell.",
 )  # fmt: skip
 def self_preference(ratings: Ratings) -> Estimates:
     """self_bias - leniency, by judge and factor level: what a judge adds on its own text beyond its general level.
@@ -161,18 +162,31 @@ def _estimate(
     detail = losses_of_judge(cells, judge, peers_view(cells, judge), plus, minus)
     if about["over"] == "repeats":
         n, lost, about["note"] = int(cells.count[:, used].sum()), int(cells.lost[:, wanted].sum()), THESE_TEXTS
-        law = over_repeats(cells, judge, own, others)
+        law: Student = over_repeats(cells, judge, own, others)
     else:
         n, lost = len(np.unique(cells.items[used])), int((wanted & ~usable).sum())
         law = difference_of_means(bias, own, others, cells.clusters, step=cells.step)
         if others is not None and len(np.unique(cells.clusters[own])) == 1:
             law, about["method"] = own_against_others(bias[own], bias[others], step=cells.step), PREDICTION
             detail |= _beside(cells, judge, each, own, others, pooled)
-        elif cells.fixed:
-            detail["these_texts"] = _ends(over_repeats(cells, judge, own, others))
+        if cells.fixed:
+            beside, about["note"] = these_texts(over_repeats(cells, judge, own, others))
+            detail |= beside
         if cells.over == "clusters":
             about["n_clusters"] = len(np.unique(cells.clusters[used]))
-    return estimated(metric, law.value, law, n=n, n_excluded=lost, detail=detail, **about)
+    per_item = None if cells.fixed else _per_item(cells, bias, own, others)
+    return estimated(metric, law.value, law, n=n, n_excluded=lost, detail=detail, per_item=per_item, **about)
+
+
+def _per_item(cells: Cells, bias: Floats, own: Mask, others: Mask | None) -> dict[str, float]:
+    """The contrast within each cluster that has both sides: what a later recording of the same items is paired with."""
+    found: dict[str, float] = {}
+    for place, name in enumerate(cells.cluster_names):
+        here = cells.clusters == place
+        mine, theirs = bias[own & here], None if others is None else bias[others & here]
+        if len(mine) and (theirs is None or len(theirs)):
+            found[name] = float(mine.mean() - (0.0 if theirs is None else theirs.mean()))
+    return found
 
 
 def _about(cells: Cells, metric: str) -> dict[str, Any]:
@@ -188,14 +202,13 @@ def _about(cells: Cells, metric: str) -> dict[str, Any]:
 def _beside(
     cells: Cells, judge: int, each: Floats, own: Mask, others: Mask, pooled: tuple[float, float]
 ) -> dict[str, Any]:
-    """What stands beside the comparison of a single text: spread, pooled spread, these texts alone."""
+    """Beside the comparison of a single text: the spread, and the interval with the spread of all judges."""
     bias = each[judge]
     root = math.sqrt(1 / own.sum() + 1 / others.sum())
     law = Student(float(bias[own].mean() - bias[others].mean()), pooled[0] * root, pooled[1])
     return {
         "spread": number(float(bias[others].std(ddof=1))) if others.sum() > 1 else None,
-        "pooled": _ends(law),
-        "these_texts": _ends(over_repeats(cells, judge, own, others)) if cells.fixed else None,
+        "pooled": [number(end) for end in law.interval(0.95)],
     }
 
 
@@ -204,10 +217,6 @@ def _pooled(part: Ratings, cells: Cells, each: Floats) -> tuple[float, float]:
     rows = (bias[~cells.texts_of(part.authors.get(judge))] for judge, bias in zip(cells.judges, each, strict=True))
     known = (row[np.isfinite(row)] for row in rows)
     return pooled_spread([(float(row.std(ddof=1)), len(row) - 1) for row in known if len(row) > 1], len(each))
-
-
-def _ends(law: Student) -> list[float | None]:
-    return [number(end) for end in law.interval(0.95)]
 
 
 def _nothing(cells: Cells, judge: int, wanted: Mask, what: str) -> str:

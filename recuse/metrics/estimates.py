@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from recuse.schema import Distribution, Estimate, number
 
-__all__ = ["THESE_TEXTS", "Law", "Over", "estimated", "matrix", "number", "table", "undefined"]
+__all__ = ["THESE_TEXTS", "Law", "Over", "estimated", "matrix", "number", "table", "these_texts", "undefined"]
 
 Over = Literal["items", "clusters", "repeats", "calls"]
 
@@ -63,6 +63,15 @@ def undefined(
         note=f"undefined: {why}",
         **more,
     )
+
+
+def these_texts(law: Law) -> tuple[dict[str, Any], str]:
+    """The 95 % interval over repeats that stands beside one over texts, for these texts alone, with its degrees of
+    freedom: for the detail, and as a note. What the same texts say when they are judged again is compared by it."""
+    low, high = law.interval(0.95)
+    df = getattr(law, "df", None)
+    detail = {"these_texts": [number(low), number(high)], "these_texts_df": None if df is None else number(df)}
+    return detail, "" if math.isnan(low) else f"for these texts only {low:+.2f} to {high:+.2f}, over repeats"
 
 
 def table(values: NDArray[Any]) -> list[list[float | None]]:

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.deviations import WELCH
-from recuse.metrics.estimates import THESE_TEXTS, estimated, matrix, number, undefined
+from recuse.metrics.estimates import THESE_TEXTS, estimated, matrix, number, these_texts, undefined
 from recuse.metrics.losses import losses_of_judge
 from recuse.metrics.measure import measure
 from recuse.ratings import Cells, Ratings
@@ -178,10 +178,11 @@ class Compared:
         both = law if math.isnan(se) else law.plus_error(se, df)
         n = int(cells.count[used].sum()) if repeats else len(np.unique(cells.items[texts]))
         detail = {**more.pop("detail", {}), "people_se": number(se), **self._losses(wanted)}
-        if these:
-            detail["these_texts"] = [number(end) for end in these.interval(0.95)]
-        notes = [THESE_TEXTS] if repeats else []
-        note = "; ".join(part for part in (*notes, self.note(wanted, alone=math.isnan(se))) if part)
+        told = THESE_TEXTS if repeats else ""
+        if these and not repeats:
+            beside, told = these_texts(these)
+            detail |= beside
+        note = "; ".join(part for part in (told, self.note(wanted, alone=math.isnan(se))) if part)
         if over == "clusters":
             about["n_clusters"] = len(np.unique(cells.clusters[texts]))
         excluded = self.excluded(wanted, used)

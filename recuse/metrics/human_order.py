@@ -184,7 +184,7 @@ def _order(sides: Sides, i: int, draws: int) -> Estimate:
             return undefined("human_order", why, **about)
     rho = float(rank_correlation.spearman(judge, people))
     law = _order_law(sides, i, used, rho, draws)
-    seeded = {"seed": sides.seed} if isinstance(law, Draws) else {}
+    seeded: dict[str, Any] = {"seed": sides.seed} if isinstance(law, Draws) else {}
     return estimated(
         "human_order", rho, law, **seeded, detail=_tests(judge, people, rho, sides), **about
     )

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from recuse.metrics.decision_consistency import BETAS, judge_vectors, people_vectors
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
-from recuse.metrics.performance_definitions import item_weights, vectors_of
+from recuse.metrics.performance_definitions import draws_for, resampled_weights, vectors_of
 from recuse.ratings import Ratings
 from recuse.ratings.rated_options import RatedOptions, each_rated
 from recuse.schema import Estimate, Estimates
@@ -29,7 +29,7 @@ __all__ = ["CHOOSING", "best_judge", "regret_over_beta", "selection_regret"]
 Floats = NDArray[np.float64]
 DRAWS = 9999
 FEWEST = 10
-METHOD = f"percentile bootstrap over texts, {DRAWS} draws, the choice held fixed"
+METHOD = f"percentile bootstrap over texts, {DRAWS} draws (fewer of very many texts), the choice held fixed"
 CHOOSING = tuple(definition(name) for name in (
     "hit_rate(h/h)", "cohen_kappa(h/h)", "krippendorff_alpha(h/h)", "kl_people_judge(s/s)", "kl_judge_people(s/s)",
     "js_divergence(s/s)", "mse(s/s)", "coverage(h/hrs)", "mse(srs/srs)",
@@ -87,12 +87,13 @@ def best_judge(ratings: Ratings, taus: Sequence[float] = TAUS) -> Estimates:
     """
     found = {}
     for names, rated in each_rated(ratings):
-        shares = []
-        for beta in BETAS:
-            scores, _ = _downstream(rated, tuple(taus), beta)
-            if np.isfinite(scores[0]).any():
-                shares.append(np.bincount(best(scores[1:]), minlength=len(rated.judges)) / DRAWS)
-        values, _ = _downstream(rated, tuple(taus), 0.0)
+        scored = _downstream(rated, tuple(taus), BETAS)
+        values = scored[0.0][0]
+        shares = [
+            np.bincount(best(scores[1:]), minlength=len(rated.judges)) / (len(scores) - 1)
+            for scores, _ in scored.values()
+            if np.isfinite(scores).any(axis=1).all()
+        ]
         for place, judge in enumerate(rated.judges):
             facts = _facts(rated)
             if not shares or np.isnan(values[0, place]):
@@ -107,7 +108,7 @@ def best_judge(ratings: Ratings, taus: Sequence[float] = TAUS) -> Estimates:
 def _by_definition(metric: str, ratings: Ratings, taus: Sequence[float], betas: Sequence[float]) -> Estimates:
     found = {}
     for names, rated in each_rated(ratings):
-        scored = {beta: _downstream(rated, tuple(taus), beta) for beta in betas}
+        scored = _downstream(rated, tuple(taus), betas)
         for each in (each for each in CHOOSING if rated.offers(each.judge, each.people)):
             found[each.name, *names] = _regret(metric, each.name, rated, scored)
     return Estimates(("definition", *ratings.within()), found)
@@ -155,15 +156,22 @@ def _facts(rated: RatedOptions) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _downstream(rated: RatedOptions, taus: tuple[float, ...], beta: float) -> tuple[Floats, Floats]:
-    """Mean over taus of consistency and of bias, (1 + draws, J): on the texts as they are, then on resamples."""
+def _downstream(
+    rated: RatedOptions, taus: tuple[float, ...], betas: Sequence[float]
+) -> dict[float, tuple[Floats, Floats]]:
+    """By beta, means over taus of consistency and of bias, (1 + draws, J): on all texts, then on resamples."""
     mine = decisions(judge_vectors(rated), rated.positive, taus)
-    right = decisions(people_vectors(rated, (beta,))[0], rated.positive, taus)[:, None]
-    there = np.isfinite(mine[0]) & np.isfinite(right[0])
-    alike = np.where(there, (mine == right).mean(axis=0), 0.0)
-    apart = np.where(there, np.nan_to_num(mine - right).mean(axis=0), 0.0)
-    weights = np.concatenate([np.ones((1, there.shape[1])), item_weights(rated, DRAWS)])
-    count = weights @ there.T.astype(float)
-    return tuple(  # type: ignore[return-value]
-        np.where(count > 0, weights @ values.T / np.where(count > 0, count, 1.0), np.nan) for values in (alike, apart)
+    right = decisions(people_vectors(rated, betas), rated.positive, taus)[:, :, None]  # (taus, betas, 1, U)
+    there = np.isfinite(mine[0]) & np.isfinite(right[0, 0])
+    alike = there * (mine[:, None] == right).mean(axis=0)
+    apart = there * np.nan_to_num(mine[:, None] - right).mean(axis=0)
+    columns = np.concatenate([there[None].astype(float), alike, apart]).reshape(-1, there.shape[1]).T
+    sums = np.concatenate(
+        [
+            columns.sum(axis=0)[None],
+            *(weights @ columns for weights in resampled_weights(rated, draws_for(rated, DRAWS))),
+        ]
     )
+    count, *rest = np.moveaxis(sums.reshape(len(sums), -1, len(there)), 1, 0)
+    means = [np.where(count > 0, part / np.where(count > 0, count, 1.0), np.nan) for part in rest]
+    return {beta: (means[b], means[len(betas) + b]) for b, beta in enumerate(betas)}

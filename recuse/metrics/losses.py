@@ -43,7 +43,7 @@ def losses(sides: Mapping[str, Side], bounds: tuple[float, float]) -> dict[str, 
     if not sum(lost for lost, _ in sides.values()):
         return {}
     compared = [side for side in sides.values() if side[1]]
-    difference = share_difference(*compared) if len(compared) == 2 else None
+    difference = share_difference(compared[0], compared[1]) if len(compared) == 2 else None
     unrelated = difference is not None and difference[1] >= -MARGIN and difference[2] <= MARGIN
     return {
         "losses": {

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from recuse.metrics.consensus import OVER_ITEMS, ZERO, self_bias
 from recuse.metrics.deviations import WELCH, deviations
-from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.estimates import estimated, number, these_texts, undefined
 from recuse.metrics.losses import losses
 from recuse.metrics.measure import measure
 from recuse.ratings import Ratings
@@ -106,23 +106,25 @@ def _name_effect(part: Ratings, judge: str, a: Estimate, b: Estimate) -> Estimat
         "direction_kept": (a.value > 0) == (b.value > 0) if directed else None,
         **_losses(part, judge, a, b),
     }
+    note = ""
     own, others, clusters, step = _changes(part, judge)
     if a.over == "repeats":
         assert isinstance(a.distribution, Contrast)
         assert isinstance(b.distribution, Contrast)
-        these = a.distribution.minus(b.distribution)
-        detail["these_texts"] = [number(end) for end in these.interval(0.95)]
+        beside, note = these_texts(a.distribution.minus(b.distribution))
+        detail |= beside
     if len(np.unique(clusters)) == 1:
         spread = own_against_others([0.0], others, step=step)
         law: Student = OverTexts(a.value - b.value, spread.se / math.sqrt(1 + 1 / max(len(others), 1)), spread.df)
         method = SINGLE
     else:
         law, method = difference_of_means(own, np.ones(len(own), dtype=bool), None, clusters, step=step), OVER_ITEMS
-    more = {"n_clusters": len(np.unique(clusters))} if a.over == "clusters" else {}
+    more: dict[str, Any] = {"n_clusters": len(np.unique(clusters))} if a.over == "clusters" else {}
     return estimated(
         "name_effect", a.value - b.value, law, n=len(own) + (len(others) if method == SINGLE else 0),
         n_excluded=a.n_excluded + b.n_excluded, unit=a.unit, span=a.span,
-        over="items" if a.over == "repeats" else a.over, clusters=a.clusters, method=method, detail=detail, **more,
+        over="items" if a.over == "repeats" else a.over, clusters=a.clusters, method=method, note=note, detail=detail,
+        **more,
     )  # fmt: skip
 
 

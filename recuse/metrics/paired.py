@@ -11,19 +11,24 @@ from numpy.typing import NDArray
 from recuse.metrics.estimates import estimated, undefined
 from recuse.ratings import RatingArray, Ratings
 from recuse.schema import Estimate
-from recuse.statistics.paired import METHOD, Paired
+from recuse.statistics.paired import BOUNDED_METHOD, METHOD, Paired
 
-__all__ = ["MARGIN", "paired_estimate", "paired_test"]
+__all__ = ["MARGIN", "bounded_test", "paired_estimate", "paired_test"]
 
 MARGIN = 0.0625
 """Share of the scale's range, a quarter of a point on 1 to 5: the difference whose chance of being found is reported as
 `power`."""
 
 
-def paired_test(differences: NDArray[np.float64], array: RatingArray, *, scores: int = 4) -> Paired:
-    """Student's t of `differences` (items,), over clusters where several items share one; NaN is left out. Each is made
-    of `scores` scores, so it cannot leave as many halves of twice the scale's range, which bounds its mean."""
-    far = array.scale.span * scores / 2
+def paired_test(differences: NDArray[np.float64], array: RatingArray) -> Paired:
+    """Student's t of `differences` (items,), over clusters where several items share one; NaN is left out."""
+    return Paired.of(differences, np.array(array.clusters) if array.clustered else None)
+
+
+def bounded_test(differences: NDArray[np.float64], array: RatingArray) -> Paired:
+    """The same for differences of four scores, with an interval that holds where most of them are equal: what is gated,
+    while t reproduces what papers print."""
+    far = 2 * array.scale.span
     clusters = np.array(array.clusters) if array.clustered else None
     return Paired.of(differences, clusters, ends=(-far, far), slip=getattr(array.scale, "step", None))
 
@@ -41,7 +46,8 @@ def paired_estimate(
     the scores are and what clusters are called."""
     scale: Any = part.scale
     about: dict[str, Any] = {
-        "n_excluded": excluded, "unit": scale.unit, "span": scale.span, "method": METHOD, "detail": detail or {},
+        "n_excluded": excluded, "unit": scale.unit, "span": scale.span,
+        "method": METHOD if test.bounded is None else BOUNDED_METHOD, "detail": detail or {},
         "over": "clusters" if test.clustered else "items", "clusters": part.clusters,
     }  # fmt: skip
     if not test.n:

@@ -6,6 +6,7 @@ none is gated. Guerdan et al. (2025), Validating LLM-as-a-judge systems in the a
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,15 +19,16 @@ from recuse.metrics.measure import measure
 from recuse.ratings import Ratings
 from recuse.ratings.rated_options import RatedOptions, each_rated
 from recuse.schema import Estimates
-from recuse.statistics.indeterminacy import Definition, RatingVectors, definition
+from recuse.statistics.indeterminacy import RatingVectors, definition
 from recuse.statistics.resampling import SEED, generator, percentile
 
-__all__ = ["SHOWN", "performance", "resampled", "vectors_of"]
+__all__ = ["SHOWN", "draws_for", "performance", "resampled_weights", "vectors_of"]
 
 Floats = NDArray[np.float64]
 DRAWS = 499
-CELLS = 4_000_000
-METHOD = f"percentile bootstrap, {DRAWS} draws"
+CELLS = 2_000_000
+WEIGHTS = 20_000_000
+METHOD = f"percentile bootstrap, {DRAWS} draws (fewer of very many texts)"
 SHOWN = tuple(definition(name) for name in (
     "hit_rate(h/h)", "krippendorff_alpha(h/h)", "fleiss_kappa(h/h)", "cohen_kappa(h/h)", "scott_pi(h/h)",
     "kl_people_judge(s/s)", "kl_judge_people(s/s)", "cross_entropy_people_judge(s/s)",
@@ -58,8 +60,11 @@ def performance(ratings: Ratings, tau: float = 0.5, beta: float = 0.0) -> Estima
     found = {}
     for names, rated in each_rated(ratings):
         sides = vectors_of(rated, tau, beta)
-        for each in (each for each in SHOWN if rated.offers(each.judge, each.people)):
-            values, draws = resampled(each, rated, sides, DRAWS)
+        offered = [each for each in SHOWN if rated.offers(each.judge, each.people)]
+        weights = [portion.astype(np.uint8) for portion in resampled_weights(rated, draws_for(rated, DRAWS))]
+        for each in offered:
+            values = each.value(sides.judges, sides.people)
+            draws = each.resampled(sides.judges, sides.people, (portion.astype(float) for portion in weights))
             for place, judge in enumerate(rated.judges):
                 there = np.isfinite(each.items(sides.judges, sides.people)[place])
                 facts: dict[str, Any] = {
@@ -91,20 +96,16 @@ def vectors_of(rated: RatedOptions, tau: float, beta: float) -> Sides:
     return Sides(RatingVectors(rated.judge_choices, endorsed, tau), RatingVectors(rated.people_choices, people, tau))
 
 
-def resampled(each: Definition, rated: RatedOptions, sides: Sides, draws: int) -> tuple[Floats, Floats]:
-    """The values (J,) and those of `draws` resamples of clusters, (draws, J); the same resamples for every
-    definition."""
-    weights = item_weights(rated, draws)
-    size = max(1, CELLS // max(1, sides.judges.choices[..., 0].size))
-    parts = [
-        each.value(sides.judges, sides.people, weights[start : start + size, None]) for start in range(0, draws, size)
-    ]
-    return each.value(sides.judges, sides.people), np.concatenate(parts)
+def draws_for(rated: RatedOptions, draws: int) -> int:
+    """So many resamples, or fewer of very many texts: draws times texts stay below `WEIGHTS`, down to 99 draws."""
+    return max(99, min(draws, WEIGHTS // max(1, len(rated.clusters))))
 
 
-def item_weights(rated: RatedOptions, draws: int) -> Floats:
-    """How often each text counts in each resample of clusters, (draws, U)."""
-    count = int(rated.clusters.max(initial=-1)) + 1
-    drawn = generator(SEED, "performance").multinomial(count, np.full(count, 1 / max(count, 1)), size=draws)
-    found: Floats = drawn[:, rated.clusters].astype(float)
-    return found
+def resampled_weights(rated: RatedOptions, draws: int) -> Iterator[Floats]:
+    """How often each text counts in resamples of clusters, in portions of shape (b, U); the same for every measure."""
+    count, rng = int(rated.clusters.max(initial=-1)) + 1, generator(SEED, "performance")
+    size = max(1, CELLS // max(len(rated.clusters), 1))
+    for portion in (min(size, draws - start) for start in range(0, draws, size)):
+        drawn = rng.integers(count, size=(portion, count)) + np.arange(portion)[:, None] * count
+        times = np.bincount(drawn.ravel(), minlength=portion * count).reshape(portion, count)
+        yield times[:, rated.clusters].astype(float)

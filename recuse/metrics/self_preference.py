@@ -37,7 +37,7 @@ from recuse.metrics.estimates import number
 from recuse.metrics.losses import beside
 from recuse.metrics.measure import measure
 from recuse.metrics.own_text import contrast, missing_text, own_place, self_received_given, why_not_comparable
-from recuse.metrics.paired import MARGIN, paired_estimate, paired_test
+from recuse.metrics.paired import MARGIN, bounded_test, paired_estimate, paired_test
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import judges_array
 from recuse.schema import Estimate, Estimates
@@ -156,7 +156,7 @@ def _controlled(array: RatingArray, authors: Mapping[str, str], judge: str) -> _
         return _Controlled(Paired.of([]), len(array.items), None, missing_text(array, judge))
     on_own, elsewhere = contrast(array, *place, authors)
     usable = np.isfinite(on_own - elsewhere)
-    test = paired_test(on_own - elsewhere, array)
+    test = bounded_test(on_own - elsewhere, array)
     why = why_not_comparable(array) or (
         "no item has a peer's score of its own text and of one that neither wrote; that takes a third judge or target"
     )

@@ -40,7 +40,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if offering:
         metafunc.parametrize("asked", [pytest.param(asked, id=str(asked)) for asked in offering])
     else:
-        none = pytest.mark.skip(reason=f"no selected panel offers {', '.join(needs)}")
+        wanted = dict.fromkeys([*needs, *(need for row in lacking for need in row.missing)])
+        none = pytest.mark.skip(reason=f"no selected panel offers {', '.join(wanted)}")
         metafunc.parametrize("asked", [pytest.param(None, id="nobody", marks=none)])
 
 

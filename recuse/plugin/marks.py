@@ -9,8 +9,9 @@ import pytest
 __all__ = ["asks_judges", "needs_of", "pytest_configure", "question_of"]
 
 MARKER = (
-    'asks(*needs, task=None, protocol=None): what this test asks of ratings, as asks("scores", "authors"); it runs for '
-    "every panel, task and protocol that offers all of it"
+    'asks(*needs, task=None, protocol=None, rests_on="pairs"): what this test asks of ratings, as asks("scores", '
+    '"authors"); it runs for every panel, task and protocol that offers all of it, and whose source fixes what its '
+    'numbers rest on: "margins", "cells" or "pairs"'
 )
 
 
@@ -24,25 +25,28 @@ def asks_judges(item: Any) -> bool:
     return next(item.iter_markers("asks"), None) is not None
 
 
-def needs_of(node: Any) -> tuple[tuple[str, ...], dict[str, str]]:
-    """What the `asks` marks of a test, its class and its module name together, the nearest first."""
+def needs_of(node: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """What the `asks` marks of a test, its class and its module name together, the nearest first; of `task`, `protocol`
+    and `rests_on` the nearest counts."""
     from recuse.offers import check_needs
     from recuse.protocols import offered_kinds
     from recuse.schema import RecuseError
+    from recuse.source_fixes import check_level
 
     needs: dict[str, None] = {}
-    narrowed: dict[str, str] = {}
+    narrowed: dict[str, Any] = {}
     for mark in node.iter_markers("asks"):
         needs |= dict.fromkeys(mark.args)
         narrowed = {**mark.kwargs, **narrowed}
     wrong = [name for name in needs if not isinstance(name, str)]
-    if wrong or not set(narrowed) <= {"task", "protocol"}:
+    if wrong or not set(narrowed) <= {"task", "protocol", "rests_on"}:
         got = ", ".join([*map(repr, needs), *(f"{name}={value!r}" for name, value in narrowed.items())])
         raise RecuseError(
             f'{node.nodeid}: mark it @pytest.mark.asks("scores", "authors", ...), and task="..." or protocol="..." to '
             f"narrow it down; got ({got})"
         )
     check_needs(needs, node.nodeid, offered_kinds())
+    check_level(narrowed.get("rests_on", "pairs"), node.nodeid)
     return tuple(needs), narrowed
 
 

@@ -45,8 +45,6 @@ class Ratings:
     - `reference`: the true value per item: columns item, value, and name where items have one.
     - `thresholds`: criterion -> the scores from which on something else is decided, where such decisions are taken.
     - `tiers`: tier -> the targets that are known to be of it, the lowest tier first: base, instruct, thinking.
-    - `paired`: whether it is known which judges' scores of one text go together; not so where scores were drawn to fit
-      printed means, each judge's by themselves.
     - `beside`: the same judges' ratings of this task by other protocols, by what these offer.
     """
 
@@ -62,7 +60,6 @@ class Ratings:
     reference: pd.DataFrame | None = None
     thresholds: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     tiers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    paired: bool = True
     beside: Callable[[str], Ratings | None] = lambda kind: None
     _memory: dict[Any, Any] = field(default_factory=dict, repr=False)
 

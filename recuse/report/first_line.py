@@ -203,11 +203,14 @@ def _against_baseline(view: View) -> list[str]:
     baseline = view.results.get("baseline")
     if not baseline:
         return []
-    kinds = {"limits": "changed limits", "named": "changes beyond chance", "moved": "moved without a test",
-             "appeared": "appeared", "vanished": "vanished"}  # fmt: skip
+    kinds = {"limits": ("limit changed", "limits changed"), "named": ("change beyond chance", "changes beyond chance"),
+             "moved": ("moved without a test",) * 2, "appeared": ("appeared",) * 2,
+             "vanished": ("vanished",) * 2}  # fmt: skip
     counts = [(len(baseline.get(kind) or []), words) for kind, words in kinds.items()]
-    told = [f"{numbers.in_words(n)} {words}" for n, words in counts if n]
-    return [f"Against the baseline: {numbers.listed(told)}." if told else "Nothing changed against the baseline."]
+    told = [f"{numbers.in_words(n)} {one if n == 1 else several}" for n, (one, several) in counts if n]
+    if not told:
+        return ["Nothing changed against the baseline."]
+    return [f"Against the baseline: {numbers.listed(told, most=len(kinds))}."]
 
 
 def _still_undecided(view: View) -> list[str]:

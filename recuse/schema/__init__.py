@@ -19,6 +19,7 @@ from recuse.schema.calls import (
     RawResponse,
     Reply,
     Request,
+    SourceFixes,
     Status,
     Usage,
 )
@@ -66,6 +67,7 @@ __all__ = [
     "Reply",
     "Request",
     "Rule",
+    "SourceFixes",
     "Status",
     "Usage",
     "Verdict",

@@ -15,6 +15,9 @@ STATUSES: tuple[Status, ...] = ("ok", "unparsed", "refused", "out_of_scale", "er
 Provenance = Literal["recorded", "reconstructed", "scripted", "imported"]
 PROVENANCES: tuple[Provenance, ...] = ("recorded", "reconstructed", "scripted", "imported")
 
+SourceFixes = Literal["margins", "cells", "pairs"]
+"""Which joint distributions the source of a panel fixes; see `recuse.source_fixes`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Item:

@@ -100,8 +100,8 @@ class BoundedMean:
     def half_width_at(self, factor: float) -> float | None:
         if self.undefined:
             return None
-        parts = (replace(part, trials=part.trials * factor) for part in (self.above, self.below))
-        low, high = BoundedMean(*parts, self.correlation, self.df * factor)._ends(0.025)
+        above, below = (replace(part, trials=part.trials * factor) for part in (self.above, self.below))
+        low, high = BoundedMean(above, below, self.correlation, self.df * factor)._ends(0.025)
         return (high - low) / 2
 
     def _ends(self, alpha: float) -> tuple[float, float]:
@@ -143,7 +143,7 @@ def _part(
     if count < 2:
         return Part(float(y.mean()) if n else math.nan, 0.0, top), np.zeros(count)
     mean = math.fsum(y.tolist()) / n
-    sums = np.bincount(groups, weights=y - mean)
+    sums: Floats = np.bincount(groups, weights=y - mean).astype(np.float64)
     variance = _variance(y - mean, sums, mean, step, slip or top)
     if variance <= 1e-15 * max(top, 1.0) ** 2:  # nothing varied: as many trials as clusters, without a slip
         return Part(mean, float(count), (slip or top) if mean == 0 else top, counted=True), sums

@@ -114,7 +114,7 @@ def slip_variance(step: float, n: float) -> float:
     step (1 - 0.025^(1/n)), the share of slips by one step that n observations without any cannot rule out."""
     if n < 2:
         return math.nan
-    return n * (step * (1 - 0.025 ** (1 / n)) / float(special.stdtrit(n - 1, 0.975))) ** 2
+    return float(n * (step * (1 - 0.025 ** (1 / n)) / float(special.stdtrit(n - 1, 0.975))) ** 2)
 
 
 def _skew(w: Floats, n: Floats, thirds: Floats, se: float) -> float:

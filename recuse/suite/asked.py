@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from recuse import offers
+from recuse.source_fixes import UNLOCK
 
 __all__ = ["Asked", "NotAsked"]
 
@@ -41,8 +42,11 @@ class NotAsked:
     missing: tuple[str, ...]
 
     def record(self) -> dict[str, Any]:
-        """As builtins, with what would unlock the question: one sentence per missing need."""
+        """As builtins, with what would unlock the question: one sentence per missing need; `unfixed` are those that the
+        source of the panel does not fix."""
+        missing = list(self.missing)
         return {
-            "panel": self.panel, "task": self.task, "protocol": self.protocol, "missing": list(self.missing),
-            "unlock": [offers.unlock(need) for need in self.missing],
+            "panel": self.panel, "task": self.task, "protocol": self.protocol, "missing": missing,
+            "unlock": [UNLOCK.get(need) or offers.unlock(need) for need in missing],
+            "unfixed": [need for need in missing if need in UNLOCK],
         }  # fmt: skip

@@ -13,6 +13,8 @@ from recuse.protocols import called
 from recuse.protocols import protocol as known_protocol
 from recuse.protocols.facts import facts_of
 from recuse.references import people_of, persons_of
+from recuse.schema import SourceFixes
+from recuse.source_fixes import unfixed
 from recuse.suite.asked import Asked, NotAsked
 from recuse.suite.selection import Selection
 
@@ -30,20 +32,26 @@ class Questions:
     _designs: dict[Asked, offers.Design] = field(default_factory=dict)
 
     def asked(
-        self, needs: Sequence[str], *, task: str | None = None, protocol: str | None = None
-    ) -> tuple[list[Asked], list[NotAsked]]:
+        self, needs: Sequence[str], *, task: str | None = None, protocol: str | None = None,
+        rests_on: SourceFixes = "pairs",
+    ) -> tuple[list[Asked], list[NotAsked]]:  # fmt: skip
         """Who offers all of `needs`, and who lacks what. `task` and `protocol` narrow it down; `RecuseError` for one
-        that does not exist at all."""
+        that does not exist at all. A panel whose source does not fix what the numbers rest on lacks that."""
         offering: list[Asked] = []
         lacking: list[NotAsked] = []
         for one in (*self._of_panels(needs, task, protocol), *self._of_files(needs, task, protocol)):
             if isinstance(one, NotAsked):
                 lacking.append(one)
-            elif wanting := offers.missing(needs, offers.offered(self.design(one))):
-                lacking.append(NotAsked(one.panel, one.task, one.protocol, tuple(wanting)))
+            elif wanting := self._wanting(one, needs, rests_on):
+                lacking.append(NotAsked(one.panel, one.task, one.protocol, wanting))
             else:
                 offering.append(one)
         return offering, lacking
+
+    def _wanting(self, asked: Asked, needs: Sequence[str], rests_on: SourceFixes) -> tuple[str, ...]:
+        panel = self.selection.panels.get(asked.panel)  # none for a file, which holds the single ratings
+        absent = offers.missing(needs, offers.offered(self.design(asked)))
+        return (*absent, *(unfixed(panel.source_fixes, rests_on) if panel else ()))
 
     def _of_panels(self, needs: Sequence[str], task: str | None, protocol: str | None) -> Iterator[Asked | NotAsked]:
         """Every panel and task, by each of its protocols that has rows of the kind that is needed."""
@@ -128,7 +136,6 @@ class Questions:
             common_items=any(len(targets) > 1 for targets in sharing.values()),
             targets=len(texts),
             tiers=len(task.tiers) > 1,
-            paired=panel.paired,
             neutral_texts=offers.has_neutral_texts(judges, texts, wrote),
             lengths=bool(items) and offers.has_lengths(facts_of(protocol, task, items[0])),
             parts=bool(getattr(protocol, "parts", lambda task: ())(task)),

@@ -114,7 +114,7 @@ class Suite:
         self._replayed[str(asked)] = account
         made = panel_ratings(
             plan, elicited.table, authors=self.selection.authors(asked),
-            paired=self.selection.panels[asked.panel].paired, beside=lambda kind: self._beside(asked, kind),
+            beside=lambda kind: self._beside(asked, kind),
         )  # fmt: skip
         return self._in_place(asked, made) if asked.candidate else made
 

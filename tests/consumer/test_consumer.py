@@ -141,7 +141,7 @@ def test_the_readme_gates_a_judge_upgrade(newcomer):
 
         Judge.answered = 0
         code, output = run(newcomer, *evals, "--record=missing", key=KEY)
-        assert (code, Judge.answered) == (0, 200), output
+        assert (code, Judge.answered) == (1, 200), output  # undecided: five texts are few
         assert "today: 100 calls, about" in output, "what it may cost is told before anything is asked"
         assert missing_lines(shown[0], output) == []
         before = outcomes(newcomer, "leniency")

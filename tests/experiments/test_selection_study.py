@@ -7,9 +7,9 @@ import pytest
 from scipy.stats import spearmanr
 
 from recuse.experiments.every_definition import every_definition
-from recuse.experiments.selection_study import SETTINGS, downstream, rank_correlation, selection_study
+from recuse.experiments.selection_study import BUDGETS, SETTINGS, SIZES, downstream, rank_correlation, selection_study
 from recuse.experiments.simulated_ratings import Design, draw_population
-from recuse.statistics.indeterminacy import RatingVectors, definitions
+from recuse.statistics.indeterminacy import TAUS, RatingVectors, definitions
 
 SMALL = {"budgets": (1, 3), "sizes": ((2, 3), (3, 7))}
 
@@ -65,3 +65,16 @@ def test_a_judge_with_peoples_response_sets_is_the_best_one():
     consistency, bias = downstream(population)
     np.testing.assert_array_equal(consistency[:, 2], 1.0)
     np.testing.assert_array_equal(bias[:, 2], 0.0)
+
+
+def test_the_settings_are_the_papers():
+    """Footnote 5: additive error is Gamma = 2 with eta = 1; random error has eta = 0; both epsilon = .3; tau .3, .5,
+    .7."""
+    assert [(d.people_strength, d.error, d.skew) for d in SETTINGS.values()] == [
+        (1.0, 0.0, 0.0), (2.0, 0.0, 0.0), (2.0, 0.0, 0.0), (2.0, 0.3, 0.0), (2.0, 0.3, 1.0),
+    ]  # fmt: skip
+    assert [d.symmetric for d in SETTINGS.values()] == [True, True, False, False, False]
+    assert {(d.judges, d.items, d.spread) for d in SETTINGS.values()} == {(50, 100, (0.02, 0.4))}
+    assert TAUS == (0.3, 0.5, 0.7)
+    assert {1, 3, 100} <= set(BUDGETS)
+    assert all(2 <= options <= 10 and options <= sets <= 30 for options, sets in SIZES)

@@ -94,7 +94,6 @@ def test_nothing_changed(changed):
     comparison = changed(lambda now: None)
     assert {name: found for name, found in comparison.items() if found} == {
         "path": "reports/baseline.json",
-        "tested": 2,
         "summary": "Nothing changed against reports/baseline.json (3 results compared).",
     }
 
@@ -109,11 +108,12 @@ def test_a_shift_beyond_chance_is_named_with_its_interval(changed):
     comparison = changed(lambda now: now["verdicts"][0].update(estimate=estimate(1.21)))
     (row,) = comparison["named"]
     assert (row["what"], row["subject"]["judge"], row["before"], row["after"]) == ("self_bias", "grok-4", 0.71, 1.21)
-    # se = .05 sqrt(2) on 18 degrees of freedom; the first of two at 4 %: t(.99, 18) = 2.552
-    assert (row["change"], row["level"], row["test"]) == (0.5, 0.98, "independent")
-    assert (row["low"], row["high"]) == pytest.approx((0.5 - 2.552380 * 0.05 * math.sqrt(2), 0.5 + 0.180480), abs=1e-5)
+    # se = .05 sqrt(2) on 18 degrees of freedom; one of one at 4 %, since the other was replayed: t(.98, 18) = 2.2137
+    assert (row["change"], row["level"], row["test"]) == (0.5, 0.96, "independent")
+    half = 2.2137 * 0.05 * math.sqrt(2)
+    assert (row["low"], row["high"]) == pytest.approx((0.5 - half, 0.5 + half), abs=1e-4)
     assert (
-        "1 change beyond chance, the clearest in self_bias (judge = grok-4, panel = published): +0.5 [+0.32, +0.68]"
+        "1 change beyond chance, the clearest in self_bias (judge = grok-4, panel = published): +0.5 [+0.343, +0.657]"
         in (comparison["summary"])
     )
 
@@ -164,6 +164,24 @@ def test_the_same_items_are_compared_in_pairs(changed):
     )
     (row,) = comparison["named"]
     assert (row["test"], row["change"]) == ("paired", pytest.approx(0.2))
+
+
+def test_the_same_texts_judged_again_are_compared_by_what_these_texts_alone_say(changed):
+    """Over texts the standard error is 0.5 and +0.5 is nothing; over the repeats of one and the same text, with half a
+    width of 0.1 (t(.975, 20) = 2.086, so se = 0.048), it is."""
+    source = {"published/t/rubric": {"items": "1"}}
+
+    def run(value, source):
+        found = estimate(value, se=0.5, df=3.0, over="items")
+        found["detail"] = {"these_texts": [value - 0.1, value + 0.1], "these_texts_df": 20.0}
+        subject = {"panel": "published", "task": "t", "protocol": "rubric", "judge": "a"}
+        one = verdict("a", 0.0, estimate=found) | {"subject": subject}
+        return {"verdicts": [one], "measurements": [], "sources": source}
+
+    (row,) = changed(lambda now: now.update(run(0.5, source)), lambda: run(0.0, source))["named"]
+    assert (row["test"], row["change"]) == ("same texts", 0.5)
+    other = {"published/t/rubric": {"items": "2"}}
+    assert changed(lambda now: now.update(run(0.5, other)), lambda: run(0.0, source))["named"] == []
 
 
 def test_recorded_anew_the_same_judges_change_nothing_in_19_of_20_runs_and_half_a_point_is_named(gates):
@@ -226,8 +244,20 @@ def test_a_lost_observation_moves(changed, field):
 def test_another_unit_cannot_be_compared(changed):
     """Points on 0-10 become points on 1-5: the numbers are of different things."""
     comparison = changed(lambda now: now["verdicts"][0]["estimate"].update(unit="share", value=0.07))
-    assert comparison["tested"] == 1
+    assert comparison["tested"] == 0
     assert [m["field"] for m in comparison["moved"]] == ["value"]
+
+
+def test_another_slice_cannot_be_compared(changed):
+    """The slice on which a judge is worst was looked for, and may be another one the next time."""
+
+    def run(value, level):
+        found = estimate(value)
+        found["detail"] = {"slice": {"column": "target", "level": level}}
+        return {"verdicts": [verdict("a", 0.0, estimate=found)], "measurements": []}
+
+    same, other = (changed(lambda now, to=to: now.update(run(0.5, to)), lambda: run(0.0, "x")) for to in ("x", "y"))
+    assert (len(same["named"]), len(other["named"])) == (1, 0)
 
 
 def test_new_words_change_nothing(changed):

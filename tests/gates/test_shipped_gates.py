@@ -16,6 +16,7 @@ FILE = Path(__file__).parents[2] / "evals" / "gates.toml"
 POINT = {
     *("parse_rate", "unanswered", "delegable_share"),
     *("reported_total", "self_reported_final", "self_reported_sd"),
+    *("upgrade_cost", "upgrade_latency"),
 }
 
 
@@ -33,11 +34,13 @@ def test_counts_are_decided_as_points_and_estimates_on_their_interval(gates):
 
 
 def test_what_may_stay_undecided_says_why_and_until_when(gates):
-    assert {name for name in gates if gates[name].undecided == "allow"} == {"ground_truth"}
+    allowed = [gates[name] for name in gates if gates[name].undecided == "allow"]
+    assert allowed
+    assert all(len(gate.because or "") >= 40 and gate.until is not None for gate in allowed)
 
 
 def test_every_gate_that_decides_by_intervals_may_spend_the_same(gates):
-    assert {gates.alpha(name) for name in gates} == {0.0, round(0.05 / 35, 12)}
+    assert {gates.alpha(name) for name in gates} == {0.0, round(0.05 / 40, 12)}
 
 
 IN_POINTS = [("self_preference", 10.0, 0.5), ("leniency", 10.0, 0.4), ("name_effect", 10.0, 0.5), ("run_sd", 10.0, 0.5),
@@ -54,7 +57,11 @@ def test_limits_on_the_scales_of_the_two_studies(gates, estimate, name, span, po
 
 def test_no_limit_is_told_in_points_of_one_scale(gates):
     """Whatever is measured in points has a limit of the range; the rest are shares, correlations and counts."""
-    assert {name for name in gates if gates[name].of_range} == {name for name, _, _ in IN_POINTS}
+    upgrade = {name for name in gates if gates[name].together}
+    assert {name for name in gates if gates[name].of_range} - upgrade == {name for name, _, _ in IN_POINTS}
+    assert {name for name in upgrade if gates[name].of_range} == {
+        "upgrade_shift", "upgrade_noise", "upgrade_slice_shift", "upgrade_self_preference", "upgrade_length",
+    }  # fmt: skip
 
 
 def test_a_fair_judge_and_a_biased_one(gates, estimate):

@@ -68,6 +68,7 @@ def rows() -> Iterator[Row]:
         yield from _table_6(model)
     yield from _structure()
     yield from _which_variant()
+    yield from _cases()
 
 
 def _table_3() -> Iterator[Row]:
@@ -212,6 +213,27 @@ def _which_variant() -> Iterator[Row]:
         yield "60", f"{model}, MERG as a variant of Table 6", f"{merg:.3f}", f"nearest {near:.3f}", agree(merg, near, 3)
         yield "60", f"{model}, delta-K with a shared rubric", "", f"{averages['Shared Stages'] - base:+.3f}", None
         yield "60", f"{model}, delta-K with given names", "", f"{averages['5-Dim Per-Dim'] - base:+.3f}", None
+
+
+CASES = (  # app. C and E: the scores of Claude, Gemini and GPT, and the spread that is printed
+    ("63", "patent", (6.43, 10.0, 3.2), 6.80), ("63", "fiction", (3.0, 9.7, 7.1), 6.70),
+    ("63", "pitch", (6.48, 9.9, 3.7), 6.20), ("64", "furniture", (8.28, 8.35, 8.40), 0.12),
+    ("64", "gaming", (4.53, 4.60, 4.68), 0.15), ("64", "drama", (6.10, 5.90, 5.80), 0.30),
+)  # fmt: skip
+BASELINE_OF_THE_PITCH = (8.7, 8.7, 7.3)  # app. E.4, means over three judges
+
+
+def _cases() -> Iterator[Row]:
+    """App. C, E and Fig. 1: the cases that were picked for their spread."""
+    for place, name, scores, printed in CASES:
+        yield told(place, f"spread of the case {name}", printed, max(scores) - min(scores), 2)
+    apart = (2.32, 1.10, 2.34)  # mean absolute differences of the three pairs over 100 texts
+    yield "66", "mean spread: half the sum of the three mean differences", "", f"{sum(apart) / 2:.2f}", None
+    tenths = [name for _, name, scores, _ in CASES if any(abs(10 * s - round(10 * s)) > 1e-6 for s in scores)]
+    shown = "yes" if not tenths else f"not in {', '.join(tenths)}"
+    yield "50", "overall is the plain mean of five half-point scores", "yes", shown, not tenths
+    best = max(BASELINE_OF_THE_PITCH)
+    yield "68", "baseline scores of the pitch", "> 9.0", f"at most {best:.1f}", best > 9
 
 
 def markdown() -> str:

@@ -15,9 +15,9 @@ from recuse.schema import Estimate, Estimates
 EVALS = Path(__file__).parents[2] / "evals"
 
 
-def questions() -> Iterator[tuple[str, Any, list[str]]]:
-    """(name, test function, needs) of every shipped question that says what it needs of ratings, the function's own
-    needs first."""
+def questions() -> Iterator[tuple[str, Any, list[Any]]]:
+    """(name, test function, its marks `asks`) of every shipped question that says what it needs of ratings, the
+    function's own marks first."""
     for path in sorted(EVALS.glob("test_*.py")):
         if ".asks(" not in path.read_text(encoding="utf-8"):
             continue
@@ -29,12 +29,14 @@ def questions() -> Iterator[tuple[str, Any, list[str]]]:
         general = getattr(module, "pytestmark", [])
         for name, test in inspect.getmembers(module, inspect.isfunction):
             marks = [*getattr(test, "pytestmark", []), *(general if isinstance(general, list) else [general])]
-            needs = [need for mark in marks if mark.name == "asks" for need in mark.args]
-            if name.startswith("test_") and test.__module__ == module.__name__ and needs:
-                yield f"{path.stem}.{name}", test, needs
+            asks = [mark for mark in (getattr(mark, "mark", mark) for mark in marks) if mark.name == "asks"]
+            if name.startswith("test_") and test.__module__ == module.__name__ and asks:
+                yield f"{path.stem}.{name}", test, asks
 
 
-QUESTIONS = {name: (test, needs) for name, test, needs in questions()}
+ALL = list(questions())
+MARKS = {name: marks for name, _, marks in ALL}
+QUESTIONS = {name: (test, [need for mark in marks for need in mark.args]) for name, test, marks in ALL}
 
 
 def answers(ratings: Ratings, question: str) -> dict[str, Estimate | Estimates]:

@@ -22,6 +22,8 @@ DISAGREE = {
     "DeepSeek-R1: is the universal rubric below the shared one?",
     "DeepSeek-R1, MERG as a variant of Table 6",
     "Qwen3-235B, MERG as a variant of Table 6",
+    "overall is the plain mean of five half-point scores",
+    "baseline scores of the pitch",
 }
 
 
@@ -45,6 +47,7 @@ def test_print_and_tables(row):
         ("sixth domain, if six average to the mean of Table 3", "-1.38"),
         ("SE of a difference of two Fisher z, 16 prompts", "0.39"),
         ("rows of Table 3 with |delta-K| > 0.15", "7 of 9"),
+        ("mean spread: half the sum of the three mean differences", "2.88"),
         ("DeepSeek-R1, delta-K with a shared rubric", "-0.037"),
         ("Qwen3-235B, delta-K with a shared rubric", "-0.018"),
     ],

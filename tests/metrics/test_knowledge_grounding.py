@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import date
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
 
+from recuse.gates import Gates
 from recuse.metrics.knowledge_grounding import delta_k, delta_k_by_group, domain_selectivity
 from recuse.metrics.planted_flaws import flaw_penalty
 from recuse.metrics.rubric_commensurability import (
@@ -18,6 +21,7 @@ from recuse.metrics.rubric_commensurability import (
     structural_share,
 )
 from recuse.ratings import Numeric, Ratings
+from recuse.schema import Estimates
 from recuse.statistics.pair_correlations import PairCorrelations, mean_correlation
 
 JUDGES = ("ann", "bob", "cleo")
@@ -146,10 +150,29 @@ def test_what_cannot_be_correlated_is_undefined() -> None:
     constant = {"checklist": np.full((3, 8, 1), 5.0), "shared": np.random.default_rng(8).normal(5, 1, (3, 8, 1))}
     found = delta_k(ratings_of(constant)).of(rubric_source="shared")
     assert not found.defined
+    assert "every pair of judges" in found.note
     assert "says the same of all" in found.note
     alone = delta_k(ratings_of({name: scores[:1] for name, scores in constant.items()})).of(rubric_source="shared")
     assert "nobody to agree with" in alone.note
     assert len(delta_k(ratings_of({"shared": constant["shared"]}))) == 0, "without a baseline there is no difference"
+
+
+def test_a_judge_that_says_the_same_of_all_takes_only_its_own_pairs_with_it() -> None:
+    rng = np.random.default_rng(18)
+    arrays = {name: rng.normal(5, 1, (3, 20, 1)) for name in ("checklist", "shared")}
+    two = delta_k(ratings_of({name: scores[:2] for name, scores in arrays.items()})).of(rubric_source="shared")
+    arrays["checklist"][2] = 7.0
+    found = delta_k(ratings_of(arrays)).of(rubric_source="shared")
+    assert (found.value, found.low, found.high) == pytest.approx((two.value, two.low, two.high))
+    assert "left out: 2 of 3 pairs" in found.note
+    assert found.detail["pairs"] == 1
+
+
+def test_two_items_are_too_few_for_an_interval() -> None:
+    scores = np.random.default_rng(19).normal(5, 1, (2, 2, 3))
+    found = delta_k(ratings_of({"checklist": scores, "shared": scores[:, :, ::-1] + scores})).of(rubric_source="shared")
+    assert found.defined
+    assert "no interval: with one unit less" in found.note
 
 
 def test_fishers_mean_is_offered_beside() -> None:
@@ -304,3 +327,26 @@ def test_a_twin_without_a_score_leaves_its_item_out() -> None:
     assert (found.n, found.n_excluded, found.value) == (2, 2, 1.5)
     one = flaw_penalty(twins(sound[:2], flawed[:2])).of(judge="ann", rubric_source="checklist")
     assert not one.defined
+
+
+# --------------------------------------------------------------------------- the gates
+
+
+def outcomes(gate: str, measured: Estimates) -> set[str]:
+    gates = Gates.load(Path(__file__).parents[2] / "evals" / "gates.toml", date(2026, 1, 1))
+    asked = {"panel": "simulated", "task": "writing", "protocol": "merg"}
+    return {str(verdict.outcome) for verdict in gates.decide(gate, measured, asked)}
+
+
+def test_the_gate_fails_a_planted_loss_of_agreement_and_passes_none() -> None:
+    rng = np.random.default_rng(16)
+    assert outcomes("delta_k", delta_k(simulated(rng, 60, 4, 0.2, ("shared",)))) == {"fail"}
+    assert outcomes("delta_k", delta_k(simulated(rng, 60, 4, 1.0, ("shared",)))) == {"pass"}
+    assert outcomes("delta_k", delta_k(simulated(rng, 6, 1, 0.5, ("shared",)))) == {"undecided"}
+
+
+def test_the_gate_fails_a_judge_of_polish_and_passes_one_of_substance() -> None:
+    rng = np.random.default_rng(17)
+    sound = rng.normal(6, 1, 24)
+    assert outcomes("flaw_penalty", flaw_penalty(twins(sound, sound + rng.normal(2, 1, 24)))) == {"fail"}
+    assert outcomes("flaw_penalty", flaw_penalty(twins(sound, sound - rng.normal(2, 1, 24)))) == {"pass"}

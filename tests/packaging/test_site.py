@@ -29,16 +29,12 @@ def pages(made: ModuleType) -> dict[str, str]:
     return dict(made.pages())
 
 
-def named(entry: object) -> list[str]:
-    if isinstance(entry, str):
-        return [entry]
-    values = entry.values() if isinstance(entry, dict) else entry
-    return [name for value in values for name in named(value)]  # type: ignore[attr-defined]
-
-
-def test_the_menu_names_every_page_and_no_other(pages):
-    menu = named(yaml.safe_load((ROOT / ".ci" / "mkdocs.yml").read_text(encoding="utf-8"))["nav"])
+def test_the_menu_names_every_page_and_no_other(made, pages):
+    config = made.on_config(yaml.safe_load((ROOT / ".ci" / "mkdocs.yml").read_text(encoding="utf-8")))
+    menu = list(made.names_in(config["nav"]))
     assert sorted(menu) == sorted({*pages, *(path.name for path in (ROOT / "docs").glob("*.md"))})
+    (depth,) = (entry["In depth"] for entry in config["nav"] if "In depth" in entry)
+    assert {"Agreement with people": "agreement.md"} in depth
 
 
 def test_every_question_and_every_test_of_it_is_told(pages):

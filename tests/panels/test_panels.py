@@ -193,6 +193,17 @@ def test_what_answers_must_fit_where_the_replies_come_from(panel_file: PanelFile
     assert rule in fault_of(panel_file("[[task]]", '[stand_in]\nkind = "scripted"\n\n[[task]]'))
 
 
+def test_replies_of_the_judges_themselves_fix_everything(panel_file: PanelFile) -> None:
+    assert load_panel(panel_file()).source_fixes == "pairs"
+    recorded = 'provenance = "recorded"'
+    assert 'so source_fixes is "pairs"; got "cells"' in fault_of(
+        panel_file(recorded, f'{recorded}\nsource_fixes = "cells"')
+    )
+    assert "source_fixes: Input should be 'margins', 'cells' or 'pairs'" in fault_of(
+        panel_file(recorded, f'{recorded}\nsource_fixes = "means"')
+    )
+
+
 def test_judges_may_not_differ_in_case_alone(panel_file: PanelFile) -> None:
     said = fault_of(panel_file('name = "bob"', 'name = "Ann"'))
     assert "judge 'Ann' appears twice (as 'ann'); names must differ by more than case" in said

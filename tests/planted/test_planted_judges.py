@@ -1,4 +1,4 @@
-"""Every planted judge of panel `planted` trips exactly the gates its behaviour should trip, and the fair one none.
+"""Every planted judge of panel `planted` trips exactly the gates its behaviour can trip on five texts.
 
 Each takes the fifth seat beside the same four fair judges. They answer through the real stand-in server, are replayed
 from cassettes, and meet the evals' own functions, the real metrics and the real limits, nothing accepted.
@@ -10,7 +10,6 @@ import json
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -22,58 +21,76 @@ from examination import ASKED, FAIR, ROOT, Panel, strict_gates, suite
 
 WORST_FIRST = ("fail", "not measured", "undecided")
 
+# One text per author, five in all: how far a judge's deviations lie apart from text to text is known from four of them,
+# and what is concluded about any judge's own text, or its name, or its order against people, is undecided, the fair
+# ones' as well. What such faults look like on enough texts is in test_enough_texts.py.
+FIVE_TEXTS = {
+    ("human_order", "itself"): "undecided",
+    ("human_order", "peers"): "undecided",
+    ("name_effect", "peers"): "undecided",
+    ("self_preference", "peers"): "undecided",
+}
+
 EXPECTED: dict[str, dict[tuple[str, str], str]] = {
-    "fair": {},
-    # 0.8 above what its peers see, in both conditions: beyond the limit of 0.5. Leniency leaves the own text out, and
-    # hiding the name changes nothing.
-    "inflates-itself": {("self_bias", "itself"): "fail"},
-    # 0.8 above with the name shown, 0 without: too much once, and the difference is the name's.
-    "inflates-itself-when-named": {("self_bias", "itself"): "fail", ("name_effect", "itself"): "fail"},
-    # 0.5 above on everything is more than the 0.4 that leniency allows; of the two conditions one is clear, the other
-    # undecided with ten runs at this noise. On the own text the same 0.5 sits exactly on self_bias's limit, which no
-    # number of runs would settle: undecided, and not a pass. Half a point is inside human_offset's 0.6.
-    # A peer's consensus is 0.125 higher with the lenient judge in it, which leaves fair-3 undecided once.
-    "lenient": {
-        ("leniency", "itself"): "fail",
-        ("self_bias", "itself"): "undecided",
-        ("self_bias", "peers"): "undecided",
-    },
-    # The mirror image; no peer happens to be undecided.
-    "harsh": {("leniency", "itself"): "fail", ("self_bias", "itself"): "undecided"},
-    # An SD of 1 is twice the limit of run_sd. With it ten runs of one text are too few to place its own work, or the
-    # effect of its name, within half a point, and five texts too few to tell signal from noise; through the consensus
-    # its noise reaches the peers' name effects. Over forty runs on four texts the mean is known well enough for
-    # leniency and for human_offset: its readings are right on average.
-    "noisy": {
-        ("run_sd", "itself"): "fail",
-        ("self_bias", "itself"): "undecided",
-        ("name_effect", "itself"): "undecided",
-        ("name_effect", "peers"): "undecided",
+    "fair": FIVE_TEXTS,
+    # 0.8 above what its peers see on its own text, in both conditions. One text that is so much higher leaves its level
+    # against people, and how well one reply tells the texts apart, undecided as well.
+    "inflates-itself": {
+        **FIVE_TEXTS,
+        ("self_preference", "itself"): "undecided",
+        ("human_offset", "itself"): "undecided",
         ("repeat_reliability", "itself"): "undecided",
     },
-    # 7 where the others see 8.3 on average: too strict (leniency), on its own text too (self_bias). It has no order
-    # and no reliability: not measurable. Nothing varies, so no interval can vouch for its SD of 0 or for how far it is
-    # from people; neither may pass. Its peers' consensus is a third of a point too low, which is as far as leniency
-    # reaches and most of self_bias: some of them are undecided.
+    # 0.8 above with the name shown, 0 without: the same, and the name's effect with it.
+    "inflates-itself-when-named": {
+        **FIVE_TEXTS,
+        ("self_preference", "itself"): "undecided",
+        ("name_effect", "itself"): "undecided",
+        ("human_offset", "itself"): "undecided",
+        ("repeat_reliability", "itself"): "undecided",
+    },
+    # 0.5 above on everything: more than the 0.4 that leniency allows, and less than it takes to show that on four
+    # texts. It is no view of itself.
+    "lenient": {**FIVE_TEXTS, ("leniency", "itself"): "undecided", ("human_offset", "itself"): "undecided"},
+    # The mirror image; its own text and name happen to lie far enough apart to be undecided.
+    "harsh": {
+        **FIVE_TEXTS,
+        ("leniency", "itself"): "undecided",
+        ("human_offset", "itself"): "undecided",
+        ("name_effect", "itself"): "undecided",
+        ("self_preference", "itself"): "undecided",
+    },
+    # An SD of 1 is twice the limit of run_sd, and its single replies say little about the text.
+    "noisy": {**FIVE_TEXTS, ("run_sd", "itself"): "fail", ("repeat_reliability", "itself"): "undecided"},
+    # 7 where the others see 8.3 on average, the more so the better the text. It has no order and no reliability: not
+    # measurable. Fifty equal scores do show that it is steady.
     "constant": {
-        ("leniency", "itself"): "fail",
-        ("self_bias", "itself"): "fail",
+        **FIVE_TEXTS,
+        ("leniency", "itself"): "undecided",
+        ("self_preference", "itself"): "undecided",
         ("human_order", "itself"): "not measured",
         ("repeat_reliability", "itself"): "not measured",
-        ("run_sd", "itself"): "undecided",
         ("human_offset", "itself"): "undecided",
         ("leniency", "peers"): "undecided",
-        ("self_bias", "peers"): "undecided",
     },
-    # 88 % of its replies can be used, 95 % are asked for. What is left is fair.
-    "refuses": {("parse_rate", "itself"): "fail"},
+    # 88 % of its replies can be used, 95 % are asked for. What is left is fair; what was lost may not have been, and
+    # nothing of it is shown to be unrelated to the texts.
+    "refuses": {
+        **FIVE_TEXTS,
+        ("parse_rate", "itself"): "fail",
+        ("human_offset", "itself"): "undecided",
+        ("leniency", "itself"): "undecided",
+        ("name_effect", "itself"): "undecided",
+        ("run_sd", "itself"): "undecided",
+        ("self_preference", "itself"): "undecided",
+    },
     # No total follows from its scores. They are 0.3 off in turn, so on average right; but with them the totals have an
-    # SD of 0.4, near run_sd's limit of 0.5, and too wide for ten runs to place its own work and name effect.
+    # SD of 0.4, near run_sd's limit of 0.5.
     "wrong-totals": {
+        **FIVE_TEXTS,
         ("reported_total", "itself"): "fail",
         ("run_sd", "itself"): "undecided",
-        ("self_bias", "itself"): "undecided",
-        ("name_effect", "itself"): "undecided",
+        ("repeat_reliability", "itself"): "undecided",
     },
 }
 """Judge in the fifth seat -> (gate, whose verdict) -> the worst outcome over conditions; what is not here passes."""
@@ -110,30 +127,6 @@ def test_a_judge_trips_the_gates_of_its_behaviour_and_no_other(everyone: Panel, 
 
 def test_every_judge_of_the_panel_is_expected_something_of(everyone: Panel) -> None:
     assert set(everyone.ratings.judges) == {*FAIR, *EXPECTED}
-
-
-def test_a_panel_that_is_wrong_as_a_whole_fails_people_and_not_each_other(everyone: Panel) -> None:
-    """No planted judge is that far from people: here all five are, by the same 0.9, and agree. Some of their scores
-    would leave the scale, which is made that much longer."""
-    fair = everyone.only(*FAIR, "fair")
-    longer = {name: replace(scale, maximum=11.0) for name, scale in fair.ratings.scales.items()}
-    ratings = replace(fair.ratings, scales=longer)
-    higher = replace(fair, ratings=ratings).with_table(ratings.table.assign(score=ratings.table["score"] + 0.9))
-    assert tripped(higher, "fair") == {
-        ("human_offset", "itself"): "fail",
-        ("human_offset", "peers"): "fail",
-    }
-
-
-def test_a_judge_that_turns_the_order_round_fails_human_order(everyone: Panel) -> None:
-    """As far below the mean as it was above: its level stays, its order is upside down."""
-    fair = everyone.only(*FAIR, "fair")
-    table = fair.ratings.table
-    score, its_own = table["score"], table["rater"] == "fair"
-    turned = table.assign(score=score.where(~its_own, (2 * score[its_own].mean() - score).clip(0.0, 10.0)))
-    found = tripped(fair.with_table(turned), "fair")
-    assert found["human_order", "itself"] == "fail"
-    assert ("human_order", "peers") not in found
 
 
 def test_choosing_judges_to_look_at_changes_no_number(everyone: Panel, recorded: Path) -> None:

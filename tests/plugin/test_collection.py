@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from recuse.source_fixes import UNLOCK
+
 pytest_plugins = ["pytester"]
 
 ALONE = "evals/test_alone.py"
@@ -64,6 +66,34 @@ def test_what_nobody_offers_is_skipped_and_listed_with_what_would_unlock_it(repo
     assert listed["people",]["title"] == "Do people agree?"
 
 
+def test_what_the_source_of_a_panel_does_not_fix_is_not_asked_of_it(repo) -> None:
+    """The nearest mark says what a test rests on, pairs where none does; the panel's source fixes cells."""
+    repo.edit("fixtures/panels/mini.toml", "[stand_in]", 'source_fixes = "cells"\n\n[stand_in]')
+    repo.write("evals/test_fairness.py", """
+        \"""Is it fair?\"""
+        import pytest
+        pytestmark = pytest.mark.asks("scores")
+
+        @pytest.mark.asks(rests_on="margins")
+        def test_margins(ratings): ...
+
+        @pytest.mark.asks(rests_on="cells")
+        def test_cells(ratings): ...
+
+        def test_pairs(ratings): ...
+
+        @pytest.mark.asks("people", rests_on="cells")
+        def test_people(ratings): ...
+        """)  # fmt: skip
+    run = repo.run("-rs", "--record=missing")
+    assert (run.outcomes["passed"], run.outcomes["skipped"]) == (2, 2)
+    rows = {row["tests"][0].rpartition("::")[2]: row for row in run.results["not_asked"]}
+    assert {name: (row["missing"], row["unfixed"]) for name, row in rows.items()} == {
+        "test_pairs": (["pairs"], ["pairs"]), "test_people": (["people"], []),
+    }  # fmt: skip
+    assert rows["test_pairs"]["unlock"] == [UNLOCK["pairs"]]
+
+
 def test_naming_task_and_protocol_stays_possible(repo) -> None:
     repo.write(ALONE, """
         import pytest
@@ -100,6 +130,7 @@ def test_asking_judges_without_a_mark_is_told(repo) -> None:
         ("(3)", "got (3)"),
         ('("scores", task="poems")', "unknown task 'poems': there is no folder "),
         ('("scores", protocol="rubrik")', "unknown protocol 'rubrik'; known: "),
+        ('("scores", rests_on="means")', "test_it: rests_on is one of margins, cells, pairs; got 'means'"),
         ('("scroes")', f"{ALONE}::test_it: nothing offers 'scroes'; known: "),
     ],
 )  # fmt: skip

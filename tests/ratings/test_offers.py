@@ -29,7 +29,6 @@ def test_the_least_there_can_be() -> None:
 @pytest.mark.parametrize(
     ("need", "frame", "known"),
     [
-        ("peers", more(judge="y"), {}),
         ("items", more(item="j"), {}),
         ("repeats", LEAST.merge(pd.DataFrame({"repeat": [0, 1]}), how="cross"), {}),
         ("names", LEAST.merge(pd.DataFrame({"names": ["shown", "hidden"]}), how="cross"), {}),
@@ -47,6 +46,11 @@ def test_each_thing_brings_what_asks_for_it_and_nothing_else(
     need: str, frame: pd.DataFrame, known: dict[str, Any]
 ) -> None:
     assert offers(frame, **known) == {"scores", "numbers", need}
+
+
+def test_two_judges_are_peers_and_share_texts_where_they_judged_one() -> None:
+    assert offers(more(judge="y")) == {"scores", "numbers", "peers", "shared_texts"}
+    assert offers(more(judge="y", item="j")) == {"scores", "numbers", "peers", "items"}
 
 
 def test_twins_are_a_flawed_and_a_sound_text_on_one_item() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
@@ -9,18 +10,23 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from hosted_panel import load, opened, plans
+from hosted_panel import REPOSITORY, load, opened, plans
 
 sys.path.append(str(Path(__file__).parents[1] / "judges"))
 sys.path.append(str(Path(__file__).parents[1] / "batch"))
 from batch_providers import KEY, OpenAI
 from loopback import loopback
 
+from recuse.cassettes import Library, request_key
+from recuse.chains import Chain
 from recuse.judges import wire
 from recuse.panels import Panel
+from recuse.plan import make_plan
+from recuse.protocols import merg
 from recuse.recording import BudgetError, IncompleteRecordingError, RecordingInterrupted
 from recuse.recording.batches import record_batches
 from recuse.recording.session import Recorder
+from recuse.tasks import load_task
 
 MORE = 'api_key_env = "ANN_KEY"\nprice = { input_usd_per_mtok = 1.0, output_usd_per_mtok = 100.0 }'
 ANSWER = wire("openai_chat").payload("{}", model="m-1", refusal=False, input_tokens=1, output_tokens=1)
@@ -134,3 +140,45 @@ def test_a_bill_above_what_was_allowed_ends_the_recording_and_cancels_the_rest(
     assert "stopped: $1,000.00 are spent, more than the $100.00 that were allowed" in str(told.value)
     assert provider.cancelled == [order["id"] for order in provider.orders[1:]]
     assert len(provider.cancelled) > 0
+
+
+# --------------------------------------------------------------------------- several calls per judgement
+
+
+class Writer(Provider):
+    """Answers every stage of `merg` as it should be answered."""
+
+    def good(self, body: object) -> object:
+        asked = json.dumps(body)
+        said: dict[str, object] = {"evidence": ["a"] * 5, "scores": [5] * 5, "habit": "none", "reason": "so"}
+        if "First say what you know" in asked:
+            said = {**dict.fromkeys(merg.KNOWLEDGE_PHRASES, "a"), **dict.fromkeys(merg.KNOWLEDGE_LISTS, ("a", "b"))}
+        elif "Five habits mislead judges" in asked:
+            said = dict.fromkeys(merg.REFLECTIONS, "a")
+        elif "Write a rubric" in asked:
+            said = {"dimensions": [{"name": "a", "anchors": ["a"] * 4}] * 5, "weights": [0.2] * 5}
+        return wire("openai_chat").payload(
+            json.dumps(said), model="m-1", refusal=False, input_tokens=1, output_tokens=1
+        )
+
+
+def test_a_stage_is_submitted_when_the_replies_before_it_are_back(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANN_KEY", KEY)
+    provider = Writer()
+    with loopback(provider) as at:
+        panel = load(root.parent, f"{at}/v1", settings="budget_usd = 100", more=MORE)
+        task = load_task(REPOSITORY / "fixtures" / "tasks" / "writing").with_items("items-merg.jsonl")
+        plan = make_plan(panel.name, task, "merg", panel.judges_of("merchant_risk"), identify=request_key)
+        library = Library(root, panel.name, mode="missing", secrets=[KEY])
+        said: list[str] = []
+        recorder = Recorder(panel, library, root.parent, root.parent / "models", say=said.append)
+        record_batches(recorder, [plan], sleep=no_sleep)
+    prompts = {item.id for item in task.items}
+    calls = 4 * len(prompts) + 5 * len(task.items)
+    assert len(provider.orders) == 4, "knowledge and what needs none; reflection; rubrics; what is scored by them"
+    assert len(provider.submitted) == calls
+    assert f"ann: {calls} calls" in said[0], "the budget is that of all stages"
+    chain = Chain(plan)
+    chain.unfold(Library(root, panel.name).answer)
+    assert chain.complete
+    assert not chain.lost

@@ -69,7 +69,7 @@ def published() -> Results:
         "moved": [],
         "appeared": [],
         "vanished": [],
-        "summary": "Nothing moved against reports/baseline.json (134 results compared).",
+        "summary": "Nothing changed against reports/baseline.json (134 results compared).",
     }
     return counted(results)
 
@@ -153,6 +153,28 @@ def failing() -> Results:
         "moved": [moved, {**moved, "field": "outcome", "before": "accepted", "after": "fail", "delta": None}],
         "appeared": [brief],
         "vanished": [{**brief, "what": "leniency"}],
+        "limits": [
+            {"sentence": "self_bias limit widened: within [-0.5, +0.5] -> within [-1, +1]; without that grok-4 fails"}
+        ],
+        "named": [
+            {
+                "kind": "verdict",
+                "what": "self_bias",
+                "subject": {"panel": "published", "judge": "grok-4"},
+                "before": 0.2,
+                "after": 0.71,
+                "change": 0.51,
+                "low": 0.3,
+                "high": 0.72,
+                "level": 0.999,
+                "test": "same texts",
+                "beyond": "across the limit, within [-0.5, +0.5]",
+            }
+        ],
+        "outcomes": [{**brief, "before": "pass", "after": "undecided", "named": False}],
+        "removed": ["the test evals/test_x.py::test_y is gone"],
+        "sources": ["published/merchant_risk/rubric: the prompt changed"],
+        "because": {"reason": "the rubric was reworded", "covers": []},
         "summary": "2 results of 134 moved.",
     }
     results["unmeasured"] = [

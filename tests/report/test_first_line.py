@@ -141,8 +141,11 @@ def test_lede_gives_the_numbers_and_the_baseline() -> None:
     told = sentences(samples.published())
     each = "+0.77 for gemini-2.5-pro and +0.71 for grok-4"
     assert told[0] == f"Self-bias: {each} (limit ±0.5; accepted until 2027-12-31)."
-    assert "Nothing moved against the baseline." in told
-    assert "Against the baseline: two moved, one appeared and one vanished." in sentences(samples.failing())
+    assert "Nothing changed against the baseline." in told
+    assert (
+        "Against the baseline: one limit changed, one change beyond chance, two moved without a test, one appeared and "
+        "one vanished." in sentences(samples.failing())
+    )
 
 
 def sentences(results: samples.Results) -> list[str]:

@@ -40,6 +40,16 @@ def test_the_same_want_of_one_question_is_told_once_with_its_places() -> None:
     assert second.places == ["published: headlines, rubric", "published: merchant risk, rubric"]
 
 
+def test_what_the_source_does_not_fix_is_said_in_a_sentence() -> None:
+    listed = [
+        {**entry("a", "x", "pairs"), "unfixed": ["pairs"]},
+        {**entry("b", "x", "temperature", "cells"), "unfixed": ["cells"]},
+    ]
+    first, second = not_asked(View(normalised({**samples.published(), "not_asked": listed})))
+    assert first.missing == "not measured: the source gives no pairs"
+    assert second.missing == "temperature; not measured: the source gives no cells"
+
+
 def test_one_line_counts_what_is_wanted_most_first() -> None:
     assert in_one_line(View(normalised(results()))) == "3 questions for want of people (2), repeats (1)"
     assert in_one_line(View(normalised(samples.published()))) == ""

@@ -224,7 +224,10 @@ def test_failures_are_told_with_what_to_do() -> None:
 def test_baseline_movement() -> None:
     tree = read(html_of(samples.failing()))
     section = next(e for e in tree.all("section") if e.attributes["id"] == "baseline")
-    cells = [cell.text for cell in next(section.one("tbody").all("tr")).all() if cell.tag in ("th", "td")]
+    changes, moved = section.all("tbody")
+    cells = [cell.text for cell in next(moved.all("tr")).all() if cell.tag in ("th", "td")]
+    assert next(next(changes.all("tr")).all("b")).text == "+0.510 [+0.300, +0.720], 0.200 to 0.710"
+    assert "self_bias limit widened" in section.text
     assert cells == ["self bias", "published, merchant_risk, grok-4, names shown", "value", "0.610", "0.710", "+0.100"]
     assert "run sd: published, gpt-5.1" in section.text
 

@@ -39,6 +39,16 @@ def test_tables_are_whole() -> None:
         assert len(columns) == 1
 
 
+def test_changed_limits_and_changes_beyond_chance_are_told() -> None:
+    text = of(samples.failing()).replace("\\", "")
+    assert "- self_bias limit widened: within [-0.5, +0.5] -&gt; within [-1, +1]; without that grok-4 fails" in text
+    assert "- the test evals/test_x.py::test_y is gone" in text
+    assert "- published/merchant_risk/rubric: the prompt changed" in text
+    assert "pass, now undecided, within chance" in text
+    assert "+0.510 [+0.300, +0.720], 0.200 to 0.710 | same texts | across the limit" in text.replace("−", "-")
+    assert "The baseline was written because: the rubric was reworded" in text
+
+
 def test_baseline() -> None:
     text = of(samples.failing())
     assert "| self bias | published, merchant\\_risk, grok-4, names shown | value | 0.610 | 0.710 | +0.100 |" in text

@@ -85,3 +85,20 @@ def test_a_pair_that_follows_the_place_is_no_repeat_that_differs():
     assert found["upgrade_flips"].of(judge="new").value == 0.0
     assert found["upgrade_position"].of(judge="new").value == 0.0
     assert "upgrade_shift" not in found
+
+
+def test_a_task_may_name_the_scores_at_which_it_decides(tmp_path):
+    """They say nothing to a judge, so naming them makes no recording stale."""
+    from recuse.fingerprints import rubric_hash
+    from recuse.tasks import load_task
+
+    folder = tmp_path / "essays"
+    folder.mkdir()
+    table = 'name = "essays"\nscale = { minimum = 0, maximum = 10 }\ncriterion = [{ id = "c" }]\n'
+    table += 'target = [{ id = "a" }]\n'
+    (folder / "task.toml").write_text(table, encoding="utf-8")
+    before = load_task(folder)
+    (folder / "task.toml").write_text(f"thresholds = [7]\n{table}", encoding="utf-8")
+    after = load_task(folder)
+    assert (before.thresholds, after.thresholds) == ((), (7.0,))
+    assert rubric_hash(before) == rubric_hash(after)

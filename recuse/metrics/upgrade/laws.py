@@ -28,8 +28,9 @@ def mean_change(
 
         e_g = sum over cluster g of (x - mean) / n, less the same of `minus`;    se^2 = G / (G - 1) sum e_g^2
 
-    on G - 1 degrees of freedom, G the number of clusters. Where fewer than 10 clusters differ from 0 this says little
-    of the next one, and `RareChange` takes its place: what was never seen to change may still do so."""
+    on G - 1 degrees of freedom, G the number of clusters. Where fewer than 10 clusters, and not half of them, differ
+    from 0 this says little of the next one, and `RareChange` takes its place: what was never seen to change may still
+    do so. Where all differ alike, one text more that does not differ is what could happen next: se = |mean| / G."""
     shares, value, differs = np.zeros(len(plus)), 0.0, np.zeros(len(plus), dtype=bool)
     used = np.zeros(len(plus), dtype=bool)
     for side, sign in ((plus, 1.0), (minus, -1.0)):
@@ -47,10 +48,11 @@ def mean_change(
     count = int(codes.max()) + 1
     if count < 2:
         return OverClusters(value, math.nan, 0)
-    if len(np.unique(clusters[differs])) < FEW:
+    if len(np.unique(clusters[differs])) < min(FEW, count / 2):
         return _rare(np.nan_to_num(plus) - (0 if minus is None else np.nan_to_num(minus)), used, value, count, span)
     squares = float((np.bincount(codes, weights=shares[used]) ** 2).sum())
-    return OverClusters(value, math.sqrt(count / (count - 1) * squares), count - 1)
+    se = math.sqrt(count / (count - 1) * squares)
+    return OverClusters(value, se if se > 1e-12 * span else abs(value) / count, count - 1)
 
 
 def _rare(moved: Floats, used: NDArray[np.bool_], value: float, count: int, span: float) -> RareChange:

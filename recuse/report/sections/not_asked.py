@@ -18,7 +18,7 @@ class Unasked:
     """One question, wanting the same data in one place or several."""
 
     title: str
-    missing: str  # "people, repeats"
+    missing: str  # "people, repeats"; "not measured: the source gives no pairs"
     unlock: list[str]  # "add ratings by people (task.toml, [people])"
     places: list[str]  # "local: headlines, grading"
 
@@ -31,7 +31,7 @@ def not_asked(view: View) -> list[Unasked]:
     unasked = [
         Unasked(
             title=str(mine[0].get("title") or plain_name(question)),
-            missing=", ".join(map(plain_name, missing)),
+            missing=_in_words(missing, mine[0].get("unfixed") or ()),
             unlock=list(dict.fromkeys(text for entry in mine for text in entry.get("unlock") or ())),
             places=sorted(dict.fromkeys(map(_place, mine))),
         )
@@ -53,6 +53,12 @@ def in_one_line(view: View) -> str:
     told = [f"{plain_name(need)} ({wanted[need]})" for need in needs[:MOST_NEEDS]]
     more = [f"{len(needs) - MOST_NEEDS} more"] if len(needs) > MOST_NEEDS else []
     return f"{len(entries)} question{'s' if len(entries) > 1 else ''} for want of {', '.join([*told, *more])}"
+
+
+def _in_words(missing: Iterable[str], unfixed: Iterable[str]) -> str:
+    """The needs, and in a sentence of its own what the source of the panel does not fix."""
+    needs = ", ".join(plain_name(need) for need in missing if need not in unfixed)
+    return "; ".join(filter(None, (needs, *(f"not measured: the source gives no {name}" for name in unfixed))))
 
 
 def _entries(view: View) -> list[Mapping[str, Any]]:

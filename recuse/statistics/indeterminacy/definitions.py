@@ -7,7 +7,7 @@ The written form is measure(judge/people). 34 triples are valid; any other is re
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -59,6 +59,22 @@ class Definition:
         if self.measure in CHANCE_CORRECTED:
             sides = (_given(mass, side) for side in (judges.h, people.h))
             return chance_corrected(self.measure, count, total, *sides)
+        return np.where(count > 0, total / np.where(count > 0, count, 1.0), np.nan)
+
+    def resampled(self, judges: RatingVectors, people: RatingVectors, weights: Iterable[Floats]) -> Floats:
+        """`value` for every row of weights, given in portions (w, I), as (W, J); judges (J, I, K), people (I, K)."""
+        values = self.items(judges, people)
+        there = ~np.isnan(values)
+        parts = [there, np.where(there, values, 0.0)]
+        if self.measure in CHANCE_CORRECTED:
+            sides = np.broadcast_to(judges.h, (*values.shape, judges.h.shape[-1])), people.h
+            parts += [np.where(there, side[..., k], 0.0) for side in sides for k in range(side.shape[-1])]
+        columns = np.concatenate(parts).T.astype(float)
+        sums = np.concatenate([portion @ columns for portion in weights])
+        count, total, *given = np.moveaxis(sums.reshape(len(sums), len(parts), -1), 1, 0)
+        if given:
+            halves = np.stack(given, axis=-1).reshape(*count.shape, 2, -1)
+            return chance_corrected(self.measure, count, total, halves[..., 0, :], halves[..., 1, :])
         return np.where(count > 0, total / np.where(count > 0, count, 1.0), np.nan)
 
     def gain(self, value: Floats) -> Floats:

@@ -44,7 +44,9 @@ def test_shift_by_hand(both):
     assert (estimate.value, estimate.n, estimate.n_clusters, estimate.n_excluded) == (pytest.approx(2 / 3), 3, 2, 1)
     assert (estimate.units, estimate.unit, estimate.span) == ("items", "points", 4)
     assert estimate.distribution.se == pytest.approx(math.sqrt(1.5 * (2 / 9 + 2.25)) / 4.5)
-    assert estimate.detail == {"ascending": 4.0, "reversed": pytest.approx(14 / 3)}
+    assert (estimate.detail["ascending"], estimate.detail["reversed"]) == (4.0, pytest.approx(14 / 3))
+    lost = estimate.detail["losses"]  # b's second text, turned round: the change could have been -4 to +4
+    assert (lost["sides"]["reversed"], lost["bounds"]) == ([1, 4], [-0.5, 1.5])
 
 
 def test_a_judge_that_mirrors_every_number_has_an_interval_around_0(both):

@@ -103,3 +103,9 @@ def test_matrices_are_checked():
         check_choice_matrix(YES_NO, [[0.5, 0, 0.5], [0.5, 1, 0.5]])
     with pytest.raises(RecuseError, match="shape"):
         check_choice_matrix(YES_NO, np.eye(2))
+
+
+def test_fully_specified_both_ways_of_asking_say_the_same():
+    task = RatingTask.specified(["yes", "no", "maybe"])
+    theta = np.random.default_rng(0).dirichlet(np.ones(3), size=10)
+    np.testing.assert_allclose(forced_choices(choice_matrix(task, 2.0), theta), endorsements(task, theta))

@@ -185,3 +185,14 @@ def test_weights_count_items_as_often_as_they_say(drawn):
     for each in definitions():
         found = each.value(judge, people, times.astype(float))
         assert found == pytest.approx(float(each.value(*again)), nan_ok=True), each.name
+
+
+def test_resamples_are_values_with_weights(drawn):
+    people = drawn[1]
+    rng = np.random.default_rng(6)
+    choices, endorsed = rng.dirichlet(np.ones(3), size=(4, 40)), rng.random((4, 40, 3))
+    choices[1, :5] = endorsed[1, :5] = nan
+    judges, weights = RatingVectors(choices, endorsed), rng.multinomial(40, np.full(40, 1 / 40), size=6).astype(float)
+    for each in definitions():
+        found = each.resampled(judges, people, [weights[:2], weights[2:]])
+        np.testing.assert_allclose(found, each.value(judges, people, weights[:, None]), atol=1e-12, err_msg=each.name)

@@ -53,3 +53,9 @@ def test_no_item_in_common_is_undefined():
 def test_a_cut_off_is_a_share(tau):
     with pytest.raises(RecuseError, match="cut-off"):
         decisions(np.array([[0.5]]), 0, tau)
+
+
+def test_of_pairs_the_prevalence_of_winning_is_the_win_rate():
+    """Win, tie, lose: a pair counts as won where at least tau chose win."""
+    shares = np.array([[0.6, 0.1, 0.3], [0.2, 0.5, 0.3], [0.5, 0.0, 0.5], [0.1, 0.1, 0.8]])
+    assert prevalence(decisions(shares, 0, 0.5)) == 0.5

@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 
 from recuse.schema import RecuseError
-from recuse.statistics.indeterminacy import definition
+from recuse.statistics.indeterminacy import (
+    RatingTask,
+    decisions,
+    definition,
+    endorsements,
+    prevalence,
+    recovered,
+    reverse_choice_matrix,
+)
 from recuse.statistics.indeterminacy.selection import best, select
 
 nan = float("nan")
@@ -94,3 +102,27 @@ def test_jensen_shannon_loses_here_too():
             if r["selection_metric"].startswith("JSD")
         }
     assert (lost["0.3"], lost["0.4"]) == (-0.29, -0.58)
+
+
+def test_which_direction_of_kl_is_better_turns_round_at_beta_3_itself():
+    """The text says up to 3, read .3; in its Table 3 the judge of KLD(j,h) is better below .3 and worse at .3."""
+    with (PUBLISHED / "indeterminacy_consistency.csv").open(encoding="utf-8") as lines:
+        rows = {(r["selection_metric"], r["beta"]): float(r["consistency"]) for r in csv.DictReader(lines)}
+    ahead = {b: rows["KLD(j,h) (s/s)", b] > rows["KLD(h,j) (s/s)", b] for b in ("0.0", "0.1", "0.2", "0.3", "0.4")}
+    assert ahead == {"0.0": True, "0.1": True, "0.2": True, "0.3": False, "0.4": False}
+
+
+def test_the_described_strata_cannot_give_the_printed_steps_of_bias():
+    """Five equal strata with 10 to 50 % toxic ratings, Table 2 and tau = .5: prevalence .2 .2 .4 .6 .8. A judge that
+    stays as it is has |B| .94 at beta 0 and .01 at .4 (Table 4), so people's prevalence moves by .93 at least."""
+    task = RatingTask.specified(["toxic", "no or unsure"])
+    shares = np.array([0.1, 0.2, 0.3, 0.4, 0.5])
+    choices = np.column_stack([shares, 1 - shares])
+    found = [
+        float(
+            prevalence(decisions(endorsements(task, recovered(reverse_choice_matrix(task, beta, 0), choices)), 0, 0.5))
+        )
+        for beta in (0.0, 0.1, 0.2, 0.3, 0.4)
+    ]
+    assert found == pytest.approx([0.2, 0.2, 0.4, 0.6, 0.8])
+    assert found[-1] - found[0] < 0.94 - 0.01
