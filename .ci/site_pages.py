@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
+REPORT = ROOT / "reports" / "index.html"  # of the last run of evals/, if there was one: the picture of every question
 FROM_README = {
     "quickstart.md": "Your own ratings",
     "gate-an-upgrade.md": "Ten minutes: gate a judge upgrade",
@@ -34,6 +35,9 @@ def on_files(files: Files, config: Any) -> Files:
 
     for name, text in pages().items():
         files.append(File.generated(config, name, content=text))
+    for path in (REPORT, *sorted((REPORT.parent / "tables").glob("*.csv"))) if REPORT.is_file() else ():
+        name = f"report/{path.relative_to(REPORT.parent).as_posix()}"
+        files.append(File.generated(config, name, abs_src_path=str(path)))
     return files
 
 
@@ -101,7 +105,7 @@ def readme() -> tuple[str, dict[str, str]]:
 
 def questions() -> str:
     """Every shipped question: its words and papers, what it needs, and which measures it looks at."""
-    described = functions()
+    described, drawn = functions(), drawn_in(REPORT)
     told = "Each is a file in `evals/`, asked of every panel, task and protocol that offers what it needs."
     parts = ["# Questions", told]
     for path in sorted((ROOT / "evals").glob("test_*.py")):
@@ -110,8 +114,15 @@ def questions() -> str:
         parts += [f"## {title}", f"`evals/{path.name}`", note.strip()]
         used = sorted(set(described) & set(measured_in(tree)))
         told = ", ".join(f"[{described[one][0]['title']}](measures.md#{anchor(*one)})" for one in used)
-        parts += [f"Measures: {told}." if told else "", *tests_of(tree)]
+        place = f"q-{path.stem.removeprefix('test_')}"
+        shown = f"[As this repository's own report draws it](report/index.html#{place})." if place in drawn else ""
+        parts += [f"Measures: {told}." if told else "", shown, *tests_of(tree)]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def drawn_in(report: Path) -> set[str]:
+    """Anchors of the questions on a report's page; none where there is no page."""
+    return set(re.findall(r'<section id="([^"]+)"', report.read_text(encoding="utf-8"))) if report.is_file() else set()
 
 
 def tests_of(tree: ast.Module) -> Iterator[str]:

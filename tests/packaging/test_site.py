@@ -71,3 +71,12 @@ def test_a_broken_link_or_anchor_or_a_foreign_file_is_found(tmp_path):
         "a.html: c.html leads to no file",
         "b.html: fetches https://cdn.invalid/x.js",
     ]
+
+
+def test_a_question_leads_to_where_the_last_report_draws_it(made, monkeypatch, tmp_path):
+    page = tmp_path / "index.html"
+    page.write_text('<section id="q-score_stability"></section>')
+    monkeypatch.setattr(made, "REPORT", page)
+    assert re.findall(r"report/index\.html#([\w-]+)", made.questions()) == ["q-score_stability"]
+    monkeypatch.setattr(made, "REPORT", tmp_path / "none.html")
+    assert "report/index.html" not in made.questions()
