@@ -4,8 +4,9 @@
     failures = objections(comparison)     # pytest --baseline: any of these fails the run
 
 A change is *named* when the interval of the difference excludes 0. The intervals are corrected by Holm over all that
-are tested (what was replayed as it was is not), so that recording the same judges anew names nothing in at least 95 % of runs: four fifths of the 5 % for
-what gates decide, one fifth for what is only measured. The sharpest test that the baseline allows is used:
+are tested (what was replayed as it was is not), so that recording the same judges anew names nothing in at least 95 %
+of runs: four fifths of the 5 % for what gates decide, one fifth for what is only measured. The sharpest test that the
+baseline allows is used:
 
 - *same texts*: one fixed text per target, the same ones: from one recording to the next only the replies are new, so
   the intervals over repeats decide, not those over texts.
@@ -194,17 +195,33 @@ def _beyond(was: Mapping[str, Any], now: Mapping[str, Any], change: float, gates
 
 def _moved(was: Mapping[str, Any], now: Mapping[str, Any], tested: bool) -> list[Json]:
     """Counts that differ, and values that differ and have no sampling law to test them by."""
-    before, after = was["figures"], now["figures"]
-    rows = [(name, before.get(name), after.get(name)) for name in EXACT]
-    if not tested:
-        cells = dict.fromkeys([*(before.get("cells") or {}), *(after.get("cells") or {})])
-        rows += [("value", before.get("value"), after.get("value"))]
-        rows += [(c, (before.get("cells") or {}).get(c), (after.get("cells") or {}).get(c)) for c in cells]
+    before, after = _compared(was["figures"], tested), _compared(now["figures"], tested)
     return [
         _row(now) | {"field": field, "before": a, "after": b, "delta": _delta(a, b)}
-        for field, a, b in rows
+        for field, a, b in _differences(before, after)
         if not _same(a, b)
     ]
+
+
+def _compared(figures: Mapping[str, Any], tested: bool) -> Json:
+    """Counts, and what no test speaks for: the value, and the cells of a matrix."""
+    counts = {name: figures.get(name) for name in EXACT}
+    return counts if tested else counts | {"value": figures.get("value")} | dict(figures.get("cells") or {})
+
+
+def _differences(before: Json, after: Json) -> list[tuple[str, Any, Any]]:
+    """(field, before, after) of every difference, None where a side has none, in the order of the fields."""
+    if before == after:  # nearly always, and far cheaper to see
+        return []
+    from deepdiff import DeepDiff
+    from deepdiff.helper import notpresent
+
+    diff = DeepDiff(before, after, view="tree", ignore_numeric_type_changes=True, threshold_to_diff_deeper=0)
+    found: dict[str, tuple[Any, Any]] = {}
+    for leaf in (leaf for leaves in diff.values() for leaf in leaves):
+        was, now = (None if side is notpresent else side for side in (leaf.t1, leaf.t2))
+        found[str(leaf.path(output_format="list")[0])] = was, now
+    return [(field, *found[field]) for field in dict.fromkeys([*before, *after]) if field in found]
 
 
 def _same(a: Any, b: Any) -> bool:
