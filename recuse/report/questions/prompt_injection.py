@@ -56,7 +56,8 @@ def draw(group: Group) -> dict[str, Any]:
                         "Share of the successful attacks on a judge that a defence stops, in percent"),
         "nothing_to_stop": _nothing(group, stopped),
         "found": bars(
-            [(_filter(group, n), n.value, estimate_format.value(n), _found_in(n), "") for n in group.of("detection_rate")],
+            [(_filter(group, n), n.value, estimate_format.value(n), _found_in(n), "")
+             for n in group.of("detection_rate")],
             caption="Payloads that filters find at the end of clean texts: known ones, and those held out",
             value_name="found", full=1.0, head="filter, payloads",
         ),
