@@ -1,8 +1,8 @@
 """May a judge be replaced by its candidate?
 
-Both are compared on the same texts. The candidate may replace the judge in use if it keeps every limit: it does not shift
-the scale, keeps the order of texts and the decisions, agrees with people as well, answers as often, repeats itself as
-well, on every slice of the texts, and brings no bias that the judge in use did not have.
+Both are compared on the same texts. The candidate may replace the judge in use if it keeps every limit: it does not
+shift the scale, keeps the order of texts and the decisions, agrees with people as well, answers as often, repeats
+itself as well, on every slice of the texts, and brings no bias that the judge in use did not have.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The command `recuse`: check a file of ratings, start a repository, run an experiment."""
+"""The command `recuse`: check a file of ratings, compare judges, start a repository, show what a run found."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Any
 
 from recuse.experiments.arguments import add_simulations
 from recuse.pull_request import add_comment
+from recuse.show import add_show
+from recuse.trend import add_trend
 
 __all__ = ["main"]
 
@@ -82,6 +84,8 @@ def _parser() -> argparse.ArgumentParser:
     init.set_defaults(run=_init)
     add_simulations(commands)
     add_comment(commands)
+    add_show(commands)
+    add_trend(commands)
     _add_experiments(commands)
     return parser
 

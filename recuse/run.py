@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from recuse.identity import identity_of
 from recuse.record_kinds import MEASURE, MEASUREMENT, UPGRADE, VERDICT
 from recuse.schema import RecuseError
 
@@ -76,7 +78,7 @@ class Run:
         self.results["baseline"] = self._compare(baseline, selection.root, gates, strict)
         self.results |= {"outcome": self._outcome(), "objections": sorted(self.objections)}
         self.results["headline"] = report.headline(self.results)
-        self._write(selection.root / "reports")
+        self._write(selection.root / "reports", identity_of(selection.root, selection.panels, gates.path, os.environ))
 
     def _become_baseline(self, path: Path, gates: Gates, because: str) -> None:
         """Refused for part of a run, and for a red one, or one under changed limits, without a reason."""
@@ -116,17 +118,18 @@ class Run:
         self.results["headline"] = report.headline(self.results)
         return self.results
 
-    def _write(self, folder: Path) -> None:
+    def _write(self, folder: Path, identity: Mapping[str, Any]) -> None:
         """A team's template that does not render is a fault of the run, told in a report without it."""
         from recuse import report
 
         try:
-            report.write(self.results, folder, template_folders=[folder / "templates"], drawings=self.drawings)
+            ours = {"template_folders": [folder / "templates"], "drawings": self.drawings}
+            report.write(self.results, folder, identity=identity, **ours)
         except RecuseError as error:
             self.objections.append(str(error))
             self.results |= {"outcome": self._outcome(), "objections": sorted(self.objections)}
             self.results["headline"] = report.headline(self.results)
-            report.write(self.results, folder)
+            report.write(self.results, folder, identity=identity)
 
     def terminal(self, width: int, color: bool) -> str:
         from recuse import report

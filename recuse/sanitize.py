@@ -7,6 +7,7 @@ zero-width and tag characters (all known carriers of hidden instructions) and lo
 from __future__ import annotations
 
 import re
+from typing import Any
 
 # Fixed ranges, not unicodedata categories: those change with the Python version, and so would the report.
 _INVISIBLE = re.compile(
@@ -23,6 +24,7 @@ _INVISIBLE = re.compile(
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _COMBINING = "[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]"
 _STACK = re.compile(f"({_COMBINING}{{4}}){_COMBINING}+")
+_RISKY = ("=", "+", "-", "@", "\t", "\r")
 
 
 def visible(text: str) -> str:
@@ -51,6 +53,20 @@ def shortened(text: str, limit: int) -> tuple[str, int]:
         return text, 0
     head = text[:limit].rstrip()
     return head, len(text) - len(head)
+
+
+def safe_cell(cell: Any) -> str:
+    """A cell as no spreadsheet takes it for a formula, and with nothing hidden in it."""
+    text = visible(str(cell))
+    return f"'{text}" if text.startswith(_RISKY) and not _is_number(text) else text
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _spelled(match: re.Match[str]) -> str:

@@ -7,17 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recuse.ratings.scale import Numeric, Ordinal
-from recuse.sanitize import visible
+from recuse.sanitize import safe_cell
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from recuse.readers import FileRatings
 
-__all__ = ["disagreements", "safe_cell", "write_disagreements"]
+__all__ = ["disagreements", "write_disagreements"]
 
 YOURS = "your_verdict"
-RISKY = ("=", "+", "-", "@", "\t", "\r")
 
 
 def disagreements(read: FileRatings) -> pd.DataFrame:
@@ -68,20 +67,6 @@ def write_disagreements(read: FileRatings, path: Path) -> int:
         writer.writerow([safe_cell(str(name)) for name in rows.columns])
         writer.writerows([safe_cell(cell) for cell in row] for row in rows.itertuples(index=False, name=None))
     return len(rows)
-
-
-def safe_cell(cell: Any) -> str:
-    """A cell as no spreadsheet takes it for a formula, and with nothing hidden in it."""
-    text = visible(str(cell))
-    return f"'{text}" if text.startswith(RISKY) and not _is_number(text) else text
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def _step(scales: Any) -> float:

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from recuse.experiments.asking import SIMULATED, asked_of, gates_of, measured_by
+from recuse.experiments.recorded_anew import recorded_anew
 from recuse.experiments.sizes import Sizes
 from recuse.gates import Gates
 from recuse.schema import Estimate, Estimates, members
@@ -97,9 +98,9 @@ def validate(
 
     `runs` draws without a fault, half as many per size of a fault. The record: {"sizes", "runs", "seed", "fair":
     {"any_failed", "allowed", "not_cleared", "run_red"}, "gates": [{"gate", "alpha", "verdicts", "false_fail",
-    "not_passed", "coverage", "at_limit", "curve": [point], "promised": point or None}], "not_simulated"}, a point being
-    {"effect", "size", "fails", "passes", "runs"}. Rates are shares of runs, with a Monte-Carlo standard error of
-    sqrt(p (1 - p) / runs).
+    "not_passed", "coverage", "at_limit", "curve": [point], "promised": point or None}], "anew": see `recorded_anew`,
+    "not_simulated"}, a point being {"effect", "size", "fails", "passes", "runs"}. Rates are shares of runs, with a
+    Monte-Carlo standard error of sqrt(p (1 - p) / runs).
     """
     gates = gates_of(folder, today or date.today())
     asked = asked_of(folder, sizes)
@@ -123,6 +124,7 @@ def validate(
              for name in gates if name in asked]  # fmt: skip
     return Validation({
         "sizes": sizes.record(), "runs": runs, "seed": seed, "fair": _together(drawn, gates), "gates": found,
+        "anew": recorded_anew(folder, sizes, max(2, runs // 4), seed, gates.today),
         "not_simulated": sorted(set(gates) - set(asked)),
     })  # fmt: skip
 

@@ -45,11 +45,18 @@ ITEM_SHARE, TEXT_SHARE = 0.10, 0.08
 
 
 def simulated_scores(
-    sizes: Sizes, effect: Mapping[str, float], rng: np.random.Generator, expected: Literal["", "texts", "items"] = ""
+    sizes: Sizes,
+    effect: Mapping[str, float],
+    rng: np.random.Generator,
+    expected: Literal["", "texts", "items"] = "",
+    replies: np.random.Generator | None = None,
 ) -> Ratings:
     """Ratings of one panel. What a measure of `expected` ratings gives is the truth that it estimates: "texts" are the
     scores that infinitely many repeats of these texts would average to; with "items", the judges' views of single
-    texts are left out as well, which infinitely many items would average to. Both leave rounding aside."""
+    texts are left out as well, which infinitely many items would average to. Both leave rounding aside.
+
+    `replies`: what the judges' noise and losses are drawn from instead of `rng`: with the same `rng`, the same judges
+    are asked about the same texts once more, beside the same people."""
     import pandas as pd
 
     from recuse.ratings import Numeric, Ratings
@@ -60,7 +67,7 @@ def simulated_scores(
     worth = _worths(sizes, rng)
     views = _views(sizes, rng) if expected != "items" else np.zeros((sizes.judges, *worth.shape))
     for level in levels:
-        scores = _scores(sizes, effect, worth + views, level, rng, bool(expected))
+        scores = _scores(sizes, effect, worth + views, level, replies or rng, bool(expected))
         frames.append(_frame(scores, names).assign(names=level))
         if sizes.people:
             theirs = np.repeat(worth[None], sizes.people, axis=0)

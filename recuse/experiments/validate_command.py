@@ -74,14 +74,17 @@ def evals_folder(given: Path | None) -> Path:
 
 def table(record: Mapping[str, Any]) -> str:
     """The record for a terminal: sizes, the run as a whole, one line per gate."""
-    sizes, fair, runs = Sizes(**record["sizes"]), record["fair"], record["runs"]
+    sizes, fair, runs, anew = Sizes(**record["sizes"]), record["fair"], record["runs"], record["anew"]
+    allowed = _percent(fair["allowed"])
     lines = [
         f"simulated: {sizes}",
         f"{runs} panels of fair judges; {runs // 2} per size of a fault; seed {record['seed']}",
         "",
-        f"any fair judge fails      {_rate(fair['any_failed'], runs)}   promised: at most {_percent(fair['allowed'])}",
-        f"a fair judge not cleared  {_rate(fair['not_cleared'], runs)}",
-        f"run red, nothing wrong    {_rate(fair['run_red'], runs)}",
+        f"any fair judge fails             {_rate(fair['any_failed'], runs)}   promised: at most {allowed}",
+        f"a fair judge not cleared         {_rate(fair['not_cleared'], runs)}",
+        f"run red, nothing wrong           {_rate(fair['run_red'], runs)}",
+        f"recorded anew, a change named    {_rate(anew['same'], anew['runs'])}   promised: at most 5 %",
+        f"{anew['shift']:g} more on its own text, named  {_rate(anew['found'], anew['runs'])}",
         "",
         _row(("gate", "false fail", "at most", "not passed", "coverage", "at the limit", "", "promised find", "")),
         _row(("", "per run", "", "fair judge", "of 95 %", "fails", "passes", "of size", "fails")),

@@ -149,6 +149,8 @@ def _about(source: Mapping[str, Any]) -> Json:
     if ends := (estimate.get("detail") or {}).get("these_texts"):
         figures["these_texts"] = [_short(end) for end in ends]
         figures["these_texts_df"] = _short(estimate["detail"].get("these_texts_df"))
+    if chosen := (estimate.get("detail") or {}).get("slice"):
+        figures["slice"] = chosen
     if cells := _cells(estimate.get("detail") or {}):
         figures["cells"] = cells
     return {"question": source.get("question", ""), "subject": dict(source["subject"]), "figures": figures}

@@ -4,7 +4,7 @@
     failures = objections(comparison)     # pytest --baseline: any of these fails the run
 
 A change is *named* when the interval of the difference excludes 0. The intervals are corrected by Holm over all that
-are tested, so that recording the same judges anew names nothing in at least 95 % of runs: four fifths of the 5 % for
+are tested (what was replayed as it was is not), so that recording the same judges anew names nothing in at least 95 % of runs: four fifths of the 5 % for
 what gates decide, one fifth for what is only measured. The sharpest test that the baseline allows is used:
 
 - *same texts*: one fixed text per target, the same ones: from one recording to the next only the replies are new, so
@@ -46,6 +46,8 @@ Tested = tuple[Mapping[str, Any], Mapping[str, Any], tuple[Student, str]]
 
 SHARES = {"verdict": 0.04, "measurement": 0.01}
 """The chance that recording the same judges anew names any change, among what gates decide and what they do not."""
+LIKE = ("unit", "over", "slice")
+"""What two estimates share that are of the same thing: a slice that was looked for may be another one now."""
 NORMAL_DF = 1e6
 """Where a law has no degrees of freedom, it is normal, or taken for it."""
 EXACT = ("n", "n_clusters", "n_excluded")
@@ -137,9 +139,11 @@ def _change(was: Mapping[str, Any], now: Mapping[str, Any], same: set[str]) -> t
     before, after = was["figures"], now["figures"]
     if any(side.get("value") is None for side in (before, after)):
         return None
-    if any(before.get(name) != after.get(name) for name in ("unit", "over")):
+    if any(before.get(name) != after.get(name) for name in LIKE):
         return None
     change = after["value"] - before["value"]
+    if change == 0:  # replayed as it was: no accident could have changed it, and it takes no part in the correction
+        return None
     alone = [_these_texts(side) for side in (before, after)]
     if _place(now) in same and all(alone):
         return Student(change, *welch_satterthwaite(*zip(*filter(None, alone), strict=True))), "same texts"

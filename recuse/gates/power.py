@@ -20,7 +20,7 @@ from scipy import special
 
 from recuse.gates.decisions import has_interval
 from recuse.gates.limits import Limit
-from recuse.schema import Estimate, Power
+from recuse.schema import Distribution, Estimate, Power
 
 __all__ = ["ENOUGH", "FEASIBLE", "Spread", "chance_to_fail", "chance_to_pass", "factor_to_decide", "power_of", "spread"]
 
@@ -43,11 +43,24 @@ class Spread:
 def spread(estimate: Estimate, factor: float = 1.0) -> Spread | None:
     """Of the estimate with `factor` times the observations; None where its law does not say."""
     law = estimate.distribution
-    half = law.half_width_at(factor) if law is not None else None
-    if half is None or not half > 0 or not math.isfinite(half):
+    if law is None or (half := law.half_width_at(factor)) is None or not 0 < half < math.inf:
         return None
-    df = float(getattr(law, "df", math.inf)) * factor
+    df = _tails(law) * factor
     return Spread(half / _quantile(0.95, df), df)
+
+
+def _tails(law: Distribution) -> float:
+    """Degrees of freedom of the Student law whose 99.9 % interval is as much wider than its 95 % one as this law's is:
+    what decides is far out."""
+    widths = [high - low for low, high in (law.interval(level) for level in (0.999, 0.95))]
+    ratio = widths[0] / widths[1] if widths[1] > 0 else math.nan
+    few, many = 1.0, 1e6
+    if not ratio > _quantile(0.999, many) / _quantile(0.95, many):
+        return math.inf
+    while many - few > 1e-3 * few:
+        middle = math.sqrt(few * many)
+        few, many = (few, middle) if _quantile(0.999, middle) / _quantile(0.95, middle) < ratio else (middle, many)
+    return few
 
 
 def chance_to_pass(limit: Limit, truth: float, around: Spread, level: float) -> float:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from recuse.metrics.decision_consistency import BETAS, judge_vectors, people_vectors
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
-from recuse.metrics.performance_definitions import resampled_weights, vectors_of
+from recuse.metrics.performance_definitions import draws_for, resampled_weights, vectors_of
 from recuse.ratings import Ratings
 from recuse.ratings.rated_options import RatedOptions, each_rated
 from recuse.schema import Estimate, Estimates
@@ -28,8 +28,6 @@ __all__ = ["CHOOSING", "best_judge", "regret_over_beta", "selection_regret"]
 
 Floats = NDArray[np.float64]
 DRAWS = 9999
-WEIGHTS = 20_000_000
-"""Most draws times texts: of 20,000 texts a thousand resamples are taken."""
 FEWEST = 10
 METHOD = f"percentile bootstrap over texts, {DRAWS} draws (fewer of very many texts), the choice held fixed"
 CHOOSING = tuple(definition(name) for name in (
@@ -158,10 +156,6 @@ def _facts(rated: RatedOptions) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _draws(rated: RatedOptions) -> int:
-    return max(499, min(DRAWS, WEIGHTS // max(1, len(rated.clusters))))
-
-
 def _downstream(
     rated: RatedOptions, taus: tuple[float, ...], betas: Sequence[float]
 ) -> dict[float, tuple[Floats, Floats]]:
@@ -173,7 +167,10 @@ def _downstream(
     apart = there * np.nan_to_num(mine[:, None] - right).mean(axis=0)
     columns = np.concatenate([there[None].astype(float), alike, apart]).reshape(-1, there.shape[1]).T
     sums = np.concatenate(
-        [columns.sum(axis=0)[None], *(weights @ columns for weights in resampled_weights(rated, _draws(rated)))]
+        [
+            columns.sum(axis=0)[None],
+            *(weights @ columns for weights in resampled_weights(rated, draws_for(rated, DRAWS))),
+        ]
     )
     count, *rest = np.moveaxis(sums.reshape(len(sums), -1, len(there)), 1, 0)
     means = [np.where(count > 0, part / np.where(count > 0, count, 1.0), np.nan) for part in rest]

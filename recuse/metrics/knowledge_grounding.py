@@ -52,7 +52,8 @@ def delta_k(ratings: Ratings, averaging: Averaging = "arithmetic") -> Estimates:
     `averaging`: of r over pairs, or of Fisher's z (the paper does not say which). Detail: `base` and `grounded` r,
     `cells` (pair, target, n, base, grounded, delta), the paired t over cells with `p` and `p_bonferroni` over the
     sources that were compared, Cohen's d as `dz` (mean of the differences over their SD), and `fisher`, delta-K
-    averaged by z. Undefined where a judge says the same of all texts under one of the two.
+    averaged by z. A pair in which a judge says the same of all texts under one of the two is left out;
+    undefined where no pair is left.
 
     >>> import pandas as pd
     >>> given = {"checklist": ([1, 2, 3, 4], [1, 2, 3, 4]), "shared": ([1, 2, 3, 4], [2, 1, 4, 3])}

@@ -22,12 +22,13 @@ from recuse.schema import Estimates
 from recuse.statistics.indeterminacy import RatingVectors, definition
 from recuse.statistics.resampling import SEED, generator, percentile
 
-__all__ = ["SHOWN", "performance", "resampled_weights", "vectors_of"]
+__all__ = ["SHOWN", "draws_for", "performance", "resampled_weights", "vectors_of"]
 
 Floats = NDArray[np.float64]
 DRAWS = 499
 CELLS = 2_000_000
-METHOD = f"percentile bootstrap, {DRAWS} draws"
+WEIGHTS = 20_000_000
+METHOD = f"percentile bootstrap, {DRAWS} draws (fewer of very many texts)"
 SHOWN = tuple(definition(name) for name in (
     "hit_rate(h/h)", "krippendorff_alpha(h/h)", "fleiss_kappa(h/h)", "cohen_kappa(h/h)", "scott_pi(h/h)",
     "kl_people_judge(s/s)", "kl_judge_people(s/s)", "cross_entropy_people_judge(s/s)",
@@ -60,12 +61,10 @@ def performance(ratings: Ratings, tau: float = 0.5, beta: float = 0.0) -> Estima
     for names, rated in each_rated(ratings):
         sides = vectors_of(rated, tau, beta)
         offered = [each for each in SHOWN if rated.offers(each.judge, each.people)]
-        parts = [
-            [each.resampled(sides.judges, sides.people, weights) for each in offered]
-            for weights in resampled_weights(rated, DRAWS)
-        ]
-        for each, drawn in zip(offered, zip(*parts, strict=True), strict=True):
-            values, draws = each.value(sides.judges, sides.people), np.concatenate(drawn)
+        weights = [portion.astype(np.uint8) for portion in resampled_weights(rated, draws_for(rated, DRAWS))]
+        for each in offered:
+            values = each.value(sides.judges, sides.people)
+            draws = each.resampled(sides.judges, sides.people, (portion.astype(float) for portion in weights))
             for place, judge in enumerate(rated.judges):
                 there = np.isfinite(each.items(sides.judges, sides.people)[place])
                 facts: dict[str, Any] = {
@@ -95,6 +94,11 @@ def vectors_of(rated: RatedOptions, tau: float, beta: float) -> Sides:
     endorsed = np.where(own, rated.judge_endorsed, rated.judge_choices)
     people = people_vectors(rated, (beta,))[0]
     return Sides(RatingVectors(rated.judge_choices, endorsed, tau), RatingVectors(rated.people_choices, people, tau))
+
+
+def draws_for(rated: RatedOptions, draws: int) -> int:
+    """So many resamples, or fewer of very many texts: draws times texts stay below `WEIGHTS`, down to 99 draws."""
+    return max(99, min(draws, WEIGHTS // max(1, len(rated.clusters))))
 
 
 def resampled_weights(rated: RatedOptions, draws: int) -> Iterator[Floats]:

@@ -72,8 +72,8 @@ def rubric_cells(ratings: Ratings, *sources: str) -> Iterator[tuple[tuple[str, .
 def jackknifed(metric: str, cells: RubricCells, of: Callable[[Floats], Floats], **more: Any) -> Estimate:
     """The estimate of a function of the correlations, (..., sources, pairs) -> (...): its value on all texts, and its
     interval by leaving out one unit after the other, on as many degrees of freedom less one (Efron and Tibshirani 1993,
-    ch. 11). Undefined where no two judges share three texts, or one says the same of all."""
-    pairs = cells.pairs()
+    ch. 11). Pairs without a correlation are left out, which the note says; undefined where none is left."""
+    pairs, count = cells.pairs(), math.comb(len(cells.judges), 2)
     method = JACKKNIFE.format(units=cells.called)
     facts = {
         "n": int(pairs.texts.max(initial=0)),
@@ -82,16 +82,34 @@ def jackknifed(metric: str, cells: RubricCells, of: Callable[[Floats], Floats], 
         "method": method,
         **more,
     }
+    if count == 0:
+        return undefined(metric, "one judge has nobody to agree with", **facts)
     if not pairs.pairs:
-        return undefined(metric, "no two judges share three texts: there is nobody to agree with", **facts)
+        return undefined(metric, LEFT_OUT.format(which="every pair of judges"), **facts)
     value = float(of(pairs.r()))
     if not math.isfinite(value):
-        return undefined(metric, "a judge says the same of all texts", **facts)
+        return undefined(metric, "there is no agreement of which to take a share", **facts)
     left = of(pairs.without_each())
-    count = len(left)
-    known = count > 2 and bool(np.isfinite(left).all())
-    se = math.sqrt((count - 1) / count * float(np.sum((left - left.mean()) ** 2))) if known else math.nan
-    return estimated(metric, value, Student(value, se, max(count - 1, 1)), **facts)
+    known = len(left) > 2 and bool(np.isfinite(left).all())
+    spread = float(np.sum((left - left.mean()) ** 2)) if known else math.nan
+    law = LeavingOut(value, math.sqrt((len(left) - 1) / len(left) * spread), max(len(left) - 1, 1))
+    gone = count - len(pairs.pairs)
+    note = f"left out: {LEFT_OUT.format(which=f'{gone} of {count} pairs')}" if gone else ""
+    return estimated(metric, value, law, note=note, **facts)
+
+
+LEFT_OUT = "{which}: fewer than three texts in common, or a judge says the same of all"
+
+
+@dataclass(frozen=True, slots=True)
+class LeavingOut(Student):
+    """The jackknife's law: Student's t on one degree of freedom less than there are units."""
+
+    @property
+    def undefined(self) -> str:
+        if math.isnan(self.se):
+            return "with one unit less there is nothing to correlate"
+        return "" if self.se > 0 else "no unit changes anything, so how far new ones would cannot be estimated"
 
 
 def _cells(part: Ratings, arrays: dict[str, RatingArray]) -> RubricCells:

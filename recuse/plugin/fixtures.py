@@ -103,7 +103,7 @@ def may_replace(request: pytest.FixtureRequest, recuse_suite: Suite, asked: Aske
         found = judge_upgrade(recuse_suite.gates, upgrade, place, share=recuse_suite.questions.share_of(asked))
         if recuse_suite.selection.is_shown({"judge": asked.candidate}):
             _keep(request, UPGRADE, {**place, **found.record()})
-        if found.word == "not comparable":
+        if not len(found.rows):  # nothing that could pass: not comparable, or nothing measured
             raise RecuseError(found.sentence)
         decided_by(request.node).append(found.rows)
         for metric in found.unmeasured:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -9,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from recuse.plugin.annotations import annotations
 from recuse.plugin.collection import not_asked
+from recuse.plugin.junit import readable
 from recuse.plugin.options import given, named_files
 from recuse.plugin.session import baseline_path, is_opened, is_worker, open_suite
 from recuse.record_kinds import NOBODY, UNMEASURED
@@ -54,7 +57,9 @@ class _Gathering:
             self._run = Run()
         return self._run
 
+    @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Before anyone else reads the records: to others, as in JUnit's XML, they are told as short properties."""
         properties = [(name, value) for name, value in report.user_properties if name.startswith("recuse.")]
         if report.when == "call" and properties:
             self.run.add(properties)
@@ -63,6 +68,7 @@ class _Gathering:
                 self.run.nobody_asked = True
             elif name == UNMEASURED:
                 self.run.unmeasured[report.nodeid] = str(value)
+        report.user_properties = readable(report.user_properties)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:
@@ -121,6 +127,16 @@ class _Gathering:
             terminalreporter.write_line("")
             writer = terminalreporter._tw
             terminalreporter.write_line(self.run.terminal(writer.fullwidth, writer.hasmarkup))
+            if os.environ.get("GITHUB_ACTIONS") == "true":
+                self._annotate(terminalreporter)
+
+    def _annotate(self, terminalreporter: Any) -> None:
+        """What turns the run red, for GitHub to show beside the changed files."""
+        config = terminalreporter.config
+        gates = config.rootpath / config.getini("recuse_gates")
+        workspace = Path(os.environ.get("GITHUB_WORKSPACE") or config.rootpath)
+        for line in annotations(self.run.verdicts, self.run.objections, gates, workspace):
+            terminalreporter.write_line(line)
 
 
 def _by_panel_and_task(config: pytest.Config) -> bool:

@@ -99,7 +99,8 @@ class Cells:
         """Sums of cubes about each cell's mean, shape (J, U): the skewness of its repeats."""
         cells, values = self._rows
         deviations = values - self.mean.ravel()[cells]
-        return np.bincount(cells, weights=deviations**3, minlength=self.count.size).reshape(self.count.shape)
+        cubes: Floats = np.bincount(cells, weights=deviations**3, minlength=self.count.size).astype(np.float64)
+        return cubes.reshape(self.count.shape)
 
     @cached_property
     def step(self) -> float:

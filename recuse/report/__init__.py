@@ -1,4 +1,4 @@
-"""The report: verdicts in, results.json, summary.md, index.html and the terminal's summary out.
+"""The report: verdicts in, results.json, summary.md, index.html, tables/*.csv and the terminal's summary out.
 
     results -> canonical form -> results model -> drawings (places and words) -> templates
 
@@ -10,6 +10,7 @@ bytes: no clock, no path, no random id goes in.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -38,16 +39,20 @@ def write(
     *,
     template_folders: Sequence[Path | str] = (),
     drawings: Sequence[str] = (),
+    identity: Mapping[str, Any] | None = None,
 ) -> list[Path]:
-    """Write results.json, summary.md and index.html into `folder`, each at once or not at all; return their paths.
+    """Write results.json, summary.md, index.html and tables/*.csv into `folder`, each at once or not at all; return
+    their paths in this order.
 
     All are drawn from the canonical form, so reading results.json back gives the same page. Templates in
     `template_folders` replace shipped ones of the same name; `drawings` are a team's own, by dotted module name.
+    `identity`: of which commit and recordings this is (`recuse.identity`), shown beside the results, no part of them.
     Raises `RecuseError` for results of another schema, before anything is written, and for a template that does not
     render: then results.json and summary.md are written and the page is not.
     """
     from recuse.report.canonical_form import canonical as text
     from recuse.report.canonical_form import normalised
+    from recuse.report.csv_tables import csv_tables
     from recuse.report.files import write_files
     from recuse.report.first_line import headline as sentence
     from recuse.report.page import page
@@ -60,9 +65,13 @@ def write(
         )
     plain = normalised(results)
     plain["headline"] = plain.get("headline") or sentence(plain)
-    facts = write_files(Path(folder), {"results.json": text(plain), "summary.md": summary(plain, drawings=drawings)})
-    drawn = page(plain, plain["headline"], template_folders, drawings)
-    return [*facts, *write_files(Path(folder), {"index.html": drawn})]
+    facts, tables = text(plain), csv_tables(plain)
+    known = {**(identity or {}), "results": sha256(facts.encode()).hexdigest(), "tables": list(tables)}
+    told = {"results.json": facts, "summary.md": summary(plain, drawings=drawings, known=known)}
+    paths = write_files(Path(folder), told)
+    drawn = page(plain, plain["headline"], template_folders, drawings, known)
+    paths += write_files(Path(folder), {"index.html": drawn})
+    return [*paths, *write_files(Path(folder) / "tables", tables)]
 
 
 def terminal(

@@ -31,6 +31,7 @@ from recuse.report.sections.baseline import movement
 from recuse.report.sections.costs import costs
 from recuse.report.sections.error_rates import error_rates
 from recuse.report.sections.gates import gate_rows
+from recuse.report.sections.identity import identity
 from recuse.report.sections.not_asked import in_one_line, not_asked
 from recuse.report.sections.words import words
 from recuse.report.tables import verdict_tables
@@ -75,8 +76,10 @@ def page(
     headline: str,
     template_folders: Sequence[Path | str] = (),
     drawings: Sequence[str] = (),
+    known: Mapping[str, Any] | None = None,
 ) -> str:
-    """The page for normalised `results`. Raises `RecuseError` naming the template that does not render."""
+    """The page for normalised `results`; `known`: what stands beside them (`recuse.identity`). Raises `RecuseError`
+    naming the template that does not render."""
     env, drawn = environment(template_folders), Drawings(drawings)
     view = View(results)
     questions = sorted(view.questions, key=lambda q: drawn.order(q.id))
@@ -84,11 +87,12 @@ def page(
         style = env.get_template("style.css.j2").render().strip()
         return env.get_template("index.html.j2").render(
             **_parts(view, questions),
+            identity=identity(view, known or {}),
             headline=headline,
             headline_parts=_marked(view, headline),
             sections=[_section(env, view, question, drawn) for question in questions],
             style=Markup(style),  # our own style sheet; "<" would end it early and is checked for below
-            style_hash=_hash(style),
+            style_hash=style_hash(style),
         ).strip() + "\n"  # fmt: skip
     except TEMPLATE_FAULTS as error:
         raise RecuseError(
@@ -248,7 +252,7 @@ def _marked(view: View, headline: str) -> list[tuple[str, str, str]]:
 # --------------------------------------------------------------------------- style
 
 
-def _hash(style: str) -> str:
+def style_hash(style: str) -> str:
     """What the content security policy allows: this style sheet and nothing else."""
     if "</" in style:
         raise RecuseError('the style sheet must not contain "</", which would end it early; mend style.css.j2')

@@ -13,6 +13,7 @@ from recuse.report.questions import Drawings
 from recuse.report.results_model import Group, Question, View
 from recuse.report.sections.attention import Case, Matter, needs_attention, run_faults
 from recuse.report.sections.baseline import movement
+from recuse.report.sections.identity import Identity, identity
 from recuse.report.sections.not_asked import in_one_line, not_asked
 from recuse.report.tables import Cell, VerdictTable, verdict_table
 from recuse.report.upgrade_table import UpgradeTable, upgrade_tables
@@ -27,15 +28,19 @@ MOST_FAULTS = 15
 MOST_ROWS = 15  # judges per table; beyond, only those that do not pass everything
 MOST_MOVED = 15
 MOST_UNASKED = 30
+MOST_VERSIONS = 40
 LONGEST_TEXT = 600
 
 
-def summary(results: Mapping[str, Any], size_limit: int = SIZE_LIMIT, drawings: Sequence[str] = ()) -> str:
+def summary(
+    results: Mapping[str, Any], size_limit: int = SIZE_LIMIT, drawings: Sequence[str] = (),
+    known: Mapping[str, Any] | None = None,
+) -> str:  # fmt: skip
     """Markdown for normalised `results`; whole sections are left out from the end where it would grow too long."""
     view = View(results)
     order = Drawings(drawings).order
     tables = [_question(view, q) for q in sorted(view.questions, key=lambda q: order(q.id))]
-    sections = [_head(view), _attention(view), *tables, _not_asked(view), _moved(view), _foot(view)]
+    sections = [_head(view), _attention(view), *tables, _not_asked(view), _moved(view), _foot(view, known or {})]
     return _limited([s for s in sections if s], size_limit)
 
 
@@ -188,14 +193,28 @@ def _moved(view: View) -> str:
     return "\n".join(lines)
 
 
-def _foot(view: View) -> str:
+def _foot(view: View, known: Mapping[str, Any]) -> str:
     cassettes = view.results.get("cassettes") or {}
     counts = [f"{numbers.count(cassettes[k])} {k}" for k in ("files", "interactions", "unused") if k in cassettes]
     shown = sorted({p.provenance for p in view.panels if p.provenance in PROVENANCE_MEANINGS})
     meanings = [f"{name}: {PROVENANCE_MEANINGS[name]}" for name in shown]
-    return "\n\n".join(
-        f"<sub>{line}</sub>" for line in [*meanings, f"Cassettes: {', '.join(counts)}." if counts else ""] if line
-    )
+    of, told = identity(view, known), [*meanings, f"Cassettes: {', '.join(counts)}." if counts else ""]
+    told += [_html(of.in_one_line)]
+    lines = [f"<sub>{line}</sub>" for line in told if line]
+    return "\n\n".join([*lines, _identity(of)] if of.judges or of.asked else lines)
+
+
+def _identity(of: Identity) -> str:
+    """Who answered and what was asked, by digests, folded away."""
+    judges = [(j.panel, j.judge, j.version, j.asked_as) for j in of.judges]
+    asked = [(a.where, a.items, a.prompt, a.rubric) for a in of.asked]
+    tables = ((["panel", "judge", "model", "settings"], judges), (["asked", "items", "prompt", "rubric"], asked))
+    parts = [
+        "\n".join(map(_row, [head, ["---"] * 4, *([*map(_code, row)] for row in rows[:MOST_VERSIONS])]))
+        for head, rows in tables
+        if rows
+    ]
+    return _folded("Judges, versions and what they were asked", "\n\n".join(parts))
 
 
 # --------------------------------------------------------------------------- text

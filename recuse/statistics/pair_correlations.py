@@ -21,8 +21,9 @@ FEWEST = 3  # texts below which a correlation says nothing: through two points t
 @dataclass(frozen=True, eq=False)
 class PairCorrelations:
     """`sums` (conditions C, pairs P, units U, 6): of 1, x, y, x^2, y^2 and xy over the texts of each unit that both
-    raters of the pair scored under every condition. `pairs` (P,) are places of raters; a pair that shares fewer than
-    three texts is not among them."""
+    raters of the pair scored under every condition. `pairs` (P,) are places of raters; a pair without a
+    correlation under one of the conditions is not among them: it shares fewer than three texts, or one of the two says
+    the same of all."""
 
     sums: Floats
     pairs: tuple[tuple[int, int], ...]
@@ -47,7 +48,7 @@ class PairCorrelations:
                     x, y = x - x.mean(), y - y.mean()  # sums of large squares would lose the small differences
                 parts = (np.ones(len(x)), x, y, x * x, y * y, x * y)
                 sums[c, p] = np.column_stack([np.bincount(at, part, len(names)) for part in parts])
-        kept = np.flatnonzero(sums[0, :, :, 0].sum(axis=1) >= FEWEST)
+        kept = np.flatnonzero(np.isfinite(_correlation(sums.sum(axis=2))).all(axis=0))
         return cls(sums[:, kept], tuple(pairs[p] for p in kept))
 
     @property
@@ -61,7 +62,7 @@ class PairCorrelations:
 
     def r(self, weights: ArrayLike | None = None) -> Floats:
         """Pearson's r per condition and pair, (C, P). With `weights` (B, U), how often each unit counts: (B, C, P).
-        NaN where one of the two says the same of all, or fewer than three texts are left."""
+        NaN where too few texts are left to tell apart."""
         if weights is None:
             return _correlation(self.sums.sum(axis=2))
         return _correlation(np.einsum("bu,cpus->bcps", np.asarray(weights, dtype=float), self.sums))

@@ -136,6 +136,8 @@ class FixedTexts:
     def p_value(self, limit: float, side: Side) -> float:
         if self.undefined:
             return 1.0
+        if self.f == math.inf and limit == 1:
+            return 1.0
         if limit < 0 or limit >= 1:
             return 0.0 if (limit < 0) == (side == "above") else 1.0
         theta = limit / (1 - limit) / (1.0 if self.form == "single" else self.k)

@@ -9,7 +9,7 @@ import re
 import numpy as np
 import pytest
 
-from recuse.check.disagreements import safe_cell
+from recuse.sanitize import safe_cell
 
 
 def good(truth, rng):

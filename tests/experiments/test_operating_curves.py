@@ -15,6 +15,7 @@ from recuse.experiments.asking import asked_of
 from recuse.experiments.curves_page import page
 from recuse.experiments.forecasts import forecasts
 from recuse.experiments.operating_curves import validate
+from recuse.experiments.recorded_anew import recorded_anew
 from recuse.experiments.scripted_panel import simulated_choices, simulated_scores
 from recuse.experiments.sizes import Sizes, sizes_of_ratings
 from recuse.experiments.validate_command import table
@@ -34,13 +35,23 @@ def test_leniency(ratings, gate):
     assert gate("leniency", consensus.leniency(ratings))
 
 
+@pytest.mark.asks("authors")
+def test_self_preference(ratings, gate):
+    assert gate("self_preference", consensus.self_preference(ratings))
+
+
 @pytest.mark.asks("repeats")
 def test_run_sd(ratings, gate):
     assert gate("run_sd", stability.run_sd(ratings))
 """
 GATES = """
 [run]
-families = 2
+families = 3
+
+[self_preference]
+within = [-0.05, 0.05]
+of_range = true
+reason = "r"
 
 [leniency]
 within = [-0.04, 0.04]
@@ -88,7 +99,7 @@ def test_fair_judges_fail_no_more_often_than_the_gates_file_allows(record):
 
 def test_a_judge_on_the_limit_seldom_fails_and_seldom_passes(record):
     on_it = gate_of(record, "leniency")["at_limit"]
-    assert on_it["fails"] <= at_most(0.025, 30)
+    assert on_it["fails"] <= at_most(0.05 / 3, 30)
     assert on_it["passes"] <= at_most(0.025, 30)
 
 
@@ -110,6 +121,16 @@ def test_larger_faults_are_found_more_often(record):
         assert fails == sorted(fails)
         assert passes == sorted(passes, reverse=True)
         assert (fails[0], fails[-1]) == (0.0, 1.0)
+
+
+def test_recorded_anew_the_same_judges_change_nothing_and_half_a_point_is_found(folder):
+    """One text per judge, ten repeats, SD 0.18 on 0-10: the published panel's size, and GPT-5.1's SDs (0.16, 0.20)."""
+    published = Sizes(judges=5, items=1, repeats=10, people=0, pairs=0, noise=0.018, spread=0.03, losses=0, step=0)
+    anew = recorded_anew(folder, published, 40, 3, TODAY)
+    assert anew["same"] <= at_most(0.05, 40)
+    assert anew["found"] >= 0.8
+    several = recorded_anew(folder, replace(SMALL, items=20, repeats=1), 20, 3, TODAY)
+    assert several["same"] <= at_most(0.05, 20)
 
 
 # --------------------------------------------------------------------------- the same every time
@@ -202,6 +223,6 @@ def test_the_table_and_the_page(record):
     assert "promised: at most 5.0 %" in told
     assert told.count("\nleniency ") == 1
     drawn = page(record, told)
-    assert drawn.count("<svg") == 2
+    assert drawn.count("<svg") == 3
     assert "<script" not in drawn
     assert page(record, told) == drawn

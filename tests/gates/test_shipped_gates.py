@@ -34,16 +34,17 @@ def test_counts_are_decided_as_points_and_estimates_on_their_interval(gates):
 
 
 def test_what_may_stay_undecided_says_why_and_until_when(gates):
-    assert {name for name in gates if gates[name].undecided == "allow"} == {"ground_truth"}
+    allowed = [gates[name] for name in gates if gates[name].undecided == "allow"]
+    assert allowed
+    assert all(len(gate.because or "") >= 40 and gate.until is not None for gate in allowed)
 
 
 def test_every_gate_that_decides_by_intervals_may_spend_the_same(gates):
-    assert {gates.alpha(name) for name in gates} == {0.0, round(0.05 / 35, 12)}
+    assert {gates.alpha(name) for name in gates} == {0.0, round(0.05 / 40, 12)}
 
 
 IN_POINTS = [("self_preference", 10.0, 0.5), ("leniency", 10.0, 0.4), ("name_effect", 10.0, 0.5), ("run_sd", 10.0, 0.5),
              ("human_offset", 10.0, 0.6), ("own_text", 4.0, 0.25), ("framing_shift", 4.0, 0.5)]  # fmt: skip
-UPGRADE_IN_POINTS = {"shift", "slice_shift", "noise", "length", "self_preference"}
 
 
 @pytest.mark.parametrize(("name", "span", "points"), IN_POINTS)

@@ -150,10 +150,29 @@ def test_what_cannot_be_correlated_is_undefined() -> None:
     constant = {"checklist": np.full((3, 8, 1), 5.0), "shared": np.random.default_rng(8).normal(5, 1, (3, 8, 1))}
     found = delta_k(ratings_of(constant)).of(rubric_source="shared")
     assert not found.defined
+    assert "every pair of judges" in found.note
     assert "says the same of all" in found.note
     alone = delta_k(ratings_of({name: scores[:1] for name, scores in constant.items()})).of(rubric_source="shared")
     assert "nobody to agree with" in alone.note
     assert len(delta_k(ratings_of({"shared": constant["shared"]}))) == 0, "without a baseline there is no difference"
+
+
+def test_a_judge_that_says_the_same_of_all_takes_only_its_own_pairs_with_it() -> None:
+    rng = np.random.default_rng(18)
+    arrays = {name: rng.normal(5, 1, (3, 20, 1)) for name in ("checklist", "shared")}
+    two = delta_k(ratings_of({name: scores[:2] for name, scores in arrays.items()})).of(rubric_source="shared")
+    arrays["checklist"][2] = 7.0
+    found = delta_k(ratings_of(arrays)).of(rubric_source="shared")
+    assert (found.value, found.low, found.high) == pytest.approx((two.value, two.low, two.high))
+    assert "left out: 2 of 3 pairs" in found.note
+    assert found.detail["pairs"] == 1
+
+
+def test_two_items_are_too_few_for_an_interval() -> None:
+    scores = np.random.default_rng(19).normal(5, 1, (2, 2, 3))
+    found = delta_k(ratings_of({"checklist": scores, "shared": scores[:, :, ::-1] + scores})).of(rubric_source="shared")
+    assert found.defined
+    assert "no interval: with one unit less" in found.note
 
 
 def test_fishers_mean_is_offered_beside() -> None:

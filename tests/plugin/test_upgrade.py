@@ -35,6 +35,8 @@ def test_scores(upgrade, may_replace):
 SHIPPED = (Path(__file__).parents[2] / "evals" / "gates.toml").read_text(encoding="utf-8")
 GATES = "\n".join(re.findall(r"^\[upgrade_.*?(?=^\[|^#)", SHIPPED, re.MULTILINE | re.DOTALL))
 
+SENTENCE = "Do not replace eve by cat: it gives higher scores, by more than you allow."
+
 
 @pytest.fixture
 def candidate(repo):
@@ -75,15 +77,14 @@ def test_without_its_recordings_only_its_own_tests_are_not_measured(candidate):
 
 
 def test_a_refused_upgrade_begins_every_report_with_the_same_sentence(candidate):
-    """Two texts say little of new ones, so it stays undecided; the sentence is the same everywhere."""
     run = candidate.run("--record=missing")
     [upgrade] = run.results["upgrades"]
-    assert (upgrade["verdict"], upgrade["candidate"], upgrade["incumbent"]) == ("undecided", "cat", "eve")
-    sentence = upgrade["sentence"]
-    assert run.results["headline"].startswith(sentence)
-    assert (candidate / "reports/summary.md").read_text(encoding="utf-8").startswith(f"### {sentence}")
-    assert sentence in (candidate / "reports/index.html").read_text(encoding="utf-8")
-    assert sentence.split(":")[0] in run.text
+    assert (upgrade["verdict"], upgrade["candidate"], upgrade["incumbent"]) == ("worse", "cat", "eve")
+    assert upgrade["sentence"] == SENTENCE
+    assert run.results["headline"].startswith(SENTENCE)
+    assert (candidate / "reports/summary.md").read_text(encoding="utf-8").startswith(f"### {SENTENCE}")
+    assert SENTENCE in (candidate / "reports/index.html").read_text(encoding="utf-8")
+    assert SENTENCE in run.text
 
 
 @pytest.mark.parametrize(
@@ -103,4 +104,4 @@ def test_another_temperature_is_not_comparable_unless_it_is_declared(candidate):
     assert 'declare it: change = ["model", "sampling"]' in run.text
     assert run.results["upgrades"][0]["verdict"] == "not comparable"
     candidate.edit("fixtures/panels/mini.toml", 'replaces = "eve"', 'replaces = "eve"\nchange = ["model", "sampling"]')
-    assert candidate.run("evals/test_upgrade.py").results["upgrades"][0]["verdict"] == "undecided"
+    assert candidate.run("evals/test_upgrade.py").results["upgrades"][0]["verdict"] == "worse"

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
+from scipy.stats import binomtest
 
 from recuse.cassettes.library import Library
 from recuse.cassettes.matching import request_key
 from recuse.elicit import read
 from recuse.fingerprints import headers
+from recuse.metrics.response_sets import indeterminate_share
 from recuse.panel_ratings import panel_ratings
 from recuse.panels import load_panel
 from recuse.plan import make_plan
 from recuse.ratings import Ratings
 from recuse.ratings.option_counts import option_counts
+from recuse.ratings.rated_options import rated_options
 from recuse.tasks import load_task
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -68,6 +75,31 @@ def test_a_grammar_leaves_no_answer_unread(replay: Replay, name: str):
 def test_ten_draws_differ(replay: Replay):
     """At temperature 1 and without a seed: some judge answers one comment in two ways."""
     assert (option_counts(replay("forced_choice")).judged > 0).all(axis=2).any()
+
+
+def test_the_parameters_of_the_people_are_found_again(replay: Replay):
+    """As rating_model.toml says: who holds both options reasonable names "toxic" in a quarter of the cases; and theta*
+    of every comment, here as the share of raters that endorse "toxic", errors included."""
+    model = tomllib.loads((TASK.folder / "rating_model.toml").read_text("utf-8"))
+    sets = replay("response_set")
+    both = replace(replay("forced_choice"), beside=lambda kind: sets if kind == "response_sets" else None, _memory={})
+    detail = indeterminate_share(both).of(rater="people").detail
+    assert detail["choice_low"][0][2] < model["toxic_when_both"] < detail["choice_high"][0][2]
+    theta = pd.read_csv(TASK.folder / "rating_model.csv")
+    error = model["error"]
+    endorsed = (1 - error) * (1 - theta["not toxic"]) + error * (1 + theta["not toxic"]) / 2
+    rated = rated_options(both)
+    assert rated.options[rated.positive] == "toxic"
+    named = 12 * rated.people_endorsed[:, rated.positive]
+    unlikely = [binomtest(round(k), 12, p).pvalue for k, p in zip(named, endorsed, strict=True)]
+    assert min(unlikely) > 0.05 / len(unlikely) / 10
+    assert abs(named.sum() - 12 * endorsed.sum()) < 3 * np.sqrt(12 * (endorsed * (1 - endorsed)).sum())
+
+
+def test_choices_show_less_toxicity_than_sets_do(replay: Replay):
+    chosen, named = (option_counts(replay(name)) for name in PROTOCOLS)
+    by_choice, by_set = (found.rated @ found.membership.T for found in (chosen, named))
+    assert (by_choice[:, 0] >= 6).mean() < 0.6 * (by_set[:, 0] >= 6).mean()
 
 
 def test_a_request_is_stored_once_and_all_of_it_is_small():

@@ -239,7 +239,9 @@ def ask_consensus(results: Results, panel: Results, scores: Any, sds: Any, targe
             measured(
                 question,
                 {"task": TASK, "protocol": PROTOCOL, "panel": panel["name"]},
-                estimated("bias_gone_without_names", sum(known) / len(known), 12.0, unit="%", n=len(known), detail=percents),
+                estimated(
+                    "bias_gone_without_names", sum(known) / len(known), 12.0, unit="%", n=len(known), detail=percents
+                ),
             )
         )
 

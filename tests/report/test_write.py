@@ -13,13 +13,14 @@ from recuse.run import Run
 from recuse.schema import RecuseError
 
 
-def test_writes_three_files(tmp_path: Path) -> None:
+def test_writes_results_summary_page_and_tables(tmp_path: Path) -> None:
     paths = report.write(samples.published(), tmp_path / "reports")
-    assert [path.name for path in paths] == ["results.json", "summary.md", "index.html"]
+    assert [path.name for path in paths[:3]] == ["results.json", "summary.md", "index.html"]
     assert sorted(path.name for path in (tmp_path / "reports").iterdir()) == [
         "index.html",
         "results.json",
         "summary.md",
+        "tables",
     ]
     assert paths[0].read_text() == report.canonical(json.loads(paths[0].read_text()))
     assert json.loads(paths[0].read_text())["headline"] == report.headline(samples.published())
@@ -58,7 +59,7 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.
     with pytest.raises(OSError, match="No space left"):
         report.write(samples.failing(), tmp_path)
     assert paths[0].read_bytes() == before
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["index.html", "results.json", "summary.md"]
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["index.html", "results.json", "summary.md", "tables"]
 
 
 @pytest.mark.parametrize("schema", [None, 2, "1"])
@@ -78,7 +79,7 @@ def test_a_run_objects_to_a_broken_template_and_draws_the_report_without_it(tmp_
     (tmp_path / "templates" / "parts").mkdir(parents=True)
     (tmp_path / "templates" / "parts" / "gates.html.j2").write_text("{{ 1 + 'a' }}")
     run = Run(results=samples.published())
-    run._write(tmp_path)
+    run._write(tmp_path, {})
     results = json.loads((tmp_path / "results.json").read_text())
     assert results["outcome"] == "not measured"
     assert len(results["objections"]) == 1

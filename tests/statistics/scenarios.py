@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from recuse.statistics.bounded import bounded_mean
-from recuse.statistics.clusters import clustered_share
+from recuse.statistics.clusters import clustered_share, difference_of_means
 from recuse.statistics.contrasts import contrast
 from recuse.statistics.distributions import FisherZ
 from recuse.statistics.rank_correlation import spearman
@@ -274,6 +274,17 @@ def single_text(texts, spread):
     return laws, 0.0
 
 
+def items_and_repeats(items, repeats, between, within):
+    """The mean over items that differ, of the means of repeats that differ."""
+
+    def laws(rng, sims):
+        means = rng.normal(0, between, (sims, items)) + rng.normal(0, within, (sims, items, repeats)).mean(2)
+        every = np.ones(items, dtype=bool)
+        return (difference_of_means(x, every, None, np.arange(items)) for x in means)
+
+    return laws, 0.0
+
+
 RANKS = [
     Scenario("rho 0.5, 15 pairs", *ranks(0.5, 15, False)),
     Scenario("rho 0.5, 8 pairs of five grades", *ranks(0.5, 8, True), most=98),
@@ -283,6 +294,8 @@ RANKS = [
 SINGLE_TEXTS = [
     Scenario("five texts", *single_text(5, normal(0.25))),
     Scenario("fifteen texts", *single_text(15, normal(0.25))),
+    Scenario("30 items x 3 repeats", *items_and_repeats(30, 3, 0.4, 0.6)),
+    Scenario("30 items x 1 repeat", *items_and_repeats(30, 1, 0.4, 0.6)),
     Scenario("five texts, heavy tails", *single_text(5, tails(3)), least=91.5),
 ]
 

@@ -56,7 +56,7 @@ def test_not_once_in_five_hundred(fault):
     ("design", "promised"),
     [
         ({"kind": "scores", "items": 200, "repeats": 2}, 0.8),
-        ({"kind": "pass_fail", "items": 600, "repeats": 2}, 0.8),
+        ({"kind": "pass_fail", "items": 900, "repeats": 2}, 0.8),
         ({"kind": "choices", "items": 600, "repeats": 2}, 0.8),
     ],
 )

@@ -7,7 +7,7 @@ The written form is measure(judge/people). 34 triples are valid; any other is re
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
@@ -61,15 +61,20 @@ class Definition:
             return chance_corrected(self.measure, count, total, *sides)
         return np.where(count > 0, total / np.where(count > 0, count, 1.0), np.nan)
 
-    def resampled(self, judges: RatingVectors, people: RatingVectors, weights: Floats) -> Floats:
-        """`value` for every row of weights (W, I), as (W, J); judges (J, I, K), people (I, K)."""
+    def resampled(self, judges: RatingVectors, people: RatingVectors, weights: Iterable[Floats]) -> Floats:
+        """`value` for every row of weights, given in portions (w, I), as (W, J); judges (J, I, K), people (I, K)."""
         values = self.items(judges, people)
-        there = (~np.isnan(values)).astype(float)
-        count, total = weights @ there.T, weights @ (there * np.nan_to_num(values)).T
+        there = ~np.isnan(values)
+        parts = [there, np.where(there, values, 0.0)]
         if self.measure in CHANCE_CORRECTED:
-            sides = (np.nan_to_num(there[..., None] * side) for side in (judges.h, people.h))
-            given = (np.tensordot(weights, side, axes=([1], [1])) for side in sides)
-            return chance_corrected(self.measure, count, total, *given)
+            sides = np.broadcast_to(judges.h, (*values.shape, judges.h.shape[-1])), people.h
+            parts += [np.where(there, side[..., k], 0.0) for side in sides for k in range(side.shape[-1])]
+        columns = np.concatenate(parts).T.astype(float)
+        sums = np.concatenate([portion @ columns for portion in weights])
+        count, total, *given = np.moveaxis(sums.reshape(len(sums), len(parts), -1), 1, 0)
+        if given:
+            halves = np.stack(given, axis=-1).reshape(*count.shape, 2, -1)
+            return chance_corrected(self.measure, count, total, halves[..., 0, :], halves[..., 1, :])
         return np.where(count > 0, total / np.where(count > 0, count, 1.0), np.nan)
 
     def gain(self, value: Floats) -> Floats:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import date
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from recuse.gates.gates import Gates
 from recuse.metrics.decision_consistency import (
     bias_over_beta,
     consistency_over_beta,
@@ -88,3 +92,32 @@ def test_hit_rate_never_chooses_the_judge_whose_choices_fall_otherwise(everyone)
     """However good its response sets are."""
     found = selection_regret(everyone.choices_alone()).of(definition="hit_rate(h/h)")
     assert found.detail["chosen"] != "asymmetric"
+
+
+@pytest.fixture(scope="module")
+def shipped():
+    return Gates.load(Path(__file__).parents[3] / "evals" / "gates.toml", date(2026, 11, 1))
+
+
+def outcomes(shipped, ratings):
+    """Judge -> outcome of the two gates that may keep it from being cleared."""
+    told = {}
+    for name, measured in (("decision_consistency", decision_consistency), ("prevalence_bias", prevalence_bias)):
+        for verdict in shipped.decide(name, measured(ratings), {"task": "t", "panel": "p", "protocol": "file"}):
+            told.setdefault(verdict.subject["judge"], {})[name] = verdict.outcome
+    return told
+
+
+def test_the_shipped_gates_pass_the_perfect_judge_and_fail_the_faulty_ones(planted, shipped):
+    found = planted(items=250, people=25, repeats=30).person_rows(0.1).judge("perfect", toxic_of_both=0.1)
+    found.judge("asymmetric", toxic_of_both=0.9).noisy("noisy").always_both("both").never_both("one")
+    told = outcomes(shipped, found.judge("mute", status="unparsed").ratings())
+    assert told["perfect"] == {"decision_consistency": "pass", "prevalence_bias": "pass"}
+    assert told["asymmetric"] == told["perfect"]
+    assert told["noisy"]["decision_consistency"] != "pass"
+    assert told["both"]["prevalence_bias"] == "fail"
+    assert told["one"]["prevalence_bias"] != "pass"
+    assert set(told["mute"].values()) <= {"undecided", "not measured", "fail"}
+    by_choices = outcomes(shipped, found.choices_alone())
+    assert by_choices["perfect"]["prevalence_bias"] == "pass"
+    assert by_choices["asymmetric"]["prevalence_bias"] == "fail"

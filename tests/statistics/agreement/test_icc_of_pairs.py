@@ -28,7 +28,8 @@ def test_the_value_is_that_of_the_table(form):
 
 
 def test_one_item_has_none():
-    assert icc_of_pairs([1.0], [2.0]).undefined == "an intraclass correlation needs two items that both rated; there are 1"
+    why = icc_of_pairs([1.0], [2.0]).undefined
+    assert why == "an intraclass correlation needs two items that both rated; there are 1"
 
 
 @pytest.mark.slow

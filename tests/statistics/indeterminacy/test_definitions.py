@@ -194,5 +194,5 @@ def test_resamples_are_values_with_weights(drawn):
     choices[1, :5] = endorsed[1, :5] = nan
     judges, weights = RatingVectors(choices, endorsed), rng.multinomial(40, np.full(40, 1 / 40), size=6).astype(float)
     for each in definitions():
-        found = each.resampled(judges, people, weights)
+        found = each.resampled(judges, people, [weights[:2], weights[2:]])
         np.testing.assert_allclose(found, each.value(judges, people, weights[:, None]), atol=1e-12, err_msg=each.name)

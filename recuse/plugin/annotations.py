@@ -1,0 +1,71 @@
+"""Annotations of a workflow of GitHub: what turns the run red, shown at the gate's line in gates.toml."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+__all__ = ["annotations"]
+
+MOST = 10
+"""Errors that GitHub shows of one step."""
+
+LONGEST = 400
+
+
+def annotations(
+    verdicts: Iterable[Mapping[str, Any]], objections: Sequence[str], gates: Path, workspace: Path
+) -> list[str]:
+    """`::error` lines, at most ten: one per gate that is not kept, at its line of the file `gates`, then what is wrong
+    with the run as a whole. Paths are told from `workspace`, as GitHub wants them."""
+    by_gate: dict[str, list[Mapping[str, Any]]] = {}
+    for verdict in verdicts:
+        if verdict["outcome"] not in ("pass", "accepted") and not verdict["allowed"]:
+            by_gate.setdefault(str(verdict["gate"]), []).append(verdict)
+    text = gates.read_text(encoding="utf-8") if gates.is_file() else ""
+    file = gates.resolve().relative_to(workspace.resolve()) if _inside(gates, workspace) else Path(gates.name)
+    place = {gate: f"file={_property(file.as_posix())},line={_line(gate, text)}" for gate in by_gate}
+    told = [
+        f"::error {place[gate]},title={_property(_title(red))}::{_data(_words(red))}" for gate, red in by_gate.items()
+    ]
+    told += [f"::error::{_data(objection)}" for objection in objections]
+    return told[:MOST]
+
+
+def _title(red: Sequence[Mapping[str, Any]]) -> str:
+    """ "own work: fail"."""
+    worst = next(o for o in ("fail", "not measured", "undecided") if any(v["outcome"] == o for v in red))
+    return f"{red[0].get('label') or red[0]['gate']}: {worst}"
+
+
+def _words(red: Sequence[Mapping[str, Any]]) -> str:
+    told = [f"{_who(v)}: {(v.get('remedy') or {}).get('finding') or v['outcome']}" for v in red[:2]]
+    return " ".join([*told, *([f"And {len(red) - 2} more."] if red[2:] else [])])
+
+
+def _who(verdict: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in sorted(verdict["subject"].items()))
+
+
+def _line(gate: str, text: str) -> int:
+    """Where the gate's table begins; the first line where it is not in the file."""
+    found = re.search(rf"^[ \t]*\[\s*[\"']?{re.escape(gate)}[\"']?\s*\]", text, re.MULTILINE)
+    return text.count("\n", 0, found.start()) + 1 if found else 1
+
+
+def _inside(path: Path, folder: Path) -> bool:
+    return path.resolve().is_relative_to(folder.resolve())
+
+
+def _data(text: str) -> str:
+    """A command ends at its line's end, so a line break in a name must not begin another command."""
+    from recuse.sanitize import shortened, visible
+
+    short = shortened(visible(text), LONGEST)[0]
+    return short.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,81 @@
+"""Of what the report is: commit, recording days, who answered, and digests of what was asked and of the files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from recuse.report.numbers import listed
+from recuse.report.results_model import View
+
+SHOWN = 12
+"""Digits of a commit and of a sha256."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One task by one protocol: digests of its items, prompt and rubric, and the scale."""
+
+    where: str
+    items: str
+    prompt: str
+    rubric: str
+    scale: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answerer:
+    """`version`: the model as the provider names it. `asked_as`: digests of its settings, one per way of asking."""
+
+    panel: str
+    judge: str
+    version: str
+    asked_as: str
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    facts: list[tuple[str, str]]
+    judges: list[Answerer]
+    asked: list[Asked]
+    tables: list[str]  # names of the CSV files beside the page
+
+    @property
+    def in_one_line(self) -> str:
+        return " · ".join(f"{name} {value}" for name, value in self.facts)
+
+
+def identity(view: View, known: Mapping[str, Any]) -> Identity:
+    """From the results, and from what is `known` beside them (see `recuse.identity`; "results" is the
+    sha256 of results.json)."""
+    sources: Mapping[str, Mapping[str, Any]] = view.results.get("sources") or {}
+    return Identity(_facts(view, known), _judges(view, sources), _asked(sources), list(known.get("tables") or []))
+
+
+def _facts(view: View, known: Mapping[str, Any]) -> list[tuple[str, str]]:
+    facts = [("commit", str(known.get("commit") or "")[:SHOWN])]
+    for panel, (first, last) in sorted((known.get("recorded") or {}).items()):
+        facts.append((f"{panel} recorded", first if first == last else f"{first} to {last}"))
+    for panel in view.results.get("panels") or []:
+        if panel.get("provenance") == "imported":
+            facts.append((str(panel["name"]), str(panel.get("source") or "")))
+    facts.append(("gates.toml sha256", str(known.get("gates") or "")[:SHOWN]))
+    facts.append(("results.json sha256", str(known.get("results") or "")[:SHOWN]))
+    return [(name, value) for name, value in facts if value]
+
+
+def _judges(view: View, sources: Mapping[str, Mapping[str, Any]]) -> list[Answerer]:
+    found = []
+    for panel in view.panels:
+        for judge in panel.judges:
+            name = str(judge["name"])
+            asked = [of["judges"] for place, of in sources.items() if place.split("/")[0] == panel.name]
+            digests = list(dict.fromkeys(str(judges[name]) for judges in asked if name in judges))
+            found.append(Answerer(panel.name, name, str(judge.get("model") or ""), listed(digests)))
+    return found
+
+
+def _asked(sources: Mapping[str, Mapping[str, Any]]) -> list[Asked]:
+    names = ("items", "prompt", "rubric", "scale")
+    return [Asked(place, *(str(of.get(name) or "") for name in names)) for place, of in sorted(sources.items())]

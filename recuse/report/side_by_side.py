@@ -1,0 +1,105 @@
+"""Two results.json side by side: what every gate said of every judge, before and after, changed ones first."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from markupsafe import Markup
+
+from recuse.report import estimate_format
+from recuse.report.gated_number import Number
+from recuse.report.lexicon import plain_name
+from recuse.report.page import environment, style_hash
+from recuse.report.results_model import View
+
+__all__ = ["Row", "page", "side_by_side", "text"]
+
+MOST_TOLD = 40
+"""Changed rows in the terminal; the page has all."""
+
+NONE = "not there"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """`changed`: in words, what of it is another; "" where nothing is. An outcome is "" on the side that lacks it."""
+
+    gate: str
+    who: str
+    where: str
+    before: str
+    before_outcome: str
+    after: str
+    after_outcome: str
+    changed: str
+
+
+def side_by_side(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Row]:
+    """One row per gate and subject of either, of normalised results; another outcome first, then another limit, then
+    another value, then those that only one has, and the unchanged last."""
+    first, second = _gated(before), _gated(after)
+    keys = list(dict.fromkeys([*second, *first]))
+    rows = [_row(first.get(key), second.get(key)) for key in keys]
+    order = ("another outcome", "another limit", "another value", "new", "gone", "")
+    return sorted(rows, key=lambda row: order.index(row.changed))
+
+
+def text(rows: list[Row], names: tuple[str, str]) -> str:
+    """The changed rows for a terminal, and how many stayed the same."""
+    changed = [row for row in rows if row.changed]
+    lines = [f"{names[0]} -> {names[1]}: {len(changed)} of {len(rows)} verdicts differ."]
+    lines += [f"  {r.changed}: {r.gate}, {r.who}, {r.where}: {r.before} -> {r.after}" for r in changed[:MOST_TOLD]]
+    if len(changed) > MOST_TOLD:
+        lines.append(f"  and {len(changed) - MOST_TOLD} more: --html FILE has them all")
+    return "\n".join(lines)
+
+
+def page(rows: list[Row], names: tuple[str, str], headlines: tuple[str, str]) -> str:
+    """The same as a page of its own, with both headlines."""
+    env = environment()
+    style = env.get_template("style.css.j2").render().strip()
+    changed = [row for row in rows if row.changed]
+    return env.get_template("side_by_side.html.j2").render(
+        names=names, headlines=headlines, changed=changed, same=[row for row in rows if not row.changed],
+        style=Markup(style), style_hash=style_hash(style),  # our own style sheet
+    ).strip() + "\n"  # fmt: skip
+
+
+def _gated(results: Mapping[str, Any]) -> dict[tuple[Any, ...], Number]:
+    numbers = (n for n in View(results).numbers if n.verdict)
+    return {(n.gate, n.metric, *sorted(n.subject.items())): n for n in numbers}
+
+
+def _row(before: Number | None, after: Number | None) -> Row:
+    one = after or before
+    assert one is not None
+    where = [plain_name(one.subject.get(part, "")) for part in ("panel", "task", "protocol")]
+    return Row(
+        one.gate_title,
+        one.who or "the panel",
+        ", ".join(part for part in (*where, one.circumstances) if part),
+        _told(before),
+        before.outcome if before else "",
+        _told(after),
+        after.outcome if after else "",
+        _changed(before, after),
+    )
+
+
+def _told(n: Number | None) -> str:
+    if n is None:
+        return NONE
+    limit = estimate_format.limit(n)
+    return f"{estimate_format.value(n)} {n.outcome}{f' (limit {limit})' if limit else ''}"
+
+
+def _changed(before: Number | None, after: Number | None) -> str:
+    if before is None or after is None:
+        return "new" if before is None else "gone"
+    if before.outcome != after.outcome:
+        return "another outcome"
+    if before.limit != after.limit:
+        return "another limit"
+    return "another value" if before.value != after.value else ""

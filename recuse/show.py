@@ -1,0 +1,79 @@
+"""`recuse show RESULTS [OTHER]`: an earlier results.json as text or page, or two of them side by side."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+from recuse.schema import RecuseError
+
+__all__ = ["add_show", "load_results"]
+
+
+def add_show(commands: Any) -> None:
+    """Add `recuse show` to the subparsers of `recuse`."""
+    show = commands.add_parser(
+        "show", help="an earlier results.json as text or page, or two side by side",
+        description="Draws a results.json that was kept: its text here, its page with --html. Of two, what differs.",
+    )  # fmt: skip
+    show.add_argument("results", type=Path, metavar="RESULTS", help="a results.json, or the folder that holds one")
+    show.add_argument("other", type=Path, nargs="?", metavar="OTHER", help="a later one, to compare")
+    show.add_argument("--html", type=Path, metavar="FILE", help="write it as a page of its own")
+    show.set_defaults(run=_show)
+
+
+def load_results(path: Path) -> dict[str, Any]:
+    """The results in a file, or in the folder of a report. Raises `RecuseError` naming the file and what it is not."""
+    file = path / "results.json" if path.is_dir() else path
+    try:
+        results = json.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise RecuseError(f"{file} cannot be read: {error.strerror}; name a results.json") from None
+    except ValueError:
+        raise RecuseError(f"{file} is not JSON; name a results.json") from None
+    if not isinstance(results, dict) or results.get("schema") != 1 or "verdicts" not in results:
+        raise RecuseError(f"{file} is no results.json of this version of Recuse; run the evals again to get one")
+    return results
+
+
+def _show(arguments: argparse.Namespace) -> int:
+    results = load_results(arguments.results)
+    if arguments.other is not None:
+        return _show_two(arguments, results, load_results(arguments.other))
+    from recuse import report
+    from recuse.report.canonical_form import normalised
+    from recuse.report.page import page
+
+    plain = normalised(results)
+    plain["headline"] = plain.get("headline") or report.headline(plain)
+    if arguments.html:
+        _write(arguments.html, page(plain, plain["headline"]))
+    color = sys.stdout.isatty()
+    print(report.terminal(plain, shutil.get_terminal_size().columns, color, arguments.html))
+    return 0
+
+
+def _show_two(arguments: argparse.Namespace, before: dict[str, Any], after: dict[str, Any]) -> int:
+    from recuse import report
+    from recuse.report.canonical_form import normalised
+    from recuse.report.side_by_side import page, side_by_side, text
+
+    plain = [normalised(results) for results in (before, after)]
+    rows = side_by_side(*plain)
+    names = (str(arguments.results), str(arguments.other))
+    if arguments.html:
+        first, second = (one.get("headline") or report.headline(one) for one in plain)
+        _write(arguments.html, page(rows, names, (first, second)))
+    print(text(rows, names))
+    return 0
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8", newline="\n")
+    except OSError as error:
+        raise RecuseError(f"{path} cannot be written: {error.strerror}") from None

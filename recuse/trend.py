@@ -1,0 +1,142 @@
+"""`recuse trend GATE`: the values of a gate, or of a measure, over the baselines in the history of the repository."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import json
+import math
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from recuse.sanitize import safe_cell, visible
+from recuse.schema import RecuseError
+
+__all__ = ["Point", "add_trend", "history", "line_of"]
+
+BARS = "▁▂▃▄▅▆▇█"
+HOLE = "·"
+MOST = 20
+SEPARATOR = "\x1f"
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One baseline that was committed: gate or measure -> subject -> (value, outcome)."""
+
+    commit: str
+    day: str
+    values: Mapping[str, Mapping[str, tuple[float | None, str]]]
+
+
+def add_trend(commands: Any) -> None:
+    """Add `recuse trend` to the subparsers of `recuse`."""
+    trend = commands.add_parser(
+        "trend", help="the values of a gate over the baselines in git",
+        description="Reads every committed version of the baseline and prints each judge's values, the oldest first. "
+        "Without a name, lists the gates and measures that there are.",
+    )  # fmt: skip
+    trend.add_argument("gate", nargs="?", default="", metavar="GATE", help="a gate, or a measure that is not gated")
+    trend.add_argument("--judge", default="", help="only rows that are about this judge")
+    trend.add_argument("--last", type=int, default=MOST, metavar="N", help=f"baselines, newest first ({MOST})")
+    trend.add_argument("--baseline", type=Path, default=Path("reports/baseline.json"), metavar="FILE")
+    trend.add_argument("--csv", type=Path, metavar="FILE", help="write all values as CSV")
+    trend.set_defaults(run=_trend)
+
+
+def history(baseline: Path, last: int) -> list[Point]:
+    """The committed versions of a baseline, oldest first, at most the `last` ones that can be read. Raises
+    `RecuseError` where there is no repository or no such version."""
+    folder = baseline.parent if baseline.parent.is_dir() else Path()
+    told = _git(folder, "log", f"--format=%h{SEPARATOR}%cs", f"-{last}", "--", baseline.name).splitlines()
+    points = []
+    for commit, _, day in (line.partition(SEPARATOR) for line in reversed(told)):
+        try:
+            kept = json.loads(_git(folder, "show", f"{commit}:./{baseline.name}"))
+            points.append(Point(commit, day, _values(kept["entries"])))
+        except (ValueError, KeyError, TypeError, RecuseError):
+            continue  # deleted in that commit, or written by another version
+    if not points:
+        raise RecuseError(f"no committed version of {baseline} can be read; write one (--update-baseline), commit it")
+    return points
+
+
+def line_of(values: Sequence[float | None]) -> str:
+    """The values as bars between their least and greatest; "·" where there is none."""
+    known = [v for v in values if v is not None and math.isfinite(v)]
+    if not known:
+        return HOLE * len(values)
+    low, width, top = min(known), max(known) - min(known), len(BARS) - 1
+    heights = (None if v is None else round((v - low) / width * top) if width else top // 2 for v in values)
+    return "".join(HOLE if height is None else BARS[height] for height in heights)
+
+
+def _values(entries: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, tuple[float | None, str]]]:
+    found: dict[str, dict[str, tuple[float | None, str]]] = {}
+    for entry in entries:
+        value = entry.get("figures", {}).get("value")
+        subject = ", ".join(f"{name} {entry['subject'][name]}" for name in sorted(entry["subject"], key=_place))
+        told = (float(value) if isinstance(value, int | float) else None, str(entry.get("outcome") or ""))
+        found.setdefault(str(entry["what"]), {})[subject] = told
+    return found
+
+
+def _place(name: str) -> tuple[int, str]:
+    order = ("judge", "panel", "task", "protocol")
+    return (order.index(name) if name in order else len(order), name)
+
+
+def _trend(arguments: argparse.Namespace) -> int:
+    points = history(arguments.baseline, arguments.last)
+    known = sorted({name for point in points for name in point.values})
+    if arguments.gate not in known:
+        if arguments.gate:
+            raise RecuseError(f"no baseline has {arguments.gate!r}; there are {', '.join(known)}")
+        print("\n".join(known))
+        return 0
+    subjects = {subject: None for point in points for subject in point.values.get(arguments.gate, {})}
+    rows = [s for s in sorted(subjects) if not arguments.judge or s.startswith(f"judge {arguments.judge},")]
+    if not rows:
+        raise RecuseError(f"no baseline says {arguments.gate} of a judge {arguments.judge!r}")
+    print(f"{arguments.gate} over {len(points)} baselines, {points[0].day} to {points[-1].day}")
+    for subject in rows:
+        print(_row(subject, [point.values.get(arguments.gate, {}).get(subject) for point in points]))
+    if arguments.csv:
+        arguments.csv.write_text(_csv(arguments.gate, rows, points), encoding="utf-8", newline="")
+    return 0
+
+
+def _row(subject: str, told: Sequence[tuple[float | None, str] | None]) -> str:
+    values = [one[0] if one else None for one in told]
+    known = [v for v in values if v is not None]
+    ends = f"{known[0]:.4g} -> {known[-1]:.4g}" if known else "undefined"
+    outcomes = list(dict.fromkeys(one[1] for one in told if one and one[1]))
+    said = f" ({', then '.join(outcomes)})" if outcomes else ""
+    return f"  {line_of(values)}  {ends}  {visible(subject)}{said}"
+
+
+def _csv(gate: str, rows: Sequence[str], points: Sequence[Point]) -> str:
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(["gate", "subject", "commit", "day", "value", "outcome"])
+    for subject in rows:
+        for point in points:
+            value, outcome = point.values.get(gate, {}).get(subject, (None, ""))
+            cells = [gate, subject, point.commit, point.day, "" if value is None else f"{value:.10g}", outcome]
+            writer.writerow(map(safe_cell, cells))
+    return "\ufeff" + stream.getvalue()
+
+
+def _git(folder: Path, *words: str) -> str:
+    command = ["git", "-C", str(folder), *words]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False, encoding="utf-8")
+    except (OSError, subprocess.TimeoutExpired):
+        raise RecuseError("git did not answer; `recuse trend` reads the baselines in its history") from None
+    if done.returncode:
+        raise RecuseError(f"git says: {done.stderr.strip().splitlines()[0] if done.stderr.strip() else 'nothing'}")
+    return done.stdout
