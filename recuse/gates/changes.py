@@ -4,8 +4,9 @@
     failures = objections(comparison)     # pytest --baseline: any of these fails the run
 
 A change is *named* when the interval of the difference excludes 0. The intervals are corrected by Holm over all that
-are tested (what was replayed as it was is not), so that recording the same judges anew names nothing in at least 95 % of runs: four fifths of the 5 % for
-what gates decide, one fifth for what is only measured. The sharpest test that the baseline allows is used:
+are tested (what was replayed as it was is not), so that recording the same judges anew names nothing in at least 95 %
+of runs: four fifths of the 5 % for what gates decide, one fifth for what is only measured. The sharpest test that the
+baseline allows is used:
 
 - *same texts*: one fixed text per target, the same ones: from one recording to the next only the replies are new, so
   the intervals over repeats decide, not those over texts.
