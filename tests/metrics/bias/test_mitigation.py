@@ -48,8 +48,8 @@ def one(family, name, judge="x", **levels):
 
 
 def test_averaging_with_one_peer_against_the_other_leaves_half(of, cube):
-    """(S + z) / 2 - y and (S + y) / 2 - z, on average (S + R) / 2 - R = (S - R) / 2 on every item, and the paired t-test
-    is of -1/2 (S - R)."""
+    """(S + z) / 2 - y and (S + y) / 2 - z, on average (S + R) / 2 - R = (S - R) / 2 on every item, and the paired
+    t-test is of -1/2 (S - R)."""
     ratings = of(cube)
     found = one(mitigation.what_if(ratings), "poll")
     before = self_preference.against_received(ratings).of(judge="x")
