@@ -56,7 +56,8 @@ def test_close_calls(ratings, measure):
 
 @pytest.mark.asks("order", "peers")
 def test_calibration(ratings, measure):
-    """Asking in both orders, asking for evidence first, and both: does it bring the judge closer to the others?"""
-    evidence = ratings.beside("choices_after_evidence")
-    measure(calibration.agreement(ratings, evidence))
-    measure(calibration.gain(ratings, evidence))
+    """Asking in both orders, asking for evidence first, and both: does it bring the judge closer to people, or to what
+    its peers score higher? Not to its peers' choices, which are made by one of the ways compared."""
+    evidence, scores = ratings.beside("choices_after_evidence"), ratings.beside("scores")
+    measure(calibration.agreement(ratings, evidence, scores))
+    measure(calibration.gain(ratings, evidence, scores))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import pytest
 
 from recuse.metrics import defences, injection, model_filters, text_filters
+from recuse.metrics.detection_rate import detection_rate
 
 
 @pytest.fixture
@@ -48,6 +49,12 @@ def test_success_in_pairs(ratings, gate, measure):
 def test_reading_the_text(measure_defence):
     """Known phrases and odd statistics of the text."""
     measure_defence(text_filters.text_blocks)
+
+
+@pytest.mark.asks("attacked_scores", "scores", "numbers", "held_out_payloads")
+def test_held_out_payloads(ratings, measure):
+    """Does reading the text also find what its patterns were not made from: other words, other languages?"""
+    measure(detection_rate(ratings))
 
 
 @pytest.mark.asks("attacked_scores", "scores", "numbers", "three_judges")

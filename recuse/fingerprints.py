@@ -69,7 +69,10 @@ def _digest(value: Any) -> str:
     return hashlib.blake2b(_canonical(value).encode(), digest_size=8).hexdigest()
 
 
-UNTOLD = ("title", "description", "target", "tier", "text", "cluster", "clusters", "people", "reference", "thresholds")
+UNTOLD = (
+    "title", "description", "target", "tier", "text", "cluster", "clusters", "people", "reference", "thresholds",
+    "payloads",
+)  # fmt: skip
 """Tables of task.toml that say nothing to a judge: prose for readers, and what answers are compared with."""
 
 

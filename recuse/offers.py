@@ -103,6 +103,10 @@ NEEDS: dict[str, Need] = {
     "right_answer": Need(
         "responses of which one is known to be right", "say which response of an item is the right one (texts: gold)"
     ),
+    "held_out_payloads": Need(
+        "injected instructions that no defence was made from",
+        "write payloads after and apart from the defences (task.toml, [payloads])",
+    ),
     "reference": Need("true values", "add the true value of each item (task.toml, [reference])"),
     "candidate": Need(
         "a candidate that would replace a judge",
@@ -133,6 +137,7 @@ class Design:
     twins: bool = False  # whether some item has a text with a known flaw and one without
     slices: bool = False  # whether texts can be grouped, with enough of each group
     right_answer: bool = False  # whether it is known which of an item's texts is right
+    held_out_payloads: bool = False
     reference: bool = False
     candidate: bool = False  # whether a judge is asked in the place of the one that it would replace
     numbers: bool = True
@@ -185,6 +190,7 @@ def design_of(ratings: Ratings, kind: str = "") -> Design:
         twins="flawed" in told and has_twins(zip(told["item"], told["flawed"], strict=True)),
         slices=have_slices(ratings),
         right_answer=ratings.texts is not None and "gold" in ratings.texts,
+        held_out_payloads=ratings.payloads is not None and bool(ratings.payloads["held_out"].any()),
         reference=ratings.reference is not None,
         numbers=all(scale.counts for scale in scales),
         beside=frozenset(also),
@@ -214,6 +220,7 @@ def offered(design: Design) -> frozenset[str]:
         "twins": design.twins,
         "slices": design.slices,
         "right_answer": design.right_answer,
+        "held_out_payloads": design.held_out_payloads,
         "reference": design.reference,
         CANDIDATE: design.candidate,
         "numbers": design.numbers,

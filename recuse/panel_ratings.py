@@ -11,7 +11,7 @@ from recuse.protocols.facts import facts_of
 from recuse.ratings import Ratings
 from recuse.ratings.factors import DIRECTION
 from recuse.ratings.scale import Numeric, Scale
-from recuse.references import SUMMARY, people_of, reference_of
+from recuse.references import SUMMARY, payloads_of, people_of, reference_of
 from recuse.tasks import Task
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ def panel_ratings(
         clusters=task.clusters,
         people=summary,
         reference=reference_of(task),
+        payloads=payloads_of(task),
         thresholds={name: task.thresholds for name, scale in scales.items() if isinstance(scale, Numeric)},
         tiers=task.tiers,
         beside=beside,

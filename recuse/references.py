@@ -24,7 +24,7 @@ from recuse.tasks import Task
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["people_of", "persons_of", "reference_of"]
+__all__ = ["payloads_of", "people_of", "persons_of", "reference_of"]
 
 SUMMARY = ("target", "mean", "sd", "n")
 
@@ -67,6 +67,37 @@ def reference_of(task: Task) -> pd.DataFrame | None:
         names = names.assign(item=names[first].astype(str))[["item", name]]
         table = table.drop(columns=[c for c in ("name",) if c in table]).merge(names, on="item", how="left")
     return table
+
+
+def payloads_of(task: Task) -> pd.DataFrame | None:
+    """Instructions that attackers add to texts: columns payload, class, language, text, and held_out, whether it was
+    written after and apart from the defences; None where the task names none. "{best}" in a text becomes the best
+    score, "{label}" the letter A."""
+    if "payloads" not in task.data:
+        return None
+    import pandas as pd
+
+    files = task.data["payloads"]
+    table = pd.concat(
+        [_payloads(task, files[name]).assign(held_out=name == "held_out") for name in ("known", "held_out")],
+        ignore_index=True,
+    )
+    best = f"{task.scale[1]:g}"
+    texts = [text.replace("{best}", best).replace("{label}", "A") for text in table["text"]]
+    return table.assign(text=texts, language=table["language"].fillna("en"))
+
+
+def _payloads(task: Task, file: str) -> pd.DataFrame:
+    import pandas as pd
+
+    path = task.folder / file
+    if not path.is_file():
+        raise RecuseError(f"{path}: no such file; task.toml of {task.name} names it")
+    table = pd.read_json(path, lines=True, dtype=False)
+    if missing := [name for name in ("id", "class", "text") if name not in table]:
+        raise RecuseError(f"{path}: a payload has id, class and text; missing: {', '.join(missing)}")
+    columns = ["payload", "class", "language", "text"]
+    return table.rename(columns={"id": "payload"}).reindex(columns=columns)
 
 
 def _event_rates(task: Task, file: str) -> pd.DataFrame:

@@ -61,6 +61,13 @@ class _Reference(_Table):
     names: str | None = None
 
 
+class _Payloads(_Table):
+    """Instructions that attackers add to texts, one JSON object a line; see `recuse.references.payloads_of`."""
+
+    known: str  # defences may have been made from these
+    held_out: str  # written after and apart from the defences
+
+
 class _Tier(_Open):
     name: str
     targets: list[str] = Field(min_length=1)
@@ -77,6 +84,7 @@ class _TaskFile(_Open):
     thresholds: list[float] = Field(default_factory=list)  # scores from which on something else is decided
     people: _People | None = None
     reference: _Reference | None = None
+    payloads: _Payloads | None = None
 
 
 @dataclass(frozen=True, eq=False)

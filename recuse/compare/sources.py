@@ -12,6 +12,7 @@ from recuse.metrics.upgrade import Upgrade
 from recuse.protocols import protocol as known_protocol
 from recuse.ratings import Ratings
 from recuse.schema import RecuseError
+from recuse.source_fixes import UNLOCK, unfixed
 from recuse.suite import Asked, Selection, Suite
 
 if TYPE_CHECKING:
@@ -84,6 +85,10 @@ def _panel(path: Path, gates: Gates) -> Source:
     path = path.resolve()
     root = path.parents[2] if path.parts[-3:-1] == ("fixtures", "panels") else Path.cwd()
     selection = Selection.load(root, [str(path)])
+    if unfixed(next(iter(selection.panels.values())).source_fixes, "pairs"):
+        raise RecuseError(
+            f"{path}: not measured: the source gives no pairs, and judges are compared text by text; {UNLOCK['pairs']}"
+        )
     from recuse.suite.recordings import Recordings
 
     suite = Suite(selection, gates, Recordings(selection))

@@ -10,18 +10,23 @@ arXiv:2305.17926), as alternative scorings of the same pairs:
 
 The verdict is whoever has the larger average credit, a tie where both have the same. All measures take ratings of
 choices (`recuse.ratings.pairwise`), and those after evidence beside them; `authors` say who wrote what.
+
+What a scoring is held against comes from none of them: people's choices, or, where nobody chose, which of the two texts
+the judge's peers scored higher one by one. Peers' own choices between two texts would favour the scoring they were made
+by, in one order or both, over evidence first.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
+from recuse.metrics.reference_verdicts import neutral, reference_verdicts, verdict
 from recuse.ratings import Ratings
 from recuse.ratings.pairwise import PAIRED, repeated_over, verdicts_of
 from recuse.ratings.table import PERSON
@@ -32,7 +37,7 @@ from recuse.statistics.clusters import OverClusters, clustered_mean
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["SCORINGS", "agreement", "gain", "position_calibration", "verdict"]
+__all__ = ["SCORINGS", "agreement", "gain", "position_calibration"]
 
 PLAIN = ("single", "balanced")
 SCORINGS = (*PLAIN, "evidence", "evidence_balanced")
@@ -44,17 +49,17 @@ NO_EVIDENCE = "no usable verdict after evidence"
 
 @measure(
     "verdict_agreement", "agreement with the others' verdict", unit="share",
-    reading="How often a judge's verdict is that of people, or of its peers, asked in one order or both.",
+    reading="How often a judge's verdict, asked in one order or both, is that of people, or of its peers' scores.",
 )  # fmt: skip
-def agreement(ratings: Ratings, evidence: Ratings | None = None) -> Estimates:
+def agreement(ratings: Ratings, evidence: Ratings | None = None, scores: Ratings | None = None) -> Estimates:
     """Mean agreement with the reference verdict, by (judge, scoring): 1 for the same verdict, 1/2 where exactly one of
     the two is a tie, 0 for contrary winners.
 
-    The reference is people's mean verdict where people judged the pair, else that of the judge's peers over both
-    orders; peers that wrote one of the two texts are left out. All scorings of a judge are compared on the same pairs:
-    with `evidence`, choices of the same judges after written evidence, those that were asked for it. Detail: `ties`,
-    the share of verdicts the scoring leaves undecided; `of_decided`, the share of right ones where scoring and
-    reference both name a winner; and how many pairs people judged.
+    The reference is people's mean verdict where people judged the pair, else that of the judge's peers by their
+    `scores` of the two texts (`reference_verdicts`). Without either nothing is compared. All scorings of a judge are
+    compared on the same pairs: with `evidence`, choices of the same judges after written evidence, those that were
+    asked for it. Detail: `ties`, the share of verdicts the scoring leaves undecided; `of_decided`, the share of right
+    ones where scoring and reference both name a winner; and how many pairs people judged.
 
     Calling contrary verdicts a tie cannot move the agreement by much, since a tie is worth as much as a coin's toss.
     What balance buys shows in `of_decided`, what it costs in `ties`.
@@ -62,13 +67,15 @@ def agreement(ratings: Ratings, evidence: Ratings | None = None) -> Estimates:
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"judge": ["x", "x", "y", "y"], "item": "1", "order": ["ab", "ba"] * 2,
     ...                       "response": ["first", "first", "first", "second"]})
-    >>> found = agreement(Ratings.of(frame, texts=pd.DataFrame({"item": ["1"], "a": "s", "b": "t"})))
+    >>> scored = pd.DataFrame({"judge": "y", "item": "1", "target": ["s", "t"], "score": [4.0, 2.0]})
+    >>> choices = Ratings.of(frame, texts=pd.DataFrame({"item": ["1"], "a": "s", "b": "t"}))
+    >>> found = agreement(choices, scores=Ratings.of(scored))
     >>> found.of(judge="x", scoring="single").value, found.of(judge="x", scoring="balanced").value
     (0.5, 0.5)
     """
     scorings = PLAIN if evidence is None else SCORINGS
     found: dict[tuple[str, ...], Estimate] = {}
-    for names, judge, mine, over in _each_judge(ratings, evidence):
+    for names, judge, mine, over in _each_judge(ratings, evidence, scores):
         for scoring in scorings:
             found[(judge, scoring, *names)] = _agreement(mine, scoring, over)
     return Estimates(("judge", "scoring", *ratings.within(*PAIRED)), found)
@@ -78,20 +85,22 @@ def agreement(ratings: Ratings, evidence: Ratings | None = None) -> Estimates:
     "calibration_gain", "gain by asking in both orders", unit="share", signed=True,
     reading="By how much asking in both orders, or for evidence first, brings a judge closer to the others.",
 )  # fmt: skip
-def gain(ratings: Ratings, evidence: Ratings | None = None) -> Estimates:
+def gain(ratings: Ratings, evidence: Ratings | None = None, scores: Ratings | None = None) -> Estimates:
     """Agreement with the scoring minus agreement with the single order, paired, by (judge, scoring) for the scorings
     other than "single". Above 0: the remedy helps. See `agreement`.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"judge": ["x", "x", "y", "y"], "item": "1", "order": ["ab", "ba"] * 2,
     ...                       "response": ["first", "first", "first", "second"]})
-    >>> found = gain(Ratings.of(frame, texts=pd.DataFrame({"item": ["1"], "a": "s", "b": "t"})))
+    >>> scored = pd.DataFrame({"judge": "y", "item": "1", "target": ["s", "t"], "score": [4.0, 2.0]})
+    >>> choices = Ratings.of(frame, texts=pd.DataFrame({"item": ["1"], "a": "s", "b": "t"}))
+    >>> found = gain(choices, scores=Ratings.of(scored))
     >>> found.of(judge="x", scoring="balanced").value
     0.0
     """
     scorings = PLAIN if evidence is None else SCORINGS
     found: dict[tuple[str, ...], Estimate] = {}
-    for names, judge, mine, over in _each_judge(ratings, evidence):
+    for names, judge, mine, over in _each_judge(ratings, evidence, scores):
         for scoring in scorings[1:]:
             differences = mine[f"agree_{scoring}"] - mine["agree_single"]
             why = _why(mine, scoring)
@@ -129,35 +138,29 @@ def position_calibration(ratings: Ratings) -> Estimates:
     return Estimates(("judge", "mitigation", *ratings.within(*PAIRED)), found)
 
 
-def verdict(credit: pd.Series[float]) -> pd.Series[float]:
-    """Average credit to verdict: more than half wins."""
-    sign: pd.Series[float] = (credit - 0.5).round(12).map(np.sign)
-    return (sign + 1) / 2
-
-
 # --------------------------------------------------------------------------- verdicts beside their reference
 
 
 def _each_judge(
-    ratings: Ratings, evidence: Ratings | None
+    ratings: Ratings, evidence: Ratings | None, scores: Ratings | None
 ) -> Iterator[tuple[tuple[str, ...], str, pd.DataFrame, dict[str, Any]]]:
     """(levels, judge, its comparable pairs, what repetitions are over) for every judge."""
     for names, part in ratings.each(*PAIRED):
         levels = dict(zip(ratings.within(*PAIRED), names, strict=True))
         beside = evidence and evidence.where(**{k: v for k, v in levels.items() if k in evidence.factors})
-        table = _compared_pairs(part, beside)
+        table = _compared_pairs(part, beside, scores)
         for judge in part.judges:
             yield names, judge, _comparable(table[table["rater"] == judge]), repeated_over(part)
 
 
-def _compared_pairs(part: Ratings, evidence: Ratings | None) -> pd.DataFrame:
+def _compared_pairs(part: Ratings, evidence: Ratings | None, scores: Ratings | None) -> pd.DataFrame:
     """One row per judge and item with the `reference` (1 a, 0 b, 1/2 tie; `by_people` says whose), and per scoring how
     it compares: `agree_`, `ties_`, `decided_` (it and the reference both name a winner) and `right_` (the same one),
     averaged over its verdicts. NaN where something is missing."""
     plain, after = _credits(part), None if evidence is None else _credits(evidence)
     if after is not None:  # evidence is dear: often only some of the pairs were asked for it
         plain = plain[plain["item"].isin(after["item"])]
-    references = _references(plain, part.judges, part.authors)
+    references = reference_verdicts(plain, scores, part.judges, part.authors)
     table = plain[plain["kind"] != PERSON].merge(references, on=["rater", "item"], how="left")
     if after is not None:
         table = table.merge(
@@ -197,31 +200,6 @@ def _credits(part: Ratings) -> pd.DataFrame:
     return wide.assign(group=wide["cluster"].factorize()[0])
 
 
-def _references(credits: pd.DataFrame, judges: Sequence[str], authors: Mapping[str, str]) -> pd.DataFrame:
-    """Per judge and item the reference verdict, and whether people gave it."""
-    import pandas as pd
-
-    human = credits["kind"] == PERSON
-    by_people = credits[human].assign(won=credits[list(ORDERS)].mean(axis=1)).groupby("item")["won"].mean()
-    neutral = _neutral(credits[~human], authors).assign(won=lambda rows: (rows["ab"] + rows["ba"]) / 2)
-    names = credits["item"].drop_duplicates()
-    mean = by_people.reindex(names)
-    tables = []
-    for judge in judges:
-        peers = neutral[neutral["rater"] != judge].groupby("item")["won"].mean()
-        tables.append(pd.DataFrame({
-            "rater": judge, "item": names.to_numpy(), "by_people": mean.notna().to_numpy(),
-            "reference": verdict(mean.fillna(peers.reindex(names))).to_numpy(),
-        }))  # fmt: skip
-    return pd.concat(tables, ignore_index=True)
-
-
-def _neutral(credits: pd.DataFrame, authors: Mapping[str, str]) -> pd.DataFrame:
-    """The rows of judges that wrote neither of the two texts."""
-    wrote = credits["rater"].map(lambda name: authors.get(name, "")).astype(object)
-    return credits[(wrote != credits["a"]) & (wrote != credits["b"])]
-
-
 def _comparable(mine: pd.DataFrame) -> pd.DataFrame:
     """Pairs on which every scoring that was asked for is there; the others' count is kept."""
     asked = [f"agree_{name}" for name in SCORINGS if mine[f"agree_{name}"].notna().any()]
@@ -245,7 +223,7 @@ def _agreement(mine: pd.DataFrame, scoring: str, over: dict[str, Any]) -> Estima
 def _why(mine: pd.DataFrame, scoring: str) -> str:
     if len(mine) and scoring.startswith("evidence"):
         return NO_EVIDENCE
-    return "no pair has a usable verdict in both orders and a reference to compare with"
+    return "no pair has a usable verdict in both orders and a reference: people's choice, or peers' scores of both"
 
 
 def _mean(
@@ -267,7 +245,7 @@ def _calibrated(
 ) -> Estimate:
     metric = "own_win_excess_change"
     mine = table[(table["rater"] == judge) & ((table["a"] == text) | (table["b"] == text))]
-    complete = _neutral(table, authors)
+    complete = neutral(table, authors)
     complete = complete[complete["rater"] != judge].dropna(subset=["before", "after"])
     peers = complete.groupby("item")[["before", "after"]].mean().reindex(mine["item"]).to_numpy()
     sign = np.where(mine["a"] == text, 1.0, -1.0)

@@ -1,12 +1,9 @@
 """What if: self-preference S - R before and after a remedy, on the same ratings.
 
 S is the score a judge's own text ends up with, R the peers' mean for it, both per item and on the ascending scale (see
-`recuse.metrics.self_preference`). Some remedies put several judges in one judge's place; R stays what it was then:
+`recuse.metrics.self_preference`). Some remedies put a jury in one judge's place:
 
-    poll                  mean of all judges (Verga et al. 2024, arXiv:2404.18796)
-    weighted_poll         the same, a judge weighing less on texts that are easy to predict for it (Wataoka et al. 2024,
-                          arXiv:2410.21819): w = its perplexity on this text / its geometric mean on the item's texts
-    peer_rank             the same, a judge weighing as its own texts win (`recuse.metrics.peer_rank`)
+    poll, weighted_poll, peer_rank    a weighted mean of judges (`recuse.metrics.juries`)
 
 Others ask every judge in another way, so S and R both change:
 
@@ -16,13 +13,14 @@ Others ask every judge in another way, so S and R both change:
     segments              the text's parts scored one by one and averaged (GEMBA: Kocmi and Federmann 2023,
                           arXiv:2302.14520)
 
-Averaging with peers shrinks S - R by 1 / n of itself whatever caused it: a smaller number after `poll` says that the
-judge has less to say, not that it became fairer.
+R is never by a judge that is in the jury: each peer is R once, against a jury of the others, and S - R is the mean of
+these. A jury of n - 1 still shrinks S - R to 1 / (n - 1) of itself whatever caused it: a smaller number after `poll`
+says that the judge has less to say, not that it became fairer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -30,15 +28,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.estimates import number
+from recuse.metrics.juries import Jury, as_given, peer_ranked, poll, weighted_poll
 from recuse.metrics.measure import measure
 from recuse.metrics.own_text import contrast, missing_text, own_place, self_received_given
 from recuse.metrics.paired import paired_estimate, paired_test
-from recuse.metrics.peer_rank import chosen_wins, graded_wins, peer_rank
-from recuse.ratings import Numeric, RatingArray, Ratings, mean_of
+from recuse.ratings import RatingArray, Ratings, mean_of
 from recuse.ratings.array import array_of, judges_array
 from recuse.ratings.factors import DIRECTION, LEVELS
-from recuse.ratings.pairwise import pair_array
-from recuse.schema import Estimate, Estimates, RecuseError
+from recuse.schema import Estimate, Estimates
 from recuse.statistics.paired import Paired, significant
 
 __all__ = ["MITIGATIONS", "what_if"]
@@ -46,7 +43,8 @@ __all__ = ["MITIGATIONS", "what_if"]
 Floats = NDArray[np.float64]
 
 MITIGATIONS = ("poll", "weighted_poll", "peer_rank", "inverted_mix", "probability_weighted", "segments")
-PERPLEXITY, SEGMENT = "perplexity", "segment"
+SEGMENT = "segment"
+OUTSIDE = "a jury, and a peer outside it to hold it against, take three judges with a score of one text"
 EXPECTED, MASS = "expected", "mass"
 
 
@@ -70,7 +68,7 @@ def what_if(ratings: Ratings, battles: Literal["scores", "choices"] = "scores") 
     its remedy undefined, with the reason. Undefined throughout where no item has the judge's own score and a peer's.
 
     >>> import pandas as pd
-    >>> rows = [("x", "a", 5.0), ("x", "b", 3.0), ("y", "a", 4.0), ("y", "b", 4.0)]
+    >>> rows = [("x", "a", 5.0), ("y", "a", 4.0), ("z", "a", 4.0)]
     >>> frame = pd.DataFrame(rows, columns=["judge", "target", "score"]).assign(item="i")
     >>> what_if(Ratings.of(frame, authors={"x": "a"})).of(judge="x", mitigation="poll").value
     -0.5
@@ -81,7 +79,7 @@ def what_if(ratings: Ratings, battles: Literal["scores", "choices"] = "scores") 
         levels = dict(zip(ratings.within(), names, strict=True))
         remedies = {
             **_remedies(ratings, part, array, {name: levels[name] for name in ratings.factors}),
-            "peer_rank": _ranked(part, array, battles),
+            "peer_rank": peer_ranked(part, array, battles),
         }
         for judge in ratings.own():
             before = _Measured.of(array, part.authors, judge)
@@ -95,76 +93,28 @@ def what_if(ratings: Ratings, battles: Literal["scores", "choices"] = "scores") 
 
 @dataclass(frozen=True)
 class _Remedy:
-    """`joint` scores (items, targets) that take the judge's place, or all judges' `changed` scores (judges, items,
-    targets); else `why`."""
+    """All judges' `changed` scores (judges, items, targets); else `why` there are none."""
 
-    joint: Floats | None = None
     changed: Floats | None = None
     why: str = ""
     detail: Mapping[str, Any] = field(default_factory=dict)
 
-    def apply(self, array: RatingArray, row: int) -> RatingArray:
-        if self.joint is not None:
-            return array.with_rater(row, self.joint)
+    def each(self, array: RatingArray, row: int) -> Iterator[RatingArray]:
+        """The array after the remedy, once."""
         assert self.changed is not None
-        return array.with_means(self.changed)
+        yield array.with_means(self.changed)
 
 
-def _remedies(ratings: Ratings, part: Ratings, array: RatingArray, levels: Mapping[str, str]) -> dict[str, _Remedy]:
+def _remedies(
+    ratings: Ratings, part: Ratings, array: RatingArray, levels: Mapping[str, str]
+) -> dict[str, _Remedy | Jury]:
     return {
-        "poll": _Remedy(joint=mean_of(array.means, axis=0), detail={"judges": len(array.raters)}),
-        "weighted_poll": _weighted(array, part.beside("likelihoods")),
+        "poll": poll(array),
+        "weighted_poll": weighted_poll(array, part.beside("likelihoods")),
         "inverted_mix": _mixed(ratings, part.criterion, array, levels),
         "probability_weighted": _expected(part, array),
         "segments": _segmented(part, array, levels),
     }
-
-
-def _weighted(array: RatingArray, likelihoods: Ratings | None) -> _Remedy:
-    if likelihoods is None or PERPLEXITY not in likelihoods.criteria or likelihoods.factors:
-        return _Remedy(why="no log-probabilities were recorded, so the judges' perplexity on the texts is unknown")
-    perplexity = _as_given(likelihoods.with_criterion(PERPLEXITY), array)
-    if not np.isfinite(perplexity).any():
-        return _Remedy(why="no log-probabilities were recorded, so the judges' perplexity on the texts is unknown")
-    if np.nanmin(perplexity) < 1:
-        raise RecuseError(f"a perplexity is 1 or more; the ratings hold {np.nanmin(perplexity):g}")
-    surprise = np.log(perplexity)
-    weights = np.exp(surprise - mean_of(surprise, axis=2)[:, :, None])
-    known = np.isfinite(array.means)
-    unweighted = (known & ~np.isfinite(weights)).any(axis=0)
-    joint = np.where(unweighted, np.nan, _average(array, np.nan_to_num(weights)))
-    mean = mean_of(np.where(known, weights, np.nan), (1, 2))
-    return _Remedy(joint=joint, detail={"mean_weight": _by_judge(array, mean)})
-
-
-def _ranked(part: Ratings, array: RatingArray, battles: str) -> _Remedy:
-    columns, choices = array.columns(part.authors), part.beside("choices")
-    if None in columns:
-        stranger = array.raters[columns.index(None)]
-        return _Remedy(why=f"Peer Rank weighs judges by how their own texts win, and {stranger} wrote none")
-    if battles == "choices" and choices is None:
-        return _Remedy(why="no choices between two texts were asked for, which are to be Peer Rank's battles")
-    try:
-        wins = graded_wins(array) if battles == "scores" or choices is None else _chosen(choices, array)
-        ranked = peer_rank(wins, [column for column in columns if column is not None])
-    except RecuseError as error:
-        return _Remedy(why=str(error))
-    detail = {"iterations": ranked.iterations, "weights": _by_judge(array, ranked.weights)}
-    return _Remedy(joint=_average(array, ranked.weights[:, None, None]), detail=detail)
-
-
-def _chosen(choices: Ratings, array: RatingArray) -> Floats:
-    return chosen_wins(pair_array(choices), array.raters, array.targets)
-
-
-def _average(array: RatingArray, weights: Floats) -> Floats:
-    """Weighted mean over the judges that scored a text, shape (items, targets)."""
-    usable = weights * np.isfinite(array.means)
-    total = usable.sum(axis=0)
-    result: Floats = np.divide(
-        (usable * np.nan_to_num(array.means)).sum(axis=0), total, out=np.full(total.shape, np.nan), where=total > 0
-    )
-    return result
 
 
 def _mixed(ratings: Ratings, criterion: str, array: RatingArray, levels: Mapping[str, str]) -> _Remedy:
@@ -186,7 +136,7 @@ def _expected(part: Ratings, array: RatingArray) -> _Remedy:
         return nothing
     detail: dict[str, Any] = {}
     if mass in part.criteria:  # a mass has no direction: it is read as it was given where the scale was turned
-        detail["in_set_mass"] = _by_judge(array, mean_of(_as_given(part.with_criterion(mass), array), axis=(1, 2)))
+        detail["in_set_mass"] = array.by_rater(mean_of(as_given(part.with_criterion(mass), array), axis=(1, 2)))
     return _Remedy(changed=expected, detail=detail)
 
 
@@ -210,13 +160,6 @@ def _asked(segments: Ratings, factor: str) -> tuple[str, ...]:
     return segments.levels(factor) or LEVELS.get(factor, ())[:1]
 
 
-def _as_given(ratings: Ratings, array: RatingArray) -> Floats:
-    """Means of the one criterion on the array's axes, as they were written."""
-    found = array_of(ratings, array.axes)
-    scale = found.scale
-    return scale.turned(found.means) if isinstance(scale, Numeric) and scale.reversed else found.means
-
-
 # --------------------------------------------------------------------------- before and after
 
 
@@ -235,26 +178,34 @@ class _Measured:
         s, r, _ = self_received_given(array, *place)
         return cls(s - r, np.subtract(*contrast(array, *place, authors)))
 
+    @classmethod
+    def mean(cls, every: Sequence[_Measured]) -> _Measured:
+        """Of several references, over those that an item has."""
+        received, controlled = (np.stack([getattr(one, name) for one in every]) for name in ("received", "controlled"))
+        return cls(mean_of(received, axis=0), mean_of(controlled, axis=0))
+
 
 def _compared(
-    part: Ratings, array: RatingArray, remedy: _Remedy, judge: str, was: _Measured | None
+    part: Ratings, array: RatingArray, remedy: _Remedy | Jury, judge: str, was: _Measured | None
 ) -> Estimate:  # fmt: skip
     metric, nothing, items = "self_preference_change", Paired.of([]), len(array.items)
     if was is None:
         return paired_estimate(metric, nothing, part, excluded=items, why=missing_text(array, judge))
     if remedy.why:
         return paired_estimate(metric, nothing, part, excluded=0, why=remedy.why)
-    now = _Measured.of(remedy.apply(array, array.row(judge)), part.authors, judge)
-    assert now is not None
+    after = [_Measured.of(one, part.authors, judge) for one in remedy.each(array, array.row(judge))]
+    if not after or (isinstance(remedy, Jury) and len(array.raters) < 3):
+        return paired_estimate(metric, nothing, part, excluded=items, why=OUTSIDE)
+    now = _Measured.mean([one for one in after if one is not None])
     both = np.isfinite(was.received) & np.isfinite(now.received)
     test = paired_test(now.received - was.received, array)
     lost = int((~both).sum())
     if not test.n:
         why = "no item has the judge's own score and a peer's, before and after"
         return paired_estimate(metric, test, part, excluded=lost, why=why)
-    before, after = _interval(was.received, both, array), _interval(now.received, both, array)
+    first, then = _interval(was.received, both, array), _interval(now.received, both, array)
     detail = {
-        "before": before, "after": after, "nearer": abs(after["value"] or 0.0) < abs(before["value"] or 0.0),
+        "before": first, "after": then, "nearer": abs(then["value"] or 0.0) < abs(first["value"] or 0.0),
         "controlled_before": _mean(was.controlled[both]), "controlled_after": _mean(now.controlled[both]),
         "p": significant(test.p), **remedy.detail,
     }  # fmt: skip
@@ -269,7 +220,3 @@ def _interval(values: Floats, kept: NDArray[np.bool_], array: RatingArray) -> di
 
 def _mean(values: Floats) -> float | None:
     return number(mean_of(values, axis=0).item())
-
-
-def _by_judge(array: RatingArray, values: Floats) -> dict[str, float | None]:
-    return {judge: number(value) for judge, value in zip(array.raters, values, strict=True)}

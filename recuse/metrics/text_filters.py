@@ -25,7 +25,7 @@ from recuse.schema import RecuseError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FEATURES", "PHRASES", "CleanTexts", "StatisticalFilter", "string_matching", "text_blocks"]
+__all__ = ["FEATURES", "PHRASES", "CleanTexts", "StatisticalFilter", "string_matching", "text_blocks", "texts_of"]
 
 Floats = NDArray[np.float64]
 
@@ -37,14 +37,14 @@ def text_blocks(ratings: Ratings) -> Blocks:
     The statistical filter never sees the text's own cluster: for every cluster it is fitted on the clean texts of the
     others, and gives no answer where fewer than three are left (`recuse.metrics.text_filters`).
     """
-    attacked, clean = _texts(ratings, "attacked"), _texts(ratings.beside("scores"), "clean")
+    attacked, clean = texts_of(ratings, "attacked"), texts_of(ratings.beside("scores"), "clean")
     groups = {str(name): list(texts) for name, texts in clean.groupby("cluster", sort=False)["text"]}
     taught = CleanTexts.of(groups)
     parts = [_read(table, taught) for table in (attacked, clean)]
     return Blocks(*parts)
 
 
-def _texts(ratings: Ratings | None, what: str) -> pd.DataFrame:
+def texts_of(ratings: Ratings | None, what: str) -> pd.DataFrame:
     """Columns item, target, text, and cluster: the text's own, that of its twin, or the item."""
     texts = None if ratings is None else ratings.texts
     if texts is None or "text" not in texts.columns:

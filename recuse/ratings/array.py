@@ -114,11 +114,9 @@ class RatingArray:
         own = [authors.get(rater) for rater in self.raters]
         return [self.targets.index(target) if target in self.targets else None for target in own]
 
-    def with_rater(self, rater: int, means: Floats) -> RatingArray:
-        """The same array with one rater's means, shape (items, targets), replaced."""
-        changed = self.means.copy()
-        changed[rater] = means
-        return self.with_means(changed)
+    def by_rater(self, values: Floats) -> dict[str, float | None]:
+        """Values of shape (raters,) by name, None where there is none."""
+        return {name: float(v) if np.isfinite(v) else None for name, v in zip(self.raters, values, strict=True)}
 
     def with_means(self, means: Floats) -> RatingArray:
         """The same array with other means; what they rest on is not known any more and counts as one repeat each."""

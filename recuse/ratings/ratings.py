@@ -43,6 +43,8 @@ class Ratings:
     - `clusters`: what clusters are called, in the plural.
     - `people`: where only summaries of people are known: columns target, mean, sd, n, and item where it is per item.
     - `reference`: the true value per item: columns item, value, and name where items have one.
+    - `payloads`: instructions that attackers add to texts: columns payload, class, language, text and held_out, whether
+      it was written after and apart from the defences.
     - `thresholds`: criterion -> the scores from which on something else is decided, where such decisions are taken.
     - `tiers`: tier -> the targets that are known to be of it, the lowest tier first: base, instruct, thinking.
     - `beside`: the same judges' ratings of this task by other protocols, by what these offer.
@@ -58,6 +60,7 @@ class Ratings:
     clusters: str = "items"
     people: pd.DataFrame | None = None
     reference: pd.DataFrame | None = None
+    payloads: pd.DataFrame | None = None
     thresholds: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     tiers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     beside: Callable[[str], Ratings | None] = lambda kind: None

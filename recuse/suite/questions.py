@@ -143,6 +143,7 @@ class Questions:
             people=people is not None,
             people_items=persons is not None,
             two_people=persons is not None and offers.have_items_in_common(persons),
+            held_out_payloads="payloads" in task.data,
             reference="reference" in task.data,
             numbers=all(scales[name].counts for name in headline_of(protocol, task) if name in scales),
             candidate=bool(asked.candidate),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -114,3 +115,10 @@ def test_a_threshold_makes_decisions_of_scores(recuse, tmp_path):
     told = recuse("compare", path, "judge_v1", "judge_v2", "--scale", "0-10", "--threshold", "7").out
     assert "decisions flipped" in told
     assert "--threshold takes numbers" in recuse("compare", path, "judge_v1", "judge_v2", "--threshold", "x").err
+
+
+def test_a_panel_known_from_printed_statistics_is_not_compared(recuse):
+    panel = Path(__file__).parents[2] / "fixtures" / "panels" / "thesis.toml"
+    found = recuse("compare", panel, "deepseek-chat", "sonar-reasoning-pro")
+    assert found.code != 0
+    assert "not measured: the source gives no pairs" in found.err

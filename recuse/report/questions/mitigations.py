@@ -12,7 +12,7 @@ from recuse.report.results_model import Group
 
 ORDER = 17
 REMEDIES = {
-    "poll": "mean of all judges",
+    "poll": "mean of all judges but the reference",
     "weighted_poll": "mean, a judge weighing less on texts it predicts well (perplexity)",
     "peer_rank": "mean, weighing as own texts win (Peer Rank)",
     "inverted_mix": "mean of both directions of the scale",

@@ -55,6 +55,12 @@ def draw(group: Group) -> dict[str, Any]:
         "stopped": _map(group, stopped, "defence",
                         "Share of the successful attacks on a judge that a defence stops, in percent"),
         "nothing_to_stop": _nothing(group, stopped),
+        "found": bars(
+            [(_filter(group, n), n.value, estimate_format.value(n), _found_in(n), "")
+             for n in group.of("detection_rate")],
+            caption="Payloads that filters find at the end of clean texts: known ones, and those held out",
+            value_name="found", full=1.0, head="filter, payloads",
+        ),
         "blocked": bars(
             [(_name(group, name := n.subject.get("defence", ""), [name]), n.value, estimate_format.value(n),
               estimate_format.spread(n) or estimate_format.why_undefined(n), "") for n in group.of("clean_blocked")],
@@ -114,6 +120,19 @@ def _name(group: Group, name: str, levels: list[str]) -> str:
     kind, _, model = name.partition(":")
     told = NAMES.get(kind, plain_name(kind))
     return f"{told}: {group.label(model)}" if model else told
+
+
+def _filter(group: Group, n: Number) -> str:
+    defence = n.subject.get("defence", "")
+    return f"{_name(group, defence, [defence])}, {plain_name(n.subject.get('payloads', ''))}"
+
+
+def _found_in(n: Number) -> str:
+    """How sure it is, and language by language where there are several."""
+    rows = n.detail.get("by_language") or ()
+    told = [f"{row['language']} {100 * row['share']:.0f} % of {count(row['payloads'])}" for row in rows]
+    sure = estimate_format.spread(n) or estimate_format.why_undefined(n)
+    return "; ".join(filter(None, (sure, ", ".join(told) if len(told) > 1 else "")))
 
 
 def _percent(value: Any) -> Any:

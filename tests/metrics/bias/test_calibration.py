@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from recuse.metrics import calibration
@@ -19,22 +20,33 @@ def met(table, items, own=None):
     return Ratings.of(table.assign(kind=kinds), texts=texts, authors=own)
 
 
+def scored(rows):
+    """{(judge, pair): (score of a, score of b)}: the texts one by one."""
+    sides = [(who, item, side, two[k]) for (who, item), two in rows.items() for k, side in enumerate("ab")]
+    return Ratings.of(pd.DataFrame(sides, columns=["judge", "item", "target", "score"]).astype({"score": float}))
+
+
+PEERS = scored({
+    (judge, str(k)): two for judge in "yz" for k, two in enumerate([(4, 2), (4, 2), (3, 3), (2, 4)])
+})  # fmt: skip
+
+
 def verdicts(judge, *given):
     return {(judge, name[0]): pair for name, pair in zip(NAMES, given, strict=False)}
 
 
 @pytest.fixture
 def table(make_duels, make_pairs):
-    """Peers y and z: a, a, tie, b on the four pairs. x: a in both orders; first twice; first twice; first, then a
-    tie."""
-    peers = {k: v for j in "yz" for k, v in verdicts(j, (F, S), (F, S), (T, T), (S, F)).items()}
+    """Peers y and z score a, a, neither, b higher on the four pairs, and choose b always, which is no reference. x: a
+    in both orders; first twice; first twice; first, then a tie."""
+    peers = {k: v for j in "yz" for k, v in verdicts(j, (S, F), (S, F), (S, F), (S, F)).items()}
     return make_duels(verdicts("x", (F, S), (F, F), (F, F), (F, T)) | peers), make_pairs(*NAMES)
 
 
 def test_by_hand(table):
     """Agreement in one order, both averaged: 1; (1 + 0) / 2; (1/2 + 1/2) / 2; a against b, then a tie: (0 + 1/2) / 2.
     Balanced: a 1; tie against a 1/2; tie against tie 1; a (it won 3/4) against b 0."""
-    found = calibration.agreement(met(*table))
+    found = calibration.agreement(met(*table), scores=PEERS)
     assert found.of(judge="x", scoring="single").value == pytest.approx((1 + 0.5 + 0.5 + 0.25) / 4)
     balanced = found.of(judge="x", scoring="balanced")
     assert (balanced.value, balanced.n, balanced.detail["ties"]) == (pytest.approx(2.5 / 4), 4, 0.5)
@@ -42,19 +54,18 @@ def test_by_hand(table):
     single = found.of(judge="x", scoring="single").detail
     assert (single["ties"], single["of_decided"]) == (1 / 8, 3 / 5)
     assert balanced.detail["of_decided"] == 0.5
-    assert calibration.gain(met(*table)).of(judge="x", scoring="balanced").value == pytest.approx(0.25 / 4)
+    gain = calibration.gain(met(*table), scores=PEERS)
+    assert gain.of(judge="x", scoring="balanced").value == pytest.approx(0.25 / 4)
     assert {scoring for _, scoring in found} == {"single", "balanced"}  # nobody was asked for evidence
 
 
 def test_evidence_runs_are_averaged_and_compared_on_the_same_pairs(table, make_duels):
     """With evidence, x finds a, a, tie, b on three of the four pairs, two runs each; all scorings drop the fourth."""
-    import pandas as pd
-
     ratings, items = table
     one = make_duels(verdicts("x", (F, S), (F, S), (T, T)), repeat=0).drop(columns="labels")
     two = make_duels(verdicts("x", (F, S), (F, F), (T, T)), repeat=1).drop(columns="labels")
     evidence = pd.concat([one, two], ignore_index=True)
-    found = calibration.agreement(met(ratings, items), evidence=met(evidence, items))
+    found = calibration.agreement(met(ratings, items), evidence=met(evidence, items), scores=PEERS)
     assert [found.of(judge="x", scoring=s).n for s in calibration.SCORINGS] == [3] * 4
     # pair 1, order ba: b wins one run, a the other: a tie
     assert found.of(judge="x", scoring="evidence").value == pytest.approx((1 + (1 + 0.5) / 2 + 1) / 3)
@@ -64,39 +75,39 @@ def test_evidence_runs_are_averaged_and_compared_on_the_same_pairs(table, make_d
 
 def test_people_come_before_peers_and_authors_are_no_reference(make_duels, make_pairs):
     """People say b; the peers a. Without people, y as the author of b is left out, and z decides."""
-    ratings = make_duels(
-        verdicts("x", (F, S), (F, S)) | verdicts("y", (S, F), (S, F)) | verdicts("z", (F, S), (F, S))
-        | {("human:1", "0"): (S,)}
-    )  # fmt: skip
+    ratings = make_duels(verdicts("x", (F, S), (F, S)) | {("human:1", "0"): (S,)})
     items = make_pairs(*NAMES[:2])
-    found = calibration.agreement(met(ratings, items, {"y": "b"})).of(judge="x", scoring="balanced")
+    peers = scored({(judge, item): two for judge, two in (("y", (2, 4)), ("z", (4, 2))) for item in "01"})
+    found = calibration.agreement(met(ratings, items, {"y": "b"}), scores=peers).of(judge="x", scoring="balanced")
     assert (found.value, found.detail["pairs_by_people"]) == (0.5, 1)
-    assert calibration.agreement(met(ratings, items)).of(judge="x", scoring="balanced").value == 0.25  # y and z: a tie
+    both = calibration.agreement(met(ratings, items), scores=peers)
+    assert both.of(judge="x", scoring="balanced").value == 0.25  # y and z: a tie
 
 
 def test_balance_helps_a_judge_that_leans(make_duels, make_pairs):
     """It sees the texts as its peers do, and leans to the first slot by more than close texts differ."""
     rng = np.random.default_rng(1)
     names = [(str(k), str(k), "a", "b") for k in range(80)]
-    given = {}
+    given, peers = {}, {}
     for k, gap in enumerate(rng.normal(0, 1, 80)):
-        for judge, lean in (("x", 0.7), ("y", 0.0), ("z", 0.0)):
-            seen = gap + rng.normal(0, 0.1, 2)
-            given[judge, str(k)] = tuple(F if sign * g + lean > 0 else S for sign, g in zip((1, -1), seen, strict=True))
-    ratings, items = make_duels(given), make_pairs(*names)
-    found = calibration.agreement(met(ratings, items))
+        seen = gap + rng.normal(0, 0.1, 2)
+        given["x", str(k)] = tuple(F if sign * g + 0.7 > 0 else S for sign, g in zip((1, -1), seen, strict=True))
+        peers |= {(judge, str(k)): (gap + rng.normal(0, 0.1), 0.0) for judge in "yz"}
+    ratings, items, scores = make_duels(given), make_pairs(*names), scored(peers)
+    found = calibration.agreement(met(ratings, items), scores=scores)
     single, balanced = (found.of(judge="x", scoring=name) for name in ("single", "balanced"))
     assert single.detail["of_decided"] < 0.8 < 0.95 < balanced.detail["of_decided"]
     assert single.detail["ties"] == 0
     assert 0.3 < balanced.detail["ties"] < 0.7
-    assert abs(calibration.gain(met(ratings, items)).of(judge="x", scoring="balanced").value) < 0.05
+    assert abs(calibration.gain(met(ratings, items), scores=scores).of(judge="x", scoring="balanced").value) < 0.05
 
 
 def test_nothing_to_compare_with(make_duels, make_pairs):
-    ratings, items = make_duels(verdicts("x", (F, S), (F, ""))), make_pairs(*NAMES)
+    """Peers' choices, which are made by one of the ways compared, are no reference."""
+    ratings, items = make_duels(verdicts("x", (F, S), (F, "")) | verdicts("y", (F, S), (F, S))), make_pairs(*NAMES)
     for found in (calibration.agreement(met(ratings, items)), calibration.gain(met(ratings, items))):
         estimate = found.of(judge="x", scoring="balanced")
-        assert estimate.note == "undefined: no pair has a usable verdict in both orders and a reference to compare with"
+        assert "no pair has a usable verdict in both orders and a reference: people's choice, or" in estimate.note
         assert estimate.n_excluded == 2
 
 

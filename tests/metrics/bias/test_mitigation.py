@@ -47,28 +47,30 @@ def one(family, name, judge="x", **levels):
 # --------------------------------------------------------------------------- aggregation
 
 
-def test_averaging_with_two_peers_leaves_a_third(of, cube):
-    """S' = (S + 2 R) / 3, so S' - R = (S - R) / 3 on every item, and the paired t-test is of -2/3 (S - R)."""
+def test_averaging_with_one_peer_against_the_other_leaves_half(of, cube):
+    """(S + z) / 2 - y and (S + y) / 2 - z, on average (S + R) / 2 - R = (S - R) / 2 on every item, and the paired
+    t-test is of -1/2 (S - R)."""
     ratings = of(cube)
     found = one(mitigation.what_if(ratings), "poll")
     before = self_preference.against_received(ratings).of(judge="x")
     assert found.detail["before"]["value"] == pytest.approx(before.value)
     assert found.detail["before"]["low"] == pytest.approx(before.low)
-    assert found.detail["after"]["value"] == pytest.approx(before.value / 3)
+    assert found.detail["after"]["value"] == pytest.approx(before.value / 2)
     difference = cube[:, 0, 0] - cube[:, 1:, 0].mean(axis=1)
-    theirs = stats.ttest_1samp(-2 / 3 * difference, 0)
+    theirs = stats.ttest_1samp(-1 / 2 * difference, 0)
     assert (found.low, found.high) == pytest.approx(tuple(theirs.confidence_interval()))
     assert found.detail["p"] == pytest.approx(theirs.pvalue)
 
 
 def test_averaging_shrinks_the_controlled_measure_of_a_planted_judge(of):
-    """Additive scores and 0.9 points on its own texts: D falls from 0.9 to 0.9 / 3 as the panel takes its place."""
+    """Additive scores and 0.9 points on its own texts: D falls from 0.9 to 0.9 / 2 as it and one peer take its
+    place."""
     rng = np.random.default_rng(2)
     cube = rng.normal(3, 0.3, (20, 1, 3)) + np.zeros((1, 3, 1)) + np.array([0.2, -0.1, 0.4])[None, :, None]
     cube[:, 0, 0] += 0.9
     found = one(mitigation.what_if(of(cube)), "poll")
     assert found.detail["controlled_before"] == pytest.approx(0.9)
-    assert found.detail["controlled_after"] == pytest.approx(0.3)
+    assert found.detail["controlled_after"] == pytest.approx(0.45)
 
 
 @pytest.fixture
@@ -83,12 +85,13 @@ def surprised(frame_of, rate):
 
 def test_weighted_poll_by_hand(of, surprised):
     """x's perplexities on the item's texts are 2, 8, 4, geometric mean 4: weights 1/2, 2, 1; peers' are all the same:
-    1. a: (5 / 2 + 3 + 2) / 2.5 = 3 instead of 10/3 with equal weights; R = 2.5."""
+    1. a, against y and against z: (5 / 2 + 2) / 1.5 - 3 = 0 and (5 / 2 + 3) / 1.5 - 2 = 5/3; with equal weights
+    (5 + 2) / 2 - 3 and (5 + 3) / 2 - 2."""
     cube = np.array([[[5, 3, 3], [3, 3, 3], [2, 3, 3]]] * 2, dtype=float)
     perplexity = np.array([[[2, 8, 4], [3, 3, 3], [9, 9, 9]]] * 2, dtype=float)
     found = mitigation.what_if(of(cube, beside={"likelihoods": surprised(perplexity)}.get))
-    assert one(found, "weighted_poll").detail["after"]["value"] == pytest.approx(0.5)
-    assert one(found, "poll").detail["after"]["value"] == pytest.approx(10 / 3 - 2.5)
+    assert one(found, "weighted_poll").detail["after"]["value"] == pytest.approx(5 / 6)
+    assert one(found, "poll").detail["after"]["value"] == pytest.approx(1.25)
     assert one(found, "weighted_poll").detail["mean_weight"] == {"x": pytest.approx(3.5 / 3), "y": 1.0, "z": 1.0}
     ascending = mitigation.what_if(of(cube, beside={"likelihoods": surprised(perplexity, Numeric(0, 99))}.get))
     assert one(ascending, "weighted_poll").value == one(found, "weighted_poll").value
@@ -106,8 +109,11 @@ def test_peer_rank_from_scores(of, cube):
     credit = (np.sign(less) + 1) / 2 * ~np.eye(3, dtype=bool)
     expected = peer_rank(credit.sum(axis=(0, 3)) / (24 * 2), [0, 1, 2])
     assert found.detail["weights"] == {j: pytest.approx(w) for j, w in zip(JUDGES, expected.weights, strict=True)}
-    joint = (cube * expected.weights[None, :, None]).sum(axis=1)[:, 0]
-    assert found.detail["after"]["value"] == pytest.approx((joint - cube[:, 1:, 0].mean(axis=1)).mean())
+    wins, after = credit.sum(axis=(0, 3)) / (24 * 2), []
+    for peer, seated in ((1, [0, 2]), (2, [0, 1])):  # who is R, and who sits in the jury
+        joint = cube[:, seated, 0] @ peer_rank(wins[seated], seated).weights
+        after.append((joint - cube[:, peer, 0]).mean())
+    assert found.detail["after"]["value"] == pytest.approx(np.mean(after))
 
 
 def test_peer_rank_from_choices(of, cube, rate):
@@ -225,7 +231,16 @@ def test_what_is_not_there_is_said(of, cube):
 
 def test_one_judge(frame_of, rate, cube):
     alone = rate(frame_of(cube).query("judge == 'x'"), authors={"x": "a"})
-    assert "a peer's" in one(mitigation.what_if(alone), "poll").note
+    assert "take three judges" in one(mitigation.what_if(alone), "poll").note
+
+
+def test_the_reference_sits_outside_the_jury(of):
+    """x and y give 4, z gives 2. x and y against z: still 2 too much; x and z against y: 1 too little."""
+    cube = np.tile(np.array([[4.0], [4.0], [2.0]]), (5, 1, 3))
+    found = one(mitigation.what_if(of(cube)), "poll")
+    assert (found.detail["before"]["value"], found.detail["after"]["value"]) == (1.0, 0.5)
+    two = one(mitigation.what_if(of(cube).without("y")), "poll")
+    assert "take three judges" in two.note
 
 
 def test_targets_with_items_of_their_own(frame_of, rate, cube):
