@@ -139,8 +139,8 @@ def bounded_mean(
 
 
 def _reach(seen: Floats) -> float | None:
-    """How far a slip on the side where nothing was seen may go: as far as values went on the other. The whole way to the
-    end would keep thirty values between 1 and 2, none below 0, from being told from 0."""
+    """How far a slip on the side where nothing was seen may go: as far as values went on the other. The whole way to
+    the end would keep thirty values between 1 and 2, none below 0, from being told from 0."""
     return float(seen.max()) if len(seen) and seen.max() > 0 else None
 
 
