@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import human_alignment, human_order
+from recuse.metrics import human_alignment, human_order, score_calibration
 from recuse.ratings.parts import with_criteria_mean
 
 # Means of judges and of people, text by text, are all that is compared.
@@ -36,3 +36,8 @@ def test_matrices(ratings, measure):
 def test_self_offset(ratings, measure):
     """Own work against people: is a self-critical judge harsh, or right?"""
     measure(human_alignment.self_offset(ratings))
+
+
+def test_calibration(ratings, measure):
+    """Would taking its offset out, or mapping its scores to people's, bring it closer on texts not used for that?"""
+    measure(score_calibration.calibration_change(ratings))

@@ -28,6 +28,7 @@ FROM_THE_MERCHANT_RISK_STUDY = {
     "test_consensus_deviation.test_self_preference",
     "test_ground_truth.test_rank_correlation",
     "test_ground_truth.test_three_sources",
+    "test_human_alignment.test_calibration",
     "test_human_alignment.test_human_offset",
     "test_human_alignment.test_human_order",
     "test_human_alignment.test_matrices",
