@@ -40,6 +40,12 @@ def drift(ratings: Ratings) -> Estimates:
     first, where answers have an order), `own_noise`.
 
     Undefined where no text was answered by both.
+
+    >>> import pandas as pd
+    >>> rows = [(v, i, s) for v, said in (("march", "pfpf"), ("april", "pfpp")) for i, s in enumerate(said)]
+    >>> frame = pd.DataFrame(rows, columns=["version", "item", "response"]).assign(judge="x")
+    >>> drift(Ratings.of(frame)).of(judge="x").value
+    0.25
     """
     found: dict[tuple[str, ...], Estimate] = {}
     compared = (*COMPARED, VERSION)

@@ -79,7 +79,20 @@ def delta_k_by_group(ratings: Ratings) -> Estimates:
     """delta-K within every value of the texts' columns `domain` and `language`, by source of the rubric.
 
     Correlations within a group are not parts of the one over all: delta-K over all may lie below each of them. Empty
-    where nothing is known of the texts."""
+    where nothing is known of the texts.
+
+    >>> import pandas as pd
+    >>> alike, apart = [1, 2, 3, 4] * 2, [1, 2, 3, 4, 2, 1, 4, 3]
+    >>> given = {"checklist": (alike, alike), "shared": (alike, apart)}
+    >>> rows = [(j, source, f"t{i}", x) for source, both in given.items()
+    ...     for j, scores in zip("ab", both) for i, x in enumerate(scores)]
+    >>> frame = pd.DataFrame(rows, columns=["judge", "rubric_source", "item", "score"])
+    >>> domains = ["law"] * 4 + ["art"] * 4
+    >>> texts = pd.DataFrame({"item": [f"t{i}" for i in range(8)], "target": "", "domain": domains})
+    >>> found = delta_k_by_group(Ratings.of(frame, texts=texts))
+    >>> [round(found.of(group=f"domain {name}", rubric_source="shared").value, 6) for name in ("law", "art")]
+    [0.0, -0.4]
+    """
     found: dict[tuple[str, ...], Estimate] = {}
     for source in GROUNDED:
         for names, cells in rubric_cells(ratings, BASELINE, source):
@@ -101,7 +114,19 @@ def domain_selectivity(ratings: Ratings) -> Estimates:
     domains are dealt to items at random and the SD is at least as large, the observed one among them; `by_domain`.
 
     The paper reports "chi-square, p < .01" without statistic, table or degrees of freedom. Undefined with fewer than
-    two domains, or where delta-K is undefined in one of them."""
+    two domains, or where delta-K is undefined in one of them.
+
+    >>> import pandas as pd
+    >>> alike, apart = [1, 2, 3, 4] * 2, [1, 2, 3, 4, 2, 1, 4, 3]
+    >>> given = {"checklist": (alike, alike), "shared": (alike, apart)}
+    >>> rows = [(j, source, f"t{i}", x) for source, both in given.items()
+    ...     for j, scores in zip("ab", both) for i, x in enumerate(scores)]
+    >>> frame = pd.DataFrame(rows, columns=["judge", "rubric_source", "item", "score"])
+    >>> domains = ["law"] * 4 + ["art"] * 4
+    >>> texts = pd.DataFrame({"item": [f"t{i}" for i in range(8)], "target": "", "domain": domains})
+    >>> round(domain_selectivity(Ratings.of(frame, texts=texts)).of(rubric_source="shared").value, 6)
+    0.282843
+    """
     found: dict[tuple[str, ...], Estimate] = {}
     for source in GROUNDED:
         for names, cells in rubric_cells(ratings, BASELINE, source):

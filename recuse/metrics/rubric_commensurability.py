@@ -59,7 +59,16 @@ def agreement_by_rubric(ratings: Ratings) -> Estimates:
 )  # fmt: skip
 def rubric_step(ratings: Ratings) -> Estimates:
     """Mean over pairs of r(source) - r(source before), in the order independent, dimensions, shared, universal;
-    jackknife over items. Only pairs and texts that both have count."""
+    jackknife over items. Only pairs and texts that both have count.
+
+    >>> import pandas as pd
+    >>> given = {"independent": ([1, 2, 3, 4], [2, 1, 4, 3]), "dimensions": ([1, 2, 3, 4], [1, 2, 4, 3])}
+    >>> rows = [(j, source, i, x) for source, both in given.items()
+    ...     for j, scores in zip("ab", both) for i, x in zip("ijkl", scores)]
+    >>> frame = pd.DataFrame(rows, columns=["judge", "rubric_source", "item", "score"])
+    >>> round(rubric_step(Ratings.of(frame)).of(rubric_source="dimensions").value, 6)
+    0.2
+    """
     found: dict[tuple[str, ...], Estimate] = {}
     for before, source in _steps(ratings):
         for names, cells in rubric_cells(ratings, before, source):
@@ -80,7 +89,16 @@ def structural_share(ratings: Ratings, whole: str = "dimensions") -> Estimates:
 
     `whole` names the denominator: the paper's 62 % is of "dimensions", (.6225 - .239) / .6225; of "shared" its table
     gives 53 and 69 %. Above 1 where own rubrics make judges disagree. Undefined where r(whole) is not above 0: there
-    is no agreement of which to take a share."""
+    is no agreement of which to take a share.
+
+    >>> import pandas as pd
+    >>> given = {"independent": ([1, 2, 3, 4], [2, 1, 4, 3]), "dimensions": ([1, 2, 3, 4], [1, 2, 4, 3])}
+    >>> rows = [(j, source, i, x) for source, both in given.items()
+    ...     for j, scores in zip("ab", both) for i, x in zip("ijkl", scores)]
+    >>> frame = pd.DataFrame(rows, columns=["judge", "rubric_source", "item", "score"])
+    >>> round(structural_share(Ratings.of(frame)).of(of="dimensions").value, 6)
+    0.25
+    """
     sources = tuple(dict.fromkeys(("independent", "dimensions", whole)))
 
     def share(r: Floats) -> Floats:

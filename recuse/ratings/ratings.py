@@ -82,10 +82,10 @@ class Ratings:
         What is not given is taken from the data: scales from the values, factors from columns of known names, all
         criteria as headline. Raises `RatingsError` listing every fault of the table.
         """
-        from recuse.ratings.factors import LEVELS, TEMPERATURE
+        from recuse.ratings.factors import LEVELS, TEMPERATURE, VERSION
 
         table = completed(frame)
-        known_factors = tuple(name for name in table.columns if name in (*LEVELS, TEMPERATURE))
+        known_factors = tuple(name for name in table.columns if name in (*LEVELS, TEMPERATURE, VERSION))
         columns = known_factors if factors is None else tuple(factors)
         check_table(table, columns)
         check_levels(table, columns)
