@@ -8,6 +8,7 @@ from typing import Any
 
 from recuse.report import estimate_format
 from recuse.report.figures import Cell, Table, deviation_maps, forest_plot, number_cell
+from recuse.report.gated_number import Number
 from recuse.report.matrices import main_and_rest, matrices
 from recuse.report.numbers import MISSING, fixed, is_number
 from recuse.report.questions.ground_truth import chance
@@ -42,6 +43,7 @@ def draw(group: Group) -> dict[str, Any]:
             aside=chance,
         ),
         "own": _own(group),
+        "calibrated": _calibrated(group),
     }
 
 
@@ -93,6 +95,32 @@ def _own(group: Group) -> Table | None:
     ]
     columns = ["its own work, minus people", *(level or "all repeats" for level in levels)]
     return Table("Its own work: is a self-critical judge harsh, or right?", columns, rows) if rows else None
+
+
+def _calibrated(group: Group) -> Table | None:
+    """Distance from people before, and after each calibration on texts that it was not fitted on."""
+    found: dict[tuple[str, str], dict[str, Number]] = {}
+    for n in group.of("calibration_change"):
+        if is_number(n.value):
+            found.setdefault((n.who, n.circumstances_but("calibration")), {})[n.subject.get("calibration", "")] = n
+    names = list(dict.fromkeys(name for mine in found.values() for name in mine))
+    rows = [
+        [
+            Cell(f"{group.label(who)}, {where}" if where else group.label(who)),
+            Cell(fixed(next(iter(mine.values())).detail.get("before"))),
+            *(_after(mine.get(name)) for name in names),
+        ]
+        for (who, where), mine in found.items()
+    ]
+    caption = "Mean distance from people, and after calibration on the other texts (below: the change)"
+    return Table(caption, ["judge", "as scored", *names], rows) if rows else None
+
+
+def _after(n: Number | None) -> Cell:
+    if n is None:
+        return Cell(MISSING)
+    change = f"{fixed(n.value, signed=True)} ({estimate_format.spread(n, signed=True)})"
+    return Cell(fixed(n.detail.get("after")), change)
 
 
 def _closest(group: Group) -> Table | None:
