@@ -60,6 +60,7 @@ class Jury:
 
 
 def poll(array: RatingArray) -> Jury:
+    """Everyone else with one vote each: their mean (Verga et al. 2024, a panel of judges)."""
     return Jury(lambda seated: np.ones((len(seated), 1, 1)), detail={"judges": len(array.raters) - 1})
 
 

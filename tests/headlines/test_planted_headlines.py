@@ -33,6 +33,9 @@ TRIPPED = {
 }
 """Seat -> the gates it must fail."""
 
+TOUCHED = {"likes-the-first": {"order_consistency"}, "likes-the-letter-a": {"order_consistency"}}
+"""Seat -> the gates it may leave undecided: who leans to a place turns some verdicts when places change."""
+
 Verdicts = Mapping[tuple[str, str], list[Verdict]]
 """(judge, gate) -> its verdicts."""
 
@@ -74,8 +77,9 @@ def test_the_planted_judge_trips_its_gate_and_no_other(verdicts_in: Callable[[st
         gate: [(v.outcome, v.estimate.value, v.estimate.low, v.estimate.high) for v in verdicts_in(seat)[seat, gate]]
         for gate in failed
     }
-    assert failed == TRIPPED[seat], told
-    assert all(v.outcome == "fail" for gate in TRIPPED[seat] for v in verdicts_in(seat)[seat, gate])
+    assert TRIPPED[seat] <= failed <= TRIPPED[seat] | TOUCHED.get(seat, set()), told
+    assert all(v.outcome == "fail" for gate in TRIPPED[seat] for v in verdicts_in(seat)[seat, gate]), told
+    assert all(v.outcome != "fail" for gate in failed - TRIPPED[seat] for v in verdicts_in(seat)[seat, gate]), told
 
 
 @pytest.mark.parametrize("seat", [seat for seat in TRIPPED if seat != "ignores-the-direction"])

@@ -73,7 +73,7 @@ def test_the_measure_passes_its_tests_and_its_example(repository):
 
 
 def test_the_slice_records_replays_and_gates(repository):
-    """Recorded over loopback in two wire formats, then replayed: the blunt judge fails, the picky one passes."""
+    """Recorded over loopback in two wire formats, then replayed: the blunt judge does not pass, the picky one does."""
     eval_, panel = "evals/test_fit_for_client.py", "fixtures/panels/strangers.toml"
     recorded = run(repository, eval_, "--panel", panel, "--record=missing")
     replayed = run(repository, eval_, "--panel", panel)
@@ -81,7 +81,7 @@ def test_the_slice_records_replays_and_gates(repository):
         assert "1 failed" in output, output
     results = json.loads((repository / "reports" / "results.json").read_text(encoding="utf-8"))
     found = {v["subject"]["judge"]: (v["outcome"], v["estimate"]["n_excluded"]) for v in results["verdicts"]}
-    assert found == {"blunt": ("fail", 0), "picky": ("pass", 1)}
+    assert found == {"blunt": ("undecided", 0), "picky": ("pass", 1)}  # yes to all of five texts: too few to fail it
     page = (repository / "reports" / "index.html").read_text(encoding="utf-8")
     assert "that a judge would hand on as they stand" in page
 

@@ -16,8 +16,8 @@ from recuse.protocols.pairwise import LABEL, names
 from recuse.standins.behaviours import Behaviour, Facts
 from recuse.standins.latent_quality import Texts, read_texts
 
-FIRST_SLOT = 0.8  # points for the text that is read first
-LETTER_A = 0.8  # points for the text called A
+FIRST_SLOT = 0.9  # points for the text that is read first
+LETTER_A = 0.9  # points for the text called A
 PER_DOUBLING = 1.5  # points for every doubling of a text's words
 SELF_PREFERENCE = 0.8
 
