@@ -127,8 +127,8 @@ def desk(repo):
 def test_the_shipped_questions_answer_what_the_table_can_answer_and_say_what_it_cannot(desk) -> None:
     desk.run("--record=missing", "-k", "parse_rate")
     run = desk.run()
-    found = {(v["estimate"]["metric"], v["subject"]["judge"], v["subject"].get("criterion")): v["estimate"]
-             for v in run.results["verdicts"]}  # fmt: skip
+    found = {(v["estimate"]["metric"], v["subject"].get("judge"), v["subject"].get("criterion")): v["estimate"]
+             for v in [*run.results["verdicts"], *run.results["measurements"]]}  # fmt: skip
     shares = {judge: found["parse_rate", judge, None]["value"] for judge in JUDGES}
     assert shares == pytest.approx(dict.fromkeys(JUDGES, 59 / 60))
     lenient = found["leniency", "noor", "helpful"]
