@@ -79,8 +79,8 @@ REASONS: dict[Judge, str] = {
 
 
 TOLD = {likes_one_system: 0.75}
-"""A favour of a third of the scale is beyond doubt in 161 of 200 tables at the level that fails a judge, which allows for
-all that is asked; the others are undecided, and none is cleared."""
+"""A favour of a third of the scale is beyond doubt in 161 of 200 tables at the level that fails a judge, which allows
+for all that is asked; the others are undecided, and none is cleared."""
 
 
 @pytest.mark.parametrize("judge", REASONS, ids=lambda judge: judge.__name__)
