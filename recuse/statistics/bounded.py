@@ -123,29 +123,20 @@ def bounded_mean(
     """Law of the mean of `values` between `ends`, which share `clusters`; both arrays have shape (n,).
 
     `step`: values are whole steps from 0, or from the lower end where 0 is outside; None: no value between the ends is
-    ruled out. What never varied is bounded by slips of `slip`: a step, unless given; without steps, as far as values
-    reach on the other side of 0, and where all are 0, the whole way to the end.
+    ruled out. What never varied is bounded by slips of `slip`: a step, unless given, or the whole way to the end.
     """
     x, groups = np.asarray(values, dtype=float), np.unique(np.asarray(clusters), return_inverse=True)[1].ravel()
     low, high = ends
     origin = 0.0 if low < 0 < high else low
     count = int(groups.max()) + 1 if len(x) else 0
-    higher, lower = np.maximum(x - origin, 0.0), np.maximum(origin - x, 0.0)
-    jump = slip or step
-    above, up = _part(higher, groups, high - origin, step, jump, jump or _reach(lower))
-    below, down = _part(lower, groups, origin - low, step, jump, jump or _reach(higher))
+    above, up = _part(np.maximum(x - origin, 0.0), groups, high - origin, step, slip or step)
+    below, down = _part(np.maximum(origin - x, 0.0), groups, origin - low, step, slip or step)
     spread = math.sqrt(float((up @ up) * (down @ down)))
     return BoundedMean(above, below, float(up @ down) / spread if spread > 0 else 0.0, count - 1.0, origin)
 
 
-def _reach(seen: Floats) -> float | None:
-    """How far a slip on the side where nothing was seen may go: as far as values went on the other. The whole way to
-    the end would keep thirty values between 1 and 2, none below 0, from being told from 0."""
-    return float(seen.max()) if len(seen) and seen.max() > 0 else None
-
-
 def _part(
-    y: Floats, groups: NDArray[np.intp], top: float, step: float | None, slip: float | None, unseen: float | None
+    y: Floats, groups: NDArray[np.intp], top: float, step: float | None, slip: float | None
 ) -> tuple[Part, Floats]:
     """The part, and the deviations of the clusters' sums."""
     n, count = len(y), int(groups.max()) + 1 if len(y) else 0
@@ -155,7 +146,7 @@ def _part(
     sums: Floats = np.bincount(groups, weights=y - mean).astype(np.float64)
     variance = _variance(y - mean, sums, mean, step, slip or top)
     if variance <= 1e-15 * max(top, 1.0) ** 2:  # nothing varied: as many trials as clusters, without a slip
-        return Part(mean, float(count), (unseen or top) if mean == 0 else top, counted=True), sums
+        return Part(mean, float(count), (slip or top) if mean == 0 else top, counted=True), sums
     share = mean / top
     if n > 2 * count and len(np.unique(groups[y > 0])) < FEW:  # too few to show whether a cluster's values are alike
         variance = max(variance, share * (1 - share) * top**2 / count)

@@ -180,7 +180,7 @@ def _evals(root: Path, *options: str) -> None:
 def recording(work: Path, rounds: int) -> list[Row]:
     rows = []
     with _slow_server(0.2) as url:
-        for concurrency, wanted in ((16, 1.1), (64, 1.3)):
+        for concurrency, wanted in ((16, 1.1), (64, 1.1)):
             calls = [_at(url, call) for call in judged_plan(500).calls]
             ours = wall(lambda: _record(work / "recorded", calls, concurrency))  # noqa: B023
             other = wall(lambda: asyncio.run(_without_vcrpy(calls, concurrency)))  # noqa: B023
