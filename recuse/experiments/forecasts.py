@@ -1,4 +1,5 @@
-"""What gates can show of panels of some size, before anything is recorded: by simulated estimates' sampling laws."""
+"""What gates can show of panels of some size, before anything is recorded: by simulated estimates' sampling
+distributions."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ class Forecast:
 
 
 def forecasts(folder: Path, sizes: Sizes, draws: int, seed: int, today: date) -> list[Forecast]:
-    """What the gates that decide by intervals can show of panels of this size, by each estimate's own sampling law."""
+    """What the gates that decide by intervals can show of panels of this size, by each estimate's own sampling
+    distribution."""
     gates, asked = gates_of(folder, today), asked_of(folder, sizes)
     found = []
     for kind, simulate in SIMULATED.items():

@@ -1,9 +1,9 @@
 """`recuse plan PANEL`: how many items and repeats the gates' limits ask for, before anything is recorded.
 
-A few panels of fair judges are simulated at the panel's own sizes, measured and gated; each estimate's sampling law
-then says how likely a fair judge passes, which fault would be found with 80 % chance, and how many items (or repeats,
-where a gate speaks of these texts only) it takes for a fair judge to pass with 80 %. The same is asked with fewer and
-more repeats, since items and repeats both cost calls.
+A few panels of fair judges are simulated at the panel's own sizes, measured and gated; each estimate's sampling
+distribution then says how likely a fair judge passes, which fault would be found with 80 % chance, and how many items
+(or repeats, where a gate speaks of these texts only) it takes for a fair judge to pass with 80 %. The same is asked
+with fewer and more repeats, since items and repeats both cost calls.
 """
 
 from __future__ import annotations

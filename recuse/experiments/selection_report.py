@@ -100,7 +100,8 @@ def _grid(study: SelectionStudy) -> tuple[Panel, ...]:
     rows = tuple((name, *(f"{study.rho(setting, name):.2f}" for setting in study.settings)) for name in study.names)
     columns = ("definition", *study.settings)
     how = (
-        "Spearman's rho of the ranking of 50 judges by a definition with their ranking by consistency; population laws."
+        "Spearman's rho of the ranking of 50 judges by a definition with their ranking by consistency; whole "
+        "populations."
     )
     four = (
         "Each line is a definition of performance; its judge is scored on all raters, mean over tau of .3, .5, .7. "
@@ -141,7 +142,7 @@ def _errors(trials: int) -> tuple[Panel, ...]:
         _over(f"{name}, {word}", _of(found, name), "rho") for word, found in ranked.items() for name in studies.RANKED
     ]
     twelve = [_over(word, found, "bias") for word, found in biased.items()]
-    how = "Spearman's rho of the two rankings; population laws."
+    how = "Spearman's rho of the two rankings; population distributions."
     against = "Against response sets without error, mean over tau."
     return (
         Panel("Figure 10. The hit rate's judge under error and selection", "100 ratings per item.", tuple(ten)),

@@ -14,7 +14,8 @@ baseline allows is used:
 - *independent*: the two standard errors added up, with Welch and Satterthwaite's degrees of freedom. For intervals over
   repeats that is exact, since the replies are new; for intervals over items it holds for other items as well, and is
   cautious where they are the same.
-- *not tested*: an estimate without a sampling law (a matrix, a count). A different value is listed and fails nothing.
+- *not tested*: an estimate without a sampling distribution (a matrix, a count). A different value is listed and fails
+  nothing.
 
 A named change is red under `--baseline` if it exceeds its gate's `tolerance`, or crosses its limit. So is a verdict
 that is gone, and a limit or accepted fault that is not what it was (`recuse.gates.limit_changes`). An outcome that
@@ -43,14 +44,14 @@ __all__ = ["SHARES", "compare", "objections"]
 
 Json = dict[str, Any]
 Tested = tuple[Mapping[str, Any], Mapping[str, Any], tuple[Student, str]]
-"""An entry then and now, the law of the difference, and which test it is."""
+"""An entry then and now, the distribution of the difference, and which test it is."""
 
 SHARES = {"verdict": 0.04, "measurement": 0.01}
 """The chance that recording the same judges anew names any change, among what gates decide and what they do not."""
 LIKE = ("unit", "over", "slice")
 """What two estimates share that are of the same thing: a slice that was looked for may be another one now."""
 NORMAL_DF = 1e6
-"""Where a law has no degrees of freedom, it is normal, or taken for it."""
+"""Where a distribution has no degrees of freedom, it is normal, or taken for it."""
 EXACT = ("n", "n_clusters", "n_excluded")
 
 
@@ -120,23 +121,23 @@ def objections(comparison: Mapping[str, Any]) -> list[str]:
 
 
 def _named(tested: list[Tested], gates: Gates, alpha: float) -> list[Json]:
-    asked_for = [partial(_excludes_zero, law) for _, _, (law, _) in tested]
+    asked_for = [partial(_excludes_zero, distribution) for _, _, (distribution, _) in tested]
     rows = []
-    for (was, now, (law, test)), level in zip(tested, decision_levels(asked_for, 1 - alpha), strict=True):
-        if not _excludes_zero(law, level):
+    for (was, now, (distribution, test)), level in zip(tested, decision_levels(asked_for, 1 - alpha), strict=True):
+        if not _excludes_zero(distribution, level):
             continue
-        low, high = law.interval(level)
+        low, high = distribution.interval(level)
         rows.append(_row(now) | {
-            "before": was["figures"]["value"], "after": now["figures"]["value"], "change": _figure(law.value),
+            "before": was["figures"]["value"], "after": now["figures"]["value"], "change": _figure(distribution.value),
             "low": _figure(low), "high": _figure(high), "level": level, "test": test,
-            "beyond": _beyond(was, now, law.value, gates),
+            "beyond": _beyond(was, now, distribution.value, gates),
         })  # fmt: skip
     return rows
 
 
 def _change(was: Mapping[str, Any], now: Mapping[str, Any], same: set[str]) -> tuple[Student, str] | None:
-    """The law of now less then, and which test it is; None where the baseline or the estimate does not tell enough.
-    `same`: the places, "panel/task/protocol", at which the same items were asked about."""
+    """The distribution of now less then, and which test it is; None where the baseline or the estimate does not tell
+    enough. `same`: the places, "panel/task/protocol", at which the same items were asked about."""
     before, after = was["figures"], now["figures"]
     if any(side.get("value") is None for side in (before, after)):
         return None
@@ -152,8 +153,8 @@ def _change(was: Mapping[str, Any], now: Mapping[str, Any], same: set[str]) -> t
     if len(items) > 1:
         differences = np.array([after["per_item"][i] - before["per_item"][i] for i in items])
         paired = Paired.of(differences)
-        if not paired.law.undefined:
-            return Student(paired.mean, paired.law.se, paired.law.df), "paired"
+        if not paired.distribution.undefined:
+            return Student(paired.mean, paired.distribution.se, paired.distribution.df), "paired"
         if not differences.any():
             return None
     if any(side.get("se") is None for side in (before, after)):
@@ -172,8 +173,8 @@ def _these_texts(figures: Mapping[str, Any]) -> tuple[float, float] | None:
     return ((high - low) / 2 / float(special.stdtrit(df, 0.975))) ** 2, df
 
 
-def _excludes_zero(law: Student, level: float) -> bool:
-    low, high = law.interval(level)
+def _excludes_zero(distribution: Student, level: float) -> bool:
+    low, high = distribution.interval(level)
     return low > 0 or high < 0
 
 
@@ -194,7 +195,7 @@ def _beyond(was: Mapping[str, Any], now: Mapping[str, Any], change: float, gates
 
 
 def _moved(was: Mapping[str, Any], now: Mapping[str, Any], tested: bool) -> list[Json]:
-    """Counts that differ, and values that differ and have no sampling law to test them by."""
+    """Counts that differ, and values that differ and have no sampling distribution to test them by."""
     before, after = _compared(was["figures"], tested), _compared(now["figures"], tested)
     return [
         _row(now) | {"field": field, "before": a, "after": b, "delta": _delta(a, b)}

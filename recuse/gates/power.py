@@ -7,8 +7,8 @@ quantile of the gate's level. If the true value is x, that has the chance
 
 and fails with the same formula, mirrored, at the wider level that failing asks for. Two bounds are kept together with
 at least the sum of both chances less 1 (Phillips 1990, Journal of Pharmacokinetics and Biopharmaceutics 18, 137-144).
-Laws that are not Student's are taken by the half-width of their 95 % interval. These are forecasts by each estimate's
-own law; `recuse validate` simulates.
+Distributions that are not Student's are taken by the half-width of their 95 % interval. These are forecasts by each
+estimate's own distribution; `recuse validate` simulates.
 """
 
 from __future__ import annotations
@@ -41,18 +41,18 @@ class Spread:
 
 
 def spread(estimate: Estimate, factor: float = 1.0) -> Spread | None:
-    """Of the estimate with `factor` times the observations; None where its law does not say."""
-    law = estimate.distribution
-    if law is None or (half := law.half_width_at(factor)) is None or not 0 < half < math.inf:
+    """Of the estimate with `factor` times the observations; None where its distribution does not say."""
+    distribution = estimate.distribution
+    if distribution is None or (half := distribution.half_width_at(factor)) is None or not 0 < half < math.inf:
         return None
-    df = _tails(law) * factor
+    df = _tails(distribution) * factor
     return Spread(half / _quantile(0.95, df), df)
 
 
-def _tails(law: Distribution) -> float:
-    """Degrees of freedom of the Student law whose 99.9 % interval is as much wider than its 95 % one as this law's is:
-    what decides is far out."""
-    widths = [high - low for low, high in (law.interval(level) for level in (0.999, 0.95))]
+def _tails(distribution: Distribution) -> float:
+    """Degrees of freedom of the Student distribution whose 99.9 % interval is as much wider than its 95 % one as this
+    distribution's is: what decides is far out."""
+    widths = [high - low for low, high in (distribution.interval(level) for level in (0.999, 0.95))]
     ratio = widths[0] / widths[1] if widths[1] > 0 else math.nan
     few, many = 1.0, 1e6
     if not ratio > _quantile(0.999, many) / _quantile(0.95, many):
@@ -86,7 +86,7 @@ def factor_to_decide(
     measured unless given; 1 where there are enough.
 
     `inf` where more than FEASIBLE times would be needed (the value lies practically on the bound), None where the
-    estimate's law cannot tell.
+    estimate's distribution cannot tell.
     """
     if not has_interval(estimate) or spread(estimate) is None or spread(estimate, FEASIBLE) is None:
         return None
@@ -112,7 +112,8 @@ def factor_to_decide(
 
 
 def power_of(limit: Limit, estimate: Estimate, pass_level: float, fail_level: float) -> Power | None:
-    """What the gate can show of this estimate with the observations there are; None where its law cannot tell."""
+    """What the gate can show of this estimate with the observations there are; None where its distribution cannot
+    tell."""
     around = spread(estimate) if estimate.defined and has_interval(estimate) else None
     if around is None:
         return None
@@ -153,7 +154,8 @@ def _quantile(level: float, df: float) -> float:
 
 
 def _exceeds(shift: float, df: float, t: float) -> float:
-    """P(T > t) for noncentral t; scipy's fails for large shifts, where a normal law with its spread does as well."""
+    """P(T > t) for noncentral t; scipy's fails for large shifts, where a normal distribution with its spread does as
+    well."""
     if math.isinf(shift):
         return 1.0 if shift > 0 else 0.0
     if df <= 1e4 and abs(shift) <= SURE:

@@ -167,11 +167,11 @@ def _telling_order(row: Verdict) -> tuple[bool, float]:
 
 def _p(row: Verdict) -> float:
     """How surely a row lies outside its limit: the smaller, the surer; ties keep the order of components."""
-    limit, law = Limit.of(row.limit), row.estimate.distribution
-    if law is None:
+    limit, distribution = Limit.of(row.limit), row.estimate.distribution
+    if distribution is None:
         return 0.0
     ends = [(limit.high, "above"), (limit.low, "below")]
-    return min(law.p_value(bound, side) for bound, side in ends if math.isfinite(bound))  # type: ignore[arg-type]
+    return min(distribution.p_value(bound, side) for bound, side in ends if math.isfinite(bound))  # type: ignore[arg-type]
 
 
 def _needed(row: Verdict) -> float:

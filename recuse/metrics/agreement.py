@@ -65,12 +65,12 @@ def percent_agreement(ratings: Ratings) -> Estimates:
             return nothing
         tables = answers.tables(judge)
 
-        def law(coefficient: Coefficient, clusters: Any) -> Any:
+        def distribution(coefficient: Coefficient, clusters: Any) -> Any:
             return clustered_share(np.trace(tables[both_rated(answers, judge)], axis1=1, axis2=2), clusters)
 
         return estimate_of(
-            "percent_agreement", answers, judge, lambda used: two.percent(tables[used]), method=SHARE, law=law,
-            unit="share", span=1.0,
+            "percent_agreement", answers, judge, lambda used: two.percent(tables[used]), method=SHARE,
+            distribution=distribution, unit="share", span=1.0,
         )  # fmt: skip
 
     return by_judge(ratings, compute)
@@ -185,10 +185,12 @@ def gain_over_constant(ratings: Ratings) -> Estimates:
         labels = np.nansum(answers.people_shares[asked], axis=0) if answers.options else np.array([asked.sum()])
         few = too_few(answers.options, labels)
 
-        def law(built: Coefficient, clusters: Any) -> Any:
+        def distribution(built: Coefficient, clusters: Any) -> Any:
             return NoInterval(few) if few else built.jackknife(answers.clusters[asked])
 
-        return estimate_of("gain_over_constant", answers, judge, lambda used: gain, method=method, law=law)
+        return estimate_of(
+            "gain_over_constant", answers, judge, lambda used: gain, method=method, distribution=distribution
+        )
 
     return by_judge(ratings, compute)
 

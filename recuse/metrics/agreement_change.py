@@ -74,8 +74,8 @@ def _estimate(arrays: dict[str, RatingArray], clusters: str) -> Estimate:
         return undefined("agreement_change", "agreement is undefined at some level", **facts)
     each = _by_level(coefficient.sums.reshape(1, *inner))[0]
     detail = {"levels": [[level, number(float(r))] for level, r in zip(levels, each, strict=True)]}
-    law = coefficient.jackknife(np.array(first.clusters))
-    return estimated("agreement_change", coefficient.value, law, detail=detail, **facts)
+    distribution = coefficient.jackknife(np.array(first.clusters))
+    return estimated("agreement_change", coefficient.value, distribution, detail=detail, **facts)
 
 
 def _by_level(sums: Floats) -> Floats:

@@ -41,12 +41,12 @@ def by_judge(ratings: Ratings, compute: Callable[[Answers, int], Estimate]) -> E
 
 def estimate_of(
     metric: str, answers: Answers, judge: int, coefficient: Callable[[NDArray[np.bool_]], Coefficient], *,
-    method: str, detail: dict[str, Any] | None = None, law: Callable[[Coefficient, Any], Any] | None = None,
+    method: str, detail: dict[str, Any] | None = None, distribution: Callable[[Coefficient, Any], Any] | None = None,
     **more: Any,
 ) -> Estimate:  # fmt: skip
     """The estimate of a coefficient that is built from the texts which both the judge and a person rated, (U,) marks.
 
-    `law(coefficient, clusters)` gives its distribution where it is not the jackknife's."""
+    `distribution(coefficient, clusters)` gives its distribution where it is not the jackknife's."""
     used, known = both_rated(answers, judge), tally(answers, judge)
     built = coefficient(used)
     facts = {"n": int(used.sum()), "n_excluded": known["unanswered"], "over": answers.over, "method": method,
@@ -55,8 +55,8 @@ def estimate_of(
     if built.undefined:
         return undefined(metric, built.undefined, detail=known, **facts)
     clusters = answers.clusters[used]
-    distribution = built.jackknife(clusters) if law is None else law(built, clusters)
-    return estimated(metric, built.value, distribution, detail=known, **facts)
+    over_clusters = built.jackknife(clusters) if distribution is None else distribution(built, clusters)
+    return estimated(metric, built.value, over_clusters, detail=known, **facts)
 
 
 def both_rated(answers: Answers, judge: int) -> NDArray[np.bool_]:

@@ -127,7 +127,8 @@ def _rate(ratings: Ratings, metric: str, which: Rate) -> Estimates:
 
         return estimate_of(
             metric, answers, judge, lambda used: rate_of(tables[used], which), method=SHARE if whole else JACKKNIFE,
-            law=exact if whole else None, unit="" if which == "F1" else "share", detail={"cases": number(cases.sum())},
+            distribution=exact if whole else None, unit="" if which == "F1" else "share", detail={"cases":
+            number(cases.sum())},
         )  # fmt: skip
 
     return by_judge(ratings, compute)

@@ -103,7 +103,7 @@ class _Duel:
     lost: int
 
     @property
-    def law(self) -> OverClusters:
+    def distribution(self) -> OverClusters:
         return clustered_mean(self.judge - self.person, self.clusters, step=1.0)
 
     def estimate(self, answers: Answers) -> Estimate:
@@ -114,7 +114,7 @@ class _Duel:
             return undefined("advantage_over_person", why, **facts)
         detail = {"judge": number(float(self.judge.mean())), "person": number(float(self.person.mean())),
                   "unanswered": self.lost}  # fmt: skip
-        return estimated("advantage_over_person", self.law.value, self.law, detail=detail, **facts)
+        return estimated("advantage_over_person", self.distribution.value, self.distribution, detail=detail, **facts)
 
 
 def _duels(answers: Answers, judge: int, expert: str | None) -> dict[str, _Duel]:
@@ -163,24 +163,25 @@ def _winning(answers: Answers, duels: dict[str, _Duel], epsilon: float, q: float
     if not tested:
         why = f"no person has {FEWEST} texts in common with another one and the judge; the most is {most}"
         return undefined("winning_rate", why, n=most, **facts)
-    p = np.array([duel.law.p_value(-epsilon, "above") for duel in tested.values()])
+    p = np.array([duel.distribution.p_value(-epsilon, "above") for duel in tested.values()])
     rejected = p <= _threshold(p, q)
     detail = {
         "average_advantage": number(float(np.mean([duel.judge.mean() for duel in tested.values()]))),
         "epsilon": epsilon,
         "people": [
-            {"person": name, "n": len(duel.judge), "advantage": number(duel.law.value), "p": float(f"{value:.6g}"),
+            {"person": name, "n": len(duel.judge), "advantage": number(duel.distribution.value), "p":
+            float(f"{value:.6g}"),
              "won": bool(won)}
             for (name, duel), value, won in zip(tested.items(), p.tolist(), rejected.tolist(), strict=True)
         ],
         "too_few_texts": [name for name in duels if name not in tested],
     }  # fmt: skip
     facts["clusters"] = facts["clusters"] if facts["over"] == "clusters" else ""
-    law = Won(p, np.array([duel.law.p_value(-epsilon, "below") for duel in tested.values()]))
-    low, high = law.interval(0.95)
+    distribution = Won(p, np.array([duel.distribution.p_value(-epsilon, "below") for duel in tested.values()]))
+    low, high = distribution.interval(0.95)
     return Estimate(
         metric="winning_rate", value=float(rejected.mean()), low=low, high=high, n=most, detail=detail,
-        note=f"{int(rejected.sum())} of {len(tested)} people", distribution=law, **facts,
+        note=f"{int(rejected.sum())} of {len(tested)} people", distribution=distribution, **facts,
     )  # fmt: skip
 
 

@@ -59,9 +59,9 @@ def _share(array: RatingArray, judge: int, scores: NDArray[np.float64], right: N
     top = there & (scores == best[:, None])
     hits = (top.sum(axis=1) == 1) & (top & right).any(axis=1)
     clusters = np.asarray(array.clusters, dtype=object)[used]
-    law = clustered_share(hits[used], clusters)
+    distribution = clustered_share(hits[used], clusters)
     return estimated(
-        "best_response", float(hits[used].mean()) if used.any() else float("nan"), law, n=int(used.sum()),
+        "best_response", float(hits[used].mean()) if used.any() else float("nan"), distribution, n=int(used.sum()),
         n_excluded=int((wanted & ~used).sum()), unit="share", span=1.0, method=SHARE,
         over="clusters" if array.clustered else "items",
     )  # fmt: skip

@@ -233,10 +233,10 @@ def _mean(
     lost = int(mine.attrs["lost"])
     if values.notna().sum() == 0:
         return undefined(metric, why, n_excluded=lost, method=BOUNDED, detail=detail or {}, **over)
-    law = bounded_mean(values, mine["group"], ends)
+    distribution = bounded_mean(values, mine["group"], ends)
     return estimated(
-        metric, float(values.mean()), law, n=len(values), n_clusters=int(mine["group"].nunique()), n_excluded=lost,
-        unit="share", span=ends[1] - ends[0], method=BOUNDED, detail=detail or {}, **over,
+        metric, float(values.mean()), distribution, n=len(values), n_clusters=int(mine["group"].nunique()),
+        n_excluded=lost, unit="share", span=ends[1] - ends[0], method=BOUNDED, detail=detail or {}, **over,
     )  # fmt: skip
 
 
@@ -263,6 +263,6 @@ def _calibrated(
     )  # fmt: skip
 
 
-def _interval(law: OverClusters) -> dict[str, float | None]:
-    low, high = law.interval(0.95)
-    return {"value": number(law.value), "low": number(low), "high": number(high)}
+def _interval(distribution: OverClusters) -> dict[str, float | None]:
+    low, high = distribution.interval(0.95)
+    return {"value": number(distribution.value), "low": number(low), "high": number(high)}

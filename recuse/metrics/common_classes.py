@@ -76,5 +76,5 @@ def _estimate(fitted: CommonClasses, judge: int, option: int, n: int) -> Estimat
     low, high = fitted.truth_bounds(judge, option)
     detail |= {"truth": [number(low), number(high)], "prevalence": number(fitted.prevalence[option])}
     value = float(fitted.recall[judge, option])
-    law = percentile(value, fitted.draws[:, judge, option])
-    return estimated("common_class_recall", value, law, note=WARNING, detail=detail, **facts)
+    distribution = percentile(value, fitted.draws[:, judge, option])
+    return estimated("common_class_recall", value, distribution, note=WARNING, detail=detail, **facts)

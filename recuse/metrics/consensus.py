@@ -162,12 +162,12 @@ def _estimate(
     detail = losses_of_judge(cells, judge, peers_view(cells, judge), plus, minus)
     if about["over"] == "repeats":
         n, lost, about["note"] = int(cells.count[:, used].sum()), int(cells.lost[:, wanted].sum()), THESE_TEXTS
-        law: Student = over_repeats(cells, judge, own, others)
+        distribution: Student = over_repeats(cells, judge, own, others)
     else:
         n, lost = len(np.unique(cells.items[used])), int((wanted & ~usable).sum())
-        law = difference_of_means(bias, own, others, cells.clusters, step=cells.step)
+        distribution = difference_of_means(bias, own, others, cells.clusters, step=cells.step)
         if others is not None and len(np.unique(cells.clusters[own])) == 1:
-            law, about["method"] = own_against_others(bias[own], bias[others], step=cells.step), PREDICTION
+            distribution, about["method"] = own_against_others(bias[own], bias[others], step=cells.step), PREDICTION
             detail |= _beside(cells, judge, each, own, others, pooled)
         if cells.fixed:
             beside, about["note"] = these_texts(over_repeats(cells, judge, own, others))
@@ -175,7 +175,9 @@ def _estimate(
         if cells.over == "clusters":
             about["n_clusters"] = len(np.unique(cells.clusters[used]))
     per_item = None if cells.fixed else _per_item(cells, bias, own, others)
-    return estimated(metric, law.value, law, n=n, n_excluded=lost, detail=detail, per_item=per_item, **about)
+    return estimated(
+        metric, distribution.value, distribution, n=n, n_excluded=lost, detail=detail, per_item=per_item, **about
+    )
 
 
 def _per_item(cells: Cells, bias: Floats, own: Mask, others: Mask | None) -> dict[str, float]:
@@ -205,10 +207,10 @@ def _beside(
     """Beside the comparison of a single text: the spread, and the interval with the spread of all judges."""
     bias = each[judge]
     root = math.sqrt(1 / own.sum() + 1 / others.sum())
-    law = Student(float(bias[own].mean() - bias[others].mean()), pooled[0] * root, pooled[1])
+    distribution = Student(float(bias[own].mean() - bias[others].mean()), pooled[0] * root, pooled[1])
     return {
         "spread": number(float(bias[others].std(ddof=1))) if others.sum() > 1 else None,
-        "pooled": [number(end) for end in law.interval(0.95)],
+        "pooled": [number(end) for end in distribution.interval(0.95)],
     }
 
 
@@ -304,8 +306,8 @@ def _intervals(cells: Cells, each: Floats, level: float = 0.95) -> tuple[Floats,
             plus = texts & np.isfinite(each[j])
             if plus.any():
                 over_items = partial(difference_of_means, each[j], plus, None, cells.clusters, step=cells.step)
-                law = over_repeats(cells, j, plus) if cells.fixed else over_items()
-                ends[:, j, t] = law.interval(level)
+                distribution = over_repeats(cells, j, plus) if cells.fixed else over_items()
+                ends[:, j, t] = distribution.interval(level)
     return ends[0], ends[1]
 
 

@@ -129,8 +129,8 @@ def _powered(answers: Answers, judge: int, half_width: float) -> Estimate:
     centre = float(np.nanmean(f[asked])) if np.isfinite(f[asked]).any() else 0.0
     guess = np.nan_to_num(f - centre)  # a text without the judge's answer keeps its label, uncorrected
     weight = _tuned(y[labelled], guess[labelled], guess[free])
-    law = _law(y, guess, labelled, free, answers, weight)
-    alone = _law(y, guess, labelled, free, answers, 0.0)
+    distribution = _distribution(y, guess, labelled, free, answers, weight)
+    alone = _distribution(y, guess, labelled, free, answers, 0.0)
     sd = float(y[labelled].std(ddof=1))
     r = (
         abs(weight) * (1 + n / spare) * float(np.concatenate([guess[labelled], guess[free]]).std()) / sd
@@ -148,7 +148,12 @@ def _powered(answers: Answers, judge: int, half_width: float) -> Estimate:
     value = float(y[labelled].mean()) + weight * _less(guess[free], guess[labelled])
     low, high = answers.scale.ends
     return estimated(
-        "prediction_powered_mean", min(max(value, low), high), law, detail=detail, span=answers.scale.span, **facts
+        "prediction_powered_mean",
+        min(max(value, low), high),
+        distribution,
+        detail=detail,
+        span=answers.scale.span,
+        **facts,
     )
 
 
@@ -165,7 +170,7 @@ def _less(first: Floats, second: Floats) -> float:
     return float(first.mean() - second.mean()) if len(first) and len(second) else 0.0
 
 
-def _law(
+def _distribution(
     y: Floats, f: Floats, labelled: NDArray[np.bool_], free: NDArray[np.bool_], answers: Answers, weight: float
 ) -> Any:
     """t on the clusters with labels, one degree of freedom less where a weight was tuned; labels alone that are all yes
@@ -185,8 +190,8 @@ def _law(
     return Bounded(value, 0.0 if se < 1e-12 else se, df, answers.scale.ends)
 
 
-def _ends(law: Any) -> dict[str, float | None]:
-    low, high = law.interval(0.95)
+def _ends(distribution: Any) -> dict[str, float | None]:
+    low, high = distribution.interval(0.95)
     return {"low": number(low), "high": number(high)}
 
 
@@ -223,10 +228,12 @@ def _rogan_gladen(answers: Answers, judge: int) -> Estimate:
         why = "passes and fails of the judge cannot be told from guesses, so there is nothing to correct by"
         return undefined("rogan_gladen_rate", why, detail=rates, **facts)
     corrected = Coefficient(shares, of, lambda s: "")
-    law = corrected.jackknife(clusters)
-    assert not hasattr(law, "form")
+    distribution = corrected.jackknife(clusters)
+    assert not hasattr(distribution, "form")
     value = min(max(corrected.value, 0.0), 1.0)
-    bounded = Bounded(corrected.value, float(getattr(law, "se", math.nan)), float(getattr(law, "df", 0)), (0.0, 1.0))
+    bounded = Bounded(
+        corrected.value, float(getattr(distribution, "se", math.nan)), float(getattr(distribution, "df", 0)), (0.0, 1.0)
+    )
     found = estimated("rogan_gladen_rate", value, bounded, detail=rates, **facts)
     return (
         found if value == corrected.value else replace(found, note=f"{corrected.value:.4g} before it was held in range")

@@ -141,8 +141,10 @@ def prevalence_shift(ratings: Ratings, taus: Sequence[float] = TAUS, betas: Sequ
             turned = (decided[-1] != decided[0])[there].astype(float)
             detail = {"betas": list(betas), "prevalence": [number(v) for v in prevalence(decided)], "tau": float(tau),
                       "option": rated.options[rated.positive]}  # fmt: skip
-            law = clustered_share(turned, rated.clusters[there])
-            found[f"{tau:g}", *names] = estimated("prevalence_shift", float(turned.mean()), law, detail=detail, **facts)
+            distribution = clustered_share(turned, rated.clusters[there])
+            found[f"{tau:g}", *names] = estimated(
+                "prevalence_shift", float(turned.mean()), distribution, detail=detail, **facts
+            )
     return Estimates(("threshold", *ratings.within()), found)
 
 
@@ -168,7 +170,7 @@ def judge_vectors(rated: RatedOptions) -> Floats:
 @dataclass(frozen=True, slots=True)
 class _Cell:
     value: float
-    law: Distribution
+    distribution: Distribution
     low: float
     high: float
 
@@ -211,19 +213,19 @@ def _worst(metric: str, rated: RatedOptions, judge: int, taus: tuple[float, ...]
     }  # fmt: skip
     if len(betas) > 1:
         detail["survives"] = _survives(grid, betas, biased)
-    return estimated(metric, cell.value, cell.law, detail=detail, **facts)  # type: ignore[arg-type]
+    return estimated(metric, cell.value, cell.distribution, detail=detail, **facts)  # type: ignore[arg-type]
 
 
 def _consistency(judge: Floats, people: Floats, clusters: NDArray[np.intp]) -> _Cell:
     hits = (judge == people).astype(float)
-    law = clustered_share(hits, clusters)
-    return _Cell(float(hits.mean()), law, *map(float, law.interval(0.95)))
+    distribution = clustered_share(hits, clusters)
+    return _Cell(float(hits.mean()), distribution, *map(float, distribution.interval(0.95)))
 
 
 def _bias(judge: Floats, people: Floats, clusters: NDArray[np.intp]) -> _Cell:
     difference = judge - people
-    law = bounded_mean(difference, clusters, (-1.0, 1.0))
-    return _Cell(float(difference.mean()), law, *map(float, law.interval(0.95)))
+    distribution = bounded_mean(difference, clusters, (-1.0, 1.0))
+    return _Cell(float(difference.mean()), distribution, *map(float, distribution.interval(0.95)))
 
 
 def _place_of_worst(grid: list[list[_Cell]], which: Literal["low", "away"]) -> tuple[int, int]:

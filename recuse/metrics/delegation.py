@@ -139,9 +139,9 @@ def _sizes(sure: Floats, fewest: int) -> list[int]:
     return sorted({int(np.count_nonzero(sure >= sure[size - 1])) for size in wanted if size <= total})
 
 
-def _upper(law: Binomial, level: float) -> float:
+def _upper(distribution: Binomial, level: float) -> float:
     """One-sided upper bound."""
-    return law.interval(2 * level - 1)[1]
+    return distribution.interval(2 * level - 1)[1]
 
 
 def _errors(answers: Answers, judge: int, tolerance: float) -> Floats:

@@ -82,12 +82,12 @@ def _changed(answers: Answers, versions: tuple[str, str]) -> Estimate:
     own = float(np.nanmean(noise)) if np.isfinite(noise).any() else 0.0
     values, clusters = distance[there] - np.nan_to_num(noise)[there], answers.clusters[there]
     plain = own == 0.0 and set(np.unique(values)) <= {0.0, 1.0}
-    law = clustered_share(values, clusters) if plain else clustered_mean(values, clusters)
+    distribution = clustered_share(values, clusters) if plain else clustered_mean(values, clusters)
     ordered = not answers.options or (answers.ordered and len(answers.options) == 2)
     moved = (answers.judge_means[0] - answers.people_mean)[there]
     detail = {"versions": list(versions), "mean_change": number(float(moved.mean())) if ordered else None,
               "own_noise": number(own)}  # fmt: skip
-    return estimated("drift", float(values.mean()), law, detail=detail, **facts)
+    return estimated("drift", float(values.mean()), distribution, detail=detail, **facts)
 
 
 def _distance(answers: Answers) -> tuple[Floats, Floats]:

@@ -68,8 +68,8 @@ def _estimate(array: RatingArray, part: Ratings, ratings: Ratings) -> Estimate:
     value = coefficient.value
     together = number((count / value - 1) / (count - 1))
     detail = {"of": "errors" if known else "scores", "judges": count, "correlation": together}
-    law = coefficient.jackknife(np.array(array.clusters))
-    return estimated("effective_judges", value, law, detail=detail, **facts)
+    distribution = coefficient.jackknife(np.array(array.clusters))
+    return estimated("effective_judges", value, distribution, detail=detail, **facts)
 
 
 def _people(array: RatingArray, part: Ratings, ratings: Ratings) -> Floats:

@@ -1,4 +1,5 @@
-"""From a value and its sampling law to an `Estimate`, and from arrays to the builtins its detail is made of."""
+"""From a value and its sampling distribution to an `Estimate`, and from arrays to the builtins its detail is made
+of."""
 
 from __future__ import annotations
 
@@ -11,7 +12,17 @@ from numpy.typing import NDArray
 
 from recuse.schema import Distribution, Estimate, number
 
-__all__ = ["THESE_TEXTS", "Law", "Over", "estimated", "matrix", "number", "table", "these_texts", "undefined"]
+__all__ = [
+    "THESE_TEXTS",
+    "Over",
+    "SamplingDistribution",
+    "estimated",
+    "matrix",
+    "number",
+    "table",
+    "these_texts",
+    "undefined",
+]
 
 Over = Literal["items", "clusters", "repeats", "calls"]
 
@@ -19,8 +30,9 @@ THESE_TEXTS = "over repeats: these texts only"
 """Where every target has one fixed text, a repetition draws new replies of the judge, not new texts."""
 
 
-class Law(Distribution, Protocol):
-    """A sampling law of `recuse.statistics.distributions`, which says why it has no interval where it has none."""
+class SamplingDistribution(Distribution, Protocol):
+    """A sampling distribution of `recuse.statistics.distributions`, which says why it has no interval where it has
+    none."""
 
     @property
     def undefined(self) -> str: ...
@@ -29,7 +41,7 @@ class Law(Distribution, Protocol):
 def estimated(
     metric: str,
     value: float,
-    law: Law,
+    distribution: SamplingDistribution,
     *,
     n: int,
     method: str,
@@ -39,13 +51,13 @@ def estimated(
     clusters: str = "clusters",
     **more: Any,
 ) -> Estimate:
-    """The estimate with its interval at `level`; where the law has none, the note says why."""
-    low, high = map(float, law.interval(level))  # a numpy scalar would not survive the trip to the controller
-    why = f"no interval: {law.undefined}" if law.undefined else ""
+    """The estimate with its interval at `level`; where the distribution has none, the note says why."""
+    low, high = map(float, distribution.interval(level))  # a numpy scalar would not survive the trip to the controller
+    why = f"no interval: {distribution.undefined}" if distribution.undefined else ""
     return Estimate(
         metric=metric, value=float(value), low=low, high=high, level=level, over=over, n=n, method=method,
         clusters=clusters if over == "clusters" else "", note="; ".join(part for part in (note, why) if part),
-        distribution=law, **more,
+        distribution=distribution, **more,
     )  # fmt: skip
 
 
@@ -65,11 +77,11 @@ def undefined(
     )
 
 
-def these_texts(law: Law) -> tuple[dict[str, Any], str]:
+def these_texts(distribution: SamplingDistribution) -> tuple[dict[str, Any], str]:
     """The 95 % interval over repeats that stands beside one over texts, for these texts alone, with its degrees of
     freedom: for the detail, and as a note. What the same texts say when they are judged again is compared by it."""
-    low, high = law.interval(0.95)
-    df = getattr(law, "df", None)
+    low, high = distribution.interval(0.95)
+    df = getattr(distribution, "df", None)
     detail = {"these_texts": [number(low), number(high)], "these_texts_df": None if df is None else number(df)}
     return detail, "" if math.isnan(low) else f"for these texts only {low:+.2f} to {high:+.2f}, over repeats"
 

@@ -148,8 +148,8 @@ class Compared:
         """Of the mean difference over the cells in `used`, shape (J, U): these texts, new replies."""
         cells = self.cells
         weights = used / used.sum()
-        law = contrast(weights, cells.mean, cells.variance, cells.count, thirds=cells.cubes, step=cells.step)
-        return replace(law, value=law.value - float(self.people.mean[np.nonzero(used)[1]].mean()))
+        distribution = contrast(weights, cells.mean, cells.variance, cells.count, thirds=cells.cubes, step=cells.step)
+        return replace(distribution, value=distribution.value - float(self.people.mean[np.nonzero(used)[1]].mean()))
 
     def over_texts(self, used: Mask) -> Student:
         """The same, new texts."""
@@ -173,9 +173,9 @@ class Compared:
             lost = int(cells.lost[wanted].sum())
             return undefined(metric, self.nothing(wanted), n_excluded=lost, **about)
         these = self.over_repeats(used) if cells.fixed else None
-        law = these if repeats and these else self.over_texts(used)
+        distribution = these if repeats and these else self.over_texts(used)
         se, df = self.people.error(texts)
-        both = law if math.isnan(se) else law.plus_error(se, df)
+        both = distribution if math.isnan(se) else distribution.plus_error(se, df)
         n = int(cells.count[used].sum()) if repeats else len(np.unique(cells.items[texts]))
         detail = {**more.pop("detail", {}), "people_se": number(se), **self._losses(wanted)}
         told = THESE_TEXTS if repeats else ""
@@ -186,7 +186,9 @@ class Compared:
         if over == "clusters":
             about["n_clusters"] = len(np.unique(cells.clusters[texts]))
         excluded = self.excluded(wanted, used)
-        return estimated(metric, law.value, both, n=n, n_excluded=excluded, note=note, detail=detail, **about, **more)
+        return estimated(
+            metric, distribution.value, both, n=n, n_excluded=excluded, note=note, detail=detail, **about, **more
+        )
 
     def _losses(self, wanted: Mask) -> dict[str, Any]:
         """Of one judge; a mean over several has none."""
@@ -233,8 +235,8 @@ def _offset_matrix(part: Ratings, against: Compared) -> Estimate:
         for i in range(len(cells.judges)):
             used = against.only(i) & cells.texts_of(target) & np.isfinite(each)
             if used.any():
-                law = against.over_repeats(used) if cells.fixed else against.over_texts(used)
-                ends[:, i, t] = law.interval(0.95)
+                distribution = against.over_repeats(used) if cells.fixed else against.over_texts(used)
+                ends[:, i, t] = distribution.interval(0.95)
     low, high = ends
     detail = matrix(
         cells.judges, cells.target_names, cells.by_target(each), part.own(), criterion=cells.criterion,

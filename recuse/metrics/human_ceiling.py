@@ -78,17 +78,17 @@ def _ceiling(answers: Answers, judge: int, margin: float) -> Estimate:
     if coefficient.undefined:
         return undefined("human_ceiling", coefficient.undefined, n_excluded=unanswered, **facts)
     judged, among = (float(part[0]) for part in table.split(sums[None]))
-    law = _law(table, coefficient, answers.clusters[used])
+    distribution = _distribution(table, coefficient, answers.clusters[used])
     answered = float(sums[1] / sums[0])
     detail = {
         "judge_human": number(judged), "human_human": number(among), "answered": number(answered),
         "answered_only": number(judged / answered - among), "people": int(np.isfinite(answers.rated).any((1, 2)).sum()),
-        "margin": margin, "power": number(round(_power(law, margin), 6)),
+        "margin": margin, "power": number(round(_power(distribution, margin), 6)),
     }  # fmt: skip
     note = "provisional: fewer than 30 " + (answers.clusters_called if answers.over == "clusters" else "texts")
     return estimated(
-        "human_ceiling", coefficient.value, law, n_excluded=unanswered, detail=detail,
-        note=note if law.df < 29 else "", **facts,
+        "human_ceiling", coefficient.value, distribution, n_excluded=unanswered, detail=detail,
+        note=note if distribution.df < 29 else "", **facts,
     )  # fmt: skip
 
 
@@ -175,7 +175,7 @@ def _used(answers: Answers, judge: int) -> NDArray[np.bool_]:
     return used
 
 
-def _law(table: _Table, coefficient: Coefficient, clusters: NDArray[np.intp]) -> Difference:
+def _distribution(table: _Table, coefficient: Coefficient, clusters: NDArray[np.intp]) -> Difference:
     """The difference of two coefficients, each with its own interval; they share texts, so they are correlated.
 
     Of options, the correlation is held to at most `MOST_SHARED`: from few disagreements it comes out too high, and then
@@ -199,11 +199,11 @@ def _law(table: _Table, coefficient: Coefficient, clusters: NDArray[np.intp]) ->
     return Difference((both[0].value, both[1].value), first, second, shared, len(np.unique(clusters)) - 1.0)
 
 
-def _power(law: Difference, margin: float) -> float:
+def _power(distribution: Difference, margin: float) -> float:
     """Chance that the interval lies above -margin if the truth is 0, given the spread seen; at 95 %."""
-    low, high = law.interval(0.95)
-    if not high > low or law.df < 1:
+    low, high = distribution.interval(0.95)
+    if not high > low or distribution.df < 1:
         return math.nan
-    critical = float(special.stdtrit(law.df, 0.975))
-    se = (law.values[0] - law.values[1] - low) / critical
-    return float(special.stdtr(law.df, margin / se - critical))
+    critical = float(special.stdtrit(distribution.df, 0.975))
+    se = (distribution.values[0] - distribution.values[1] - low) / critical
+    return float(special.stdtr(distribution.df, margin / se - critical))

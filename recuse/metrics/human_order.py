@@ -183,11 +183,9 @@ def _order(sides: Sides, i: int, draws: int) -> Estimate:
             why = f"{who} gave every {sides.what.removesuffix('s')} {means[0]:g}, so there is no order"
             return undefined("human_order", why, **about)
     rho = float(rank_correlation.spearman(judge, people))
-    law = _order_law(sides, i, used, rho, draws)
-    seeded: dict[str, Any] = {"seed": sides.seed} if isinstance(law, Draws) else {}
-    return estimated(
-        "human_order", rho, law, **seeded, detail=_tests(judge, people, rho, sides), **about
-    )
+    distribution = _order_distribution(sides, i, used, rho, draws)
+    seeded: dict[str, Any] = {"seed": sides.seed} if isinstance(distribution, Draws) else {}
+    return estimated("human_order", rho, distribution, **seeded, detail=_tests(judge, people, rho, sides), **about)
 
 
 def _method(sides: Sides) -> str:
@@ -196,9 +194,7 @@ def _method(sides: Sides) -> str:
     return f"Spearman of {sides.what}' means, {REDRAWN['items']}"
 
 
-def _order_law(
-    sides: Sides, i: int, used: NDArray[np.bool_], rho: float, draws: int
-) -> Draws | FisherZ:
+def _order_distribution(sides: Sides, i: int, used: NDArray[np.bool_], rho: float, draws: int) -> Draws | FisherZ:
     cells = sides.against.cells
     if cells.fixed:
         return FisherZ(rho, int(used.sum()))

@@ -123,7 +123,7 @@ def _regret(metric: str, name: str, rated: RatedOptions, scored: dict[float, tup
         )
     if facts["n"] < FEWEST:
         return undefined(metric, f"people rated {facts['n']} texts; {FEWEST} are the fewest to choose by", **facts)
-    rows, laws = [], []
+    rows, distributions = [], []
     for beta, (consistency, bias) in scored.items():
         sides = vectors_of(rated, 0.5, beta)
         values = each.value(sides.judges, sides.people)
@@ -139,13 +139,13 @@ def _regret(metric: str, name: str, rated: RatedOptions, scored: dict[float, tup
             "abs_bias": number(found.abs_bias), "regret": number(found.regret_consistency),
             "regret_bias": number(found.regret_bias), "right": number(right),
         })  # fmt: skip
-        laws.append((found.regret_consistency, percentile(found.regret_consistency, lost, discrete=True)))
-    worst = int(np.argmax([value for value, _ in laws]))
+        distributions.append((found.regret_consistency, percentile(found.regret_consistency, lost, discrete=True)))
+    worst = int(np.argmax([value for value, _ in distributions]))
     survives = len({(row["chosen"], row["best"]) for row in rows}) == 1 and rows[0]["chosen"] == rows[0]["best"]
     detail: dict[str, Any] = {**rows[worst], "title": each.title, "survives": survives}
     if len(rows) > 1:
         detail["over_beta"] = rows
-    return estimated(metric, laws[worst][0], laws[worst][1], detail=detail, **facts)
+    return estimated(metric, distributions[worst][0], distributions[worst][1], detail=detail, **facts)
 
 
 def _facts(rated: RatedOptions) -> dict[str, Any]:

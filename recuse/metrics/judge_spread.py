@@ -66,8 +66,8 @@ def _spread(array: RatingArray, part: Ratings) -> Estimate:
         "mean": number(float(apart.mean())), "median": number(float(np.median(apart))),
         "pairs": _pairs(array, means[:, complete]), "widest": _widest(array, np.flatnonzero(complete), apart, means),
     }  # fmt: skip
-    law = clustered_share(wide[0], items)
-    return estimated("wide_spread", float(wide[0].mean()), law, detail=detail, **facts)
+    distribution = clustered_share(wide[0], items)
+    return estimated("wide_spread", float(wide[0].mean()), distribution, detail=detail, **facts)
 
 
 def _pairs(array: RatingArray, means: Floats) -> list[list[Any]]:

@@ -80,10 +80,11 @@ def _padding(mine: pd.DataFrame, over: dict[str, Any]) -> Estimate:
     values = kept["credit"].to_numpy() - 0.5
     detail = {"longer_wins": int((values > 0).sum()), "shorter_wins": int((values < 0).sum()),
               "neither": int((values == 0).sum())}  # fmt: skip
-    law = bounded_mean(values, kept["group"], (-0.5, 0.5))
+    distribution = bounded_mean(values, kept["group"], (-0.5, 0.5))
     estimate = estimated(
-        "padding_preference", float(values.mean()), law, n=len(values), n_clusters=int(kept["group"].nunique()),
-        n_excluded=lost, unit="share", span=1.0, method=BOUNDED, detail=detail, **over,
+        "padding_preference", float(values.mean()), distribution, n=len(values),
+        n_clusters=int(kept["group"].nunique()), n_excluded=lost, unit="share", span=1.0, method=BOUNDED, detail=detail,
+        **over,
     )  # fmt: skip
     return beside(estimate, lost_by_order(mine), (-0.5, 0.5))
 
@@ -136,14 +137,14 @@ def length_coefficient(ratings: Ratings) -> Estimates:
         doublings = doublings_of_texts(part, array)
         beyond = np.stack([array.means[j] - mean_of(np.delete(array.means, j, axis=0), axis=0)
                            for j in range(len(array.raters))]) if array.raters else array.means  # fmt: skip
-        for j, law, raw, texts, groups in _text_slopes(array, beyond, doublings):
+        for j, distribution, raw, texts, groups in _text_slopes(array, beyond, doublings):
             lost = int(array.asked[j].sum()) - texts
             why = (
                 "no peer scored the same texts" if not texts else "no target's texts vary in length against the others'"
             )
             unit = f"{array.scale.unit} per doubling"
             more = {"n_clusters": groups, "n_excluded": lost, "unit": unit, "span": array.scale.span, **over}
-            found[(array.raters[j], *names)] = _coefficient("length_coefficient", law, raw, texts, why, more)
+            found[(array.raters[j], *names)] = _coefficient("length_coefficient", distribution, raw, texts, why, more)
     return Estimates(("judge", *ratings.within()), found)
 
 
@@ -162,10 +163,10 @@ def _text_slopes(
         levels = False if single else item
         return slopes(values[:, usable].T, doublings[usable], clusters[item], controls, levels=levels)
 
-    laws = [_grouped(values, known, fitted) for values in (beyond, array.means)]
+    distributions = [_grouped(values, known, fitted) for values in (beyond, array.means)]
     usable = np.isfinite(beyond) & known
     sizes = [(int(mine.sum()), len(np.unique(clusters[mine.any(axis=1)]))) for mine in usable]
-    return [(j, laws[0][j], laws[1][j], *size) for j, size in enumerate(sizes)]
+    return [(j, distributions[0][j], distributions[1][j], *size) for j, size in enumerate(sizes)]
 
 
 def _grouped(values: Floats, known: NDArray[np.bool_], fitted: Any) -> list[OverClusters]:
@@ -174,10 +175,10 @@ def _grouped(values: Floats, known: NDArray[np.bool_], fitted: Any) -> list[Over
     together: dict[bytes, list[int]] = {}
     for j, mine in enumerate(usable):
         together.setdefault(mine.tobytes(), []).append(j)
-    laws: dict[int, OverClusters] = {}
+    distributions: dict[int, OverClusters] = {}
     for judges in together.values():
-        laws |= dict(zip(judges, fitted(values[judges], usable[judges[0]]), strict=True))
-    return [laws[j] for j in range(len(values))]
+        distributions |= dict(zip(judges, fitted(values[judges], usable[judges[0]]), strict=True))
+    return [distributions[j] for j in range(len(values))]
 
 
 @measure(
@@ -216,7 +217,7 @@ def choice_length_coefficient(ratings: Ratings) -> Estimates:
 
         # the raw slope rests on the same pairs as the one beyond the peers
         credit = np.where(np.isfinite(beyond), met.won - 0.5, np.nan)
-        laws, raws = _grouped(beyond, known, fitted), _grouped(credit, known, fitted)
+        distributions, raws = _grouped(beyond, known, fitted), _grouped(credit, known, fitted)
         for j, judge in enumerate(met.judges):
             usable = np.isfinite(beyond[j]) & known
             why = "lengths do not vary beyond the authors' own" if usable.any() else "no peer judged the same pairs"
@@ -225,13 +226,15 @@ def choice_length_coefficient(ratings: Ratings) -> Estimates:
                 "unit": "share per doubling", **over,
             }  # fmt: skip
             found[(judge, *names)] = _coefficient(
-                "choice_length_coefficient", laws[j], raws[j], int(usable.sum()), why, more
+                "choice_length_coefficient", distributions[j], raws[j], int(usable.sum()), why, more
             )
     return Estimates(("judge", *ratings.within(*PAIRED)), found)
 
 
-def _coefficient(metric: str, law: OverClusters, raw: OverClusters, n: int, why: str, more: dict[str, Any]) -> Estimate:
+def _coefficient(
+    metric: str, distribution: OverClusters, raw: OverClusters, n: int, why: str, more: dict[str, Any]
+) -> Estimate:
     detail = {"raw": number(raw.value)}
-    if math.isnan(law.value):
+    if math.isnan(distribution.value):
         return undefined(metric, why, method=FITTED, n=n, detail=detail, **more)
-    return estimated(metric, law.value, law, n=n, method=FITTED, detail=detail, **more)
+    return estimated(metric, distribution.value, distribution, n=n, method=FITTED, detail=detail, **more)

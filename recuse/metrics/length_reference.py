@@ -96,8 +96,8 @@ def _referenced(values: Floats, clusters: NDArray[np.intp], judged: bool, more: 
         if judged:
             why = "no text met two others, one nearer to it in length, so there was none to choose"
         return undefined("same_length_reference", why, method=REFERENCED, **more)
-    law = clustered_mean(values[there], clusters[there])
+    distribution = clustered_mean(values[there], clusters[there])
     return estimated(
-        "same_length_reference", law.value, law, n=int(there.sum()), n_clusters=len(np.unique(clusters[there])),
-        unit="share", span=1.0, method=REFERENCED, **more,
+        "same_length_reference", distribution.value, distribution, n=int(there.sum()),
+        n_clusters=len(np.unique(clusters[there])), unit="share", span=1.0, method=REFERENCED, **more,
     )  # fmt: skip

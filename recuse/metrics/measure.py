@@ -82,9 +82,7 @@ def measure(
     return decorate
 
 
-def describe(
-    name: str, title: str, *, above: str = "", below: str = "", bad: Bad | None = None, **more: Any
-) -> None:
+def describe(name: str, title: str, *, above: str = "", below: str = "", bad: Bad | None = None, **more: Any) -> None:
     """Describe a measure whose function takes more than one `Ratings`; otherwise as `measure`."""
     direction = bad or ("both" if above and below else "above" if above else "below" if below else "none")
     about = Measure(name=name, title=title, above=above, below=below, bad=direction, **more)

@@ -213,7 +213,7 @@ def _compared(
 
 
 def _interval(values: Floats, kept: NDArray[np.bool_], array: RatingArray) -> dict[str, float | None]:
-    distribution = paired_test(np.where(kept, values, np.nan), array).law
+    distribution = paired_test(np.where(kept, values, np.nan), array).distribution
     low, high = distribution.interval(0.95)
     return {"value": number(distribution.value), "low": number(low), "high": number(high)}
 

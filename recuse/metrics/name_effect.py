@@ -115,13 +115,18 @@ def _name_effect(part: Ratings, judge: str, a: Estimate, b: Estimate) -> Estimat
         detail |= beside
     if len(np.unique(clusters)) == 1:
         spread = own_against_others([0.0], others, step=step)
-        law: Student = OverTexts(a.value - b.value, spread.se / math.sqrt(1 + 1 / max(len(others), 1)), spread.df)
+        distribution: Student = OverTexts(
+            a.value - b.value, spread.se / math.sqrt(1 + 1 / max(len(others), 1)), spread.df
+        )
         method = SINGLE
     else:
-        law, method = difference_of_means(own, np.ones(len(own), dtype=bool), None, clusters, step=step), OVER_ITEMS
+        distribution, method = (
+            difference_of_means(own, np.ones(len(own), dtype=bool), None, clusters, step=step),
+            OVER_ITEMS,
+        )
     more: dict[str, Any] = {"n_clusters": len(np.unique(clusters))} if a.over == "clusters" else {}
     return estimated(
-        "name_effect", a.value - b.value, law, n=len(own) + (len(others) if method == SINGLE else 0),
+        "name_effect", a.value - b.value, distribution, n=len(own) + (len(others) if method == SINGLE else 0),
         n_excluded=a.n_excluded + b.n_excluded, unit=a.unit, span=a.span,
         over="items" if a.over == "repeats" else a.over, clusters=a.clusters, method=method, note=note, detail=detail,
         **more,

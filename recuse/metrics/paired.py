@@ -54,5 +54,5 @@ def paired_estimate(
         return undefined(metric, why, **about)
     if test.clustered:
         about["n_clusters"] = int(test.clustered.df) + 1
-    law = test.law if test.bounded is None else test.bounded
-    return estimated(metric, test.mean, law, n=test.n, **about)
+    distribution = test.distribution if test.bounded is None else test.bounded
+    return estimated(metric, test.mean, distribution, n=test.n, **about)

@@ -74,8 +74,8 @@ def performance(ratings: Ratings, tau: float = 0.5, beta: float = 0.0) -> Estima
                 }  # fmt: skip
                 key = (judge, each.name, *names)
                 if np.isfinite(values[place]):
-                    law = percentile(float(values[place]), draws[:, place])
-                    found[key] = estimated("performance", float(values[place]), law, **facts)
+                    distribution = percentile(float(values[place]), draws[:, place])
+                    found[key] = estimated("performance", float(values[place]), distribution, **facts)
                 else:
                     why = "no text has valid answers of both" if not there.any() else "it is 0 / 0 on these answers"
                     found[key] = undefined("performance", why, **facts)

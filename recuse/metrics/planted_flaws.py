@@ -93,4 +93,4 @@ def _penalty(part: Ratings, differences: NDArray[np.float64]) -> Estimate:
     test = Paired.of(known)
     won = {"sound": int((known > 0).sum()), "flawed": int((known < 0).sum()), "neither": int((known == 0).sum())}
     detail = {**won, "dz": number(test.dz[0])}
-    return estimated("flaw_penalty", test.mean, test.law, span=span, detail=detail, **facts)
+    return estimated("flaw_penalty", test.mean, test.distribution, span=span, detail=detail, **facts)

@@ -79,8 +79,8 @@ def _consistency(pairs: pd.DataFrame, lost: int, over: dict[str, Any]) -> Estima
     if not decided:
         why = "every verdict is a tie, so there is no winner that the order could change"
         return undefined("order_consistency", why, n=len(pairs), n_excluded=lost, method=SHARE, detail=detail, **over)
-    law = clustered_share(same, pairs["group"])
-    return _estimated("order_consistency", float(same.mean()), law, pairs, lost, SHARE, detail, **over)
+    distribution = clustered_share(same, pairs["group"])
+    return _estimated("order_consistency", float(same.mean()), distribution, pairs, lost, SHARE, detail, **over)
 
 
 @measure(
@@ -115,9 +115,9 @@ def _first_picks(pairs: pd.DataFrame, lost: int, over: dict[str, Any]) -> Estima
     if not decided.any():
         why = "every verdict is a tie"
         return undefined("first_pick_share", why, n_excluded=lost, method=SHARE, detail=detail, **over)
-    law = clustered_share(picks[decided], groups[decided])
+    distribution = clustered_share(picks[decided], groups[decided])
     return estimated(
-        "first_pick_share", float(picks[decided].mean()), law, n=int(decided.sum()), span=1.0, note=note,
+        "first_pick_share", float(picks[decided].mean()), distribution, n=int(decided.sum()), span=1.0, note=note,
         n_clusters=len(np.unique(groups[decided])), n_excluded=lost, unit="share", method=SHARE, detail=detail, **over,
     )  # fmt: skip
 
@@ -150,8 +150,8 @@ def _slot(pairs: pd.DataFrame, lost: int, over: dict[str, Any]) -> Estimate:
     note = "" if "swapped" in pairs.columns else NOT_SWAPPED
     if "swapped" in pairs.columns:
         values = (values + pairs["swapped"].to_numpy() - 0.5) / 2
-    law = bounded_mean(values, pairs["group"], HALF)
-    return _estimated("slot_preference", float(values.mean()), law, pairs, lost, BOUNDED, note=note, **over)
+    distribution = bounded_mean(values, pairs["group"], HALF)
+    return _estimated("slot_preference", float(values.mean()), distribution, pairs, lost, BOUNDED, note=note, **over)
 
 
 @measure(
@@ -178,8 +178,8 @@ def _letter(pairs: pd.DataFrame, lost: int, over: dict[str, Any]) -> Estimate:
     if "swapped" not in pairs.columns:
         return undefined("letter_preference", NOT_SWAPPED, n=len(pairs), n_excluded=lost, method=BOUNDED, **over)
     values = ((pairs["ab"] + pairs["ba"]).to_numpy() / 2 - pairs["swapped"].to_numpy()) / 2
-    law = bounded_mean(values, pairs["group"], HALF)
-    return _estimated("letter_preference", float(values.mean()), law, pairs, lost, BOUNDED, **over)
+    distribution = bounded_mean(values, pairs["group"], HALF)
+    return _estimated("letter_preference", float(values.mean()), distribution, pairs, lost, BOUNDED, **over)
 
 
 @measure("tie_share", "ties", unit="share", reading="Share of choices that name neither text.")
@@ -268,10 +268,10 @@ def _quads(pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _estimated(
-    metric: str, value: float, law: Binomial | BoundedMean, rows: pd.DataFrame, lost: int, method: str,
+    metric: str, value: float, distribution: Binomial | BoundedMean, rows: pd.DataFrame, lost: int, method: str,
     detail: dict[str, Any] | None = None, note: str = "", **over: Any,
 ) -> Estimate:  # fmt: skip
     return estimated(
-        metric, value, law, n=len(rows), n_clusters=int(rows["group"].nunique()), n_excluded=lost, unit="share",
-        span=1.0, method=method, note=note, detail=detail or {}, **over,
+        metric, value, distribution, n=len(rows), n_clusters=int(rows["group"].nunique()), n_excluded=lost,
+        unit="share", span=1.0, method=method, note=note, detail=detail or {}, **over,
     )  # fmt: skip

@@ -63,12 +63,12 @@ def _gap_effect(mine: pd.DataFrame, bins: tuple[float, ...], over: dict[str, Any
     gaps, groups = kept["gap"].to_numpy(), kept["group"].to_numpy()
     sensitive, lost = (kept["ab"] + kept["ba"] != 1).to_numpy(dtype=float), len(mine) - len(kept)
     detail = {"bins": _binned(gaps, sensitive, bins)}
-    law = slope(sensitive, gaps, groups, np.ones((len(gaps), 1)), levels=False)
-    if np.isnan(law.value):
+    distribution = slope(sensitive, gaps, groups, np.ones((len(gaps), 1)), levels=False)
+    if np.isnan(distribution.value):
         why = "no other judge's verdicts give these texts different win rates" if len(both) else NO_PAIR
         return undefined("gap_effect", why, n=len(gaps), n_excluded=lost, method=SLOPE, detail=detail, **over)
     return estimated(
-        "gap_effect", law.value, law, n=len(gaps), n_clusters=len(np.unique(groups)), n_excluded=lost,
+        "gap_effect", distribution.value, distribution, n=len(gaps), n_clusters=len(np.unique(groups)), n_excluded=lost,
         unit="share per unit of win rate", method=SLOPE, detail=detail, **over,
     )  # fmt: skip
 

@@ -192,8 +192,8 @@ def _estimate(
     if coefficient.undefined:
         return undefined(metric, coefficient.undefined, detail=detail, **facts)
     value = coefficient.value
-    law: Any = FisherZ(value, targets) if over_targets else coefficient.jackknife(np.array(array.clusters))
-    return estimated(metric, value, law, detail=detail, **facts)
+    distribution: Any = FisherZ(value, targets) if over_targets else coefficient.jackknife(np.array(array.clusters))
+    return estimated(metric, value, distribution, detail=detail, **facts)
 
 
 def coefficient_of(shares: Floats, level: Level) -> Coefficient:
@@ -281,8 +281,8 @@ def _panel(array: RatingArray, clusters: str) -> Estimate:
     facts: dict[str, Any] = {"n": _items(shares), "n_excluded": lost, "method": JACKKNIFE, **units_of(array, clusters)}
     if coefficient.undefined:
         return undefined("panel_agreement", coefficient.undefined, **facts)
-    law = coefficient.jackknife(np.array(array.clusters))
-    return estimated("panel_agreement", coefficient.value, law, detail={"judges": len(array.raters)}, **facts)
+    distribution = coefficient.jackknife(np.array(array.clusters))
+    return estimated("panel_agreement", coefficient.value, distribution, detail={"judges": len(array.raters)}, **facts)
 
 
 def all_pairs(array: RatingArray) -> Floats:
@@ -307,8 +307,8 @@ def _gap(array: RatingArray, clusters: str) -> Estimate:
         "averaged": [[m, number(r)] for m, r in _averaged(shares.sum(axis=0))],
         "pairs_differ": _pairs_differ(shares), "judges": len(array.raters), "targets": len(array.targets),
     }  # fmt: skip
-    law = NoInterval(NO_GAP_INTERVAL)
-    return estimated("resolution_gap", model.value - sample.value, law, detail=detail, **facts)
+    distribution = NoInterval(NO_GAP_INTERVAL)
+    return estimated("resolution_gap", model.value - sample.value, distribution, detail=detail, **facts)
 
 
 def _pairs_differ(shares: Floats) -> dict[str, float | None]:

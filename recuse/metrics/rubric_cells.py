@@ -92,10 +92,10 @@ def jackknifed(metric: str, cells: RubricCells, of: Callable[[Floats], Floats], 
     left = of(pairs.without_each())
     known = len(left) > 2 and bool(np.isfinite(left).all())
     spread = float(np.sum((left - left.mean()) ** 2)) if known else math.nan
-    law = LeavingOut(value, math.sqrt((len(left) - 1) / len(left) * spread), max(len(left) - 1, 1))
+    distribution = LeavingOut(value, math.sqrt((len(left) - 1) / len(left) * spread), max(len(left) - 1, 1))
     gone = count - len(pairs.pairs)
     note = f"left out: {LEFT_OUT.format(which=f'{gone} of {count} pairs')}" if gone else ""
-    return estimated(metric, value, law, note=note, **facts)
+    return estimated(metric, value, distribution, note=note, **facts)
 
 
 LEFT_OUT = "{which}: fewer than three texts in common, or a judge says the same of all"
@@ -103,7 +103,7 @@ LEFT_OUT = "{which}: fewer than three texts in common, or a judge says the same 
 
 @dataclass(frozen=True, slots=True)
 class LeavingOut(Student):
-    """The jackknife's law: Student's t on one degree of freedom less than there are units."""
+    """The jackknife's distribution: Student's t on one degree of freedom less than there are units."""
 
     @property
     def undefined(self) -> str:

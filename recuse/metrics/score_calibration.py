@@ -74,9 +74,9 @@ def _change(score: Floats, people: Floats, fit: Fit, scale: Scale) -> Estimate:
     for out in _folds(len(score)):
         calibrated = fit(score[~out], people[~out])(score[out])
         after[out] = np.abs(np.clip(calibrated, low, high) - people[out])
-    law = clustered_mean(after - before, np.arange(len(score)))
+    distribution = clustered_mean(after - before, np.arange(len(score)))
     detail: Mapping[str, Any] = {"before": number(before.mean()), "after": number(after.mean())}
-    return estimated(metric, law.value, law, n=len(score), detail=detail, span=high - low, **about)
+    return estimated(metric, distribution.value, distribution, n=len(score), detail=detail, span=high - low, **about)
 
 
 def _folds(count: int) -> Iterator[NDArray[np.bool_]]:

@@ -137,29 +137,29 @@ def _of_one(metric: str, answers: Answers, values: Floats, slices: Slices, colum
             if columns else "the texts have no column to slice by, such as system, topic or language"
         )  # fmt: skip
         return undefined(metric, why, **facts)
-    laws = {name: Simultaneous(law, len(looked)) for name, (_, law) in looked.items()}
-    p = {name: _p_value(law, two_sided) for name, law in laws.items()}
+    distributions = {name: Simultaneous(distribution, len(looked)) for name, (_, distribution) in looked.items()}
+    p = {name: _p_value(distribution, two_sided) for name, distribution in distributions.items()}
     # Of two slices, one gains what the other loses: the gain is told.
     sign = -1 if two_sided else 1
     worst = min(looked, key=lambda name: (float(f"{p[name]:.9g}"), sign * looked[name][1].value))
     listed = [
         {"column": name[0], "level": name[1], "n": int(within.sum()),
-         "mean": number(float(values[within].mean())), "difference": number(law.value),
+         "mean": number(float(values[within].mean())), "difference": number(distribution.value),
          "p": float(f"{p[name]:.6g}")}
-        for name, (within, law) in sorted(looked.items(), key=lambda entry: p[entry[0]])
+        for name, (within, distribution) in sorted(looked.items(), key=lambda entry: p[entry[0]])
     ]  # fmt: skip
     detail = {"slice": {"column": worst[0], "level": worst[1]}, "looks": len(looked), "slices": listed}
     note = "" if p[worst] < 0.05 else f"none of {len(looked)} slices stands out"
     if two_sided:
         facts |= {"unit": "share", "span": 1.0}
-    return estimated(metric, looked[worst][1].value, laws[worst], detail=detail, note=note, **facts)
+    return estimated(metric, looked[worst][1].value, distributions[worst], detail=detail, note=note, **facts)
 
 
-def _p_value(law: Simultaneous, two_sided: bool) -> float:
-    if law.undefined:
+def _p_value(distribution: Simultaneous, two_sided: bool) -> float:
+    if distribution.undefined:
         return 1.0
-    below = law.p_value(0.0, "below")
-    return min(1.0, 2 * min(below, law.p_value(0.0, "above"))) if two_sided else below
+    below = distribution.p_value(0.0, "below")
+    return min(1.0, 2 * min(below, distribution.p_value(0.0, "above"))) if two_sided else below
 
 
 def _agreement(answers: Answers, judge: int) -> Floats:

@@ -133,10 +133,10 @@ def _run_sd(cells: Cells, i: int) -> Estimate:
     weights = (cells.count[i][repeated] - 1) / df
     sd = math.sqrt(math.fsum((weights * cells.variance[i][repeated]).tolist()))
     effective = _effective_df(cells, i, cells.step)
-    law = ChiSquareSD(sd, effective, cells.step, int(cells.count[i][repeated].sum()), df)
+    distribution = ChiSquareSD(sd, effective, cells.step, int(cells.count[i][repeated].sum()), df)
     return estimated(
-        "run_sd", sd, law, n=n, n_excluded=excluded, unit=cells.scale.unit, span=cells.scale.span, method=CHI_SQUARE,
-        over="repeats", note=THESE_TEXTS, detail={
+        "run_sd", sd, distribution, n=n, n_excluded=excluded, unit=cells.scale.unit, span=cells.scale.span,
+        method=CHI_SQUARE, over="repeats", note=THESE_TEXTS, detail={
             "by_target": _by_target(cells, i), "df": df, "effective_df": number(effective), **_losses(cells, i),
         },
     )  # fmt: skip
@@ -209,7 +209,7 @@ def _reliability(cells: Cells, i: int, form: Literal["single", "mean"]) -> Estim
     noise = cells.variance[i][cells.count[i] > 1]
     unequal = float((noise**2).sum()) * (k - 1) / (k + 1)
     df_between = min(n - 1.0, max(1.0, (n - 1) / n * float(noise.sum()) ** 2 / unequal)) if unequal > 0 else n - 1.0
-    law = FixedTexts(
+    distribution = FixedTexts(
         f, df_between, _effective_df(cells, i), float(k), form,
         between=between / float(k), step=cells.step, n=int(sizes.sum()),
     )  # fmt: skip
@@ -220,9 +220,9 @@ def _reliability(cells: Cells, i: int, form: Literal["single", "mean"]) -> Estim
         else "texts have different numbers of repeats, so the interval is approximate"
     )
     return estimated(
-        "repeat_reliability", float(single if form == "single" else mean), law, n=int(sizes.sum()), n_excluded=excluded,
-        over="repeats", method=method, note="; ".join(part for part in (THESE_TEXTS, uneven) if part),
-        detail={
+        "repeat_reliability", float(single if form == "single" else mean), distribution, n=int(sizes.sum()),
+        n_excluded=excluded, over="repeats", method=method, note="; ".join(part for part in (THESE_TEXTS, uneven) if
+        part), detail={
             "icc_single": number(single), "icc_mean": number(mean) if f > 0 else None, "texts": n,
             "repeats_per_text": number(k), "ms_between": number(between), "ms_within": number(within),
         },

@@ -83,10 +83,12 @@ def order_of_tiers(tiers: dict[str, Floats]) -> Estimate:
         ],
         "cohen_d": {name: number(cohen_d(lowest, highest, name)) for name in ("sample", "population", "averaged")},
     }  # fmt: skip
-    return estimated("tier_order", right / total, _law(groups, right / total), unit="share", detail=detail, **facts)
+    return estimated(
+        "tier_order", right / total, _distribution(groups, right / total), unit="share", detail=detail, **facts
+    )
 
 
-def _law(groups: list[Floats], value: float) -> Student:
+def _distribution(groups: list[Floats], value: float) -> Student:
     """Jackknife over targets: every target leaves once, with all its pairs."""
     left = []
     for place, group in enumerate(groups):

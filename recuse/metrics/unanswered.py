@@ -47,9 +47,9 @@ def _unanswered(answers: Answers, judge: int) -> Estimate:
                              "clusters": answers.clusters_called}  # fmt: skip
     if not asked.any():
         return undefined("unanswered", "people rated no text that the judge was asked about", **facts)
-    law = clustered_share(lost[asked], answers.clusters[asked])
+    distribution = clustered_share(lost[asked], answers.clusters[asked])
     share = float(lost[asked].mean())
-    return estimated("unanswered", share, law, detail={"harder": _harder(answers, asked, lost)}, **facts)
+    return estimated("unanswered", share, distribution, detail={"harder": _harder(answers, asked, lost)}, **facts)
 
 
 def _harder(answers: Answers, asked: NDArray[np.bool_], lost: NDArray[np.bool_]) -> dict[str, float | None] | None:
@@ -57,10 +57,10 @@ def _harder(answers: Answers, asked: NDArray[np.bool_], lost: NDArray[np.bool_])
     known = asked & np.isfinite(apart)
     if not (known & lost).any() or not (known & ~lost).any():
         return None
-    law = difference_of_means(np.nan_to_num(apart), known & lost, known & ~lost, answers.clusters)
-    low, high = law.interval(0.95)
-    p = law.p_value(0.0, "above")
-    return {"difference": number(law.value), "low": number(low), "high": number(high), "p": float(f"{p:.6g}")}
+    distribution = difference_of_means(np.nan_to_num(apart), known & lost, known & ~lost, answers.clusters)
+    low, high = distribution.interval(0.95)
+    p = distribution.p_value(0.0, "above")
+    return {"difference": number(distribution.value), "low": number(low), "high": number(high), "p": float(f"{p:.6g}")}
 
 
 def _disagreement(answers: Answers) -> Floats:

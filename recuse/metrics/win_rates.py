@@ -139,10 +139,11 @@ def _rate(
         if not len(values):
             why = f"no pair has a text of {mine.text}, which is the judge's own"
         return undefined(metric, why, n_excluded=lost, method=BOUNDED, detail=detail or {}, **over)
-    law = bounded_mean(values[there], mine.clusters[there], ends)
+    distribution = bounded_mean(values[there], mine.clusters[there], ends)
     return estimated(
-        metric, float(values[there].mean()), law, n=int(there.sum()), n_clusters=len(np.unique(mine.clusters[there])),
-        n_excluded=lost, unit="share", span=ends[1] - ends[0], method=BOUNDED, detail=detail or {}, **over,
+        metric, float(values[there].mean()), distribution, n=int(there.sum()),
+        n_clusters=len(np.unique(mine.clusters[there])), n_excluded=lost, unit="share", span=ends[1] - ends[0],
+        method=BOUNDED, detail=detail or {}, **over,
     )  # fmt: skip
 
 
@@ -227,10 +228,10 @@ class _Cube:
             why = "the texts of the other authors win alike, so nothing tells how well the judge tells texts apart"
             return undefined(metric, why, n=counted, n_clusters=count, method=JACKKNIFE, **over)
         se = math.sqrt((count - 1) / count * float(((values[1:] - values[1:].mean()) ** 2).sum()))
-        law = OverClusters(float(values[0]), se if se > 1e-12 else 0.0, count - 1)
+        distribution = OverClusters(float(values[0]), se if se > 1e-12 else 0.0, count - 1)
         return estimated(
-            metric, law.value, law, n=counted, n_clusters=count, unit="share", span=2.0, method=JACKKNIFE,
-            n_excluded=int((np.isfinite(self.won).any(axis=0) & ~both)[:, sides != 0].sum()),
+            metric, distribution.value, distribution, n=counted, n_clusters=count, unit="share", span=2.0,
+            method=JACKKNIFE, n_excluded=int((np.isfinite(self.won).any(axis=0) & ~both)[:, sides != 0].sum()),
             detail={"discrimination": number(slopes[0])}, **over,
         )  # fmt: skip
 

@@ -81,7 +81,7 @@ class Estimate:
         return table(self.metric, _HEAD, [_row(self)])
 
     def _sampling(self) -> tuple[float | None, float | None]:
-        """A law that is not Student's is taken by the half-width of its 95 % interval."""
+        """A distribution that is not Student's is taken by the half-width of its 95 % interval."""
         half = self.distribution.half_width_at(1.0) if self.distribution is not None else None
         if half is None or not half > 0 or not math.isfinite(half):
             return None, None
@@ -90,7 +90,7 @@ class Estimate:
 
 
 NORMAL = 1.959963984540054
-"""Half the width of a normal law's 95 % interval, in standard errors."""
+"""Half the width of a normal distribution's 95 % interval, in standard errors."""
 
 
 _HEAD = ("value", "interval", "level", "unit", "n", "over", "method", "note")

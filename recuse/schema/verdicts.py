@@ -52,7 +52,8 @@ class Rule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Power:
-    """What a gate can show of one estimate, with the observations there are: forecasts by the estimate's own law."""
+    """What a gate can show of one estimate, with the observations there are: forecasts by the estimate's own
+    distribution."""
 
     fair: float | None  # true value of a judge without the fault; None where the file does not tell one
     fair_passes: float | None  # the chance that such a judge passes
@@ -122,7 +123,7 @@ class Verdict:
     accepted_fault: Acceptance | None = None
     allowed: bool = False  # undecided, and the gate allows that
     formerly: Outcome | None = None  # under the baseline's gates, where these are others
-    power: Power | None = None  # None where the value itself decides, or its law cannot tell
+    power: Power | None = None  # None where the value itself decides, or its distribution cannot tell
     blocks: bool = True  # whether a known fault of this kind bars the judge; a slip in its arithmetic does not
 
     def __bool__(self) -> bool:

@@ -58,7 +58,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class BoundedMean:
-    """Law of a mean, from its parts above and below `origin`; `df` is the number of clusters less 1."""
+    """Distribution of a mean, from its parts above and below `origin`; `df` is the number of clusters less 1."""
 
     above: Part
     below: Part
@@ -120,7 +120,7 @@ def bounded_mean(
     values: ArrayLike, clusters: ArrayLike, ends: tuple[float, float],
     *, step: float | None = None, slip: float | None = None,
 ) -> BoundedMean:  # fmt: skip
-    """Law of the mean of `values` between `ends`, which share `clusters`; both arrays have shape (n,).
+    """Distribution of the mean of `values` between `ends`, which share `clusters`; both arrays have shape (n,).
 
     `step`: values are whole steps from 0, or from the lower end where 0 is outside; None: no value between the ends is
     ruled out. What never varied is bounded by slips of `slip`: a step, unless given, or the whole way to the end.

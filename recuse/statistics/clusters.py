@@ -2,8 +2,8 @@
 or a topic.
 
 Observations of one cluster are not independent of each other, so the cluster is what a repetition would draw anew.
-Every law here gets its width from the sums over clusters, on G - 1 degrees of freedom, G their number; with one
-observation per cluster it is the textbook law for independent ones.
+Every distribution here gets its width from the sums over clusters, on G - 1 degrees of freedom, G their number; with
+one observation per cluster it is the textbook distribution for independent ones.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def clustered_mean(values: ArrayLike, clusters: ArrayLike, *, step: float = 0.0)
 
 
 def clustered_share(hits: ArrayLike, clusters: ArrayLike) -> Binomial:
-    """Law of a share p of n yes/no observations: Clopper and Pearson's interval at the effective sample size
+    """Distribution of a share p of n yes/no observations: Clopper and Pearson's interval at the effective sample size
 
         n* = n / deff (t(n - 1) / t(G - 1))^2,   deff = se^2 / (p (1 - p) / (n - 1)),   n* <= n
 

@@ -1,9 +1,9 @@
-"""Sampling laws: where an estimate would fall on repetition, each with its interval, p-value and outlook.
+"""Sampling distributions: where an estimate would fall on repetition, each with its interval, p-value and outlook.
 
-Every law keeps the contract of `recuse.schema.Distribution` and is dual: with one-sided p-value p against "the true
-value is not above the limit", p <= (1 - level) / 2 exactly when the interval at that level lies above the limit (below:
-likewise). Where nothing varies, a law has no interval: both ends are NaN, every p-value is 1, and `undefined` says why.
-A difference that was never seen to vary is not thereby certain.
+Every distribution keeps the contract of `recuse.schema.Distribution` and is dual: with one-sided p-value p against "the
+true value is not above the limit", p <= (1 - level) / 2 exactly when the interval at that level lies above the limit
+(below: likewise). Where nothing varies, a distribution has no interval: both ends are NaN, every p-value is 1, and
+`undefined` says why. A difference that was never seen to vary is not thereby certain.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ BOUNDED_METHOD = "mean of paired differences over items, beta intervals of the p
 
 @dataclass(frozen=True, slots=True)
 class OverItems(OverClusters):
-    """The same law where every item is its own cluster; only the words differ where nothing varies."""
+    """The same distribution where every item is its own cluster; only the words differ where nothing varies."""
 
     @property
     def undefined(self) -> str:
@@ -57,14 +57,16 @@ class Paired:
         `ends`: what no difference can leave; `slip`: the smallest change of a score (`recuse.statistics.bounded`)."""
         d = np.asarray(differences, dtype=float)
         there = np.isfinite(d)
-        law = None if clusters is None or not there.any() else clustered_mean(d[there], np.asarray(clusters)[there])
+        distribution = (
+            None if clusters is None or not there.any() else clustered_mean(d[there], np.asarray(clusters)[there])
+        )
         within = ends is not None and math.isfinite(ends[1] - ends[0]) and there.any()
         groups = np.arange(len(d)) if clusters is None else np.asarray(clusters)
         bounded = bounded_mean(d[there], groups[there], ends, slip=slip) if ends is not None and within else None
-        return cls(int(there.sum()), *moments(d[there]), law, bounded)
+        return cls(int(there.sum()), *moments(d[there]), distribution, bounded)
 
     @property
-    def law(self) -> OverClusters:
+    def distribution(self) -> OverClusters:
         if self.clustered is not None:
             return self.clustered
         return OverItems(self.mean, self.sd / math.sqrt(self.n) if self.n > 1 else math.nan, self.n - 1)
@@ -72,26 +74,26 @@ class Paired:
     @property
     def size(self) -> int:
         """How many independent items know the mean as well: n, or (sd / se)^2 where clusters make it fewer."""
-        if self.clustered is None or self.law.undefined:
+        if self.clustered is None or self.distribution.undefined:
             return self.n
-        return max(2, min(self.n, round((self.sd / self.law.se) ** 2)))
+        return max(2, min(self.n, round((self.sd / self.distribution.se) ** 2)))
 
     @property
     def t(self) -> float:
-        return math.nan if self.law.undefined else self.mean / self.law.se
+        return math.nan if self.distribution.undefined else self.mean / self.distribution.se
 
     @property
     def p(self) -> float:
-        return math.nan if self.law.undefined else 2 * float(special.stdtr(self.law.df, -abs(self.t)))
+        return math.nan if self.distribution.undefined else 2 * float(special.stdtr(self.distribution.df, -abs(self.t)))
 
     @property
     def dz(self) -> tuple[float, float, float]:
         """Cohen's d of paired differences, mean / sd, with its 95 % interval: the noncentralities under which t would
         be at its 97.5 % and 2.5 % point, over sqrt(`size`) (Steiger and Fouladi 1997)."""
-        if self.law.undefined:
+        if self.distribution.undefined:
             return math.nan, math.nan, math.nan
         root = math.sqrt(self.size)
-        low, high = (float(special.nctdtrinc(self.law.df, p, self.t)) / root for p in (0.975, 0.025))
+        low, high = (float(special.nctdtrinc(self.distribution.df, p, self.t)) / root for p in (0.975, 0.025))
         return self.mean / self.sd, low, high
 
     def detail(self, margin: float) -> dict[str, Any]:

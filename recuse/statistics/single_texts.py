@@ -5,8 +5,8 @@ cannot be seen from one; how far its deviations on texts it did not write lie ap
 
     (mean of own - mean of others) / (s sqrt(1 / a + 1 / b))  follows Student's t with b - 1 degrees of freedom
 
-for a own values and b others with SD s, all drawn from one normal law where nothing is special about the own. With a =
-1 it asks whether the own value lies in the prediction interval of the others. Noise of repeats is part of s.
+for a own values and b others with SD s, all drawn from one normal distribution where nothing is special about the own.
+With a = 1 it asks whether the own value lies in the prediction interval of the others. Noise of repeats is part of s.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class OverTexts(Student):
 
 
 def own_against_others(own: ArrayLike, others: ArrayLike, *, step: float = 0.0) -> OverTexts:
-    """Law of mean(own) - mean(others), shapes (a,) and (b,), with the spread of the others.
+    """Distribution of mean(own) - mean(others), shapes (a,) and (b,), with the spread of the others.
 
     Others that are all equal take the spread of the slip by one `step` that b equal values cannot rule out. Without an
     interval below two others. Zero a or b gives NaN.

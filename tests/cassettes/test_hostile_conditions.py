@@ -174,7 +174,7 @@ def test_keys_with_characters_that_are_escaped_are_taken_out_too(key: str) -> No
 
 
 def test_text_without_the_key_is_not_touched() -> None:
-    text = json.dumps({"a": "100 % \\ & \u00e9 &amp; %20 \\u0041 \"quoted\""}).encode()
+    text = json.dumps({"a": '100 % \\ & \u00e9 &amp; %20 \\u0041 "quoted"'}).encode()
     assert Secrets([KEY]).clean(text) is text
 
 

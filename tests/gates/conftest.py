@@ -19,9 +19,15 @@ TODAY = date(2026, 3, 1)
 
 def student_estimate(value: float, se: float, n: int = 10, *, level: float = 0.95, **rest: Any) -> Estimate:
     """A mean over n runs with Student's t interval; `se` 0 leaves it without one."""
-    law = Student(value, se, n - 1)
-    low, high = law.interval(level)
-    about = {"metric": "self_bias", "unit": "points", "over": "repeats", "method": "Student's t", "distribution": law}
+    distribution = Student(value, se, n - 1)
+    low, high = distribution.interval(level)
+    about = {
+        "metric": "self_bias",
+        "unit": "points",
+        "over": "repeats",
+        "method": "Student's t",
+        "distribution": distribution,
+    }
     return Estimate(value=value, low=low, high=high, level=level, n=n, **about | rest)
 
 

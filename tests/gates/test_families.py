@@ -209,8 +209,10 @@ def test_fair_judges_at_the_limit_are_failed_as_often_as_promised_and_pass_as_se
     failed = passed = 0
     for _ in range(2000):
         draws = rng.normal(0.5, 1, (8, 12))
-        laws = [Student(float(d.mean()), float(d.std(ddof=1) / math.sqrt(12)), 11) for d in draws]
-        family = Estimates(("judge",), {(str(i),): of_law(law) for i, law in enumerate(laws)})
+        distributions = [Student(float(d.mean()), float(d.std(ddof=1) / math.sqrt(12)), 11) for d in draws]
+        family = Estimates(
+            ("judge",), {(str(i),): of_law(distribution) for i, distribution in enumerate(distributions)}
+        )
         outcomes = [d.decision.outcome for d in decide_together("g", gate, members_of("g", gate, family, {}), 0.05)]
         failed += "fail" in outcomes
         passed += outcomes.count("pass")
@@ -218,6 +220,8 @@ def test_fair_judges_at_the_limit_are_failed_as_often_as_promised_and_pass_as_se
     assert passed / 16000 < 0.025 + 3 * 0.0013
 
 
-def of_law(law):
-    low, high = law.interval(0.95)
-    return Estimate(metric="m", value=law.value, low=low, high=high, n=12, method="t", distribution=law)
+def of_law(distribution):
+    low, high = distribution.interval(0.95)
+    return Estimate(
+        metric="m", value=distribution.value, low=low, high=high, n=12, method="t", distribution=distribution
+    )

@@ -93,8 +93,8 @@ def test_a_law_that_cannot_tell_says_so(load, estimate):
 
 
 def test_a_share_is_taken_by_the_width_of_its_interval(estimate):
-    law = Binomial(40, 50)
-    low, high = law.interval(0.95)
-    around = spread(estimate(0.8, 0.1, distribution=law))
+    distribution = Binomial(40, 50)
+    low, high = distribution.interval(0.95)
+    around = spread(estimate(0.8, 0.1, distribution=distribution))
     assert around.se == pytest.approx((high - low) / 2 / 1.959964, rel=1e-6)
     assert math.isinf(around.df)

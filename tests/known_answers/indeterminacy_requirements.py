@@ -55,7 +55,7 @@ ROWS: tuple[Row, ...] = (
     ),
     (
         "2.1",
-        "joint law of texts, choices, sets and raters",
+        "joint distribution of texts, choices, sets and raters",
         (DECOMPOSED + "test_the_model_is_the_process_it_stands_for",),
         "",
     ),

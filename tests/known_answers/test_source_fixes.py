@@ -76,9 +76,7 @@ def asked_of(panel: str) -> tuple[set[str], set[str]]:
     return asked, unfixed
 
 
-@pytest.mark.parametrize(
-    ("panel", "fixed"), [("thesis", FROM_THE_THESIS), ("published", FROM_THE_MERCHANT_RISK_STUDY)]
-)
+@pytest.mark.parametrize(("panel", "fixed"), [("thesis", FROM_THE_THESIS), ("published", FROM_THE_MERCHANT_RISK_STUDY)])
 def test_asked_is_what_the_source_fixes(panel: str, fixed: set[str]) -> None:
     assert asked_of(panel)[0] == fixed
 

@@ -1,6 +1,6 @@
 """Which module of recuse/ imports what, read from the source: nothing is imported to find out.
 
-    python tests/packaging/imports.py        # brings the module table of CONTRIBUTING.md up to date
+python tests/packaging/imports.py        # brings the module table of CONTRIBUTING.md up to date
 """
 
 from __future__ import annotations

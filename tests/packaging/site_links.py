@@ -1,6 +1,6 @@
 """Every link of a built site leads to a file of it and to a place on that page, and nothing is fetched from elsewhere.
 
-    python tests/packaging/site_links.py FOLDER
+python tests/packaging/site_links.py FOLDER
 """
 
 from __future__ import annotations

@@ -140,7 +140,9 @@ def test_the_top_level_holds_what_the_layout_says_and_what_every_repository_has(
     assert {name for name in there if not name.startswith(".")} == layout | usual
 
 
-FORGES = re.compile(r"https?://(?:www\.)?(?:github\.com|gitlab\.com|[\w-]+\.github\.io|[\w-]+\.readthedocs\.io)/[\w./#-]*")
+FORGES = re.compile(
+    r"https?://(?:www\.)?(?:github\.com|gitlab\.com|[\w-]+\.github\.io|[\w-]+\.readthedocs\.io)/[\w./#-]*"
+)
 """Where a project lives that has a public address. This one has none yet: what names one made it up."""
 
 

@@ -10,7 +10,7 @@ import pytest
 from recuse.schema import OUTCOMES, Estimate, Estimates, RecuseError, Rule, Verdict
 
 
-class Law:
+class SamplingDistribution:
     """Normal with SD 1: enough to see which level was asked for."""
 
     def interval(self, level: float) -> tuple[float, float]:
@@ -40,7 +40,7 @@ def test_an_estimate_is_defined_where_its_value_is_a_number(value: float, define
 
 
 def test_another_level_changes_the_interval_and_nothing_else() -> None:
-    found = estimate(distribution=Law())
+    found = estimate(distribution=SamplingDistribution())
     wider = found.at(0.99)
     assert (wider.low, wider.high, wider.level) == (-0.99, 0.99, 0.99)
     assert (wider.value, wider.n, wider.method) == (found.value, found.n, found.method)

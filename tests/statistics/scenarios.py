@@ -1,4 +1,4 @@
-"""Simulated ratings of the kinds that real judges give, and the law each interval is made from.
+"""Simulated ratings of the kinds that real judges give, and the distribution each interval is made from.
 
 A family is a method; its scenarios say what is drawn, what is true, and between which coverages (per cent, at nominal
 95 %) a large simulation may lie. Where scores lie on a grid and are mostly equal, no interval can come near 95 % from
@@ -27,7 +27,7 @@ HALF_SCALE = (-0.5, 0.5)
 @dataclass(frozen=True)
 class Scenario:
     name: str
-    laws: Callable[[np.random.Generator, int], Iterable]
+    distributions: Callable[[np.random.Generator, int], Iterable]
     truth: float
     least: float = 93.5
     most: float = 97.0
@@ -36,7 +36,7 @@ class Scenario:
 def coverage(scenario: Scenario, sims: int, seed: int = 1) -> tuple[float, float]:
     """Share of intervals that hold the truth, and their mean width. An interval that is not given holds nothing."""
     rng = np.random.default_rng([seed, *scenario.name.encode()])
-    ends = np.array([law.interval(0.95) for law in scenario.laws(rng, sims)])
+    ends = np.array([distribution.interval(0.95) for distribution in scenario.distributions(rng, sims)])
     slack = 1e-9
     held = (ends[:, 0] <= scenario.truth + slack) & (scenario.truth - slack <= ends[:, 1])
     return float(held.mean()), float(np.nanmean(ends[:, 1] - ends[:, 0]))
@@ -50,13 +50,13 @@ PEERS = np.array([1, -0.25, -0.25, -0.25, -0.25])
 def contrasts(own, peers, truth, step):
     """A judge against four peers on one text: ten repeats each."""
 
-    def laws(rng, sims):
+    def distributions(rng, sims):
         for x in np.concatenate([own(rng, (sims, 1, 10)), peers(rng, (sims, 4, 10))], axis=1):
             deviations = x - x.mean(1, keepdims=True)
             thirds = (deviations**3).sum(1)
             yield contrast(PEERS, x.mean(1), x.var(1, ddof=1), np.full(5, 10), thirds=thirds, step=step)
 
-    return laws, truth
+    return distributions, truth
 
 
 def normal(sd):
@@ -110,13 +110,13 @@ CONTRASTS = [
 
 
 def spreads(draw, truth, step):
-    def laws(rng, sims):
+    def distributions(rng, sims):
         for x in draw(rng, (sims, 5, 10)):
             deviations = x - x.mean(1, keepdims=True)
             squares, fourths = float((deviations**2).sum()), float((deviations**4).sum())
             yield ChiSquareSD(math.sqrt(squares / 45), kurtosis_df(squares, fourths, 50, 5, step), step, 50, 45)
 
-    return laws, truth
+    return distributions, truth
 
 
 def tails(df):
@@ -146,7 +146,7 @@ def reliabilities(texts, noise, repeats, draw=None):
     u, s = np.asarray(texts, dtype=float), np.broadcast_to(np.asarray(noise, dtype=float), len(texts))
     between, draw = float(u.var(ddof=1)), draw or normal(1)
 
-    def laws(rng, sims):
+    def distributions(rng, sims):
         t, k = len(u), repeats
         for x in u[:, None] + s[:, None] * draw(rng, (sims, t, k)):
             variances, deviations = x.var(1, ddof=1), x - x.mean(1, keepdims=True)
@@ -155,7 +155,7 @@ def reliabilities(texts, noise, repeats, draw=None):
             f = k * x.mean(1).var(ddof=1) / variances.mean()
             yield FixedTexts(f, min(t - 1, max(1, fewer)), kurtosis_df(squares, fourths, t * k, t), k)
 
-    return laws, between / (between + float((s**2).mean()))
+    return distributions, between / (between + float((s**2).mean()))
 
 
 def heavy(rng, size):
@@ -179,11 +179,11 @@ RELIABILITY = [
 def bounded(draw, clusters, size, truth, ends=HALF_SCALE, step=None, slip=None):
     groups = np.repeat(np.arange(clusters), size)
 
-    def laws(rng, sims):
+    def distributions(rng, sims):
         for x in draw(rng, (sims, clusters, size)):
             yield bounded_mean(x.ravel(), groups, ends, step=step, slip=slip)
 
-    return laws, truth
+    return distributions, truth
 
 
 def duels(first, second, alike=0.0):
@@ -230,13 +230,13 @@ BOUNDED_MEANS = [
 def shares(p, clusters, size, alike):
     groups = np.repeat(np.arange(clusters), size)
 
-    def laws(rng, sims):
+    def distributions(rng, sims):
         u = rng.random((sims, clusters, size))
         u = np.where(rng.random((sims, clusters, 1)) < alike, rng.random((sims, clusters, 1)), u)
         for x in u < p:
             yield clustered_share(x.ravel(), groups)
 
-    return laws, p
+    return distributions, p
 
 
 SHARES = [
@@ -257,32 +257,32 @@ def ranks(rho, n, grid):
         y = rho * x + math.sqrt(1 - rho**2) * rng.normal(size=size)
         return (np.digitize(x, cuts), np.digitize(y, cuts)) if grid else (x, y)
 
-    def laws(rng, sims):
+    def distributions(rng, sims):
         found = spearman(*pairs(rng, (sims, n)))
         return (FisherZ(float(value), n) for value in found if abs(value) < 1)
 
-    return laws, float(spearman(*pairs(np.random.default_rng(3), (1, 400_000)))[0])
+    return distributions, float(spearman(*pairs(np.random.default_rng(3), (1, 400_000)))[0])
 
 
 def single_text(texts, spread):
     """A judge's deviations on its own text and on the others', nothing being special about its own."""
 
-    def laws(rng, sims):
+    def distributions(rng, sims):
         for x in spread(rng, (sims, texts)):
             yield own_against_others(x[:1], x[1:])
 
-    return laws, 0.0
+    return distributions, 0.0
 
 
 def items_and_repeats(items, repeats, between, within):
     """The mean over items that differ, of the means of repeats that differ."""
 
-    def laws(rng, sims):
+    def distributions(rng, sims):
         means = rng.normal(0, between, (sims, items)) + rng.normal(0, within, (sims, items, repeats)).mean(2)
         every = np.ones(items, dtype=bool)
         return (difference_of_means(x, every, None, np.arange(items)) for x in means)
 
-    return laws, 0.0
+    return distributions, 0.0
 
 
 RANKS = [

@@ -19,9 +19,9 @@ def test_a_share_of_single_trials_is_jeffreys():
 
 def test_values_that_vary_freely_have_students_interval():
     x = np.random.default_rng(1).normal(0.2, 0.5, 200)
-    law, t = bounded_mean(x, range(200), (-4.0, 4.0)), stats.ttest_1samp(x, 0).confidence_interval(0.95)
-    assert law.value == pytest.approx(x.mean())
-    assert law.interval(0.95) == pytest.approx((t.low, t.high), abs=0.01)
+    distribution, t = bounded_mean(x, range(200), (-4.0, 4.0)), stats.ttest_1samp(x, 0).confidence_interval(0.95)
+    assert distribution.value == pytest.approx(x.mean())
+    assert distribution.interval(0.95) == pytest.approx((t.low, t.high), abs=0.01)
 
 
 @pytest.mark.parametrize("value", [-0.5, 0.0, 0.5])
@@ -39,22 +39,22 @@ def test_clusters_without_spread_count_once():
 
 
 def test_parts_are_mirrored():
-    law, mirror = (bounded_mean(sign * np.array([1, 0, 0, 0, 3.0]), range(5), (-4.0, 4.0)) for sign in (1, -1))
-    low, high = law.interval(0.95)
+    distribution, mirror = (bounded_mean(sign * np.array([1, 0, 0, 0, 3.0]), range(5), (-4.0, 4.0)) for sign in (1, -1))
+    low, high = distribution.interval(0.95)
     assert mirror.interval(0.95) == pytest.approx((-high, -low))
 
 
 def test_outlook_and_ends():
-    law = bounded_mean([1, 1, 1, 0.9], [1, 2, 3, 4], (0.0, 1.0))
-    assert 0.99 < law.interval(0.99)[1] <= 1.0
-    assert law.p_value(1.2, "below") < 1e-12
-    assert law.half_width_at(4.0) < law.half_width_at(1.0)
+    distribution = bounded_mean([1, 1, 1, 0.9], [1, 2, 3, 4], (0.0, 1.0))
+    assert 0.99 < distribution.interval(0.99)[1] <= 1.0
+    assert distribution.p_value(1.2, "below") < 1e-12
+    assert distribution.half_width_at(4.0) < distribution.half_width_at(1.0)
 
 
 def test_nothing_and_one_cluster_have_no_interval():
-    for law in (bounded_mean([], [], (0.0, 1.0)), bounded_mean([0.2, 0.4], ["a", "a"], (0.0, 1.0))):
-        assert law.undefined
-        assert all(map(math.isnan, law.interval(0.95)))
+    for distribution in (bounded_mean([], [], (0.0, 1.0)), bounded_mean([0.2, 0.4], ["a", "a"], (0.0, 1.0))):
+        assert distribution.undefined
+        assert all(map(math.isnan, distribution.interval(0.95)))
 
 
 def hedged(x, alpha=0.05, grid=801):
@@ -80,8 +80,8 @@ def hedged(x, alpha=0.05, grid=801):
 )
 @pytest.mark.parametrize("n", [15, 30, 100])
 def test_no_wider_than_hedged_betting(chances, n):
-    """The narrowest known interval that holds for every bounded law, on the same samples: ours is nowhere wider by more
-    than a tenth."""
+    """The narrowest known interval that holds for every bounded distribution, on the same samples: ours is nowhere
+    wider by more than a tenth."""
     samples = np.random.default_rng(6).choice([-0.5, 0.0, 0.5], p=chances, size=(20, n))
     ours = [np.diff(bounded_mean(x, range(n), (-0.5, 0.5)).interval(0.95))[0] for x in samples]
     theirs = [np.diff(hedged(x + 0.5))[0] for x in samples]

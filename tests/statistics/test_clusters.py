@@ -1,4 +1,4 @@
-"""Laws over stories: hand arithmetic, agreement with statsmodels and scipy, coverage, degenerate input."""
+"""Distributions over stories: hand arithmetic, agreement with statsmodels and scipy, coverage, degenerate input."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def random_clusters(seed, count=12, size=5):
 def test_mean_by_hand():
     """Stories (1, 2, 3), (5), mean 11/4: sums of deviations 6 - 3 * 2.75 = -2.25 and 5 - 2.75 = 2.25, so
     se^2 = 2/1 * (2.25^2 + 2.25^2) / 4^2 = 1.265625 and se = 1.125, on one degree of freedom."""
-    law = clusters.clustered_mean([1, 2, 3, 5], ["p", "p", "p", "q"])
-    assert (law.value, law.se, law.df) == pytest.approx((2.75, 1.125, 1))
+    distribution = clusters.clustered_mean([1, 2, 3, 5], ["p", "p", "p", "q"])
+    assert (distribution.value, distribution.se, distribution.df) == pytest.approx((2.75, 1.125, 1))
 
 
 def test_mean_of_single_observations_is_the_t_interval():
     x = np.random.default_rng(0).normal(3, 2, 25)
-    law = clusters.clustered_mean(x, np.arange(25))
-    assert law.interval(0.95) == pytest.approx(stats.t(24, x.mean(), stats.sem(x)).interval(0.95))
+    distribution = clusters.clustered_mean(x, np.arange(25))
+    assert distribution.interval(0.95) == pytest.approx(stats.t(24, x.mean(), stats.sem(x)).interval(0.95))
 
 
 def test_mean_agrees_with_statsmodels():
@@ -40,54 +40,56 @@ def test_mean_agrees_with_statsmodels():
     rng, groups, effects = random_clusters(1)
     x = effects + rng.normal(0, 1, len(groups))
     fit = sm.OLS(x, np.ones(len(x))).fit(cov_type="cluster", cov_kwds={"groups": groups}, use_t=True)
-    law = clusters.clustered_mean(x, groups)
-    assert (law.value, law.se) == pytest.approx((fit.params[0], fit.bse[0]))
-    assert law.interval(0.9) == pytest.approx(fit.conf_int(0.1)[0])
+    distribution = clusters.clustered_mean(x, groups)
+    assert (distribution.value, distribution.se) == pytest.approx((fit.params[0], fit.bse[0]))
+    assert distribution.interval(0.9) == pytest.approx(fit.conf_int(0.1)[0])
 
 
 @pytest.mark.parametrize("values", [[], [2.0], [2.0, 3.0]])
 def test_one_cluster_says_nothing(values):
-    law = clusters.clustered_mean(values, ["p"] * len(values))
-    assert law.undefined == "one cluster says nothing about the next"
-    assert all(math.isnan(end) for end in law.interval(0.95))
-    assert law.p_value(0, "above") == 1
+    distribution = clusters.clustered_mean(values, ["p"] * len(values))
+    assert distribution.undefined == "one cluster says nothing about the next"
+    assert all(math.isnan(end) for end in distribution.interval(0.95))
+    assert distribution.p_value(0, "above") == 1
 
 
 def test_a_constant_has_a_mean_and_no_interval():
-    law = clusters.clustered_mean([0.1] * 6, [1, 1, 2, 2, 3, 3])
-    assert law.value == pytest.approx(0.1)
-    assert "no cluster differs" in law.undefined
+    distribution = clusters.clustered_mean([0.1] * 6, [1, 1, 2, 2, 3, 3])
+    assert distribution.value == pytest.approx(0.1)
+    assert "no cluster differs" in distribution.undefined
 
 
 # --------------------------------------------------------------------------- shares
 
 
 def test_share_of_single_observations_is_clopper_pearson():
-    law = clusters.clustered_share([1, 0, 1, 1, 0, 1, 1, 0, 1, 1], np.arange(10))
-    assert law == Binomial(7, 10)
-    assert law.interval(0.95) == pytest.approx(tuple(stats.binomtest(7, 10).proportion_ci(method="exact")))
+    distribution = clusters.clustered_share([1, 0, 1, 1, 0, 1, 1, 0, 1, 1], np.arange(10))
+    assert distribution == Binomial(7, 10)
+    assert distribution.interval(0.95) == pytest.approx(tuple(stats.binomtest(7, 10).proportion_ci(method="exact")))
 
 
 def test_share_by_hand():
     """Stories (1, 1) and (0, 0) twice each, (1, 0) four times: p = 1/2, sums of deviations 1, 1, -1, -1, 0 x 4,
     se^2 = 8/7 * 4 / 256 = 1/56; deff = (1/56) / (1/4 / 15) = 15/14, n / deff = 224/15, times (t(15) / t(7))^2."""
-    law = clusters.clustered_share([1, 1, 1, 1, 0, 0, 0, 0, 1, 0, 1, 0, 1, 0, 1, 0], np.repeat(np.arange(8), 2))
+    distribution = clusters.clustered_share(
+        [1, 1, 1, 1, 0, 0, 0, 0, 1, 0, 1, 0, 1, 0, 1, 0], np.repeat(np.arange(8), 2)
+    )
     size = 224 / 15 * (stats.t(15).ppf(0.975) / stats.t(7).ppf(0.975)) ** 2
-    assert (law.successes, law.trials) == pytest.approx((size / 2, size))
+    assert (distribution.successes, distribution.trials) == pytest.approx((size / 2, size))
 
 
 def test_hits_in_three_stories_do_not_show_likeness():
     """They count stories, as where there is no hit at all."""
-    law = clusters.clustered_share([1, 0, 1, 0, 1, 0, *[0] * 14], np.repeat(np.arange(10), 2))
-    assert law.trials == pytest.approx(10 * (stats.t(19).ppf(0.975) / stats.t(9).ppf(0.975)) ** 2)
+    distribution = clusters.clustered_share([1, 0, 1, 0, 1, 0, *[0] * 14], np.repeat(np.arange(10), 2))
+    assert distribution.trials == pytest.approx(10 * (stats.t(19).ppf(0.975) / stats.t(9).ppf(0.975)) ** 2)
 
 
 @pytest.mark.parametrize(("hits", "end"), [([1] * 20, 1), ([0] * 20, 0)])
 def test_a_share_of_all_or_none_counts_stories(hits, end):
     """Ten stories of two: as if each were one observation, and less for the unknown spread."""
-    law = clusters.clustered_share(hits, np.repeat(np.arange(10), 2))
-    assert law.successes == end * law.trials
-    assert law.trials == pytest.approx(10 * (stats.t(19).ppf(0.975) / stats.t(9).ppf(0.975)) ** 2)
+    distribution = clusters.clustered_share(hits, np.repeat(np.arange(10), 2))
+    assert distribution.successes == end * distribution.trials
+    assert distribution.trials == pytest.approx(10 * (stats.t(19).ppf(0.975) / stats.t(9).ppf(0.975)) ** 2)
 
 
 def test_a_share_in_one_story_is_one_observation_and_of_nothing_undefined():
@@ -119,17 +121,17 @@ def test_slope_agrees_with_refits_by_statsmodels(jackknife):
     x, z = rng.normal(0, 1, len(groups)) + effects, rng.normal(0, 1, len(groups))
     y = effects + 0.7 * x - 0.3 * z + rng.normal(0, 1, len(groups))
     design = np.column_stack([x, z, groups[:, None] == np.arange(15)]).astype(float)
-    law = clusters.slope(y, x, groups, z[:, None])
-    assert (law.value, law.se) == pytest.approx(jackknife(y, design, groups))
-    assert law.df == 14
+    distribution = clusters.slope(y, x, groups, z[:, None])
+    assert (distribution.value, distribution.se) == pytest.approx(jackknife(y, design, groups))
+    assert distribution.df == 14
 
 
 def test_slope_through_the_origin_agrees_with_refits_by_statsmodels(jackknife):
     rng, groups, effects = random_clusters(4, count=15)
     x, z = rng.normal(0, 1, len(groups)), rng.normal(0, 1, len(groups))
     y = effects + 0.7 * x + rng.normal(0, 1, len(groups))
-    law = clusters.slope(y, x, groups, z[:, None], levels=False)
-    assert (law.value, law.se) == pytest.approx(jackknife(y, np.column_stack([x, z]), groups))
+    distribution = clusters.slope(y, x, groups, z[:, None], levels=False)
+    assert (distribution.value, distribution.se) == pytest.approx(jackknife(y, np.column_stack([x, z]), groups))
 
 
 @pytest.mark.slow
@@ -142,21 +144,21 @@ def test_intervals_of_a_slope_hold_it(unequal, least, sandwich):
     for _ in range(2000):
         x = rng.normal(0, 1, 36) * np.exp(unequal * rng.normal(0, 1, 12))[groups]
         y = 0.2 * x + rng.normal(0, 1, 36)
-        law = clusters.slope(y, x, groups)
-        held["jackknife"] += law.interval(0.95)[0] <= 0.2 <= law.interval(0.95)[1]
+        distribution = clusters.slope(y, x, groups)
+        held["jackknife"] += distribution.interval(0.95)[0] <= 0.2 <= distribution.interval(0.95)[1]
         free = [part - np.bincount(groups, part)[groups] / 3 for part in (x, y)]
-        scores = np.bincount(groups, free[0] * (free[1] - law.value * free[0]))
+        scores = np.bincount(groups, free[0] * (free[1] - distribution.value * free[0]))
         se = math.sqrt(12 / 11 * (scores**2).sum()) / (free[0] ** 2).sum()
-        held["sandwich"] += abs(law.value - 0.2) <= stats.t.ppf(0.975, 11) * se
+        held["sandwich"] += abs(distribution.value - 0.2) <= stats.t.ppf(0.975, 11) * se
     assert least <= held["jackknife"] / 2000 <= 0.97
     assert sandwich[0] <= held["sandwich"] / 2000 <= sandwich[1]
 
 
 def test_a_slope_that_hangs_on_one_story_has_no_interval():
     """x varies within story 1 alone: without it there is no slope, so nobody knows how it would come out again."""
-    law = clusters.slope([1, 2, 2, 4, 1, 0], [0, 1, 2, 2, 3, 3], [1, 1, 2, 2, 3, 3])
-    assert law.value == pytest.approx(1.0)
-    assert law.undefined
+    distribution = clusters.slope([1, 2, 2, 4, 1, 0], [0, 1, 2, 2, 3, 3], [1, 1, 2, 2, 3, 3])
+    assert distribution.value == pytest.approx(1.0)
+    assert distribution.undefined
 
 
 def test_slope_ignores_what_is_the_same_within_a_story():
@@ -177,9 +179,9 @@ def test_slopes_of_several_outcomes_are_those_of_each():
     y, x, z = rng.normal(size=(60, 3)), rng.normal(size=60), rng.normal(size=(60, 2))
     groups = np.repeat(np.arange(12), 5)
     together = clusters.slopes(y, x, groups, z)
-    for column, law in zip(y.T, together, strict=True):
+    for column, distribution in zip(y.T, together, strict=True):
         alone = clusters.slope(column, x, groups, z)
-        assert (law.value, law.se) == pytest.approx((alone.value, alone.se))
+        assert (distribution.value, distribution.se) == pytest.approx((alone.value, alone.se))
 
 
 def test_levels_of_smaller_groups_within_clusters_agree_with_refits_by_statsmodels(jackknife):
@@ -188,8 +190,8 @@ def test_levels_of_smaller_groups_within_clusters_agree_with_refits_by_statsmode
     x, pairs = rng.normal(size=72), np.repeat(np.arange(36), 2)
     y = 0.5 * x + rng.normal(size=36)[pairs] + rng.normal(size=72)
     value, se = jackknife(y, np.column_stack([x, pairs[:, None] == np.arange(36)]).astype(float), pairs // 3)
-    law = clusters.slope(y, x, pairs // 3, levels=pairs)
-    assert (law.value, law.se) == (pytest.approx(value), pytest.approx(se))
+    distribution = clusters.slope(y, x, pairs // 3, levels=pairs)
+    assert (distribution.value, distribution.se) == (pytest.approx(value), pytest.approx(se))
 
 
 def test_controls_that_repeat_each_other_change_nothing():

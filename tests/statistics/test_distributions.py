@@ -1,4 +1,4 @@
-"""Are the sampling laws right? Each against an independent program, its own duality, and its coverage."""
+"""Are the sampling distributions right? Each against an independent program, its own duality, and its coverage."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from recuse.statistics.distributions import (
 )
 from recuse.statistics.spread_distributions import ChiSquareSD, FixedTexts
 
-LAWS = {
+DISTRIBUTIONS = {
     "student": Student(0.77, 0.06, 19.2),
     "binomial": Binomial(88, 100),
     "no successes": Binomial(0, 12),
@@ -44,22 +44,22 @@ LAWS = {
 }
 
 
-@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS.values(), ids=DISTRIBUTIONS)
 @given(level=st.floats(0.5, 0.995), limit=st.floats(-1.5, 1.5))
-def test_interval_and_p_value_agree(law, level, limit):
+def test_interval_and_p_value_agree(distribution, level, limit):
     """p <= (1 - level) / 2 exactly when the interval lies on that side of the limit."""
-    low, high = law.interval(level)
-    assert (law.p_value(limit, "above") <= (1 - level) / 2) == (low > limit)
-    assert (law.p_value(limit, "below") <= (1 - level) / 2) == (high < limit)
+    low, high = distribution.interval(level)
+    assert (distribution.p_value(limit, "above") <= (1 - level) / 2) == (low > limit)
+    assert (distribution.p_value(limit, "below") <= (1 - level) / 2) == (high < limit)
 
 
-@pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
-def test_higher_level_is_wider_and_more_data_narrower(law):
-    inner, outer = law.interval(0.8), law.interval(0.95)
+@pytest.mark.parametrize("distribution", DISTRIBUTIONS.values(), ids=DISTRIBUTIONS)
+def test_higher_level_is_wider_and_more_data_narrower(distribution):
+    inner, outer = distribution.interval(0.8), distribution.interval(0.95)
     assert outer[0] <= inner[0] <= inner[1] <= outer[1]
-    now, four_times = law.half_width_at(1.0), law.half_width_at(4.0)
+    now, four_times = distribution.half_width_at(1.0), distribution.half_width_at(4.0)
     if now is not None:  # an ICC's outlook is unknown
-        low, high = law.interval(0.95)
+        low, high = distribution.interval(0.95)
         assert now == pytest.approx((high - low) / 2)
         assert four_times < now
 
@@ -79,20 +79,20 @@ NOTHING_VARIES = {
 }
 
 
-@pytest.mark.parametrize("law", NOTHING_VARIES.values(), ids=NOTHING_VARIES)
-def test_nothing_varies_so_nothing_is_sure(law):
+@pytest.mark.parametrize("distribution", NOTHING_VARIES.values(), ids=NOTHING_VARIES)
+def test_nothing_varies_so_nothing_is_sure(distribution):
     """No zero-width interval, no significance, no outlook, and a reason."""
-    assert law.undefined
-    assert all(map(math.isnan, law.interval(0.95)))
-    assert [law.p_value(limit, side) for limit in (-9.0, 0.5, 9.0) for side in ("above", "below")] == [1.0] * 6
-    assert law.half_width_at(2.0) is None
+    assert distribution.undefined
+    assert all(map(math.isnan, distribution.interval(0.95)))
+    assert [distribution.p_value(limit, side) for limit in (-9.0, 0.5, 9.0) for side in ("above", "below")] == [1.0] * 6
+    assert distribution.half_width_at(2.0) is None
 
 
 def test_an_order_that_no_draw_changes_is_a_point():
     """A discrete statistic may well be the same in every draw, if the caller has seen the data vary."""
-    law = Draws(0.9, np.full(999, 0.9), discrete=True)
-    assert law.interval(0.95) == (0.9, 0.9)
-    assert law.p_value(0.3, "above") == pytest.approx(1 / 1000)
+    distribution = Draws(0.9, np.full(999, 0.9), discrete=True)
+    assert distribution.interval(0.95) == (0.9, 0.9)
+    assert distribution.p_value(0.3, "above") == pytest.approx(1 / 1000)
 
 
 def test_a_level_is_a_probability():
@@ -102,28 +102,32 @@ def test_a_level_is_a_probability():
 
 def test_student_is_scipy_student():
     sample = np.random.default_rng(2).normal(8.8, 0.2, 10)
-    law = Student(sample.mean(), sample.std(ddof=1) / math.sqrt(10), 9)
-    assert law.interval(0.9) == pytest.approx(stats.ttest_1samp(sample, 0).confidence_interval(0.9))
-    assert law.p_value(8.75, "above") == pytest.approx(stats.ttest_1samp(sample, 8.75, alternative="greater").pvalue)
-    assert law.p_value(8.75, "below") == pytest.approx(stats.ttest_1samp(sample, 8.75, alternative="less").pvalue)
+    distribution = Student(sample.mean(), sample.std(ddof=1) / math.sqrt(10), 9)
+    assert distribution.interval(0.9) == pytest.approx(stats.ttest_1samp(sample, 0).confidence_interval(0.9))
+    assert distribution.p_value(8.75, "above") == pytest.approx(
+        stats.ttest_1samp(sample, 8.75, alternative="greater").pvalue
+    )
+    assert distribution.p_value(8.75, "below") == pytest.approx(
+        stats.ttest_1samp(sample, 8.75, alternative="less").pvalue
+    )
 
 
 def test_a_difference_of_two_means_is_welchs_test():
     rng = np.random.default_rng(3)
     a, b = rng.normal(9.3, 0.4, 10), rng.normal(8.7, 0.1, 7)
-    law = Student(a.mean(), a.std(ddof=1) / math.sqrt(10), 9).minus(
+    distribution = Student(a.mean(), a.std(ddof=1) / math.sqrt(10), 9).minus(
         Student(b.mean(), b.std(ddof=1) / math.sqrt(7), 6)
     )
     welch = stats.ttest_ind(a, b, equal_var=False)
-    assert law.df == pytest.approx(welch.df)
-    assert law.interval(0.95) == pytest.approx(welch.confidence_interval(0.95))
+    assert distribution.df == pytest.approx(welch.df)
+    assert distribution.interval(0.95) == pytest.approx(welch.confidence_interval(0.95))
 
 
 def test_difference_by_hand():
     """Two cells of 4 runs, variances 0.08 and 0.04, weights 1 and -1/2: Var = 0.08/4 + 0.25 * 0.04/4 = 0.0225, se 0.15;
     df = 0.0225^2 / (0.02^2/3 + 0.0025^2/3) = 0.00050625 / 0.00013541667 = 3.7384615."""
-    law = Student(9.0, math.sqrt(0.02), 3).minus(Student(4.0, math.sqrt(0.0025), 3))
-    assert (law.value, law.se, law.df) == pytest.approx((5.0, 0.15, 3.7384615))
+    distribution = Student(9.0, math.sqrt(0.02), 3).minus(Student(4.0, math.sqrt(0.0025), 3))
+    assert (distribution.value, distribution.se, distribution.df) == pytest.approx((5.0, 0.15, 3.7384615))
 
 
 def test_cells_of_no_weight_do_not_matter():
@@ -171,8 +175,8 @@ def test_limits_beyond_what_a_number_can_be():
 # --------------------------------------------------------------------------- coverage
 
 
-def coverage(laws, truth, level=0.95):
-    ends = np.array([law.interval(level) for law in laws])
+def coverage(distributions, truth, level=0.95):
+    ends = np.array([distribution.interval(level) for distribution in distributions])
     return float(np.mean((ends[:, 0] <= truth) & (truth <= ends[:, 1])))
 
 

@@ -55,9 +55,9 @@ def test_what_is_not_a_p_value_is_named(p, says):
 LIMIT = 0.5
 
 
-def decides(law: Student, level: float) -> bool:
+def decides(distribution: Student, level: float) -> bool:
     """Whether the interval lies on one side of LIMIT."""
-    low, high = law.interval(level)
+    low, high = distribution.interval(level)
     return low >= LIMIT or high <= LIMIT
 
 
@@ -67,28 +67,33 @@ families = st.lists(
 
 
 @given(families, st.sampled_from([0.9, 0.95, 0.99]))
-def test_holm_levels_decide_what_holm_rejects(laws, level):
-    levels = decision_levels([partial(decides, law) for law in laws], level, "holm")
-    decisive = [2 * min(law.p_value(LIMIT, "above"), law.p_value(LIMIT, "below")) for law in laws]
+def test_holm_levels_decide_what_holm_rejects(distributions, level):
+    levels = decision_levels([partial(decides, distribution) for distribution in distributions], level, "holm")
+    decisive = [
+        2 * min(distribution.p_value(LIMIT, "above"), distribution.p_value(LIMIT, "below"))
+        for distribution in distributions
+    ]
     rejected = holm(np.minimum(decisive, 1)) <= 1 - level
-    assert [decides(law, at) for law, at in zip(laws, levels, strict=True)] == rejected.tolist()
+    assert [
+        decides(distribution, at) for distribution, at in zip(distributions, levels, strict=True)
+    ] == rejected.tolist()
 
 
 @given(families, st.randoms(use_true_random=False))
-def test_the_order_of_the_family_does_not_matter(laws, random):
-    shuffled = list(enumerate(laws))
+def test_the_order_of_the_family_does_not_matter(distributions, random):
+    shuffled = list(enumerate(distributions))
     random.shuffle(shuffled)
-    levels = decision_levels([partial(decides, law) for law in laws], 0.95)
-    again = decision_levels([partial(decides, law) for _, law in shuffled], 0.95)
+    levels = decision_levels([partial(decides, distribution) for distribution in distributions], 0.95)
+    again = decision_levels([partial(decides, distribution) for _, distribution in shuffled], 0.95)
     assert {place: at for (place, _), at in zip(shuffled, again, strict=True)} == dict(enumerate(levels))
 
 
 @given(families, families)
-def test_a_larger_family_never_decides_more(laws, others):
-    alone = decision_levels([partial(decides, law) for law in laws], 0.95)
-    together = decision_levels([partial(decides, law) for law in laws + others], 0.95)
-    for law, narrow, wide in zip(laws, alone, together, strict=False):
-        assert decides(law, narrow) or not decides(law, wide)
+def test_a_larger_family_never_decides_more(distributions, others):
+    alone = decision_levels([partial(decides, distribution) for distribution in distributions], 0.95)
+    together = decision_levels([partial(decides, distribution) for distribution in distributions + others], 0.95)
+    for distribution, narrow, wide in zip(distributions, alone, together, strict=False):
+        assert decides(distribution, narrow) or not decides(distribution, wide)
 
 
 def test_levels_by_hand():
@@ -114,9 +119,11 @@ def false_pass_rate(correction: str, families: int = 2000, members: int = 8, n: 
     rng, wrong = np.random.default_rng(11), 0
     for _ in range(families):
         runs = LIMIT + 1e-9 + rng.normal(size=(members, n)) + 0.7 * rng.normal(size=(1, n))
-        laws = [Student(x.mean(), x.std(ddof=1) / math.sqrt(n), n - 1) for x in runs]
-        levels = decision_levels([partial(decides, law) for law in laws], 0.95, correction)
-        wrong += any(law.interval(at)[1] <= LIMIT for law, at in zip(laws, levels, strict=True))
+        distributions = [Student(x.mean(), x.std(ddof=1) / math.sqrt(n), n - 1) for x in runs]
+        levels = decision_levels([partial(decides, distribution) for distribution in distributions], 0.95, correction)
+        wrong += any(
+            distribution.interval(at)[1] <= LIMIT for distribution, at in zip(distributions, levels, strict=True)
+        )
     return wrong / families
 
 

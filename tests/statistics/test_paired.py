@@ -25,7 +25,7 @@ def test_agrees_with_scipy(seed):
     a, b = rng.normal(4, 1, 40), rng.normal(4.2, 0.5, 40)
     test, theirs = Paired.of(a - b), stats.ttest_rel(a, b)
     assert (test.t, test.p) == pytest.approx((theirs.statistic, theirs.pvalue))
-    assert test.law.interval(0.95) == pytest.approx(tuple(theirs.confidence_interval()))
+    assert test.distribution.interval(0.95) == pytest.approx(tuple(theirs.confidence_interval()))
 
 
 @pytest.mark.parametrize("shift", [0.0, 0.3, -2.0])
@@ -54,7 +54,7 @@ def test_a_hundred_stories_find_028_standard_deviations():
 ])  # fmt: skip
 def test_nothing_to_test(differences, why):
     test = Paired.of(differences)
-    assert why in test.law.undefined
+    assert why in test.distribution.undefined
     assert math.isnan(test.t)
     assert math.isnan(test.p)
     detail = test.detail(0.25)

@@ -17,7 +17,7 @@ def test_copies_within_a_cluster_count_once() -> None:
     theirs = stats.ttest_1samp(d, 0)
     test = Paired.of(d.repeat(3), np.arange(12).repeat(3))
     assert (test.n, test.mean, test.t, test.p) == pytest.approx((36, d.mean(), theirs.statistic, theirs.pvalue))
-    assert test.law.interval(0.95) == pytest.approx(tuple(theirs.confidence_interval()))
+    assert test.distribution.interval(0.95) == pytest.approx(tuple(theirs.confidence_interval()))
     assert test.size in (11, 12)  # the SD of 36 copies divides by 35
     assert test.detail(0.5)["power"] == pytest.approx(Paired.of(d).detail(0.5)["power"], abs=0.06)
 
@@ -30,7 +30,7 @@ def test_a_cluster_per_item_is_the_plain_test() -> None:
 
 def test_missing_differences_leave_with_their_cluster() -> None:
     test = Paired.of([1.0, math.nan, 2.0], ["a", "b", "c"])
-    assert (test.n, test.law.df) == (2, 1)
+    assert (test.n, test.distribution.df) == (2, 1)
     assert Paired.of([math.nan], ["a"]).n == 0
 
 
@@ -38,7 +38,7 @@ def test_one_cluster_has_a_mean_and_no_test() -> None:
     test = Paired.of([1.0, 2.0, 3.0], ["a", "a", "a"])
     assert test.mean == 2
     assert math.isnan(test.p)
-    assert "one cluster says nothing" in test.law.undefined
+    assert "one cluster says nothing" in test.distribution.undefined
     assert test.detail(0.5)["p"] is None
 
 

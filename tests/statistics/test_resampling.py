@@ -36,10 +36,10 @@ def test_too_little_to_resample(values, why):
 def test_undefined_draws_count_against_both_ends():
     """A correlation is undefined where a resample is constant; 100 of 999 lost leave a 70 % interval at most."""
     values = np.concatenate([np.full(100, np.nan), np.linspace(-1, 1, 899)])
-    law = percentile(0.0, values)
-    assert law.lost == 100
-    assert all(map(math.isnan, law.interval(0.8)))
-    assert law.interval(0.7) == pytest.approx((values[100 + 49], values[-50]))
+    distribution = percentile(0.0, values)
+    assert distribution.lost == 100
+    assert all(map(math.isnan, distribution.interval(0.8)))
+    assert distribution.interval(0.7) == pytest.approx((values[100 + 49], values[-50]))
 
 
 def test_repeats_are_redrawn_within_their_cell():

@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from recuse.metrics.upgrade import Upgrade, measure_upgrade
-from recuse.metrics.upgrade.laws import Largest, mean_change
+from recuse.metrics.upgrade.distributions import Largest, mean_change
 from recuse.ratings import Nominal, Numeric, Ordinal, Ratings
 from recuse.statistics.distributions import Student
 
@@ -62,8 +62,8 @@ def test_swapping_the_judges_turns_the_sign():
 
 def test_what_was_never_seen_to_change_is_bounded_by_the_rule_of_three():
     """None of 40 changed: at 90 %, both ends lie where 40 without one have a chance of 5 %."""
-    law = mean_change(np.zeros(40), None, np.arange(40), span=10.0)
-    assert law.interval(0.9) == pytest.approx((-10 * (1 - 0.05 ** (1 / 40)), 10 * (1 - 0.05 ** (1 / 40))))
+    distribution = mean_change(np.zeros(40), None, np.arange(40), span=10.0)
+    assert distribution.interval(0.9) == pytest.approx((-10 * (1 - 0.05 ** (1 / 40)), 10 * (1 - 0.05 ** (1 / 40))))
 
 
 def test_a_lost_text_widens_the_shift_by_what_it_could_hide():
@@ -156,17 +156,17 @@ def test_the_worst_slice_is_named():
 
 def test_all_slices_must_pass_and_one_that_fails_is_corrected():
     """Passing takes the worst upper end at its own level; failing the best lower end after Bonferroni."""
-    laws = (Student(0.2, 0.1, 30), Student(0.5, 0.1, 30))
-    both = Largest(laws, both=False)
-    assert both.interval(0.9)[1] == pytest.approx(laws[1].interval(0.9)[1])
-    assert both.interval(0.9)[0] == pytest.approx(laws[1].interval(0.95)[0])
-    assert both.p_value(1.0, "below") == pytest.approx(laws[1].p_value(1.0, "below"))
-    assert both.p_value(0.3, "above") == pytest.approx(2 * laws[1].p_value(0.3, "above"))
+    distributions = (Student(0.2, 0.1, 30), Student(0.5, 0.1, 30))
+    both = Largest(distributions, both=False)
+    assert both.interval(0.9)[1] == pytest.approx(distributions[1].interval(0.9)[1])
+    assert both.interval(0.9)[0] == pytest.approx(distributions[1].interval(0.95)[0])
+    assert both.p_value(1.0, "below") == pytest.approx(distributions[1].p_value(1.0, "below"))
+    assert both.p_value(0.3, "above") == pytest.approx(2 * distributions[1].p_value(0.3, "above"))
 
 
 def test_the_largest_of_many_does_not_care_for_signs():
-    law = Largest((Student(-0.5, 0.1, 30),), both=True)
-    low, high = law.interval(0.9)
+    distribution = Largest((Student(-0.5, 0.1, 30),), both=True)
+    low, high = distribution.interval(0.9)
     assert (low, high) == pytest.approx(tuple(-x for x in reversed(Student(-0.5, 0.1, 30).interval(0.9))))
 
 

@@ -29,9 +29,9 @@ def gates(tmp_path):
 
 
 def component(name, value, se=0.2, df=99):
-    law = Student(value, se, df)
+    distribution = Student(value, se, df)
     return f"upgrade_{name}", Estimates(
-        ("judge",), {("next",): estimated(f"upgrade_{name}", value, law, n=df + 1, method="drawn", level=0.9)}
+        ("judge",), {("next",): estimated(f"upgrade_{name}", value, distribution, n=df + 1, method="drawn", level=0.9)}
     )
 
 

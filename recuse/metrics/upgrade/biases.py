@@ -16,7 +16,7 @@ from recuse.metrics import consensus, length, position, self_preference
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.injection import success_rate
 from recuse.metrics.measure import describe
-from recuse.metrics.upgrade.laws import Folded
+from recuse.metrics.upgrade.distributions import Folded
 from recuse.metrics.upgrade.pairing import Upgrade
 from recuse.ratings import Ratings
 from recuse.ratings.pairwise import CHOICES
@@ -153,25 +153,25 @@ def _less(bias: _Bias, new: Estimate, old: Estimate | None) -> Estimate:
         return undefined(bias.component, note.removeprefix("undefined: "), **facts)
     fold = abs if bias.folded else float
     values = fold(new.value), fold(old.value) if old is not None else 0.0
-    laws = [_law(bias, one) for one in (new, old)]
-    law = Difference(values, laws[0], laws[1], 0.0, max(new.n - 1.0, 1.0))
-    half = law.half_width_at(1.0)
+    distributions = [_distribution(bias, one) for one in (new, old)]
+    distribution = Difference(values, distributions[0], distributions[1], 0.0, max(new.n - 1.0, 1.0))
+    half = distribution.half_width_at(1.0)
     detail = {
         "incumbent": number(values[1]) if old is not None else None, "candidate": number(values[0]),
         "measure": new.metric, "smallest": number(half * SMALLEST) if half is not None else None,
     }  # fmt: skip
-    return estimated(bias.component, values[0] - values[1], law, level=0.9, detail=detail, **facts)
+    return estimated(bias.component, values[0] - values[1], distribution, level=0.9, detail=detail, **facts)
 
 
 SMALLEST = (1.645 + 0.842) / 1.96
 """What 80 % power at 5 % one-sided finds, in half-widths of the 95 % interval."""
 
 
-def _law(bias: _Bias, estimate: Estimate | None) -> Distribution:
+def _distribution(bias: _Bias, estimate: Estimate | None) -> Distribution:
     if estimate is None:
         return Known(0.0)
-    law = estimate.distribution if estimate.distribution is not None else _Unknown()
-    return Folded(law) if bias.folded else law
+    distribution = estimate.distribution if estimate.distribution is not None else _Unknown()
+    return Folded(distribution) if bias.folded else distribution
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,19 +35,19 @@ POWER = 0.8
 
 
 def change(
-    metric: str, pair: Pair, law: Any, values: tuple[float, float], used: NDArray[np.bool_], *, method: str = METHOD,
-    note: str = "", **more: Any,
+    metric: str, pair: Pair, distribution: Any, values: tuple[float, float], used: NDArray[np.bool_], *, method: str =
+    METHOD, note: str = "", **more: Any,
 ) -> Estimate:  # fmt: skip
     """The estimate of a change over the texts `used` (U,); `values` are the incumbent's and the candidate's own. Detail
     `smallest`: the change that so many texts find with 80 % power at 5 %, one-sided, given the spread seen."""
     answers = pair.answers
     detail = {
         "incumbent": number(values[0]), "candidate": number(values[1]), "texts": int(used.sum()),
-        "smallest": number(smallest(law, len(np.unique(answers.clusters[used])))), **more.pop("detail", {}),
+        "smallest": number(smallest(distribution, len(np.unique(answers.clusters[used])))), **more.pop("detail", {}),
     }  # fmt: skip
     value = more.pop("value", None)
     return estimated(
-        metric, values[1] - values[0] if value is None else value, law, n=int(used.sum()), over=answers.over,
+        metric, values[1] - values[0] if value is None else value, distribution, n=int(used.sum()), over=answers.over,
         clusters=answers.clusters_called, n_clusters=len(np.unique(answers.clusters[used])), method=method, note=note,
         n_excluded=0 if answers.lost is None else int(answers.lost[:2].sum()), level=0.9, detail=detail, **more,
     )  # fmt: skip
@@ -59,10 +59,10 @@ def no_change(metric: str, pair: Pair, why: str, **more: Any) -> Estimate:
     return undefined(metric, why, method=METHOD, over=answers.over, clusters=answers.clusters_called, **more)
 
 
-def smallest(law: Distribution, clusters: int) -> float:
+def smallest(distribution: Distribution, clusters: int) -> float:
     """The true change that is told from none with 80 % power, at 5 % one-sided: (t(.95) + t(.8)) se, G - 1 degrees of
     freedom; NaN where no sampling is known."""
-    half = law.half_width_at(1.0)
+    half = distribution.half_width_at(1.0)
     if half is None or clusters < 2:
         return math.nan
     far, wanted, found = special.stdtrit(clusters - 1, np.array([0.975, 0.95, POWER]))

@@ -8,7 +8,7 @@ import numpy as np
 
 from recuse.metrics.measure import describe
 from recuse.metrics.upgrade.change import agreement_of_two, change, codes, no_change, repeats
-from recuse.metrics.upgrade.laws import mean_change
+from recuse.metrics.upgrade.distributions import mean_change
 from recuse.metrics.upgrade.pairing import Pair
 from recuse.schema import Estimate
 
@@ -43,13 +43,13 @@ def decisions_flipped(pair: Pair) -> Estimate | None:
     again = used & (repeats(answers, 0) > 1)
     known = bool(again.any())
     minus = np.where(again, 1 - own, np.nan) if known else None
-    law = mean_change(1 - across, minus, answers.clusters, span=1.0)
+    distribution = mean_change(1 - across, minus, answers.clusters, span=1.0)
     old = float((1 - own)[again].mean()) if known else math.nan
     note = "" if known else "the incumbent was asked once, so how often it flips by itself is not known"
     detail = {"thresholds": list(pair.thresholds)} if pair.thresholds else {}
     return change(
-        "upgrade_flips", pair, law, (old, float((1 - across)[used].mean())), used, value=law.value, unit="share",
-        span=1.0, note=note, detail=detail,
+        "upgrade_flips", pair, distribution, (old, float((1 - across)[used].mean())), used, value=distribution.value,
+        unit="share", span=1.0, note=note, detail=detail,
     )  # fmt: skip
 
 
@@ -65,9 +65,9 @@ def losses(pair: Pair) -> Estimate:
     used = np.isfinite(share).all(axis=0)
     if not used.any():
         return no_change("upgrade_losses", pair, "no text was asked of both", unit="share", span=1.0)
-    law = mean_change(np.where(used, share[1] - share[0], np.nan), None, answers.clusters, span=1.0)
+    distribution = mean_change(np.where(used, share[1] - share[0], np.nan), None, answers.clusters, span=1.0)
     never = {"incumbent": int((got[0] == 0).sum()), "candidate": int((got[1] == 0).sum())}
     return change(
-        "upgrade_losses", pair, law, (float(share[0][used].mean()), float(share[1][used].mean())), used,
-        value=law.value, unit="share", span=1.0, detail={"never": never},
+        "upgrade_losses", pair, distribution, (float(share[0][used].mean()), float(share[1][used].mean())), used,
+        value=distribution.value, unit="share", span=1.0, detail={"never": never},
     )  # fmt: skip

@@ -66,13 +66,15 @@ def agreement_with_people(pair: Pair) -> Estimate | None:
     if not (math.isfinite(old) and math.isfinite(new)):
         return no_change("upgrade_agreement", pair, "people, and a judge, gave every text one and the same answer")
     coefficient = Coefficient(kappas.shares[used], lambda s: _weighted(kappas.of(s), share), lambda s: "")
-    law = coefficient.jackknife(answers.clusters[used])
-    assert isinstance(law, Student)
+    distribution = coefficient.jackknife(answers.clusters[used])
+    assert isinstance(distribution, Student)
     few = too_few(answers.options, _labels(answers, used))
-    se = math.nan if few else math.hypot(law.se, kappas.one_text(sums) / len(np.unique(answers.clusters[used])))
+    se = (
+        math.nan if few else math.hypot(distribution.se, kappas.one_text(sums) / len(np.unique(answers.clusters[used])))
+    )
     return change(
-        "upgrade_agreement", pair, Student(law.value, se, law.df), (share[0] * old, share[1] * new), used,
-        method=METHOD, note=few, detail={"answered": [float(v) for v in share]},
+        "upgrade_agreement", pair, Student(distribution.value, se, distribution.df), (share[0] * old, share[1] * new),
+        used, method=METHOD, note=few, detail={"answered": [float(v) for v in share]},
     )  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from recuse.metrics.upgrade.change import (
     repeats,
     span_of,
 )
-from recuse.metrics.upgrade.laws import Hidden, Largest, mean_change
+from recuse.metrics.upgrade.distributions import Hidden, Largest, mean_change
 from recuse.metrics.upgrade.pairing import Pair
 from recuse.ratings.answers import WON, Answers
 from recuse.ratings.array import mean_of
@@ -73,13 +73,13 @@ def shift(pair: Pair) -> Estimate | None:
     used = np.isfinite(moved)
     if not used.any():
         return no_change("upgrade_shift", pair, "no text has a usable answer of both", span=span_of(answers))
-    law = mean_change(moved, None, answers.clusters, span=span_of(answers))
+    distribution = mean_change(moved, None, answers.clusters, span=span_of(answers))
     down, up = _could_hide(answers, old, new)
     note = "" if down == up == 0 else "wider by what texts could hide that one of the two never answered"
     return change(
-        "upgrade_shift", pair, Hidden(law, down, up) if note else law,
+        "upgrade_shift", pair, Hidden(distribution, down, up) if note else distribution,
         (float(old[used].mean()), float(new[used].mean())), used, span=span_of(answers), unit=answers.scale.unit,
-        value=law.value, note=note, detail={"hidden": [number(-down), number(up)]},
+        value=distribution.value, note=note, detail={"hidden": [number(-down), number(up)]},
     )  # fmt: skip
 
 
@@ -116,13 +116,13 @@ def _shares_moved(pair: Pair) -> Estimate:
     if not used.any():
         return no_change("upgrade_shift", pair, "no text has a usable answer of both", span=1.0)
     moved = np.where(used[:, None], new - old, np.nan)
-    laws = tuple(mean_change(column, None, answers.clusters, span=1.0) for column in moved.T)
-    most = int(np.argmax([abs(law.value) for law in laws]))
+    distributions = tuple(mean_change(column, None, answers.clusters, span=1.0) for column in moved.T)
+    most = int(np.argmax([abs(distribution.value) for distribution in distributions]))
     values = float(old[used, most].mean()), float(new[used, most].mean())
     detail = {"option": answers.options[most]}
     return change(
-        "upgrade_shift", pair, Largest(laws, True), values, used, span=1.0, unit="share", value=abs(laws[most].value),
-        detail=detail,
+        "upgrade_shift", pair, Largest(distributions, True), values, used, span=1.0, unit="share",
+        value=abs(distributions[most].value), detail=detail,
     )  # fmt: skip
 
 
@@ -150,11 +150,11 @@ def order(pair: Pair) -> Estimate | None:
     shares = _moments(old, new, used, twice)
     built = Coefficient(shares, _across if name == "upgrade_order_once" else _less, lambda s: "")
     across, own = float(_across(shares.sum(0)[None])[0]), float(_own(shares.sum(0)[None])[0])
-    law = _known_spread(built.jackknife(answers.clusters), used, answers.clusters)
+    distribution = _known_spread(built.jackknife(answers.clusters), used, answers.clusters)
     asked_once = name == "upgrade_order_once"
     values = (math.nan, across) if asked_once else (own, across)
     return change(
-        name, pair, law, values, used, value=across if asked_once else across - own,
+        name, pair, distribution, values, used, value=across if asked_once else across - own,
         method="Spearman's rank correlation of single answers, jackknife over texts, t",
     )  # fmt: skip
 
@@ -200,11 +200,13 @@ def _less(s: Floats) -> Floats:
     return _across(s) - _own(s)
 
 
-def _known_spread(law: object, used: NDArray[np.bool_], clusters: NDArray[np.intp]) -> Student:
+def _known_spread(distribution: object, used: NDArray[np.bool_], clusters: NDArray[np.intp]) -> Student:
     """One text more that changes places with its neighbour: no difference among few is not certainty."""
-    assert isinstance(law, Student)
+    assert isinstance(distribution, Student)
     count = len(np.unique(clusters[used]))
-    return Student(law.value, math.hypot(law.se, 1 / count**1.5) if count > 1 else math.nan, count - 1)
+    return Student(
+        distribution.value, math.hypot(distribution.se, 1 / count**1.5) if count > 1 else math.nan, count - 1
+    )
 
 
 def noise(pair: Pair) -> Estimate | None:
@@ -218,9 +220,9 @@ def noise(pair: Pair) -> Estimate | None:
     used = np.isfinite(old) & np.isfinite(new)
     if not used.any():
         return None
-    law = mean_change(np.where(used, new - old, np.nan), None, answers.clusters, span=span_of(answers))
+    distribution = mean_change(np.where(used, new - old, np.nan), None, answers.clusters, span=span_of(answers))
     values = float(old[used].mean()), float(new[used].mean())
     return change(
-        "upgrade_noise", pair, law, values, used, span=span_of(answers), value=law.value,
+        "upgrade_noise", pair, distribution, values, used, span=span_of(answers), value=distribution.value,
         unit="share" if answers.options else answers.scale.unit,
     )  # fmt: skip

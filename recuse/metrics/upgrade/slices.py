@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from recuse.metrics.estimates import number
 from recuse.metrics.measure import describe
 from recuse.metrics.upgrade.change import change, means, span_of
-from recuse.metrics.upgrade.laws import Largest, mean_change
+from recuse.metrics.upgrade.distributions import Largest, mean_change
 from recuse.metrics.upgrade.pairing import Pair
 from recuse.metrics.upgrade.people import gained_per_text
 from recuse.ratings.slices import Slices, slices_of
@@ -62,24 +62,26 @@ def _worst(metric: str, pair: Pair, old: Floats, new: Floats, span: float, *, bo
     if not looked:
         return None
     clusters = pair.answers.clusters
-    laws = {
+    distributions = {
         name: mean_change(np.where(mine, moved, np.nan), None, clusters, span=span) for name, mine in looked.items()
     }
-    size = {name: abs(law.value) if both else law.value for name, law in laws.items()}
+    size = {
+        name: abs(distribution.value) if both else distribution.value for name, distribution in distributions.items()
+    }
     worst = max(looked, key=lambda name: size[name])
     mine = looked[worst]
     detail: dict[str, Any] = {
         "slice": {"column": worst[0], "level": worst[1]}, "looks": len(looked),
         "slices": [
-            {"column": name[0], "level": name[1], "n": int(looked[name].sum()), "change": number(laws[name].value)}
-            for name in sorted(looked, key=lambda name: -size[name])
+            {"column": c, "level": v, "n": int(looked[c, v].sum()), "change": number(distributions[c, v].value)}
+            for c, v in sorted(looked, key=lambda name: -size[name])
         ],
         "too_small": [{"column": c, "level": v} for c, v in every if (c, v) not in looked],
     }  # fmt: skip
     values = (float(old[mine].mean()), float(new[mine].mean())) if both else (float("nan"), float("nan"))
     return change(
-        metric, pair, Largest(tuple(laws.values()), both), values, there, value=size[worst], span=span, method=METHOD,
-        unit=pair.answers.scale.unit if both else "share", detail=detail,
+        metric, pair, Largest(tuple(distributions.values()), both), values, there, value=size[worst], span=span,
+        method=METHOD, unit=pair.answers.scale.unit if both else "share", detail=detail,
     )  # fmt: skip
 
 

@@ -72,6 +72,7 @@ def cohen(tables: Floats, weights: Weights = "plain") -> Coefficient:
 
 def scott(tables: Floats, weights: Weights = "plain") -> Coefficient:
     """Scott's pi: as Cohen's kappa, chance from the mean shares of both raters."""
+
     def expected(row: Floats, column: Floats, d: Floats) -> Floats:
         both = (row + column) / 2
         return _crossed(both, d, both)
@@ -81,6 +82,7 @@ def scott(tables: Floats, weights: Weights = "plain") -> Coefficient:
 
 def gwet(tables: Floats, weights: Weights = "plain") -> Coefficient:
     """Gwet's AC: chance from how evenly the mean shares spread over the options."""
+
     def expected(row: Floats, column: Floats, d: Floats) -> Floats:
         both, options = (row + column) / 2, row.shape[1]
         chance = (1 - d).sum() * (both * (1 - both)).sum(axis=1) / max(options * (options - 1), 1)

@@ -64,7 +64,7 @@ def decay_for(task: RatingTask, strength: float, option: int = 0) -> float:
 def error_matrix(task: RatingTask, rate: float, skew: float = 0.0, option: int = 0) -> Floats:
     """E (V, V): 1 - rate on the diagonal; off it the rate is split among the other sets in proportion to exp(skew) for
     those that hold the option and 1 for the rest, so that columns sum to 1 (the paper prints the rate in every cell and
-    no law for the skew). Skew above 0 favours sets with the option. 1 x 1 where only one set is admissible."""
+    no distribution for the skew). Skew above 0 favours sets with the option. 1 x 1 where only one set is admissible."""
     if not 0 <= rate <= 1:
         raise RecuseError(f"an error rate lies between 0 and 1; got {rate:g}")
     count = len(task.sets)

@@ -23,7 +23,7 @@ def test_by_hand():
     judge[36:] = 0
     duel = _duels(answers_from(judge, [odd, right, right]), 0, None)["person 0"]
     assert (duel.judge.mean(), duel.person.mean()) == (36 / 40, 34 / 40)
-    assert duel.law.value == pytest.approx(2 / 40)
+    assert duel.distribution.value == pytest.approx(2 / 40)
 
 
 def test_ties_go_to_both():
@@ -31,7 +31,7 @@ def test_ties_go_to_both():
     duel = _duels(answers_from(same, [same, same]), 0, None)["person 0"]
     assert duel.judge.all()
     assert duel.person.all()
-    assert duel.law.p_value(-0.1, "above") < 0.05  # equal is not worse by a tenth
+    assert duel.distribution.p_value(-0.1, "above") < 0.05  # equal is not worse by a tenth
 
 
 def test_numbers_go_by_the_squared_difference_from_the_others():
@@ -48,7 +48,7 @@ def test_p_value_is_the_one_sided_paired_t():
     world = World(1, items=300, people=3)
     duel = _duels(answers_from(world.judge("another person"), world.people), 0, None)["person 1"]
     theirs = stats.ttest_1samp(duel.judge - duel.person, -0.1, alternative="greater")
-    assert duel.law.p_value(-0.1, "above") == pytest.approx(theirs.pvalue, rel=0.15)
+    assert duel.distribution.p_value(-0.1, "above") == pytest.approx(theirs.pvalue, rel=0.15)
 
 
 def test_benjamini_and_yekutieli():
@@ -123,9 +123,9 @@ def test_mistakes_are_told(table):
 
 def test_the_interval_holds_what_the_tests_leave_open():
     """Of four people one is surely won, one surely lost: from a quarter to three quarters."""
-    law = Won(np.array([1e-6, 0.3, 0.6, 1.0]), np.array([1.0, 0.6, 0.3, 1e-6]))
-    assert law.interval(0.95) == (0.25, 0.75)
-    assert law.p_value(0.2, "above") < 0.001
-    assert law.p_value(0.8, "below") < 0.001
-    assert law.p_value(0.5, "above") > 0.2
-    assert law.interval(0.99999999) == (0.0, 1.0)
+    distribution = Won(np.array([1e-6, 0.3, 0.6, 1.0]), np.array([1.0, 0.6, 0.3, 1e-6]))
+    assert distribution.interval(0.95) == (0.25, 0.75)
+    assert distribution.p_value(0.2, "above") < 0.001
+    assert distribution.p_value(0.8, "below") < 0.001
+    assert distribution.p_value(0.5, "above") > 0.2
+    assert distribution.interval(0.99999999) == (0.0, 1.0)

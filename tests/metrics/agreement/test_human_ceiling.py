@@ -147,12 +147,12 @@ def test_coverage(kind, size):
 
 def test_p_values_are_dual_to_the_interval():
     world = World(9)
-    law = _ceiling(answers_from(world.judge("another person"), world.people), 0, 0.1).distribution
-    low, high = law.interval(0.9)
-    assert law.p_value(low, "above") == pytest.approx(0.05, abs=1e-9)
-    assert law.p_value(high, "below") == pytest.approx(0.05, abs=1e-9)
-    assert law.p_value(high, "above") == pytest.approx(0.95, abs=1e-9)
-    assert law.half_width_at(4.0) == pytest.approx(law.half_width_at(1.0) / 2)
+    distribution = _ceiling(answers_from(world.judge("another person"), world.people), 0, 0.1).distribution
+    low, high = distribution.interval(0.9)
+    assert distribution.p_value(low, "above") == pytest.approx(0.05, abs=1e-9)
+    assert distribution.p_value(high, "below") == pytest.approx(0.05, abs=1e-9)
+    assert distribution.p_value(high, "above") == pytest.approx(0.95, abs=1e-9)
+    assert distribution.half_width_at(4.0) == pytest.approx(distribution.half_width_at(1.0) / 2)
 
 
 @pytest.mark.slow

@@ -70,11 +70,11 @@ def test_a_fair_judge_seldom_seems_to_have_a_favourite():
 
 def test_interval_is_bonferronis():
     one = Student(-0.2, 0.05, 40.0)
-    law = Simultaneous(one, 4)
-    assert law.interval(0.95) == one.interval(1 - 0.05 / 4)
-    assert law.p_value(0.0, "below") == pytest.approx(4 * one.p_value(0.0, "below"))
-    _, high = law.interval(0.9)
-    assert law.p_value(high, "below") == pytest.approx(0.05, abs=1e-12)
+    distribution = Simultaneous(one, 4)
+    assert distribution.interval(0.95) == one.interval(1 - 0.05 / 4)
+    assert distribution.p_value(0.0, "below") == pytest.approx(4 * one.p_value(0.0, "below"))
+    _, high = distribution.interval(0.9)
+    assert distribution.p_value(high, "below") == pytest.approx(0.05, abs=1e-12)
 
 
 def test_columns_of_the_texts(table):

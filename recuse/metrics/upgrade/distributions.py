@@ -1,4 +1,5 @@
-"""Sampling laws of changes: differences of means over the same texts, the largest of many, a value without its sign."""
+"""Sampling distributions of changes: differences of means over the same texts, the largest of many, a value without its
+sign."""
 
 from __future__ import annotations
 
@@ -23,8 +24,8 @@ FEW = 10
 def mean_change(
     plus: Floats, minus: Floats | None, clusters: NDArray[np.intp], *, span: float
 ) -> OverClusters | RareChange:
-    """Law of the mean of `plus` less the mean of `minus` (U,), each over the texts where it is known (not NaN),
-    paired as it comes. Values, and the difference, lie within -span and span.
+    """Distribution of the mean of `plus` less the mean of `minus` (U,), each over the texts where it is known (not
+    NaN), paired as it comes. Values, and the difference, lie within -span and span.
 
         e_g = sum over cluster g of (x - mean) / n, less the same of `minus`;    se^2 = G / (G - 1) sum e_g^2
 
@@ -89,10 +90,13 @@ class RareChange:
         return self._scaled(1.0)
 
     def _scaled(self, factor: float) -> Difference:
-        laws = [Binomial(law.successes * factor, law.trials * factor) for law in (self.up, self.down)]
-        p, q = (law.successes / law.trials for law in laws)
+        distributions = [
+            Binomial(distribution.successes * factor, distribution.trials * factor)
+            for distribution in (self.up, self.down)
+        ]
+        p, q = (distribution.successes / distribution.trials for distribution in distributions)
         together = -math.sqrt(p * q / ((1 - p) * (1 - q))) if p < 1 and q < 1 else 0.0
-        return Difference((p, q), laws[0], laws[1], together, laws[0].trials - 1)
+        return Difference((p, q), distributions[0], distributions[1], together, distributions[0].trials - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,39 +107,41 @@ class Largest:
     correction). That some one lies above takes one above it after looking at all (Bonferroni). So the upper end of the
     interval is the largest of the upper ends, the lower end the largest of the corrected lower ends."""
 
-    laws: tuple[Distribution, ...]
+    distributions: tuple[Distribution, ...]
     both: bool
 
     @property
     def undefined(self) -> str:
-        return next((why for law in self.laws if (why := str(getattr(law, "undefined", "")))), "")
+        return next(
+            (why for distribution in self.distributions if (why := str(getattr(distribution, "undefined", "")))), ""
+        )
 
     def interval(self, level: float) -> tuple[float, float]:
         if self.undefined:
             return NOTHING
-        corrected = 1 - (1 - level) / len(self.laws)
-        low = max(self._ends(law, corrected)[0] for law in self.laws)
-        high = max(self._ends(law, level)[1] for law in self.laws)
+        corrected = 1 - (1 - level) / len(self.distributions)
+        low = max(self._ends(distribution, corrected)[0] for distribution in self.distributions)
+        high = max(self._ends(distribution, level)[1] for distribution in self.distributions)
         return min(low, high), high
 
     def p_value(self, limit: float, side: Side) -> float:
         if self.undefined:
             return 1.0
-        each = [self._p(law, limit, side) for law in self.laws]
+        each = [self._p(distribution, limit, side) for distribution in self.distributions]
         return max(each) if side == "below" else min(1.0, len(each) * min(each))
 
     def half_width_at(self, factor: float) -> float | None:
-        widths = [law.half_width_at(factor) for law in self.laws]
+        widths = [distribution.half_width_at(factor) for distribution in self.distributions]
         return None if any(width is None for width in widths) else max(width for width in widths if width is not None)
 
-    def _ends(self, law: Distribution, level: float) -> tuple[float, float]:
-        low, high = law.interval(level)
+    def _ends(self, distribution: Distribution, level: float) -> tuple[float, float]:
+        low, high = distribution.interval(level)
         return _folded(low, high) if self.both else (low, high)
 
-    def _p(self, law: Distribution, limit: float, side: Side) -> float:
+    def _p(self, distribution: Distribution, limit: float, side: Side) -> float:
         if not self.both:
-            return law.p_value(limit, side)
-        ends = law.p_value(limit, side), law.p_value(-limit, "above" if side == "below" else "below")
+            return distribution.p_value(limit, side)
+        ends = distribution.p_value(limit, side), distribution.p_value(-limit, "above" if side == "below" else "below")
         return max(ends) if side == "below" else min(ends)
 
 
@@ -143,45 +149,45 @@ class Largest:
 class Folded:
     """A value without its sign: how far a bias is from 0, whichever way it leans."""
 
-    law: Distribution
+    distribution: Distribution
 
     @property
     def undefined(self) -> str:
-        return str(getattr(self.law, "undefined", ""))
+        return str(getattr(self.distribution, "undefined", ""))
 
     def interval(self, level: float) -> tuple[float, float]:
-        low, high = self.law.interval(level)
+        low, high = self.distribution.interval(level)
         return NOTHING if math.isnan(low) or math.isnan(high) else _folded(low, high)
 
     def p_value(self, limit: float, side: Side) -> float:
-        return Largest((self.law,), both=True).p_value(limit, side)
+        return Largest((self.distribution,), both=True).p_value(limit, side)
 
     def half_width_at(self, factor: float) -> float | None:
-        return self.law.half_width_at(factor)
+        return self.distribution.half_width_at(factor)
 
 
 @dataclass(frozen=True, slots=True)
 class Hidden:
-    """A law of what was seen, wider by what was left out could hide: the true value lies up to `down` below and up to
-    `up` above what the seen part alone would say."""
+    """A distribution of what was seen, wider by what was left out could hide: the true value lies up to `down` below
+    and up to `up` above what the seen part alone would say."""
 
-    law: Distribution
+    distribution: Distribution
     down: float
     up: float
 
     @property
     def undefined(self) -> str:
-        return str(getattr(self.law, "undefined", ""))
+        return str(getattr(self.distribution, "undefined", ""))
 
     def interval(self, level: float) -> tuple[float, float]:
-        low, high = self.law.interval(level)
+        low, high = self.distribution.interval(level)
         return low - self.down, high + self.up
 
     def p_value(self, limit: float, side: Side) -> float:
-        return self.law.p_value(limit + self.down if side == "above" else limit - self.up, side)
+        return self.distribution.p_value(limit + self.down if side == "above" else limit - self.up, side)
 
     def half_width_at(self, factor: float) -> float | None:
-        half = self.law.half_width_at(factor)
+        half = self.distribution.half_width_at(factor)
         return None if half is None else half + max(self.down, self.up)
 
 
