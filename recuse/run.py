@@ -67,6 +67,7 @@ class Run:
         run become the baseline. `because`: why it becomes the baseline although it is red, or although limits changed.
         """
         from recuse import report
+        from recuse.report.canonical_form import normalised
 
         self.complete = complete and not self.unmeasured
         self._check_gates(selection, gates)
@@ -77,6 +78,7 @@ class Run:
             self.objections.append("--because says why a baseline is written anew; give it with --update-baseline")
         self.results["baseline"] = self._compare(baseline, selection.root, gates, strict)
         self.results |= {"outcome": self._outcome(), "objections": sorted(self.objections)}
+        self.results = normalised(self.results)  # once for all that is drawn from them
         self.results["headline"] = report.headline(self.results)
         self._write(selection.root / "reports", identity_of(selection.root, selection.panels, gates.path, os.environ))
 
