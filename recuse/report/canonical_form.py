@@ -86,7 +86,7 @@ def _rounded(value: float) -> float | None:
 
 
 def _ordered(entries: list[Any], keys: Sequence[str]) -> list[Any]:
-    """By the text of each key in turn. A later one, which may be a whole estimate, is spelled for those alone that tie."""
+    """By the text of each key in turn; a later one, which may be a whole estimate, is spelled where entries tie."""
     if not keys or len(entries) < 2:
         return entries
     told = sorted(((json.dumps(e.get(keys[0]), sort_keys=True), e) for e in entries), key=itemgetter(0))
