@@ -99,12 +99,13 @@ def _linear(score: Floats, people: Floats) -> Callable[[Floats], Floats]:
 
 
 def _isotonic(score: Floats, people: Floats) -> Callable[[Floats], Floats]:
-    from scipy.optimize import isotonic_regression  # heavy, and used here alone
-
     known, place = np.unique(score, return_inverse=True)
     counts = np.bincount(place)
-    means = np.bincount(place, weights=people) / counts
-    fitted = isotonic_regression(means, weights=counts).x
+    fitted = np.bincount(place, weights=people) / counts
+    if (np.diff(fitted) < 0).any():
+        from scipy.optimize import isotonic_regression  # heavy, and used here alone
+
+        fitted = isotonic_regression(fitted, weights=counts).x
     return lambda new: np.interp(new, known, fitted)
 
 
