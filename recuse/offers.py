@@ -57,6 +57,9 @@ KINDS: dict[str, Need] = {
         "sets of all options that a rater holds reasonable",
         'ask by the protocol response_set, or give a file whose ratings are sets of options, as "yes|no"',
     ),
+    "explanations": Need(
+        "a reason in words for every score", "ask by the protocol rubric, whose replies explain their scores"
+    ),
     "texts": Need("texts that models wrote", "ask by a generating protocol"),
 }
 """What a protocol's rows are (`OFFERS` of its module). A team's protocol may offer a kind of its own."""

@@ -109,9 +109,7 @@ def self_bias_span(ratings: Ratings) -> Estimates:
     return Estimates(ratings.within(), found)
 
 
-def _profile(
-    part: Ratings, ratings: Ratings, names: tuple[str, ...], bias: Estimates, general: Estimates
-) -> Profile:
+def _profile(part: Ratings, ratings: Ratings, names: tuple[str, ...], bias: Estimates, general: Estimates) -> Profile:
     cells = part.cells()
 
     def each(value: Callable[[str], float]) -> Floats:

@@ -3,10 +3,10 @@
 Merchant-risk paper, sec. 3.5 and Fig. 7, which reads "a clear performance hierarchy" off five means by 26 experts. Its
 means and SDs put neighbours z = 0.35, 3.28, 0.78 and 1.44 apart: two groups, not five places.
 
-Where people are known one by one, each person's difference between two targets is paired (`paired t`); of a summary
-only means, SDs and numbers are known, and the difference is unpaired (`Welch`): wider, since what one person is strict about
-on both targets stays in it. Holm's correction over all pairs of targets. A group of the order ends where its best and
-its worst are told apart.
+Where people are known one by one, each person's difference between two targets is paired (`paired t`); of a summary,
+which has means, SDs and numbers alone, it is unpaired (`Welch`), and wider: what one person is strict about on both
+targets stays in it. Holm's correction is over all pairs of targets. A group of the order ends where its best and its
+worst are told apart.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from recuse import offers
+from recuse.explanations import EXPLANATIONS
 from recuse.file_panels import FILE
 from recuse.panel_ratings import headline_of, scales_of
 from recuse.plan import levels_asked
@@ -149,5 +150,6 @@ class Questions:
             reference="reference" in task.data,
             numbers=all(scales[name].counts for name in headline_of(protocol, task) if name in scales),
             candidate=bool(asked.candidate),
-            beside=frozenset(known_protocol(name).OFFERS for name in table.protocols if name != asked.protocol),
+            beside=frozenset(known_protocol(name).OFFERS for name in table.protocols if name != asked.protocol)
+            | ({EXPLANATIONS} if hasattr(protocol, EXPLANATIONS) else set()),
         )
