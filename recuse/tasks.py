@@ -54,10 +54,12 @@ class _People(_Table):
 
 
 class _Reference(_Table):
-    """The true value of each item: a table of its own, or event rates computed from a table of payments."""
+    """The true value of each item: a table of its own, event rates computed from a table of payments, or a table of
+    rates."""
 
     file: str | None = None
     event_rates: str | None = None
+    rates: str | None = None
     names: str | None = None
 
 
