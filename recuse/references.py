@@ -43,6 +43,9 @@ def people_of(task: Task, protocol: str) -> pd.DataFrame | None:
             f"{task.folder / task.data['people']['file']}: ratings by people have the columns rater, item, and score "
             f"or response, means of people {', '.join(SUMMARY)}; there is {', '.join(table.columns)}"
         )
+    if set(SUMMARY) <= set(table.columns) and "scale" in task.data["people"]:
+        scale = task.data["people"]["scale"]
+        table = table.assign(minimum=float(scale["minimum"]), maximum=float(scale["maximum"]))
     if "protocol" not in table:
         return table
     mine = table[table["protocol"] == protocol].drop(columns="protocol").reset_index(drop=True)
