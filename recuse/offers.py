@@ -60,6 +60,10 @@ KINDS: dict[str, Need] = {
     "explanations": Need(
         "a reason in words for every score", "ask by the protocol rubric, whose replies explain their scores"
     ),
+    "blinded_people": Need(
+        "single ratings by people, criterion by criterion",
+        "add people's single ratings per criterion (task.toml, [people.single])",
+    ),
     "texts": Need("texts that models wrote", "ask by a generating protocol"),
 }
 """What a protocol's rows are (`OFFERS` of its module). A team's protocol may offer a kind of its own."""
