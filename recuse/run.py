@@ -115,8 +115,10 @@ class Run:
     def _decide(self) -> None:
         """Outcome, faults and what they come to for whoever may merge the change: the headline of every output."""
         from recuse.gates import decide_merge
+        from recuse.report.canonical_form import normalised
 
         self.results |= {"outcome": self._outcome(), "objections": sorted(self.objections)}
+        self.results = normalised(self.results)  # once for all that is drawn from them
         decision = decide_merge(self.results)
         self.results |= {"decision": decision, "headline": decision["sentence"]}
 

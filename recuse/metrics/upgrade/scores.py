@@ -25,6 +25,7 @@ from recuse.ratings.array import mean_of
 from recuse.schema import Estimate
 from recuse.statistics.agreement.coefficient import Coefficient, ratio
 from recuse.statistics.distributions import Student
+from recuse.statistics.rank_correlation import ranks
 
 __all__ = ["noise", "order", "shift"]
 
@@ -160,12 +161,10 @@ def order(pair: Pair) -> Estimate | None:
 
 def _graded(given: Floats) -> Floats:
     """Mid-ranks among all of a judge's answers, from -1/2 to 1/2, (U, R)."""
-    from scipy import stats
-
     there = np.isfinite(given)
     found = np.full(given.shape, np.nan)
     if there.any():
-        found[there] = (stats.rankdata(given[there]) - 0.5) / there.sum() - 0.5
+        found[there] = (ranks(given[there]) - 0.5) / there.sum() - 0.5
     return found
 
 
