@@ -91,7 +91,7 @@ NEEDS: dict[str, Need] = {
     "items": Need("several items per target", "add items: one text per target says nothing about the next text"),
     "common_items": Need(
         "items with texts by several targets",
-        "give items a text by each target: what every target has to itself cannot be compared with another's",
+        "give items a text by each target: only texts on the same item can be compared",
     ),
     "neutral_texts": Need(
         "texts that neither of two judges wrote", "add a judge or a target: what neither of two judges wrote is needed"
