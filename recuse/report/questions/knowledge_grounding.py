@@ -45,7 +45,7 @@ def _reading(changes: Sequence[Number]) -> str:
     most = max(known, key=lambda n: abs(n.value))
     what = "more" if most.value > 0 else "less"
     inside = f" (interval {estimate_format.spread(most)})" if is_number(most.low) else ", without an interval"
-    texts = f"{most.estimate.get('n')} texts"
+    texts = f"{most.detail.get('texts', 0)} texts"
     return (
         f"By rubrics from knowledge ({rubric(most)}) the judges agree by {fixed(abs(most.value))} {what} than by the "
         f"given checklist{inside}, on {texts}. {FACING}"
@@ -79,7 +79,7 @@ def _before_and_after(changes: Sequence[Number]) -> Table | None:
             Cell(fixed(n.detail.get("grounded"), signed=True)),
             number_cell(n, fixed(n.value, signed=True), small=uncertainty(n), outcome=n.outcome),
             Cell(fixed(n.detail.get("p_bonferroni"), 3) if is_number(n.detail.get("t")) else MISSING),
-            Cell(str(n.detail.get("pairs") or 0), f"{n.estimate.get('n')} texts"),
+            Cell(str(n.detail.get("pairs") or 0), f"{n.detail.get('texts', 0)} texts"),
         ]
         for n in changes
     ]

@@ -71,7 +71,7 @@ def _steps(steps: Sequence[Number]) -> Table | None:
         [
             Cell(rubric(n), f"after: {n.lexicon.level(RUBRIC, str(n.detail.get('before', '')))}"),
             number_cell(n, fixed(n.value, signed=True), small=uncertainty(n)),
-            Cell(str(n.detail.get("pairs", "")), f"{n.estimate.get('n')} texts"),
+            Cell(str(n.detail.get("pairs", "")), f"{n.detail.get('texts', 0)} texts"),
         ]
         for n in steps
     ]
