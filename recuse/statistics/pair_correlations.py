@@ -63,8 +63,7 @@ class PairCorrelations:
     @property
     def used(self) -> NDArray[np.bool_]:
         """Whether any pair shares a text of the unit, (U,)."""
-        found: NDArray[np.bool_] = (self.sums[:1, :, :, 0] > 0).any(axis=(0, 1))
-        return found
+        return np.asarray((self.sums[:1, :, :, 0] > 0).any(axis=(0, 1)), dtype=np.bool_)
 
     def r(self, weights: ArrayLike | None = None) -> Floats:
         """Pearson's r per condition and pair, (C, P). With `weights` (B, U), how often each unit counts: (B, C, P).
