@@ -14,7 +14,7 @@ from recuse.chains import Chain
 from recuse.fingerprints import digests, headers
 from recuse.panels import Panel
 from recuse.plan import Plan
-from recuse.schema import RecuseError
+from recuse.schema import Call, RawResponse, RecuseError
 from recuse.suite.asked import Asked
 from recuse.suite.selection import Selection
 
@@ -64,6 +64,12 @@ class Recordings:
         account = _account(chain, library, elicited, left_out)
         asked_of = digests(plan, headers(self.selection.panels[asked.panel], plan, chain.calls))
         return elicited, account | {"source": asked_of}
+
+    def replies(self, asked: Asked, plan: Plan) -> Iterable[tuple[Call, RawResponse]]:
+        """What `read` has read already, once more: for what is seldom asked of a reply."""
+        library, (chain, coverage) = self._library(asked.panel), self._unfolded(asked, plan)
+        kept = [call for call in chain.final_calls if call.judge not in _not_recorded(coverage)]
+        return library.replay(kept)
 
     def _unfolded(self, asked: Asked, plan: Plan) -> tuple[Chain, Coverage]:
         """The plan's calls, as far as the library has the replies they are made from, and what it lacks."""
