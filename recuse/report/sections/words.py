@@ -27,6 +27,7 @@ class Words:
     status: str
     why: str
     text: str
+    row: Mapping[str, Any]  # as in results.json
     cut: str  # how many characters were left out, in words
 
 
@@ -70,5 +71,6 @@ def _words(view: View, entry: Mapping[str, Any]) -> Words:
         status=plain_name(str(entry.get("status") or "")),
         why=visible(shortened(str(entry.get("why") or ""), 300)[0]),
         text=visible(text),
+        row=entry,
         cut=f"{count(cut)} more characters in results.json" if cut else "",
     )
