@@ -20,7 +20,7 @@ SCHEMA = 1
 
 
 def headline(results: Mapping[str, Any]) -> str:
-    """The first line in plain English: which judges are cleared, what is known and what is new against the others."""
+    """The sentence that these results carry: merge, do not merge or decide, and why."""
     from recuse.report.first_line import headline as sentence
 
     return sentence(results)
@@ -67,7 +67,7 @@ def write(
             f"the report draws results of schema {SCHEMA}; these say {results.get('schema')!r}: run the evals again"
         )
     plain = normalised(results)
-    plain["headline"] = plain.get("headline") or sentence(plain)
+    plain["headline"] = sentence(plain)
     facts, tables = text(plain), csv_tables(plain)
     known = {**(identity or {}), "results": sha256(facts.encode()).hexdigest(), "tables": list(tables)}
     told = {"results.json": facts, "summary.md": summary(plain, drawings=drawings, known=known)}

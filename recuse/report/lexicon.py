@@ -22,15 +22,7 @@ class Measure:
     title: str
     reading: str = ""
     signed: bool = False
-    above: str = ""
-    below: str = ""
     rank: int = LAST
-
-    def phrase(self, *, above: bool, plural: bool) -> str:
-        """ "promotes itself", or "promote themselves" of several; "" where the measure says nothing of the kind."""
-        forms = (self.above if above else self.below) or self.above or self.below
-        one, _, many = forms.partition("|")
-        return many if plural else one
 
 
 class Lexicon:
@@ -78,8 +70,6 @@ def _measure(name: str, about: Mapping[str, Any]) -> Measure:
         title=about.get("title") or plain_name(name),
         reading=about.get("reading") or "",
         signed=bool(about.get("signed")),
-        above=about.get("above") or "",
-        below=about.get("below") or "",
         rank=int(about.get("rank", LAST)),
     )
 

@@ -17,7 +17,7 @@ from recuse.plan import Plan
 from recuse.protocols import called
 from recuse.protocols import protocol as known_protocol
 from recuse.ratings.factors import level_words
-from recuse.schema import Exchange, RecuseError, Transcript
+from recuse.schema import Call, Exchange, RawResponse, RecuseError, Transcript
 from recuse.suite.asked import Asked
 from recuse.suite.selection import Selection
 
@@ -75,6 +75,12 @@ class Recordings:
             account["replies"] = self.keep(_transcript(asked, self.selection.panels[asked.panel], exchanges or []))
         asked_of = digests(plan, headers(self.selection.panels[asked.panel], plan, chain.calls))
         return elicited, account | {"source": asked_of}
+
+    def replies(self, asked: Asked, plan: Plan) -> Iterable[tuple[Call, RawResponse]]:
+        """What `read` has read already, once more: for what is seldom asked of a reply."""
+        library, (chain, coverage) = self._library(asked.panel), self._unfolded(asked, plan)
+        kept = [call for call in chain.final_calls if call.judge not in _not_recorded(coverage)]
+        return library.replay(kept)
 
     def _unfolded(self, asked: Asked, plan: Plan) -> tuple[Chain, Coverage]:
         """The plan's calls, as far as the library has the replies they are made from, and what it lacks."""

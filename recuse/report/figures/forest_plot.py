@@ -143,7 +143,7 @@ def _row(
             high=scale.at(n.high),
             value=_written(n, decimals, signed),
             interval=spread(n, signed=signed),
-            outcome=n.outcome,
+            outcome=n.state,
             aside=aside(n) or why_undefined(n),
         )
         for n in numbers

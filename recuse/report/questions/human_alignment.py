@@ -66,7 +66,7 @@ def _panel(group: Group) -> Table | None:
         return None
     rows = [
         [
-            Cell(n.circumstances or "all repeats", outcome=n.outcome),
+            Cell(n.circumstances or "all repeats", outcome=n.state),
             Cell(fixed(n.value, 4, signed=True)),
             Cell(estimate_format.spread(n)),
             Cell(str(n.detail.get("share_positive", ""))),

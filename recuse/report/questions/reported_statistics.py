@@ -86,10 +86,10 @@ def _share(n: Number | None) -> Cell:
     if n is None:
         return Cell(MISSING)
     if not is_number(n.value):
-        return Cell(estimate_format.value(n), estimate_format.why_undefined(n), n.outcome)
+        return Cell(estimate_format.value(n), estimate_format.why_undefined(n), n.state)
     wrong, total = n.detail.get("wrong"), n.detail.get("checked", n.estimate.get("n"))
     small = f"{wrong} of {total}" if is_number(wrong) and is_number(total) else estimate_format.spread(n)
-    return Cell(estimate_format.value(n), small, n.outcome)
+    return Cell(estimate_format.value(n), small, n.state)
 
 
 def _slip(group: Group, n: Number, entry: Mapping[str, Any]) -> list[Cell]:

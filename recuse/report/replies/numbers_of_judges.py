@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from recuse.report import estimate_format
+from recuse.report.anchors import question_anchor, verdict_anchor
 from recuse.report.files import write_files
 from recuse.report.gated_number import Number
 from recuse.report.lexicon import plain_name
@@ -34,7 +35,7 @@ class Line:
     value: str
     interval: str
     limit: str
-    question: str  # anchor of its question on the report
+    question: str  # anchor of its cell or its question on the report
     replies: str
 
 
@@ -61,7 +62,7 @@ def _texts(view: View, places: ReplyPlaces, written: Mapping[str, Mapping[str, A
 def _judge_page(view: View, places: ReplyPlaces, panel: Panel, judge: str) -> str:
     mine = [n for n in view.numbers if n.who == judge and n.subject.get("panel") == panel.name]
     badness = list(OUTCOME_NAMES)
-    gated = sorted((n for n in mine if n.verdict), key=lambda n: (badness.index(n.outcome), *view.rank(n)))
+    gated = sorted((n for n in mine if n.verdict), key=lambda n: (badness.index(n.state), *view.rank(n)))
     seen = {(n.metric, *sorted(n.subject.items())) for n in gated}
     others = [n for n in mine if not n.verdict and (n.metric, *sorted(n.subject.items())) not in seen]
     told = next((r.recommended for r in view.recommendations if (r.panel, r.judge) == (panel.name, judge)), "")
@@ -79,14 +80,14 @@ def _judge_page(view: View, places: ReplyPlaces, panel: Panel, judge: str) -> st
 
 def _line(places: ReplyPlaces, n: Number) -> Line:
     return Line(
-        outcome=n.outcome,
+        outcome=n.state,
         title=n.gate_title if n.verdict else n.measure.title,
         told=n.circumstances,
         place=", ".join(plain_name(n.subject[part]) for part in ("task", "protocol") if part in n.subject),
         value=estimate_format.value(n),
         interval=estimate_format.spread(n),
         limit=estimate_format.limit(n) if n.verdict else "",
-        question=n.question,
+        question=verdict_anchor(n.gate, n.subject) if n.verdict else question_anchor(n.question),
         replies=places.of(n),
     )
 

@@ -1,0 +1,19 @@
+"""Do people themselves tell the targets apart?
+
+An order of targets by people's means is concluded only where their differences are larger than chance, each pair
+corrected for all the others (merchant-risk paper, sec. 3.5).
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from recuse.metrics import people_order
+
+pytestmark = pytest.mark.asks("scores", "numbers", "people", "several_targets", rests_on="margins")
+
+
+def test_order_of_people(ratings, measure):
+    """Which targets do people tell apart, pair by pair, and how many groups is that?"""
+    measure(people_order.people_pairs(ratings))
+    measure(people_order.people_groups(ratings))
