@@ -140,7 +140,7 @@ class _Rows:
         for name, attribute in _OF_CALLS.items():
             made[name] = spread([getattr(call, attribute) for call in calls])
         made["repeat"] = np.array([call.repeat for call in calls], dtype=np.int64)[of]
-        made["kind"] = np.full(len(of), JUDGE, dtype=object)
+        made["kind"] = spread([JUDGE] * len(calls))  # `np.full` would make a text of its own for every row
         for place, item in self._elsewhere.items():
             made["item"][place] = item
         for place, (factor, column) in enumerate(columns.items()):
