@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from scipy import special
@@ -63,6 +63,10 @@ class ChiSquareSD:
         times = (self.sd if side == "above" else self._with_slip) / limit
         ratio = self.df * times * times  # a power would overflow for a limit next to 0
         return float(special.chdtrc(self.df, ratio) if side == "above" else special.chdtr(self.df, ratio))
+
+    def moved(self, value: float) -> ChiSquareSD:
+        """The same repeats of a judge whose SD is `value`."""
+        return replace(self, sd=value)
 
     def half_width_at(self, factor: float) -> float | None:
         if self.undefined:
