@@ -25,7 +25,7 @@ differs while the estimate has not changed beyond chance is listed; whether the 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -40,7 +40,7 @@ from recuse.statistics.distributions import Student, welch_satterthwaite
 from recuse.statistics.multiplicity import decision_levels
 from recuse.statistics.paired import Paired
 
-__all__ = ["SHARES", "compare", "objections"]
+__all__ = ["SHARES", "beyond_chance", "compare", "objections"]
 
 Json = dict[str, Any]
 Tested = tuple[Mapping[str, Any], Mapping[str, Any], tuple[Student, str]]
@@ -81,8 +81,8 @@ def compare(
     shared = sorted(before.keys() & after.keys())
     pairs = [(before[key], after[key]) for key in shared]
     same = _same_items(baseline.get("sources") or {}, results.get("sources") or {})
-    tested = [(was, now, found) for was, now in pairs if (found := _change(was, now, same)) is not None]
-    named = [row for kind in SHARES for row in _named([t for t in tested if t[1]["kind"] == kind], gates, SHARES[kind])]
+    tested = _tested(pairs, same)
+    named = _all_named(tested, gates)
     testable = {_key(_row(now)) for _, now, _ in tested}
     changed = {_key(row) for row in named}
     comparison: Json = {
@@ -105,6 +105,16 @@ def compare(
     return comparison | {"summary": _summary(comparison, len(shared), complete)}
 
 
+def beyond_chance(
+    pairs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]], same: set[str], gates: Gates, *, only_paired: bool =
+    False,
+) -> tuple[list[Json], int]:  # fmt: skip
+    """Changes that are named (as of `compare`) between entries then and now, and how many were tested. `same`: the
+    places, "panel/task/protocol", at which both are about the same items."""
+    tested = [t for t in _tested(pairs, same) if not only_paired or t[2][1] == "paired"]
+    return _all_named(tested, gates), len(tested)
+
+
 def objections(comparison: Mapping[str, Any]) -> list[str]:
     """A sentence for everything that `--baseline` fails the run for."""
     changed = [f"{_name(row)}: {_told(row)}, {row['beyond']}" for row in comparison["named"] if row["beyond"]]
@@ -118,6 +128,14 @@ def objections(comparison: Mapping[str, Any]) -> list[str]:
 
 
 # --------------------------------------------------------------------------- is it more than chance?
+
+
+def _tested(pairs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]], same: set[str]) -> list[Tested]:
+    return [(was, now, found) for was, now in pairs if (found := _change(was, now, same)) is not None]
+
+
+def _all_named(tested: Sequence[Tested], gates: Gates) -> list[Json]:
+    return [row for kind in SHARES for row in _named([t for t in tested if t[1]["kind"] == kind], gates, SHARES[kind])]
 
 
 def _named(tested: list[Tested], gates: Gates, alpha: float) -> list[Json]:
