@@ -85,6 +85,7 @@ def table(record: Mapping[str, Any]) -> str:
         f"run red, nothing wrong           {_rate(fair['run_red'], runs)}",
         f"recorded anew, a change named    {_rate(anew['same'], anew['runs'])}   promised: at most 5 %",
         f"{anew['shift']:g} more on its own text, named  {_rate(anew['found'], anew['runs'])}",
+        f"a change is named with 80 % from {_sizes(anew['smallest'])}",
         "",
         _row(("gate", "false fail", "at most", "not passed", "coverage", "at the limit", "", "promised find", "")),
         _row(("", "per run", "", "fair judge", "of 95 %", "fails", "passes", "of size", "fails")),
@@ -92,6 +93,10 @@ def table(record: Mapping[str, Any]) -> str:
     upgrade = record["upgrade"]
     lines += [_row(_cells(gate)) for gate in (*record["gates"], *upgrade.get("gates", ()))]
     return "\n".join([*lines, *(_upgrade(upgrade) if upgrade else ()), *_foot(record)])
+
+
+def _sizes(smallest: Mapping[str, float]) -> str:
+    return ", ".join(f"{gate} {size:.2g}" for gate, size in smallest.items()) or "no size: nothing can be tested"
 
 
 def _upgrade(found: Mapping[str, Any]) -> list[str]:

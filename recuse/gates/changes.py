@@ -27,6 +27,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from functools import partial
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ from recuse.statistics.distributions import Student, welch_satterthwaite
 from recuse.statistics.multiplicity import decision_levels
 from recuse.statistics.paired import Paired
 
-__all__ = ["SHARES", "beyond_chance", "compare", "objections"]
+__all__ = ["SHARES", "beyond_chance", "compare", "objections", "smallest_named"]
 
 Json = dict[str, Any]
 Tested = tuple[Mapping[str, Any], Mapping[str, Any], tuple[Student, str]]
@@ -113,6 +114,22 @@ def beyond_chance(
     places, "panel/task/protocol", at which both are about the same items."""
     tested = [t for t in _tested(pairs, same) if not only_paired or t[2][1] == "paired"]
     return _all_named(tested, gates), len(tested)
+
+
+def smallest_named(
+    baseline: Mapping[str, Any], results: Mapping[str, Any], gates: Gates
+) -> dict[str, float]:  # fmt: skip
+    """Gate -> the true change that would be named with a chance of 80 % if it were the only one: (t(level) + t(.8))
+    standard errors at the level of Holm's first step, the median over the gate's verdicts."""
+    before, after = keyed(baseline["entries"]), keyed(reduce(results, gates)["entries"])
+    same = _same_items(baseline.get("sources") or {}, results.get("sources") or {})
+    shared = sorted(before.keys() & after.keys())
+    tested = [t for t in _tested([(before[key], after[key]) for key in shared], same) if t[1]["kind"] == "verdict"]
+    told: dict[str, list[float]] = {}
+    for _, now, (change, _) in tested:
+        far, enough = special.stdtrit(change.df, [1 - SHARES["verdict"] / len(tested) / 2, 0.8])
+        told.setdefault(now["what"], []).append(float(far + enough) * change.se)
+    return {gate: _figure(median(sizes)) for gate, sizes in sorted(told.items())}
 
 
 def objections(comparison: Mapping[str, Any]) -> list[str]:

@@ -93,7 +93,7 @@ def kurtosis_df(squares: float, fourths: float, n: int, cells: int, step: float 
     return min(float(df), 2 * df / (gamma - (size - 3) / size))
 
 
-SEEN = 2.5
+SEEN = 3.0
 """How many times the excess kurtosis seen counts."""
 
 
