@@ -53,9 +53,10 @@ def transition_estimate(
     whole = a.sum(axis=0)
     rest = whole - a
     inside = cells & (rest > 0)
-    held = np.where(inside, a, 1.0), np.where(inside, rest, 1.0)
     low, high = (
-        np.where(inside, special.betaincinv(*held, q), cells.astype(float))
+        np.where(
+            inside, special.betaincinv(np.where(inside, a, 1.0), np.where(inside, rest, 1.0), q), cells.astype(float)
+        )
         for q in ((1 - level) / 2, (1 + level) / 2)
     )
     return TransitionEstimate(a / whole, low, high, n, prior, level)

@@ -34,9 +34,9 @@ class ItemSpread:
         """
         x = np.arange(ratings + 1)
         a, b = self.a + x, self.b + ratings - x
-        ways = -np.log(ratings + 1) - special.betaln(ratings - x + 1, x + 1)  # log of n choose x
-        chance = np.exp(ways + special.betaln(a, b) - special.betaln(self.a, self.b))  # beta-binomial
-        above = 1 - special.betainc(a, b, tau)
+        ways = -np.log(ratings + 1) - special.betaln(ratings - x + 1, x + 1)  # of x among the ratings, as a logarithm
+        chance = np.exp(ways + special.betaln(a, b) - special.betaln(self.a, self.b))
+        above = special.betaincc(a, b, tau)
         same = np.where(x >= tau * ratings - CLOSE, above, 1 - above)
         return float((chance * same).sum())
 
