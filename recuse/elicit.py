@@ -53,7 +53,7 @@ def read(
     for call, response in responses:
         reply = read_response(formats[call.judge], response)
         judgements = judge(call, reply)
-        usages.count(call, reply)
+        usages.count(call, reply, response.seconds)
         excerpts.note(call, reply, judgements)
         rows.add(call, judgements)
         if exchanges is not None:
