@@ -60,6 +60,9 @@ KINDS: dict[str, Need] = {
     "explanations": Need(
         "a reason in words for every score", "ask by the protocol rubric, whose replies explain their scores"
     ),
+    "quotes": Need(
+        "the places of a text that judges cite", "ask by the protocol merg, whose judges quote for each score"
+    ),
     "texts": Need("texts that models wrote", "ask by a generating protocol"),
 }
 """What a protocol's rows are (`OFFERS` of its module). A team's protocol may offer a kind of its own."""

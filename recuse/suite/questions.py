@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from recuse import offers
-from recuse.explanations import EXPLANATIONS
+from recuse.explanations import REMARKS
 from recuse.file_panels import FILE
 from recuse.panel_ratings import headline_of, scales_of
 from recuse.plan import levels_asked
@@ -151,5 +151,5 @@ class Questions:
             numbers=all(scales[name].counts for name in headline_of(protocol, task) if name in scales),
             candidate=bool(asked.candidate),
             beside=frozenset(known_protocol(name).OFFERS for name in table.protocols if name != asked.protocol)
-            | ({EXPLANATIONS} if hasattr(protocol, EXPLANATIONS) else set()),
+            | {kind for kind in REMARKS if hasattr(protocol, kind)},
         )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from recuse import elicit
 from recuse.chains import Chain
-from recuse.explanations import EXPLANATIONS, explanations_of
+from recuse.explanations import REMARKS, explanations_of
 from recuse.fingerprints import headers
 from recuse.gates import Gates
 from recuse.gates.baseline import BaselineError
@@ -122,9 +122,9 @@ class Suite:
     def _beside(self, asked: Asked, kind: str) -> Ratings | None:
         """The same judges' ratings of the task by the first protocol that offers this kind."""
         table = self.selection.panels[asked.panel].task(asked.task)
-        if kind == EXPLANATIONS:
-            plan = self.selection.plan(asked)
-            return explanations_of(plan, lambda: self.recordings.replies(asked, plan), self.selection.authors(asked))
+        if kind in REMARKS:
+            plan, authors = self.selection.plan(asked), self.selection.authors(asked)
+            return explanations_of(plan, lambda: self.recordings.replies(asked, plan), authors, kind)
         name = next((name for name in table.protocols if kind == known_protocol(name).OFFERS), None)
         return None if name is None else self.ratings(Asked(asked.panel, asked.task, name, asked.candidate))
 
