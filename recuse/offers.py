@@ -63,6 +63,10 @@ KINDS: dict[str, Need] = {
     "quotes": Need(
         "the places of a text that judges cite", "ask by the protocol merg, whose judges quote for each score"
     ),
+    "blinded_people": Need(
+        "single ratings by people, criterion by criterion",
+        "add people's single ratings per criterion (task.toml, [people.single])",
+    ),
     "texts": Need("texts that models wrote", "ask by a generating protocol"),
 }
 """What a protocol's rows are (`OFFERS` of its module). A team's protocol may offer a kind of its own."""
@@ -93,7 +97,7 @@ NEEDS: dict[str, Need] = {
     "items": Need("several items per target", "add items: one text per target says nothing about the next text"),
     "common_items": Need(
         "items with texts by several targets",
-        "give items a text by each target: what every target has to itself cannot be compared with another's",
+        "give items a text by each target: only texts on the same item can be compared",
     ),
     "neutral_texts": Need(
         "texts that neither of two judges wrote", "add a judge or a target: what neither of two judges wrote is needed"

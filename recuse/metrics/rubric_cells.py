@@ -104,7 +104,7 @@ def jackknifed(metric: str, cells: RubricCells, of: Callable[[Floats], Floats], 
     return estimated(metric, value, distribution, note=note, **facts)
 
 
-LEFT_OUT = "{which}: fewer than three texts in common, or a judge says the same of all"
+LEFT_OUT = "{which}: fewer than three texts in common, or one score for all of them"
 
 
 @dataclass(frozen=True, slots=True)

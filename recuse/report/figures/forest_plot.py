@@ -125,7 +125,9 @@ def _scale(numbers: Sequence[Number], signed: bool, minimum: Any, maximum: Any) 
     ends: list[Any] = [minimum, maximum]
     for n in numbers:
         ends += [n.value, n.low, n.high, *n.limit.get("within", ()), n.limit.get("at_least"), n.limit.get("at_most")]
-    return scale_over(ends, zero=signed, ticks=4)  # two plots may share a row: more would run together
+    bounds = {n.measure.ends for n in numbers}
+    known = bounds.pop() if len(bounds) == 1 else None
+    return scale_over(ends, zero=signed, ticks=4, ends=known)  # two plots may share a row: more would run together
 
 
 def _row(
