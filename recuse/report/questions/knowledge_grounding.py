@@ -78,7 +78,7 @@ def _before_and_after(changes: Sequence[Number]) -> Table | None:
             Cell(rubric(n)),
             Cell(fixed(n.detail.get("base"), signed=True)),
             Cell(fixed(n.detail.get("grounded"), signed=True)),
-            number_cell(n, fixed(n.value, signed=True), small=uncertainty(n), outcome=n.outcome),
+            number_cell(n, fixed(n.value, signed=True), small=uncertainty(n), outcome=n.state),
             Cell(fixed(n.detail.get("p_bonferroni"), 3) if is_number(n.detail.get("t")) else MISSING),
             Cell(str(n.detail.get("pairs") or 0), f"{n.detail.get('texts', 0)} texts"),
         ]
