@@ -60,6 +60,9 @@ KINDS: dict[str, Need] = {
     "explanations": Need(
         "a reason in words for every score", "ask by the protocol rubric, whose replies explain their scores"
     ),
+    "quotes": Need(
+        "the places of a text that judges cite", "ask by the protocol merg, whose judges quote for each score"
+    ),
     "blinded_people": Need(
         "single ratings by people, criterion by criterion",
         "add people's single ratings per criterion (task.toml, [people.single])",
