@@ -100,14 +100,9 @@ def payloads_of(task: Task) -> pd.DataFrame | None:
 
 
 def _payloads(task: Task, file: str) -> pd.DataFrame:
-    import pandas as pd
-
-    path = task.folder / file
-    if not path.is_file():
-        raise RecuseError(f"{path}: no such file; task.toml of {task.name} names it")
-    table = pd.read_json(path, lines=True, dtype=False)
+    table = _table(task, file, "lines")
     if missing := [name for name in ("id", "class", "text") if name not in table]:
-        raise RecuseError(f"{path}: a payload has id, class and text; missing: {', '.join(missing)}")
+        raise RecuseError(f"{task.folder / file}: a payload has id, class and text; missing: {', '.join(missing)}")
     columns = ["payload", "class", "language", "text"]
     return table.rename(columns={"id": "payload"}).reindex(columns=columns)
 
@@ -143,9 +138,20 @@ def _rates_of(path: Path, stamp: tuple[tuple[str, int, int], ...]) -> pd.DataFra
 
 
 def _csv(task: Task, file: str) -> pd.DataFrame:
-    import pandas as pd
+    return _table(task, file, "csv").copy()
 
+
+def _table(task: Task, file: str, kind: str) -> pd.DataFrame:
+    """A file of the task, read once per state of the file: every protocol of a task asks for it."""
     path: Path = task.folder / file
     if not path.is_file():
         raise RecuseError(f"{path}: no such file; task.toml of {task.name} names it")
-    return pd.read_csv(path)
+    about = path.stat()
+    return _read(path, kind, (about.st_mtime_ns, about.st_size))
+
+
+@lru_cache(maxsize=16)
+def _read(path: Path, kind: str, stamp: tuple[int, int]) -> pd.DataFrame:
+    import pandas as pd
+
+    return pd.read_csv(path) if kind == "csv" else pd.read_json(path, lines=True, dtype=False)

@@ -70,8 +70,8 @@ def _levels(part: Ratings) -> Levels:
     rows = part.table[(part.table["criterion"] == part.criterion) & (part.table["kind"] == "judge")]
     rows = rows.assign(level=numbers(part, rows)).dropna(subset="level")
     found: Levels = {}
-    means = rows.groupby(["rater", "item"], sort=False, observed=True)["level"].mean().reset_index()
-    for model, item, level in zip(means["rater"], means["item"], means["level"], strict=True):
+    mean = rows.groupby(["rater", "item"], sort=False, observed=True)["level"].mean().reset_index()
+    for model, item, level in zip(mean["rater"], mean["item"], mean["level"], strict=True):
         found.setdefault(str(model), {})[str(item)] = float(level)
     return found
 

@@ -23,6 +23,7 @@ from recuse.metrics.measure import measure
 from recuse.ratings import Ratings, Scale
 from recuse.schema import Estimate, Estimates
 from recuse.statistics.clusters import clustered_mean
+from recuse.statistics.isotonic import isotonic
 
 __all__ = ["CALIBRATIONS", "LEAST", "calibration_change", "calibration_helps", "folds"]
 
@@ -138,12 +139,10 @@ def _linear(score: Floats, people: Floats) -> Callable[[Floats], Floats]:
 
 
 def _isotonic(score: Floats, people: Floats) -> Callable[[Floats], Floats]:
-    from scipy.optimize import isotonic_regression  # heavy, and used here alone
-
     known, place = np.unique(score, return_inverse=True)
     counts = np.bincount(place)
     means = np.bincount(place, weights=people) / counts
-    fitted = isotonic_regression(means, weights=counts).x
+    fitted = isotonic(means, counts)
     return lambda new: np.interp(new, known, fitted)
 
 

@@ -26,7 +26,7 @@ from recuse.schema import RecuseError
 from recuse.shared_replay import SharedReplay, content_hash
 from recuse.suite.asked import Asked
 from recuse.suite.questions import Questions
-from recuse.suite.recordings import RECORD_MODES, Recordings
+from recuse.suite.recordings import RECORD_MODES, Keep, Recordings
 from recuse.suite.selection import Selection
 
 if TYPE_CHECKING:
@@ -71,12 +71,13 @@ class Suite:
         shared: Path | None = None,
         ratings: Sequence[str] = (),
         baseline: Path | None = None,
+        keep: Keep | None = None,
     ) -> Self:
         """From the options of the command line; `RecuseError` for any that is wrong. `baseline`: what gates are
-        compared with, if it is there."""
+        compared with, if it is there; `keep`: what becomes of the replies beside the ratings."""
         selection = Selection.load(root, panels, ratings, judges)
         mode, batch = RECORD_MODES[record], record == "batch"
-        recordings = Recordings(selection, mode, models, yes=yes, distributed=distributed, batch=batch)
+        recordings = Recordings(selection, mode, models, yes=yes, distributed=distributed, batch=batch, keep=keep)
         loaded = Gates.load(gates, today=date.today())
         if baseline is not None and baseline.is_file():
             with suppress(BaselineError):  # told once, when all is done

@@ -148,3 +148,25 @@ def test_bars_fill_by_the_largest_or_by_what_is_full() -> None:
     assert own is not None
     assert [bar.share for bar in full.bars] == [50.0, 25.0, None]
     assert [bar.share for bar in own.bars] == [100.0, 50.0, None]
+
+
+def test_an_axis_ends_where_the_measure_ends() -> None:
+    """An interval around 0.9 reaches 1.6; no correlation does, and no share is below 0."""
+    held = {**MEASURES, "icc": {"title": "ICC", "ends": [-1, 1]}, "cost": {"title": "cost", "ends": [-1, None]}}
+    lexicon = Lexicon({"measures": held})
+
+    def drawn(metric: str, value: float, half: float) -> list[str]:
+        estimate = {"metric": metric, "value": value, "low": value - half, "high": value + half, "level": 0.95}
+        plot = forest_plot(
+            [Number("q", {"judge": "a"}, estimate, None, lexicon)],
+            str,
+            caption="",
+            value_name="",
+            minimum=-1,
+            maximum=1,
+        )
+        assert plot
+        return [text for _, text in plot.ticks]
+
+    assert drawn("icc", 0.9, 0.7) == ["−1", "−0.5", "0", "0.5", "1"]
+    assert drawn("cost", 0.9, 0.7)[-1] == "2", "without an end the scale holds the whole interval"
