@@ -10,7 +10,7 @@ import pytest
 
 from recuse.metrics.joint_scoring import joint_shift, ranking_follows_scores
 
-pytestmark = pytest.mark.asks("scores", "numbers", protocol="rubric_joint")
+pytestmark = pytest.mark.asks("scores", "numbers", "ranking")
 
 
 def test_joint_scoring(ratings, measure):

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
 from recuse.ratings import Cells, Ratings
+from recuse.ratings.known import PLACE
 from recuse.schema import Estimate, Estimates
 from recuse.statistics.clusters import clustered_mean, difference_of_means
 from recuse.statistics.rank_correlation import kendall, spearman
@@ -21,7 +22,6 @@ from recuse.statistics.rank_correlation import kendall, spearman
 __all__ = ["joint_shift", "ranking_follows_scores"]
 
 Floats = NDArray[np.float64]
-PLACE = "place"
 
 
 @measure(

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from recuse.protocols import reading, rubric, wording
+from recuse.ratings.known import PLACE
 from recuse.ratings.scale import Numeric, Scale
 from recuse.schema import Item, Judge, Judgement, Prompt, Reply
 from recuse.tasks import Task
@@ -20,7 +21,7 @@ OFFERS = "scores"
 FACTORS = rubric.FACTORS
 FACTOR_NAMES = rubric.FACTOR_NAMES
 REPEATS = 10
-PLACE, ALL = "place", "all-sets"
+ALL = "all-sets"
 
 headline, parts = rubric.headline, rubric.parts
 
