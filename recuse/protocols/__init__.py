@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 PROTOCOLS = (
     "generation",
     "rubric",
+    "rubric_joint",
     "rubric_self_reported",
     "headline_generation",
     "text_generation",
