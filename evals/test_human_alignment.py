@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import human_alignment, human_order, score_calibration
+from recuse.metrics import human_alignment, human_order, score_calibration, score_ensembles
 from recuse.ratings.parts import with_criteria_mean
 
 # Means of judges and of people, text by text, are all that is compared.
@@ -41,3 +41,10 @@ def test_self_offset(ratings, measure):
 def test_calibration(ratings, measure):
     """Would taking its offset out, or mapping its scores to people's, bring it closer on texts not used for that?"""
     measure(score_calibration.calibration_change(ratings))
+    measure(score_calibration.calibration_helps(ratings))
+
+
+@pytest.mark.asks("peers")
+def test_ensembles(ratings, measure):
+    """Would several judges together, calibrated and weighted on other texts, lie closer than one alone?"""
+    measure(score_ensembles.ensemble_change(ratings))

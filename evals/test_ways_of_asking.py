@@ -20,7 +20,7 @@ from recuse.metrics import (
 )
 
 
-@pytest.mark.asks("prompted_scores", "numbers")
+@pytest.mark.asks("prompted_scores", "numbers", "right_scores")
 def test_grades(ratings, measure):
     """Grades: distance from what is true, before and after, with the tokens it took."""
     measure(prompt_effects.error_by_prompt(ratings))
@@ -29,7 +29,7 @@ def test_grades(ratings, measure):
     measure(coverage.parse_rate(ratings))
 
 
-@pytest.mark.asks("prompted_verdicts", "numbers")
+@pytest.mark.asks("prompted_verdicts", "numbers", "right_scores")
 def test_verdicts(ratings, measure):
     """Right or wrong: the share of wrong verdicts, before and after, with the tokens it took."""
     measure(prompt_effects.error_by_prompt(ratings))
@@ -37,7 +37,7 @@ def test_verdicts(ratings, measure):
     measure(coverage.parse_rate(ratings))
 
 
-@pytest.mark.asks("prompted_verdicts", "numbers", "authors", "common_items")
+@pytest.mark.asks("prompted_verdicts", "numbers", "right_scores", "authors", "common_items")
 def test_overconfidence(ratings, measure):
     """Does it hold its own answers for right where they are wrong, and does solving first help?"""
     measure(overconfidence.overconfidence(ratings))
@@ -58,7 +58,7 @@ def test_discussion(ratings, measure):
     measure(choice_changes.discussion_change(ratings))
 
 
-@pytest.mark.asks("calibrated_scores", "numbers")
+@pytest.mark.asks("calibrated_scores", "numbers", "right_scores")
 def test_inferred_criteria(ratings, measure):
     """Criteria that a judge infers from labelled examples: what they are worth on other texts."""
     measure(criteria_selection.calibrated_criteria(ratings))

@@ -71,7 +71,7 @@ def _digest(value: Any) -> str:
 
 UNTOLD = (
     "title", "description", "target", "tier", "text", "cluster", "clusters", "people", "reference", "thresholds",
-    "payloads",
+    "payloads", "rules",
 )  # fmt: skip
 """Tables of task.toml that say nothing to a judge: prose for readers, and what answers are compared with."""
 

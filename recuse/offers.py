@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from recuse.ratings.factors import DIRECTION, LEVELS, TEMPERATURE, VERSION, WORDING
+from recuse.ratings.known import counted_criteria
 from recuse.ratings.scale import Nominal, Ordinal
 from recuse.schema import RecuseError
 
@@ -56,6 +57,13 @@ KINDS: dict[str, Need] = {
         "sets of all options that a rater holds reasonable",
         'ask by the protocol response_set, or give a file whose ratings are sets of options, as "yes|no"',
     ),
+    "explanations": Need(
+        "a reason in words for every score", "ask by the protocol rubric, whose replies explain their scores"
+    ),
+    "blinded_people": Need(
+        "single ratings by people, criterion by criterion",
+        "add people's single ratings per criterion (task.toml, [people.single])",
+    ),
     "texts": Need("texts that models wrote", "ask by a generating protocol"),
     "worded_scores": Need(
         "scores asked for as quality and as badness",
@@ -86,7 +94,10 @@ NEEDS: dict[str, Need] = {
     "labels": Need("labels swapped", "ask with labels plain and swapped"),
     "wording": Need("two opposite words for what is rated", "ask for quality and for badness (a column wording)"),
     "channel": Need("texts among the instructions and apart from them", "ask by the protocol grading_channels"),
-    "rubric_source": Need("scores by rubrics of several sources", "ask by the protocol merg"),
+    "rubric_source": Need(
+        "scores by rubrics of several sources",
+        "ask by the protocol merg, or give a column rubric_source: checklist, shared, ...",
+    ),
     "twins": Need(
         "polished texts with a planted flaw beside plain sound ones",
         "write twins of some texts and say which is flawed (texts: flawed = yes or no)",
@@ -103,7 +114,7 @@ NEEDS: dict[str, Need] = {
     "items": Need("several items per target", "add items: one text per target says nothing about the next text"),
     "common_items": Need(
         "items with texts by several targets",
-        "give items a text by each target: what every target has to itself cannot be compared with another's",
+        "give items a text by each target: only texts on the same item can be compared",
     ),
     "neutral_texts": Need(
         "texts that neither of two judges wrote", "add a judge or a target: what neither of two judges wrote is needed"
@@ -119,6 +130,10 @@ NEEDS: dict[str, Need] = {
     "slices": Need(
         "texts of several systems, topics or languages, twenty of each",
         "say what texts can be grouped by: several targets, or a column such as topic, with twenty texts of each",
+    ),
+    "right_scores": Need(
+        "a criterion that can be counted, with its right score",
+        "give the right score of a text (texts: true_<criterion>)",
     ),
     "right_answer": Need(
         "responses of which one is known to be right", "say which response of an item is the right one (texts: gold)"
@@ -156,6 +171,7 @@ class Design:
     two_people: bool = False  # whether two of them rated one item
     twins: bool = False  # whether some item has a text with a known flaw and one without
     slices: bool = False  # whether texts can be grouped, with enough of each group
+    right_scores: bool = False  # whether a criterion's right score is known of some text
     right_answer: bool = False  # whether it is known which of an item's texts is right
     held_out_payloads: bool = False
     reference: bool = False
@@ -211,6 +227,7 @@ def design_of(ratings: Ratings, kind: str = "") -> Design:
         two_people=have_items_in_common(ratings.table[ratings.table["kind"] == "person"]),
         twins="flawed" in told and has_twins(zip(told["item"], told["flawed"], strict=True)),
         slices=have_slices(ratings),
+        right_scores=bool(counted_criteria(ratings)),
         right_answer=ratings.texts is not None and "gold" in ratings.texts,
         held_out_payloads=ratings.payloads is not None and bool(ratings.payloads["held_out"].any()),
         reference=ratings.reference is not None,
@@ -241,6 +258,7 @@ def offered(design: Design) -> frozenset[str]:
         "two_people": design.two_people,
         "twins": design.twins,
         "slices": design.slices,
+        "right_scores": design.right_scores,
         "right_answer": design.right_answer,
         "held_out_payloads": design.held_out_payloads,
         "reference": design.reference,

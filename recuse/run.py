@@ -66,8 +66,6 @@ class Run:
         of every judge of every panel the configuration names. Only then can something be missing, and only then may the
         run become the baseline. `because`: why it becomes the baseline although it is red, or although limits changed.
         """
-        from recuse import report
-
         self.complete = complete and not self.unmeasured
         self._check_gates(selection, gates)
         self.results = self._assemble(selection, gates)
@@ -76,8 +74,7 @@ class Run:
         elif because:
             self.objections.append("--because says why a baseline is written anew; give it with --update-baseline")
         self.results["baseline"] = self._compare(baseline, selection.root, gates, strict)
-        self.results |= {"outcome": self._outcome(), "objections": sorted(self.objections)}
-        self.results["headline"] = report.headline(self.results)
+        self._decide()
         self._write(selection.root / "reports", identity_of(selection.root, selection.panels, gates.path, os.environ))
 
     def _become_baseline(self, path: Path, gates: Gates, because: str) -> None:
@@ -111,17 +108,26 @@ class Run:
         return [f"{v['gate']}: {v['outcome']} for {subject_text(v['subject'])}" for v in red]
 
     def results_of(self, selection: Selection, gates: Gates) -> dict[str, Any]:
-        """What was added so far, as results.json holds it; nothing is compared or written."""
-        from recuse import report
-
+        """What was added so far, as results.json holds it; nothing is compared or written, and no headline yet."""
         self.results = self._assemble(selection, gates)
-        self.results["headline"] = report.headline(self.results)
         return self.results
+
+    def _decide(self) -> None:
+        """Outcome, faults and what they come to for whoever may merge the change: the headline of every output."""
+        from recuse.gates import decide_merge
+        from recuse.report.canonical_form import normalised
+
+        self.results |= {"outcome": self._outcome(), "objections": sorted(self.objections)}
+        self.results = normalised(self.results)  # once for all that is drawn from them
+        decision = decide_merge(self.results)
+        self.results |= {"decision": decision, "headline": decision["sentence"]}
 
     def _write(self, folder: Path, identity: Mapping[str, Any]) -> None:
         """A team's template that does not render is a fault of the run, told in a report without it."""
         from recuse import report
 
+        replies = {place: part["replies"] for place, part in sorted(self.replayed.items()) if "replies" in part}
+        identity = {**identity, "replies": replies}
         try:
             report.write(
                 self.results, folder, identity=identity, template_folders=[folder / "templates"],
@@ -129,8 +135,7 @@ class Run:
             )  # fmt: skip
         except RecuseError as error:
             self.objections.append(str(error))
-            self.results |= {"outcome": self._outcome(), "objections": sorted(self.objections)}
-            self.results["headline"] = report.headline(self.results)
+            self._decide()
             report.write(self.results, folder, identity=identity)
 
     def terminal(self, width: int, color: bool) -> str:
@@ -168,8 +173,9 @@ class Run:
             self.objections.append(str(error).replace(str(path), shown))
             return None
         compared = changes.compare(known, self.results, gates, path=shown, complete=self.complete)
+        compared["objections"] = [f"{shown}: {change}" for change in changes.objections(compared)]
         if strict:
-            self.objections += [f"{shown}: {change}" for change in changes.objections(compared)]
+            self.objections += compared["objections"]
         return compared
 
     def _assemble(self, selection: Selection, gates: Gates) -> dict[str, Any]:
@@ -183,6 +189,7 @@ class Run:
             "outcome": self._outcome(),
             "counts": counts,
             "headline": "",
+            "decision": None,
             "panels": [*map(_panel, selection.panels.values()), *(f.record() for f in selection.files.values())],
             "questions": self._questions(),
             "measures": dict(sorted(self.measures.items())),

@@ -3,13 +3,14 @@
 What clears a judge is agreement with people: as good as one more person, better than one constant answer, and replies
 that can be used. Any other failed gate keeps it from being cleared; one that is merely undecided is listed. The reason
 told first is the one that explains the others: one answer for everything, replies that are missing, a changed judge, a
-favourite place or system; then how far its agreement falls short.
+favourite place or system; then how far its agreement falls short. A sign of such a cause, measured beyond its limit and
+surely there, but not surely beyond the limit, keeps a judge undecided and is told in the same place.
 Leniency compares a judge with its peers, which says nothing where people are the yardstick.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -71,8 +72,9 @@ def conclude(answers: Answers) -> Conclusion:
 def _conclude(answers: Answers, judge: str, labels: Labels) -> JudgeConclusion:
     verdicts = [v for v in answers.verdicts_on(judge) if v["gate"] not in NOT_COUNTED and v["blocks"]]
     failed = [v for v in verdicts if _says(v) == "fail"]
+    signs = [v for v in verdicts if _is_sign(v)]
     if failed:
-        failed = sorted([*failed, *(v for v in verdicts if _explains(v))], key=_telling)
+        failed = sorted([*failed, *signs], key=_telling)
     agreement = [v for v in verdicts if v["gate"] in DECIDING]
     bars = _bars(answers, judge, labels)
     if failed or any(word == "not cleared" for word, _ in bars):
@@ -81,24 +83,34 @@ def _conclude(answers: Answers, judge: str, labels: Labels) -> JudgeConclusion:
         told = [*([constant] if constant else []), *(_clause(answers, v, judge) for v in failed), *reasons]
         clauses = dict.fromkeys(told)
         return JudgeConclusion(judge, "not cleared", "; ".join([*clauses][:MOST_REASONS]), _gates(failed))
-    if bars:
-        return JudgeConclusion(judge, *bars[0])
-    gates = {v["gate"] for v in agreement}
-    if "human_ceiling" not in gates and "gain_over_constant" not in gates:
-        return JudgeConclusion(judge, "undecided", "nothing in the file could be compared with people")
+    told = [reason for _, reason in bars[:1]]
+    told += [f"{_clause(answers, sign, judge)}, not yet surely by more than you allow" for sign in signs]
     open_ones = [v for v in agreement if _says(v) != "pass"]
-    if open_ones:
-        return JudgeConclusion(judge, "undecided", _open(open_ones[0]), _gates(open_ones))
-    if "human_ceiling" not in gates:
-        return JudgeConclusion(
-            judge, "undecided", "it beats one constant answer, but only one person rated, so nobody knows how well "
-            "people agree; a second person's ratings of the same items would tell",
-        )  # fmt: skip
+    if not bars and (unsettled := _unsettled(agreement, open_ones)):
+        told.append(unsettled)
+    if told:
+        return JudgeConclusion(judge, "undecided", "; ".join(told[:MOST_REASONS]), _gates([*signs, *open_ones]))
     return JudgeConclusion(judge, "cleared", "it agrees with your people about as well as they agree with each other")
 
 
-def _explains(verdict: Mapping[str, Any]) -> bool:
-    """A fault that alone is not sure enough to fail a judge, but is there: beyond its limit, and shown not to be 0."""
+def _unsettled(agreement: Sequence[Mapping[str, Any]], open_ones: Sequence[Mapping[str, Any]]) -> str:
+    """What of the agreement with people keeps a judge from being cleared, none of it failed; "" where nothing does."""
+    gates = {v["gate"] for v in agreement}
+    if "human_ceiling" not in gates and "gain_over_constant" not in gates:
+        return "nothing in the file could be compared with people"
+    if open_ones:
+        return _open(open_ones[0])
+    if "human_ceiling" not in gates:
+        return (
+            "it beats one constant answer, but only one person rated, so nobody knows how well people agree; a second "
+            "person's ratings of the same items would tell"
+        )
+    return ""
+
+
+def _is_sign(verdict: Mapping[str, Any]) -> bool:
+    """A fault that alone is not sure enough to fail a judge, but is there: measured beyond its limit, and its interval
+    excludes 0."""
     found, limit = verdict["estimate"], verdict["limit"].get("within")
     if verdict["gate"] not in CAUSES or _says(verdict) != "undecided" or not limit or found["low"] is None:
         return False

@@ -2,11 +2,9 @@
 
     scores = simulate(PAPER, np.random.default_rng(1))      # judges x items x targets x temperatures
 
-Each text has a surface (format, fluency, confident tone) and a substance, unrelated unless `related` says so. A judge
-gives
-
-    level of the target + its leniency + its spread * (surface_weight * surface + substance_weight * substance)
-        + its own reading of the text + noise of the single call, rounded to a step and cut at the ends of the scale
+Each text has a surface (format, fluency, confident tone) and a substance, unrelated unless `related` says so; a judge
+reads them by the formula of `recuse.standins.judge_model`, and its reading is rounded to a step and cut at the ends of
+the scale.
 
 Judges that weigh the surface alone agree as well as judges that weigh the substance alone: agreement cannot tell which,
 and it falls where some do one and some the other. With the defaults the simulated panel shows the pattern of "Beyond
@@ -22,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.schema import RecuseError
+from recuse.standins.judge_model import JudgeModel
 
 if TYPE_CHECKING:
     from recuse.ratings import Ratings
@@ -29,19 +28,6 @@ if TYPE_CHECKING:
 __all__ = ["PAPER", "JudgeModel", "Study", "as_ratings", "simulate"]
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeModel:
-    """One judge: see the module. `own` is the SD of its own stable reading of a text, `noise` that of a single call."""
-
-    name: str
-    leniency: float = 0.0
-    spread: float = 1.0
-    surface_weight: float = 1.0
-    substance_weight: float = 0.0
-    own: float = 0.76
-    noise: float = 0.35
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,8 +81,7 @@ def simulate(study: Study, rng: np.random.Generator) -> Floats:
     substance = study.related * surface + np.sqrt(1 - study.related**2) * apart
     found = np.empty((len(study.judges), *shape, len(study.temperatures)))
     for place, judge in enumerate(study.judges):
-        seen = judge.surface_weight * surface + judge.substance_weight * substance
-        reading = study.levels + judge.leniency + judge.spread * seen + rng.normal(0, judge.own, shape)
+        reading = judge.reading(study.levels, surface, substance, rng.normal(0, 1, shape))
         noise = judge.noise + study.noise_of_temperature * np.array(study.temperatures)
         found[place] = reading[..., None] + noise * rng.normal(0, 1, (*shape, len(noise)))
     low, high = study.ends

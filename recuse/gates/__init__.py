@@ -22,8 +22,12 @@ from recuse.gates.errors import GatesError
 from recuse.gates.explanation import explain
 from recuse.gates.gates import Gates
 from recuse.gates.limits import Limit
+from recuse.gates.merge import decide_merge
 from recuse.gates.recommendation import recommendations
 from recuse.gates.tables import Accept, AcceptedFault, Gate
 from recuse.gates.verdicts import Verdicts
 
-__all__ = ["Accept", "AcceptedFault", "Gate", "Gates", "GatesError", "Limit", "Verdicts", "explain", "recommendations"]
+__all__ = [
+    "Accept", "AcceptedFault", "Gate", "Gates", "GatesError", "Limit", "Verdicts", "decide_merge", "explain",
+    "recommendations",
+]  # fmt: skip

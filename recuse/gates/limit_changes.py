@@ -50,7 +50,8 @@ def with_former(now: Gates, baseline: Mapping[str, Any]) -> Gates:
 
 
 def limit_changes(before: Mapping[str, Any], now: Gates, verdicts: Iterable[Mapping[str, Any]] = ()) -> list[Json]:
-    """A row per change: {"gate", "where", "key", "before", "after", "change", "otherwise", "sentence"}.
+    """A row per change: {"gate", "where", "key", "before", "after", "change", "otherwise", "about", "consequence",
+    "sentence"}, the last three in words.
 
     `change` is "widened", "narrowed", "added", "removed" or "changed"; `otherwise` lists what verdicts would be without
     any of the changes, [{"subject", "outcome", "now"}], as far as `verdicts` (records with `formerly`) say so.
@@ -67,6 +68,7 @@ def limit_changes(before: Mapping[str, Any], now: Gates, verdicts: Iterable[Mapp
             for v in known
             if v["gate"] == row["gate"] and row["where"].items() <= v["subject"].items() and _covers(row, v["subject"])
         ]
+        row |= {"about": _about(row), "consequence": _consequences(row)}
         row["sentence"] = _sentence(row)
     return rows
 
@@ -161,12 +163,22 @@ def _row(
 
 def _sentence(row: Mapping[str, Any]) -> str:
     """ "self_bias limit widened: within [-0.5, +0.5] -> within [-1, +1]; without that gemini-2.5-pro fails"."""
-    what = " ".join(part for part in (row["gate"] or "the run's", row["key"] if row["key"] != "gate" else "") if part)
+    gate = row["gate"] or "the run's"
+    told = f"{gate} {row['about']}: {_shown(row)}"
+    return f"{told}; without that {row['consequence']}" if row["consequence"] else told
+
+
+def _about(row: Mapping[str, Any]) -> str:
+    """ "limit (task = merchant_risk) widened"."""
     about = row["where"] or row.get("subject") or {}
-    about_text = ", ".join(f"{k} = {v if isinstance(v, str) else ' | '.join(v)}" for k, v in sorted(about.items()))
-    told = f"{what}{f' ({about_text})' if about_text else ''} {row['change']}: {_shown(row)}"
-    would = "; ".join(_consequence(outcome, row) for outcome in dict.fromkeys(o["outcome"] for o in row["otherwise"]))
-    return f"{told}; without that {would}" if would else told
+    where = ", ".join(f"{k} = {v if isinstance(v, str) else ' | '.join(v)}" for k, v in sorted(about.items()))
+    what = row["key"] if row["key"] != "gate" else ""
+    return " ".join(part for part in (what, f"({where})" if where else "", row["change"]) if part)
+
+
+def _consequences(row: Mapping[str, Any]) -> str:
+    """ "grok-4 fails; gpt-5.1 is undecided"."""
+    return "; ".join(_consequence(outcome, row) for outcome in dict.fromkeys(o["outcome"] for o in row["otherwise"]))
 
 
 def _shown(row: Mapping[str, Any]) -> str:
@@ -176,7 +188,7 @@ def _shown(row: Mapping[str, Any]) -> str:
 
 
 VERBS = {"fail": "fails", "pass": "passes", "undecided": "is undecided", "not measured": "is not measured",
-         "accepted": "is accepted"}  # fmt: skip
+         "accepted": "needs an accepted fault"}  # fmt: skip
 
 
 def _consequence(outcome: str, row: Mapping[str, Any]) -> str:

@@ -1,7 +1,7 @@
 """One verdict on a judge upgrade: better, equivalent, worse, undecided, or not comparable, and the row that decided it.
 
     decided = decide_upgrade(gates, measure_upgrade(upgrade), subject, names=upgrade.shown)
-    decided.sentence      # "Do not replace today by next: next gives lower scores, by more than you allow."
+    decided.sentence      # "Do not replace today by next: it gives lower scores, by more than you allow."
 
 Every component has a limit of its own, fixed in the gates file before the candidate was seen. The candidate is
 
@@ -46,8 +46,8 @@ NOT_NEEDED = ("upgrade_cost", "upgrade_latency")
 @dataclass(frozen=True, eq=False)
 class UpgradeVerdict:
     """`rows`: one verdict per component, level and criterion, the deciding one first; `unmeasured`: components without
-    data that decide nothing. `because`: in words, behind the sentence. `more`: how many items more would decide with
-    80 % power, where that is known."""
+    data that decide nothing. `clause`: what the candidate does more than is allowed, "gives lower scores". `more`: how
+    many items more would decide with 80 % power, where that is known."""
 
     word: Word
     incumbent: str
@@ -60,6 +60,7 @@ class UpgradeVerdict:
     units: str = "items"
     items: int = 0
     change: tuple[str, ...] = ("model",)
+    clause: str = ""
 
     @property
     def exit_code(self) -> int:
@@ -80,7 +81,7 @@ class UpgradeVerdict:
             "verdict": self.word, "outcome": self.outcome, "incumbent": self.incumbent, "candidate": self.candidate,
             "change": list(self.change), "sentence": self.sentence, "reasons": list(self.reasons),
             "rows": [{"gate": row.gate, "subject": dict(row.subject)} for row in self.rows],
-            "items": self.items, "more": self.more, "units": self.units,
+            "clause": self.clause, "items": self.items, "more": self.more, "units": self.units,
             "not_measured": list(self.unmeasured),
         }  # fmt: skip
 
@@ -129,8 +130,9 @@ def not_comparable(names: tuple[str, str], reasons: tuple[str, ...], change: tup
 
 def _worse(verdict: UpgradeVerdict, rows: Verdicts, phrase: Callable[[Verdict], str]) -> UpgradeVerdict:
     old, new = verdict.incumbent, verdict.candidate
-    sentence = f"Do not replace {old} by {new}: it {_phrase(rows[0], phrase)}."
-    return replace(verdict, word="worse", sentence=sentence, rows=Verdicts(rows, sentence))
+    clause = _phrase(rows[0], phrase)
+    sentence = f"Do not replace {old} by {new}: it {clause}, by more than you allow."
+    return replace(verdict, word="worse", sentence=sentence, clause=clause, rows=Verdicts(rows, sentence))
 
 
 def _undecided(verdict: UpgradeVerdict, rows: Verdicts, phrase: Callable[[Verdict], str]) -> UpgradeVerdict:
@@ -201,9 +203,9 @@ def _title(row: Verdict) -> str:
 
 
 def _phrase(row: Verdict, phrase: Callable[[Verdict], str]) -> str:
-    words = phrase(row) or f"misses what you allow for {_title(row)}"
+    words = phrase(row) or f"changes {_title(row)}"
     slice_ = row.estimate.detail.get("slice")
-    return f"{words}: {slice_['column']} {slice_['level']}" if slice_ else words
+    return f"{words} ({slice_['column']} {slice_['level']})" if slice_ else words
 
 
 def _count(rows: int) -> str:

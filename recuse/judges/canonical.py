@@ -34,13 +34,16 @@ def canonical_value(value: Any) -> CanonicalJson:
 def _spelled(value: Any) -> bytes:
     """Texts, which are most of a request, are written by pydantic's encoder: it spells them as the standard library
     does and takes a fifth of the time. It spells numbers differently (1e-7 for 1e-07)."""
-    if isinstance(value, str):
+    kind = type(value)
+    if kind is str:
         return _text(value) if len(value) < LONG else _long_text(value)
+    if kind is int or kind is float:
+        return _plain(value)
     if isinstance(value, dict) and value:
         return b"{%b}" % b",".join([b"%b:%b" % (_name(name), _spelled(value[name])) for name in sorted(value)])
-    if isinstance(value, list | tuple) and value and not set(map(type, value)) <= _SPELLED_AS_THEY_ARE:
+    if isinstance(value, _LISTS) and value and not set(map(type, value)) <= _SPELLED_AS_THEY_ARE:
         return b"[%b]" % b",".join(map(_spelled, value))
-    return _plain(value) if isinstance(value, int | float) else _encoded(value)
+    return _plain(value) if isinstance(value, _NUMBERS) else _encoded(value)
 
 
 @lru_cache(maxsize=1024, typed=True)
@@ -71,5 +74,6 @@ LONG = 200
 _long_text = lru_cache(maxsize=256)(_text)
 """A prompt is spelled once for all judges that are asked it."""
 
+_LISTS, _NUMBERS = (list, tuple), (int, float)
 _SPELLED_AS_THEY_ARE = {int, bool, type(None)}
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)

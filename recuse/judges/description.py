@@ -30,6 +30,8 @@ def described(judge: Judge, body: Mapping[str, Any]) -> bytes:
 
     A `rename` or `omit` of a field that this request does not have does nothing: protocols differ in what they send.
     """
+    if not judge.rename and not judge.omit:
+        return canonical(merged(body, judge.parameters))
     changed = _copied(body)
     for old, new in judge.rename.items():
         _rename(changed, old.split("."), new)

@@ -23,6 +23,7 @@ from recuse.ratings.array import numbers
 from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.statistics import rank_correlation as rank
 from recuse.statistics.distributions import FisherZ
+from recuse.statistics.isotonic import isotonic
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,7 +69,7 @@ class Picks:
 
 
 @measure(
-    "rank_correlation", "rank correlation with the data", signed=True, rank=270, bad="below",
+    "rank_correlation", "rank correlation with the data", ends=(-1, 1), signed=True, rank=270, bad="below",
     below="does not follow the data|do not follow the data",
     reading="Spearman's rank correlation of the levels a model put items on with the items' true values.",
 )  # fmt: skip
@@ -244,15 +245,13 @@ def _misassignments(p: Picks) -> Estimate:
 
 
 def _progression(p: Picks) -> Estimate:
-    from scipy.optimize import isotonic_regression  # heavy, and used here alone
-
     levels = sorted(set(p.level.tolist()))
     more: dict[str, Any] = {"n": len(p.items), "n_excluded": p.lost, "over": "items", "method": STEPS, "unit": "share"}
     if len(levels) < 2:
         return undefined("progression", f"steps need two levels in use; there are {len(levels)}", **more)
     counts = np.array([np.sum(p.level == level) for level in levels], dtype=float)
     means = np.array([math.fsum(p.value[p.level == level].tolist()) for level in levels]) / counts
-    smooth = isotonic_regression(means, weights=counts).x
+    smooth = isotonic(means, counts)
     steps = np.diff(means).round(12)
     falls = [
         {"from": p.called(levels[i]), "to": p.called(levels[i + 1]), "by": number(-step)}

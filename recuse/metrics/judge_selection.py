@@ -87,7 +87,7 @@ def best_judge(ratings: Ratings, taus: Sequence[float] = TAUS) -> Estimates:
     """
     found = {}
     for names, rated in each_rated(ratings):
-        scored = _downstream(rated, tuple(taus), BETAS)
+        scored = _scored(ratings, names, rated, tuple(taus), BETAS)
         values = scored[0.0][0]
         shares = [
             np.bincount(best(scores[1:]), minlength=len(rated.judges)) / (len(scores) - 1)
@@ -108,7 +108,7 @@ def best_judge(ratings: Ratings, taus: Sequence[float] = TAUS) -> Estimates:
 def _by_definition(metric: str, ratings: Ratings, taus: Sequence[float], betas: Sequence[float]) -> Estimates:
     found = {}
     for names, rated in each_rated(ratings):
-        scored = _downstream(rated, tuple(taus), betas)
+        scored = _scored(ratings, names, rated, tuple(taus), betas)
         for each in (each for each in CHOOSING if rated.offers(each.judge, each.people)):
             found[each.name, *names] = _regret(metric, each.name, rated, scored)
     return Estimates(("definition", *ratings.within()), found)
@@ -154,6 +154,15 @@ def _facts(rated: RatedOptions) -> dict[str, Any]:
         "unit": "share", "clusters": rated.clusters_called, "method": METHOD, "seed": SEED,
         "n_excluded": int(rated.lost.sum()),
     }  # fmt: skip
+
+
+def _scored(
+    ratings: Ratings, names: tuple[str, ...], rated: RatedOptions, taus: tuple[float, ...], betas: Sequence[float]
+) -> dict[float, tuple[Floats, Floats]]:
+    """`_downstream`, resampled once for all questions about these answers: theirs are among `BETAS`."""
+    every = BETAS if set(betas) <= set(BETAS) else tuple(betas)
+    known = ratings.remember(("downstream", names, taus, every), lambda: _downstream(rated, taus, every))
+    return {beta: known[beta] for beta in betas}
 
 
 def _downstream(

@@ -13,6 +13,7 @@ import numpy as np
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
 from recuse.ratings import Ratings
+from recuse.ratings.known import TRUE
 from recuse.schema import Estimate, Estimates
 from recuse.statistics.bounded import BOUNDED, bounded_mean
 
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["list_accuracy", "list_consistency"]
-
-BEST = "true_"
 
 
 @measure(
@@ -41,7 +40,7 @@ def list_accuracy(ratings: Ratings) -> Estimates:
     >>> list_accuracy(Ratings.of(frame, factors=["rotation"], texts=texts)).of(judge="j").value
     0.5
     """
-    texts, column = ratings.texts, f"{BEST}{ratings.criterion}"
+    texts, column = ratings.texts, f"{TRUE}{ratings.criterion}"
     known: dict[str, str] = {}
     if texts is not None and column in texts:
         known = {str(i): str(b) for i, b in texts[["item", column]].dropna().itertuples(index=False)}

@@ -12,14 +12,13 @@ from numpy.typing import NDArray
 from recuse.metrics.estimates import estimated, undefined
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import Axes
+from recuse.ratings.known import TRUE
 from recuse.schema import Estimate
 from recuse.statistics.bounded import BOUNDED, bounded_mean
 
-__all__ = ["TRUE", "axes_of", "mean_over_texts", "true_scores"]
+__all__ = ["axes_of", "mean_over_texts", "true_scores"]
 
 Floats = NDArray[np.float64]
-TRUE = "true_"
-"""The column of right scores among the texts is called this and the criterion, as in `true_overall`."""
 
 
 def axes_of(ratings: Ratings) -> Axes:

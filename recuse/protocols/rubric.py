@@ -68,6 +68,16 @@ def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> li
     return [_one(answer, name, task.scales.get(name), task.scale) for name in _criteria(task)]
 
 
+def explanations(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
+    """The reason that a reply gives for each score: response = its words; nothing where there are none."""
+    try:
+        answer = reading.json_value(reply, dict)
+    except reading.Unreadable:
+        return []
+    whys = {name: part.get("why") for name in task.criteria if isinstance(part := answer.get(name), dict)}
+    return [Judgement(name, response=why) for name, why in whys.items() if isinstance(why, str)]
+
+
 def author_label(task: Task, target: str, condition: str) -> str:
     """How the prompt names the author: by its name, or by the fixed label that hides it."""
     about = task.targets[target]

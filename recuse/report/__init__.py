@@ -20,7 +20,7 @@ SCHEMA = 1
 
 
 def headline(results: Mapping[str, Any]) -> str:
-    """The first line in plain English: which judges are cleared, what is known and what is new against the others."""
+    """The sentence that these results carry: merge, do not merge or decide, and why."""
     from recuse.report.first_line import headline as sentence
 
     return sentence(results)
@@ -46,7 +46,8 @@ def write(
 
     All are drawn from the canonical form, so reading results.json back gives the same page. Templates in
     `template_folders` replace shipped ones of the same name; `drawings` are a team's own, by dotted module name.
-    `identity`: of which commit and recordings this is (`recuse.identity`), shown beside the results, no part of them.
+    `identity`: of which commit and recordings this is (`recuse.identity`), and which replies were written beside it
+    (`recuse.report.replies`): shown beside the results, no part of them.
     Raises `RecuseError` for results of another schema, before anything is written, and for a template that does not
     render: then results.json and summary.md are written and the page is not.
     """
@@ -56,6 +57,8 @@ def write(
     from recuse.report.files import write_files
     from recuse.report.first_line import headline as sentence
     from recuse.report.page import page
+    from recuse.report.replies import write_overview
+    from recuse.report.results_model import View
     from recuse.report.summary import summary
     from recuse.schema import RecuseError
 
@@ -64,14 +67,15 @@ def write(
             f"the report draws results of schema {SCHEMA}; these say {results.get('schema')!r}: run the evals again"
         )
     plain = normalised(results)
-    plain["headline"] = plain.get("headline") or sentence(plain)
+    plain["headline"] = sentence(plain)
     facts, tables = text(plain), csv_tables(plain)
     known = {**(identity or {}), "results": sha256(facts.encode()).hexdigest(), "tables": list(tables)}
     told = {"results.json": facts, "summary.md": summary(plain, drawings=drawings, known=known)}
     paths = write_files(Path(folder), told)
     drawn = page(plain, plain["headline"], template_folders, drawings, known)
     paths += write_files(Path(folder), {"index.html": drawn})
-    return [*paths, *write_files(Path(folder) / "tables", tables)]
+    paths += write_files(Path(folder) / "tables", tables)
+    return [*paths, *write_overview(View(plain), known.get("replies") or {}, Path(folder))]
 
 
 def terminal(

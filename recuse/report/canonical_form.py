@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from numbers import Integral, Real
+from operator import itemgetter
 from typing import Any
 
 from recuse.schema import RecuseError
@@ -26,6 +28,13 @@ _ORDER_OF = {
 }
 
 
+_AS_THEY_ARE = frozenset({str, int, bool, type(None)})  # nearly everything: the slower checks are for the rest
+
+
+class CanonicalResults(dict[str, Any]):
+    """Results in canonical form: they are not brought into it again, so whoever changes one puts builtins in."""
+
+
 def canonical(results: Mapping[str, Any]) -> str:
     """`results` as JSON text: keys sorted, ten significant digits, NaN and infinities null, ASCII, a final newline.
 
@@ -34,12 +43,14 @@ def canonical(results: Mapping[str, Any]) -> str:
     return json.dumps(normalised(results), sort_keys=True, indent=1, allow_nan=False) + "\n"
 
 
-def normalised(results: Mapping[str, Any]) -> dict[str, Any]:
+def normalised(results: Mapping[str, Any]) -> CanonicalResults:
     """`results` in builtins only, rounded and in stable order: what reading results.json back would give."""
-    plain = {str(key): _plain(value, key) for key, value in sorted(results.items())}
+    if isinstance(results, CanonicalResults):
+        return results
+    plain = CanonicalResults((key, _plain(value, key)) for key, value in _members(results))
     for name, keys in _ORDER_OF.items():
         if isinstance(plain.get(name), list):
-            plain[name] = sorted(plain[name], key=lambda entry, keys=keys: [_text(entry.get(k)) for k in keys])  # type: ignore[misc]
+            plain[name] = _ordered(plain[name], keys)
     return plain
 
 
@@ -47,12 +58,12 @@ def _plain(value: Any, *where: Any) -> Any:
     kind = type(value)
     if kind is float:
         return _rounded(value)
-    if kind in (str, int, bool, type(None)):  # nearly everything: the slower checks below are for the rest
+    if kind in _AS_THEY_ARE:
         return value
     if isinstance(value, Mapping):
-        return {str(k): _plain(v, *where, k) for k, v in sorted(value.items(), key=lambda entry: str(entry[0]))}
+        return {k: v if type(v) in _AS_THEY_ARE else _plain(v, *where, k) for k, v in _members(value)}
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_plain(v, *where, i) for i, v in enumerate(value)]
+        return [v if type(v) in _AS_THEY_ARE else _plain(v, *where, i) for i, v in enumerate(value)]
     if isinstance(value, str | Integral):
         return str(value) if isinstance(value, str) else int(value)
     if isinstance(value, Real):
@@ -64,11 +75,19 @@ def _plain(value: Any, *where: Any) -> Any:
     )
 
 
+def _members(value: Mapping[Any, Any]) -> list[tuple[str, Any]]:
+    return sorted(((str(k), v) for k, v in value.items()), key=itemgetter(0))
+
+
 def _rounded(value: float) -> float | None:
     if not math.isfinite(value):
         return None
     return float(f"{value:.{SIGNIFICANT_DIGITS}g}") or 0.0  # `or`: no negative zero
 
 
-def _text(value: Any) -> str:
-    return json.dumps(value, sort_keys=True)
+def _ordered(entries: list[Any], keys: Sequence[str]) -> list[Any]:
+    """By the text of each key in turn; a later one, which may be a whole estimate, is spelled where entries tie."""
+    if not keys or len(entries) < 2:
+        return entries
+    told = sorted(((json.dumps(e.get(keys[0]), sort_keys=True), e) for e in entries), key=itemgetter(0))
+    return [e for _, tied in groupby(told, itemgetter(0)) for e in _ordered([e for _, e in tied], keys[1:])]

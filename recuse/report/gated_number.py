@@ -69,6 +69,14 @@ class Number:
         return str(self.verdict["outcome"]) if self.verdict else ""
 
     @property
+    def state(self) -> str:
+        """The outcome as the report shows it: an accepted one is a fault outside its limit, or a doubt."""
+        if self.outcome != "accepted":
+            return self.outcome
+        doubt = ((self.verdict or {}).get("accepted_fault") or {}).get("otherwise") in ("undecided", "not measured")
+        return "accepted doubt" if doubt else "accepted fault"
+
+    @property
     def limit(self) -> Mapping[str, Any]:
         return (self.verdict or {}).get("limit") or {}
 

@@ -22,15 +22,8 @@ class Measure:
     title: str
     reading: str = ""
     signed: bool = False
-    above: str = ""
-    below: str = ""
     rank: int = LAST
-
-    def phrase(self, *, above: bool, plural: bool) -> str:
-        """ "promotes itself", or "promote themselves" of several; "" where the measure says nothing of the kind."""
-        forms = (self.above if above else self.below) or self.above or self.below
-        one, _, many = forms.partition("|")
-        return many if plural else one
+    ends: tuple[float, float] | None = None  # the least and the greatest value it can have
 
 
 class Lexicon:
@@ -73,14 +66,14 @@ def plain_name(identifier: str) -> str:
 
 
 def _measure(name: str, about: Mapping[str, Any]) -> Measure:
+    ends = about.get("ends") or (None, None)
     return Measure(
         name=name,
         title=about.get("title") or plain_name(name),
         reading=about.get("reading") or "",
         signed=bool(about.get("signed")),
-        above=about.get("above") or "",
-        below=about.get("below") or "",
         rank=int(about.get("rank", LAST)),
+        ends=(low, high) if (low := ends[0]) is not None and (high := ends[1]) is not None else None,
     )
 
 

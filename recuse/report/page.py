@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,15 +18,18 @@ from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, S
 from markupsafe import Markup
 
 from recuse.report import estimate_format
-from recuse.report.first_line import Piece, lede, pieces
+from recuse.report.anchors import fault_anchor, group_anchor, question_anchor, verdict_anchor
+from recuse.report.first_line import decision_lines, upgrade_lines
 from recuse.report.footnotes import small_print
 from recuse.report.lexicon import plain_name
 from recuse.report.numbers import MISSING, count, is_number
 from recuse.report.palette import ON_SHADE, PALETTE, shades
 from recuse.report.questions import Drawings, generic
+from recuse.report.reply_places import ReplyPlaces
 from recuse.report.results_model import Group, Question, View
-from recuse.report.sections.attention import needs_attention, run_faults
+from recuse.report.sections.attention import needs_attention, run_faults, tolerated
 from recuse.report.sections.baseline import movement
+from recuse.report.sections.changed import TITLE, changed
 from recuse.report.sections.costs import costs
 from recuse.report.sections.error_rates import error_rates
 from recuse.report.sections.gates import gate_rows
@@ -35,6 +37,7 @@ from recuse.report.sections.identity import identity
 from recuse.report.sections.not_asked import in_one_line, not_asked
 from recuse.report.sections.words import words
 from recuse.report.tables import verdict_tables
+from recuse.report.upgrade_table import upgrade_tables
 from recuse.report.vocabulary import OUTCOME_NAMES, PROVENANCE_MEANINGS, RECOMMENDATION_MEANINGS, tally, worst
 from recuse.sanitize import visible
 from recuse.schema import RecuseError
@@ -52,6 +55,7 @@ class DrawnGroup:
     group: Group
     reading: str
     strip: list[StripGate]
+    anchor: str
     template: str
     context: Mapping[str, Any]
     small_print: list[str]
@@ -64,8 +68,12 @@ class Section:
     anchor: str
     worst: str
     tally: str
+    folded: bool  # nothing in it turns the run red
     groups: list[DrawnGroup]
 
+
+MOST_CHANGES = 12
+"""Changes with a row of their own at the head of the page."""
 
 TEMPLATE_FAULTS = (TemplateError, ArithmeticError, AttributeError, LookupError, OSError, TypeError, ValueError)
 """What a template that somebody wrote may raise."""
@@ -88,8 +96,8 @@ def page(
         return env.get_template("index.html.j2").render(
             **_parts(view, questions),
             identity=identity(view, known or {}),
+            replies=ReplyPlaces((known or {}).get("replies") or {}),
             headline=headline,
-            headline_parts=_marked(view, headline),
             sections=[_section(env, view, question, drawn) for question in questions],
             style=Markup(style),  # our own style sheet; "<" would end it early and is checked for below
             style_hash=style_hash(style),
@@ -105,10 +113,16 @@ def _parts(view: View, questions: list[Question]) -> dict[str, Any]:
     listed, left_out = words(view)
     return {
         "view": view,
-        "lede": lede(view),
+        "decision": view.results.get("decision"),
+        "decision_lines": decision_lines(view),
+        "upgrade_lines": upgrade_lines(view),
+        "changed": changed(view),
+        "changed_title": TITLE,
+        "most_changes": MOST_CHANGES,
         "tally": _tally(view),
         "cassettes": view.results.get("cassettes") or {},
-        "tables": verdict_tables(view, [group for question in questions for group in view.groups(question)]),
+        "upgrades": upgrade_tables(view),
+        "tables": verdict_tables(view, [group for q in questions if q.id != "upgrade" for group in view.groups(q)]),
         "recommended": {(r.panel, r.judge): r.recommended for r in view.recommendations},
         "attention": needs_attention(view),
         "run_faults": run_faults(view),
@@ -139,6 +153,7 @@ def _environment(folders: tuple[str, ...]) -> Environment:
         finalize=_safe_text,
     )
     env.filters |= {"plain": plain_name, "number": count, "pc": _percent, "slug": lambda name: name.replace(" ", "-")}
+    env.filters |= {"anchor": lambda n: verdict_anchor(n.gate, n.subject), "fault_anchor": fault_anchor}
     env.filters["value"] = lambda number: estimate_format.value(number) if is_number(number.value) else MISSING
 
     def draw(figure: Any) -> Markup:
@@ -174,12 +189,14 @@ def _safe_text(value: Any) -> Any:
 
 def _section(env: Environment, view: View, question: Question, drawings: Drawings) -> Section:
     groups = view.groups(question)
-    outcomes = [n.outcome for group in groups for n in group.numbers if n.verdict]
+    gated = [n for group in groups for n in group.numbers if n.verdict]
+    outcomes = [n.state for n in gated]
     return Section(
         question=question,
-        anchor="q-" + re.sub(r"[^A-Za-z0-9_-]", "-", question.id),
+        anchor=question_anchor(question.id),
         worst=worst(outcomes),
         tally=tally(outcomes),
+        folded=all(map(tolerated, gated)) or question.id == "upgrade",  # an upgrade's table stands above already
         groups=_all_drawn(env, groups, drawings),
     )
 
@@ -203,6 +220,7 @@ def _drawn(env: Environment, group: Group, drawings: Drawings, above: Collection
         group=group,
         reading=context.get("reading", ""),
         strip=_strip(group),
+        anchor=group_anchor(group.question.id, group.panel.name, group.task, group.protocol),
         template="questions/generic.html.j2" if fault else _template(env, group.question.id, module.__name__),
         context=context,
         small_print=small_print(group, above),
@@ -219,7 +237,7 @@ def _template(env: Environment, question: str, module: str) -> str:
 def _strip(group: Group) -> list[StripGate]:
     strip = []
     for mine in group.gates.values():
-        counts = Counter(n.outcome for n in mine)
+        counts = Counter(n.state for n in mine)
         shown = [(outcome, counts[outcome]) for outcome in reversed(OUTCOME_NAMES) if counts[outcome]]
         strip.append(StripGate(mine[0].gate_title, estimate_format.limits(mine), shown))
     return strip
@@ -229,24 +247,8 @@ def _strip(group: Group) -> list[StripGate]:
 
 
 def _tally(view: View) -> list[tuple[str, int]]:
-    counts = Counter(n.outcome for n in view.numbers if n.verdict)
-    return [(outcome, counts[outcome]) for outcome in ("pass", "accepted", "undecided", "fail", "not measured")]
-
-
-def _marked(view: View, headline: str) -> list[tuple[str, str, str]]:
-    """The headline in parts (text, outcome told of the judge that it names, the sign after its name): names are marked,
-    and a comma does not begin a line. A headline from elsewhere stays in one part."""
-    told = pieces(view)
-    if "".join(piece.text for piece in told) != headline:
-        return [(headline, "", "")]
-    parts: list[tuple[str, str, str]] = []
-    for piece in told:
-        if parts and parts[-1][1] and piece.text[:1] in ",;:.":
-            name, outcome, _ = parts.pop()
-            parts.append((name, outcome, piece.text[0]))
-            piece = Piece(piece.text[1:])
-        parts.append((piece.text, piece.outcome, ""))
-    return [part for part in parts if part[0]]
+    counts = Counter(n.state for n in view.numbers if n.verdict)
+    return [(outcome, counts[outcome]) for outcome in reversed(OUTCOME_NAMES)]
 
 
 # --------------------------------------------------------------------------- style

@@ -17,13 +17,15 @@ PALETTE: dict[Mode, dict[str, str]] = {
         "bg": "#fbfaf7", "ink": "#1c1b19", "dim": "#625e57", "line": "#e3dfd6", "card": "#ffffff", "edge": "#8a857b",
         "over": "#d1472f", "under": "#2f6db5", "rank": "#7f9a55", "amount": "#b07d1e", "band": "#eef0e4",
         "shown": "#b23a24", "hidden": "#245c9e", "third": "#5b7031",
-        "pass": "#2a6a3b", "fail": "#b3261e", "not measured": "#8f1d56", "accepted": "#7a5600", "undecided": "#4a4d9d",
+        "pass": "#2a6a3b", "fail": "#b3261e", "not measured": "#8f1d56", "accepted fault": "#7a5600",
+        "accepted doubt": "#4a5a6b", "undecided": "#4a4d9d",
     },
     "dark": {
         "bg": "#161513", "ink": "#ece9e2", "dim": "#a8a399", "line": "#34322d", "card": "#1e1d1a", "edge": "#7d776c",
         "over": "#d9573f", "under": "#4f86d6", "rank": "#86a55c", "amount": "#c08a2c", "band": "#24281f",
         "shown": "#f0856f", "hidden": "#82b1f0", "third": "#a9c47e",
-        "pass": "#7cc48e", "fail": "#f2867c", "not measured": "#ee8fc0", "accepted": "#e0b95a", "undecided": "#abaef2",
+        "pass": "#7cc48e", "fail": "#f2867c", "not measured": "#ee8fc0", "accepted fault": "#e0b95a",
+        "accepted doubt": "#aebdcb", "undecided": "#abaef2",
     },
 }  # fmt: skip
 

@@ -81,9 +81,9 @@ def _row(before: Number | None, after: Number | None) -> Row:
         one.who or "the panel",
         ", ".join(part for part in (*where, one.circumstances) if part),
         _told(before),
-        before.outcome if before else "",
+        before.state if before else "",
         _told(after),
-        after.outcome if after else "",
+        after.state if after else "",
         _changed(before, after),
     )
 
@@ -92,7 +92,7 @@ def _told(n: Number | None) -> str:
     if n is None:
         return NONE
     limit = estimate_format.limit(n)
-    return f"{estimate_format.value(n)} {n.outcome}{f' (limit {limit})' if limit else ''}"
+    return f"{estimate_format.value(n)} {n.state}{f' (limit {limit})' if limit else ''}"
 
 
 def _changed(before: Number | None, after: Number | None) -> str:

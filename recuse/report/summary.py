@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from recuse.report import estimate_format, numbers
-from recuse.report.first_line import lede
+from recuse.report.first_line import decision_lines, upgrade_lines
 from recuse.report.gated_number import Number
 from recuse.report.questions import Drawings
 from recuse.report.results_model import Group, Question, View
-from recuse.report.sections.attention import Case, Matter, needs_attention, run_faults
+from recuse.report.sections.attention import Case, Matter, Way, needs_attention, run_faults
 from recuse.report.sections.baseline import movement
+from recuse.report.sections.changed import TITLE, changed
 from recuse.report.sections.identity import Identity, identity
 from recuse.report.sections.not_asked import in_one_line, not_asked
 from recuse.report.tables import Cell, VerdictTable, verdict_table
 from recuse.report.upgrade_table import UpgradeTable, upgrade_tables
-from recuse.report.vocabulary import OUTCOME_NAMES, PROVENANCE_MEANINGS, tally, worst
+from recuse.report.vocabulary import OUTCOME_NAMES, PROVENANCE_MEANINGS, counted, tally, worst
 from recuse.sanitize import shortened, visible
 
 SIZE_LIMIT = 60_000
@@ -25,6 +27,7 @@ SIZE_LIMIT = 60_000
 
 MOST_CASES = 15
 MOST_FAULTS = 15
+MOST_MATTERS = 10
 MOST_ROWS = 15  # judges per table; beyond, only those that do not pass everything
 MOST_MOVED = 15
 MOST_UNASKED = 30
@@ -40,7 +43,15 @@ def summary(
     view = View(results)
     order = Drawings(drawings).order
     tables = [_question(view, q) for q in sorted(view.questions, key=lambda q: order(q.id))]
-    sections = [_head(view), _attention(view), *tables, _not_asked(view), _moved(view), _foot(view, known or {})]
+    sections = [
+        _head(view),
+        _changed(view),
+        _attention(view),
+        *tables,
+        _not_asked(view),
+        _moved(view),
+        _foot(view, known or {}),
+    ]
     return _limited([s for s in sections if s], size_limit)
 
 
@@ -59,31 +70,76 @@ def _limited(sections: list[str], size_limit: int) -> str:
 
 def _head(view: View) -> str:
     panels = [f"{_code(p.name)} {p.provenance or 'provenance unknown'}" for p in view.panels]
-    counts = {o: sum(n.outcome == o for n in view.numbers) for o in OUTCOME_NAMES}
-    tallied = " · ".join(f"{_sign(o)} {counts[o]} {o}" for o in reversed(OUTCOME_NAMES) if counts[o])
-    said = " ".join(lede(view))
-    parts = [f"### {_text(view.results.get('headline') or '')}", _text(said), tallied, " · ".join(panels)]
+    counts = Counter(n.state for n in view.numbers if n.verdict)
+    tallied = " · ".join(f"{_sign(o)} {counted(o, counts[o])}" for o in reversed(OUTCOME_NAMES) if counts[o])
+    lines = [f"- {_text(told)}" for told in upgrade_lines(view)]
+    for line in decision_lines(view):
+        states = "; ".join(
+            f"**{s.text.partition(':')[0]}**{_text(s.text.removeprefix(s.state))}" for s in line.standings
+        )
+        lines.append(f"- {_code(line.panel)} {states}")
+    parts = [f"### {_text(view.results.get('headline') or '')}", "\n".join(lines), tallied, " · ".join(panels)]
     return "\n\n".join(part for part in parts if part)
 
 
+def _changed(view: View) -> str:
+    """What is another thing than in the baseline, one row each; the rest is told further below."""
+    found = changed(view)
+    if found is None:
+        return ""
+    lines = [f"#### {TITLE}", ""]
+    if found.rows:
+        lines += [_row(["what", "was", "is", "and so"]), _row(["---"] * 4)]
+        lines += [
+            _row([_text(c.what), _text(c.before), _text(c.after), _text(c.note)]) for c in found.rows[:MOST_MOVED]
+        ]
+    if len(found.rows) > MOST_MOVED:
+        lines += ["", f"{len(found.rows) - MOST_MOVED} more changes in the report."]
+    return "\n".join(
+        [*lines, *(["", _text(found.rest)] if found.rest and found.rows else [_text(found.rest)])]
+    ).rstrip()
+
+
 def _attention(view: View) -> str:
-    cases = [(matter, case) for matter in needs_attention(view) for case in matter.cases]
+    matters = needs_attention(view)
     faults = [f"- {_sign('not measured')} {_text(fault)}" for fault in run_faults(view)]
-    if not cases and not faults:
+    if not matters and not faults:
         return ""
     shown = faults[:MOST_FAULTS]
     if len(faults) > MOST_FAULTS:
         shown.append(f"- and {len(faults) - MOST_FAULTS} more faults of the run, in the report")
-    lines = ["#### What turns this run red, and what to do", "", *shown, *(_case(m, c) for m, c in cases[:MOST_CASES])]
-    if len(cases) > MOST_CASES:
-        lines.append(f"- and {len(cases) - MOST_CASES} more in the report")
-    return "\n".join(lines)
+    blocks, told = ["\n".join(["#### What turns this run red, and what to do", "", *shown])], 0
+    for matter in matters[:MOST_MATTERS]:
+        blocks.append(_matter(matter, matter.cases[: max(1, MOST_CASES - told)]))
+        told += len(matter.cases)
+    if len(matters) > MOST_MATTERS:
+        blocks.append(f"And {len(matters) - MOST_MATTERS} more gates in the report.")
+    return "\n\n".join(blocks)
 
 
-def _case(matter: Matter, case: Case) -> str:
-    limit = f", limit {matter.limit}" if matter.limit else ""
-    about = f"**{_text(matter.title)}** {_text(case.who)}: {_text(case.value)}{limit}."
-    return f"- {_sign(case.outcome)} {about} {_text(f'{case.finding} {case.advice}'.strip())}"
+def _matter(matter: Matter, cases: list[Case]) -> str:
+    """A gate that is not kept: each verdict, then what to do and what to paste, once."""
+    limit = f", limit {_text(matter.limit)}" if matter.limit else ""
+    lines = [f"**{_text(matter.title)}** ({_code(matter.gate)}){limit}", ""]
+    lines += [f"- {_sign(c.outcome)} {_text(c.who)}: {_text(c.value)}. {_text(c.finding)}" for c in cases]
+    if len(matter.cases) > len(cases):
+        lines.append(f"- and {len(matter.cases) - len(cases)} more in the report")
+    return "\n\n".join(["\n".join(lines), *map(_way, matter.ways)])
+
+
+def _way(way: Way) -> str:
+    if not way.paste:
+        return _text(way.advice)
+    more = f"\n\nand {way.more} more like these in results.json" if way.more else ""
+    head = f"What to paste into {_html(way.file or 'the gates file')}"
+    return "\n\n".join(part for part in (_text(way.advice), _folded(head, _fenced(way.paste) + more)) if part)
+
+
+def _fenced(code: str) -> str:
+    """A block of code that nothing in it can end."""
+    clean = "\n".join(visible(line) for line in shortened(code, LONGEST_TEXT)[0].splitlines())
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", clean)), default=0))
+    return f"{fence}toml\n{clean}\n{fence}"
 
 
 def _question(view: View, question: Question) -> str:
@@ -92,7 +148,7 @@ def _question(view: View, question: Question) -> str:
         return ""
     if question.id == "upgrade":
         return "\n\n".join(_upgrade(table) for table in upgrade_tables(view))
-    outcomes = [n.outcome for group in groups for mine in group.gates.values() for n in mine]
+    outcomes = [n.state for group in groups for mine in group.gates.values() for n in mine]
     body = "\n\n".join(_table(group, verdict_table([group])) for group in groups)
     unfolded = " open" if worst(outcomes) in ("fail", "not measured") else ""
     return _folded(f"{_sign(worst(outcomes))} {_html(question.title)} {tally(outcomes)}", body, unfolded)
@@ -131,14 +187,14 @@ def _table(group: Group, table: VerdictTable) -> str:
 def _cell(cell: Cell, series: list[str]) -> str:
     """Each verdict of the cell, or the worst of them and how many there are."""
     if cell.rest:
-        return f"{_sign(cell.outcome)} {tally(n.outcome for n in cell.numbers)}"
+        return f"{_sign(cell.outcome)} {tally(n.state for n in cell.numbers)}"
     if series and [n.circumstances for n in cell.numbers] == series:
         return " / ".join(map(_verdict, cell.numbers))
     return "<br>".join(f"{_verdict(n)}{_when(n)}" for n in cell.numbers)
 
 
 def _verdict(n: Number) -> str:
-    return f"{_sign(n.outcome)} {estimate_format.value(n)}"
+    return f"{_sign(n.state)} {estimate_format.value(n)}"
 
 
 def _when(n: Number) -> str:
@@ -169,10 +225,6 @@ def _moved(view: View) -> str:
     if not baseline:
         return ""
     lines = ["#### Against the baseline", "", _text(baseline.summary)]
-    told = [*baseline.limits, *baseline.told, *baseline.outcomes]
-    lines += ["", *(f"- {_text(line)}" for line in told[:MOST_MOVED])] if told else []
-    if len(told) > MOST_MOVED:
-        lines.append(f"- {len(told) - MOST_MOVED} more in the report")
     if baseline.named:
         lines += ["", _row(["what", "whom", "change beyond chance", "test", "red because"]), _row(["---"] * 5)]
         lines += [_row([_text(t) for t in (c.what, c.who, c.change, c.test, c.beyond)]) for c in baseline.named]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recuse.report import estimate_format
+from recuse.report.anchors import group_anchor
 from recuse.report.gated_number import Number
 from recuse.report.lexicon import plain_name
 from recuse.report.results_model import Group, View
@@ -28,6 +29,7 @@ class Column:
     title: str
     limit: str
     levels: tuple[str, ...]
+    anchor: str  # where the page draws what was found
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,18 +41,24 @@ class Cell:
     @property
     def outcome(self) -> str:
         """The worst in it; "" if nothing was asked."""
-        return worst(n.outcome for n in self.numbers)
+        return worst(n.state for n in self.numbers)
 
     @property
     def shown(self) -> tuple[Number, ...]:
         if len(self.numbers) <= SHOWN_PER_CELL:
             return self.numbers
-        return (next(n for n in self.numbers if n.outcome == self.outcome),)
+        return (next(n for n in self.numbers if n.state == self.outcome),)
+
+    @property
+    def hidden(self) -> tuple[Number, ...]:
+        """Those that are not told one by one."""
+        told = {id(n) for n in self.shown}
+        return tuple(n for n in self.numbers if id(n) not in told)
 
     @property
     def rest(self) -> str:
         """What is not shown: "and 6 more: 5 pass, 1 accepted"."""
-        outcomes = [n.outcome for n in self.numbers]
+        outcomes = [n.state for n in self.numbers]
         if len(outcomes) <= SHOWN_PER_CELL:
             return ""
         outcomes.remove(self.outcome)
@@ -133,6 +141,7 @@ def _column(group: Group, gate: str, mine: Sequence[Number], *, twice: bool) -> 
         title=", ".join(part for part in (_title(group, mine), protocol) if part),
         limit=estimate_format.limits(mine),
         levels=levels if len(levels) <= SHOWN_PER_CELL else (),
+        anchor=group_anchor(group.question.id, group.panel.name, group.task, group.protocol),
     )
 
 

@@ -13,11 +13,11 @@ from typing import Any
 
 from recuse.report import estimate_format, numbers
 from recuse.report.canonical_form import normalised
-from recuse.report.first_line import headline
+from recuse.report.first_line import decision_lines, headline, upgrade_lines
 from recuse.report.questions import Drawings
 from recuse.report.results_model import Group, View
-from recuse.report.sections.attention import Case, Matter, needs_attention
-from recuse.report.sections.baseline import movement
+from recuse.report.sections.attention import Case, Matter, needs_attention, run_faults
+from recuse.report.sections.changed import TITLE, changed
 from recuse.report.sections.error_rates import error_rates
 from recuse.report.sections.not_asked import in_one_line
 from recuse.report.tables import Cell, VerdictTable, verdict_table
@@ -42,13 +42,33 @@ def terminal(
     plain = normalised(results)
     view, room = View(plain), max(width, NARROWEST)
     blocks = [
-        _wrapped(plain.get("headline") or headline(plain), room),
+        "\n".join([_wrapped(headline(plain), room), *_standings(view, room)]),
+        _changed(view, room),
         *_upgrades(view, room, color),
         *_questions(view, room, color, Drawings(drawings)),
         *_matters(view, room, color),
         "\n".join(_footer(view, room, report)),
     ]
     return "\n\n".join(block for block in blocks if block)
+
+
+# --------------------------------------------------------------------------- who is cleared, what changed
+
+
+def _standings(view: View, width: int) -> list[str]:
+    told = [*upgrade_lines(view, "-"), *(line.text for line in decision_lines(view, "-"))]
+    return [part for line in told for part in _folded(line, width, "  ", "    ")]
+
+
+def _changed(view: View, width: int) -> str:
+    found = changed(view)
+    if found is None:
+        return ""
+    told = [change.text for change in found.rows[:MOST_CASES]]
+    if found.rows[MOST_CASES:]:
+        told.append(f"and {len(found.rows) - MOST_CASES} more changes in the report")
+    told += [found.rest] if found.rest else []
+    return "\n".join([TITLE, *(part for line in told for part in _folded(line, width, "  ", "    "))])
 
 
 # --------------------------------------------------------------------------- upgrades
@@ -138,7 +158,7 @@ def _cell(cell: Cell) -> tuple[str, str]:
     """ "accepted +0.77"; of several verdicts the worst, and how many there are."""
     if not cell.numbers:
         return "-", ""
-    outcome, told = cell.outcome, [n.outcome for n in cell.numbers]
+    outcome, told = cell.outcome, [n.state for n in cell.numbers]
     if len(told) > 1:
         return f"{_word(outcome)} {told.count(outcome)} of {len(told)}", outcome
     return f"{_word(outcome)} {estimate_format.value(cell.numbers[0], minus='-')}", outcome
@@ -177,10 +197,14 @@ def _heads(run: _Block) -> tuple[str, str]:
 
 
 def _matters(view: View, width: int, color: bool) -> list[str]:
-    matters = needs_attention(view)
-    if not matters:
+    matters, faults = needs_attention(view), run_faults(view)
+    if not matters and not faults:
         return []
     lines, told = ["What turns this run red, and what to do"], 0
+    for fault in faults[:MOST_CASES]:
+        lines += _folded(f"the run itself: {fault}", width, "  ", "    ")
+    if faults[MOST_CASES:]:
+        lines.append(f"  and {len(faults) - MOST_CASES} more faults of the run")
     for matter in matters:
         cases = matter.cases[: max(0, MOST_CASES - told)]
         told += len(cases)
@@ -192,13 +216,15 @@ def _matters(view: View, width: int, color: bool) -> list[str]:
 
 def _matter(matter: Matter, cases: list[Case], width: int, color: bool) -> list[str]:
     limit = f", limit {matter.limit}" if matter.limit else ""
-    lines = _folded(f"{matter.gate}{limit}: {matter.reason}", width, "  ", "    ")
+    lines = _folded(f"{matter.title} ({matter.gate}){limit}: {matter.reason}", width, "  ", "    ")
     for case in cases:
         word = _word(case.outcome)
         told = _folded(f"{word} {case.who}: {case.value}", width, "    ", "      ")
         if color:
             told[0] = told[0].replace(word, _paint(word, case.outcome), 1)
-        lines += told + _folded(f"{case.finding} {case.advice}".strip(), width, "      ", "      ")
+        lines += told + _folded(case.finding, width, "      ", "      ")
+    for way in matter.ways:
+        lines += _folded(way.advice, width, "    ", "    ")
     return lines
 
 
@@ -216,9 +242,8 @@ def _footer(view: View, width: int, report: str | None) -> list[str]:
         lines.append(f"cassettes: {told}")
     if rates := error_rates(view):
         lines.append(f"how sure: {rates.sentence}")
-    baseline = movement(view)
-    if baseline:
-        lines.append(f"baseline: {baseline.summary}")
+    if view.results.get("decision"):
+        lines.append(headline(view.results))
     if report:
         lines.append(f"report: {report}")
     return [part for line in lines for part in _folded(line, width, "", "  ")]

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from recuse.report import estimate_format, numbers
+from recuse.report.anchors import verdict_anchor
 from recuse.report.gated_number import Number
 from recuse.report.numbers import MINUS, is_number
 from recuse.report.results_model import View
 
 __all__ = ["UpgradeRow", "UpgradeTable", "deciding_numbers", "is_of_upgrade", "upgrade_tables"]
 
-WORDS = {"pass": "allowed", "fail": "worse", "not measured": "not measured", "accepted": "accepted"}
+WORDS = {"pass": "allowed", "fail": "worse"}
 PLACE = ("panel", "task", "protocol")
 MOST_POWERS = 4
 
@@ -31,6 +32,7 @@ class UpgradeRow:
     allowed: str
     verdict: str
     outcome: str
+    anchor: str = ""
 
     @property
     def cells(self) -> tuple[str, ...]:
@@ -108,7 +110,16 @@ def _row(n: Number, minus: str) -> UpgradeRow:
     change = estimate_format.value(n, minus=minus) + (f" ({spread})" if spread else "")
     if not is_number(n.value):
         change = estimate_format.why_undefined(n).removeprefix("undefined: ")
-    return UpgradeRow(_title(n), values[0], values[1], change, estimate_format.limit(n), _word(n), n.outcome)
+    return UpgradeRow(
+        _title(n),
+        values[0],
+        values[1],
+        change,
+        estimate_format.limit(n),
+        _word(n),
+        n.state,
+        verdict_anchor(n.gate, n.subject),
+    )
 
 
 def _title(n: Number) -> str:
@@ -127,8 +138,8 @@ def _title(n: Number) -> str:
 
 
 def _word(n: Number) -> str:
-    if n.outcome != "undecided":
-        return WORDS[n.outcome]
+    if n.state != "undecided":
+        return WORDS.get(n.state, n.state)
     remedy = (n.verdict or {}).get("remedy") or {}
     needed, observed = remedy.get("needed"), remedy.get("observed")
     if not needed or not observed:

@@ -21,12 +21,14 @@ OUTCOME_NAMES = {
     for name in (
         OutcomeName("fail", "✕", "❌", "31;1", "outside the limit"),
         OutcomeName("not measured", "!", "❗", "35;1", "there is no number to decide on"),
-        OutcomeName("undecided", "?", "❔", "36", "the interval reaches across the limit"),
-        OutcomeName("accepted", "◇", "🔶", "33", "not a pass, known and accepted until a date, with a reason"),
+        OutcomeName("undecided", "?", "❔", "36", "too little data: the interval reaches across the limit"),
+        OutcomeName("accepted fault", "◇", "🔶", "33", "outside the limit, known and accepted until a date"),
+        OutcomeName("accepted doubt", "◌", "⚪", "33", "too little data or no number, accepted until a date"),
         OutcomeName("pass", "✓", "✅", "32", "inside the limit"),
     )
 }
-"""Outcomes of a verdict, the worst first."""
+"""Outcomes of a verdict as the report shows them, the worst first: an accepted one is a known fault, or too little
+data."""
 
 RECOMMENDATION_MEANINGS = {
     "cleared": "no gate objects to it, and no known fault bars it",
@@ -50,6 +52,11 @@ def worst(outcomes: Iterable[str]) -> str:
 
 
 def tally(outcomes: Iterable[str]) -> str:
-    """ "5 pass, 1 accepted", best first."""
+    """ "5 pass, 1 accepted fault", best first."""
     counts = Counter(outcomes)
-    return ", ".join(f"{counts[o]} {o}" for o in reversed(OUTCOME_NAMES) if counts[o])
+    return ", ".join(counted(o, counts[o]) for o in reversed(OUTCOME_NAMES) if counts[o])
+
+
+def counted(outcome: str, n: int) -> str:
+    """ "3 pass", "1 accepted fault", "2 accepted faults"."""
+    return f"{n} {outcome}{'s' if n != 1 and outcome.startswith('accepted ') else ''}"

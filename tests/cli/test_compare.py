@@ -57,7 +57,7 @@ def test_one_that_leaves_texts_out_is_told_by_its_losses(recuse, files, rater):
     path = files("t.csv", anna=rater(0.95), judge_v1=same, judge_v2=gone)
     found = recuse("compare", path, "judge_v1", "judge_v2")
     assert found.code == 1
-    assert "leaves more replies without a usable answer than you allow" in found.first
+    assert "leaves more replies without a usable answer, by more than you allow" in found.first
 
 
 def test_two_files_of_one_judge(recuse, files, rater):

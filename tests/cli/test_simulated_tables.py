@@ -78,11 +78,6 @@ REASONS: dict[Judge, str] = {
 }
 
 
-TOLD = {likes_one_system: 0.75}
-"""A favour of a third of the scale is beyond doubt in 161 of 200 tables at the level that fails a judge, which allows
-for all that is asked; the others are undecided, and none is cleared."""
-
-
 @pytest.mark.parametrize("judge", REASONS, ids=lambda judge: judge.__name__)
 def test_a_judge_with_a_fault_is_never_cleared_and_its_fault_is_named_first(recuse, tmp_path: Path, judge):
     firsts = []
@@ -92,7 +87,7 @@ def test_a_judge_with_a_fault_is_never_cleared_and_its_fault_is_named_first(recu
         firsts.append(recuse("check", tmp_path / "t.csv"))
     show(judge.__name__, firsts, REASONS[judge])
     assert 0 not in {found.code for found in firsts}
-    assert named(firsts, REASONS[judge]) >= TOLD.get(judge, 0.95) * TABLES
+    assert named(firsts, REASONS[judge]) >= 0.95 * TABLES
 
 
 def test_a_judge_swapped_for_another_is_told_by_its_answers(recuse, tmp_path: Path):
@@ -119,7 +114,7 @@ def test_a_judge_that_likes_what_stands_first_is_told_by_that(recuse, tmp_path: 
         firsts.append(recuse("check", tmp_path / "pairs.csv"))
     show("likes the first", firsts, r"it favours what stands first")
     assert 0 not in {found.code for found in firsts}
-    assert named(firsts, r"it favours what stands first") >= 0.9 * TABLES  # of 200 tables, 7 are left undecided
+    assert named(firsts, r"it favours what stands first") >= 0.95 * TABLES
 
 
 def test_a_judge_that_is_one_more_person_is_cleared_as_often_as_promised(recuse, tmp_path: Path):
@@ -154,7 +149,8 @@ def pairs(rng: np.random.Generator, liking: float, items: int = 200) -> str:
 
 
 def named(firsts: list, reason: str) -> int:
-    return sum(bool(re.match(f"judge is not cleared: ({reason})", found.first)) for found in firsts)
+    """A favour that is surely there, but not surely beyond its limit, is told first of an undecided judge as well."""
+    return sum(bool(re.match(f"judge (is not cleared|stays undecided): ({reason})", found.first)) for found in firsts)
 
 
 def show(kind: str, firsts: list, reason: str) -> None:

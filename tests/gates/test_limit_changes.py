@@ -114,7 +114,7 @@ def test_accepted_faults_added_widened_and_removed(rows):
     assert "until 2027-12-31 -> within [-0.5, +0.9], until 2037-12-31" in longer["sentence"]
     (removed,) = rows(GATES + FAULT, GATES)["limits"]
     assert removed["change"] == "removed"
-    assert removed["sentence"].endswith("; without that gemini is accepted")
+    assert removed["sentence"].endswith("; without that gemini needs an accepted fault")
 
 
 def test_layout_comments_labels_and_reasons_are_no_change(rows):

@@ -168,6 +168,16 @@ def loaded_after(code: str) -> set[str]:
     return set(done.stdout.split())
 
 
+def test_what_a_run_of_evals_imports_leaves_the_large_parts_of_scipy_alone():
+    """Each takes as long to import as many measures to compute, in every worker."""
+    evals = [str(path) for path in sorted((ROOT / "evals").glob("test_*.py"))]
+    code = (
+        f"import runpy, sys; [runpy.run_path(path) for path in {evals!r}]; import recuse.suite, recuse.run; "
+        "loaded = {'scipy.stats', 'scipy.optimize'} & set(sys.modules); assert not loaded, loaded"
+    )
+    assert "numpy" in loaded_after(code)
+
+
 def test_importing_the_plugin_imports_nothing_heavy():
     assert loaded_after("import recuse.plugin") == set()
 

@@ -35,16 +35,21 @@ def test_a_loosened_limit_is_told_everywhere_and_turns_a_strict_comparison_red(s
     settled.edit("evals/gates.toml", "within = [-0.5, 0.5]", "within = [-2.5, 2.5]")
     gates = (settled / "evals/gates.toml").read_text(encoding="utf-8")
     settled.write("evals/gates.toml", gates[: gates.index("[[accepted]]")])
-    said = "self_bias limit widened: within [-0.5, +0.5] -> within [-2.5, +2.5]; without that bob is accepted"
+    said = (
+        "self_bias limit widened: within [-0.5, +0.5] -> within [-2.5, +2.5]; without that bob needs an accepted fault"
+    )
     lenient = settled.run()
     assert lenient.code == pytest.ExitCode.OK
     assert said in lenient.results["baseline"]["summary"]
     assert said in " ".join(lenient.text.split())
     for report in ("reports/summary.md", "reports/index.html"):
         assert "self_bias limit widened" in (settled / report).read_text(encoding="utf-8").replace("\\_", "_")
+    headline = "Decide: limit of self bias widened; without that bob needs an accepted fault."
     strict = settled.run("--baseline")
+    assert (lenient.results["headline"], strict.results["headline"]) == (headline, headline)
     assert strict.code == pytest.ExitCode.TESTS_FAILED
-    assert f"{BASELINE}: {said}" in strict.text
+    assert said in " ".join(strict.text.split())
+    assert "fault of the run itself" not in strict.text
     assert any("accepted fault" in line and "removed" in line for line in strict.results["objections"])
 
 

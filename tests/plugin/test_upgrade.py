@@ -35,6 +35,7 @@ def test_scores(upgrade, may_replace):
 SHIPPED = (Path(__file__).parents[2] / "evals" / "gates.toml").read_text(encoding="utf-8")
 GATES = "\n".join(re.findall(r"^\[upgrade_.*?(?=^\[|^#)", SHIPPED, re.MULTILINE | re.DOTALL))
 
+HEADLINE = "Do not merge: cat gives higher scores; keep eve."
 SENTENCE = "Do not replace eve by cat: it gives higher scores, by more than you allow."
 
 
@@ -81,10 +82,11 @@ def test_a_refused_upgrade_begins_every_report_with_the_same_sentence(candidate)
     [upgrade] = run.results["upgrades"]
     assert (upgrade["verdict"], upgrade["candidate"], upgrade["incumbent"]) == ("worse", "cat", "eve")
     assert upgrade["sentence"] == SENTENCE
-    assert run.results["headline"].startswith(SENTENCE)
-    assert (candidate / "reports/summary.md").read_text(encoding="utf-8").startswith(f"### {SENTENCE}")
-    assert SENTENCE in (candidate / "reports/index.html").read_text(encoding="utf-8")
-    assert SENTENCE in run.text
+    assert (run.results["headline"], run.results["decision"]["word"]) == (HEADLINE, "do not merge")
+    assert (candidate / "reports/summary.md").read_text(encoding="utf-8").startswith(f"### {HEADLINE}\n\n- {SENTENCE}")
+    page = (candidate / "reports/index.html").read_text(encoding="utf-8")
+    assert page.index("gives higher scores; keep eve.</h1>") < page.index(f"<li>{SENTENCE}")
+    assert run.text.index(HEADLINE) < run.text.index(SENTENCE, run.text.index(HEADLINE))
 
 
 @pytest.mark.parametrize(

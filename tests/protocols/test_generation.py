@@ -24,7 +24,9 @@ def item_of(task: Task) -> Item:
 
 
 def read(task: Task, text: str) -> list[Judgement]:
-    return generation.read(task, item_of(task), {}, Reply(text))
+    """The rows of the picks; what is told of the rationales has tests of its own."""
+    rows = generation.read(task, item_of(task), {}, Reply(text))
+    return [row for row in rows if row.criterion == "risk_level"]
 
 
 def test_a_good_reply_puts_every_pick_on_its_level(task: Task, picks: Picks) -> None:

@@ -7,7 +7,7 @@ import math
 import random
 from typing import Any
 
-from recuse.gates import recommendations
+from recuse.gates import decide_merge, recommendations
 
 Results = dict[str, Any]
 
@@ -589,6 +589,7 @@ def empty(panels: list[Results]) -> Results:
         "verdicts": [],
         "measurements": [],
         "unmeasured": [],
+        "upgrades": [],
         "objections": [],
         "usage": [],
         "words": [],
@@ -600,6 +601,12 @@ def empty(panels: list[Results]) -> Results:
         "not_asked": [],
         "cassettes": {"files": 0, "interactions": 0, "used": 0, "unused": 0, "by_panel": {}},
     }
+
+
+def baseline_of(**more: Any) -> Results:
+    """A comparison with the baseline that found nothing."""
+    found = ("named", "outcomes", "limits", "removed", "sources", "moved", "appeared", "vanished", "objections")
+    return {"path": "reports/baseline.json", "because": None, "summary": "", **{name: [] for name in found}} | more
 
 
 def asked(results: Results, question: str) -> None:
@@ -773,4 +780,6 @@ def counted(results: Results) -> Results:
     }
     results["outcome"] = next((o for o in ("not measured", "fail", "undecided") if o in bad), "pass")
     results["recommendations"] = recommendations(results["verdicts"])
+    results["decision"] = decide_merge(results)
+    results["headline"] = results["decision"]["sentence"]
     return results

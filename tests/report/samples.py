@@ -28,6 +28,7 @@ from sample_parts import (
     ask_human,
     ask_reported,
     ask_stability,
+    baseline_of,
     counted,
     empty,
     estimated,
@@ -64,13 +65,7 @@ def published() -> Results:
     ask_coverage(results, panel, dict.fromkeys(JUDGES, 1.0))
     add_footers(results)
     results["words"] = words_of("published", JUDGES, NAMES)
-    results["baseline"] = {
-        "path": "reports/baseline.json",
-        "moved": [],
-        "appeared": [],
-        "vanished": [],
-        "summary": "Nothing changed against reports/baseline.json (134 results compared).",
-    }
+    results["baseline"] = baseline_of(summary="Nothing changed against reports/baseline.json (134 results compared).")
     return counted(results)
 
 
@@ -148,13 +143,25 @@ def failing() -> Results:
         "outcome": "pass",
         "value": 0.2,
     }
-    results["baseline"] = {
-        "path": "reports/baseline.json",
+    widened = "reports/baseline.json: self_bias limit widened: within [-0.5, +0.5] -> within [-1, +1]"
+    results["baseline"] = baseline_of() | {
+        "objections": [widened],
         "moved": [moved, {**moved, "field": "outcome", "before": "accepted", "after": "fail", "delta": None}],
         "appeared": [brief],
         "vanished": [{**brief, "what": "leniency"}],
         "limits": [
-            {"sentence": "self_bias limit widened: within [-0.5, +0.5] -> within [-1, +1]; without that grok-4 fails"}
+            {
+                "gate": "self_bias",
+                "where": {},
+                "key": "limit",
+                "before": "within [-0.5, +0.5]",
+                "after": "within [-1, +1]",
+                "change": "widened",
+                "otherwise": [{"subject": {"judge": "grok-4"}, "outcome": "fail", "now": "pass"}],
+                "about": "limit widened",
+                "consequence": "grok-4 fails",
+                "sentence": widened.partition(": ")[2] + "; without that grok-4 fails",
+            }
         ],
         "named": [
             {

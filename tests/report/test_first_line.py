@@ -1,4 +1,4 @@
-"""The sentence that answers first."""
+"""What every output begins with: the decision, and who is cleared of each panel and why."""
 
 from __future__ import annotations
 
@@ -7,146 +7,112 @@ from typing import Any
 
 import pytest
 import samples
+from page_reader import read
 
 from recuse import report
 from recuse.report.canonical_form import normalised
-from recuse.report.first_line import lede, pieces
+from recuse.report.first_line import decision_lines, headline
+from recuse.report.page import page
 from recuse.report.results_model import View
+from recuse.report.summary import summary
 
 
-def with_verdicts(results: samples.Results, gate: str, judge: str, **changes: Any) -> samples.Results:
-    changed = copy.deepcopy(results)
-    hit = [v for v in changed["verdicts"] if v["gate"] == gate and v["subject"].get("judge") == judge]
-    assert hit
-    for verdict in hit:
-        verdict.update(changes)
-    return samples.counted(changed)
+def view_of(results: samples.Results) -> View:
+    return View(normalised(results))
 
 
-def test_the_published_panel() -> None:
-    assert report.headline(samples.published()) == (
-        "Three of five published judges are cleared; gemini-2.5-pro and grok-4 promote themselves, as known."
-    )
+def outputs(results: samples.Results) -> dict[str, str]:
+    """Terminal, summary.md and page as plain text without line breaks."""
+    plain = normalised(results)
+    tree = read(page(plain, plain["headline"]))
+    texts = {
+        "terminal": report.terminal(plain, 200),
+        "summary": summary(plain).replace("\\", ""),
+        "page": tree.one("body").text,
+    }
+    return {name: " ".join(text.split()) for name, text in texts.items()}
 
 
-def test_two_panels() -> None:
-    assert report.headline(samples.both()).startswith(
-        "Three of five published judges and none of three local judges are cleared; gemini-2.5-pro and grok-4"
-    )
-
-
-def test_all_are_cleared() -> None:
+def test_the_headline_is_the_decision() -> None:
     results = samples.published()
-    for verdict in results["verdicts"]:
-        verdict.update(outcome="pass", accepted_fault=None)
-    assert report.headline(samples.counted(results)) == "All five published judges are cleared."
+    assert headline(results) == results["decision"]["sentence"]
+    assert (
+        headline(results)
+        == "Merge: nothing changed. Cleared: gpt-5.1, claude-4.5-sonnet and perplexity-sonar, of 5 judges."
+    )
+    assert headline({"headline": "kept by an older run."}) == "kept by an older run."
+    assert headline({}).startswith("Nothing was decided")
 
 
-def test_an_objection_comes_first() -> None:
-    results = with_verdicts(samples.published(), "self_bias", "grok-4", outcome="fail", accepted_fault=None)
-    line = report.headline(results)
-    assert line.startswith("grok-4 promotes itself: two verdicts turn this run red. ")
-    assert line.endswith("gemini-2.5-pro promotes itself, as known.")
+@pytest.mark.parametrize("sample", [samples.published, samples.both, samples.failing, samples.nothing])
+def test_the_same_sentence_opens_every_output(sample: Any) -> None:
+    told = outputs(sample())
+    sentence = headline(sample())
+    assert told["terminal"].startswith(sentence)
+    assert told["summary"].startswith(f"### {sentence}")
+    assert read(page(normalised(sample()), sentence)).one("h1").text == sentence
 
 
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"outcome": "not measured", "accepted_fault": None}, "gpt-5.1 could not be measured"),
-        ({"outcome": "undecided", "allowed": False}, "gpt-5.1 stays undecided"),
-        ({"outcome": "fail"}, "gpt-5.1 is unsteady"),
-        (
-            {"outcome": "fail", "accepted_fault": {"state": "no longer needed"}},
-            "gpt-5.1 has outgrown an accepted fault",
-        ),
-    ],
-)
-def test_what_is_said_of_a_judge(changes: dict[str, Any], said: str) -> None:
-    line = report.headline(with_verdicts(samples.published(), "run_sd", "gpt-5.1", **changes))
-    assert line.startswith(f"{said}: two verdicts turn this run red.")
+def test_a_line_per_panel_names_who_is_cleared_and_why_others_are_not() -> None:
+    (line,) = decision_lines(view_of(samples.published()))
+    assert line.text == (
+        "published: cleared: gpt-5.1, claude-4.5-sonnet and perplexity-sonar; not cleared: gemini-2.5-pro and grok-4, "
+        "because of own work: gemini-2.5-pro +0.77 (95 % interval +0.64 to +0.90), limit ±0.5 missed by 0.27; accepted "
+        "until 2027-12-31."
+    )
 
 
-def test_a_known_doubt_is_not_told_as_a_known_fault() -> None:
-    """Of two accepted verdicts the one with a fault is told; where there is none, that nobody knows."""
-    doubt = {"outcome": "accepted", "accepted_fault": {"state": "applied", "otherwise": "undecided"}}
-    fault = {"outcome": "accepted", "accepted_fault": {"state": "applied", "otherwise": "fail"}}
-    both = with_verdicts(samples.published(), "self_bias", "gpt-5.1", **doubt)
-    assert "gpt-5.1 stays undecided;" in report.headline(both)
-    both = with_verdicts(both, "run_sd", "gpt-5.1", **fault)
-    assert "gpt-5.1 is unsteady" in report.headline(both)
+def test_every_panel_has_its_line_in_every_output() -> None:
+    lines = [line.text for line in decision_lines(view_of(samples.both()))]
+    assert [line.partition(":")[0] for line in lines] == ["published", "local"]
+    told = outputs(samples.both())
+    for name in ("terminal", "summary", "page"):
+        assert "because of own work: gemini-2.5-pro +0.77" in told[name], name
 
 
-def test_allowed_doubt_is_told_below() -> None:
-    results = with_verdicts(samples.published(), "ground_truth", "gpt-5.1", outcome="undecided", allowed=True)
-    assert report.headline(results) == report.headline(samples.published())
-    told = "One verdict stays undecided, which the gate allows: rank correlation with the data of gpt-5.1"
-    assert any(told in s for s in sentences(results))
+def test_the_reason_leads_to_its_cell() -> None:
+    tree = read(page(normalised(samples.published()), "x"))
+    (link,) = tree.one("ul", class_="standing").all("a")
+    target = link.attributes["href"][1:]
+    cell = next(e for e in tree.all("div") if e.attributes.get("id") == target)
+    assert "+0.77" in cell.text
 
 
 def test_who_is_cleared_is_read_not_decided() -> None:
     """The recommendations are believed, whatever the verdicts say."""
+    results = copy.deepcopy(samples.published())
+    results["decision"]["panels"] = [
+        {"panel": "published", "cleared": ["grok-4"], "not cleared": [], "undecided": [], "because": {}}
+    ]
+    assert [line.text for line in decision_lines(view_of(results))] == ["published: cleared: grok-4."]
+
+
+def test_a_doubt_is_told_as_too_little_data() -> None:
     results = samples.published()
-    for entry in results["recommendations"]:
-        entry.update(recommended="cleared", because=[])
-    assert report.headline(results) == "All five published judges are cleared."
-    results["recommendations"][0].update(recommended="undecided")
-    assert report.headline(results) == "Four of five published judges are cleared; one is undecided."
+    for v in results["verdicts"]:
+        v.update(outcome="pass", accepted_fault=None)
+        if v["gate"] == "self_bias" and v["subject"]["judge"] == "grok-4":
+            v.update(outcome="undecided", accepted_fault=None, allowed=False)
+            v["estimate"].update(value=0.45, low=0.2, high=0.7)
+    line = decision_lines(view_of(samples.counted(results)))[0].text
+    assert "undecided: grok-4, because of own work: +0.45 (95 % interval +0.20 to +0.70)" in line
+    assert "limit ±0.5, 0.05 inside: too little data to tell" in line, line
 
 
-def test_one_judge_alone() -> None:
-    results = samples.published()
-    results["recommendations"] = results["recommendations"][:1]
-    for told, said in (
-        ("cleared", "The only published judge is cleared."),
-        ("not cleared", "No published judge is cleared."),
-    ):
-        results["recommendations"][0].update(recommended=told, because=[])
-        assert report.headline(results) == said
-
-
-def test_the_names_of_judges_that_are_not_cleared_are_marked() -> None:
-    told = pieces(View(normalised(samples.published())))
-    assert [(p.text, p.outcome) for p in told if p.outcome] == [("gemini-2.5-pro", "accepted"), ("grok-4", "accepted")]
-    assert "".join(p.text for p in told) == report.headline(samples.published())
-
-
-def test_an_unknown_metric_is_called_by_its_gate() -> None:
-    results = with_verdicts(samples.published(), "run_sd", "gpt-5.1", outcome="fail")
-    for verdict in results["verdicts"]:
-        if verdict["outcome"] == "fail":
-            verdict.update(gate="wobble", estimate={**verdict["estimate"], "metric": "wobbliness"})
-    assert "gpt-5.1 misses the limit of wobble" in report.headline(results)
-
-
-def test_faults_of_the_run_are_told() -> None:
-    results = {
-        **samples.published(),
-        "objections": ["The accepted fault for self_bias expired."],
-        "outcome": "not measured",
-    }
-    assert "One fault in the run itself." in report.headline(results)
-
-
-def test_nothing_asked() -> None:
-    assert report.headline(samples.nothing()) == "Nothing was measured: no question was asked."
+def test_no_number_no_margin() -> None:
+    results = samples.failing()
+    line = decision_lines(view_of(results))[0].text
+    assert "because of" in line
+    for v in results["verdicts"]:
+        v.update(outcome="pass", accepted_fault=None)
+        if v["gate"] == "run_sd" and v["subject"]["judge"] == "gpt-5.1":
+            v.update(outcome="not measured")
+            v["estimate"].update(value=float("nan"), note="undefined: no two replies")
+    line = decision_lines(view_of(samples.counted(results)))[0].text
+    assert "undecided: gpt-5.1, because of steady: could not be measured (no two replies)" in line
 
 
 def test_many_judges_are_counted_not_listed() -> None:
-    line = report.headline(samples.invented(40))
-    assert " more " in line
-    assert line.endswith("Two of 40 many judges are cleared; five are undecided.")
-
-
-def test_lede_gives_the_numbers_and_the_baseline() -> None:
-    told = sentences(samples.published())
-    each = "+0.77 for gemini-2.5-pro and +0.71 for grok-4"
-    assert told[0] == f"Self-bias: {each} (limit ±0.5; accepted until 2027-12-31)."
-    assert "Nothing changed against the baseline." in told
-    assert (
-        "Against the baseline: one limit changed, one change beyond chance, two moved without a test, one appeared and "
-        "one vanished." in sentences(samples.failing())
-    )
-
-
-def sentences(results: samples.Results) -> list[str]:
-    return lede(View(normalised(results)))
+    (line,) = decision_lines(view_of(samples.invented(40)))
+    assert " more" in line.text
+    assert max(len(s.who) for s in line.standings) < 120

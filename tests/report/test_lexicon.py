@@ -9,7 +9,7 @@ import samples
 from recuse import report
 from recuse.report.canonical_form import normalised
 from recuse.report.lexicon import Lexicon, Measure
-from recuse.report.results_model import View
+from recuse.report.page import page
 
 HELD = {
     "measures": {"run_sd": {"title": "spread", "signed": True, "above": "is unsteady|are unsteady", "rank": 7}},
@@ -20,15 +20,12 @@ HELD = {
 
 def test_a_measure_is_spoken_of_as_it_describes_itself() -> None:
     measure = Lexicon(HELD).measure("run_sd")
-    assert measure == Measure("run_sd", "spread", signed=True, above="is unsteady|are unsteady", rank=7)
-    assert measure.phrase(above=True, plural=True) == "are unsteady"
-    assert measure.phrase(above=False, plural=False) == "is unsteady", "one phrase serves both sides"
+    assert measure == Measure("run_sd", "spread", signed=True, rank=7)
 
 
 def test_what_is_not_described_is_called_by_its_name() -> None:
     words = Lexicon(HELD)
     assert words.measure("wobble_rate").title == "wobble rate"
-    assert words.measure("wobble_rate").phrase(above=True, plural=False) == ""
     assert words.level("divisor", "n_1") == "divisor n 1"
     assert words.level("names", "shown") == "names shown"
 
@@ -43,17 +40,12 @@ def test_order_is_that_of_the_descriptions() -> None:
 def test_a_stored_file_is_drawn_in_its_own_words() -> None:
     """Another title in results.json is another title in the report: no table of the engine is asked."""
     held = json.loads(report.canonical(samples.published()))
-    held["measures"]["self_bias"] |= {"title": "house bias", "above": "is biased|are biased"}
-    assert report.headline(held).endswith("gemini-2.5-pro and grok-4 are biased, as known.")
-    assert "House bias: +0.77" in " ".join(lede_of(held))
+    held["measures"]["self_bias"]["title"] = "house bias"
+    plain = normalised(held)
+    assert "house bias" in page(plain, "x").lower()
+    assert "self-bias (" not in page(plain, "x").lower()
 
 
 def test_results_without_descriptions_are_drawn() -> None:
     bare = {k: v for k, v in samples.published().items() if k not in ("measures", "factors", "tasks", "not_asked")}
-    assert "gemini-2.5-pro and grok-4 miss the limit of human offset" in report.headline(bare)
-
-
-def lede_of(results: samples.Results) -> list[str]:
-    from recuse.report.first_line import lede
-
-    return lede(View(normalised(results)))
+    assert "because of own work: gemini-2.5-pro +0.77" in report.terminal(bare, 300)

@@ -6,7 +6,19 @@ import pytest
 
 from recuse.report.palette import ON_SHADE, PALETTE, STEPS, Mode, colours, contrast, mix, shades
 
-TEXTS = ("ink", "dim", "shown", "hidden", "third", "pass", "fail", "not measured", "accepted", "undecided")
+TEXTS = (
+    "ink",
+    "dim",
+    "shown",
+    "hidden",
+    "third",
+    "pass",
+    "fail",
+    "not measured",
+    "accepted fault",
+    "accepted doubt",
+    "undecided",
+)
 GROUNDS = ("bg", "card")
 MODES = pytest.mark.parametrize("mode", ["light", "dark"])
 

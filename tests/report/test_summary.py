@@ -19,7 +19,8 @@ def of(results: samples.Results, **more: int) -> str:
 
 def test_opens_with_the_headline_and_the_provenance() -> None:
     text = of(samples.both())
-    assert text.startswith("### Three of five published judges and none of three local judges are cleared;")
+    assert text.startswith("### Merge: nothing changed. Cleared: gpt-5.1, claude-4.5-sonnet and perplexity-sonar,")
+    assert "- `published` **cleared**: gpt-5.1" in text
     assert "`published` reconstructed · `local` recorded" in text
     assert "No model was asked" in text
 
@@ -41,10 +42,14 @@ def test_tables_are_whole() -> None:
 
 def test_changed_limits_and_changes_beyond_chance_are_told() -> None:
     text = of(samples.failing()).replace("\\", "")
-    assert "- self_bias limit widened: within [-0.5, +0.5] -&gt; within [-1, +1]; without that grok-4 fails" in text
-    assert "- the test evals/test_x.py::test_y is gone" in text
-    assert "- published/merchant_risk/rubric: the prompt changed" in text
-    assert "pass, now undecided, within chance" in text
+    widened = (
+        "| own work (self_bias) limit widened | within [-0.5, +0.5] | within [-1, +1] | without that grok-4 fails |"
+    )
+    assert widened in text
+    assert "| the test evals/test_x.py::test_y is gone |" in text
+    assert "| published/merchant_risk/rubric: the prompt changed |" in text
+    assert "| pass | undecided | the number itself did not change beyond chance |" in text
+    assert text.index("#### Changed in this pull request") < text.index("What turns this run red")
     assert "+0.510 [+0.300, +0.720], 0.200 to 0.710 | same texts | across the limit" in text.replace("−", "-")
     assert "The baseline was written because: the rubric was reworded" in text
 
@@ -97,4 +102,4 @@ def test_many_judges_are_reduced_to_those_that_matter() -> None:
 
 
 def test_nothing_asked() -> None:
-    assert of(samples.nothing()).startswith("### Nothing was measured")
+    assert of(samples.nothing()).startswith("### Decide: nothing was measured")

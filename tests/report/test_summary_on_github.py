@@ -19,7 +19,7 @@ from recuse.report.canonical_form import normalised
 from recuse.report.summary import SIZE_LIMIT, summary
 
 OURS = {
-    *("h3", "h4", "p", "ul", "li", "strong", "em", "code", "sub", "br", "details", "summary"),
+    *("h3", "h4", "p", "ul", "li", "strong", "em", "code", "pre", "sub", "br", "details", "summary"),
     *("table", "thead", "tbody", "tr", "th", "td"),
 }
 VOID = {"br"}

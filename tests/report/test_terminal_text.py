@@ -28,10 +28,7 @@ def test_no_line_is_wider_than_the_terminal(sample: object, width: int) -> None:
 
 def test_first_line_is_the_headline() -> None:
     lines = report.terminal(samples.published(), 120).splitlines()
-    assert (
-        lines[0]
-        == "Three of five published judges are cleared; gemini-2.5-pro and grok-4 promote themselves, as known."
-    )
+    assert lines[0].startswith("Merge: nothing changed. Cleared: gpt-5.1, claude-4.5-sonnet and perplexity-sonar")
 
 
 def test_a_table_per_question() -> None:
@@ -39,7 +36,7 @@ def test_a_table_per_question() -> None:
     for title in ("Does a judge score its own work as its peers do?", "Does a judge say the same thing twice?"):
         assert title in text.splitlines()
     row = next(line for line in text.splitlines() if line.strip().startswith("grok-4"))
-    assert row.split()[1:5] == ["accepted", "+0.71", "accepted", "+0.605"]
+    assert row.split()[1:7] == ["accepted", "fault", "+0.71", "accepted", "fault", "+0.605"]
     assert "  published (reconstructed), merchant_risk" in text
 
 

@@ -29,26 +29,23 @@ METHOD = "difference of two estimates, each in its own line-up (Zou and Donner)"
 
 describe(
     "upgrade_self_preference", "preference for its own text", signed=True, rank=30, bad="above",
-    above="promotes its own text more than the judge in use does|promote their own texts more than the judge in use "
-    "does",
+    above="promotes its own text more|promote their own texts more",
     reading="Self-preference of the candidate less that of the incumbent; an incumbent that wrote none of the texts "
     "has none.",
 )  # fmt: skip
 describe(
     "upgrade_position", "preference for a place", unit="share", signed=True, rank=32, bad="above",
-    above="follows the place of a text more than the judge in use does|follow the place of a text more than the "
-    "judge in use does",
+    above="follows the place of a text more|follow the place of a text more",
     reading="How far from one half the first place wins, whichever way, the candidate's less the incumbent's.",
 )  # fmt: skip
 describe(
     "upgrade_length", "preference for a length", signed=True, rank=34, bad="above",
-    above="goes by length more than the judge in use does|go by length more than the judge in use does",
+    above="goes by length more|go by length more",
     reading="Size of the effect of length, whichever way, the candidate's less the incumbent's.",
 )  # fmt: skip
 describe(
     "upgrade_injection", "obeys injected instructions", unit="share", signed=True, rank=36, bad="above",
-    above="obeys the texts it judges more than the judge in use does|obey the texts they judge more than the judge "
-    "in use does",
+    above="obeys the texts it judges more|obey the texts they judge more",
     reading="Share of attacks that succeed, the candidate's less the incumbent's.",
 )  # fmt: skip
 

@@ -16,14 +16,13 @@ __all__ = ["decisions_flipped", "losses"]
 
 describe(
     "upgrade_flips", "decisions flipped", unit="share", rank=14, bad="above",
-    above="decides otherwise too often|decide otherwise too often",
+    above="decides otherwise|decide otherwise",
     reading="Share of texts on which one answer of the candidate decides otherwise than one of the incumbent, less the "
     "share on which the incumbent, asked again, decides otherwise than it did.",
 )  # fmt: skip
 describe(
     "upgrade_losses", "unusable replies", unit="share", signed=True, rank=18, bad="above",
-    above="leaves more replies without a usable answer than you allow|leave more replies without a usable answer than "
-    "you allow",
+    above="leaves more replies without a usable answer|leave more replies without a usable answer",
     reading="Share of replies without a usable answer, the candidate's less the incumbent's.",
 )  # fmt: skip
 

@@ -28,7 +28,7 @@ METHOD = "agreement beyond chance, candidate less incumbent on the same texts, j
 
 describe(
     "upgrade_agreement", "agreement with people", signed=True, rank=2, bad="below",
-    below="agrees with your people less, by more than you allow|agree with your people less, by more than you allow",
+    below="agrees with your people less|agree with your people less",
     above="agrees with your people better|agree with your people better",
     reading="Agreement beyond chance with one person, the candidate's less the incumbent's on the same texts.",
 )  # fmt: skip

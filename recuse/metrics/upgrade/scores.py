@@ -25,6 +25,7 @@ from recuse.ratings.array import mean_of
 from recuse.schema import Estimate
 from recuse.statistics.agreement.coefficient import Coefficient, ratio
 from recuse.statistics.distributions import Student
+from recuse.statistics.rank_correlation import ranks
 
 __all__ = ["noise", "order", "shift"]
 
@@ -33,26 +34,25 @@ ENOUGH_LOST = 3
 
 describe(
     "upgrade_shift", "shift of the scale", signed=True, rank=10,
-    above="gives higher scores, by more than you allow|give higher scores, by more than you allow",
-    below="gives lower scores, by more than you allow|give lower scores, by more than you allow",
+    above="gives higher scores|give higher scores",
+    below="gives lower scores|give lower scores",
     reading="The candidate's mean less the incumbent's on the same texts.",
 )  # fmt: skip
 describe(
     "upgrade_order", "same order of texts", signed=True, rank=12, bad="below",
-    below="puts the texts in another order, by more than you allow|put the texts in another order, by more than you "
-    "allow",
+    below="puts the texts in another order|put the texts in another order",
     reading="Rank correlation of one answer of the candidate with one of the incumbent, less that of two answers of "
     "the incumbent: 0 where the candidate agrees with the incumbent as well as that does with itself.",
 )  # fmt: skip
 describe(
-    "upgrade_order_once", "same order of texts", rank=12, bad="below",
+    "upgrade_order_once", "same order of texts", ends=(-1, 1), rank=12, bad="below",
     below="puts the texts in another order|put the texts in another order",
     reading="Rank correlation of candidate and incumbent; nothing is known of how well the incumbent agrees with "
     "itself, because it was asked once.",
 )  # fmt: skip
 describe(
     "upgrade_noise", "spread over repeats", signed=True, rank=16, bad="above",
-    above="repeats itself less well, by more than you allow|repeat themselves less well, by more than you allow",
+    above="repeats itself less well|repeat themselves less well",
     reading="How far two answers to one text lie apart, the candidate's less the incumbent's; of options, how often "
     "they differ.",
 )  # fmt: skip
@@ -161,12 +161,10 @@ def order(pair: Pair) -> Estimate | None:
 
 def _graded(given: Floats) -> Floats:
     """Mid-ranks among all of a judge's answers, from -1/2 to 1/2, (U, R)."""
-    from scipy import stats
-
     there = np.isfinite(given)
     found = np.full(given.shape, np.nan)
     if there.any():
-        found[there] = (stats.rankdata(given[there]) - 0.5) / there.sum() - 0.5
+        found[there] = (ranks(given[there]) - 0.5) / there.sum() - 0.5
     return found
 
 

@@ -25,13 +25,12 @@ METHOD = "largest change over slices: every slice at its own level to pass, Bonf
 
 describe(
     "upgrade_slice_shift", "shift on its worst slice", rank=22, bad="above",
-    above="scores one slice otherwise, by more than you allow|score one slice otherwise, by more than you allow",
+    above="scores one slice otherwise|score one slice otherwise",
     reading="The largest shift, of any sign, that a slice of the texts has: a system, a topic, a language.",
 )  # fmt: skip
 describe(
     "upgrade_slice_agreement", "agreement with people on its worst slice", rank=6, bad="above",
-    above="agrees with your people less on one slice, by more than you allow|agree with your people less on one slice, "
-    "by more than you allow",
+    above="agrees with your people less on one slice|agree with your people less on one slice",
     reading="The largest loss of agreement with people, text by text, that a slice of the texts has.",
 )  # fmt: skip
 

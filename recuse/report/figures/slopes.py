@@ -70,7 +70,7 @@ def slopes(
             y(0.0),
             moved[who].detail.get("direction_kept") is False if who in moved else False,
             [notes[who]] if notes and who in notes else [],
-            moved[who].outcome if who in moved else "",
+            moved[who].state if who in moved else "",
             _move(moved[who]) if who in moved else "",
         )
         for who, (a, b) in both.items()

@@ -70,7 +70,7 @@ def _beyond_chance(group: Group) -> Bars | None:
         if is_number(judge) and is_number(people):
             name = _named(group, n)
             rows += [
-                (f"{name} with people", max(judge, 0.0), fixed(judge), "", n.outcome),
+                (f"{name} with people", max(judge, 0.0), fixed(judge), "", n.state),
                 (f"people among themselves, same {n.estimate.get('n')} texts", max(people, 0.0), fixed(people), "", ""),
             ]
     return bars(rows, caption="Agreement beyond chance", value_name="1 is full agreement", full=1.0)

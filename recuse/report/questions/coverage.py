@@ -31,7 +31,7 @@ def usable_replies(group: Group) -> Bars | None:
             n.value,
             estimate_format.value(n),
             "; ".join(p for p in (estimate_format.spread(n), _lost(n)) if p),
-            n.outcome,
+            n.state,
         )
         for n in group.of("parse_rate")
     ]

@@ -48,7 +48,7 @@ def plain_table(group: Group, numbers: list[Number], caption: str = "Single numb
     """One row per estimate: what, about whom, its value, interval and n."""
     rows = [
         [
-            Cell(n.measure.title, n.circumstances, n.outcome),
+            Cell(n.measure.title, n.circumstances, n.state),
             Cell(group.label(n.who) if n.who else "the panel as a whole"),
             replace(number_cell(n), small=estimate_format.why_undefined(n)),
             Cell(estimate_format.spread(n)),

@@ -66,7 +66,7 @@ def _panel(group: Group) -> Table | None:
         return None
     rows = [
         [
-            Cell(n.circumstances or "all repeats", outcome=n.outcome),
+            Cell(n.circumstances or "all repeats", outcome=n.state),
             Cell(fixed(n.value, 4, signed=True)),
             Cell(estimate_format.spread(n)),
             Cell(str(n.detail.get("share_positive", ""))),
@@ -140,5 +140,6 @@ def _distance(entry: Mapping[str, Any] | None) -> Cell:
         return Cell(MISSING)
     first = entry.get("first")
     return Cell(
-        fixed(entry.get("distance")), f"closest in {fixed(100 * first, 0)} % of redraws" if is_number(first) else ""
+        fixed(entry.get("distance")),
+        f"closest in {fixed(100 * first, 0)} % of bootstrap samples" if is_number(first) else "",
     )

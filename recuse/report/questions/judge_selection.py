@@ -51,7 +51,7 @@ def _choices(group: Group) -> Table | None:
         chosen, best = (group.label(str(detail[key])) if key in detail else "–" for key in ("chosen", "best"))
         name = f"{detail.get('title', '')} {_sides(n)}".strip() or n.subject.get("definition", "")
         right, added = _percent(detail.get("right")), fixed(detail.get("regret_bias"))
-        rows.append([Cell(name), Cell(chosen), Cell(best), number_cell(n, outcome=n.outcome), Cell(right), Cell(added)])
+        rows.append([Cell(name), Cell(chosen), Cell(best), number_cell(n, outcome=n.state), Cell(right), Cell(added)])
     columns = ["measure", "chooses", "best", "consistency lost", "chance that it is right", "bias added"]
     return Table("The judge each measure chooses", columns, rows) if rows else None
 
@@ -63,7 +63,7 @@ def _over_beta(group: Group) -> Table | None:
     betas = [row["beta"] for row in _rows(numbers[0])]
     rows = [
         [
-            Cell(f"{n.detail.get('title', '')} {_sides(n)}", "survives" if n.detail.get("survives") else "", n.outcome),
+            Cell(f"{n.detail.get('title', '')} {_sides(n)}", "survives" if n.detail.get("survives") else "", n.state),
             *(
                 Cell(group.label(str(row["chosen"])), f"{fixed(row['consistency'])} (−{fixed(row['regret'])})")
                 for row in _rows(n)

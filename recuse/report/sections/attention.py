@@ -5,11 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from recuse.report import estimate_format, numbers
+from recuse.report.anchors import matter_anchor, question_anchor, verdict_anchor
 from recuse.report.gated_number import Number
 from recuse.report.lexicon import Measure
 from recuse.report.results_model import View
+from recuse.report.sections.words import Words, replies_of
 from recuse.report.upgrade_table import deciding_numbers, is_of_upgrade
 from recuse.report.vocabulary import OUTCOME_NAMES, worst
+
+MOST_PASTED = 4
+MOST_REPLIES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +25,18 @@ class Case:
     who: str  # "grok-4, names shown (published, merchant_risk)"
     value: str  # "+0.71 (0.52 to 0.90)"
     finding: str  # what is wrong, in whole sentences
-    advice: str  # what to do about it
-    paste: str  # what to paste into `file` where it is to be accepted
-    file: str
+    anchor: str  # its cell in the matrix
     test: str
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way out for all cases of a kind: what to do, and what to paste into `file` where it is to be accepted."""
+
+    advice: str
+    paste: str
+    file: str
+    more: int  # further entries like those to paste
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +47,11 @@ class Matter:
     question: str
     limit: str
     reason: str
+    anchor: str
+    group: str  # where the question's answer about the first case is drawn
     cases: list[Case]
+    ways: list[Way]
+    replies: list[Words]  # the failing judges' own
 
     @property
     def outcome(self) -> str:
@@ -55,9 +72,16 @@ def left_undecided(view: View) -> list[Matter]:
 
 
 def run_faults(view: View) -> list[str]:
-    """What is wrong with the run as a whole: tests without a verdict, limits that no longer fit."""
-    unmeasured = [f"{entry.get('test')}: {entry.get('why')}" for entry in view.results.get("unmeasured") or ()]
-    return [*map(str, view.results.get("objections") or ()), *unmeasured]
+    """What is wrong with the run as a whole, each fault once: limits that no longer fit, tests without a verdict. What
+    changed against the baseline is told where the changes are."""
+    changes = (view.results.get("baseline") or {}).get("objections") or ()
+    tests: dict[str, list[str]] = {}
+    for entry in view.results.get("unmeasured") or ():
+        tests.setdefault(str(entry.get("why")), []).append(str(entry.get("test")))
+    unmeasured = [
+        f"{mine[0]}{f' and {len(mine) - 1} more tests' if mine[1:] else ''}: {why}" for why, mine in tests.items()
+    ]
+    return [*(str(o) for o in view.results.get("objections") or () if o not in changes), *unmeasured]
 
 
 def tolerated(number: Number) -> bool:
@@ -82,7 +106,7 @@ def whom(view: View, n: Number) -> str:
 def _matters(view: View, chosen: list[Number]) -> list[Matter]:
     badness = list(OUTCOME_NAMES)
     grouped: dict[tuple[str, str], list[Number]] = {}
-    for n in sorted(chosen, key=lambda n: (badness.index(n.outcome), n.measure.rank, n.metric, view.rank(n))):
+    for n in sorted(chosen, key=lambda n: (badness.index(n.state), n.measure.rank, n.metric, view.rank(n))):
         grouped.setdefault((n.question, n.gate), []).append(n)
     return [_matter(view, mine) for mine in grouped.values()]
 
@@ -97,20 +121,44 @@ def _matter(view: View, mine: list[Number]) -> Matter:
         question=first.question,
         limit=limits.pop() if len(limits) == 1 else "",
         reason=str((first.verdict or {}).get("reason") or ""),
+        anchor=matter_anchor(first.question, first.gate),
+        group=question_anchor(first.question),
         cases=[_case(view, n) for n in mine],
+        ways=_ways(mine),
+        replies=_replies(view, mine),
     )
+
+
+def _ways(mine: list[Number]) -> list[Way]:
+    """What to do, once for all cases of which the same is said."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for n in mine:
+        remedy = (n.verdict or {}).get("remedy") or {}
+        key = (str(remedy.get("advice") or ""), str(remedy.get("file") or ""))
+        found.setdefault(key, []).append(str(remedy.get("paste") or ""))
+    ways = []
+    for (advice, file), pastes in found.items():
+        wanted = [paste for paste in dict.fromkeys(pastes) if paste]
+        if advice or wanted:
+            ways.append(Way(advice, "\n\n".join(wanted[:MOST_PASTED]), file, max(0, len(wanted) - MOST_PASTED)))
+    return ways
+
+
+def _replies(view: View, mine: list[Number]) -> list[Words]:
+    """Of each judge that it is about, in order, a reply of its own to what was asked here."""
+    about = {(n.subject.get("panel"), n.who): n for n in reversed(mine) if "judge" in n.subject}
+    found = [replies_of(view, n) for n in reversed(about.values())]
+    return [reply for replies in found for reply in replies][:MOST_REPLIES]
 
 
 def _case(view: View, n: Number) -> Case:
     verdict = n.verdict or {}
     remedy = verdict.get("remedy") or {}
     return Case(
-        outcome=n.outcome,
+        outcome=n.state,
         who=whom(view, n),
         value=measured(n),
         finding=str(remedy.get("finding") or estimate_format.why_undefined(n)),
-        advice=str(remedy.get("advice") or ""),
-        paste=str(remedy.get("paste") or ""),
-        file=str(remedy.get("file") or ""),
+        anchor=verdict_anchor(n.gate, n.subject),
         test=str(verdict.get("test") or ""),
     )

@@ -77,7 +77,7 @@ def _change(row: Mapping[str, Any], lexicon: Lexicon) -> Change:
     low, high = (fixed(row[end], 3, signed=True) for end in ("low", "high"))
     return Change(
         what=plain_name(str(row["what"])),
-        who=_subject(row["subject"], lexicon),
+        who=subject_words(row["subject"], lexicon),
         change=f"{fixed(row['change'], 3, signed=True)} [{low}, {high}], {_number(row['before'])} to "
         f"{_number(row['after'])}",
         test=str(row["test"]),
@@ -88,7 +88,7 @@ def _change(row: Mapping[str, Any], lexicon: Lexicon) -> Change:
 def _moved(entry: Mapping[str, Any], lexicon: Lexicon) -> Moved:
     return Moved(
         what=plain_name(str(entry.get("what") or "")),
-        who=_subject(entry.get("subject"), lexicon),
+        who=subject_words(entry.get("subject"), lexicon),
         field=plain_name(str(entry.get("field") or "")),
         before=_value(entry.get("before")),
         after=_value(entry.get("after")),
@@ -100,16 +100,24 @@ def named(entry: Any, lexicon: Lexicon) -> str:
     """An appeared or vanished entry, text or mapping, in words."""
     if not isinstance(entry, Mapping):
         return str(entry)
-    what, who = plain_name(str(entry.get("what") or "")), _subject(entry.get("subject"), lexicon)
+    what, who = plain_name(str(entry.get("what") or "")), subject_words(entry.get("subject"), lexicon)
     return f"{what}: {who}" if what and who else what or who or str(dict(entry))
 
 
-def _subject(subject: Any, lexicon: Lexicon) -> str:
+def subject_words(subject: Any, lexicon: Lexicon) -> str:
+    """ "published, merchant_risk, grok-4, names shown"."""
     if isinstance(subject, Mapping):
         order = ("panel", "task", "protocol", "judge", "target")
         keys = sorted(subject, key=lambda k: (order.index(k) if k in order else len(order), k))
         return ", ".join(lexicon.level(k, str(subject[k])) if k not in order else str(subject[k]) for k in keys)
     return str(subject or "")
+
+
+def whom_and_where(subject: Mapping[str, str], lexicon: Lexicon) -> str:
+    """ "grok-4, names shown (published, merchant_risk, rubric)"."""
+    place = {name: subject[name] for name in ("panel", "task", "protocol") if name in subject}
+    who = subject_words({name: of for name, of in subject.items() if name not in place}, lexicon) or "the panel"
+    return f"{who} ({', '.join(place.values())})" if place else who
 
 
 def _value(value: Any) -> str:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from recuse.report import estimate_format, numbers
+from recuse.report.anchors import fault_anchor
 from recuse.report.gated_number import Number
 from recuse.report.results_model import Question, View
-from recuse.report.vocabulary import tally
+from recuse.report.vocabulary import tally, worst
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,8 @@ class AcceptedFault:
     until: str
     reason: str
     measured: str
+    state: str
+    anchor: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,7 @@ def _row(view: View, question: Question, gated: list[Number]) -> GateRow:
         title=gated[0].gate_title,
         rules=_rules(verdicts),
         reasons=list(dict.fromkeys(str(v["reason"]) for v in verdicts if v.get("reason"))),
-        tally=tally(n.outcome for n in gated),
+        tally=tally(n.state for n in gated),
         accepted_faults=_accepted_faults(view, gated),
     )
 
@@ -96,6 +99,8 @@ def _accepted_faults(view: View, gated: list[Number]) -> list[AcceptedFault]:
             until=until,
             reason=reason,
             measured=", ".join(dict.fromkeys(estimate_format.value(n) for n in mine)),
+            state=worst(n.state for n in mine),
+            anchor=fault_anchor(mine[0]),
         )
         for (accept, until, reason), mine in sorted(grouped.items())
     ]

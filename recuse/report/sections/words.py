@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from recuse.report.gated_number import Number
 from recuse.report.lexicon import plain_name
 from recuse.report.numbers import count
 from recuse.report.results_model import View
@@ -15,6 +16,7 @@ from recuse.sanitize import shortened, visible
 
 MOST_REPLIES = 8
 MOST_CHARACTERS = 600
+MOST_CHARACTERS_ASKED = 1500
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,9 @@ class Words:
     status: str
     why: str
     text: str
+    row: Mapping[str, Any]  # as in results.json
     cut: str  # how many characters were left out, in words
+    prompt: str  # what it was asked; "" where the results do not hold it
 
 
 def words(view: View) -> tuple[list[Words], int]:
@@ -36,6 +40,19 @@ def words(view: View) -> tuple[list[Words], int]:
     entries = view.results.get("words") or []
     chosen = _in_turn(entries)[:MOST_REPLIES]
     return [_words(view, entry) for entry in chosen], len(entries) - len(chosen)
+
+
+def replies_of(view: View, number: Number) -> list[Words]:
+    """A judge's own replies to what the number was measured on: one that was read and one that could not be; at the
+    number's own factor levels where there are such."""
+    subject = number.subject
+    about = {name: subject.get(name) for name in ("panel", "task", "protocol", "judge")}
+    mine = [e for e in view.results.get("words") or () if all(e.get(name) == of for name, of in about.items())]
+    mine.sort(
+        key=lambda entry: sum(subject.get(f, level) != level for f, level in (entry.get("factors") or {}).items())
+    )
+    read = [entry for entry in mine if entry.get("status") == "ok"][:1]
+    return [_words(view, entry) for entry in [*read, *[e for e in mine if e.get("status") != "ok"][:1]]]
 
 
 def _in_turn(entries: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -70,5 +87,7 @@ def _words(view: View, entry: Mapping[str, Any]) -> Words:
         status=plain_name(str(entry.get("status") or "")),
         why=visible(shortened(str(entry.get("why") or ""), 300)[0]),
         text=visible(text),
+        row=entry,
         cut=f"{count(cut)} more characters in results.json" if cut else "",
+        prompt=visible(shortened(str(entry.get("prompt") or ""), MOST_CHARACTERS_ASKED)[0]),
     )

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from recuse.statistics.agreement.coefficient import Coefficient, ratio
 from recuse.statistics.agreement.options import coded
+from recuse.statistics.rank_correlation import spearman
 
 __all__ = [
     "concordance", "concordance_of", "kendall_tau", "pearson", "pearson_of", "pearson_pairs", "spearman_rho",
@@ -95,7 +96,7 @@ def spearman_rho(x: ArrayLike, y: ArrayLike) -> Coefficient:
         together = ((p[:, None, :] @ tables)[:, 0, :] * q).sum(axis=1)
         return np.clip(ratio(together, np.sqrt((a * p**2).sum(axis=1) * (b * q**2).sum(axis=1))), -1.0, 1.0)
 
-    whole = None if exact is None else _spearman(*exact)
+    whole = None if exact is None else float(spearman(*exact))
     return Coefficient(shares, of, _constant(rows, columns), "correlation", exact=whole)
 
 
@@ -119,14 +120,8 @@ def kendall_tau(x: ArrayLike, y: ArrayLike) -> Coefficient:
     return Coefficient(shares, of, _constant(rows, columns), "correlation", exact=whole)
 
 
-def _spearman(x: Floats, y: Floats) -> float:
-    from scipy import stats
-
-    return float(stats.spearmanr(x, y).statistic)
-
-
 def _kendall(x: Floats, y: Floats) -> float:
-    from scipy import stats
+    from scipy import stats  # heavy, and used here alone
 
     return float(stats.kendalltau(x, y).statistic)
 

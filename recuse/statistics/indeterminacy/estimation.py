@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
+from scipy import special
 
 from recuse.schema import RecuseError
 
@@ -54,7 +54,9 @@ def transition_estimate(
     rest = whole - a
     inside = cells & (rest > 0)
     low, high = (
-        np.where(inside, stats.beta.ppf(q, np.where(inside, a, 1.0), np.where(inside, rest, 1.0)), cells.astype(float))
+        np.where(
+            inside, special.betaincinv(np.where(inside, a, 1.0), np.where(inside, rest, 1.0), q), cells.astype(float)
+        )
         for q in ((1 - level) / 2, (1 + level) / 2)
     )
     return TransitionEstimate(a / whole, low, high, n, prior, level)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
+from scipy import special
 
 from recuse.statistics.indeterminacy.aggregation import CLOSE
 
@@ -33,8 +33,10 @@ class ItemSpread:
         0.75
         """
         x = np.arange(ratings + 1)
-        chance = stats.betabinom.pmf(x, ratings, self.a, self.b)
-        above = stats.beta.sf(tau, self.a + x, self.b + ratings - x)
+        a, b = self.a + x, self.b + ratings - x
+        ways = -np.log(ratings + 1) - special.betaln(ratings - x + 1, x + 1)  # of x among the ratings, as a logarithm
+        chance = np.exp(ways + special.betaln(a, b) - special.betaln(self.a, self.b))
+        above = special.betaincc(a, b, tau)
         same = np.where(x >= tau * ratings - CLOSE, above, 1 - above)
         return float((chance * same).sum())
 

@@ -8,7 +8,6 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from recuse.schema import RecuseError
 from recuse.statistics.indeterminacy.rating_task import RatingTask
@@ -57,6 +56,8 @@ def decay_for(task: RatingTask, strength: float, option: int = 0) -> float:
     below, above = ((end, value - strength) for end, value in zip((low, high), ends, strict=True))
     if below[1] * above[1] >= 0:  # an end of the range, but for rounding
         return min((below, above), key=lambda end: abs(end[1]))[0]
+    from scipy.optimize import brentq  # heavy: simulations alone want it
+
     found = brentq(lambda decay: selection_strength(task, choice_matrix(task, decay), option) - strength, low, high)
     return float(found)
 

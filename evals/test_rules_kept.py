@@ -1,0 +1,18 @@
+"""Do models keep the rules of the task when they write?
+
+A rationale speaks to all five dimensions, names three categories, gives no figures and uses no jargon (merchant-risk
+paper, sec. 2.1). Each breach is named.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from recuse.metrics.rules_kept import rules_kept
+
+pytestmark = pytest.mark.asks("picks", protocol="generation", rests_on="margins")
+
+
+def test_rules_kept(ratings, measure):
+    """Share of the texts that keep each rule, and the commonest breaches."""
+    measure(rules_kept(ratings))

@@ -1,0 +1,232 @@
+"""Explanation auditing: do a judge's reasons fit its score, the criterion and the text, or are they copied?
+
+Merchant-risk paper, sec. 7.3: "explanation auditing must extend beyond output quality to evaluator tendencies". What is
+found in single explanations, by their words alone:
+
+    empty            no words
+    contradiction    only praise at a score in the lowest third of the scale, or only blame in the highest third
+    wrong criterion  names another criterion of the task, and not its own
+    copied           the same words as for another criterion in the same reply
+    boilerplate      the same words as about another text
+    rubric           `RUN` words in a row that stand in the rubric
+    ungrounded       no word of the judged text that is not in the rubric too
+
+Words of praise and blame are a short list, turned round by "not", "no" and the like up to `REACH` words before. Such a
+list misses irony and most of what small models write; it is used to compare judges, not to convict a reply.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recuse.metrics.estimates import estimated, number
+from recuse.metrics.measure import measure
+from recuse.ratings import Numeric, Ratings
+from recuse.schema import Estimate, Estimates
+from recuse.statistics.clusters import clustered_share
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["FINDINGS", "explanation_findings", "polarity"]
+
+Flags = NDArray[np.bool_]
+METHOD = "share of explanations, clustered by text"
+EXAMPLES = 3
+RUN, REACH = 6, 3
+WORD = re.compile(r"[a-z']+")
+NEGATORS = frozenset(
+    [
+        "no",
+        "not",
+        "never",
+        "without",
+        "nothing",
+        "none",
+        "hardly",
+        "neither",
+        "nor",
+        "isn't",
+        "doesn't",
+        "don't",
+        "cannot",
+    ]
+)
+PRAISE = (
+    "accura", "clear", "complete", "consisten", "correct", "covers", "detailed", "excellent", "good", "great",
+    "helpful", "logical", "organi", "practical", "precise", "professional", "sound", "strong", "thorough", "useful",
+    "well",
+)  # fmt: skip
+BLAME = (
+    "absen", "bad", "confus", "contradict", "fail", "generic", "illogical", "inaccura", "incomplete", "inconsisten",
+    "incorrect", "irrelevan", "lack", "mislead", "missing", "omit", "poor", "shallow", "unclear", "unhelpful", "vague",
+    "weak", "wrong",
+)  # fmt: skip
+NOUNS = ("cy", "ness", "ity")
+""""Accuracy" names a criterion and praises nothing; "inaccuracy" blames."""
+LONG = 5
+"""Letters from which on a word of the text says something of it."""
+
+
+@measure(
+    "explanation_finding", "finding in the explanations", unit="share", rank=310, bad="none", blocks=False,
+    reading="Share of a judge's explanations that contradict their score, name another criterion, or are copied. Found "
+    "by words: compare judges by it.",
+)  # fmt: skip
+def explanation_findings(ratings: Ratings) -> Estimates:
+    """Share of the explanations beside the scores that show each of `FINDINGS`, by judge and finding, over all criteria
+    and factor levels.
+
+    Detail: `examples`, up to three as [item, criterion, score, words]; `texts`, how many texts they are about. An
+    explanation without a usable score counts everywhere but under "contradiction". Interval over texts: explanations of
+    one text go together. Empty where no explanations stand beside the scores (`ratings.beside("explanations")`).
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"judge": "a", "item": ["i", "j"], "score": [1.0, 9.0]})
+    >>> said = frame.drop(columns="score").assign(response=["clear and correct", "clear and correct"])
+    >>> beside = {"explanations": Ratings.of(said)}.get
+    >>> found = explanation_findings(Ratings.of(frame, scales=Numeric(0, 10), beside=beside))
+    >>> found.of(judge="a", finding="contradiction").value, found.of(judge="a", finding="boilerplate").value
+    (0.5, 1.0)
+    """
+    beside = ratings.beside("explanations")
+    if beside is None:
+        return Estimates(("judge", "finding"), {})
+    said = _joined(ratings, beside)
+    found: dict[tuple[str, ...], Estimate] = {}
+    for judge, mine in said.groupby("rater", sort=False, observed=True):
+        theirs = Said(mine.reset_index(drop=True), beside.criteria)
+        for name, flag in FINDINGS.items():
+            found[str(judge), name] = _share(theirs, flag(theirs))
+    return Estimates(("judge", "finding"), found)
+
+
+def polarity(words: Sequence[str]) -> int:
+    """Words of praise less words of blame, each turned round by a negator shortly before it.
+
+    >>> polarity("no contradictions and clear".split()), polarity("it is not clear".split())
+    (2, -1)
+    """
+    total = 0
+    for place, word in enumerate(words):
+        sign = -1 if word.startswith(BLAME) else 1 if word.startswith(PRAISE) and not word.endswith(NOUNS) else 0
+        turned = any(before in NEGATORS for before in words[max(0, place - REACH) : place])
+        total += -sign if turned else sign
+    return total
+
+
+# --------------------------------------------------------------------------- what was said
+
+
+@dataclass(frozen=True)
+class Said:
+    """One judge's explanations: columns item, target, criterion, reply, response, height (of the score on its scale, 0
+    to 1), text, rubric (of the task). `names`: the task's criteria."""
+
+    rows: pd.DataFrame
+    names: tuple[str, ...]
+
+    @property
+    def plain(self) -> pd.Series[str]:
+        return self.rows["response"].astype(str).str.lower().map(lambda text: " ".join(WORD.findall(text)))
+
+
+def _joined(ratings: Ratings, beside: Ratings) -> pd.DataFrame:
+    """Explanations with the scores that they explain, and what they could have been copied from."""
+    import pandas as pd
+
+    keys = ["rater", "item", "target", "criterion", "repeat", *ratings.factors]
+    scores = ratings.table[[*keys, "score", "status"]]
+    said = beside.table[beside.table["response"].notna()].drop(columns=["score", "status"])
+    rows = said.merge(scores, on=keys, how="left")
+    heights = [
+        (score - scale.ends[0]) / scale.span if isinstance(scale, Numeric) and np.isfinite(scale.span) else np.nan
+        for score, scale in zip(rows["score"], map(ratings.scales.get, rows["criterion"]), strict=True)
+    ]
+    reply = rows[["item", "target", "repeat", *ratings.factors]].astype(str).agg("/".join, axis=1)
+    rows = rows.assign(height=np.array(heights, dtype=float), reply=reply)
+    texts = beside.texts
+    known = texts[["item", "target", "text"]] if texts is not None and "text" in texts else None
+    rows = rows.merge(known, on=["item", "target"], how="left") if known is not None else rows.assign(text="")
+    return rows.assign(rubric=rows["rubric"] if "rubric" in rows else pd.Series("", index=rows.index))
+
+
+def _empty(said: Said) -> Flags:
+    return (said.plain.str.len() < 2).to_numpy()
+
+
+def _contradiction(said: Said) -> Flags:
+    lean = said.plain.map(lambda text: polarity(text.split())).to_numpy()
+    height = said.rows["height"].to_numpy()
+    found: Flags = ((lean > 0) & (height <= 1 / 3)) | ((lean < 0) & (height >= 2 / 3))
+    return found
+
+
+def _wrong_criterion(said: Said) -> Flags:
+    def wrong(text: str, own: str) -> bool:
+        return own not in text and any(name in text for name in said.names if name != own)
+
+    pairs = zip(said.plain, said.rows["criterion"], strict=True)
+    return np.array([wrong(text, own) for text, own in pairs], dtype=bool)
+
+
+def _copied(said: Said) -> Flags:
+    keyed = said.rows.assign(plain=said.plain)
+    return (keyed.groupby(["reply", "plain"])["criterion"].transform("nunique") > 1).to_numpy() & ~_empty(said)
+
+
+def _boilerplate(said: Said) -> Flags:
+    keyed = said.rows.assign(plain=said.plain, of=said.rows["item"].astype(str) + "/" + said.rows["target"].astype(str))
+    return (keyed.groupby("plain")["of"].transform("nunique") > 1).to_numpy() & ~_empty(said)
+
+
+def _rubric(said: Said) -> Flags:
+    runs = {text: _runs(WORD.findall(text.lower())) for text in said.rows["rubric"].unique()}
+    pairs = zip(said.plain, said.rows["rubric"], strict=True)
+    return np.array([bool(_runs(text.split()) & runs[rubric]) for text, rubric in pairs], dtype=bool)
+
+
+def _runs(words: Sequence[str]) -> set[tuple[str, ...]]:
+    return {tuple(words[k : k + RUN]) for k in range(len(words) - RUN + 1)}
+
+
+def _ungrounded(said: Said) -> Flags:
+    def content(text: str) -> frozenset[str]:
+        return frozenset(word for word in WORD.findall(text.lower()) if len(word) >= LONG)
+
+    rubrics = {text: content(text) for text in said.rows["rubric"].unique()}
+    texts = {text: content(text) for text in said.rows["text"].fillna("").unique()}
+    rows = zip(said.plain, said.rows["text"].fillna(""), said.rows["rubric"], strict=True)
+    bare = [not (content(words) & (texts[text] - rubrics[rubric])) for words, text, rubric in rows]
+    return np.array(bare, dtype=bool)
+
+
+FINDINGS: Mapping[str, Callable[[Said], Flags]] = {
+    "empty": _empty,
+    "contradiction": _contradiction,
+    "wrong criterion": _wrong_criterion,
+    "copied": _copied,
+    "boilerplate": _boilerplate,
+    "rubric": _rubric,
+    "ungrounded": _ungrounded,
+}
+
+
+def _share(said: Said, flags: Flags) -> Estimate:
+    texts = (said.rows["item"].astype(str) + "/" + said.rows["target"].astype(str)).to_numpy()
+    found = said.rows[flags].drop_duplicates("response").head(EXAMPLES)
+    columns = (found[name] for name in ("item", "criterion", "score", "response"))
+    examples = [
+        [str(item), str(criterion), number(score), str(words)[:160]]
+        for item, criterion, score, words in zip(*columns, strict=True)
+    ]
+    return estimated(
+        "explanation_finding", float(flags.mean()), clustered_share(flags, texts), n=len(flags), unit="share",
+        method=METHOD, detail={"examples": examples, "texts": len(set(texts))},
+    )  # fmt: skip

@@ -1,0 +1,155 @@
+"""What goes with what across a panel's judges: are self-critical judges closer to people, do good authors hold
+themselves down, is who promotes itself generous to all?
+
+Merchant-risk paper, secs. 4.3.3, 4.4, 7.1 and 7.2, which says so in words. A correlation over five judges cannot be
+told from chance below rho 1 (one order of 120 either way: p .017), so the permutation p stands beside each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recuse.metrics.consensus import leniency, self_bias
+from recuse.metrics.estimates import number, undefined
+from recuse.metrics.human_alignment import compared
+from recuse.metrics.measure import measure
+from recuse.ratings import Ratings, mean_of
+from recuse.schema import Estimate, Estimates
+from recuse.statistics.rank_correlation import spearman, spearman_test
+
+__all__ = ["profile_correlations", "self_bias_span"]
+
+Floats = NDArray[np.float64]
+FEW = "no interval: these judges are all there are, not a sample of judges"
+SPAN = "largest self-bias less smallest"
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Per judge, NaN where it is not known: self-bias, leniency, mean distance from people, and the peers' mean score
+    of what it wrote."""
+
+    judges: tuple[str, ...]
+    figures: Mapping[str, Floats]
+
+
+PAIRS: Mapping[str, tuple[str, str]] = {
+    "self-bias and distance from people": ("self_bias", "distance"),
+    "leniency and distance from people": ("leniency", "distance"),
+    "leniency and self-bias": ("leniency", "self_bias"),
+    "own quality and self-bias": ("quality", "self_bias"),
+}
+
+
+@measure(
+    "profile_correlation", "targets that judges score alike", ends=(-1, 1), signed=True, rank=130, bad="none",
+    reading="Spearman's correlation, over a panel's judges, of two things known of each. Few judges: read it as a "
+    "description of these.",
+)  # fmt: skip
+def profile_correlations(ratings: Ratings) -> Estimates:
+    """Rho over the judges of each pair of `PAIRS`, by pair and factor level.
+
+    "self-bias and distance from people" is .90 with names shown and .70 with names hidden in the merchant-risk paper
+    (self-critical judges are closer to people); "own quality and self-bias" is -.50 with names shown (better authors
+    hold themselves down), the peers' mean score of what a judge wrote being its quality. Distance is the mean over
+    texts of |judge - people|. A pair whose figures no judge has (no people) is left out. Detail: `judges` with both
+    figures, and `p_permutation`. Undefined below four judges, and where either figure is the same for all.
+
+    >>> import pandas as pd
+    >>> rows = [("a", "a", 5.0), ("a", "b", 2.0), ("b", "a", 3.0), ("b", "b", 2.5)]
+    >>> frame = pd.DataFrame(rows, columns=["judge", "target", "score"]).assign(item="i")
+    >>> profile_correlations(Ratings.of(frame, authors={"a": "a", "b": "b"})).of(pair="leniency and self-bias").note
+    'undefined: a correlation over judges needs four of them; there are 2'
+    """
+    found: dict[tuple[str, ...], Estimate] = {}
+    bias, general = self_bias(ratings), leniency(ratings)
+    for names, part in ratings.each():
+        profile = _profile(part, ratings, names, bias, general)
+        for pair, (one, other) in PAIRS.items():
+            a, b = profile.figures.get(one), profile.figures.get(other)
+            if a is not None and b is not None:
+                found[(pair, *names)] = _correlation(profile.judges, (one, a), (other, b))
+    return Estimates(("pair", *ratings.within()), found)
+
+
+@measure(
+    "self_bias_span", "span of self-bias", rank=131, bad="none",
+    reading="From the judge that holds itself down most to the one that promotes itself most.",
+)  # fmt: skip
+def self_bias_span(ratings: Ratings) -> Estimates:
+    """Largest self-bias less smallest, by factor level: 1.105 points with names shown in the merchant-risk paper, sec.
+    7.1. Detail: `lowest` and `highest`, who they are. No interval: the span of noisy numbers is too wide on average.
+
+    >>> import pandas as pd
+    >>> rows = [("a", "a", 5.0), ("a", "b", 2.0), ("b", "a", 3.0), ("b", "b", 2.5)]
+    >>> frame = pd.DataFrame(rows, columns=["judge", "target", "score"]).assign(item="i")
+    >>> self_bias_span(Ratings.of(frame, authors={"a": "a", "b": "b"})).of().value
+    1.5
+    """
+    each = self_bias(ratings)
+    found = {}
+    for names, _ in ratings.each():
+        mine = {judge: e for (judge, *levels), e in each.items() if tuple(levels) == names and e.defined}
+        about: dict[str, Any] = {"n": len(mine), "method": SPAN, "over": "items"}
+        if len(mine) < 2:
+            found[names] = undefined("self_bias_span", f"a span needs two judges; there are {len(mine)}", **about)
+            continue
+        order = sorted(mine, key=lambda judge: mine[judge].value)
+        ends = {"lowest": order[0], "highest": order[-1]}
+        unit, width = mine[order[0]].unit, mine[order[-1]].value - mine[order[0]].value
+        found[names] = Estimate(
+            metric="self_bias_span", value=width, unit=unit, span=mine[order[0]].span,
+            note="no interval: the span of noisy numbers is too wide on average", detail=ends, **about,
+        )  # fmt: skip
+    return Estimates(ratings.within(), found)
+
+
+def _profile(part: Ratings, ratings: Ratings, names: tuple[str, ...], bias: Estimates, general: Estimates) -> Profile:
+    cells = part.cells()
+
+    def each(value: Callable[[str], float]) -> Floats:
+        return np.array([value(judge) for judge in cells.judges], dtype=float).round(12)
+
+    figures = {
+        "self_bias": each(lambda judge: bias[judge, *names].value if (judge, *names) in bias else np.nan),
+        "leniency": each(lambda judge: general[judge, *names].value),
+        "quality": each(lambda judge: _quality(part, judge)),
+    }
+    if part.persons or part.people is not None:
+        figures["distance"] = mean_of(np.abs(compared(part, ratings).differences), axis=1).round(12)
+    return Profile(cells.judges, figures)
+
+
+def _quality(part: Ratings, judge: str) -> float:
+    """The mean score that the other judges give to what this one wrote."""
+    cells = part.cells()
+    own = cells.texts_of(part.authors.get(judge))
+    peers = np.array([name != judge for name in cells.judges])
+    return float(mean_of(mean_of(cells.mean[peers][:, own], axis=0), axis=0)) if own.any() else np.nan
+
+
+def _correlation(judges: tuple[str, ...], one: tuple[str, Floats], other: tuple[str, Floats]) -> Estimate:
+    a, b = one[1], other[1]
+    there = np.isfinite(a) & np.isfinite(b)
+    about: dict[str, Any] = {
+        "n": int(there.sum()), "n_excluded": int((~there).sum()), "method": "Spearman over judges", "over": "items",
+    }  # fmt: skip
+    known = {
+        name: {one[0]: number(x), other[0]: number(y)}
+        for name, x, y, kept in zip(judges, a, b, there, strict=True) if kept
+    }  # fmt: skip
+    if about["n"] < 4:
+        why = f"a correlation over judges needs four of them; there are {about['n']}"
+        return undefined("profile_correlation", why, detail={"judges": known}, **about)
+    rho = float(spearman(a[there], b[there]))
+    if not np.isfinite(rho):
+        return undefined("profile_correlation", "all judges are alike in it", detail={"judges": known}, **about)
+    p = spearman_test(a[there], b[there]).p
+    return Estimate(
+        metric="profile_correlation", value=rho, note=FEW, detail={"judges": known, "p_permutation": number(p)}, **about
+    )

@@ -1,0 +1,200 @@
+"""What names change on everybody's work: every judge on every author, names shown less names hidden.
+
+Merchant-risk paper, secs. 3.3 and 3.4 (2), Fig. 5, which says that hiding names "preserves ranking patterns". Its own
+tables do not: GPT-5.1 ranks the five authors with names hidden as it did with names shown with rho .30, Sonar .70.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recuse.metrics.deviations import WELCH
+from recuse.metrics.estimates import THESE_TEXTS, estimated, matrix, number, undefined
+from recuse.metrics.measure import measure
+from recuse.metrics.name_effect import HIDDEN, SHOWN
+from recuse.ratings import Cells, Ratings
+from recuse.schema import Estimate, Estimates
+from recuse.statistics.clusters import difference_of_means
+from recuse.statistics.contrasts import contrast
+from recuse.statistics.distributions import FisherZ, Student
+from recuse.statistics.rank_correlation import ranks, spearman
+
+__all__ = ["name_shift", "rank_stability"]
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+OVER_TEXTS = "mean change over texts, cluster-robust t over items"
+RHO = "Spearman of an author's mean scores with names shown and hidden"
+
+
+@measure(
+    "name_shift", "shift by names", signed=True, rank=100, bad="none",
+    reading="Mean score with names shown less mean score with names hidden, for every judge and author; the value is a "
+    "judge's mean over all authors.",
+)  # fmt: skip
+def name_shift(ratings: Ratings) -> Estimates:
+    """Shown minus hidden by judge: the mean over all texts that it scored either way.
+
+    Detail: `authors`, and per author `shift` with `low` and `high`; `own`, the judge's own among them; `largest`, the
+    author whose work moved most. Over repeats where every author has one text (`these texts only`), over texts
+    otherwise. Undefined where either way was not asked.
+
+    >>> import pandas as pd
+    >>> rows = [("a", "shown", 5), ("a", "hidden", 4.5), ("b", "shown", 4), ("b", "hidden", 4)]
+    >>> frame = pd.DataFrame(rows, columns=["judge", "names", "score"]).assign(item="i", target="x")
+    >>> [name_shift(Ratings.of(frame)).of(judge=judge).value for judge in "ab"]
+    [0.5, 0.0]
+    """
+    return _by_judge(ratings, _shift)
+
+
+@measure(
+    "rank_stability", "order of the authors when names are hidden", ends=(-1, 1), bad="below", rank=101,
+    below="ranks authors by their names|rank authors by their names",
+    reading="Spearman's correlation of a judge's ranking of the authors with names shown and with names hidden; 1 "
+    "where hiding names changes nothing.",
+)  # fmt: skip
+def rank_stability(ratings: Ratings) -> Estimates:
+    """Rho of a judge's mean score per author, names shown against hidden, by judge.
+
+    Detail: `moved`, the authors whose rank changed, as [author, rank shown, rank hidden], rank 1 the best. The interval
+    is Bonett and Wright's over authors, from eight on: a handful of authors has none. Repeats that scatter move ranks
+    too: `within_noise` is how many of the pairs of authors that changed order are closer, either way, than two standard
+    errors over repeats. Undefined below three authors, and where a judge scores all alike.
+
+    >>> import pandas as pd
+    >>> rows = [("shown", 5, 4, 3), ("hidden", 5, 3, 4)]
+    >>> wide = pd.DataFrame(rows, columns=["names", "x", "y", "z"])
+    >>> frame = wide.melt("names", var_name="target", value_name="score").assign(judge="a", item="i")
+    >>> rank_stability(Ratings.of(frame)).of(judge="a").value
+    0.5
+    """
+    return _by_judge(ratings, _stability)
+
+
+def _by_judge(ratings: Ratings, compute: Any) -> Estimates:
+    found = {}
+    for names, part in ratings.each("names"):
+        shown, hidden = (part.where(names=level).cells() for level in (SHOWN, HIDDEN))
+        for judge in shown.judges:
+            found[(judge, *names)] = compute(part, judge, shown, hidden)
+    return Estimates(("judge", *ratings.within("names")), found)
+
+
+# --------------------------------------------------------------------------- shift
+
+
+def _shift(part: Ratings, judge: str, shown: Cells, hidden: Cells) -> Estimate:
+    repeats = shown.fixed and hidden.fixed
+    about: dict[str, Any] = {
+        "unit": shown.scale.unit, "span": shown.scale.span, "clusters": shown.clusters_called,
+        "over": "repeats" if repeats else "items" if shown.fixed else shown.over,
+        "method": WELCH if repeats else OVER_TEXTS,
+    }  # fmt: skip
+    if judge not in hidden.judges or not len(shown.items) or not len(hidden.items):
+        return undefined("name_shift", "it was not asked with names shown and hidden", **about)
+    each, places = _changes(judge, shown, hidden)
+    if not np.isfinite(each).any():
+        return undefined("name_shift", "no text has a usable score either way", **about)
+    every = np.ones(len(shown.target_names), dtype=bool)
+    whole = _over(judge, shown, hidden, each, places, every)
+    rows = [_over(judge, shown, hidden, each, places, every_at(shown, k)) for k in range(len(every))]
+    ends = [row.interval(0.95) if row else (math.nan, math.nan) for row in rows]
+    shifts = [row.value if row else math.nan for row in rows]
+    assert whole is not None
+    largest = int(np.nanargmax(np.abs(shifts)))
+    detail = matrix(
+        [judge], shown.target_names, np.array([shifts]), part.own(),
+        low=np.array([[low for low, _ in ends]]), high=np.array([[high for _, high in ends]]),
+        largest=[shown.target_names[largest], number(shifts[largest])],
+    )  # fmt: skip
+    n = int(shown.count[shown.row(judge)].sum()) if repeats else int(np.isfinite(each).sum())
+    lost = int(shown.lost[shown.row(judge)].sum() + hidden.lost[hidden.row(judge)].sum())
+    note = THESE_TEXTS if repeats else ""
+    if about["over"] == "clusters":
+        about["n_clusters"] = len(np.unique(shown.clusters))
+    return estimated("name_shift", whole.value, whole, n=n, n_excluded=lost, detail=detail, note=note, **about)
+
+
+def every_at(cells: Cells, place: int) -> Mask:
+    """One target alone."""
+    found: Mask = np.arange(len(cells.target_names)) == place
+    return found
+
+
+def _changes(judge: str, shown: Cells, hidden: Cells) -> tuple[Floats, NDArray[np.intp]]:
+    """Shown less hidden on each text of `shown`, and where it is among those of `hidden` (-1 where it is not)."""
+    known = {(hidden.item_names[i], hidden.target_names[t]): u
+             for u, (i, t) in enumerate(zip(hidden.items, hidden.targets, strict=True))}  # fmt: skip
+    named = zip(shown.items, shown.targets, strict=True)
+    places = np.array([known.get((shown.item_names[i], shown.target_names[t]), -1) for i, t in named], dtype=np.intp)
+    theirs = np.append(hidden.mean[hidden.row(judge)], np.nan)[places]
+    return shown.mean[shown.row(judge)] - theirs, places
+
+
+def _over(
+    judge: str, shown: Cells, hidden: Cells, each: Floats, places: NDArray[np.intp], targets: Mask
+) -> Student | None:
+    """The mean change over the texts of these targets; None where none is known."""
+    used = np.isfinite(each) & targets[shown.targets]
+    if not used.any():
+        return None
+    if not (shown.fixed and hidden.fixed):
+        return difference_of_means(each, used, None, shown.clusters, step=shown.step)
+    sides = []
+    for cells, at in ((shown, np.flatnonzero(used)), (hidden, places[used])):
+        weights = np.zeros(cells.mean.shape)
+        weights[cells.row(judge), at] = 1 / len(at)
+        sides.append(contrast(weights, cells.mean, cells.variance, cells.count, thirds=cells.cubes, step=cells.step))
+    return sides[0].minus(sides[1])
+
+
+# --------------------------------------------------------------------------- order
+
+
+def _stability(part: Ratings, judge: str, shown: Cells, hidden: Cells) -> Estimate:
+    about: dict[str, Any] = {"over": "items", "method": RHO}
+    if judge not in hidden.judges:
+        return undefined("rank_stability", "it was not asked with names hidden", **about)
+    a, b = (_author_means(judge, cells, shown.target_names) for cells in (shown, hidden))
+    there = np.isfinite(a) & np.isfinite(b)
+    a, b = a[there], b[there]
+    about |= {"n": len(a), "n_excluded": int((~there).sum())}
+    if len(a) < 3:
+        return undefined("rank_stability", f"an order needs three authors; there are {len(a)}", **about)
+    if min(np.ptp(a), np.ptp(b)) < 1e-9:
+        return undefined("rank_stability", "it gave every author the same mean, so there is no order", **about)
+    rho = float(spearman(a, b))
+    names = [name for name, kept in zip(shown.target_names, there, strict=True) if kept]
+    first, second = ranks(-a), ranks(-b)
+    moved = [[name, number(x), number(y)] for name, x, y in zip(names, first, second, strict=True) if x != y]
+    detail = {"moved": moved} | _noise(judge, shown, hidden, names, a, b)
+    return estimated("rank_stability", rho, FisherZ(rho, len(a)), detail=detail, **about)
+
+
+def _author_means(judge: str, cells: Cells, targets: tuple[str, ...]) -> Floats:
+    row = cells.by_target(cells.mean)[cells.row(judge)]
+    known = dict(zip(cells.target_names, row.round(9).tolist(), strict=True))
+    return np.array([known.get(name, math.nan) for name in targets])
+
+
+def _noise(judge: str, shown: Cells, hidden: Cells, names: list[str], a: Floats, b: Floats) -> dict[str, Any]:
+    """Pairs of authors that changed order, and how many of them lie too close to tell which is first."""
+    if not (shown.fixed and hidden.fixed):
+        return {}
+    errors = []
+    for cells in (shown, hidden):
+        row = cells.row(judge)
+        known = np.sqrt(cells.variance[row] / np.maximum(cells.count[row], 1))
+        by_name = dict(zip((cells.target_names[t] for t in cells.targets), known.tolist(), strict=True))
+        errors.append(np.array([by_name[name] for name in names]))
+    swapped = [(i, j) for i in range(len(a)) for j in range(i) if (a[i] - a[j]) * (b[i] - b[j]) < 0]
+    close = sum(
+        any(abs(m[i] - m[j]) < 2 * math.hypot(e[i], e[j]) for m, e in zip((a, b), errors, strict=True))
+        for i, j in swapped
+    )
+    return {"swapped": len(swapped), "within_noise": close}

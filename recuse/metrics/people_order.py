@@ -1,0 +1,175 @@
+"""Do people tell the targets apart, and in which order?
+
+Merchant-risk paper, sec. 3.5 and Fig. 7, which reads "a clear performance hierarchy" off five means by 26 experts. Its
+means and SDs put neighbours z = 0.35, 3.28, 0.78 and 1.44 apart: two groups, not five places.
+
+Where people are known one by one, each person's difference between two targets is paired (`paired t`); of a summary,
+which has means, SDs and numbers alone, it is unpaired (`Welch`), and wider: what one person is strict about on both
+targets stays in it. Holm's correction is over all pairs of targets. A group of the order ends where its best and its
+worst are told apart.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.measure import measure
+from recuse.ratings import Ratings
+from recuse.ratings.array import numbers
+from recuse.ratings.table import PERSON
+from recuse.schema import Estimate, Estimates
+from recuse.statistics.distributions import Student, welch_satterthwaite
+from recuse.statistics.multiplicity import holm
+
+__all__ = ["people_groups", "people_pairs"]
+
+Floats = NDArray[np.float64]
+PAIRED = "mean of each person's difference, paired t over people"
+UNPAIRED = "difference of people's means, Welch's t; who rated both is not known"
+ALPHA = 0.05
+
+
+@measure(
+    "people_difference", "people's difference between two targets", signed=True, rank=236, bad="none",
+    reading="People's mean for one target less their mean for another, the better one first.",
+)  # fmt: skip
+def people_pairs(ratings: Ratings) -> Estimates:
+    """Differences of people's means, by pair of targets ("better - worse") and criterion where there are several.
+
+    Detail: `z` = difference / standard error, `p` and `p_holm` over all pairs of that criterion, `told_apart`, whether
+    p_holm is below .05. Over people: targets are these. Empty without people.
+
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"target": ["s", "t"], "mean": [5.0, 4.0], "sd": [1.0, 1.0], "n": [50, 50]})
+    >>> frame = pd.DataFrame({"judge": "a", "item": "i", "target": ["s", "t"], "score": [5.0, 4.0]})
+    >>> round(people_pairs(Ratings.of(frame, people=people)).of(pair="s - t").detail["z"], 9)
+    5.0
+    """
+    found: dict[tuple[str, ...], Estimate] = {}
+    criteria = _criteria(ratings)
+    for criterion in criteria:
+        views = _views(ratings, criterion)
+        for pair, estimate in _differences(ratings, criterion, views).items():
+            found[(pair, criterion) if len(criteria) > 1 else (pair,)] = estimate
+    return Estimates(("pair", "criterion") if len(criteria) > 1 else ("pair",), found)
+
+
+@measure(
+    "people_groups", "groups that people tell apart", rank=237, bad="none",
+    reading="How many groups of targets people tell apart; as many as there are targets would be a full order.",
+)  # fmt: skip
+def people_groups(ratings: Ratings) -> Estimates:
+    """How many groups the targets fall into, best first, by criterion where there are several: a target opens a new
+    group where it is told apart (Holm, .05) from the best of the current one.
+
+    Detail: `groups`, lists of targets with the best group first, and `means`. Undefined below two targets.
+
+    >>> import pandas as pd
+    >>> people = pd.DataFrame({"target": ["s", "t", "u"], "mean": [5.0, 4.9, 1.0], "sd": 1.0, "n": 50})
+    >>> frame = pd.DataFrame({"judge": "a", "item": "i", "target": ["s", "t", "u"], "score": [5.0, 4.0, 1.0]})
+    >>> people_groups(Ratings.of(frame, people=people)).of().detail["groups"]
+    [['s', 't'], ['u']]
+    """
+    found: dict[tuple[str, ...], Estimate] = {}
+    criteria = _criteria(ratings)
+    for criterion in criteria:
+        views = _views(ratings, criterion)
+        key = (criterion,) if len(criteria) > 1 else ()
+        found[key] = _groups(views, _differences(ratings, criterion, views))
+    return Estimates(("criterion",) if len(criteria) > 1 else (), found)
+
+
+# --------------------------------------------------------------------------- what people say of each target
+
+
+@dataclass(frozen=True)
+class View:
+    """People's view of one target: mean, standard error of it, its degrees of freedom; each person's mean, if known."""
+
+    mean: float
+    error: float
+    df: float
+    persons: Mapping[str, float]
+
+
+def _criteria(ratings: Ratings) -> tuple[str, ...]:
+    """The criteria that people rated: those of their rows, or of the summary."""
+    people = ratings.table[ratings.table["kind"] == PERSON]
+    if len(people):
+        rated = set(map(str, people["criterion"]))
+        return tuple(name for name in ratings.criteria if name in rated)
+    return ratings.headline[:1] if ratings.people is not None else ()
+
+
+def _views(ratings: Ratings, criterion: str) -> dict[str, View]:
+    """Target -> people's view of it, the best first."""
+    one = ratings.with_criterion(criterion)
+    rows = one.table[(one.table["kind"] == PERSON) & (one.table["criterion"] == criterion)]
+    if len(rows):
+        each = rows.assign(value=numbers(one, rows)).groupby(["target", "rater"], sort=False, observed=True)["value"]
+        found = {}
+        for target, of in each.mean().dropna().groupby(level="target", sort=False):
+            mean, n = float(of.mean()), len(of)
+            error = float(of.std(ddof=1) / math.sqrt(n)) if n > 1 else math.nan
+            known = dict(zip(map(str, of.index.get_level_values("rater")), of.tolist(), strict=True))
+            found[str(target)] = View(mean, error, n - 1.0, known)
+    elif ratings.people is not None:
+        people = ratings.people
+        people = people[people["criterion"] == criterion] if "criterion" in people else people
+        told = zip(people["target"], people["mean"], people["sd"], people["n"], strict=True)
+        found = {str(t): View(float(m), float(sd) / math.sqrt(n), n - 1.0, {}) for t, m, sd, n in told}
+    else:
+        found = {}
+    return dict(sorted(found.items(), key=lambda named: -named[1].mean))
+
+
+def _differences(ratings: Ratings, criterion: str, views: Mapping[str, View]) -> dict[str, Estimate]:
+    scale = ratings.scales[criterion]
+    about: dict[str, Any] = {"unit": getattr(scale, "unit", ""), "span": getattr(scale, "span", None)}
+    pairs = list(combinations(views, 2))
+    made = [_difference(views[a], views[b]) for a, b in pairs]
+    p = [2 * d.p_value(0.0, "above" if d.value > 0 else "below") if not d.undefined else math.nan for d, _, _ in made]
+    corrected: Floats = holm(np.minimum(p, 1.0))
+    found = {}
+    for (a, b), (distribution, n, method), one, both in zip(pairs, made, p, corrected, strict=True):
+        z = distribution.value / distribution.se if distribution.se > 0 else math.nan
+        found[f"{a} - {b}"] = estimated(
+            "people_difference", distribution.value, distribution, n=n, over="items", method=method,
+            note="over people, on these targets",
+            detail={"z": number(z), "p": number(one), "p_holm": number(both), "told_apart": bool(both < ALPHA)},
+            **about,
+        )  # fmt: skip
+    return found
+
+
+def _difference(one: View, other: View) -> tuple[Student, int, str]:
+    both = [name for name in one.persons if name in other.persons]
+    if len(both) > 1:
+        each = np.array([one.persons[name] - other.persons[name] for name in both])
+        error = float(each.std(ddof=1) / math.sqrt(len(both)))
+        return Student(float(each.mean()), error, len(both) - 1.0), len(both), PAIRED
+    se, df = welch_satterthwaite([one.error**2, other.error**2], [one.df, other.df])
+    return Student(one.mean - other.mean, se, df), int(one.df + other.df + 2), UNPAIRED
+
+
+def _groups(views: Mapping[str, View], pairs: Mapping[str, Estimate]) -> Estimate:
+    about: dict[str, Any] = {"n": len(views), "over": "items", "method": "groups by Holm-corrected pairs"}
+    if len(views) < 2:
+        return undefined("people_groups", f"an order needs two targets; people rated {len(views)}", **about)
+    groups: list[list[str]] = []
+    for target in views:
+        apart = not groups or pairs[f"{groups[-1][0]} - {target}"].detail["told_apart"]
+        groups = [*groups, [target]] if apart else [*groups[:-1], [*groups[-1], target]]
+    means = {name: number(view.mean) for name, view in views.items()}
+    return Estimate(
+        metric="people_groups", value=float(len(groups)), note="no interval: these targets, these people",
+        detail={"groups": groups, "means": means}, **about,
+    )  # fmt: skip

@@ -1,0 +1,62 @@
+"""Which rules of its task does what a model wrote keep?
+
+Ratings of a generating protocol carry one row per text and rule: criterion "rule: <name>", response "kept" or what
+breaks it. Merchant-risk paper, sec. 2.1: five dimensions, three codes per level, no figures, no jargon.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from recuse.metrics.estimates import estimated
+from recuse.metrics.measure import measure
+from recuse.ratings import Ratings
+from recuse.schema import Estimate, Estimates
+from recuse.statistics.clusters import clustered_share
+
+__all__ = ["rules_kept"]
+
+RULE, KEPT = "rule: ", "kept"
+METHOD = "share of texts, Clopper-Pearson interval"
+SHOWN = 5
+
+
+@measure(
+    "rules_kept", "rules kept", unit="share", bad="below", rank=295, blocks=False,
+    below="writes what the task forbids|write what the task forbids",
+    reading="Share of a model's texts that keep a rule of the task. Rules are checked by words: they find a mention, "
+    "not its sense.",
+)  # fmt: skip
+def rules_kept(ratings: Ratings) -> Estimates:
+    """Share of texts that keep a rule, by judge (who wrote them) and rule; `all` is the share that keeps every one.
+
+    Detail: `breaches`, the commonest ways to break it as [what, times], most frequent first, at most five. Interval
+    over texts as if they were independent. Empty where no rules were checked.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"judge": "a", "item": ["i", "j"], "criterion": "rule: length",
+    ...                       "response": ["kept", "has 90 words"]})
+    >>> rules_kept(Ratings.of(frame)).of(judge="a", rule="length").value
+    0.5
+    """
+    table = ratings.table
+    rows = table[table["criterion"].str.startswith(RULE) & table["response"].notna()]
+    found: dict[tuple[str, ...], Estimate] = {}
+    for judge, mine in rows.groupby("rater", sort=False, observed=True):
+        for rule, of in mine.groupby("criterion", sort=False, observed=True):
+            kept = (of["response"] == KEPT).to_numpy()
+            broken = Counter(of.loc[~kept, "response"].astype(str)).most_common(SHOWN)
+            found[str(judge), str(rule).removeprefix(RULE)] = _share(kept, {"breaches": [list(b) for b in broken]})
+        text = mine.assign(kept=mine["response"] == KEPT).groupby(["item", "target", "repeat"], observed=True)["kept"]
+        found[str(judge), "all"] = _share(text.all().to_numpy(), {})
+    return Estimates(("judge", "rule"), found)
+
+
+def _share(kept: Any, detail: dict[str, Any]) -> Estimate:
+    distribution = clustered_share(kept, np.arange(len(kept)))
+    return estimated(
+        "rules_kept", float(kept.mean()), distribution, n=len(kept), unit="share", method=METHOD, detail=detail
+    )
