@@ -38,7 +38,7 @@ def draw(group: Group) -> dict[str, Any]:
         "impossible": [
             maps
             for metric in ("self_reported_mean", "self_reported_sd")
-            if (maps := _counts(group, metric, f"{_NAMES[metric]} that no repeats of this number and step can have", "", "impossible"))
+            if (maps := _counts(group, metric, f"{_NAMES[metric]} that no such scores can have", "", "impossible"))
         ],
     }
 
