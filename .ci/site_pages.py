@@ -35,7 +35,8 @@ def on_files(files: Files, config: Any) -> Files:
 
     for name, text in pages().items():
         files.append(File.generated(config, name, content=text))
-    for path in (REPORT, *sorted((REPORT.parent / "tables").glob("*.csv"))) if REPORT.is_file() else ():
+    beside = (*REPORT.parent.glob("tables/*.csv"), *REPORT.parent.glob("replies/**/*.html"))
+    for path in (REPORT, *sorted(beside)) if REPORT.is_file() else ():
         name = f"report/{path.relative_to(REPORT.parent).as_posix()}"
         files.append(File.generated(config, name, abs_src_path=str(path)))
     return files

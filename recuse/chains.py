@@ -172,7 +172,7 @@ class Chain:
         names = (step.judge, step.stage, step.target, *(level for _, level in step.factors))
         cell = f"{plan.panel}/{plan.task.name}/{plan.protocol}/{'~'.join(name for name in names if name)}"
         where = (plan.task.name, plan.protocol, step.judge, step.item, step.target, step.factors, step.repeat)
-        return Call(*where, request, plan.identify(request), cell, step.stage)
+        return Call(*where, request, plan.identify(request), cell, step.stage, prompt)
 
     def _item(self, step: Step) -> Item:
         own = self.plan.items.get((step.judge, step.item, step.target))

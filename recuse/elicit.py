@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from recuse.judges import read_response, wire
 from recuse.plan import Plan
 from recuse.protocols import ElicitationProtocol, called, protocol
 from recuse.ratings.table import COLUMNS, JUDGE, check_table
-from recuse.schema import Call, Judgement, RawResponse
+from recuse.schema import Call, Exchange, Judgement, RawResponse
 from recuse.usage import Usages
 
 if TYPE_CHECKING:
@@ -33,12 +33,18 @@ class Elicited:
 
 
 @paused_cycle_collector()
-def read(plan: Plan, responses: Iterable[tuple[Call, RawResponse]], chain: Chain | None = None) -> Elicited:
+def read(
+    plan: Plan,
+    responses: Iterable[tuple[Call, RawResponse]],
+    chain: Chain | None = None,
+    exchanges: list[Exchange] | None = None,
+) -> Elicited:
     """The checked table with one row per call and criterion, in the order of the plan's calls, and what the replies
     say beside the scores. Each reply is decoded and read once.
 
     `responses` are those to the calls that judge. Where calls come before them, `chain` holds what was read there; the
-    judgements that an earlier reply cost are rows at the end, with its stage in their status."""
+    judgements that an earlier reply cost are rows at the end, with its stage in their status. `exchanges`: where every
+    call is put down as it went, for those who want to read them."""
     how = protocol(plan.protocol)
     judge = (chain or Chain(plan)).judge
     formats = {name: wire(judge.wire) for name, judge in plan.judges.items()}
@@ -50,8 +56,12 @@ def read(plan: Plan, responses: Iterable[tuple[Call, RawResponse]], chain: Chain
         usages.count(call, reply)
         excerpts.note(call, reply, judgements)
         rows.add(call, judgements)
+        if exchanges is not None:
+            exchanges.append(Exchange(call, reply, judgements))
     if chain is not None:
         _add_earlier(chain, rows, usages, excerpts)
+        if exchanges is not None:
+            exchanges += _earlier_exchanges(chain)
     columns = {factor: called(how, factor) for factor in plan.factors}
     table, of = rows.table(how, columns)
     check_table(table, tuple(columns.values()), of)
@@ -66,6 +76,12 @@ def _add_earlier(chain: Chain, rows: _Rows, usages: Usages, excerpts: Excerpts) 
         excerpts.note(call, reply, [failure])
     for lost in chain.lost:
         rows.add(*chain.judgements_of(lost))
+
+
+def _earlier_exchanges(chain: Chain) -> Iterator[Exchange]:
+    failed = {call: [failure] for call, _, failure in chain.failures()}
+    for call, reply in chain.replies.items():
+        yield Exchange(call, reply, failed.get(call, []))
 
 
 class _Rows:

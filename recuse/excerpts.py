@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from recuse.protocols import called, protocol
-from recuse.schema import Call, Judgement, Reply
+from recuse.schema import Call, Judgement, Reply, reply_id
 
 if TYPE_CHECKING:
     from recuse.plan import Plan
@@ -50,7 +50,7 @@ class Excerpts:
         self._rows.append(
             {
                 "panel": self._plan.panel, "task": call.task, "protocol": call.protocol, "judge": call.judge,
-                "target": call.target, "factors": self._named(call), "repeat": call.repeat,
+                "target": call.target, "factors": self._named(call), "repeat": call.repeat, "reply": reply_id(call),
                 "status": bad.status if bad else "ok", "why": bad.why if bad else "",
                 "text": reply.text[:LONGEST_TEXT],
             }

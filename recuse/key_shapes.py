@@ -19,6 +19,12 @@ KEY_SHAPES = {
 }
 """What credentials of common providers look like: searched for in panel files and in committed cassettes."""
 
+_IN_EVERY_KEY = (
+    "sk-", "AIza", "xai-", "pplx-", "gsk_", "hf_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "AKIA",
+    "ASIA", "earer ", "PRIVATE KEY", "eyJ", "***",
+)  # fmt: skip
+"""One of these is in whatever has one of the shapes: looked for first, at a hundredth of the cost."""
+
 SECRET_NAMES = frozenset(
     {
         *("key", "api_key", "api-key", "apikey", "x-api-key", "x-goog-api-key"),
@@ -61,6 +67,8 @@ def looks_like_a_key(text: str) -> str:
 
 def without_keys(text: str) -> str:
     """The text with everything that looks like a key, whole or masked with stars, replaced."""
+    if not any(map(text.__contains__, _IN_EVERY_KEY)):
+        return text
     data = text.encode("utf-8", "replace")
     for shape in KEY_SHAPES.values():
         data = shape.sub(b"[secret]", data)

@@ -60,6 +60,10 @@ KINDS: dict[str, Need] = {
     "explanations": Need(
         "a reason in words for every score", "ask by the protocol rubric, whose replies explain their scores"
     ),
+    "blinded_people": Need(
+        "single ratings by people, criterion by criterion",
+        "add people's single ratings per criterion (task.toml, [people.single])",
+    ),
     "texts": Need("texts that models wrote", "ask by a generating protocol"),
 }
 """What a protocol's rows are (`OFFERS` of its module). A team's protocol may offer a kind of its own."""
@@ -70,7 +74,10 @@ NEEDS: dict[str, Need] = {
     "direction": Need("both directions of the scale", "ask with the scale ascending and reversed"),
     "order": Need("both orders of a pair", "ask every pair in both orders"),
     "labels": Need("labels swapped", "ask with labels plain and swapped"),
-    "rubric_source": Need("scores by rubrics of several sources", "ask by the protocol merg"),
+    "rubric_source": Need(
+        "scores by rubrics of several sources",
+        "ask by the protocol merg, or give a column rubric_source: checklist, shared, ...",
+    ),
     "twins": Need(
         "polished texts with a planted flaw beside plain sound ones",
         "write twins of some texts and say which is flawed (texts: flawed = yes or no)",

@@ -129,14 +129,15 @@ def _calls(asked: Plan) -> list[Call]:
         for chosen in crossed:
             levels = (level for _, level in chosen)
             cell = f"{asked.panel}/{task.name}/{asked.protocol}/{'~'.join((name, target, *levels))}"
-            request, key = None, ""
+            request, key, prompt = None, "", None
             for repeat in range(asked.repeats):
                 if request is None or judge.seeded:  # identical requests are built and identified once
                     seed = seed_for(task.name, asked.protocol, item, chosen, repeat) if judge.seeded else None
-                    request = request_of(judge, prompts.of(item, chosen), seed)
+                    prompt = prompts.of(item, chosen)
+                    request = request_of(judge, prompt, seed)
                     key = asked.identify(request)
                 about = (task.name, asked.protocol, name, item_id, target, chosen, repeat)
-                calls.append(Call(*about, request, key, cell))
+                calls.append(Call(*about, request, key, cell, "", prompt))
     return calls
 
 

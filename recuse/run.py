@@ -126,6 +126,8 @@ class Run:
         """A team's template that does not render is a fault of the run, told in a report without it."""
         from recuse import report
 
+        replies = {place: part["replies"] for place, part in sorted(self.replayed.items()) if "replies" in part}
+        identity = {**identity, "replies": replies}
         try:
             report.write(
                 self.results, folder, identity=identity, template_folders=[folder / "templates"],

@@ -8,9 +8,12 @@ from typing import Any
 
 import pytest
 
-__all__ = ["BASELINE", "SHORT", "given", "named_files", "pytest_addoption", "pytest_load_initial_conftests"]
+__all__ = ["BASELINE", "REPORTS", "SHORT", "given", "named_files", "pytest_addoption", "pytest_load_initial_conftests"]
 
-BASELINE = "reports/baseline.json"
+REPORTS = "reports"
+"""Where the report is written."""
+
+BASELINE = f"{REPORTS}/baseline.json"
 """Where the baseline is, unless `--baseline FILE` says otherwise."""
 
 SHORT = ("--panel", "--ratings", "--judges", "--record", "--yes", "--models", "--baseline", "--update-baseline",
@@ -57,6 +60,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )  # fmt: skip
     parser.addini("recuse_panels", "panels examined when --panel is not given", type="args", default=[])
     parser.addini("recuse_drawings", "modules of your own that draw questions, by dotted name", type="args", default=[])
+    parser.addini(
+        "recuse_replies", "write every reply and prompt as pages beside the report", type="bool", default=True
+    )
     parser.addini("recuse_gates", "file with limits and accepted faults", default="evals/gates.toml")
 
 

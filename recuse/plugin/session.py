@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from recuse.plugin.options import BASELINE, given, named_files
+from recuse.plugin.options import BASELINE, REPORTS, given, named_files
 
 if TYPE_CHECKING:
+    from recuse.schema import Transcript
     from recuse.suite import Suite
 
 __all__ = ["baseline_path", "is_opened", "is_worker", "open_suite"]
@@ -35,8 +37,15 @@ def open_suite(config: pytest.Config) -> Suite:
             distributed=is_worker(config) or bool(getattr(config.option, "numprocesses", None)),
             shared=_shared_folder(config),
             baseline=baseline_path(config),
+            keep=partial(_write_replies, config.rootpath / REPORTS) if config.getini("recuse_replies") else None,
         )
     return config.stash[_suite]
+
+
+def _write_replies(reports: Path, transcript: Transcript) -> dict[str, Any]:
+    from recuse.report.replies import FOLDER, write_transcript
+
+    return write_transcript(transcript, reports / FOLDER)
 
 
 def baseline_path(config: pytest.Config) -> Path:

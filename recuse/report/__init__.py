@@ -46,7 +46,8 @@ def write(
 
     All are drawn from the canonical form, so reading results.json back gives the same page. Templates in
     `template_folders` replace shipped ones of the same name; `drawings` are a team's own, by dotted module name.
-    `identity`: of which commit and recordings this is (`recuse.identity`), shown beside the results, no part of them.
+    `identity`: of which commit and recordings this is (`recuse.identity`), and which replies were written beside it
+    (`recuse.report.replies`): shown beside the results, no part of them.
     Raises `RecuseError` for results of another schema, before anything is written, and for a template that does not
     render: then results.json and summary.md are written and the page is not.
     """
@@ -56,6 +57,8 @@ def write(
     from recuse.report.files import write_files
     from recuse.report.first_line import headline as sentence
     from recuse.report.page import page
+    from recuse.report.replies import write_overview
+    from recuse.report.results_model import View
     from recuse.report.summary import summary
     from recuse.schema import RecuseError
 
@@ -71,7 +74,8 @@ def write(
     paths = write_files(Path(folder), told)
     drawn = page(plain, plain["headline"], template_folders, drawings, known)
     paths += write_files(Path(folder), {"index.html": drawn})
-    return [*paths, *write_files(Path(folder) / "tables", tables)]
+    paths += write_files(Path(folder) / "tables", tables)
+    return [*paths, *write_overview(View(plain), known.get("replies") or {}, Path(folder))]
 
 
 def terminal(

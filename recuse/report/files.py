@@ -8,12 +8,13 @@ from pathlib import Path
 
 
 def write_files(folder: Path, texts: Mapping[str, str]) -> list[Path]:
-    """Write each text to folder/name through a temporary neighbour; returns the paths in order."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Write each text to folder/name, which may name a folder in it, through a temporary neighbour; returns the paths
+    in order."""
     return [_write(folder / name, text) for name, text in texts.items()]
 
 
 def _write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         draft.write_text(text, encoding="utf-8", newline="\n")

@@ -25,6 +25,7 @@ from recuse.report.lexicon import plain_name
 from recuse.report.numbers import MISSING, count, is_number
 from recuse.report.palette import ON_SHADE, PALETTE, shades
 from recuse.report.questions import Drawings, generic
+from recuse.report.reply_places import ReplyPlaces
 from recuse.report.results_model import Group, Question, View
 from recuse.report.sections.attention import needs_attention, run_faults, tolerated
 from recuse.report.sections.baseline import movement
@@ -95,6 +96,7 @@ def page(
         return env.get_template("index.html.j2").render(
             **_parts(view, questions),
             identity=identity(view, known or {}),
+            replies=ReplyPlaces((known or {}).get("replies") or {}),
             headline=headline,
             sections=[_section(env, view, question, drawn) for question in questions],
             style=Markup(style),  # our own style sheet; "<" would end it early and is checked for below

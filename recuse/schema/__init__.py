@@ -10,6 +10,7 @@ from recuse.schema.calls import (
     PROVENANCES,
     STATUSES,
     Call,
+    Exchange,
     Item,
     Judge,
     Judgement,
@@ -25,6 +26,7 @@ from recuse.schema.calls import (
 )
 from recuse.schema.errors import JudgeClosedError, RatingsError, RecuseError
 from recuse.schema.estimates import NORMAL, Distribution, Estimate, Estimates, members
+from recuse.schema.transcripts import Transcript, prompt_id, reply_id
 from recuse.schema.verdicts import (
     OUTCOMES,
     Acceptance,
@@ -49,6 +51,7 @@ __all__ = [
     "Distribution",
     "Estimate",
     "Estimates",
+    "Exchange",
     "Family",
     "Item",
     "Judge",
@@ -69,9 +72,12 @@ __all__ = [
     "Rule",
     "SourceFixes",
     "Status",
+    "Transcript",
     "Usage",
     "Verdict",
     "builtins",
     "members",
     "number",
+    "prompt_id",
+    "reply_id",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -137,6 +137,7 @@ class Call:
     key: str  # what identifies this request in a cassette, repeat excluded
     cell: str  # cassette file below cassettes/, "<panel>/<task>/<protocol>/<cell>.jsonl"
     stage: str = ""  # which of the calls before the judging one, where a protocol makes several; "" judges
+    prompt: Prompt | None = field(default=None, compare=False, repr=False)  # what the request says, in any wire format
 
 
 @value_type
@@ -150,3 +151,13 @@ class Judgement:
     why: str = ""
     item: str | None = None  # where one reply judges several items (a generation's picks); None: the call's item
     stage: str = ""  # where it was an earlier call of the chain whose reply could not be used
+
+
+@value_type
+class Exchange:
+    """One call as it went: what was asked, what came back, and what the protocol read in it (nothing where the reply
+    is one that a later prompt was made from)."""
+
+    call: Call
+    reply: Reply
+    judgements: Sequence[Judgement]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,10 @@ from recuse.chains import Chain
 from recuse.fingerprints import digests, headers
 from recuse.panels import Panel
 from recuse.plan import Plan
-from recuse.schema import Call, RawResponse, RecuseError
+from recuse.protocols import called
+from recuse.protocols import protocol as known_protocol
+from recuse.ratings.factors import level_words
+from recuse.schema import Call, Exchange, RawResponse, RecuseError, Transcript
 from recuse.suite.asked import Asked
 from recuse.suite.selection import Selection
 
@@ -23,11 +26,15 @@ __all__ = ["RECORD_MODES", "Recordings"]
 RECORD_MODES: Mapping[str, Mode] = {"none": "replay", "missing": "missing", "all": "all", "batch": "missing"}
 """Values of the option --record, and what they mean for the cassettes."""
 
+Keep = Callable[[Transcript], dict[str, Any]]
+"""What becomes of the replies beside the ratings made of them."""
+
 
 @dataclass
 class Recordings:
     """`models`: where weights of local models are kept. `yes`: record even above the panel's budget. `distributed`:
-    this is one of several processes, so nothing is recorded. `batch`: what is missing is handed in as files."""
+    this is one of several processes, so nothing is recorded. `batch`: what is missing is handed in as files. `keep`: is
+    given every call as it went, and what it returns joins the account."""
 
     selection: Selection
     mode: Mode = "replay"
@@ -35,6 +42,7 @@ class Recordings:
     yes: bool = False
     distributed: bool = False
     batch: bool = False
+    keep: Keep | None = None
     _libraries: dict[str, Library] = field(default_factory=dict)
     _unrecorded: dict[str, RecuseError] = field(default_factory=dict)  # panel -> why its recording ended early
 
@@ -60,8 +68,11 @@ class Recordings:
             plan = plan.without(left_out)
             chain = Chain(plan)
             chain.unfold(library.answer)
-        elicited = elicit.read(plan, library.replay(chain.final_calls), chain)
+        exchanges: list[Exchange] | None = None if self.keep is None else []
+        elicited = elicit.read(plan, library.replay(chain.final_calls), chain, exchanges)
         account = _account(chain, library, elicited, left_out)
+        if self.keep is not None:
+            account["replies"] = self.keep(_transcript(asked, self.selection.panels[asked.panel], exchanges or []))
         asked_of = digests(plan, headers(self.selection.panels[asked.panel], plan, chain.calls))
         return elicited, account | {"source": asked_of}
 
@@ -147,6 +158,16 @@ def _account(chain: Chain, library: Library, elicited: elicit.Elicited, left_out
         "usage": elicited.usage,
         "words": elicited.excerpts,
     }
+
+
+def _transcript(asked: Asked, panel: Panel, exchanges: list[Exchange]) -> Transcript:
+    how, labels = known_protocol(asked.protocol), {name: judge.label for name, judge in panel.judges.items()}
+    levels = {
+        factors: ", ".join(level_words(called(how, factor), called(how, factor, level)) for factor, level in factors)
+        for factors in dict.fromkeys(exchange.call.factors for exchange in exchanges)
+    }
+    about = (asked.panel, asked.task, asked.protocol, asked.candidate)
+    return Transcript(*about, panel.provenance, labels, levels, exchanges)
 
 
 def _not_recorded(coverage: Coverage) -> set[str]:

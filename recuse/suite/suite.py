@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from recuse import elicit
+from recuse.blinded_people import BLINDED, blinded_people
 from recuse.chains import Chain
 from recuse.explanations import EXPLANATIONS, explanations_of
 from recuse.fingerprints import headers
@@ -25,7 +26,7 @@ from recuse.schema import RecuseError
 from recuse.shared_replay import SharedReplay, content_hash
 from recuse.suite.asked import Asked
 from recuse.suite.questions import Questions
-from recuse.suite.recordings import RECORD_MODES, Recordings
+from recuse.suite.recordings import RECORD_MODES, Keep, Recordings
 from recuse.suite.selection import Selection
 
 if TYPE_CHECKING:
@@ -70,12 +71,13 @@ class Suite:
         shared: Path | None = None,
         ratings: Sequence[str] = (),
         baseline: Path | None = None,
+        keep: Keep | None = None,
     ) -> Self:
         """From the options of the command line; `RecuseError` for any that is wrong. `baseline`: what gates are
-        compared with, if it is there."""
+        compared with, if it is there; `keep`: what becomes of the replies beside the ratings."""
         selection = Selection.load(root, panels, ratings, judges)
         mode, batch = RECORD_MODES[record], record == "batch"
-        recordings = Recordings(selection, mode, models, yes=yes, distributed=distributed, batch=batch)
+        recordings = Recordings(selection, mode, models, yes=yes, distributed=distributed, batch=batch, keep=keep)
         loaded = Gates.load(gates, today=date.today())
         if baseline is not None and baseline.is_file():
             with suppress(BaselineError):  # told once, when all is done
@@ -122,6 +124,8 @@ class Suite:
     def _beside(self, asked: Asked, kind: str) -> Ratings | None:
         """The same judges' ratings of the task by the first protocol that offers this kind."""
         table = self.selection.panels[asked.panel].task(asked.task)
+        if kind == BLINDED:
+            return blinded_people(self.selection.task_of(asked))
         if kind == EXPLANATIONS:
             plan = self.selection.plan(asked)
             return explanations_of(plan, lambda: self.recordings.replies(asked, plan), self.selection.authors(asked))

@@ -128,12 +128,13 @@ def test_slopes_need_both_ends() -> None:
 
 def test_ladders_mark_a_fall_and_skip_an_empty_level() -> None:
     means = {"a": [("1", 0.01), ("2", None), ("3", 0.005), ("4", 0.02)]}
-    items = {"a": {"3": [(0.004, "non-adjacent"), (0.006, "")]}}
+    items = {"a": {"3": [(0.004, "non-adjacent", "5411 Grocery"), (0.006, "", "")]}}
     drawing = ladders(means, str, caption="", unit="risk", items=items, falls={"a": ["3"]})
     assert drawing is not None
     assert [rung.falls for rung in drawing.ladders[0].rungs] == [False, False, True, False]
     assert drawing.ladders[0].rungs[1].text == "–"
     assert drawing.kinds == {"non-adjacent", ""}
+    assert [dot.name for dot in drawing.ladders[0].rungs[2].dots] == ["5411 Grocery", ""]
 
 
 def test_bars_fill_by_the_largest_or_by_what_is_full() -> None:

@@ -69,11 +69,13 @@ def forest_plot(
     minimum: Any = None,
     maximum: Any = None,
     aside: Callable[[Number], str] = lambda number: "",
+    panel: str = "whole panel",
 ) -> ForestPlot | None:
     """Rows by whom the numbers are about, one mark per level of the factor `by` (the first that tells numbers about
     the same judge apart, unless given). None without numbers.
 
-    `minimum` and `maximum` are places the scale must include; `aside` says a few words more beside an interval.
+    `minimum` and `maximum` are places the scale must include; `aside` says a few words more beside an interval;
+    `panel` is what a number about no single judge is called, "" where its factor levels tell enough.
     """
     if not numbers:
         return None
@@ -84,7 +86,7 @@ def forest_plot(
     decimals = decimals_for(n.value for n in numbers)
     rows: dict[str, list[Number]] = {}
     for n in numbers:
-        rows.setdefault(_row_name(n, {by, *common}, label), []).append(n)
+        rows.setdefault(_row_name(n, {by, *common}, label, panel), []).append(n)
     drawn = [_row(name, mine, levels, by, scale, decimals, signed, aside) for name, mine in rows.items()]
     bands = {row.band for row in drawn}
     band = bands.pop() if len(bands) == 1 else None
@@ -112,10 +114,11 @@ def _common(numbers: Sequence[Number]) -> set[str]:
     return {factor for factor, there in levels.items() if len(there) == 1 and all(factor in n.factors for n in numbers)}
 
 
-def _row_name(number: Number, told: set[str], label: Callable[[str], str]) -> str:
+def _row_name(number: Number, told: set[str], label: Callable[[str], str], panel: str) -> str:
     """Whom it is about, and the factor levels that are not `told` otherwise."""
     others = [number.lexicon.level(k, v) for k, v in number.factors.items() if k not in told]
-    return ", ".join([label(number.who) if number.who else "whole panel", *others])
+    whom = label(number.who) if number.who else panel
+    return ", ".join([whom, *others] if whom else others)
 
 
 def _scale(numbers: Sequence[Number], signed: bool, minimum: Any, maximum: Any) -> Scale:

@@ -29,9 +29,9 @@ class Words:
     status: str
     why: str
     text: str
+    row: Mapping[str, Any]  # as in results.json
     cut: str  # how many characters were left out, in words
     prompt: str  # what it was asked; "" where the results do not hold it
-    link: str  # to the reply among all others, beside the page
 
 
 def words(view: View) -> tuple[list[Words], int]:
@@ -87,7 +87,7 @@ def _words(view: View, entry: Mapping[str, Any]) -> Words:
         status=plain_name(str(entry.get("status") or "")),
         why=visible(shortened(str(entry.get("why") or ""), 300)[0]),
         text=visible(text),
+        row=entry,
         cut=f"{count(cut)} more characters in results.json" if cut else "",
         prompt=visible(shortened(str(entry.get("prompt") or ""), MOST_CHARACTERS_ASKED)[0]),
-        link=str(entry.get("link") or ""),
     )

@@ -1,0 +1,120 @@
+"""Every number about one judge on a page of its own, the worst first; and the index of all that lies beside the report.
+
+A page per judge is the report sorted and filtered, without a script: its verdicts, then what was measured and not
+gated, each with the way to its question on the report and to the replies it was made from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from recuse.report import estimate_format
+from recuse.report.anchors import question_anchor, verdict_anchor
+from recuse.report.files import write_files
+from recuse.report.gated_number import Number
+from recuse.report.lexicon import plain_name
+from recuse.report.replies.small_page import small_page
+from recuse.report.reply_places import FOLDER, ReplyPlaces, judge_page, place_anchor
+from recuse.report.results_model import Panel, View
+from recuse.report.vocabulary import OUTCOME_NAMES
+
+__all__ = ["write_overview"]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One number in a table of a judge's page."""
+
+    outcome: str
+    title: str
+    told: str  # "names hidden, criterion clarity"
+    place: str
+    value: str
+    interval: str
+    limit: str
+    question: str  # anchor of its cell or its question on the report
+    replies: str
+
+
+def write_overview(view: View, written: Mapping[str, Mapping[str, Any]], reports: Path) -> list[Path]:
+    """Write the index and a page per judge, and delete the pages that no cassette of this run stands behind. Nothing is
+    written, and an old folder goes, where no replies were."""
+    folder, places = reports / FOLDER, ReplyPlaces(written, "../../")
+    texts = _texts(view, places, written) if places else {}
+    paths = write_files(folder, texts) if texts else []
+    kept = {folder / name for account in written.values() if account for name in account["files"]} | set(paths)
+    for path in sorted(folder.rglob("*.html")) if folder.is_dir() else ():
+        if path not in kept:
+            path.unlink(missing_ok=True)
+    return paths
+
+
+def _texts(view: View, places: ReplyPlaces, written: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    panels = [panel for panel in view.panels if any(places.judge(panel.name, judge) for judge in panel.judge_names)]
+    pages = {judge_page(panel.name, judge): _judge_page(view, places, panel, judge)
+             for panel in panels for judge in panel.judge_names}  # fmt: skip
+    return pages | {"index.html": _index(view, panels, written, pages)}
+
+
+def _judge_page(view: View, places: ReplyPlaces, panel: Panel, judge: str) -> str:
+    mine = [n for n in view.numbers if n.who == judge and n.subject.get("panel") == panel.name]
+    badness = list(OUTCOME_NAMES)
+    gated = sorted((n for n in mine if n.verdict), key=lambda n: (badness.index(n.state), *view.rank(n)))
+    seen = {(n.metric, *sorted(n.subject.items())) for n in gated}
+    others = [n for n in mine if not n.verdict and (n.metric, *sorted(n.subject.items())) not in seen]
+    told = next((r.recommended for r in view.recommendations if (r.panel, r.judge) == (panel.name, judge)), "")
+    return small_page(
+        "replies/judge.html.j2",
+        depth=3,
+        panel=panel,
+        label=view.label(judge, panel),
+        recommended=told,
+        gated=[_line(places, n) for n in gated],
+        others=[_line(places, n) for n in sorted(others, key=lambda n: (n.measure.rank, n.metric, view.rank(n)))],
+        replies=places.said_by(panel.name, judge),
+    )
+
+
+def _line(places: ReplyPlaces, n: Number) -> Line:
+    return Line(
+        outcome=n.state,
+        title=n.gate_title if n.verdict else n.measure.title,
+        told=n.circumstances,
+        place=", ".join(plain_name(n.subject[part]) for part in ("task", "protocol") if part in n.subject),
+        value=estimate_format.value(n),
+        interval=estimate_format.spread(n),
+        limit=estimate_format.limit(n) if n.verdict else "",
+        question=verdict_anchor(n.gate, n.subject) if n.verdict else question_anchor(n.question),
+        replies=places.of(n),
+    )
+
+
+def _index(view: View, panels: list[Panel], written: Mapping[str, Mapping[str, Any]], judges: Mapping[str, str]) -> str:
+    rows: dict[str, list[dict[str, Any]]] = {}
+    for place, account in sorted(written.items()):
+        if account:
+            panel, task, protocol, *candidate = place.split("/")
+            rows.setdefault(panel, []).append(
+                {
+                    "anchor": place_anchor(place),
+                    "told": ", ".join(map(plain_name, (task, protocol, *candidate))),
+                    "judges": list(account["pages"].items()),
+                    "prompts": account["prompts"],
+                    "replies": account["replies"],
+                }
+            )
+    size = sum(account["bytes"] for account in written.values() if account) + sum(map(len, judges.values()))
+    return small_page(
+        "replies/index.html.j2",
+        depth=1,
+        view=view,
+        panels=panels,
+        rows=rows,
+        judge_page=judge_page,
+        size=f"{size / 1e6:.1f}",
+        files=len(judges) + sum(len(account["files"]) for account in written.values() if account),
+        replies=sum(account["replies"] for account in written.values() if account),
+    )

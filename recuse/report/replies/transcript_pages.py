@@ -1,0 +1,228 @@
+"""Every reply of a judge on pages of its own, and every prompt once, from one `Transcript`.
+
+What judges write is hostile until shown otherwise: Jinja escapes it, invisible characters are spelled out, what looks
+like a credential is taken out, and everything is bounded: a reply, a prompt, a page, and the replies of a judge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from markupsafe import Markup, escape
+
+from recuse.key_shapes import without_keys
+from recuse.report.files import write_files
+from recuse.report.lexicon import plain_name
+from recuse.report.page import environment
+from recuse.report.replies.small_page import small_page
+from recuse.report.reply_places import PROMPTS, page_name, place_anchor
+from recuse.sanitize import shortened, visible
+from recuse.schema import Call, Exchange, Prompt, Transcript, prompt_id, reply_id
+
+__all__ = ["write_transcript"]
+
+LONGEST_REPLY, LONGEST_PROMPT, LONGEST_WHY, LONGEST_NAME = 4_000, 20_000, 300, 200
+REPLIES_PER_PAGE, PAGES_PER_JUDGE = 1_000, 5
+PROMPTS_PER_PAGE = 250
+SHORT_REPLY = 70
+"""A reply of so many characters on one line stands beside what was read in it."""
+
+
+@dataclass(slots=True)
+class Asking:
+    """Replies to one prompt about one text, each as an element of a list. Of a thousand many say the same: what is said
+    is drawn once (`replies/reply.html.j2`), and only its address is put before it for each."""
+
+    told: Markup  # factor levels, or the stage
+    prompt: Markup  # address of the prompt
+    replies: list[str] = field(default_factory=list)
+
+    @property
+    def said(self) -> Markup:
+        return Markup("\n".join(self.replies))
+
+
+@dataclass(slots=True)
+class About:
+    item: str
+    target: str
+    askings: dict[tuple[Markup, Markup], Asking] = field(default_factory=dict)
+
+
+def write_transcript(transcript: Transcript, folder: Path) -> dict[str, Any]:
+    """Write the pages below `folder`; returns as builtins {"pages": judge -> its files, "further": judge -> reply ->
+    which of them, where it is not the first, "files": all that were written, "prompts": the first page of prompts,
+    "replies": how many, "bytes"}."""
+    place = [transcript.panel, transcript.task, transcript.protocol]
+    texts, prompts = _prompt_pages(transcript)
+    by_judge: dict[str, list[Exchange]] = {}
+    for exchange in transcript.exchanges:
+        by_judge.setdefault(exchange.call.judge, []).append(exchange)
+    pages: dict[str, list[str]] = {}
+    further: dict[str, dict[str, int]] = {}
+    for judge, mine in by_judge.items():
+        parts = _parts(mine)
+        names = [page_name(judge, part) for part in range(len(parts))]
+        for part, some in enumerate(parts):
+            texts[names[part]] = _replies_page(transcript, judge, some, prompts, names, part, list(by_judge), len(mine))
+        pages[judge] = ["/".join([*place, name]) for name in names]
+        further[judge] = {reply_id(e.call): part for part, some in enumerate(parts[1:], 1) for e in some}
+    write_files(folder.joinpath(*place), texts)
+    files = ["/".join([*place, name]) for name in texts]
+    return {
+        "pages": pages, "further": further, "files": files, "prompts": files[0] if prompts else "",
+        "replies": len(transcript.exchanges), "bytes": sum(len(text.encode()) for text in texts.values()),
+    }  # fmt: skip
+
+
+def _parts(exchanges: Sequence[Exchange]) -> list[Sequence[Exchange]]:
+    """A judge's replies, page by page."""
+    most = REPLIES_PER_PAGE * PAGES_PER_JUDGE
+    return [exchanges[at : at + REPLIES_PER_PAGE] for at in range(0, min(len(exchanges), most), REPLIES_PER_PAGE)]
+
+
+# --------------------------------------------------------------------------- replies
+
+
+def _replies_page(
+    transcript: Transcript,
+    judge: str,
+    exchanges: Sequence[Exchange],
+    prompts: Mapping[int, Markup],
+    names: Sequence[str],
+    part: int,
+    judges: Sequence[str],
+    total: int,
+) -> str:
+    about = _grouped(transcript, exchanges, prompts)
+    bad = [reply_id(exchange.call) for exchange in exchanges if any(j.status != "ok" for j in exchange.judgements)]
+    return small_page(
+        "replies/transcript.html.j2",
+        depth=4,
+        panel=transcript.panel,
+        provenance=transcript.provenance,
+        place=_place_words(transcript),
+        place_anchor=place_anchor("/".join([transcript.panel, transcript.task, transcript.protocol])),
+        judge=judge,
+        label=transcript.labels.get(judge, judge),
+        others=[(name, transcript.labels.get(name, name), page_name(name)) for name in judges if name != judge],
+        parts=names if len(names) > 1 else [],
+        part=part,
+        about=about,
+        bad=bad,
+        shown=len(exchanges),
+        total=total,
+        left_out=max(0, total - REPLIES_PER_PAGE * PAGES_PER_JUDGE),
+    )
+
+
+def _grouped(transcript: Transcript, exchanges: Iterable[Exchange], prompts: Mapping[int, Markup]) -> list[About]:
+    """By text, then by what was asked about it, both in the order of the plan."""
+    found: dict[tuple[str, str], About] = {}
+    levels = {factors: escape(visible(told)) for factors, told in transcript.levels.items()}
+    for exchange in exchanges:
+        call = exchange.call
+        about = found.get((call.item, call.target))
+        if about is None:
+            target = transcript.labels.get(call.target, call.target)
+            about = found[call.item, call.target] = About(_clean(call.item, LONGEST_NAME)[0], target)
+        told, prompt = levels[call.factors], prompts.get(id(call.prompt), Markup())
+        if call.stage:
+            told = escape(", ".join(word for word in (f"before judging: {call.stage}", told) if word))
+        asking = about.askings.get((told, prompt))
+        if asking is None:
+            asking = about.askings[told, prompt] = Asking(told, prompt)
+        asking.replies.append(_listed(exchange))
+    return list(found.values())
+
+
+def _listed(exchange: Exchange) -> str:
+    """A reply with its address: 12 hex digits and a number, so no text of anybody's."""
+    call, reply = exchange.call, exchange.reply
+    name = reply_id(call)
+    read = tuple((j.criterion, j.score, j.response, j.status, j.why) for j in exchange.judgements)
+    body = _body(read, reply.text, reply.reasoning)
+    return f'<li id="{name}"><a href="#{name}">repeat {call.repeat + 1}</a>{body}</li>'
+
+
+@lru_cache(maxsize=4096)
+def _body(read: tuple[tuple[Any, ...], ...], text: str, reasoning: str) -> Markup:
+    shown, cut = _clean(text, LONGEST_REPLY)
+    template = environment().get_template("replies/reply.html.j2")
+    return Markup(
+        template.render(
+            read=_clean(_in_words(read), LONGEST_REPLY)[0],
+            bad=any(status != "ok" for *_, status, _ in read),
+            text=shown,
+            short=len(shown) <= SHORT_REPLY and "\n" not in shown,
+            cut=cut,
+            reasoning=_clean(reasoning, LONGEST_REPLY)[0],
+        )
+    )
+
+
+def _in_words(read: Iterable[tuple[Any, ...]]) -> str:
+    """What was read in a reply."""
+    told: dict[str, None] = {}
+    for criterion, score, response, status, why in read:
+        if status != "ok":
+            told[f"{plain_name(status)}: {shortened(why, LONGEST_WHY)[0]}" if why else plain_name(status)] = None
+        else:
+            told[f"{plain_name(criterion)} {f'{score:.6g}' if response is None else response}".strip()] = None
+    return ", ".join(told)
+
+
+def _clean(text: str, longest: int) -> tuple[str, int]:
+    """The text as it may be shown, and how many characters were left out."""
+    kept, cut = shortened(text, longest)
+    return visible(without_keys(kept)), cut
+
+
+# --------------------------------------------------------------------------- prompts
+
+
+def _prompt_pages(transcript: Transcript) -> tuple[dict[str, str], dict[int, Markup]]:
+    """File name -> page; prompt (by its identity: thousands of calls share one) -> its address from a page beside."""
+    ids: dict[int, str] = {}
+    asked: dict[str, tuple[Prompt, Call]] = {}
+    for exchange in transcript.exchanges:
+        if (prompt := exchange.call.prompt) and id(prompt) not in ids:
+            ids[id(prompt)] = prompt_id(prompt)
+            asked.setdefault(ids[id(prompt)], (prompt, exchange.call))
+    names = list(asked)
+    parts = [names[at : at + PROMPTS_PER_PAGE] for at in range(0, len(names), PROMPTS_PER_PAGE)]
+    files = [page_name(_prompts_of(transcript), part) for part in range(len(parts))]
+    pages = {
+        file: small_page(
+            "replies/prompts.html.j2",
+            depth=4,
+            panel=transcript.panel,
+            provenance=transcript.provenance,
+            place=_place_words(transcript),
+            parts=files if len(files) > 1 else [],
+            part=part,
+            prompts=[_shown_prompt(transcript, name, *asked[name]) for name in some],
+        )
+        for part, (file, some) in enumerate(zip(files, parts, strict=True))
+    }
+    where = {name: f"{file}#{name}" for file, some in zip(files, parts, strict=True) for name in some}
+    return pages, {identity: escape(where[name]) for identity, name in ids.items()}
+
+
+def _prompts_of(transcript: Transcript) -> str:
+    return "~".join(part for part in (PROMPTS, transcript.candidate) if part)
+
+
+def _shown_prompt(transcript: Transcript, name: str, prompt: Prompt, call: Call) -> dict[str, Any]:
+    target = transcript.labels.get(call.target, call.target)
+    told = [_clean(call.item, LONGEST_NAME)[0], target, call.stage, transcript.levels[call.factors]]
+    messages = [(message.role, *_clean(message.content, LONGEST_PROMPT)) for message in prompt.messages]
+    return {"id": name, "told": ", ".join(word for word in told if word), "messages": messages}
+
+
+def _place_words(transcript: Transcript) -> str:
+    return ", ".join(plain_name(word) for word in (transcript.task, transcript.protocol))

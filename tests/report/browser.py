@@ -1,0 +1,82 @@
+"""A real browser for the tests: what a page says on its console, how wide it is on a phone, and what axe-core finds.
+
+axe-core is no dependency: where the file named by the environment variable AXE_CORE is there (as after `npm pack
+axe-core`), its rules run too.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+CHROMIUM = next(
+    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
+)
+AXE = Path(os.environ.get("AXE_CORE") or "no such file")
+FLAGS = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync", "--enable-logging=stderr",
+]  # fmt: skip
+POLICY = re.compile(r"<meta http-equiv=[^>]*>")
+
+# A window cannot be narrower than 500 pixels, a frame can; the page in it measures itself and tells its parent.
+FRAME = '<!doctype html><title></title><iframe width="{width}" height="900" style="border:0" srcdoc="{page}"></iframe>'
+MEASURE = """<script>
+for (const d of document.querySelectorAll('details')) d.open = true;
+const wide = [...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1
+  && !e.parentElement.closest('.scroll, .sr, svg, thead'));
+const scrolling = [...document.querySelectorAll('.scroll')].filter(e => e.scrollWidth > e.clientWidth + 1);
+parent.document.title = JSON.stringify([document.documentElement.scrollWidth, innerWidth,
+  wide.slice(0, 5).map(e => e.outerHTML.slice(0, 90)), scrolling.map(e => e.ariaLabel)]);
+</script>"""
+RUN_AXE = """<script>
+for (const d of document.querySelectorAll('details')) d.open = true;
+axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']}).then(found => {
+  document.title = 'axe ' + JSON.stringify(found.violations.map(v =>
+    [v.id, v.nodes.length, v.nodes.slice(0, 2).map(n => n.html.slice(0, 120))]));
+});
+</script>"""
+
+
+def browse(path: Path, profile: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    assert CHROMIUM
+    command = [CHROMIUM, *FLAGS, f"--user-data-dir={profile}", *arguments, path.as_uri()]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+
+
+def complaints(path: Path, profile: Path) -> list[str]:
+    """What the browser says on its console."""
+    seen = browse(path, profile, "--dump-dom")
+    assert "<h1" in seen.stdout
+    return [line for line in seen.stderr.splitlines() if "CONSOLE" in line]
+
+
+def widths(page: str, folder: Path, width: int) -> tuple[int, int, list[str], list[str]]:
+    """(width of the page, of its window, elements beyond it, what scrolls sideways within the page), everything that
+    folds unfolded."""
+    measured = POLICY.sub("", page).replace("</body>", f"{MEASURE}</body>")
+    probe = folder / "probe.html"
+    probe.write_text(FRAME.format(width=width, page=html.escape(measured)), encoding="utf-8")
+    seen = browse(probe, folder / "profile", "--dump-dom", "--virtual-time-budget=4000")
+    title = re.search(r"<title>(.*?)</title>", seen.stdout)
+    assert title
+    found: tuple[int, int, list[str], list[str]] = tuple(json.loads(html.unescape(title[1])))
+    return found
+
+
+def violations(page: str, folder: Path, *arguments: str) -> list[Any]:
+    """Rules of axe-core (WCAG A and AA, best practice) that the page breaks: (rule, how often, examples)."""
+    scripts = f"<script>{AXE.read_text(encoding='utf-8')}</script>{RUN_AXE}"
+    probe = folder / "axe.html"
+    probe.write_text(POLICY.sub("", page).replace("</body>", f"{scripts}</body>"), encoding="utf-8")
+    seen = browse(probe, folder / "profile", "--dump-dom", "--virtual-time-budget=60000", *arguments)
+    title = re.search(r"<title>axe (.*?)</title>", seen.stdout)
+    assert title, "axe-core did not finish"
+    found: list[Any] = json.loads(html.unescape(title[1]))
+    return found
