@@ -81,6 +81,14 @@ class Number:
         return (self.verdict or {}).get("limit") or {}
 
     @property
+    def bounds(self) -> tuple[float, float] | None:
+        """Where its measure ends: a share at 1, a difference in points at the width of the scale; None if unknown."""
+        unit = str(self.estimate.get("unit") or "")
+        ends = {"share": 1.0, "points": self.lexicon.points(self.subject.get("task", ""))}
+        end = ends.get(unit)
+        return None if end is None else (-end if self.measure.signed else 0.0, end)
+
+    @property
     def who(self) -> str:
         """Whom the number is about: the judge, or what stands in its place; "" for the panel as a whole."""
         return next((self.subject[key] for key in ("judge", "author", "model", "target") if key in self.subject), "")

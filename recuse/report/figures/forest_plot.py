@@ -122,7 +122,20 @@ def _scale(numbers: Sequence[Number], signed: bool, minimum: Any, maximum: Any) 
     ends: list[Any] = [minimum, maximum]
     for n in numbers:
         ends += [n.value, n.low, n.high, *n.limit.get("within", ()), n.limit.get("at_least"), n.limit.get("at_most")]
-    return scale_over(ends, zero=signed, ticks=4)  # two plots may share a row: more would run together
+    # two plots may share a row: more ticks would run together
+    return scale_over(_within(numbers, ends), zero=signed, ticks=4)
+
+
+def _within(numbers: Sequence[Number], ends: Sequence[Any]) -> list[Any]:
+    """The ends of the scale as far as the measure goes: of few texts an interval may be wider than anything that can be
+    measured. A number that lies beyond shows that the measure goes further."""
+    bounds = {n.bounds for n in numbers}
+    if len(bounds) != 1 or (known := bounds.pop()) is None:
+        return list(ends)
+    low, high = known
+    if any(is_number(n.value) and not low <= n.value <= high for n in numbers):
+        return list(ends)
+    return [min(high, max(low, end)) if is_number(end) else end for end in ends]
 
 
 def _row(
