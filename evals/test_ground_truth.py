@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import ground_truth
+from recuse.metrics import ground_truth, pick_overlap, picks_by_year
 from recuse.metrics.three_sources import three_sources
 
 pytestmark = pytest.mark.asks("picks", "reference")
@@ -24,6 +24,18 @@ def test_misassignments(ratings, measure):
     """Which items sit one level off, which further, and does the mean value rise level by level?"""
     measure(ground_truth.misassignments(ratings))
     measure(ground_truth.progression(ratings))
+
+
+@pytest.mark.asks(rests_on="margins")
+def test_years(ratings, measure):
+    """Does it follow the data of every year, where the data tell years apart?"""
+    measure(picks_by_year.yearly_rank_correlation(ratings))
+
+
+@pytest.mark.asks("peers", rests_on="margins")  # the picks themselves, which the study prints
+def test_overlap(ratings, measure):
+    """Which items do several models pick, and do they put them on the same level?"""
+    measure(pick_overlap.pick_overlap(ratings))
 
 
 @pytest.mark.asks("picks", "scores", "authors", "people", rests_on="cells")

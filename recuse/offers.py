@@ -60,6 +60,10 @@ KINDS: dict[str, Need] = {
     "explanations": Need(
         "a reason in words for every score", "ask by the protocol rubric, whose replies explain their scores"
     ),
+    "blinded_people": Need(
+        "single ratings by people, criterion by criterion",
+        "add people's single ratings per criterion (task.toml, [people.single])",
+    ),
     "texts": Need("texts that models wrote", "ask by a generating protocol"),
 }
 """What a protocol's rows are (`OFFERS` of its module). A team's protocol may offer a kind of its own."""
@@ -70,7 +74,10 @@ NEEDS: dict[str, Need] = {
     "direction": Need("both directions of the scale", "ask with the scale ascending and reversed"),
     "order": Need("both orders of a pair", "ask every pair in both orders"),
     "labels": Need("labels swapped", "ask with labels plain and swapped"),
-    "rubric_source": Need("scores by rubrics of several sources", "ask by the protocol merg"),
+    "rubric_source": Need(
+        "scores by rubrics of several sources",
+        "ask by the protocol merg, or give a column rubric_source: checklist, shared, ...",
+    ),
     "twins": Need(
         "polished texts with a planted flaw beside plain sound ones",
         "write twins of some texts and say which is flawed (texts: flawed = yes or no)",
@@ -87,7 +94,7 @@ NEEDS: dict[str, Need] = {
     "items": Need("several items per target", "add items: one text per target says nothing about the next text"),
     "common_items": Need(
         "items with texts by several targets",
-        "give items a text by each target: what every target has to itself cannot be compared with another's",
+        "give items a text by each target: only texts on the same item can be compared",
     ),
     "neutral_texts": Need(
         "texts that neither of two judges wrote", "add a judge or a target: what neither of two judges wrote is needed"

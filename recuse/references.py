@@ -8,16 +8,19 @@ simulated = true                # drawn from a model; nobody was asked
 [reference]
 file = "truth.csv"              # item, value, and name where items have one
 event_rates = "rates.toml"      # or: computed from a table of payments (recuse.metrics.empirical_risk)
+rates = "rates.toml"            # or: a table of rates per category and year (recuse.rate_tables)
 names = "categories.csv"
 """
 
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from recuse.rate_tables import YEARLY, read_rates
 from recuse.schema import RecuseError
 from recuse.tasks import Task
 
@@ -40,6 +43,9 @@ def people_of(task: Task, protocol: str) -> pd.DataFrame | None:
             f"{task.folder / task.data['people']['file']}: ratings by people have the columns rater, item, and score "
             f"or response, means of people {', '.join(SUMMARY)}; there is {', '.join(table.columns)}"
         )
+    if set(SUMMARY) <= set(table.columns) and "scale" in task.data["people"]:
+        scale = task.data["people"]["scale"]
+        table = table.assign(minimum=float(scale["minimum"]), maximum=float(scale["maximum"]))
     if "protocol" not in table:
         return table
     mine = table[table["protocol"] == protocol].drop(columns="protocol").reset_index(drop=True)
@@ -57,7 +63,7 @@ def reference_of(task: Task) -> pd.DataFrame | None:
     if "reference" not in task.data:
         return None
     given = task.data["reference"]
-    table = _event_rates(task, given["event_rates"]) if "event_rates" in given else _csv(task, given["file"])
+    table = _true_values(task, given)
     if missing := [name for name in ("item", "value") if name not in table]:
         raise RecuseError(f"task {task.name}: the reference lacks the column(s) {', '.join(missing)}")
     table = table.assign(item=table["item"].astype(str))
@@ -67,6 +73,12 @@ def reference_of(task: Task) -> pd.DataFrame | None:
         names = names.assign(item=names[first].astype(str))[["item", name]]
         table = table.drop(columns=[c for c in ("name",) if c in table]).merge(names, on="item", how="left")
     return table
+
+
+def _true_values(task: Task, given: Mapping[str, str]) -> pd.DataFrame:
+    if "event_rates" in given:
+        return _event_rates(task, given["event_rates"])
+    return read_rates(task.folder / given["rates"]) if "rates" in given else _csv(task, given["file"])
 
 
 def payloads_of(task: Task) -> pd.DataFrame | None:
@@ -118,6 +130,10 @@ def _rates_of(path: Path, stamp: tuple[tuple[str, int, int], ...]) -> pd.DataFra
     flags = list(dict.fromkeys(flag for entry in indicators.values() for flag in entry["any_of"]))
     payments = read_transactions(path.parent / settings["table"], category, flags)
     rates = risk_score(payments, indicators, category=category)
+    if "year" in payments:
+        for year, of_year in payments.groupby("year"):
+            one = risk_score(of_year, indicators, category=category).set_index(category)["risk"]
+            rates[f"{YEARLY}{year}"] = one.reindex(rates[category]).to_numpy()
     return rates.rename(columns={category: "item", "risk": "value"})
 
 

@@ -25,8 +25,8 @@ LEVELS: tuple[SourceFixes, ...] = get_args(SourceFixes)
 """The least first; each includes those before it."""
 
 UNLOCK: Mapping[str, str] = {
-    "cells": "give what each judge gave to each text: totals over texts or authors do not say it",
-    "pairs": "give each judge's single replies: printed statistics do not say which scores go together",
+    "cells": "give each judge's score of each text: totals over texts or authors do not contain them",
+    "pairs": "give each judge's single replies: published statistics do not say which scores belong to one reply",
 }
 
 

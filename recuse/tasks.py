@@ -46,18 +46,31 @@ class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
+class _SinglePeople(_Table):
+    """People's single ratings per criterion, beside their means; see `recuse.blinded_people`."""
+
+    file: str
+    scale: _Scale
+    simulated: bool = False
+    blind: dict[str, str] = Field(default_factory=dict)
+
+
 class _People(_Table):
     """Ratings by people: one row per rating, or means per target; see `recuse.references`."""
 
     file: str
     simulated: bool = False  # drawn from a model; nobody was asked
+    scale: _Scale | None = None  # where it is not the judges'
+    single: _SinglePeople | None = None
 
 
 class _Reference(_Table):
-    """The true value of each item: a table of its own, or event rates computed from a table of payments."""
+    """The true value of each item: a table of its own, event rates computed from a table of payments, or a table of
+    rates."""
 
     file: str | None = None
     event_rates: str | None = None
+    rates: str | None = None
     names: str | None = None
 
 

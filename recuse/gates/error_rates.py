@@ -109,11 +109,16 @@ def _sentence(found: Mapping[str, Any]) -> str:
     fails, red = found["false_fail"], found["red_again"]
     if not fails["families"]:
         return ""
-    told = f"any fair judge fails in at most {_percent(fails['at_most'])} of such runs ({fails['families']} families)"
-    told += f"; recorded anew, the same judges turn it red in about {_percent(red)}"
+    told = f"a judge without a fault fails in at most {_percent(fails['at_most'])} of such runs "
+    told += f"({_counted(fails['families'])})"
+    told += f"; recorded again, the same judges turn it red in about {_percent(red)}"
     if fails["by_value"]:
-        told += f"; nobody knows for {fails['by_value']} verdicts decided by the value alone"
+        told += f"; {fails['by_value']} verdicts that the value alone decides are not counted"
     return told
+
+
+def _counted(families: int) -> str:
+    return "one family of gates" if families == 1 else f"{families} families of gates"
 
 
 def _percent(share: float) -> str:

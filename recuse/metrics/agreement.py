@@ -77,7 +77,7 @@ def percent_agreement(ratings: Ratings) -> Estimates:
 
 
 @measure(
-    "cohen_kappa", "Cohen's kappa with people", bad="below", rank=310,
+    "cohen_kappa", "Cohen's kappa with people", ends=(-1, 1), bad="below", rank=310,
     below="agrees with people hardly more than by chance|agree with people hardly more than by chance",
     reading="Agreement beyond what judge and person would reach by chance with their own shares of each answer: 0 is "
     "chance, 1 is complete.",
@@ -95,7 +95,7 @@ def cohen_kappa(ratings: Ratings, weights: Weights = "plain") -> Estimates:
 
 
 @measure(
-    "scott_pi", "Scott's pi with people", bad="below", rank=311,
+    "scott_pi", "Scott's pi with people", ends=(-1, 1), bad="below", rank=311,
     reading="As Cohen's kappa, but chance draws both answers from shares common to judge and person: a judge with "
     "other shares than people is charged for it.",
 )  # fmt: skip
@@ -111,7 +111,7 @@ def scott_pi(ratings: Ratings, weights: Weights = "plain") -> Estimates:
 
 
 @measure(
-    "gwet_ac", "Gwet's AC with people", bad="below", rank=312,
+    "gwet_ac", "Gwet's AC with people", ends=(-1, 1), bad="below", rank=312,
     reading="Agreement beyond chance where chance is small when one answer is rare; stays high where kappa falls "
     "because nearly every answer is the same. AC1, or AC2 with weights.",
 )  # fmt: skip
@@ -126,7 +126,7 @@ def gwet_ac(ratings: Ratings, weights: Weights = "plain") -> Estimates:
 
 
 @measure(
-    "krippendorff_alpha", "Krippendorff's alpha with people", bad="below", rank=305,
+    "krippendorff_alpha", "Krippendorff's alpha with people", ends=(-1, 1), bad="below", rank=305,
     below="agrees with people hardly more than by chance|agree with people hardly more than by chance",
     reading="Agreement beyond chance on the scale at hand: 1 is complete, 0 is chance, below 0 is worse than chance.",
 )  # fmt: skip

@@ -37,7 +37,7 @@ Floats = NDArray[np.float64]
 
 
 @measure(
-    "concordance", "concordance with people", bad="below", rank=320,
+    "concordance", "concordance with people", ends=(-1, 1), bad="below", rank=320,
     below="gives other numbers than people|give other numbers than people",
     reading="1 where the judge gives the very number a person gives; lower where it orders texts otherwise, spreads "
     "its numbers otherwise, or is generous or strict.",
@@ -61,7 +61,7 @@ def concordance(ratings: Ratings) -> Estimates:
 
 
 @measure(
-    "pearson", "Pearson's r with people", bad="below", rank=330,
+    "pearson", "Pearson's r with people", ends=(-1, 1), bad="below", rank=330,
     reading="Whether the judge's numbers lie on a line with people's: 1 on a rising line, 0 unrelated.",
 )  # fmt: skip
 def pearson(ratings: Ratings) -> Estimates:
@@ -76,7 +76,7 @@ def pearson(ratings: Ratings) -> Estimates:
 
 
 @measure(
-    "spearman", "Spearman's rho with people", bad="below", rank=331,
+    "spearman", "Spearman's rho with people", ends=(-1, 1), bad="below", rank=331,
     reading="Whether the judge puts the texts in people's order: 1 the same, 0 unrelated, -1 reversed.",
 )  # fmt: skip
 def spearman(ratings: Ratings) -> Estimates:
@@ -90,7 +90,7 @@ def spearman(ratings: Ratings) -> Estimates:
 
 
 @measure(
-    "kendall", "Kendall's tau-b with people", bad="below", rank=332,
+    "kendall", "Kendall's tau-b with people", ends=(-1, 1), bad="below", rank=332,
     reading="Pairs of texts that judge and people put in the same order, less those in opposite order.",
 )  # fmt: skip
 def kendall(ratings: Ratings) -> Estimates:
@@ -133,7 +133,7 @@ def absolute_error(ratings: Ratings) -> Estimates:
 
 
 @measure(
-    "icc_with_people", "intraclass correlation with people", bad="below", rank=335,
+    "icc_with_people", "intraclass correlation with people", ends=(-1, 1), bad="below", rank=335,
     reading="How well judge and people tell the texts apart together: spread between texts over all spread.",
 )  # fmt: skip
 def icc_with_people(ratings: Ratings, form: IccForm = "ICC(2,1)") -> Estimates:

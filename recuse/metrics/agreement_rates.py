@@ -68,7 +68,7 @@ def precision(ratings: Ratings) -> Estimates:
 
 
 @measure(
-    "f1", "F1 of passes", bad="below", rank=353,
+    "f1", "F1 of passes", ends=(0, 1), bad="below", rank=353,
     reading="Harmonic mean of the passes it lets through and of the passes that people share.",
 )  # fmt: skip
 def f1(ratings: Ratings) -> Estimates:

@@ -29,7 +29,7 @@ Form = Callable[[list[RatingArray]], Floats]
 
 
 @measure(
-    "pooled_agreement", "agreement on single criteria, pooled", bad="below", rank=601,
+    "pooled_agreement", "agreement on single criteria, pooled", ends=(-1, 1), bad="below", rank=601,
     reading="Pearson's r of two judges over the criteria of all texts of one target, averaged over targets and the "
     "other judges. Criteria that all judges score higher than others raise it.",
 )  # fmt: skip
@@ -49,7 +49,7 @@ def pooled_agreement(ratings: Ratings) -> Estimates:
 
 
 @measure(
-    "agreement_of_means", "agreement on the mean of the criteria", bad="below", rank=602,
+    "agreement_of_means", "agreement on the mean of the criteria", ends=(-1, 1), bad="below", rank=602,
     reading="Pearson's r of two judges' mean over the criteria of a text, over the texts of one target, averaged over "
     "targets and the other judges.",
 )  # fmt: skip

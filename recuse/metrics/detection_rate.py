@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, undefined
 from recuse.metrics.measure import measure
-from recuse.metrics.text_filters import CleanTexts, string_matching, texts_of
+from recuse.metrics.text_filters import CleanTexts, has_phrase, texts_of
 from recuse.ratings import Ratings
 from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.statistics.bounded import BOUNDED, bounded_mean
@@ -71,7 +71,7 @@ def _shares(payloads: pd.DataFrame, clean: pd.DataFrame) -> Mapping[str, NDArray
     taught = CleanTexts.of(clusters)
     flags: dict[str, list[list[float]]] = {name: [[] for _ in range(len(payloads))] for name in DEFENCES}
     for cluster, texts in clusters.items():
-        filters: dict[str, Any] = {"string_matching": string_matching}
+        filters: dict[str, Any] = {"string_matching": has_phrase}
         if len(clusters) > 3:
             filters["statistical_filter"] = taught.fit(without=cluster).suspicious
         for name, blocks in filters.items():

@@ -69,7 +69,7 @@ class Picks:
 
 
 @measure(
-    "rank_correlation", "rank correlation with the data", signed=True, rank=270, bad="below",
+    "rank_correlation", "rank correlation with the data", ends=(-1, 1), signed=True, rank=270, bad="below",
     below="does not follow the data|do not follow the data",
     reading="Spearman's rank correlation of the levels a model put items on with the items' true values.",
 )  # fmt: skip

@@ -47,7 +47,7 @@ PAIRS: Mapping[str, tuple[str, str]] = {
 
 
 @measure(
-    "profile_correlation", "what goes together across judges", signed=True, rank=130, bad="none",
+    "profile_correlation", "targets that judges score alike", ends=(-1, 1), signed=True, rank=130, bad="none",
     reading="Spearman's correlation, over a panel's judges, of two things known of each. Few judges: read it as a "
     "description of these.",
 )  # fmt: skip

@@ -35,7 +35,7 @@ DRAWS = 9999
 
 
 @measure(
-    "kendalls_w", "agreement of the judges on the order", bad="none", rank=125,
+    "kendalls_w", "agreement of the judges on the order", ends=(0, 1), bad="none", rank=125,
     reading="Kendall's W: 1 where all judges rank the texts alike, 0 where their ranks have nothing in common. Judges "
     "can rank alike and all be wrong.",
 )  # fmt: skip

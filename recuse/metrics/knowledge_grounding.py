@@ -191,7 +191,7 @@ def _groups(ratings: Ratings, cells: RubricCells, column: str) -> list[str]:
 def _selectivity(cells: RubricCells, groups: list[str]) -> Estimate:
     pairs = cells.pairs()
     facts: dict[str, Any] = {
-        "n": int(pairs.texts.max(initial=0)), "over": cells.over, "clusters": cells.called, "seed": SEED,
+        **cells.facts(pairs), "seed": SEED,
         "method": f"{JACKKNIFE.format(units=cells.called).split(',')[0]}; domains dealt to {cells.called} at random",
     }  # fmt: skip
     known = zip(cells.units, groups, strict=True)  # a target need not have a text on every item

@@ -27,6 +27,9 @@ Bad = Literal["above", "below", "both", "none"]
 MEASURES: dict[str, Measure] = {}
 """Every described measure that has been imported, by the name its estimates carry."""
 
+SHARES: Mapping[tuple[str, bool], tuple[float, float]] = {("share", False): (0.0, 1.0), ("share", True): (-1.0, 1.0)}
+"""Ends by unit and sign."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
@@ -35,7 +38,8 @@ class Measure:
     `above` and `below` say what a judge does whose value lies above or below its limit, singular and plural: "promotes
     itself|promote themselves". `bad` is the direction that speaks against a judge. `blocks`: whether a judge with a
     known fault of this kind is kept from being cleared; a slip in its arithmetic is no favour to anyone. `rank` orders
-    measures wherever several are told: the lowest comes first.
+    measures wherever several are told: the lowest comes first. `ends`: the least and the greatest value it can have,
+    where it has such; of shares and differences of shares they are known.
     """
 
     name: str
@@ -48,10 +52,12 @@ class Measure:
     below: str = ""
     blocks: bool = True
     rank: int = 1000
+    ends: tuple[float, float] | None = None
 
     def record(self) -> Mapping[str, Any]:
         """The description as builtins, for results.json."""
-        return asdict(self)
+        ends = self.ends or SHARES.get((self.unit, self.signed))
+        return {**asdict(self), "ends": list(ends) if ends else None}
 
 
 def measure(

@@ -52,7 +52,8 @@ EXPECTED, MASS = "expected", "mass"
     "self_preference_change", "change of self-preference by a remedy", signed=True, rank=350,
     above="would prefer its own work more|would prefer their own work more",
     below="would prefer its own work less|would prefer their own work less",
-    reading="S - R after a remedy less S - R before it, on the same items.",
+    reading="How far a judge scores its own text above its peers (S - R), after a remedy less before, on the same "
+    "items.",
 )  # fmt: skip
 def what_if(ratings: Ratings, battles: Literal["scores", "choices"] = "scores") -> Estimates:
     """Change of S - R, after minus before, by judge, mitigation and factor level, paired over the items that have both.

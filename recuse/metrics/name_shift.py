@@ -53,7 +53,7 @@ def name_shift(ratings: Ratings) -> Estimates:
 
 
 @measure(
-    "rank_stability", "order of the authors when names are hidden", bad="below", rank=101,
+    "rank_stability", "order of the authors when names are hidden", ends=(-1, 1), bad="below", rank=101,
     below="ranks authors by their names|rank authors by their names",
     reading="Spearman's correlation of a judge's ranking of the authors with names shown and with names hidden; 1 "
     "where hiding names changes nothing.",

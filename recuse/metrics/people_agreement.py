@@ -19,7 +19,7 @@ __all__ = ["people_alpha"]
 
 
 @measure(
-    "people_alpha", "people's agreement among themselves", rank=306,
+    "people_alpha", "people's agreement among themselves", ends=(-1, 1), rank=306,
     reading="Krippendorff's alpha of all people who rated the texts: what a judge's agreement is to be compared with.",
 )  # fmt: skip
 def people_alpha(ratings: Ratings, level: Level | None = None) -> Estimates:

@@ -50,7 +50,7 @@ AVERAGED = (1, 2, 5, 10, 20, 50, 100)
 
 
 @measure(
-    "model_agreement", "agreement on which target is better", bad="below", rank=610,
+    "model_agreement", "agreement on which target is better", ends=(-1, 1), bad="below", rank=610,
     below="ranks targets otherwise than its peers|rank targets otherwise than their peers",
     reading="Spearman's rho over targets of two judges' mean scores, averaged over the other judges: 1 is the same "
     "order. It says nothing about single texts.",
@@ -73,7 +73,7 @@ def model_agreement(ratings: Ratings) -> Estimates:
 
 
 @measure(
-    "sample_agreement", "agreement on single texts", bad="below", rank=600,
+    "sample_agreement", "agreement on single texts", ends=(-1, 1), bad="below", rank=600,
     below="rates single texts otherwise than its peers|rate single texts otherwise than their peers",
     reading="Pearson's r of two judges over the texts of one target, averaged over targets and the other judges: 1 "
     "means that they put single texts in the same order, 0 that one tells nothing about the other.",
@@ -95,7 +95,7 @@ def sample_agreement(ratings: Ratings) -> Estimates:
 
 
 @measure(
-    "absolute_agreement", "same score for a single text", bad="below", rank=605,
+    "absolute_agreement", "same score for a single text", ends=(-1, 1), bad="below", rank=605,
     below="gives single texts other scores than its peers|give single texts other scores than their peers",
     reading="Intraclass correlation ICC(2,1) of two judges over the texts of one target, averaged over targets and the "
     "other judges. Below agreement on single texts where one judge is more generous or spreads its scores wider.",
@@ -114,7 +114,7 @@ def absolute_agreement(ratings: Ratings) -> Estimates:
 
 
 @measure(
-    "panel_agreement", "the panel's agreement on single texts", bad="below", rank=595,
+    "panel_agreement", "the panel's agreement on single texts", ends=(-1, 1), bad="below", rank=595,
     below="do not give single texts the same scores",
     reading="Intraclass correlation ICC(2,1) of two of these judges over the texts of one target, averaged over "
     "targets and pairs. A panel whose scores are used text by text is to be validated text by text: that it ranks "

@@ -57,6 +57,18 @@ class RubricCells:
             self.over, self.called,
         )  # fmt: skip
 
+    def facts(self, pairs: PairCorrelations) -> dict[str, Any]:
+        """How many items, and clusters where they come in such, have a text that two judges scored under all sources;
+        as facts of an `Estimate`."""
+        units = {name for name, used in zip(dict.fromkeys(self.units), pairs.used, strict=True) if used}
+        both = np.isfinite(self.scores).all(axis=0).sum(axis=0) >= 2
+        items = {
+            item for item, unit, there in zip(self.items, self.units, both, strict=True) if there and unit in units
+        }
+        if self.over == "items":
+            return {"n": len(items), "over": "items"}
+        return {"n": len(items), "over": "clusters", "clusters": self.called, "n_clusters": len(units)}
+
     def pair_names(self) -> list[str]:
         return [f"{self.judges[i]} / {self.judges[j]}" for i, j in self.pairs().pairs]
 
@@ -74,14 +86,8 @@ def jackknifed(metric: str, cells: RubricCells, of: Callable[[Floats], Floats], 
     interval by leaving out one unit after the other, on as many degrees of freedom less one (Efron and Tibshirani 1993,
     ch. 11). Pairs without a correlation are left out, which the note says; undefined where none is left."""
     pairs, count = cells.pairs(), math.comb(len(cells.judges), 2)
-    method = JACKKNIFE.format(units=cells.called)
-    facts = {
-        "n": int(pairs.texts.max(initial=0)),
-        "over": cells.over,
-        "clusters": cells.called,
-        "method": method,
-        **more,
-    }
+    facts = {**cells.facts(pairs), "method": JACKKNIFE.format(units=cells.called), **more}
+    facts["detail"] = {**more.get("detail", {}), "texts": int(pairs.texts.max(initial=0))}
     if count == 0:
         return undefined(metric, "one judge has nobody to agree with", **facts)
     if not pairs.pairs:
@@ -89,7 +95,7 @@ def jackknifed(metric: str, cells: RubricCells, of: Callable[[Floats], Floats], 
     value = float(of(pairs.r()))
     if not math.isfinite(value):
         return undefined(metric, "there is no agreement of which to take a share", **facts)
-    left = of(pairs.without_each())
+    left = of(pairs.without_each()[pairs.used])
     known = len(left) > 2 and bool(np.isfinite(left).all())
     spread = float(np.sum((left - left.mean()) ** 2)) if known else math.nan
     distribution = LeavingOut(value, math.sqrt((len(left) - 1) / len(left) * spread), max(len(left) - 1, 1))
@@ -98,7 +104,7 @@ def jackknifed(metric: str, cells: RubricCells, of: Callable[[Floats], Floats], 
     return estimated(metric, value, distribution, note=note, **facts)
 
 
-LEFT_OUT = "{which}: fewer than three texts in common, or a judge says the same of all"
+LEFT_OUT = "{which}: fewer than three texts in common, or one score for all of them"
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,7 +66,7 @@ def shift(ratings: Ratings) -> Estimates:
 
 
 @measure(
-    "direction_insensitivity", "deafness to direction", unit="index", signed=True, rank=80,
+    "direction_insensitivity", "blindness to which end is best", ends=(-1, 1), unit="index", signed=True, rank=80,
     above="does not notice which end of the scale is best|do not notice which end of the scale is best",
     reading="Share of texts that keep their number when the scale is turned, less the share that get its mirror image.",
 )  # fmt: skip

@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from string import ascii_letters, ascii_lowercase
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,7 +26,16 @@ from recuse.schema import RecuseError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["FEATURES", "PHRASES", "CleanTexts", "StatisticalFilter", "string_matching", "text_blocks", "texts_of"]
+__all__ = [
+    "FEATURES",
+    "PHRASES",
+    "CleanTexts",
+    "StatisticalFilter",
+    "has_phrase",
+    "string_matching",
+    "text_blocks",
+    "texts_of",
+]
 
 Floats = NDArray[np.float64]
 
@@ -66,7 +76,7 @@ def _read(table: pd.DataFrame, taught: CleanTexts) -> pd.DataFrame:
             fitted = taught.fit(without=str(cluster))
             for place in places:
                 odd[place] = fitted.suspicious(texts[place])
-    known = [bool(string_matching(text)) for text in texts]
+    known = [has_phrase(text) for text in texts]
     where = table[["item", "target", "cluster"]]
     return pd.concat([
         where.assign(defence=name, blocked=pd.Series(flags, index=where.index, dtype=object))
@@ -115,6 +125,11 @@ def string_matching(text: str) -> tuple[str, ...]:
     return tuple(name for name, pattern in PHRASES.items() if pattern.search(text))
 
 
+def has_phrase(text: str) -> bool:
+    """Whether any of the PHRASES is found in the text."""
+    return any(pattern.search(text) for pattern in PHRASES.values())
+
+
 # --------------------------------------------------------------------------- statistics of the text
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
@@ -146,11 +161,14 @@ class StatisticalFilter:
 
     def scores(self, text: str) -> dict[str, float]:
         """Standard deviations above the clean mean, by feature."""
-        z = (_features(text, self.vocabulary) - self.mean) / self.sd
-        return dict(zip(FEATURES, map(float, z), strict=True))
+        return dict(zip(FEATURES, map(float, self._above(text)), strict=True))
 
     def suspicious(self, text: str) -> bool:
-        return any(z > self.limit for z in self.scores(text).values())
+        return bool((self._above(text) > self.limit).any())
+
+    def _above(self, text: str) -> Floats:
+        above: Floats = (_features(text, self.vocabulary) - self.mean) / self.sd
+        return above
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,19 +244,31 @@ def _words(text: str) -> tuple[str, ...]:
 
 def _features(text: str, known: frozenset[str]) -> Floats:
     words, *others = _counted(text)
-    return np.array([sum(word not in known for word in words) / max(len(words), 1), *others])
+    return np.array([(len(words) - sum(map(known.__contains__, words))) / max(len(words), 1), *others])
 
 
 @lru_cache(maxsize=32_768)
 def _counted(text: str) -> tuple[tuple[str, ...], float, float, float, float]:
     """The text's words, and the features that need no vocabulary; the fit and the verdict both ask for them."""
     words = tuple(sys.intern(word.lower()) for word in _WORD.findall(text))  # one string per word, not per use
-    letters = list(filter(str.isalpha, text))
-    visible = len(text) - sum(map(str.isspace, text))
+    visible = sum(map(len, text.split()))
+    letters, capitals = _letters(text)
     return (
         words,
-        1 - len(letters) / max(visible, 1),
+        1 - letters / max(visible, 1),
         max(map(len, words), default=0),
         math.log(len(words) + 1),
-        sum(map(str.isupper, letters)) / max(len(letters), 1),
+        capitals / max(letters, 1),
     )
+
+
+def _letters(text: str) -> tuple[int, int]:
+    """How many letters a text has, and how many of them are capitals."""
+    if text.isascii():
+        letters = text.encode().translate(None, _NO_LETTERS)
+        return len(letters), len(letters.translate(None, ascii_lowercase.encode()))
+    found = list(filter(str.isalpha, text))
+    return len(found), sum(map(str.isupper, found))
+
+
+_NO_LETTERS = bytes(set(range(128)) - set(ascii_letters.encode()))

@@ -20,7 +20,7 @@ SOURCES = ("peers", "people", "data")
 
 
 @measure(
-    "three_sources", "agreement of peers, people and data", signed=True, rank=300,
+    "three_sources", "agreement of peers, people and data", ends=(-1, 1), signed=True, rank=300,
     reading="Mean rank correlation between peers', people's and the data's view of the models.",
 )  # fmt: skip
 def three_sources(ratings: Ratings) -> Estimates:

@@ -7,6 +7,7 @@ installed pays for these files alone.
 from recuse.plugin.collection import pytest_collection_finish, pytest_collection_modifyitems, pytest_generate_tests
 from recuse.plugin.fixtures import asked, gate, may_replace, measure, ratings, recuse_suite, task, upgrade
 from recuse.plugin.gathering import pytest_sessionfinish, pytest_sessionstart
+from recuse.plugin.handing_over import pytest_report_from_serializable, pytest_report_to_serializable
 from recuse.plugin.marks import pytest_configure
 from recuse.plugin.options import SHORT, pytest_addoption, pytest_load_initial_conftests
 from recuse.plugin.outcomes import pytest_runtest_makereport
@@ -23,6 +24,8 @@ __all__ = [
     "pytest_configure",
     "pytest_generate_tests",
     "pytest_load_initial_conftests",
+    "pytest_report_from_serializable",
+    "pytest_report_to_serializable",
     "pytest_runtest_makereport",
     "pytest_sessionfinish",
     "pytest_sessionstart",

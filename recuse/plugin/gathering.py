@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import tempfile
@@ -35,7 +36,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     config = session.config
     if is_worker(config) and is_opened(config):
         handed = {"replayed": open_suite(config).replayed(), "not_asked": not_asked(config)}
-        config.workeroutput["recuse"] = handed  # type: ignore[attr-defined]
+        config.workeroutput["recuse"] = json.dumps(handed)  # type: ignore[attr-defined]
 
 
 class _Gathering:
@@ -92,8 +93,9 @@ class _Gathering:
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
         if handed := getattr(node, "workeroutput", {}).get("recuse"):
-            self.run.replayed.update(handed["replayed"])
-            self.run.not_asked.update(handed["not_asked"])
+            found = json.loads(handed)
+            self.run.replayed.update(found["replayed"])
+            self.run.not_asked.update(found["not_asked"])
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -145,8 +145,6 @@ def array_of(ratings: Ratings, axes: Axes | None = None) -> RatingArray:
     `axes`: raters, items and targets in the wanted order; those of the table, in order of first appearance, unless
     given. Raises `RecuseError` where a factor still varies, and where the scale has no numbers.
     """
-    import pandas as pd
-
     criterion = ratings.criterion
     if ratings.factors:
         raise RecuseError(
@@ -160,13 +158,9 @@ def array_of(ratings: Ratings, axes: Axes | None = None) -> RatingArray:
         )
     table = ratings.table
     rows = table[table["criterion"] == criterion]
-    coded = [pd.factorize(table[name].astype(str)) for name in AXES] if axes is None else None
-    if coded is not None:
-        axes = tuple(tuple(map(str, names)) for _, names in coded)  # type: ignore[assignment]
-    assert axes is not None
-    codes = [
-        pd.Index(names).get_indexer(pd.Index(rows[name].astype(str))) for names, name in zip(axes, AXES, strict=True)
-    ]
+    raters, items, targets = axes or (names_in(table[name]) for name in AXES)
+    axes = raters, items, targets
+    codes = [places_of(rows[name], names) for names, name in zip(axes, AXES, strict=True)]
     shape = tuple(map(len, axes))
     inside = np.all([code >= 0 for code in codes], axis=0)
     cells = np.ravel_multi_index([code[inside] for code in codes], shape).astype(np.intp)
@@ -185,6 +179,22 @@ def array_of(ratings: Ratings, axes: Axes | None = None) -> RatingArray:
     )  # fmt: skip
 
 
+def names_in(column: pd.Series[Any]) -> tuple[str, ...]:
+    """The different entries of a column as texts, in order of first appearance."""
+    return tuple(dict.fromkeys(map(str, column.unique())))
+
+
+def places_of(column: pd.Series[Any], names: Sequence[str]) -> NDArray[np.intp]:
+    """Place of each entry among `names`, (rows,); -1 for one that is not there. A text is made of each different entry,
+    not of each row, and looked up once."""
+    import pandas as pd
+
+    codes, entries = pd.factorize(column)
+    known = {name: place for place, name in enumerate(names)}
+    places = np.array([*(known.get(str(entry), -1) for entry in entries), -1], dtype=np.intp)
+    return places[codes]
+
+
 def judges_array(ratings: Ratings, axes: Axes | None = None) -> RatingArray:
     """`Ratings.array()` without people, made once; on other axes where these are given."""
     array = ratings.remember(("array of judges", ratings.headline), lambda: ratings.array().only_judges())
@@ -199,7 +209,7 @@ def arrays_by_level(ratings: Ratings, factor: str) -> dict[str, RatingArray]:
 
     def made() -> dict[str, RatingArray]:
         rows = ratings.table[(ratings.table["kind"] != PERSON) & (ratings.table["criterion"] == ratings.criterion)]
-        raters, items, targets = (tuple(map(str, rows[name].astype(str).drop_duplicates())) for name in AXES)
+        raters, items, targets = (names_in(rows[name]) for name in AXES)
         return {
             level: judges_array(ratings.where(**{factor: level}), (raters, items, targets))
             for level in ratings.levels(factor)

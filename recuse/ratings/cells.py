@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.ratings.array import clusters_of, numbers
+from recuse.ratings.array import AXES, clusters_of, names_in, numbers, places_of
 from recuse.ratings.moments import Moments, moments_of
 from recuse.ratings.scale import Scale
 from recuse.schema import RecuseError
@@ -130,10 +130,8 @@ def cells_of(ratings: Ratings) -> Cells:
 
     Raises `RecuseError` where a factor still varies, where the scale has no numbers, and where nothing was asked.
     """
-    import pandas as pd
-
-    array = ratings.table
-    judged = array[array["kind"] == "judge"]
+    table = ratings.table
+    judged = table[table["kind"] == "judge"]
     rows = judged[judged["criterion"] == ratings.criterion]
     if ratings.factors:
         raise RecuseError(f"cells hold one combination of factor levels; {', '.join(ratings.factors)} still vary")
@@ -142,19 +140,17 @@ def cells_of(ratings: Ratings) -> Cells:
             f"criterion {ratings.criterion} has options without distances; it cannot be averaged. Give its scale as "
             "two ordered options or as numbers"
         )
-    names = [tuple(map(str, judged[name].astype(str).drop_duplicates())) for name in ("rater", "item", "target")]
-    judge, item, target = (
-        pd.Index(known).get_indexer(pd.Index(rows[name].astype(str)))
-        for known, name in zip(names, ("rater", "item", "target"), strict=True)
-    )
+    names = [names_in(judged[name]) for name in AXES]
+    judge, item, target = (places_of(rows[name], known) for known, name in zip(names, AXES, strict=True))
     text, codes = _texts(item, target, len(names[2]))
     shape = len(names[0]), len(codes)
-    cells = judge.astype(np.intp) * shape[1] + text
+    cells = judge * shape[1] + text
     values, repeats = numbers(ratings, rows), rows["repeat"].to_numpy(dtype=np.intp)
     items, targets = np.divmod(codes, len(names[2]))
     clusters = clusters_of(ratings, names[1])
     cluster_names = tuple(dict.fromkeys(clusters))
-    cluster_places = pd.Index(cluster_names).get_indexer(pd.Index(clusters)).astype(np.intp)
+    place = {name: number for number, name in enumerate(cluster_names)}
+    cluster_places = np.array([place[name] for name in clusters], dtype=np.intp)
     usable = np.isfinite(values)
     by_repeat = np.argsort(repeats, kind="stable")  # sums in one order, whatever that of the rows
     by_repeat = by_repeat[usable[by_repeat]]

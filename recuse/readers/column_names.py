@@ -66,7 +66,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
 
 WINNERS = ("winner", "preference", "choice", "vote", "verdict", "result", "response", "decision", "score", "label")
 FACTORS = (
-    "names", "direction", "labels", "version", "judge_version",
+    "names", "direction", "labels", "version", "judge_version", "rubric_source",
     "prompt", "prompt_version", "template", "temperature", "temp", "condition",
     "framing", "language", "lang", "setting", "style", "mode", "top_p", "prompt_name", "variant_prompt",
 )  # fmt: skip

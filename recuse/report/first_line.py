@@ -79,12 +79,12 @@ def upgrade_lines(view: View, minus: str = numbers.MINUS) -> list[str]:
 
 
 def _upgrade(table: UpgradeTable) -> str:
-    told = f"{table.sentence} {table.where}"
     if not table.rows:
-        return f"{told}."
+        return f"{table.sentence} ({table.where})"
     row = table.rows[0]
     values = f"{row.incumbent} -> {row.candidate}, " if row.incumbent and row.candidate else ""
-    return f"{told}: {row.title} {values}change {row.change}, allowed {row.allowed}."
+    told = f"{row.title[:1].upper()}{row.title[1:]}: {values}change {row.change}, allowed {row.allowed}"
+    return f"{table.sentence} {told} ({table.where})."
 
 
 def _standing(state: str, told: Mapping[str, Any], by_key: Mapping[Any, Number], minus: str) -> Standing:

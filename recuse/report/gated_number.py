@@ -82,11 +82,9 @@ class Number:
 
     @property
     def bounds(self) -> tuple[float, float] | None:
-        """Where its measure ends: a share at 1, a difference in points at the width of the scale; None if unknown."""
-        unit = str(self.estimate.get("unit") or "")
-        ends = {"share": 1.0, "points": self.lexicon.points(self.subject.get("task", ""))}
-        end = ends.get(unit)
-        return None if end is None else (-end if self.measure.signed else 0.0, end)
+        """Where its measure ends: where its description says, else, in points, at the width of the scale."""
+        points = self.lexicon.points(self.subject.get("task", "")) if self.estimate.get("unit") == "points" else None
+        return self.measure.ends or (None if points is None else (-points if self.measure.signed else 0.0, points))
 
     @property
     def who(self) -> str:

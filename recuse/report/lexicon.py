@@ -23,6 +23,7 @@ class Measure:
     reading: str = ""
     signed: bool = False
     rank: int = LAST
+    ends: tuple[float, float] | None = None  # the least and the greatest value it can have
 
 
 class Lexicon:
@@ -70,12 +71,14 @@ def plain_name(identifier: str) -> str:
 
 
 def _measure(name: str, about: Mapping[str, Any]) -> Measure:
+    ends = about.get("ends") or (None, None)
     return Measure(
         name=name,
         title=about.get("title") or plain_name(name),
         reading=about.get("reading") or "",
         signed=bool(about.get("signed")),
         rank=int(about.get("rank", LAST)),
+        ends=(low, high) if (low := ends[0]) is not None and (high := ends[1]) is not None else None,
     )
 
 

@@ -29,15 +29,20 @@ class Scale:
         return [(self.at(t) or 0.0, ("+" if signed and t > 0 else "") + short(t)) for t in self.ticks]
 
 
-def scale_over(values: Iterable[Any], *, zero: bool = False, ticks: int = 5) -> Scale:
-    """A scale with round ends that holds every value (and 0 if asked), with about `ticks` ticks."""
-    known = [float(v) for v in values if is_number(v)] + ([0.0] if zero else [])
+def scale_over(
+    values: Iterable[Any], *, zero: bool = False, ticks: int = 5, ends: tuple[float, float] | None = None
+) -> Scale:
+    """A scale with round ends that holds every value (and 0 if asked), with about `ticks` ticks; no further than
+    `ends`, beyond which no value can lie, though an interval may."""
+    least, greatest = ends or (-math.inf, math.inf)
+    known = [min(greatest, max(least, float(v))) for v in values if is_number(v)] + ([0.0] if zero else [])
     low, high = (min(known), max(known)) if known else (0.0, 1.0)
     if high - low < 1e-9:
         low, high = low - 0.5, high + 0.5
     step = _step((high - low) / ticks)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
-    return Scale(_tidy(first * step), _tidy(last * step), tuple(_tidy(i * step) for i in range(first, last + 1)))
+    shown = [t for i in range(first, last + 1) if least <= (t := _tidy(i * step)) <= greatest]
+    return Scale(max(_tidy(first * step), least), min(_tidy(last * step), greatest), tuple(shown))
 
 
 def _step(rough: float) -> float:

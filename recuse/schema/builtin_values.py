@@ -14,8 +14,13 @@ def number(value: float) -> float | None:
     return None if math.isnan(cleaned) else cleaned + 0.0
 
 
+_AS_THEY_ARE = frozenset({str, int, bool, type(None)})
+
+
 def builtins(value: Any) -> Any:
     """The same value in builtins only, NaN as None."""
+    if type(value) in _AS_THEY_ARE:
+        return value
     if hasattr(value, "record"):  # it knows what of it is not a value, such as an estimate's distribution
         return value.record()
     if is_dataclass(value):

@@ -60,6 +60,11 @@ class PairCorrelations:
         """How many texts each pair shares, (P,)."""
         return self.sums[0, :, :, 0].sum(axis=1).astype(np.int64) if len(self.sums) else np.zeros(0, dtype=np.int64)
 
+    @property
+    def used(self) -> NDArray[np.bool_]:
+        """Whether any pair shares a text of the unit, (U,)."""
+        return np.asarray((self.sums[:1, :, :, 0] > 0).any(axis=(0, 1)), dtype=np.bool_)
+
     def r(self, weights: ArrayLike | None = None) -> Floats:
         """Pearson's r per condition and pair, (C, P). With `weights` (B, U), how often each unit counts: (B, C, P).
         NaN where too few texts are left to tell apart."""

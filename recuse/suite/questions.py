@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from recuse import offers
+from recuse.blinded_people import BLINDED
 from recuse.explanations import EXPLANATIONS
 from recuse.file_panels import FILE
 from recuse.panel_ratings import headline_of, scales_of
@@ -151,5 +152,6 @@ class Questions:
             numbers=all(scales[name].counts for name in headline_of(protocol, task) if name in scales),
             candidate=bool(asked.candidate),
             beside=frozenset(known_protocol(name).OFFERS for name in table.protocols if name != asked.protocol)
-            | ({EXPLANATIONS} if hasattr(protocol, EXPLANATIONS) else set()),
+            | ({EXPLANATIONS} if hasattr(protocol, EXPLANATIONS) else set())
+            | ({BLINDED} if task.data.get("people", {}).get("single") else set()),
         )

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from recuse import elicit
+from recuse.blinded_people import BLINDED, blinded_people
 from recuse.chains import Chain
 from recuse.explanations import EXPLANATIONS, explanations_of
 from recuse.fingerprints import headers
@@ -123,6 +124,8 @@ class Suite:
     def _beside(self, asked: Asked, kind: str) -> Ratings | None:
         """The same judges' ratings of the task by the first protocol that offers this kind."""
         table = self.selection.panels[asked.panel].task(asked.task)
+        if kind == BLINDED:
+            return blinded_people(self.selection.task_of(asked))
         if kind == EXPLANATIONS:
             plan = self.selection.plan(asked)
             return explanations_of(plan, lambda: self.recordings.replies(asked, plan), self.selection.authors(asked))

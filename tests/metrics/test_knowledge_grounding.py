@@ -127,6 +127,17 @@ def test_the_jackknife_is_leaving_out_one_item_after_the_other() -> None:
         assert left[unit] == pytest.approx(again)
 
 
+def test_items_are_counted_and_what_no_pair_shares_is_none_of_them() -> None:
+    """Twelve items of two texts; on the last, two of the three judges have no score by one of the sources."""
+    rng = np.random.default_rng(4)
+    scores = {source: 5.5 + rng.normal(size=(3, 12, 2)) for source in ("checklist", "shared")}
+    scores["shared"][:2, 11] = np.nan
+    found = delta_k(ratings_of(scores)).of(rubric_source="shared")
+    without = delta_k(ratings_of({source: values[:, :11] for source, values in scores.items()}))
+    assert (found.n, found.detail["texts"], found.over) == (11, 22, "items")
+    assert (found.low, found.high) == (without.of(rubric_source="shared").low, without.of(rubric_source="shared").high)
+
+
 def test_intervals_hold_the_truth() -> None:
     """By the checklist the true r is 1 / 1.25, by the other source 0.5 / 1.25."""
     truth = 0.5 / 1.25 - 1 / 1.25

@@ -103,15 +103,15 @@ def test_each_line_of_trade_is_asked_about_by_itself() -> None:
     asked = generation.items(task, ANN)
     assert [item.id for item in asked] == [segment["id"] for segment in task.data["segment"]]
     assert {item.target for item in asked} == {"smollm2-135m"}
-    assert [len(item.fields["mccs"]) for item in asked] == [20] * 6
-    assert "shops for the household" in generation.prompt(task, asked[0], {}).messages[-1].content
+    assert [len(item.fields["mccs"]) for item in asked] == [20] * 2
+    assert "shops and services of every day" in generation.prompt(task, asked[0], {}).messages[-1].content
 
 
 def test_texts_and_rules_are_rows_beside_the_picks() -> None:
     task = load_task(OWN)
     item = generation.items(task, ANN)[0]
     rows = rows_of(task, item, entries(task, item))
-    assert rows["rationale", "household-level-2"].response == SOUND
+    assert rows["rationale", "every-day-level-2"].response == SOUND
     assert {row.response for (criterion, _), row in rows.items() if criterion.startswith("rule: ")} == {"kept"}
 
 
@@ -126,22 +126,22 @@ def test_a_breach_stands_in_its_row(change: dict[str, Any], criterion: str, told
     task = load_task(OWN)
     item = generation.items(task, ANN)[0]
     rows = rows_of(task, item, entries(task, item, **change))
-    assert rows[criterion, "household-level-2"].response == told
-    assert rows[criterion, "household-level-1"].response == "kept"
+    assert rows[criterion, "every-day-level-2"].response == told
+    assert rows[criterion, "every-day-level-1"].response == "kept"
 
 
 @pytest.mark.parametrize("text", [None, "", 7])
 def test_a_level_without_a_rationale_is_a_failed_row(text: Any) -> None:
     task = load_task(OWN)
     item = generation.items(task, ANN)[0]
-    row = rows_of(task, item, entries(task, item, rationale=text))["rationale", "household-level-2"]
-    assert (row.status, row.why) == ("unparsed", "household-level-2: there is no rationale")
+    row = rows_of(task, item, entries(task, item, rationale=text))["rationale", "every-day-level-2"]
+    assert (row.status, row.why) == ("unparsed", "every-day-level-2: there is no rationale")
 
 
 def test_a_category_that_the_table_lacks_is_named() -> None:
     task = load_task(OWN)
     segment = {**task.data["segment"][0], "mccs": [5411, 1]}
-    with pytest.raises(RecuseError, match="segment household lists 1, which the table of categories does not have"):
+    with pytest.raises(RecuseError, match="segment every-day lists 1, which the table of categories does not have"):
         generation.items(Task(task.name, task.folder, {**task.data, "segment": [segment]}), ANN)
 
 

@@ -129,12 +129,13 @@ def test_slopes_need_both_ends() -> None:
 
 def test_ladders_mark_a_fall_and_skip_an_empty_level() -> None:
     means = {"a": [("1", 0.01), ("2", None), ("3", 0.005), ("4", 0.02)]}
-    items = {"a": {"3": [(0.004, "non-adjacent"), (0.006, "")]}}
+    items = {"a": {"3": [(0.004, "non-adjacent", "5411 Grocery"), (0.006, "", "")]}}
     drawing = ladders(means, str, caption="", unit="risk", items=items, falls={"a": ["3"]})
     assert drawing is not None
     assert [rung.falls for rung in drawing.ladders[0].rungs] == [False, False, True, False]
     assert drawing.ladders[0].rungs[1].text == "–"
     assert drawing.kinds == {"non-adjacent", ""}
+    assert [dot.name for dot in drawing.ladders[0].rungs[2].dots] == ["5411 Grocery", ""]
 
 
 def test_bars_fill_by_the_largest_or_by_what_is_full() -> None:
@@ -156,17 +157,33 @@ def ticks_of(numbers: list[Number]) -> list[str]:
     return [text for _, text in drawn.ticks]
 
 
-def test_an_axis_ends_where_the_measure_ends() -> None:
-    """Two texts give an interval of 80 points on a scale of 9: nothing beyond 9 can be measured."""
+def test_an_axis_in_points_ends_where_the_scale_ends() -> None:
+    """Two texts give an interval of 80 points on a scale of 9: no difference beyond 9 can be measured."""
     known = Lexicon({"factors": FACTORS, "measures": MEASURES, "tasks": [{"name": "t", "criteria": [], "points": 9.0}]})
     wide = [replace(number("a", 0.5, 40.0), lexicon=known), replace(number("b", -0.5, 1.0), lexicon=known)]
-    assert ticks_of(wide) == ["−10", "−5", "0", "+5", "+10"]
+    assert ticks_of(wide) == ["−5", "0", "+5"]
     assert ticks_of([number("a", 0.5, 40.0)])[-1] == "+60", "where nobody says how wide the scale is"
     beyond = replace(number("c", 30.0, 1.0), lexicon=known)
     assert ticks_of([*wide, beyond])[-1] == "+60", "a value beyond shows that the measure goes further"
 
 
-def test_a_share_ends_at_one() -> None:
-    share = number("a", 0.9, 0.4)
-    share = replace(share, estimate={**share.estimate, "unit": "share"})
-    assert ticks_of([share])[-1] == "+1"
+def test_an_axis_ends_where_the_measure_ends() -> None:
+    """An interval around 0.9 reaches 1.6; no correlation does, and no share is below 0."""
+    held = {**MEASURES, "icc": {"title": "ICC", "ends": [-1, 1]}, "cost": {"title": "cost", "ends": [-1, None]}}
+    lexicon = Lexicon({"measures": held})
+
+    def drawn(metric: str, value: float, half: float) -> list[str]:
+        estimate = {"metric": metric, "value": value, "low": value - half, "high": value + half, "level": 0.95}
+        plot = forest_plot(
+            [Number("q", {"judge": "a"}, estimate, None, lexicon)],
+            str,
+            caption="",
+            value_name="",
+            minimum=-1,
+            maximum=1,
+        )
+        assert plot
+        return [text for _, text in plot.ticks]
+
+    assert drawn("icc", 0.9, 0.7) == ["−1", "−0.5", "0", "0.5", "1"]
+    assert drawn("cost", 0.9, 0.7)[-1] == "2", "without an end the scale holds the whole interval"

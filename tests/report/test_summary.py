@@ -48,7 +48,7 @@ def test_changed_limits_and_changes_beyond_chance_are_told() -> None:
     assert widened in text
     assert "| the test evals/test_x.py::test_y is gone |" in text
     assert "| published/merchant_risk/rubric: the prompt changed |" in text
-    assert "| pass | undecided | its number did not change beyond chance |" in text
+    assert "| pass | undecided | the number itself did not change beyond chance |" in text
     assert text.index("#### Changed in this pull request") < text.index("What turns this run red")
     assert "+0.510 [+0.300, +0.720], 0.200 to 0.710 | same texts | across the limit" in text.replace("−", "-")
     assert "The baseline was written because: the rubric was reworded" in text

@@ -15,13 +15,13 @@ __all__ = ["costs"]
 METHOD = "ratio of means per call as recorded, less 1"
 
 describe(
-    "upgrade_cost", "cost per call", unit="share", signed=True, rank=50, bad="above",
+    "upgrade_cost", "cost per call", unit="share", signed=True, rank=50, bad="above", ends=(-1, math.inf),
     above="costs more|cost more",
     reading="Dollars per call by the panel's prices, or tokens per call where no price is known, the candidate's "
     "over the incumbent's, less 1.",
 )  # fmt: skip
 describe(
-    "upgrade_latency", "time per call", unit="share", signed=True, rank=52, bad="above",
+    "upgrade_latency", "time per call", unit="share", signed=True, rank=52, bad="above", ends=(-1, math.inf),
     above="takes longer|take longer",
     reading="Seconds per call as recorded, the candidate's over the incumbent's, less 1.",
 )  # fmt: skip

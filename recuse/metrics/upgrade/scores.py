@@ -45,7 +45,7 @@ describe(
     "the incumbent: 0 where the candidate agrees with the incumbent as well as that does with itself.",
 )  # fmt: skip
 describe(
-    "upgrade_order_once", "same order of texts", rank=12, bad="below",
+    "upgrade_order_once", "same order of texts", ends=(-1, 1), rank=12, bad="below",
     below="puts the texts in another order|put the texts in another order",
     reading="Rank correlation of candidate and incumbent; nothing is known of how well the incumbent agrees with "
     "itself, because it was asked once.",

@@ -69,11 +69,13 @@ def forest_plot(
     minimum: Any = None,
     maximum: Any = None,
     aside: Callable[[Number], str] = lambda number: "",
+    panel: str = "whole panel",
 ) -> ForestPlot | None:
     """Rows by whom the numbers are about, one mark per level of the factor `by` (the first that tells numbers about
     the same judge apart, unless given). None without numbers.
 
-    `minimum` and `maximum` are places the scale must include; `aside` says a few words more beside an interval.
+    `minimum` and `maximum` are places the scale must include; `aside` says a few words more beside an interval;
+    `panel` is what a number about no single judge is called, "" where its factor levels tell enough.
     """
     if not numbers:
         return None
@@ -84,7 +86,7 @@ def forest_plot(
     decimals = decimals_for(n.value for n in numbers)
     rows: dict[str, list[Number]] = {}
     for n in numbers:
-        rows.setdefault(_row_name(n, {by, *common}, label), []).append(n)
+        rows.setdefault(_row_name(n, {by, *common}, label, panel), []).append(n)
     drawn = [_row(name, mine, levels, by, scale, decimals, signed, aside) for name, mine in rows.items()]
     bands = {row.band for row in drawn}
     band = bands.pop() if len(bands) == 1 else None
@@ -112,10 +114,11 @@ def _common(numbers: Sequence[Number]) -> set[str]:
     return {factor for factor, there in levels.items() if len(there) == 1 and all(factor in n.factors for n in numbers)}
 
 
-def _row_name(number: Number, told: set[str], label: Callable[[str], str]) -> str:
+def _row_name(number: Number, told: set[str], label: Callable[[str], str], panel: str) -> str:
     """Whom it is about, and the factor levels that are not `told` otherwise."""
     others = [number.lexicon.level(k, v) for k, v in number.factors.items() if k not in told]
-    return ", ".join([label(number.who) if number.who else "whole panel", *others])
+    whom = label(number.who) if number.who else panel
+    return ", ".join([whom, *others] if whom else others)
 
 
 def _scale(numbers: Sequence[Number], signed: bool, minimum: Any, maximum: Any) -> Scale:
@@ -123,19 +126,16 @@ def _scale(numbers: Sequence[Number], signed: bool, minimum: Any, maximum: Any) 
     for n in numbers:
         ends += [n.value, n.low, n.high, *n.limit.get("within", ()), n.limit.get("at_least"), n.limit.get("at_most")]
     # two plots may share a row: more ticks would run together
-    return scale_over(_within(numbers, ends), zero=signed, ticks=4)
+    return scale_over(ends, zero=signed, ticks=4, ends=_ends(numbers))
 
 
-def _within(numbers: Sequence[Number], ends: Sequence[Any]) -> list[Any]:
-    """The ends of the scale as far as the measure goes: of few texts an interval may be wider than anything that can be
-    measured. A number that lies beyond shows that the measure goes further."""
+def _ends(numbers: Sequence[Number]) -> tuple[float, float] | None:
+    """Where the measure ends, if all numbers agree on it. A value that lies beyond shows that it goes further."""
     bounds = {n.bounds for n in numbers}
-    if len(bounds) != 1 or (known := bounds.pop()) is None:
-        return list(ends)
-    low, high = known
-    if any(is_number(n.value) and not low <= n.value <= high for n in numbers):
-        return list(ends)
-    return [min(high, max(low, end)) if is_number(end) else end for end in ends]
+    known = bounds.pop() if len(bounds) == 1 else None
+    if known and any(is_number(n.value) and not known[0] <= n.value <= known[1] for n in numbers):
+        return None
+    return known
 
 
 def _row(

@@ -14,6 +14,7 @@ from recuse.report.scale import scale_over
 class Dot:
     x: float
     how: str = ""  # "adjacent" | "non-adjacent" | "" (where the data would put it)
+    name: str = ""  # told when a reader points at it
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,24 +55,25 @@ def ladders(
     *,
     caption: str,
     unit: str,
-    items: Mapping[str, Mapping[str, Sequence[tuple[Any, str]]]] | None = None,
+    items: Mapping[str, Mapping[str, Sequence[tuple[Any, str, str]]]] | None = None,
     notes: Mapping[str, str] | None = None,
     falls: Mapping[str, Sequence[str]] | None = None,
 ) -> Ladders | None:
-    """`means`: whom -> [(level, mean), ...] from the lowest level; `items`: whom -> level -> [(value, how), ...];
+    """`means`: whom -> [(level, mean), ...] from the lowest level; `items`: whom -> level -> [(value, how, name), ...];
     `falls`: whom -> the levels whose mean lies below that of the level under them."""
     if not means:
         return None
     placed = items or {}
     every = [m for rungs in means.values() for _, m in rungs]
-    every += [v for levels in placed.values() for dots in levels.values() for v, _ in dots]
+    every += [v for levels in placed.values() for dots in levels.values() for v, _, _ in dots]
     scale = scale_over(every, zero=True, ticks=3)
     decimals = 2 if scale.high > 0.1 else 4
     drawn = []
     for who, rungs in means.items():
         built, fallen = [], (falls or {}).get(who, ())
         for level, mean in rungs:
-            dots = [Dot(scale.at(v) or 0.0, how) for v, how in placed.get(who, {}).get(level, ()) if is_number(v)]
+            told = placed.get(who, {}).get(level, ())
+            dots = [Dot(scale.at(v) or 0.0, how, name) for v, how, name in told if is_number(v)]
             built.append(Rung(level, scale.at(mean), fixed(mean, decimals), dots, level in fallen))
         drawn.append(Ladder(label(who), built, (notes or {}).get(who, "")))
     return Ladders(caption, unit, drawn, scale.labels())

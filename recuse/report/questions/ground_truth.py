@@ -96,11 +96,12 @@ def _falls(number: Number) -> str:
     )
 
 
-def _items(number: Number) -> dict[str, list[tuple[Any, str]]]:
-    """Level -> (true value, how far off) of each pick known by name, those in place too where listed."""
-    placed: dict[str, list[tuple[Any, str]]] = {}
+def _items(number: Number) -> dict[str, list[tuple[Any, str, str]]]:
+    """Level -> (true value, how far off, what it is) of each pick, those in place too where listed."""
+    placed: dict[str, list[tuple[Any, str, str]]] = {}
     for pick, how in _picks(number):
-        placed.setdefault(short(pick.get("assigned")), []).append((pick.get("value"), how))
+        what = " ".join(str(pick[key]) for key in ("item", "name") if pick.get(key))
+        placed.setdefault(short(pick.get("assigned")), []).append((pick.get("value"), how, what))
     return placed
 
 

@@ -140,5 +140,6 @@ def _distance(entry: Mapping[str, Any] | None) -> Cell:
         return Cell(MISSING)
     first = entry.get("first")
     return Cell(
-        fixed(entry.get("distance")), f"closest in {fixed(100 * first, 0)} % of redraws" if is_number(first) else ""
+        fixed(entry.get("distance")),
+        f"closest in {fixed(100 * first, 0)} % of bootstrap samples" if is_number(first) else "",
     )

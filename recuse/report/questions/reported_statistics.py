@@ -16,9 +16,9 @@ from recuse.report.results_model import Group
 ORDER = 50
 KINDS = {
     "reported_total": "totals",
-    "self_reported_final": "finals it claims",
-    "self_reported_mean": "means it claims",
-    "self_reported_sd": "SDs it claims",
+    "self_reported_final": "claimed final scores",
+    "self_reported_mean": "claimed means",
+    "self_reported_sd": "claimed standard deviations",
 }
 
 
@@ -38,7 +38,15 @@ def draw(group: Group) -> dict[str, Any]:
         "impossible": [
             maps
             for metric in ("self_reported_mean", "self_reported_sd")
-            if (maps := _counts(group, metric, f"{_NAMES[metric]} that no such repeats have", "", "impossible"))
+            if (
+                maps := _counts(
+                    group,
+                    metric,
+                    f"{_NAMES[metric]} that no repeats of this number and step can have",
+                    "",
+                    "impossible",
+                )
+            )
         ],
     }
 
@@ -46,7 +54,7 @@ def draw(group: Group) -> dict[str, Any]:
 MOST_SLIPS = 12
 """Slips are told one by one up to here; beyond, they are counted per cell."""
 
-_NAMES = {"self_reported_mean": "Means it claims", "self_reported_sd": "SDs it claims"}
+_NAMES = {"self_reported_mean": "Claimed means", "self_reported_sd": "Claimed standard deviations"}
 
 
 def offenders(number: Number) -> list[Mapping[str, Any]]:

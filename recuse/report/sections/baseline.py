@@ -113,6 +113,13 @@ def subject_words(subject: Any, lexicon: Lexicon) -> str:
     return str(subject or "")
 
 
+def whom_and_where(subject: Mapping[str, str], lexicon: Lexicon) -> str:
+    """ "grok-4, names shown (published, merchant_risk, rubric)"."""
+    place = {name: subject[name] for name in ("panel", "task", "protocol") if name in subject}
+    who = subject_words({name: of for name, of in subject.items() if name not in place}, lexicon) or "the panel"
+    return f"{who} ({', '.join(place.values())})" if place else who
+
+
 def _value(value: Any) -> str:
     if is_number(value):
         return _number(value)

@@ -10,13 +10,15 @@ from recuse.report import estimate_format, numbers
 from recuse.report.gated_number import Number
 from recuse.report.lexicon import plain_name
 from recuse.report.results_model import View
-from recuse.report.sections.baseline import subject_words
-from recuse.report.upgrade_table import WORDS as UPGRADE_WORDS
+from recuse.report.sections.baseline import whom_and_where
 
 __all__ = ["TITLE", "Change", "Changed", "changed"]
 
 TITLE = "Changed in this pull request"
 NONE = "–"
+MAY_REPLACE = {
+    "pass": "may replace it", "fail": "may not replace it", "undecided": "undecided", "not measured": "not comparable",
+}  # fmt: skip
 NOT_KNOWN = (
     "Not known: there is no baseline to compare with. Write one on the main branch: pytest evals/ --update-baseline"
 )
@@ -73,8 +75,8 @@ def _limits(view: View, baseline: Mapping[str, Any]) -> Iterator[Change]:
 
 def _upgrades(view: View) -> Iterator[Change]:
     for u in view.results.get("upgrades") or ():
-        what = f"{' and '.join(u['change'])} of the judge, {u['panel']}, {u['task']}"
-        yield Change(what, u["incumbent"], u["candidate"], UPGRADE_WORDS.get(u["outcome"], u["outcome"]), False)
+        what = f"judge ({' and '.join(u['change'])}) of {u['panel']}, {u['task']}, {u['protocol']}"
+        yield Change(what, u["incumbent"], u["candidate"], MAY_REPLACE[u["outcome"]], False)
 
 
 def _asked(baseline: Mapping[str, Any]) -> Iterator[Change]:
@@ -86,7 +88,7 @@ def _asked(baseline: Mapping[str, Any]) -> Iterator[Change]:
 
 def _verdicts(view: View, baseline: Mapping[str, Any]) -> Iterator[Change]:
     for row in baseline.get("outcomes") or ():
-        note = "" if row["named"] else "its number did not change beyond chance"
+        note = "" if row["named"] else "the number itself did not change beyond chance"
         yield Change(_what(view, row), str(row["before"]), str(row["after"]), note, False)
     for row in baseline.get("vanished") or ():
         if row["kind"] == "verdict":
@@ -106,7 +108,7 @@ def _rest(baseline: Mapping[str, Any], *, any_rows: bool) -> str:
     """ "2 numbers moved that cannot be tested, 1 result appeared"; that nothing changed, where nothing did."""
     moved = {(row["what"], *sorted(row["subject"].items())) for row in baseline.get("moved") or ()}
     counts = {
-        "moved that no test speaks for": len(moved),
+        "moved and cannot be tested for chance": len(moved),
         "appeared": len(baseline.get("appeared") or ()),
         "vanished": sum(row["kind"] != "verdict" for row in baseline.get("vanished") or ()),
     }
@@ -119,7 +121,7 @@ def _rest(baseline: Mapping[str, Any], *, any_rows: bool) -> str:
 def _what(view: View, row: Mapping[str, Any]) -> str:
     titles = {n.gate: n.gate_title for n in view.numbers if n.verdict}
     name = titles.get(row["what"]) or view.lexicon.measure(row["what"]).title
-    return f"{name} of {subject_words(row['subject'], view.lexicon)}"
+    return f"{name} of {whom_and_where(row['subject'], view.lexicon)}"
 
 
 def _gate(view: View, gate: str) -> str:

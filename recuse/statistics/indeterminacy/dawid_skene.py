@@ -138,7 +138,9 @@ def _maximised(seen: Floats, weights: Floats, post: Floats) -> tuple[Floats, Flo
 
 
 def _posterior(seen: Floats, prevalence: Floats, confusion: Floats) -> Floats:
-    logs = np.log(prevalence)[:, None, :] + np.einsum("pra,brka->bpk", seen, np.log(confusion))
+    patterns, raters, options = seen.shape
+    of_answers = np.log(confusion).swapaxes(2, 3).reshape(-1, raters * options, options)  # (B, RA, K)
+    logs = np.log(prevalence)[:, None, :] + seen.reshape(patterns, -1) @ of_answers
     odds = np.exp(logs - logs.max(axis=-1, keepdims=True))
     found: Floats = odds / odds.sum(axis=-1, keepdims=True)
     return found

@@ -1,0 +1,114 @@
+"""What the recorded panel `writing` gives on knowledge, rubrics and planted flaws, and what the stages cost:
+
+    python tests/known_answers/writing_panel.py
+
+Intervals are over prompts. Where a pair of judges has no correlation, or no interval can be had of so few prompts, the
+table says so.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from statistics import fmean
+
+from recuse.metrics.knowledge_grounding import delta_k
+from recuse.metrics.planted_flaws import flaw_penalty
+from recuse.metrics.rubric_commensurability import agreement_by_rubric, structural_share
+from recuse.ratings import Ratings
+from recuse.ratings.factors import LEVELS, RUBRIC, level_words
+from recuse.report.numbers import fixed
+from recuse.schema import Estimate, Estimates
+from recuse.suite import Asked, Suite
+
+ROOT = Path(__file__).parents[2]
+ASKED = Asked("writing", "writing", "merg")
+
+
+def recorded(root: Path = ROOT) -> Ratings:
+    """The ratings of the panel, replayed."""
+    with Suite.from_options(
+        root=root, panels=[ASKED.panel], judges=[], record="none", yes=False, models=root / "models",
+        gates=root / "evals" / "gates.toml", distributed=False,
+    ) as suite:  # fmt: skip
+        return suite.ratings(ASKED)
+
+
+def markdown(ratings: Ratings, root: Path = ROOT) -> str:
+    return "\n\n".join("\n".join(table) for table in (_of_pairs(ratings), _of_judges(ratings), _of_cost(root)))
+
+
+def _of_pairs(ratings: Ratings) -> Iterator[str]:
+    yield "| of pairs of judges | value | 95 % interval | texts of prompts | what is lacking |"
+    yield "|---|---|---|---|---|"
+    levels = agreement_by_rubric(ratings)
+    for source in LEVELS[RUBRIC]:
+        yield _row(f"r, {level_words(RUBRIC, source)}", levels.of(rubric_source=source))
+    changes = delta_k(ratings)
+    for source in ("independent", "dimensions", "shared"):
+        yield _row(f"delta-K, {level_words(RUBRIC, source)}", changes.of(rubric_source=source))
+    for whole in ("dimensions", "shared"):
+        share = structural_share(ratings, whole).of(of=whole)
+        yield _row(f"structural share, of {level_words(RUBRIC, whole)}", share)
+
+
+def _row(what: str, found: Estimate) -> str:
+    value = fixed(found.value, signed=True) if found.defined else "not measured"
+    size = f"{found.detail['texts']} of {found.n}"
+    return f"| {what} | {value} | {_interval(found) or 'none'} | {size} | {_lacking(found)} |"
+
+
+def _interval(found: Estimate) -> str:
+    ends = [fixed(end, signed=True) for end in (found.low, found.high)]
+    return " to ".join(ends) if found.low == found.low else ""
+
+
+def _lacking(found: Estimate) -> str:
+    return found.note.removeprefix("undefined: ").split(";")[0]
+
+
+def _of_judges(ratings: Ratings) -> Iterator[str]:
+    """Sound less flawed, judges by rubrics."""
+    found = flaw_penalty(ratings)
+    yield f"| sound less flawed, points | {' | '.join(level_words(RUBRIC, source) for source in LEVELS[RUBRIC])} |"
+    yield "|---" * (1 + len(LEVELS[RUBRIC])) + "|"
+    for judge in ratings.judges:
+        yield f"| {judge} | {' | '.join(_penalty(found, judge, source) for source in LEVELS[RUBRIC])} |"
+
+
+def _penalty(found: Estimates, judge: str, source: str) -> str:
+    one = found.of(judge=judge, rubric_source=source)
+    inside = _interval(one) or "no interval"
+    return f"{fixed(one.value, 1, signed=True)} ({inside}), {one.n}" if one.defined else f"not measured, {one.n}"
+
+
+def _of_cost(root: Path) -> Iterator[str]:
+    """Tokens of a judgement by a judge's own rubric over those of one by the checklist: its three stages paid by one
+    text alone, by both twins, and by so many that they no longer count."""
+    yield "| tokens, own rubric over checklist | one text | both twins | many texts |"
+    yield "|---|---|---|---|"
+    for judge, mean in _tokens(root).items():
+        stages = mean["knowledge"] + mean["reflection"] + mean["rubric"]
+        ratios = ((stages * share + mean["independent"]) / mean["checklist"] for share in (1.0, 0.5, 0.0))
+        yield f"| {judge} | {' | '.join(fixed(ratio, 1) for ratio in ratios)} |"
+
+
+def _tokens(root: Path) -> dict[str, dict[str, float]]:
+    """Judge -> stage or source -> mean tokens of a call, as the servers counted them."""
+    counts: dict[str, dict[str, list[int]]] = {}
+    for path in sorted((root / "cassettes" / "writing" / "writing" / "merg").glob("*.jsonl")):
+        judge, *place = path.stem.split("~")
+        if place == ["rubric", "dimensions"]:
+            continue
+        name = place[0] if len(place) == 1 or place[0] == "rubric" else place[1]
+        lines = map(json.loads, filter(str.strip, path.read_text("utf-8").split("\n")))
+        spent = [line["json"]["usage"]["total_tokens"] for line in lines if line["kind"] == "answer"]
+        counts.setdefault(judge, {}).setdefault(name, []).extend(spent)
+    return {judge: {name: fmean(found) for name, found in by.items()} for judge, by in counts.items()}
+
+
+if __name__ == "__main__":
+    where = Path(sys.argv[1]) if sys.argv[1:] else ROOT
+    print(markdown(recorded(where), where))

@@ -1,0 +1,54 @@
+"""Picks of several models: overlap by hand and in the paper, and year by year."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from recuse.metrics.pick_overlap import pick_overlap
+from recuse.metrics.picks_by_year import yearly_rank_correlation
+from recuse.ratings import Ratings
+
+LEVELS = Path(__file__).resolve().parents[2] / "fixtures" / "published" / "mcc_levels.csv"
+
+
+def picks(**models: dict[str, float]) -> Ratings:
+    rows = [(model, item, level) for model, each in models.items() for item, level in each.items()]
+    return Ratings.of(pd.DataFrame(rows, columns=["judge", "item", "score"]))
+
+
+def test_overlap_by_hand():
+    """i, j of three items either picked: 1/3 ... a and b share i alone, of i, j, k: 1/3."""
+    found = pick_overlap(picks(a={"i": 1, "j": 2}, b={"i": 4, "k": 2})).of()
+    assert found.value == pytest.approx(1 / 3)
+    assert found.detail["by_all"] == [["i", "", {"a": 1.0, "b": 4.0}]]
+    assert (found.detail["same_level"], found.detail["adjacent"], found.detail["apart"]) == ([], 0, 1)
+
+
+def test_the_paper_s_39_categories_and_its_one_perfect_consensus():
+    """Sec. 5.3: grocery stores, which all models put on the lowest level; no shared category lies two levels apart."""
+    table = pd.read_csv(LEVELS).rename(columns={"model": "judge", "mcc": "item", "level": "score"})
+    found = pick_overlap(Ratings.of(table[["judge", "item", "score"]])).of()
+    assert found.n == 39
+    assert found.detail["same_level"] == ["5411"]
+    assert [row[0] for row in found.detail["by_all"]] == ["5411", "7995"]
+    assert (found.detail["adjacent"], found.detail["apart"]) == (18, 0)
+    assert len(found.detail["shared"]) == 18
+
+
+def test_one_model_overlaps_with_nobody():
+    assert not pick_overlap(picks(a={"i": 1})).of().defined
+
+
+def test_a_year_that_turns_the_order_round_is_told_from_one_that_does_not():
+    ratings = picks(a={"i": 1, "j": 2, "k": 3, "l": 4})
+    truth = pd.DataFrame({"item": list("ijkl"), "value": 0.0, "value_2021": [1, 2, 3, 4], "value_2022": [4, 3, 2, 1]})
+    found = yearly_rank_correlation(Ratings.of(ratings.table, reference=truth))
+    assert [found.of(judge="a", year=year).value for year in ("2021", "2022")] == [1.0, -1.0]
+
+
+def test_a_reference_without_years_is_measured_without_them():
+    truth = pd.DataFrame({"item": list("ijkl"), "value": [1.0, 2, 3, 4]})
+    assert len(yearly_rank_correlation(Ratings.of(picks(a={"i": 1}).table, reference=truth))) == 0

@@ -1,0 +1,205 @@
+"""Three pull requests in a repository made up for the pictures of docs/: a judge's upgrade that may be merged, one that
+may not, and a limit that was widened. Judges are scripted: quality of a text plus noise of a fixed seed."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+TEXTS = 60
+REPEATS = 2
+STEP = 0.1
+
+PYPROJECT = """
+[tool.pytest.ini_options]
+addopts = "--import-mode=importlib -p no:cacheprovider"
+recuse_panels = ["fixtures/panels/desk.toml"]
+"""
+TASK = """
+name = "support_replies"
+criteria_total = "total"
+scale = { minimum = 0, maximum = 10, step = 0.1 }
+criterion = [{ id = "helpful" }, { id = "correct" }]
+
+[[target]]
+id = "assistant"
+label = "The assistant"
+anonymous = "Assistant A"
+
+[people]
+file = "people.csv"
+"""
+PROMPT = "A customer got this reply from {{ author_label }}: {{ reply }} Score it.\n"
+PANEL = """
+name = "desk"
+description = "Judges of a support desk, scripted for this picture."
+provenance = "scripted"
+source = "tests/pictures/scenes.py"
+
+[stand_in]
+kind = "table"
+folder = "fixtures/standins"
+
+[[task]]
+name = "support_replies"
+protocols = ["rubric"]
+repeats = {{ rubric = {repeats} }}
+"""
+JUDGE = """
+[[judge]]
+name = "{name}"
+wire = "openai_chat"
+base_url = "http://{name}.desk.invalid/v1"
+model = "{name} (scripted)"
+"""
+EVAL = '''"""Does a judge answer, and does it say the same thing twice?"""
+
+import pytest
+
+from recuse.metrics import coverage, stability
+
+pytestmark = pytest.mark.asks("scores")
+
+
+def test_parse_rate(ratings, gate):
+    assert gate("parse_rate", coverage.parse_rate(ratings))
+
+
+@pytest.mark.asks("repeats")
+def test_run_sd(ratings, gate):
+    assert gate("run_sd", stability.run_sd(ratings))
+'''
+GATES = """
+[parse_rate]
+at_least = 0.95
+decide = "point"
+label = "readable"
+reason = "one lost reply in twenty is what the desk can still check by hand"
+
+[run_sd]
+at_most = 0.5
+label = "spread over repeats"
+reason = "half a point on a scale of ten: below it, two replies tell texts apart that people tell apart"
+
+"""
+UPGRADE_GATES = re.compile(r"^\[upgrade_.*?(?=^\[|^#)", re.MULTILINE | re.DOTALL)
+
+
+def run(folder: Path, *arguments: str) -> str:
+    """pytest over its evals, with this environment's Recuse; what it printed."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
+    command = [sys.executable, "-m", "pytest", "evals", *arguments]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    return done.stdout + done.stderr
+
+
+def decision(folder: Path) -> str:
+    """The sentence that its last report begins with."""
+    return str(json.loads((folder / "reports" / "results.json").read_text(encoding="utf-8"))["headline"])
+
+
+# --------------------------------------------------------------------------- the pull requests
+
+
+def green_upgrade(folder: Path) -> None:
+    """A candidate that scores as the judge in use does."""
+    _main(folder, judge_2=lambda quality, noise: quality + noise)
+    _add_candidate(folder)
+
+
+def refused_upgrade(folder: Path) -> None:
+    """A candidate that gives a point and a half less to every text."""
+    _main(folder, judge_2=lambda quality, noise: quality - 1.5 + noise)
+    _add_candidate(folder)
+
+
+def widened_limit(folder: Path) -> None:
+    """A judge that never says the same thing twice, and a limit that was moved until it passes."""
+    _main(folder, vendor=lambda quality, noise: quality + 5 * noise)
+    _write(folder, "fixtures/panels/desk.toml", _panel() + JUDGE.format(name="vendor"))
+    run(folder, "--record=missing", "--update-baseline", "--because", "the first run: vendor is known to fail")
+    gates = folder / "evals" / "gates.toml"
+    gates.write_text(gates.read_text(encoding="utf-8").replace("at_most = 0.5", "at_most = 3.0"), encoding="utf-8")
+    run(folder, "--baseline")
+
+
+SCENES: dict[str, tuple[Callable[[Path], None], str]] = {
+    "green-upgrade": (green_upgrade, "Merge: judge_2 may replace judge_1; no difference larger than you allow."),
+    "refused-upgrade": (refused_upgrade, "Do not merge: judge_2 gives lower scores; keep judge_1."),
+    "widened-limit": (widened_limit, "Decide: limit of spread over repeats widened; without that vendor fails."),
+}
+"""Picture -> the pull request, and what its report begins with."""
+
+
+# --------------------------------------------------------------------------- the repository before
+
+
+def _main(folder: Path, **candidate: Callable[[float, float], float]) -> None:
+    """The repository with two judges in use, recorded, and its baseline."""
+    _write(folder, "pyproject.toml", PYPROJECT)
+    _write(folder, "evals/test_steady.py", EVAL)
+    shipped = (ROOT / "evals" / "gates.toml").read_text(encoding="utf-8")
+    _write(folder, "evals/gates.toml", GATES + "\n".join(UPGRADE_GATES.findall(shipped)))
+    _write(folder, "evals/test_upgrade.py", (ROOT / "evals" / "test_upgrade.py").read_text(encoding="utf-8"))
+    _texts(folder, {"judge_1": _plain, "neutral": _plain, **candidate})
+    _write(folder, "fixtures/panels/desk.toml", _panel())
+    run(folder, "--record=missing", "--update-baseline")
+
+
+def _add_candidate(folder: Path) -> None:
+    _write(folder, "fixtures/panels/desk.toml", f'{_panel()}{JUDGE.format(name="judge_2")}replaces = "judge_1"\n')
+    run(folder, "--record=missing", "--baseline")
+
+
+def _panel() -> str:
+    return PANEL.format(repeats=REPEATS) + JUDGE.format(name="judge_1") + JUDGE.format(name="neutral")
+
+
+def _plain(quality: float, noise: float) -> float:
+    return quality + noise
+
+
+def _texts(folder: Path, judges: dict[str, Callable[[float, float], float]]) -> None:
+    """Texts of every quality, what two people say of them, and what each judge replies."""
+    chance = random.Random(5)
+    quality = {f"reply-{n:02d}": chance.uniform(3, 8.5) for n in range(TEXTS)}
+    items = [{"id": name, "target": "assistant", "fields": {"reply": f"Text {name}."}} for name in quality]
+    people = [
+        f"{person},{name},assistant,{_score(q + chance.gauss(0, 0.4))}"
+        for name, q in quality.items()
+        for person in ("ann", "ben")
+    ]
+    replies = [
+        {"judge": judge, "item": name, "repeat": repeat, "text": _reply(score(q, chance.gauss(0, 0.2)))}
+        for judge, score in judges.items()
+        for name, q in quality.items()
+        for repeat in range(REPEATS)
+    ]
+    task = "fixtures/tasks/support_replies"
+    _write(folder, f"{task}/task.toml", TASK)
+    _write(folder, f"{task}/items.jsonl", "\n".join(map(json.dumps, items)))
+    _write(folder, f"{task}/people.csv", "\n".join(["rater,item,target,score", *people]))
+    _write(folder, f"{task}/prompts/rubric.user.j2", PROMPT)
+    _write(folder, "fixtures/standins/support_replies/rubric.jsonl", "\n".join(map(json.dumps, replies)))
+
+
+def _score(value: float) -> float:
+    return round(min(10.0, max(0.0, value)) / STEP) * STEP
+
+
+def _reply(value: float) -> str:
+    score = round(_score(value), 1)
+    about = {"score": score, "why": "As the rubric says."}
+    return json.dumps({"helpful": about, "correct": about, "total": score})
+
+
+def _write(folder: Path, path: str, text: str) -> None:
+    (folder / path).parent.mkdir(parents=True, exist_ok=True)
+    (folder / path).write_text(text.strip() + "\n", encoding="utf-8")

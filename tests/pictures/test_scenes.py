@@ -1,0 +1,38 @@
+"""The pictures of docs/ show what the reports of these pull requests begin with."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import scenes
+
+DOCS = scenes.ROOT / "docs"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", scenes.SCENES)
+def test_a_scene_is_decided_as_its_picture_says(name, tmp_path):
+    make, said = scenes.SCENES[name]
+    make(tmp_path)
+    results = json.loads((tmp_path / "reports" / "results.json").read_text(encoding="utf-8"))
+    assert results["headline"] == said
+    assert len(said.split()) <= 15
+    for file, begin in (("summary.md", "### "), ("index.html", "")):
+        text = (tmp_path / "reports" / file).read_text(encoding="utf-8").replace("\\", "")
+        shown = re.sub(r"<[^>]+>", "", text[text.find("<h1>") :]) if file == "index.html" else text
+        assert shown.startswith(begin + said)
+
+
+@pytest.mark.parametrize("name", scenes.SCENES)
+def test_a_picture_is_small_and_stands_in_the_docs_with_its_decision(name):
+    assert (DOCS / f"{name}.png").stat().st_size < 120_000
+    text = " ".join((DOCS / "pull-request.md").read_text(encoding="utf-8").split())
+    assert f"]({name}.png)" in text
+    assert scenes.SCENES[name][1] in text
