@@ -135,6 +135,30 @@ def test_whatever_takes_the_keyboard_shows_it(shipped: str, tmp_path: Path) -> N
 
 
 @in_browser
+def test_the_filter_hides_what_it_says_and_nothing_is_lost_without_it(shipped: str, tmp_path: Path) -> None:
+    found = browser.asked(
+        shipped,
+        tmp_path,
+        """const state = () => [
+          [...document.querySelectorAll('section[class^=of-]')].filter(e => e.offsetParent !== null),
+          [...document.querySelectorAll('.matrix td')].filter(e => getComputedStyle(e).visibility === 'visible')
+        ].map(found => found.map(e => e.className));
+        const found = {};
+        for (const id of ['show-all', 'show-open', 'show-red']) {
+          document.getElementById(id).checked = true; found[id] = state(); }
+        answer(found);""",
+    )
+    sections, cells = found["show-all"]
+    assert {"of-", "of-accepted-fault"} <= set(sections)
+    assert {"pass", "accepted-fault"} <= set(cells)
+    no_pass, red = found["show-open"], found["show-red"]
+    assert no_pass == [[s for s in sections if s not in ("of-pass", "of-")], [c for c in cells if c != "pass"]]
+    quiet = ("pass", "accepted-fault", "accepted-doubt")
+    assert red[0] == [s for s in sections if s != "of-" and s.removeprefix("of-") not in quiet]
+    assert red[1] == [c for c in cells if c not in quiet]
+
+
+@in_browser
 def test_it_prints(shipped: str, tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text(shipped, encoding="utf-8")
     printed = browser.pages_printed(tmp_path / "index.html", tmp_path)
