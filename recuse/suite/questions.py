@@ -14,7 +14,7 @@ from recuse.plan import levels_asked
 from recuse.protocols import called
 from recuse.protocols import protocol as known_protocol
 from recuse.protocols.facts import facts_of
-from recuse.ratings.known import TRUE
+from recuse.ratings.known import PLACE, TRUE
 from recuse.references import people_of, persons_of
 from recuse.schema import SourceFixes
 from recuse.source_fixes import unfixed
@@ -146,6 +146,7 @@ class Questions:
             people=people is not None,
             people_items=persons is not None,
             two_people=persons is not None and offers.have_items_in_common(persons),
+            ranking=PLACE in scales,
             right_scores=any(TRUE + name in facts_of(protocol, task, item) for item in items for name in scales),
             held_out_payloads="payloads" in task.data,
             reference="reference" in task.data,

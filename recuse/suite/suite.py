@@ -162,13 +162,14 @@ class Suite:
         return {**{name: first[name] for name in SETTINGS if name in first}, "repeats": plan.repeats}
 
     def calls(self, asked: Asked, judge: str) -> dict[str, float | None]:
-        """Mean dollars and tokens per call of a judge, as recorded; None where a reply did not say."""
+        """Mean dollars, tokens and seconds per call of a judge, as recorded; None where a reply did not say."""
         rows = [row for row in self._replayed.get(str(asked), {}).get("usage", ()) if row["judge"] == judge]
         if not rows or not rows[0]["calls"]:
             return {}
         row = rows[0]
         counts = row["input_tokens"], row["output_tokens"]
-        per_call = {"dollars": row["dollars"], "tokens": None if None in counts else sum(counts)}
+        per_call = {"dollars": row["dollars"], "tokens": None if None in counts else sum(counts),
+                    "seconds": row["seconds"]}  # fmt: skip
         return {"calls": row["calls"], **{k: None if v is None else v / row["calls"] for k, v in per_call.items()}}
 
     def _elicited(self, asked: Asked, plan: Plan) -> tuple[elicit.Elicited, dict[str, Any]]:
