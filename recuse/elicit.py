@@ -53,7 +53,7 @@ def read(
     for call, response in responses:
         reply = read_response(formats[call.judge], response)
         judgements = judge(call, reply)
-        usages.count(call, reply)
+        usages.count(call, reply, response.seconds)
         excerpts.note(call, reply, judgements)
         rows.add(call, judgements)
         if exchanges is not None:
@@ -144,7 +144,7 @@ class _Rows:
         for name, attribute in _OF_CALLS.items():
             made[name] = spread([getattr(call, attribute) for call in calls])
         made["repeat"] = np.array([call.repeat for call in calls], dtype=np.int64)[of]
-        made["kind"] = np.full(len(of), JUDGE, dtype=object)
+        made["kind"] = spread([JUDGE] * len(calls))  # `np.full` would make a text of its own for every row
         for place, (item, target) in self._elsewhere.items():
             made["item"][place] = made["item"][place] if item is None else item
             made["target"][place] = made["target"][place] if target is None else target

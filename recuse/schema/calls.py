@@ -87,11 +87,13 @@ class Request:
 
 @value_type
 class RawResponse:
-    """What came back over HTTP, or out of a cassette: the same bytes either way."""
+    """What came back over HTTP, or out of a cassette: the same bytes either way. `seconds`: how long it took when it
+    was recorded, where that was measured."""
 
     status: int
     headers: Mapping[str, str]
     body: bytes
+    seconds: float | None = field(default=None, compare=False)
 
 
 @value_type

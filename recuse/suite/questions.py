@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from recuse import offers
 from recuse.blinded_people import BLINDED
-from recuse.explanations import EXPLANATIONS
+from recuse.explanations import REMARKS
 from recuse.file_panels import FILE
 from recuse.panel_ratings import headline_of, scales_of
 from recuse.plan import levels_asked
@@ -153,6 +153,6 @@ class Questions:
             numbers=all(scales[name].counts for name in headline_of(protocol, task) if name in scales),
             candidate=bool(asked.candidate),
             beside=frozenset(known_protocol(name).OFFERS for name in table.protocols if name != asked.protocol)
-            | ({EXPLANATIONS} if hasattr(protocol, EXPLANATIONS) else set())
+            | {kind for kind in REMARKS if hasattr(protocol, kind)}
             | ({BLINDED} if task.data.get("people", {}).get("single") else set()),
         )

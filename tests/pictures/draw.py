@@ -1,6 +1,6 @@
 """Draws the pictures of docs/: the first screen of three pull requests. `python tests/pictures/draw.py` needs chromium.
 
-    docs/green-upgrade.png  docs/refused-upgrade.png  docs/widened-limit.png
+docs/green-upgrade.png  docs/refused-upgrade.png  docs/widened-limit.png
 """
 
 from __future__ import annotations
