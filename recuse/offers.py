@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from recuse.ratings.factors import DIRECTION, LEVELS, TEMPERATURE, VERSION, WORDING
-from recuse.ratings.known import counted_criteria
+from recuse.ratings.known import PLACE, counted_criteria
 from recuse.ratings.scale import Nominal, Ordinal
 from recuse.schema import RecuseError
 
@@ -59,6 +59,9 @@ KINDS: dict[str, Need] = {
     ),
     "explanations": Need(
         "a reason in words for every score", "ask by the protocol rubric, whose replies explain their scores"
+    ),
+    "quotes": Need(
+        "the places of a text that judges cite", "ask by the protocol merg, whose judges quote for each score"
     ),
     "blinded_people": Need(
         "single ratings by people, criterion by criterion",
@@ -131,6 +134,7 @@ NEEDS: dict[str, Need] = {
         "texts of several systems, topics or languages, twenty of each",
         "say what texts can be grouped by: several targets, or a column such as topic, with twenty texts of each",
     ),
+    "ranking": Need("a ranking of the texts beside their scores", "ask by the protocol rubric_joint"),
     "right_scores": Need(
         "a criterion that can be counted, with its right score",
         "give the right score of a text (texts: true_<criterion>)",
@@ -171,6 +175,7 @@ class Design:
     two_people: bool = False  # whether two of them rated one item
     twins: bool = False  # whether some item has a text with a known flaw and one without
     slices: bool = False  # whether texts can be grouped, with enough of each group
+    ranking: bool = False  # whether texts were ranked beside being scored
     right_scores: bool = False  # whether a criterion's right score is known of some text
     right_answer: bool = False  # whether it is known which of an item's texts is right
     held_out_payloads: bool = False
@@ -227,6 +232,7 @@ def design_of(ratings: Ratings, kind: str = "") -> Design:
         two_people=have_items_in_common(ratings.table[ratings.table["kind"] == "person"]),
         twins="flawed" in told and has_twins(zip(told["item"], told["flawed"], strict=True)),
         slices=have_slices(ratings),
+        ranking=PLACE in ratings.criteria,
         right_scores=bool(counted_criteria(ratings)),
         right_answer=ratings.texts is not None and "gold" in ratings.texts,
         held_out_payloads=ratings.payloads is not None and bool(ratings.payloads["held_out"].any()),
@@ -258,6 +264,7 @@ def offered(design: Design) -> frozenset[str]:
         "two_people": design.two_people,
         "twins": design.twins,
         "slices": design.slices,
+        "ranking": design.ranking,
         "right_scores": design.right_scores,
         "right_answer": design.right_answer,
         "held_out_payloads": design.held_out_payloads,

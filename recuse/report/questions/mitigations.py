@@ -38,9 +38,9 @@ def _reading(changes: list[Number]) -> str:
         return "No remedy could be tried on these ratings."
     smaller = sum(bool(n.detail.get("nearer")) for n in known)
     return (
-        f"{in_words(smaller, capital=True)} of {len(known)} trials bring a judge's score of its own text nearer "
-        "to its peers' (S − R nearer to 0). A mean with the peers does so whatever the "
-        "cause: the judge then has less to say, and is no fairer."
+        f"{in_words(smaller, capital=True)} of {len(known)} trials bring a judge's score of its own text nearer to "
+        "its peers' (S − R nearer to 0). A mean with the peers does so whatever the cause: the judge then has less "
+        "to say, and is no fairer."
     )
 
 
