@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,15 +15,16 @@ from pathlib import Path
 from typing import Any
 
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, StrictUndefined, TemplateError
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from recuse.report import estimate_format
 from recuse.report.anchors import fault_anchor, group_anchor, question_anchor, verdict_anchor
 from recuse.report.first_line import decision_lines, upgrade_lines
 from recuse.report.footnotes import small_print
 from recuse.report.lexicon import plain_name
-from recuse.report.numbers import MISSING, count, is_number
+from recuse.report.numbers import count
 from recuse.report.palette import ON_SHADE, PALETTE, shades
+from recuse.report.prose import prose
 from recuse.report.questions import Drawings, generic
 from recuse.report.reply_places import ReplyPlaces
 from recuse.report.results_model import Group, Question, View
@@ -153,15 +153,9 @@ def _environment(folders: tuple[str, ...]) -> Environment:
         undefined=StrictUndefined,
         finalize=_safe_text,
     )
-    env.filters |= {
-        "plain": plain_name,
-        "number": count,
-        "prose": _prose,
-        "pc": _percent,
-        "slug": lambda name: name.replace(" ", "-"),
-    }
+    env.filters["prose"] = prose
+    env.filters |= {"plain": plain_name, "number": count, "pc": _percent, "slug": lambda name: name.replace(" ", "-")}
     env.filters |= {"anchor": lambda n: verdict_anchor(n.gate, n.subject), "fault_anchor": fault_anchor}
-    env.filters["value"] = lambda number: estimate_format.value(number) if is_number(number.value) else MISSING
 
     def draw(figure: Any) -> Markup:
         """The figure by the template of its module's name: figures/heat_map.py, figures/heat_map.html.j2."""
@@ -180,12 +174,6 @@ def _environment(folders: tuple[str, ...]) -> Environment:
         "shades": {mode: shades(mode) for mode in PALETTE},
     }
     return env
-
-
-def _prose(text: str) -> Markup:
-    """A sentence out of a docstring or a gates file: `name` and *stress* as what they mean, everything else as text."""
-    safe = re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(visible(text))))
-    return Markup(re.sub(r"(?<![\w*])\*([^*\s][^*<>]*)\*(?![\w*])", r"<em>\1</em>", safe))  # escaped before
 
 
 def _percent(place: float) -> str:

@@ -15,6 +15,7 @@ REMEDIES = {
     "poll": "mean of all judges but the reference",
     "weighted_poll": "mean, a judge weighing less on texts it predicts well (perplexity)",
     "peer_rank": "mean, weighing as own texts win (Peer Rank)",
+    "peer_rank_battles": "the same, wins counted in choices",
     "inverted_mix": "mean of both directions of the scale",
     "probability_weighted": "expected score over the options' probabilities",
     "segments": "parts scored one by one",
