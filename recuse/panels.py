@@ -191,6 +191,14 @@ class PanelTable(Table):
                     f"judge {judge.name}: replaces names a judge of this panel that is in use; got {judge.replaces!r}, "
                     f"in use: {known}"
                 )
+            words = next((kind for kind in judge.change if kind in ("prompt", "rubric")), "")
+            if judge.replaces is not None and words:
+                raise ValueError(
+                    f"judge {judge.name}: all judges of a panel are asked with one prompt and one rubric, so none can "
+                    f"change the {words} here. Leave the panel of {judge.replaces} as it is; put the new words into "
+                    "a task folder of their own, the candidate and that task into a second panel, record it, and run "
+                    f"recuse compare OLD.toml NEW.toml {judge.replaces} {judge.name} --change {words}"
+                )
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,5 @@
-"""What the replies cost: calls, tokens and dollars per judge, from the usage blocks of the replies."""
+"""What the replies cost: calls, tokens and dollars per judge, from the usage blocks of the replies, and the time they
+took, as recorded."""
 
 from __future__ import annotations
 
@@ -21,10 +22,12 @@ class Usages:
         self._calls = dict.fromkeys(self._judges, 0)
         self._input: dict[str, int | None] = dict.fromkeys(self._judges, 0)
         self._output: dict[str, int | None] = dict.fromkeys(self._judges, 0)
+        self._seconds: dict[str, float | None] = dict.fromkeys(self._judges, 0.0)
         self._reasoning = dict.fromkeys(self._judges, 0)  # among the output tokens, where a provider tells
 
-    def count(self, call: Call, reply: Reply) -> None:
-        judge, usage = call.judge, reply.usage
+    def count(self, call: Call, reply: Reply, seconds: float | None = None) -> None:
+        judge, usage, so_far = call.judge, reply.usage, self._seconds[call.judge]
+        self._seconds[judge] = None if so_far is None or seconds is None else so_far + seconds
         self._calls[judge] += 1
         self._input[judge] = _plus(self._input[judge], usage.input_tokens)
         self._output[judge] = _plus(self._output[judge], usage.output_tokens)
@@ -38,6 +41,7 @@ class Usages:
                 "panel": plan.panel, "judge": name, "task": plan.task.name, "protocol": plan.protocol,
                 "calls": self._calls[name], "input_tokens": self._input[name], "output_tokens": self._output[name],
                 "reasoning_tokens": self._reasoning[name],
+                "seconds": None if self._seconds[name] is None else round(self._seconds[name] or 0.0, 3),
                 "dollars": dollars(judge, self._input[name], self._output[name]),
             }
             for name, judge in self._judges.items()

@@ -128,7 +128,7 @@ class Library:
         self, calls: Sequence[Call], cassettes: Mapping[str, CellCassette], left: Counter[str]
     ) -> Iterator[tuple[Call, RawResponse]]:
         contents: dict[str, bytes] = {}
-        read_answer = record_format.read_answer
+        read_answer, seconds_of = record_format.read_answer, record_format.seconds_of
         for cell, group in groupby(calls, key=attrgetter("cell")):
             batch, cassette = list(group), cassettes[cell]
             data, answers = contents.get(cell) or read_indexed(cassette.index), cassette.index.answers
@@ -140,7 +140,8 @@ class Library:
             with self._counting:
                 cassette.use_all(batch)
             for call in batch:
-                yield call, RawResponse(*read_answer(data, *answers[call.key, call.repeat]))
+                start, length = answers[call.key, call.repeat]
+                yield call, RawResponse(*read_answer(data, start, length), seconds_of(data, start))
 
     def answer(self, call: Call) -> RawResponse | None:
         """The recorded answer to a call; None where there is none."""
@@ -160,7 +161,7 @@ class Library:
         line = self._reader.read(cassette.index, cassette.index.answers[interaction])
         with self._counting:  # noting a use reads and writes: two threads must not do it at once
             cassette.use(*interaction)
-        return RawResponse(*record_format.read_answer(line))
+        return RawResponse(*record_format.read_answer(line), record_format.seconds_of(line))
 
     @contextmanager
     def use(self) -> Iterator[Library]:
@@ -218,7 +219,10 @@ class Library:
             raise RecuseError("an answer can only be stored while the library is in use for recording")
         kept, plain = kept_headers(received), in_utf_8(plain)
         self._storage.store(
-            cassette, interaction, Request(url, body, method), RawResponse(response.status, kept, plain)
+            cassette,
+            interaction,
+            Request(url, body, method),
+            RawResponse(response.status, kept, plain, response.seconds),
         )
 
     def shown(self, text: str) -> str:

@@ -3,11 +3,12 @@
     {"sum":"16 hex","kind":"header","schema":1,...}                               first line, once
     {"sum":"16 hex","kind":"request","key":"32 hex","method":..,"url":..,BODY}    once per key, before its answers
     {"sum":"16 hex","kind":"request","key":"32 hex","like":"32 hex",...}          BODY is what differs from that request
-    {"sum":"16 hex","kind":"answer","key":"32 hex","run":0,"status":..,"headers":{..},BODY}
+    {"sum":"16 hex","kind":"answer","key":"32 hex","run":0,"seconds":..,"status":..,"headers":{..},BODY}
 
 BODY is the last member: "json" (the body itself, embedded as it came), "text" (any other UTF-8) or "base64". Sum, kind,
 key and run begin at fixed offsets and BODY ends the line, so an index is built and an answer served by slicing bytes;
-no JSON is decoded on the way. "run" is what this format calls the repeat of a request.
+no JSON is decoded on the way. "run" is what this format calls the repeat of a request; "seconds", how long a real judge
+took to answer, stands only where that was measured, and is no part of what is replayed.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ KIND_AT = _REST + len('"kind":"')
 HEADER, REQUEST, ANSWER = b'header"', b'request"', b'answer"'
 _REQUEST_KEY = KIND_AT + len('request","key":"')
 _LIKE = b'","like":"'
+_SECONDS = b'"seconds":'
 _LIKE_AT = _REQUEST_KEY + 32 + len(_LIKE)
 _ANSWER_KEY = KIND_AT + len('answer","key":"')
 _REPEAT_AT = _ANSWER_KEY + 32 + len('","run":')
@@ -57,9 +59,12 @@ def request_line(key: str, request: Recorded, base: tuple[str, Recorded] | None 
     )
 
 
-def answer_line(key: str, repeat: int, status: int, headers: Mapping[str, str], body: bytes) -> bytes:
+def answer_line(
+    key: str, repeat: int, status: int, headers: Mapping[str, str], body: bytes, seconds: float | None = None
+) -> bytes:
     """The line that stores one answer, line feed included."""
-    kept = _members({"status": status, "headers": dict(headers)})
+    timed = {} if seconds is None else {"seconds": round(seconds, 3)}
+    kept = _members({**timed, "status": status, "headers": dict(headers)})
     return _seal(b'"kind":"answer","key":"%b","run":%d,%b,%b}' % (key.encode(), repeat, kept, _body(body)))
 
 
@@ -108,9 +113,17 @@ def read_answer(data: bytes, start: int = 0, length: int | None = None) -> tuple
     """Status, headers and body of the answer line at data[start:start + length]."""
     end = len(data) if length is None else start + length
     members = data.index(b",", start + _REPEAT_AT) + 1
+    if data.startswith(_SECONDS, members):
+        members = data.index(b",", members) + 1
     at, body = _body_of(data, members, end)
     status, headers = _status_and_headers(data[members:at])
     return status, dict(headers), body
+
+
+def seconds_of(data: bytes, start: int = 0) -> float | None:
+    """How long the answer whose line begins at data[start] took; None where that was not measured."""
+    at = data.index(b",", start + _REPEAT_AT) + 1
+    return float(data[at + len(_SECONDS) : data.index(b",", at)]) if data.startswith(_SECONDS, at) else None
 
 
 @lru_cache(maxsize=256)

@@ -126,7 +126,9 @@ class Storage:
             asked = (request.method, clean_text(public_url(request.url)), body)
             new.append(request_line(key, asked, cassette.base()))
         headers = {name: clean_text(value) for name, value in answer.headers.items()}
-        new.append(record_format.answer_line(key, repeat, answer.status, headers, clean(answer.body)))
+        real = (cassette.header or {}).get("provenance") == "recorded"  # a stand-in's time is nobody's
+        seconds = answer.seconds if real else None
+        new.append(record_format.answer_line(key, repeat, answer.status, headers, clean(answer.body), seconds))
         return new
 
     def _header_line(self, cassette: CellCassette) -> bytes:

@@ -8,6 +8,7 @@ Everything vcrpy-specific is here and in `serializer.py`. Names of vcrpy relied 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
@@ -39,6 +40,7 @@ class LibraryCassette(Cassette):  # type: ignore[misc]
         """Whether a recording answers; raises `MissingInteractionError` where none does and none may be made."""
         found = self.library.find(request.method, request.uri, request.body_bytes, request.headers)
         request.recuse_answer = found
+        request.recuse_asked = time.monotonic()
         return found is not None
 
     def play_response(self, request: VcrRequest) -> dict[str, Any]:
@@ -50,7 +52,9 @@ class LibraryCassette(Cassette):  # type: ignore[misc]
 
     def append(self, request: VcrRequest, response: dict[str, Any]) -> None:
         headers = {name: ", ".join(values) for name, values in response["headers"].items()}
-        answer = RawResponse(response["status"]["code"], headers, response["body"]["string"])
+        asked = getattr(request, "recuse_asked", None)
+        seconds = None if asked is None else time.monotonic() - asked
+        answer = RawResponse(response["status"]["code"], headers, response["body"]["string"], seconds)
         self.library.store(request.method, request.uri, request.body_bytes or b"", request.headers, answer)
 
     @property

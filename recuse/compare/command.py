@@ -8,12 +8,14 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from recuse.compare.baselines import compare_baselines, read_estimates
 from recuse.compare.sources import Part, Source, open_source, pair_up, split_arguments
 from recuse.compare.text import told
 from recuse.gates import Gates
 from recuse.gates.upgrade import UpgradeVerdict
 from recuse.metrics.measure import described
 from recuse.record_kinds import MEASURE, UPGRADE, VERDICT
+from recuse.sanitize import visible
 from recuse.schema import RecuseError
 from recuse.shipped import shipped_evals
 from recuse.upgrade import judge_upgrade, worst_of
@@ -28,10 +30,13 @@ def compare(
     given: Sequence[str], mapping: Mapping[str, Any], *, gates: Path | None = None, change: Sequence[str] = (),
     thresholds: Sequence[float] = (), reader: str = "", html: Path | None = None, json: Path | None = None,
 ) -> int:  # fmt: skip
-    """The exit code: 0 may replace, 1 may not, 2 undecided, 3 not comparable. Raises `RecuseError` for what cannot be
-    read."""
+    """The exit code: 0 may replace, 1 may not, 2 undecided, 3 not comparable; of two baselines 1, 2 or 3. Raises
+    `RecuseError` for what cannot be read."""
     paths, names = split_arguments(given)
     limits = Gates.load(_gates(gates), today=date.today())
+    held = [read_estimates(path, limits) for path in paths]
+    if any(one is not None for one in held):
+        return _by_baselines(paths, held, names, limits, change, html, json)
     sources = [open_source(path, limits, mapping, reader) for path in paths]
     pairs = list(pair_up(sources, names, change))
     if not pairs:
@@ -48,6 +53,28 @@ def compare(
     print(told(results, worst))
     _write(results, html, json)
     return worst.exit_code
+
+
+def _by_baselines(
+    paths: Sequence[Path], held: Sequence[dict[str, Any] | None], names: Sequence[str], gates: Gates,
+    change: Sequence[str], html: Path | None, json: Path | None,
+) -> int:  # fmt: skip
+    """Where ratings are not there: what baselines keep of the judges."""
+    from recuse import report
+
+    if any(one is None for one in held):
+        raise RecuseError(
+            f"{', '.join(map(str, paths))}: a baseline is compared with a baseline; to hold a panel against a baseline "
+            "run pytest evals/ --baseline"
+        )
+    if html:
+        raise RecuseError("--html: baselines hold no ratings to draw; compare the panels or files they were made from")
+    known = [one for one in held if one is not None]
+    found = compare_baselines(known[0], known[-1], names, gates, change)
+    print("\n".join(visible(line) for line in found.lines()))
+    if json:
+        json.write_text(report.canonical({"headline": found.sentence, "upgrade": found.record()}), encoding="utf-8")
+    return found.exit_code
 
 
 def _gates(given: Path | None) -> Path:

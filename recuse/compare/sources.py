@@ -65,11 +65,6 @@ def open_source(path: Path, gates: Gates, given: Mapping[str, Any], reader: str 
     """A panel file (.toml) or a file of ratings. `RecuseError` for what cannot be read."""
     if path.suffix == ".toml":
         return _panel(path, gates)
-    if path.name in ("results.json", "baseline.json"):
-        raise RecuseError(
-            f"{path} holds estimates, not the ratings text by text that two judges are compared on; give the panels or "
-            "files that it was made from"
-        )
     if not path.exists():
         raise RecuseError(f"there is no file {path}; recuse compare FILE JUDGE_IN_USE CANDIDATE, or two files")
     return _file(load_file_panel(path, reader=reader, **given))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -26,7 +26,7 @@ small { color: var(--soft) }
 
 def page(record: Mapping[str, Any], table: str) -> str:
     """One self-contained page without scripts; the same record gives the same bytes."""
-    figures = "\n".join(_figure(gate) for gate in record["gates"] if gate["curve"])
+    figures = "\n".join(_figure(gate) for gate in (*record["gates"], *_candidates(record["upgrade"])) if gate["curve"])
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Operating curves of the gates</title>'
         f'<meta name="viewport" content="width=device-width">\n<style>{STYLE}</style></head><body>\n'
@@ -35,6 +35,14 @@ def page(record: Mapping[str, Any], table: str) -> str:
         "grows from left to right: how often it fails (solid), and how often it does not pass (dashed). Dotted: 80 %."
         f"</p>\n{figures}\n<h2>All gates</h2>\n<pre>{escape(table)}</pre>\n</body></html>\n"
     )
+
+
+def _candidates(upgrade: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The verdict on a candidate as one more gate per fault: worse is failed, may replace is passed."""
+    for effect in dict.fromkeys(point["effect"] for point in upgrade.get("curve", ())):
+        points = [p for p in upgrade["curve"] if p["effect"] == effect]
+        curve = [{"effect": effect, "size": p["size"], "fails": p["worse"], "passes": p["accepted"]} for p in points]
+        yield {"gate": "upgrade", "curve": curve}
 
 
 def _figure(gate: Mapping[str, Any]) -> str:

@@ -27,6 +27,7 @@ import numpy as np
 from recuse.experiments.asking import SIMULATED, asked_of, gates_of, measured_by
 from recuse.experiments.recorded_anew import recorded_anew
 from recuse.experiments.sizes import Sizes
+from recuse.experiments.upgrade_curves import upgrade_curves
 from recuse.gates import Gates
 from recuse.schema import Estimate, Estimates, members
 
@@ -78,10 +79,14 @@ class Seen:
 @dataclass(frozen=True, slots=True)
 class Scenario:
     kind: str
-    effect: Mapping[str, float]
+    effect: Mapping[str, float | tuple[float, ...]]  # one size for all runs, or one for each
     gates: tuple[str, ...] = ()  # only these, all where empty
     runs: int = 0
     number: int = 0
+
+    def of(self, run: int) -> dict[str, float]:
+        """What judge 0 does in this run."""
+        return {name: size[run] if isinstance(size, tuple) else size for name, size in self.effect.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +104,8 @@ def validate(
     `runs` draws without a fault, half as many per size of a fault. The record: {"sizes", "runs", "seed", "fair":
     {"any_failed", "allowed", "not_cleared", "run_red"}, "gates": [{"gate", "alpha", "verdicts", "false_fail",
     "not_passed", "coverage", "at_limit", "curve": [point], "promised": point or None}], "anew": see `recorded_anew`,
-    "not_simulated"}, a point being {"effect", "size", "fails", "passes", "runs"}. Rates are shares of runs, with a
+    "upgrade": see `upgrade_curves`, "not_simulated"},
+    a point being {"effect", "size", "fails", "passes", "runs"}. Rates are shares of runs, with a
     Monte-Carlo standard error of sqrt(p (1 - p) / runs).
     """
     gates = gates_of(folder, today or date.today())
@@ -122,10 +128,12 @@ def validate(
     kept_by_gate = {gate: (size, one) for (_, gate, size), one in zip(promised, kept, strict=True)}
     found = [_of_gate(name, gates, every, curve(name), kept_by_gate.get(name), limit(name))
              for name in gates if name in asked]  # fmt: skip
+    upgrade = upgrade_curves(folder, sizes, runs, seed, processes, gates.today)
+    simulated = {*asked, *(gate["gate"] for gate in upgrade.get("gates", ()))}
     return Validation({
         "sizes": sizes.record(), "runs": runs, "seed": seed, "fair": _together(drawn, gates), "gates": found,
         "anew": recorded_anew(folder, sizes, max(2, runs // 4), seed, gates.today),
-        "not_simulated": sorted(set(gates) - set(asked)),
+        "upgrade": upgrade, "not_simulated": sorted(set(gates) - simulated),
     })  # fmt: skip
 
 
@@ -147,15 +155,15 @@ def _faulty(
 def _promised(
     gates: Gates, fair: list[list[list[Seen]]], asked: Mapping[str, Any], runs: int, first: int
 ) -> Iterable[tuple[Scenario, str, float]]:
-    """For faults in the gate's own unit: the size that half of the fair runs said they would find with 80 %."""
+    """For faults in the gate's own unit: in each run the size that a fair run said it would find with 80 %."""
     number = first
     for fault in (fault for fault in FAULTS if fault.of_limit):
         for gate in (name for name in fault.gates if name in asked and name in gates):
             told = [one.smallest_fault for runs_ in fair for run in runs_ for one in run
-                    if one.gate == gate and one.smallest_fault is not None]  # fmt: skip
+                    if one.gate == gate and one.judge == FAULTY and one.smallest_fault is not None][:runs]  # fmt: skip
             if told:
-                size = float(f"{median(told):.4g}")
-                yield Scenario(fault.kind, {fault.effect: size}, (gate,), runs, number), gate, size
+                effect = {fault.effect: tuple(told)}
+                yield Scenario(fault.kind, effect, (gate,), len(told), number), gate, median(told)
                 number += 1
 
 
@@ -189,33 +197,35 @@ def _draws(
     folder: Path, sizes: Sizes, scenario: Scenario, seed: int, start: int, stop: int, today: date
 ) -> list[list[Seen]]:
     truths: dict[str, Estimates | Estimate] = {}
-    return [_draw(folder, sizes, scenario, (seed, scenario.number, run), today, truths) for run in range(start, stop)]
+    return [_draw(folder, sizes, scenario, seed, run, today, truths) for run in range(start, stop)]
 
 
 def _draw(
     folder: Path,
     sizes: Sizes,
     scenario: Scenario,
-    seed: tuple[int, int, int],
+    first_seed: int,
+    run: int,
     today: date,
     truths: dict[str, Estimates | Estimate],
 ) -> list[Seen]:
-    gates, simulate = gates_of(folder, today), SIMULATED[scenario.kind]
+    gates, simulate, effect = gates_of(folder, today), SIMULATED[scenario.kind], scenario.of(run)
+    seed = (first_seed, scenario.number, run)
     wanted = [q for name, (kind, q) in asked_of(folder, sizes).items()
               if kind == scenario.kind and (not scenario.gates or name in scenario.gates)]  # fmt: skip
-    measured = measured_by(wanted, simulate(sizes, scenario.effect, np.random.default_rng(seed)))
+    measured = measured_by(wanted, simulate(sizes, effect, np.random.default_rng(seed)))
     if scenario.kind == "scores" and not truths:
-        exact = simulate(sizes, scenario.effect, np.random.default_rng(seed), "items")
+        exact = simulate(sizes, effect, np.random.default_rng(seed), "items")
         truths.update(measured_by(wanted, exact))
     if any(one.over == "repeats" for found in measured.values() for _, one in members(found)):
-        here = measured_by(wanted, simulate(sizes, scenario.effect, np.random.default_rng(seed), "texts"))
+        here = measured_by(wanted, simulate(sizes, effect, np.random.default_rng(seed), "texts"))
     else:
         here = {}
     seen = []
     for name, estimates in measured.items():
         subject = {"panel": "simulated", "task": scenario.kind, "protocol": "scripted"}
         for verdict, (names, estimate) in zip(gates.decide(name, estimates, subject), members(estimates), strict=True):
-            truth = _truth(here if estimate.over == "repeats" else truths, name, names, estimate, sizes, scenario)
+            truth = _truth(here if estimate.over == "repeats" else truths, name, names, estimate, sizes, effect)
             power = verdict.power
             seen.append(Seen(
                 name, names.get("judge", ""), verdict.outcome, _covered(estimate, truth),
@@ -230,7 +240,7 @@ def _truth(
     names: Mapping[str, str],
     estimate: Estimate,
     sizes: Sizes,
-    scenario: Scenario,
+    effect: Mapping[str, float],
 ) -> float | None:
     """Of measures in points that follow from the model: differences of means, and the SD of repeats."""
     if estimate.unit != "points":
@@ -238,7 +248,7 @@ def _truth(
     if gate == "run_sd":
         usual = sizes.noise * sizes.span
         as_recorded = math.sqrt(usual**2 + sizes.step**2 / 12)
-        return scenario.effect.get("noise", as_recorded) if names.get("judge") == FAULTY else as_recorded
+        return effect.get("noise", as_recorded) if names.get("judge") == FAULTY else as_recorded
     found = truths.get(gate)
     if not isinstance(found, Estimates):
         return None

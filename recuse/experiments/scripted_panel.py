@@ -37,6 +37,7 @@ EFFECTS = {
     "chance": "share of its answers given by lot",
     "first place": "share of pairs in which it takes what stands first",
     "letter A": "share of pairs in which it takes what is called A",
+    "refuses": "share of its replies that cannot be used",
 }
 """What judge 0 can be made to do, and in which unit."""
 
@@ -84,8 +85,11 @@ def simulated_scores(
     return Ratings.of(frame, scales=Numeric(sizes.low, sizes.high), authors=authors, **known)
 
 
-def simulated_choices(sizes: Sizes, effect: Mapping[str, float], rng: np.random.Generator) -> Ratings:
-    """Every judge's choices in both orders, with labels plain and swapped, on pairs of which four share a topic."""
+def simulated_choices(
+    sizes: Sizes, effect: Mapping[str, float], rng: np.random.Generator, replies: np.random.Generator | None = None
+) -> Ratings:
+    """Every judge's choices in both orders, with labels plain and swapped, on pairs of which four share a topic.
+    `replies`: as of `simulated_scores`."""
     import pandas as pd
 
     from recuse.ratings import Ratings
@@ -95,7 +99,7 @@ def simulated_choices(sizes: Sizes, effect: Mapping[str, float], rng: np.random.
     gap = rng.normal(0, TEXT_SHARE * 1.4, pairs)
     view = rng.normal(0, sizes.spread, (judges, pairs))
     shape = (judges, pairs, 2, 2)  # order ab, ba; labels plain, swapped
-    sign = np.array([1.0, -1.0])[None, None, :, None]
+    sign, rng = np.array([1.0, -1.0])[None, None, :, None], replies or rng
     first = (gap[None] + view)[:, :, None, None] * sign + rng.normal(0, sizes.noise, shape) > 0
     lot = rng.random((4, *shape[1:]))
     first[0] = np.where(lot[0] < effect.get("chance", 0.0), lot[1] < 0.5, first[0])
@@ -160,7 +164,9 @@ def _scores(
     by_lot = rng.random(scores.shape[1:]) < effect.get("chance", 0.0)
     scores[0] = np.where(by_lot, rng.uniform(sizes.low, sizes.high, scores.shape[1:]), scores[0])
     scores = _on_scale(scores, sizes)
-    scores[rng.random(scores.shape) < sizes.losses] = np.nan
+    losses = np.full((sizes.judges, 1, 1, 1), sizes.losses)
+    losses[0] = effect.get("refuses", sizes.losses)
+    scores[rng.random(scores.shape) < losses] = np.nan
     return scores
 
 

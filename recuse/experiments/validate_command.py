@@ -85,11 +85,35 @@ def table(record: Mapping[str, Any]) -> str:
         f"run red, nothing wrong           {_rate(fair['run_red'], runs)}",
         f"recorded anew, a change named    {_rate(anew['same'], anew['runs'])}   promised: at most 5 %",
         f"{anew['shift']:g} more on its own text, named  {_rate(anew['found'], anew['runs'])}",
+        f"a change is named with 80 % from {_sizes(anew['smallest'])}",
         "",
         _row(("gate", "false fail", "at most", "not passed", "coverage", "at the limit", "", "promised find", "")),
         _row(("", "per run", "", "fair judge", "of 95 %", "fails", "passes", "of size", "fails")),
     ]
-    return "\n".join([*lines, *(_row(_cells(gate)) for gate in record["gates"]), *_foot(record)])
+    upgrade = record["upgrade"]
+    lines += [_row(_cells(gate)) for gate in (*record["gates"], *upgrade.get("gates", ()))]
+    return "\n".join([*lines, *(_upgrade(upgrade) if upgrade else ()), *_foot(record)])
+
+
+def _sizes(smallest: Mapping[str, float]) -> str:
+    return ", ".join(f"{gate} {size:.2g}" for gate, size in smallest.items()) or "no size: nothing can be tested"
+
+
+def _upgrade(found: Mapping[str, Any]) -> list[str]:
+    """What becomes of candidates: the judge in use asked anew, then the same with a fault."""
+    allowed, runs = _percent(found["false_fail"]), found["runs"]
+    rows = [(f"{KINDS[one['kind']]}: the same judge, asked anew", one, runs, one["promised"]) for one in found["same"]]
+    rows += [(f"{KINDS[p['kind']]}: {p['effect']} {p['size']:.3g}", p, p["runs"], None) for p in found["curve"]]
+    return [
+        "", f"A candidate for the judge in use, all components together (worse without a fault: at most {allowed})", "",
+        f"{'candidate':<{CANDIDATE}}{'may replace':>18}{'promised':>10}{'undecided':>11}{'worse':>18}",
+        *(f"{name:<{CANDIDATE}}{_rate(p['accepted'], n):>18}{_percent(promised):>10}{_percent(p['undecided']):>11}"
+          f"{_rate(p['worse'], n):>18}" for name, p, n, promised in rows),
+    ]  # fmt: skip
+
+
+KINDS = {"scores": "scores", "choices": "pairs"}
+CANDIDATE = 40
 
 
 def _cells(gate: Mapping[str, Any]) -> tuple[str, ...]:

@@ -25,8 +25,9 @@ differs while the estimate has not changed beyond chance is listed; whether the 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -40,7 +41,7 @@ from recuse.statistics.distributions import Student, welch_satterthwaite
 from recuse.statistics.multiplicity import decision_levels
 from recuse.statistics.paired import Paired
 
-__all__ = ["SHARES", "compare", "objections"]
+__all__ = ["SHARES", "beyond_chance", "compare", "objections", "smallest_named"]
 
 Json = dict[str, Any]
 Tested = tuple[Mapping[str, Any], Mapping[str, Any], tuple[Student, str]]
@@ -81,8 +82,8 @@ def compare(
     shared = sorted(before.keys() & after.keys())
     pairs = [(before[key], after[key]) for key in shared]
     same = _same_items(baseline.get("sources") or {}, results.get("sources") or {})
-    tested = [(was, now, found) for was, now in pairs if (found := _change(was, now, same)) is not None]
-    named = [row for kind in SHARES for row in _named([t for t in tested if t[1]["kind"] == kind], gates, SHARES[kind])]
+    tested = _tested(pairs, same)
+    named = _all_named(tested, gates)
     testable = {_key(_row(now)) for _, now, _ in tested}
     changed = {_key(row) for row in named}
     comparison: Json = {
@@ -105,6 +106,32 @@ def compare(
     return comparison | {"summary": _summary(comparison, len(shared), complete)}
 
 
+def beyond_chance(
+    pairs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]], same: set[str], gates: Gates, *, only_paired: bool =
+    False,
+) -> tuple[list[Json], int]:  # fmt: skip
+    """Changes that are named (as of `compare`) between entries then and now, and how many were tested. `same`: the
+    places, "panel/task/protocol", at which both are about the same items."""
+    tested = [t for t in _tested(pairs, same) if not only_paired or t[2][1] == "paired"]
+    return _all_named(tested, gates), len(tested)
+
+
+def smallest_named(
+    baseline: Mapping[str, Any], results: Mapping[str, Any], gates: Gates
+) -> dict[str, float]:  # fmt: skip
+    """Gate -> the true change that would be named with a chance of 80 % if it were the only one: (t(level) + t(.8))
+    standard errors at the level of Holm's first step, the median over the gate's verdicts."""
+    before, after = keyed(baseline["entries"]), keyed(reduce(results, gates)["entries"])
+    same = _same_items(baseline.get("sources") or {}, results.get("sources") or {})
+    shared = sorted(before.keys() & after.keys())
+    tested = [t for t in _tested([(before[key], after[key]) for key in shared], same) if t[1]["kind"] == "verdict"]
+    told: dict[str, list[float]] = {}
+    for _, now, (change, _) in tested:
+        far, enough = special.stdtrit(change.df, [1 - SHARES["verdict"] / len(tested) / 2, 0.8])
+        told.setdefault(now["what"], []).append(float(far + enough) * change.se)
+    return {gate: _figure(median(sizes)) for gate, sizes in sorted(told.items())}
+
+
 def objections(comparison: Mapping[str, Any]) -> list[str]:
     """A sentence for everything that `--baseline` fails the run for."""
     changed = [f"{_name(row)}: {_told(row)}, {row['beyond']}" for row in comparison["named"] if row["beyond"]]
@@ -118,6 +145,14 @@ def objections(comparison: Mapping[str, Any]) -> list[str]:
 
 
 # --------------------------------------------------------------------------- is it more than chance?
+
+
+def _tested(pairs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]], same: set[str]) -> list[Tested]:
+    return [(was, now, found) for was, now in pairs if (found := _change(was, now, same)) is not None]
+
+
+def _all_named(tested: Sequence[Tested], gates: Gates) -> list[Json]:
+    return [row for kind in SHARES for row in _named([t for t in tested if t[1]["kind"] == kind], gates, SHARES[kind])]
 
 
 def _named(tested: list[Tested], gates: Gates, alpha: float) -> list[Json]:

@@ -7,15 +7,26 @@ quantile of the gate's level. If the true value is x, that has the chance
 
 and fails with the same formula, mirrored, at the wider level that failing asks for. Two bounds are kept together with
 at least the sum of both chances less 1 (Phillips 1990, Journal of Pharmacokinetics and Biopharmaceutics 18, 137-144).
-Distributions that are not Student's are taken by the half-width of their 95 % interval. These are forecasts by each
+
+s is not known but estimated, and a recording that happens to find it small would promise too much. So chances are
+averaged over what the true standard error may be, s sqrt(df / chi-square(df)), as for the power of a trial planned by a
+pilot (Julious and Owen 2006, Pharmaceutical Statistics 5, 29-37): over recording and repetition together, what is
+promised with 80 % then comes true in 80 %, whatever the true spread is.
+
+Distributions that are not Student's are taken by the half-width of their 95 % interval. Where a fault itself changes
+how far estimates spread, a distribution says what it would be were its value another one (`moved`), and the smallest
+fault is the true value of which the least value that fails is the lower 20 % point. These are forecasts by each
 estimate's own distribution; `recuse validate` simulates.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
+import numpy as np
 from scipy import special
 
 from recuse.gates.decisions import has_interval
@@ -30,14 +41,20 @@ FEASIBLE = 100.0
 """More than this many times the observations is no longer called feasible."""
 SURE = 30.0
 """A noncentrality beyond this leaves nothing to chance."""
+NODES = 7
+
+Parts = tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How far an estimate falls from the truth: its standard error, on `df` degrees of freedom (inf: normal)."""
+    """How far an estimate falls from the truth: its standard error, on `df` degrees of freedom (inf: normal).
+    `estimated`: what the squared standard error is made of, each part's share and the degrees of freedom that it was
+    estimated on; () where it is known."""
 
     se: float
     df: float
+    estimated: tuple[tuple[float, float], ...] = ()
 
 
 def spread(estimate: Estimate, factor: float = 1.0) -> Spread | None:
@@ -45,8 +62,11 @@ def spread(estimate: Estimate, factor: float = 1.0) -> Spread | None:
     distribution = estimate.distribution
     if distribution is None or (half := distribution.half_width_at(factor)) is None or not 0 < half < math.inf:
         return None
-    df = _tails(distribution) * factor
-    return Spread(half / _quantile(0.95, df), df)
+    df = _tails(distribution)
+    parts = getattr(distribution, "parts", ()) or ((1.0, df),)
+    whole = sum(variance for variance, _ in parts)
+    estimated = () if math.isinf(df) else tuple((variance / whole, freedom) for variance, freedom in parts if variance)
+    return Spread(half / _quantile(0.95, df * factor), df * factor, estimated)
 
 
 def _tails(distribution: Distribution) -> float:
@@ -66,16 +86,16 @@ def _tails(distribution: Distribution) -> float:
 def chance_to_pass(limit: Limit, truth: float, around: Spread, level: float) -> float:
     """That the interval at `level` will lie inside the limit, if the true value is `truth`."""
     t = _quantile(level, around.df)
-    below = _exceeds((limit.high - truth) / around.se, around.df, t)
-    above = _exceeds((truth - limit.low) / around.se, around.df, t)
+    below = _exceeds((limit.high - truth) / around.se, around.df, around.estimated, t)
+    above = _exceeds((truth - limit.low) / around.se, around.df, around.estimated, t)
     return max(0.0, below + above - 1)
 
 
 def chance_to_fail(limit: Limit, truth: float, around: Spread, level: float) -> float:
     """That the interval at `level` will lie outside the limit, if the true value is `truth`."""
     t = _quantile(level, around.df)
-    above = _exceeds((truth - limit.high) / around.se, around.df, t)
-    below = _exceeds((limit.low - truth) / around.se, around.df, t)
+    above = _exceeds((truth - limit.high) / around.se, around.df, around.estimated, t)
+    below = _exceeds((limit.low - truth) / around.se, around.df, around.estimated, t)
     return min(1.0, above + below)
 
 
@@ -122,7 +142,7 @@ def power_of(limit: Limit, estimate: Estimate, pass_level: float, fail_level: fl
         fair=fair,
         fair_passes=None if fair is None else _rounded(chance_to_pass(limit, fair, around, pass_level)),
         same_again=_rounded(chance_to_pass(limit, estimate.value, around, pass_level)),
-        smallest_fault=_smallest_fault(limit, around, fail_level),
+        smallest_fault=_smallest_fault(limit, estimate, around, fail_level),
     )
 
 
@@ -134,18 +154,52 @@ def _fair(limit: Limit, estimate: Estimate) -> float | None:
     return estimate.value if limit.holds(estimate.value) else None
 
 
-def _smallest_fault(limit: Limit, around: Spread, level: float) -> float | None:
+def _smallest_fault(limit: Limit, estimate: Estimate, around: Spread, level: float) -> float | None:
     """The true value next to the upper bound, or the lower where that is the only one, that fails with the chance
     ENOUGH; None if none does."""
-    t = _quantile(level, around.df)
-    if _exceeds(SURE, around.df, t) < ENOUGH:
+    upper = math.isfinite(limit.high)
+    if moved := getattr(estimate.distribution, "moved", None):
+        found = _moved_fault(moved, limit.high if upper else limit.low, upper, around.se, level)
+        return None if found is None else float(f"{found:.4g}")
+    enough = _detected(around.df, around.estimated, _quantile(level, around.df))
+    if enough is None:
+        return None
+    value = limit.high + enough * around.se if upper else limit.low - enough * around.se
+    return float(f"{value:.4g}")
+
+
+@lru_cache(maxsize=4096)
+def _detected(df: float, estimated: Parts, t: float) -> float | None:
+    """How many standard errors beyond a bound the truth must lie to be found there with the chance ENOUGH."""
+    if _exceeds(SURE, df, estimated, t) < ENOUGH:
         return None
     few, enough = 0.0, SURE
     while enough - few > 1e-6 * enough:
         middle = (few + enough) / 2
-        few, enough = (few, middle) if _exceeds(middle, around.df, t) >= ENOUGH else (middle, enough)
-    value = limit.high + enough * around.se if math.isfinite(limit.high) else limit.low - enough * around.se
-    return float(f"{value:.4g}")
+        few, enough = (few, middle) if _exceeds(middle, df, estimated, t) >= ENOUGH else (middle, enough)
+    return enough
+
+
+def _moved_fault(
+    moved: Callable[[float], Distribution], bound: float, upper: bool, se: float, level: float
+) -> float | None:
+    """By duality: c is the value nearest the bound whose interval lies beyond it; the true value of which estimates
+    beyond c are ENOUGH is the far end of c's interval at the level 2 ENOUGH - 1."""
+    sign = 1 if upper else -1
+
+    def fails(far: float) -> bool:
+        end = moved(bound + sign * far).interval(level)[0 if upper else 1]
+        return sign * (end - bound) > 0
+
+    few, enough = 0.0, se
+    while not fails(enough):
+        few, enough = enough, 2 * enough
+        if enough > SURE * SURE * se:
+            return None
+    while enough - few > 1e-4 * enough:
+        middle = (few + enough) / 2
+        few, enough = (few, middle) if fails(middle) else (middle, enough)
+    return moved(bound + sign * enough).interval(2 * ENOUGH - 1)[1 if upper else 0]
 
 
 def _quantile(level: float, df: float) -> float:
@@ -153,9 +207,28 @@ def _quantile(level: float, df: float) -> float:
     return float(special.ndtri(probability) if math.isinf(df) else special.stdtrit(df, probability))
 
 
-def _exceeds(shift: float, df: float, t: float) -> float:
-    """P(T > t) for noncentral t; scipy's fails for large shifts, where a normal distribution with its spread does as
-    well."""
+def _exceeds(shift: float, df: float, estimated: Parts, t: float) -> float:
+    """P(T > t) for noncentral t, averaged over the standard errors that are possible given the one estimated."""
+    if not estimated or math.isinf(shift):
+        return _noncentral(shift, df, t)
+    return float(sum(weight * _noncentral(shift * scale, df, t) for scale, weight in _scales(estimated)))
+
+
+@lru_cache(maxsize=4096)
+def _scales(estimated: Parts) -> tuple[tuple[float, float], ...]:
+    """Estimated over true standard error with weights, at the nodes of Gauss and Hermite for every part: the true
+    variance of a part is the estimated one times df / chi-square(df)."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
+    found = [(0.0, 1.0)]
+    for share, df in estimated:
+        variances = share * df / special.chdtri(df, special.ndtr(-nodes))
+        each = list(zip(variances.tolist(), (weights / weights.sum()).tolist(), strict=True))
+        found = [(so_far + more, weight * mine) for so_far, weight in found for more, mine in each]
+    return tuple((1 / math.sqrt(variance), weight) for variance, weight in found)
+
+
+def _noncentral(shift: float, df: float, t: float) -> float:
+    """P(T > t); scipy's fails for large shifts, where a normal distribution with its spread does as well."""
     if math.isinf(shift):
         return 1.0 if shift > 0 else 0.0
     if df <= 1e4 and abs(shift) <= SURE:

@@ -38,7 +38,7 @@ def _tables(results: Mapping[str, Any]) -> Iterable[tuple[str, Sequence[str], li
     yield "recommendations", ["panel", "judge", "recommended", "because"], of("recommendations"), _recommendation
     asked = ("title", "panel", "task", "protocol", "missing", "unlock")
     yield "not_asked", asked, of("not_asked"), _joined("missing", "unlock")
-    spent = ("calls", "input_tokens", "output_tokens", "reasoning_tokens", "dollars")
+    spent = ("calls", "input_tokens", "output_tokens", "reasoning_tokens", "seconds", "dollars")
     yield "usage", ("panel", "task", "protocol", "judge", *spent), of("usage"), _as_it_is
     said = ("panel", "task", "protocol", "judge", "target", "factors", "repeat", "status", "why", "text")
     yield "replies", said, of("words"), _reply

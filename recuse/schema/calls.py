@@ -87,11 +87,13 @@ class Request:
 
 @value_type
 class RawResponse:
-    """What came back over HTTP, or out of a cassette: the same bytes either way."""
+    """What came back over HTTP, or out of a cassette: the same bytes either way. `seconds`: how long it took when it
+    was recorded, where that was measured."""
 
     status: int
     headers: Mapping[str, str]
     body: bytes
+    seconds: float | None = field(default=None, compare=False)
 
 
 @value_type
@@ -150,6 +152,7 @@ class Judgement:
     status: Status = "ok"
     why: str = ""
     item: str | None = None  # where one reply judges several items (a generation's picks); None: the call's item
+    target: str | None = None  # where one call judges the texts of several; None: the call's target
     stage: str = ""  # where it was an earlier call of the chain whose reply could not be used
 
 

@@ -31,6 +31,7 @@ Floats = NDArray[np.float64]
 
 BOUNDED = "mean within the ends of the scale, beta intervals of the parts above and below 0, joined (MOVER)"
 
+ROOT_2_PI = math.sqrt(2 * math.pi)
 UNSEEN = 1.0
 """Weight of the pseudo-cluster, where observations of a cluster are all alike."""
 
@@ -44,6 +45,12 @@ class Part:
     trials: float
     top: float
     counted: bool = False
+
+    @property
+    def variance(self) -> float:
+        """Of the mean; 0 where nothing varied."""
+        share = self.mean / self.top if self.top > 0 else 0.0
+        return 0.0 if self.counted or not 0 < share < 1 else share * (1 - share) * self.top**2 / self.trials
 
     def bounds(self, alpha: float, df: float) -> tuple[float, float]:
         if not self.top > 0:
@@ -65,6 +72,7 @@ class BoundedMean:
     correlation: float
     df: float
     origin: float = 0.0
+    slip: float = 0.0  # how far what never varied may slip; 0: the whole way to the end
 
     @property
     def value(self) -> float:
@@ -104,6 +112,31 @@ class BoundedMean:
         low, high = BoundedMean(above, below, self.correlation, self.df * factor)._ends(0.025)
         return (high - low) / 2
 
+    def moved(self, value: float) -> BoundedMean:
+        """The same number of observations, normal with the spread that these have, around another mean."""
+        one, other = self.above.variance, self.below.variance
+        together = one + other - 2 * self.correlation * math.sqrt(one * other)
+        n, shift = self.df + 1, value - self.origin
+        spread = math.sqrt(max(n * together, 1e-18 * (self.above.top + self.below.top) ** 2))
+        chance, density = float(special.ndtr(shift / spread)), math.exp(-((shift / spread) ** 2) / 2) / ROOT_2_PI
+        mean = shift * chance + spread * density
+        square = (shift**2 + spread**2) * chance + shift * spread * density
+        variances = square - mean**2, shift**2 + spread**2 - square - (mean - shift) ** 2
+        above = self._moved(self.above, mean, variances[0], chance)
+        below = self._moved(self.below, mean - shift, variances[1], 1 - chance)
+        seen = min(variances) > 0 and not (above.counted or below.counted)
+        alike = -mean * (mean - shift) / math.sqrt(variances[0] * variances[1]) if seen else 0.0
+        return replace(self, above=above, below=below, correlation=alike)
+
+    def _moved(self, part: Part, mean: float, variance: float, chance: float) -> Part:
+        """A part of which no observation is as likely as one time in five is taken to have none."""
+        n, share = self.df + 1, mean / part.top if part.top > 0 else 0.0
+        if n * chance < -math.log(0.2):
+            return Part(0.0, n, self.slip or part.top, counted=True)
+        if not 0 < share < 1 or variance <= 0:
+            return Part(min(mean, part.top), n, part.top, counted=True)
+        return Part(mean, n * share * (1 - share) * part.top**2 / variance, part.top)
+
     def _ends(self, alpha: float) -> tuple[float, float]:
         p, q = self.above.mean, self.below.mean
         (low_p, high_p), (low_q, high_q) = (part.bounds(alpha, self.df) for part in (self.above, self.below))
@@ -132,7 +165,9 @@ def bounded_mean(
     above, up = _part(np.maximum(x - origin, 0.0), groups, high - origin, step, slip or step)
     below, down = _part(np.maximum(origin - x, 0.0), groups, origin - low, step, slip or step)
     spread = math.sqrt(float((up @ up) * (down @ down)))
-    return BoundedMean(above, below, float(up @ down) / spread if spread > 0 else 0.0, count - 1.0, origin)
+    return BoundedMean(
+        above, below, float(up @ down) / spread if spread > 0 else 0.0, count - 1.0, origin, slip or step or 0.0
+    )  # fmt: skip
 
 
 def _part(

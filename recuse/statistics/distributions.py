@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -36,6 +36,8 @@ class Student:
     value: float
     se: float
     df: float
+    parts: tuple[tuple[float, float], ...] = field(default=(), kw_only=True)
+    """Independent errors that `se` is made of, where there are several: variance and degrees of freedom of each."""
 
     @property
     def undefined(self) -> str:
@@ -67,12 +69,12 @@ class Student:
     def plus_error(self, se: float, df: float) -> Student:
         """The same mean with an independent error beside its own; degrees of freedom after Welch-Satterthwaite."""
         both, freedom = welch_satterthwaite([self.se**2, se**2], [self.df, df])
-        return Student(self.value, both, freedom)
+        return Student(self.value, both, freedom, parts=((self.se**2, self.df), (se**2, df)))
 
     def minus(self, other: Student) -> Student:
         """The difference of two independent means; variances add, degrees of freedom after Welch-Satterthwaite."""
         se, df = welch_satterthwaite([self.se**2, other.se**2], [self.df, other.df])
-        return Student(self.value - other.value, se, df)
+        return Student(self.value - other.value, se, df, parts=((self.se**2, self.df), (other.se**2, other.df)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from scipy import special
@@ -64,6 +64,10 @@ class ChiSquareSD:
         ratio = self.df * times * times  # a power would overflow for a limit next to 0
         return float(special.chdtrc(self.df, ratio) if side == "above" else special.chdtr(self.df, ratio))
 
+    def moved(self, value: float) -> ChiSquareSD:
+        """The same repeats of a judge whose SD is `value`."""
+        return replace(self, sd=value)
+
     def half_width_at(self, factor: float) -> float | None:
         if self.undefined:
             return None
@@ -89,7 +93,7 @@ def kurtosis_df(squares: float, fourths: float, n: int, cells: int, step: float 
     return min(float(df), 2 * df / (gamma - (size - 3) / size))
 
 
-SEEN = 2.5
+SEEN = 3.0
 """How many times the excess kurtosis seen counts."""
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from recuse import elicit
 from recuse.blinded_people import BLINDED, blinded_people
 from recuse.chains import Chain
-from recuse.explanations import EXPLANATIONS, explanations_of
+from recuse.explanations import REMARKS, explanations_of
 from recuse.fingerprints import headers
 from recuse.gates import Gates
 from recuse.gates.baseline import BaselineError
@@ -126,9 +126,9 @@ class Suite:
         table = self.selection.panels[asked.panel].task(asked.task)
         if kind == BLINDED:
             return blinded_people(self.selection.task_of(asked))
-        if kind == EXPLANATIONS:
-            plan = self.selection.plan(asked)
-            return explanations_of(plan, lambda: self.recordings.replies(asked, plan), self.selection.authors(asked))
+        if kind in REMARKS:
+            plan, authors = self.selection.plan(asked), self.selection.authors(asked)
+            return explanations_of(plan, lambda: self.recordings.replies(asked, plan), authors, kind)
         name = next((name for name in table.protocols if kind == known_protocol(name).OFFERS), None)
         return None if name is None else self.ratings(Asked(asked.panel, asked.task, name, asked.candidate))
 
@@ -162,13 +162,14 @@ class Suite:
         return {**{name: first[name] for name in SETTINGS if name in first}, "repeats": plan.repeats}
 
     def calls(self, asked: Asked, judge: str) -> dict[str, float | None]:
-        """Mean dollars and tokens per call of a judge, as recorded; None where a reply did not say."""
+        """Mean dollars, tokens and seconds per call of a judge, as recorded; None where a reply did not say."""
         rows = [row for row in self._replayed.get(str(asked), {}).get("usage", ()) if row["judge"] == judge]
         if not rows or not rows[0]["calls"]:
             return {}
         row = rows[0]
         counts = row["input_tokens"], row["output_tokens"]
-        per_call = {"dollars": row["dollars"], "tokens": None if None in counts else sum(counts)}
+        per_call = {"dollars": row["dollars"], "tokens": None if None in counts else sum(counts),
+                    "seconds": row["seconds"]}  # fmt: skip
         return {"calls": row["calls"], **{k: None if v is None else v / row["calls"] for k, v in per_call.items()}}
 
     def _elicited(self, asked: Asked, plan: Plan) -> tuple[elicit.Elicited, dict[str, Any]]:

@@ -92,10 +92,58 @@ def test_mistakes_are_told_in_a_line(recuse, files, rater, arguments, says):
     assert says in found.err
 
 
-def test_estimates_alone_cannot_be_compared(recuse, tmp_path):
-    path = tmp_path / "results.json"
-    path.write_text("{}", encoding="utf-8")
-    assert "holds estimates, not the ratings text by text" in recuse("compare", path, "a", "b").err
+def kept(path, *, value, judge="today", items="abc", panel="mine"):
+    """A baseline with one gated estimate of one judge."""
+    figures = {"value": value, "se": 0.05, "df": 29, "low": value - 0.1, "high": value + 0.1, "level": 0.95,
+               "unit": "points", "over": "items", "n": 30}  # fmt: skip
+    subject = {"judge": judge, "panel": panel, "task": "tickets", "protocol": "rubric"}
+    path.write_text(json.dumps({
+        "schema": 2, "because": None, "gates": {}, "asked": {"tests": [], "judges": {panel: [judge]}},
+        "sources": {f"{panel}/tickets/rubric": {"items": items, "scale": "0..10"}},
+        "entries": [{"kind": "verdict", "what": "leniency", "outcome": "pass", "limit": {"within": [-0.4, 0.4]},
+                     "question": "leniency", "subject": subject, "figures": figures}],
+    }))  # fmt: skip
+    return path
+
+
+@pytest.mark.parametrize(
+    ("later", "code", "first"),
+    [
+        ({"value": 0.9}, 1, "Do not replace today before by today after: leniency goes from 0.1 to 0.9, across the"),
+        ({"value": 0.12}, 2, "Whether today after may replace today before cannot be told from baselines"),
+        ({"value": -0.3}, 2, "Whether today after may replace today before cannot be told"),
+        ({"value": 0.9, "items": "other"}, 3, "today before and today after cannot be compared: tickets, rubric: the "),
+    ],
+)  # fmt: skip
+def test_of_two_baselines_only_a_fault_beyond_chance_decides(recuse, tmp_path, later, code, first):
+    found = recuse("compare", kept(tmp_path / "old.json", value=0.1), kept(tmp_path / "new.json", **later))
+    assert found.code == code, found.err
+    assert found.first.startswith(first)
+
+
+def test_another_judge_of_another_panel_is_held_against_the_one_in_use(recuse, tmp_path):
+    old = kept(tmp_path / "old.json", value=0.9)
+    new = kept(tmp_path / "new.json", value=0.1, judge="next", panel="other")
+    assert recuse("compare", old, new, "today", "next").code == 2
+    assert recuse("compare", new, old, "next", "today").code == 1
+    assert "has no judge nobody; it has next" in recuse("compare", old, new, "today", "nobody").err
+
+
+def test_two_judges_of_one_recording_are_not_taken_for_independent(recuse, tmp_path):
+    both = json.loads(kept(tmp_path / "a.json", value=0.1).read_text())
+    other = json.loads(kept(tmp_path / "b.json", value=0.9, judge="next").read_text())
+    both["entries"] += other["entries"]
+    both["asked"]["judges"]["mine"] = ["next", "today"]
+    (tmp_path / "both.json").write_text(json.dumps(both))
+    found = recuse("compare", tmp_path / "both.json", "today", "next")
+    assert found.code == 2
+    assert "1 results of both, 0 differ and can be tested" in found.out
+
+
+def test_a_baseline_is_compared_with_baselines_only(recuse, files, rater, tmp_path):
+    path = files("t.csv", anna=rater(0.95), judge=rater(0.9))
+    found = recuse("compare", kept(tmp_path / "old.json", value=0.1), path, "today", "judge")
+    assert (found.code, "a baseline is compared with a baseline" in found.err) == (3, True)
 
 
 def test_json_and_page_begin_with_the_same_sentence(recuse, files, rater, tmp_path):

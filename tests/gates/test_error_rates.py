@@ -47,12 +47,13 @@ def test_the_chance_to_fail_a_fair_judge_adds_up_over_families(records):
 
 
 def test_a_judge_is_cleared_by_all_its_gates(records):
-    """P(pass) of `a`: at 0, 5 standard errors from either bound, 97.4 % (noncentral t, 9 df); `order` surely."""
+    """P(pass) of `a`: at 0, 5 standard errors from either bound, 88.8 % (noncentral t, 9 df, the standard error itself
+    estimated on 9); `order` surely."""
     a, b = error_rates(records, 0.05)["judges"]
     passes = {v["subject"]["judge"]: v["power"]["same_again"] for v in records if v["gate"] == "bias"}
     order = records[2]["power"]["same_again"]
     assert a["again_not_cleared"] == pytest.approx(1 - passes["a"] * order, abs=1e-3)
-    assert a["fair_not_cleared"] == b["fair_not_cleared"] < 0.05
+    assert a["fair_not_cleared"] == b["fair_not_cleared"] == pytest.approx(0.112, abs=2e-3)
     assert b["again_not_cleared"] > 0.9
 
 

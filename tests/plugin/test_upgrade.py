@@ -98,6 +98,14 @@ def test_whom_a_candidate_replaces_must_be_in_use(candidate, replaces, says):
     assert says in candidate.run().text
 
 
+@pytest.mark.parametrize("words", ["prompt", "rubric"])
+def test_words_of_their_own_need_a_panel_of_their_own(candidate, words):
+    candidate.edit("fixtures/panels/mini.toml", 'replaces = "eve"', f'replaces = "eve"\nchange = ["model", "{words}"]')
+    told = " ".join(candidate.run().text.split())
+    assert f"so none can change the {words} here" in told
+    assert f"recuse compare OLD.toml NEW.toml eve cat --change {words}" in told
+
+
 def test_another_temperature_is_not_comparable_unless_it_is_declared(candidate):
     candidate.edit(
         "fixtures/panels/mini.toml", 'replaces = "eve"', 'replaces = "eve"\nparameters = { temperature = 0.1 }'

@@ -36,13 +36,18 @@ def test_another_scale_is_told():
 
 
 @pytest.mark.parametrize(
-    ("field", "change"),
-    [("prompt", "prompt"), ("rubric", "rubric"), ("temperature", "sampling"), ("repeats", "sampling")],
+    ("field", "change", "remedy"),
+    [
+        ("prompt", "prompt", "if that is the upgrade, compare two panels with --change prompt"),
+        ("rubric", "rubric", "if that is the upgrade, compare two panels with --change rubric"),
+        ("temperature", "sampling", 'declare it: change = ["model", "sampling"], or --change model,sampling'),
+        ("repeats", "sampling", 'declare it: change = ["model", "sampling"], or --change model,sampling'),
+    ],
 )
-def test_what_else_was_changed_must_be_declared(field, change):
+def test_what_else_was_changed_must_be_declared(field, change, remedy):
     both, settings = (ratings(old=SCORES), ratings(new=SCORES)), ({field: 1}, {field: 2})
     [why] = reasons(*both, settings=settings)
-    assert why == f'{field} was 1 and is 2; declare it: change = ["model", "{change}"]'
+    assert why == f"{field} was 1 and is 2; {remedy}"
     assert reasons(*both, settings=settings, change=("model", change)) == ()
 
 

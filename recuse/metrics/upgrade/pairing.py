@@ -39,6 +39,13 @@ SETTINGS: Mapping[str, str] = {
 }  # fmt: skip
 """Fields of a cassette's fingerprint that say how a judge was asked -> what an upgrade must declare to change them."""
 
+DECLARE: Mapping[str, str] = {
+    "prompt": "; if that is the upgrade, compare two panels with --change prompt",
+    "rubric": "; if that is the upgrade, compare two panels with --change rubric",
+    "sampling": '; declare it: change = ["model", "sampling"], or --change model,sampling',
+}
+"""Where it is said: judges of one panel share prompt and rubric, not how they are sampled."""
+
 TEXT = ["item", "target"]
 
 
@@ -102,8 +109,7 @@ class Upgrade:
         old, new = self.settings
         for name, kind in SETTINGS.items():
             if name in old and name in new and old[name] != new[name] and kind not in self.change:
-                declare = f'; declare it: change = ["model", "{kind}"]' if kind in CHANGES else ""
-                yield f"{name} was {_shown(old[name])} and is {_shown(new[name])}{declare}"
+                yield f"{name} was {_shown(old[name])} and is {_shown(new[name])}{DECLARE.get(kind, '')}"
 
     def _other_scale(self) -> tuple[str, ...]:
         if set(self.before.headline) != set(self.after.headline):

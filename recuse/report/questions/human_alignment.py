@@ -139,7 +139,5 @@ def _distance(entry: Mapping[str, Any] | None) -> Cell:
     if not entry:
         return Cell(MISSING)
     first = entry.get("first")
-    return Cell(
-        fixed(entry.get("distance")),
-        f"closest in {fixed(100 * first, 0)} % of bootstrap samples" if is_number(first) else "",
-    )
+    often = f"closest in {fixed(100 * first, 0)} % of bootstrap samples" if is_number(first) else ""
+    return Cell(fixed(entry.get("distance")), often)

@@ -68,6 +68,11 @@ def test_readings_of_the_thesis(thesis_ratings):
     assert readings["deepseek-chat", "ascending"] == "none"
     assert readings["deepseek-chat", "reversed"] == "generous"
     assert readings["sonar-reasoning-pro", "reversed"] == "modest"
+    alone = {key: e.detail["thesis_reading"] for key, e in received.items()}
+    assert {key for key, word in alone.items() if word == "harmful"} == {
+        ("gemini-2.5-pro-preview-05-06", "ascending"), ("gpt-4.1-2025-04-14", "ascending"),
+        ("sonar-reasoning-pro", "ascending"), ("deepseek-chat", "reversed"), ("gpt-4.1-2025-04-14", "reversed"),
+    }  # fmt: skip
     assert of(received, "sonar-reasoning-pro", direction="ascending").n_excluded == 12
     assert of(received, "sonar-reasoning-pro", direction="reversed").detail["excluded"]["self"] == 14
 
