@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
@@ -106,6 +105,8 @@ def rank_correlation(metric: str, pairs: dict[str, tuple[float, float]]) -> Esti
         return undefined(metric, f"a rank correlation over judges takes {FEWEST} of them", detail=detail, **about)
     if len(set(first.tolist())) < 2 or len(set(second.tolist())) < 2:
         return undefined(metric, "all judges are alike on one side", detail=detail, **about)
+    from scipy import stats  # heavy: this test alone wants it
+
     rho = float(stats.spearmanr(first, second).statistic)
 
     def statistic(x: Floats) -> float:
