@@ -51,8 +51,11 @@ ROWS: tuple[Row, ...] = (
     (
         "Algorithm 1",
         "the recomputed mean of the criteria beside the judge's own total: +0.87 against +0.77",
-        (BIAS + "test_matrices",),
-        ("known_answers/test_merchant_risk_results.py::test_every_score_and_both_biases_of_every_cell",),
+        (BIAS + "test_matrices", ACROSS + "test_self_bias_by_criterion"),
+        (
+            "known_answers/test_merchant_risk_results.py::test_every_score_and_both_biases_of_every_cell",
+            COMPARED + "test_a_total_need_not_be_the_mean_of_its_parts",
+        ),
         "",
     ),
     (

@@ -260,6 +260,15 @@ def test_a_questions_note_stands_before_its_numbers() -> None:
     assert html_of(results).count("The payments are synthetic.") == 1
 
 
+def test_no_markup_of_a_docstring_is_shown_raw_and_none_of_anybody_else_is_believed() -> None:
+    results = samples.published()
+    results["questions"][0]["note"] = "The *other* judges; `controlled` decides; 2 * 3 * 4; *<b>loud</b>* `<i>`."
+    html = html_of(results)
+    assert "The <em>other</em> judges; <code>controlled</code> decides; 2 * 3 * 4;" in html
+    assert "<b>loud" not in html
+    assert "<code>&lt;i&gt;</code>" in html
+
+
 def test_several_panels_and_tasks() -> None:
     tree = read(html_of(samples.several_tasks()))
     headings = [
