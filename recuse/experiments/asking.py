@@ -14,13 +14,18 @@ import numpy as np
 from recuse import offers
 from recuse.check.answers import Question, questions
 from recuse.experiments.scripted_panel import simulated_choices, simulated_scores
+from recuse.experiments.scripted_tests import simulated_attacks, simulated_turned, simulated_twins
 from recuse.experiments.sizes import Sizes
 from recuse.gates import Gates
 from recuse.schema import Estimate, Estimates, RecuseError
 
 __all__ = ["SIMULATED", "asked_of", "gates_of", "measured_by"]
 
-SIMULATED: Mapping[str, Callable[..., Any]] = {"scores": simulated_scores, "choices": simulated_choices}
+SIMULATED: Mapping[str, Callable[..., Any]] = {
+    "scores": simulated_scores, "choices": simulated_choices, "scores turned": simulated_turned,
+    "length_twins": simulated_twins, "attacked_scores": simulated_attacks,
+}  # fmt: skip
+OF_PAIRS = ("choices", "length_twins")
 
 
 @cache
@@ -36,10 +41,10 @@ def asked_of(folder: Path, sizes: Sizes) -> dict[str, tuple[str, Question]]:
     every = [q for path in sorted(folder.glob("test_*.py")) for q in questions(path)
              if "gate" in inspect.signature(q.function).parameters]  # fmt: skip
     for kind, simulate in SIMULATED.items():
-        if kind == "choices" and not sizes.pairs:
+        if kind in OF_PAIRS and not sizes.pairs:
             continue
         ratings = simulate(sizes, {}, np.random.default_rng(0))
-        there = offers.offered(offers.design_of(ratings))
+        there = offers.offered(offers.design_of(ratings, kind.partition(" ")[0]))
         for question in (q for q in every if not offers.missing(q.needs, there)):
             for name in measured_by([question], ratings):
                 found.setdefault(name, (kind, question))

@@ -7,9 +7,11 @@ from html import escape
 from typing import Any
 
 from recuse.experiments.scripted_panel import EFFECTS
+from recuse.experiments.scripted_tests import TEST_EFFECTS
 
 __all__ = ["page"]
 
+EVERY = {**EFFECTS, **TEST_EFFECTS}
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 320, 190, 40, 34, 12
 
 STYLE = """
@@ -57,7 +59,7 @@ def _figure(gate: Mapping[str, Any]) -> str:
         f'aria-label="{escape(gate["gate"])}: {escape(told)}">'
         f"{_level(0.0, 'var(--line)')}{_level(0.8, 'var(--soft)', '2 3')}{_level(1.0, 'var(--line)')}{ticks}"
         f"{_line(not_passed, 'var(--pass)', '5 4')}{_line(fails, 'var(--fail)')}</svg>"
-        f"<figcaption><b>{escape(gate['gate'])}</b><br><small>{escape(EFFECTS[curve[0]['effect']])}</small>"
+        f"<figcaption><b>{escape(gate['gate'])}</b><br><small>{escape(EVERY[curve[0]['effect']])}</small>"
         "</figcaption></figure>"
     )
 

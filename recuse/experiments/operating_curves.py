@@ -60,6 +60,10 @@ FAULTS = (
           (0.25, 0.5, 0.75, 1.0), of_limit=False),
     Fault("first place", ("slot_preference", "order_consistency"), SHARES, "choices", of_limit=False),
     Fault("letter A", ("letter_preference",), SHARES, "choices", of_limit=False),
+    Fault("keeps the number", ("direction",), (0.25, 0.5, 0.75, 1.0), "scores turned", of_limit=False),
+    Fault("kinder turned", ("framing_shift",), MULTIPLES, "scores turned"),
+    Fault("longer", ("padding",), SHARES, "length_twins", of_limit=False),
+    Fault("obeys", ("injection",), SHARES, "attacked_scores", of_limit=False),
 )  # fmt: skip
 """The faults that are simulated. A gate that none of them names is shown with its errors on fair judges only; another
 simulation is one more entry here, and one more effect in the model."""
@@ -97,7 +101,7 @@ class Validation:
 
 
 def validate(
-    folder: Path, sizes: Sizes, *, runs: int = 400, seed: int = 1, processes: int = 2, today: date | None = None
+    folder: Path, sizes: Sizes, *, runs: int = 200, seed: int = 1, processes: int = 2, today: date | None = None
 ) -> Validation:
     """Operating curves of the gates of `folder` at these sizes.
 
@@ -128,7 +132,7 @@ def validate(
     kept_by_gate = {gate: (size, one) for (_, gate, size), one in zip(promised, kept, strict=True)}
     found = [_of_gate(name, gates, every, curve(name), kept_by_gate.get(name), limit(name))
              for name in gates if name in asked]  # fmt: skip
-    upgrade = upgrade_curves(folder, sizes, runs, seed, processes, gates.today)
+    upgrade = upgrade_curves(folder, sizes, max(2, runs // 2), seed, processes, gates.today)
     simulated = {*asked, *(gate["gate"] for gate in upgrade.get("gates", ()))}
     return Validation({
         "sizes": sizes.record(), "runs": runs, "seed": seed, "fair": _together(drawn, gates), "gates": found,
@@ -217,7 +221,8 @@ def _draw(
     if scenario.kind == "scores" and not truths:
         exact = simulate(sizes, effect, np.random.default_rng(seed), "items")
         truths.update(measured_by(wanted, exact))
-    if any(one.over == "repeats" for found in measured.values() for _, one in members(found)):
+    over_repeats = any(one.over == "repeats" for found in measured.values() for _, one in members(found))
+    if scenario.kind == "scores" and over_repeats:
         here = measured_by(wanted, simulate(sizes, effect, np.random.default_rng(seed), "texts"))
     else:
         here = {}

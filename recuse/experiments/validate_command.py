@@ -20,7 +20,7 @@ def run_validate(
     given: Mapping[str, Any],
     *,
     evals: Path | None = None,
-    runs: int = 400,
+    runs: int = 200,
     seed: int = 1,
     processes: int = 2,
     html: Path | None = None,

@@ -62,4 +62,3 @@ def mean_over_texts(
         metric, float(values[there].mean()), distribution, n=int(there.sum()), n_clusters=len(np.unique(groups)),
         **about,
     )  # fmt: skip
-

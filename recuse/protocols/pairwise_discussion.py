@@ -80,9 +80,7 @@ def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply, earli
     return [*grading_family.with_tokens(Judgement(CRITERION, response=place), reply, before), first]
 
 
-def _words(
-    name: str, task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier
-) -> tuple[Message, ...]:
+def _words(name: str, task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier) -> tuple[Message, ...]:
     first, second = pairwise.names(factors)
     texts = [item.fields["texts"][side] for side in factors["order"]]
     peer = earlier.get("peer answer") or earlier.get("peer review")

@@ -14,10 +14,11 @@ import pytest
 from recuse.experiments.asking import asked_of
 from recuse.experiments.curves_page import page
 from recuse.experiments.forecasts import forecasts
-from recuse.experiments.operating_curves import validate
+from recuse.experiments.operating_curves import Scenario, _drawn, validate
 from recuse.experiments.recorded_anew import recorded_anew
 from recuse.experiments.scripted_panel import simulated_choices, simulated_scores
 from recuse.experiments.sizes import Sizes, sizes_of_ratings
+from recuse.experiments.upgrade_curves import upgrade_curves
 from recuse.experiments.validate_command import table
 from recuse.gates import Gates
 from recuse.metrics import consensus, position
@@ -215,6 +216,48 @@ def test_the_shipped_gates_are_simulated_by_the_shipped_questions():
     shipped = Path(__file__).parents[2] / "evals"
     asked = asked_of(shipped, Sizes(items=6, pairs=8))
     assert {"leniency", "run_sd", "human_offset", "slot_preference", "parse_rate"} <= set(asked)
+    assert {"direction", "framing_shift", "padding", "injection"} <= set(asked)
+
+
+SHIPPED = Path(__file__).parents[2] / "evals"
+
+
+@pytest.mark.parametrize(
+    ("kind", "gate", "fault", "share"),
+    [
+        ("scores turned", "direction", "keeps the number", 1.0),
+        ("scores turned", "framing_shift", "kinder turned", 3.0),
+        ("length_twins", "padding", "longer", 1.0),
+        ("attacked_scores", "injection", "obeys", 1.0),
+    ],
+)
+def test_a_judge_with_the_fault_of_a_test_fails_and_a_fair_one_does_not(kind, gate, fault, share):
+    sizes = Sizes(judges=2, items=30, repeats=3, pairs=80)
+
+    def outcomes(effect):
+        [run] = _drawn(SHIPPED, sizes, [Scenario(kind, effect, (gate,), 1, 1)], 1, 1, TODAY)[0]
+        return {one.judge: one.outcome for one in run}
+
+    assert outcomes({fault: share})["judge-0"] == "fail"
+    assert "fail" not in {*outcomes({}).values(), outcomes({fault: share})["judge-1"]}
+
+
+def test_upgrades_are_simulated_by_the_shipped_gates():
+    sizes = Sizes(judges=3, items=15, repeats=2, people=2, pairs=0)
+    found = upgrade_curves(SHIPPED, sizes, 4, 1, 1, TODAY)
+    [same] = found["same"]
+    assert same["worse"] == 0.0
+    assert {gate["gate"] for gate in found["gates"]} >= {"upgrade_shift", "upgrade_losses", "upgrade_agreement"}
+    worst = {p["effect"]: p for p in found["curve"]}  # the last of each is the largest
+    assert worst["lenient"]["worse"] == 1.0
+    assert not any(p["accepted"] for p in worst.values())
+    assert json.dumps(upgrade_curves(SHIPPED, sizes, 2, 1, 2, TODAY)) == json.dumps(
+        upgrade_curves(SHIPPED, sizes, 2, 1, 1, TODAY)
+    )
+
+
+def test_gates_without_an_upgrade_have_no_curves_of_one(record):
+    assert record["upgrade"] == {}
 
 
 def test_the_table_and_the_page(record):

@@ -33,22 +33,24 @@ def planted_panel() -> Panel:
 
 
 @lru_cache
-def shown(task: str, protocol: str) -> Task:
-    """The task with the first items of what the panel is shown by a protocol."""
+def shown(task: str, protocol: str, count: int = ITEMS) -> Task:
+    """The task with the first `count` items of what the panel is shown by a protocol."""
     table = planted_panel().task(task)
     whole = load_task(ROOT / "fixtures" / "tasks" / task).with_items(table.items[protocol])
-    kept = list(dict.fromkeys(item.id for item in whole.items))[:ITEMS]
+    kept = list(dict.fromkeys(item.id for item in whole.items))[:count]
     items = tuple(item for item in whole.items if item.id in kept)
     whole.__dict__["items"] = items  # where the cached property would put them
     return whole
 
 
 @lru_cache
-def table_of(task: str, protocol: str, judges: tuple[str, ...]) -> tuple[Plan, pd.DataFrame]:
+def table_of(
+    task: str, protocol: str, judges: tuple[str, ...], count: int = ITEMS
+) -> tuple[Plan, pd.DataFrame]:
     """What these judges say, asked together."""
     panel = planted_panel()
     asked = {name: panel.judges[name] for name in judges}
-    plan = make_plan(panel.name, shown(task, protocol), protocol, asked, identify=request_key)
+    plan = make_plan(panel.name, shown(task, protocol, count), protocol, asked, identify=request_key)
     source, chain = open_source(panel, ROOT), Chain(plan)
     given: dict[Call, RawResponse] = {}
 
@@ -83,3 +85,14 @@ def said(task: str, protocol: str, judges: tuple[str, ...]) -> Ratings:
 def ratings_of() -> Callable[[str, str, tuple[str, ...]], Ratings]:
     """(task, protocol, judges) -> their ratings."""
     return said
+
+
+@pytest.fixture(scope="session")
+def panel() -> Panel:
+    return planted_panel()
+
+
+@pytest.fixture(scope="session")
+def asked_directly() -> Callable[..., tuple[Plan, pd.DataFrame]]:
+    """(task, protocol, judges, count) -> their plan and table."""
+    return table_of

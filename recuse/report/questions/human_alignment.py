@@ -67,8 +67,8 @@ def _panel(group: Group) -> Table | None:
     rows = [
         [
             Cell(n.circumstances or "all repeats", outcome=n.state),
-            Cell(fixed(n.value, 4, signed=True)),
-            Cell(estimate_format.spread(n)),
+            Cell(fixed(n.value, signed=True)),
+            Cell(estimate_format.spread(n, signed=True)),
             Cell(str(n.detail.get("share_positive", ""))),
             Cell(fixed(n.detail.get("people_se"))),
         ]

@@ -46,7 +46,8 @@ def _reading(changes: Sequence[Number]) -> str:
     most = max(known, key=lambda n: abs(n.value))
     what = "more" if most.value > 0 else "less"
     inside = f" (interval {estimate_format.spread(most)})" if is_number(most.low) else ", without an interval"
-    texts = f"{most.detail.get('texts', 0)} texts"
+    pairs = most.detail.get("pairs", 0)
+    texts = f"{most.detail.get('texts', 0)} texts by {pairs} {'pair' if pairs == 1 else 'pairs'} of judges"
     return (
         f"By rubrics from knowledge ({rubric(most)}) the judges agree by {fixed(abs(most.value))} {what} than by the "
         f"given checklist{inside}, on {texts}. {FACING}"

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from recuse.metrics import consensus
+from recuse.metrics import author_ranking, consensus
 from recuse.metrics import self_preference as sp
 from recuse.metrics import tally as tallies
 from recuse.ratings import Numeric, Ratings
@@ -75,6 +75,17 @@ def test_readings_of_the_thesis(thesis_ratings):
     }  # fmt: skip
     assert of(received, "sonar-reasoning-pro", direction="ascending").n_excluded == 12
     assert of(received, "sonar-reasoning-pro", direction="reversed").detail["excluded"]["self"] == 14
+
+
+def test_rankings_of_the_thesis(thesis_ratings):
+    """Sec. 4.1: Claude writes best, DeepSeek second, slightly behind; DeepSeek is the fairest judge where low scores
+    are bad ones."""
+    authors = author_ranking.author_scores(thesis_ratings)
+    ranks = {key[0]: e.detail["rank"] for key, e in authors.items() if key[1] == "ascending"}
+    assert sorted(ranks, key=ranks.__getitem__)[:2] == ["claude-3-7-sonnet-20250219", "deepseek-chat"]
+    fair = author_ranking.distance_from_fair(thesis_ratings)
+    first = {key[0] for key, e in fair.items() if key[1] == "ascending" and e.detail["rank"] == 1}
+    assert first == {"deepseek-chat"}
 
 
 # --------------------------------------------------------------------------- by hand
