@@ -41,9 +41,11 @@ class Asking:
     prompt: Markup  # address of the prompt
     replies: list[str] = field(default_factory=list)
 
-    @property
-    def said(self) -> Markup:
-        return Markup("\n".join(self.replies))
+    def drawn(self) -> str:
+        """Of thousands, so not by a template: its parts are escaped already."""
+        prompt = f' <a href="{self.prompt}">the prompt</a>' if self.prompt else ""
+        head = f"<h3>{self.told}{prompt}</h3>\n" if self.told or prompt else ""
+        return f'{head}<ol class="replies">' + "\n".join(self.replies) + "</ol>"
 
 
 @dataclass(slots=True)
@@ -51,6 +53,10 @@ class About:
     item: str
     target: str
     askings: dict[tuple[Markup, Markup], Asking] = field(default_factory=dict)
+
+    @property
+    def drawn(self) -> Markup:
+        return Markup("\n".join(asking.drawn() for asking in self.askings.values()))
 
 
 def write_transcript(transcript: Transcript, folder: Path) -> dict[str, Any]:
