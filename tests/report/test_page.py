@@ -160,7 +160,7 @@ def test_the_same_results_give_the_same_bytes() -> None:
 
 
 def test_size() -> None:
-    assert len(html_of(samples.both()).encode()) < 220_000
+    assert len(html_of(samples.both()).encode()) < 215_000
     assert len(html_of(samples.nothing()).encode()) < 25_000
 
 
