@@ -10,7 +10,7 @@ import ast
 import importlib
 import pkgutil
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +39,8 @@ def on_files(files: Files, config: Any) -> Files:
     for path in (REPORT, *sorted(beside)) if REPORT.is_file() else ():
         name = f"report/{path.relative_to(REPORT.parent).as_posix()}"
         files.append(File.generated(config, name, abs_src_path=str(path)))
+    for place, picture in pictures(REPORT).items():
+        files.append(File.generated(config, f"report/pictures/{place}.html", content=picture))
     return files
 
 
@@ -105,8 +107,8 @@ def readme() -> tuple[str, dict[str, str]]:
 
 
 def questions() -> str:
-    """Every shipped question: its words and papers, what it needs, and which measures it looks at."""
-    described, drawn = functions(), drawn_in(REPORT)
+    """Every shipped question: its words, a picture of the last run, what is computed, from which papers, its tests."""
+    described, drawn = functions(), pictures(REPORT)
     told = "Each is a file in `evals/`, asked of every panel, task and protocol that offers what it needs."
     parts = ["# Questions", told]
     for path in sorted((ROOT / "evals").glob("test_*.py")):
@@ -114,16 +116,78 @@ def questions() -> str:
         title, _, note = (ast.get_docstring(tree) or "").partition("\n")
         parts += [f"## {title}", f"`evals/{path.name}`", note.strip()]
         used = sorted(set(described) & set(measured_in(tree)))
-        told = ", ".join(f"[{described[one][0]['title']}](measures.md#{anchor(*one)})" for one in used)
         place = f"q-{path.stem.removeprefix('test_')}"
-        shown = f"[As this repository's own report draws it](report/index.html#{place})." if place in drawn else ""
-        parts += [f"Measures: {told}." if told else "", shown, *tests_of(tree)]
+        parts += [shown(place, title) if place in drawn else "", computed(note, used, described), *tests_of(tree)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def drawn_in(report: Path) -> set[str]:
-    """Anchors of the questions on a report's page; none where there is no page."""
-    return set(re.findall(r'<section id="([^"]+)"', report.read_text(encoding="utf-8"))) if report.is_file() else set()
+def shown(place: str, title: str) -> str:
+    """The picture of a question, and the way to it on the report."""
+    frame = f'<iframe class="picture" src="report/pictures/{place}.html" title="{title}" loading="lazy"></iframe>'
+    return f"{frame}\n\n[As this repository's own report draws it](report/index.html#{place})."
+
+
+def pictures(report: Path) -> dict[str, str]:
+    """Anchor of every question on a report -> a page with what is drawn there and nothing else; {} without a report.
+    Its links lead to the whole report."""
+    if not report.is_file():
+        return {}
+    text = report.read_text(encoding="utf-8")
+    found = {}
+    for part in re.finditer(r'<section id="(q-[^"]+)".*?</section>', text, re.DOTALL):
+        head, defs = text.partition("</head>")[0], re.search(r'<svg class="defs".*?</svg>', text)
+        body = part[0].replace('<details class="question">', '<details class="question" open>')
+        body = re.sub(r'(<a (?:class="[^"]*" )?href=")(?=#)', r"\1../index.html", body)
+        body = re.sub(r'(<a (?:class="[^"]*" )?href=")(?=replies/)', r"\1../", body)
+        body = body.replace("<a ", '<a target="_top" ')
+        found[part[1]] = f"{head}</head><body><main>{defs[0] if defs else ''}{body}</main></body></html>\n"
+    return found
+
+
+def computed(question: str, used: list[tuple[str, str]], described: Mapping[tuple[str, str], Any]) -> str:
+    """What a question looks at: each measure with its definition, the first paragraph of its docstring, and the papers
+    that the question, the measure and its module name. A question without measures compares those of all others."""
+    if not used:
+        return "Compares the measures of the other questions; see [Measures](measures.md)."
+    lines = [
+        f"- [{described[one][0]['title']}](measures.md#{anchor(*one)}): {in_line(definition(described[one][1]))}"
+        for one in used
+    ]
+    docs = [question, *(doc for one in used for doc in (described[one][1], module_doc(one[0])))]
+    papers = papers_in(docs)
+    sources = f"From: {'; '.join(map(in_line, papers))}." if papers else ""
+    return "\n\n".join(part for part in ("**What is computed**", "\n".join(lines), sources) if part)
+
+
+def definition(doc: str) -> str:
+    """The first paragraph of a docstring: formula and subject."""
+    return " ".join(doc.partition("\n\n")[0].split())
+
+
+PAPER = re.compile(
+    r"[A-Z][\w'’-]+(?:(?:,| and| &) [A-Z][\w'’-]+)*(?: et al\.?)?,? \(?(?:19|20)\d\d[a-z]?\)?"
+    r"(?:[,:]? (?:arXiv:\d{4}\.\d{4,5}|\d+\(\d+\)))?|arXiv:\d{4}\.\d{4,5}"
+    r"|(?:[Mm]erchant-risk paper|[Pp]aper 00\d|[Tt]he thesis|thesis on bias in LLM self-evaluation)"
+    r"(?:, (?:sec\.|Appendix|App\.|Fig\.) [A-Z\d.]*[A-Z\d])?"
+    r'|"[A-Z][^"]{10,80}",? \(?20\d\d(?:, sections? [\d.]*\d(?: and \d)?)?'
+)
+"""How docstrings name what they come from: by authors and year, by a number, or by what the studies are called here."""
+
+
+def papers_in(docs: Iterable[str]) -> list[str]:
+    """Papers that docstrings name, in their own words, each once and as closely as one of them says."""
+    found = {re.sub(r"[()]", "", paper) for doc in docs for paper in PAPER.findall(" ".join(doc.split()))}
+    told = {re.sub(r"^(?=merchant|thesis|the |paper)[a-z]", lambda m: m[0].upper(), paper) for paper in found}
+    return sorted(paper for paper in told if not any(other != paper and other.startswith(paper) for other in told))
+
+
+def module_doc(module: str) -> str:
+    return importlib.import_module(f"recuse.metrics.{module}").__doc__ or ""
+
+
+def in_line(text: str) -> str:
+    """Text of a docstring as Markdown that shows it as it stands."""
+    return re.sub(r"`[^`]+`|[\\*_<>|\[\]]", lambda m: m[0] if m[0][0] == "`" else f"\\{m[0]}", text)
 
 
 def tests_of(tree: ast.Module) -> Iterator[str]:

@@ -26,7 +26,6 @@ def test_misassignments(ratings, measure):
     measure(ground_truth.progression(ratings))
 
 
-@pytest.mark.asks(rests_on="margins")
 def test_years(ratings, measure):
     """Does it follow the data of every year, where the data tell years apart?"""
     measure(picks_by_year.yearly_rank_correlation(ratings))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import knowledge_grounding, planted_flaws
+from recuse.metrics import evidence_overlap, knowledge_grounding, planted_flaws
 
 
 @pytest.mark.asks("scores", "rubric_source", "peers", "items", "numbers")
@@ -29,3 +29,9 @@ def test_groups(ratings, measure):
 def test_planted_flaws(ratings, gate):
     """Does a polished text with a deep flaw get away with it?"""
     assert gate("flaw_penalty", planted_flaws.flaw_penalty(ratings))
+
+
+@pytest.mark.asks("scores", "quotes", "peers", "items", "numbers")
+def test_evidence(ratings, measure):
+    """Do judges that agree on a text cite the same places in it?"""
+    measure(evidence_overlap.evidence_overlap(ratings))

@@ -8,13 +8,26 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import mitigation
+from recuse.metrics import escalation, inverted_juries, mitigation
 
-pytestmark = pytest.mark.asks("numbers", "peers", "authors")
+pytestmark = pytest.mark.asks("numbers", "peers")
 
 
-@pytest.mark.asks("scores", "common_items")
+@pytest.mark.asks("scores", "authors", "common_items")
 def test_what_if(ratings, measure):
-    """Averaging and weighing judges (by how well they predict a text, by how their own texts win), mixing both
-    directions of the scale, expected scores, parts scored one by one."""
+    """Averaging and weighing judges (by how well they predict a text, by how their own texts win, in scores or in
+    choices), mixing both directions of the scale, expected scores, parts scored one by one."""
     measure(mitigation.what_if(ratings))
+
+
+@pytest.mark.asks("scores", "direction")
+def test_part_inverted_jury(ratings, measure):
+    """Is a jury more reliable, or nearer the truth, where half of it is asked on the inverted scale?"""
+    measure(inverted_juries.jury_reliability(ratings))
+    measure(inverted_juries.jury_error(ratings))
+
+
+@pytest.mark.asks("scores", "people_items")
+def test_escalation(ratings, measure):
+    """What is a jury worth that hands on to people what its members differ about?"""
+    measure(escalation.escalation(ratings))

@@ -24,7 +24,7 @@ def test_scale_of_people(ratings, measure):
     measure(people_ratings.scale_matched_offset(ratings))
 
 
-@pytest.mark.asks("scores", "blinded_people")
+@pytest.mark.asks("scores", "blinded_people", rests_on="pairs")
 def test_single_ratings(ratings, measure):
     """How reliable is one person, how reliable are all together, and which targets do they tell apart?"""
     measure(people_ratings.people_reliability(ratings))

@@ -10,7 +10,7 @@ import pytest
 
 from recuse.metrics.rules_kept import rules_kept
 
-pytestmark = pytest.mark.asks("picks", protocol="generation", rests_on="margins")
+pytestmark = pytest.mark.asks("picks", protocol="generation")
 
 
 def test_rules_kept(ratings, measure):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import predictability, score_matrix, self_preference
+from recuse.metrics import author_ranking, language_drift, predictability, score_matrix, self_preference
 from recuse.metrics.tally import tally
 
 pytestmark = pytest.mark.asks("numbers", "peers", "authors", "common_items")
@@ -33,6 +33,19 @@ def test_published_comparisons(ratings, measure):
 def test_family(ratings, measure):
     """How many of these comparisons are significant, and how many survive Holm's correction."""
     measure(tally(ratings))
+
+
+@pytest.mark.asks("scores", rests_on="margins")
+def test_rankings(ratings, measure):
+    """Who writes best by the others' scores, and which judge is fairest to itself."""
+    measure(author_ranking.author_scores(ratings))
+    measure(author_ranking.distance_from_fair(ratings))
+
+
+@pytest.mark.asks("scores", "lengths")
+def test_language_drift(ratings, measure):
+    """Whose texts slip into another script?"""
+    measure(language_drift.language_drift(ratings))
 
 
 @pytest.mark.asks("scores", rests_on="cells")

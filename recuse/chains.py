@@ -19,7 +19,7 @@ from recuse.judges import read_response, wire
 from recuse.plan import Plan, lacking_fields_named, seed_for
 from recuse.protocols import protocol, wanted_criteria
 from recuse.protocols.reading import Unreadable
-from recuse.protocols.stages import Stage, check_use, stages_of
+from recuse.protocols.stages import Stage, Use, check_use, stages_of
 from recuse.schema import Call, Item, Judge, Judgement, RawResponse, RecuseError, Reply
 
 __all__ = ["Answer", "Chain"]
@@ -156,7 +156,7 @@ class Chain:
     def _call(self, step: Step, stage: Stage | None) -> Call | None:
         """The step's call; None while it depends on a reply that is not there, or that could not be read."""
         if step not in self._known:
-            if any(used not in self._read for used in self._uses(step)):
+            if any(used not in self._read for used in self._uses(step).values()):
                 return None
             call = self._made(step, stage or self.how)
             self._known[step], self._step_of[call] = call, step
@@ -190,16 +190,16 @@ class Chain:
         return stage.read(self.plan.task, self._item(step), dict(step.factors), reply, self._earlier(step))
 
     def _earlier(self, step: Step) -> dict[str, Any]:
-        return {used.stage: self._read[used] for used in self._uses(step)}
+        return {name: self._read[used] for name, used in self._uses(step).items()}
 
-    def _uses(self, step: Step) -> list[Step]:
+    def _uses(self, step: Step) -> dict[str, Step]:
         return _uses(self.plan, self.how, self.stages, step)
 
     def _failure(self, step: Step) -> tuple[Call, Unreadable] | None:
         """The first reply on the way to this step that could not be read."""
         if step in self._failed:
             return self._failed[step]
-        return next((found for used in self._uses(step) if (found := self._failure(used))), None)
+        return next((found for used in self._uses(step).values() if (found := self._failure(used))), None)
 
 
 _NOTHING = object()
@@ -241,30 +241,37 @@ def _steps(plan: Plan, how: Any, stages: Sequence[Stage]) -> dict[str, list[Step
     found[""] = dict.fromkeys(judging)
     for name in ("", *(stage.name for stage in reversed(stages))):
         for step in found[name]:
-            for used in _uses(plan, how, stages, step):
+            for used in _uses(plan, how, stages, step).values():
                 found[used.stage][used] = None
     return {name: list(steps) for name, steps in found.items()}
 
 
-def _uses(plan: Plan, how: Any, stages: Sequence[Stage], step: Step) -> list[Step]:
-    """The steps whose readings this one's prompt is made from."""
+def _uses(plan: Plan, how: Any, stages: Sequence[Stage], step: Step) -> dict[str, Step]:
+    """The steps whose readings this one's prompt is made from, by the names under which it gets them."""
     by_name = {stage.name: stage for stage in stages}
     uses = by_name[step.stage].uses if step.stage else how.uses
     known = list(by_name)
     earlier = known[: known.index(step.stage)] if step.stage else known
-    found = []
+    found: dict[str, Step] = {}
     for use in uses(dict(step.factors)):
         check_use(use, earlier, f"protocol {plan.protocol}{f', stage {step.stage}' if step.stage else ''}")
         per = by_name[use.stage].per
         levels = {**dict(step.factors), **use.factors}
-        found.append(
-            Step(
-                use.stage,
-                next(iter(plan.panel_judges)) if use.first_judge else step.judge,
-                step.item if "item" in per else "",
-                step.target if "target" in per else "",
-                tuple((factor, levels[factor]) for factor in plan.factors if factor in per),
-                step.repeat if "repeat" in per else 0,
-            )
+        found[f"peer {use.stage}" if use.next_judge else use.stage] = Step(
+            use.stage,
+            _whose(use, step.judge, list(plan.panel_judges or plan.judges)),
+            step.item if "item" in per else "",
+            step.target if "target" in per else "",
+            tuple((factor, levels[factor]) for factor in plan.factors if factor in per),
+            step.repeat if "repeat" in per else 0,
         )
     return found
+
+
+def _whose(use: Use, judge: str, panel: Sequence[str]) -> str:
+    """The judge whose reply is used."""
+    if use.next_judge and len(panel) < 2:
+        raise RecuseError(f"stage {use.stage} of a peer is used, and {judge} has no peer; add a second judge")
+    if use.next_judge:
+        return panel[(panel.index(judge) + 1) % len(panel)]
+    return panel[0] if use.first_judge else judge

@@ -94,7 +94,7 @@ class _Rows:
         self._calls: list[Call] = []
         self._sizes: list[int] = []  # rows of each call
         self._pending: list[Judgement] = []
-        self._elsewhere: dict[int, str] = {}  # row -> its item, where it is not the call's
+        self._elsewhere: dict[int, tuple[str | None, str | None]] = {}  # row -> item and target that are not the call's
         self._parts: list[dict[str, Any]] = []
         self._count = 0
 
@@ -110,7 +110,11 @@ class _Rows:
         import numpy as np
 
         rows, self._pending = self._pending, []
-        self._elsewhere |= {n: row.item for n, row in enumerate(rows, self._count) if row.item is not None}
+        self._elsewhere |= {
+            n: (row.item, row.target)
+            for n, row in enumerate(rows, self._count)
+            if row.item is not None or row.target is not None
+        }
         self._count += len(rows)
         self._parts.append(
             {
@@ -140,9 +144,10 @@ class _Rows:
         for name, attribute in _OF_CALLS.items():
             made[name] = spread([getattr(call, attribute) for call in calls])
         made["repeat"] = np.array([call.repeat for call in calls], dtype=np.int64)[of]
-        made["kind"] = np.full(len(of), JUDGE, dtype=object)
-        for place, item in self._elsewhere.items():
-            made["item"][place] = item
+        made["kind"] = spread([JUDGE] * len(calls))  # `np.full` would make a text of its own for every row
+        for place, (item, target) in self._elsewhere.items():
+            made["item"][place] = made["item"][place] if item is None else item
+            made["target"][place] = made["target"][place] if target is None else target
         for place, (factor, column) in enumerate(columns.items()):
             levels = {level: called(how, factor, level) for level in {call.factors[place][1] for call in calls}}
             made[column] = spread([levels[call.factors[place][1]] for call in calls])

@@ -15,6 +15,7 @@ __all__ = ["Excerpts"]
 
 UNUSABLE_SHOWN = 2  # per judge
 LONGEST_TEXT = 4000
+LONGEST_PROMPT = 1500
 
 
 class Excerpts:
@@ -52,7 +53,7 @@ class Excerpts:
                 "panel": self._plan.panel, "task": call.task, "protocol": call.protocol, "judge": call.judge,
                 "target": call.target, "factors": self._named(call), "repeat": call.repeat, "reply": reply_id(call),
                 "status": bad.status if bad else "ok", "why": bad.why if bad else "",
-                "text": reply.text[:LONGEST_TEXT],
+                "text": reply.text[:LONGEST_TEXT], "prompt": _asked(call),
             }
         )  # fmt: skip
 
@@ -64,3 +65,12 @@ class Excerpts:
     def rows(self) -> list[dict[str, Any]]:
         """The replies in the order of the plan, as builtins."""
         return self._rows
+
+
+def _asked(call: Call) -> str:
+    """What the judge was asked, its beginning and its end where it is long: the rubric stands first, the text last."""
+    text = "\n\n".join(message.content for message in call.prompt.messages) if call.prompt else ""
+    if len(text) <= LONGEST_PROMPT:
+        return text
+    half = LONGEST_PROMPT // 2
+    return f"{text[:half]}\n[... {len(text) - 2 * half} characters ...]\n{text[-half:]}"

@@ -1,4 +1,5 @@
-"""The reasons that judges gave for their scores, as ratings beside these, read only where asked for."""
+"""The reasons that judges gave for their scores, and what they quoted, as ratings beside these, read only where asked
+for."""
 
 from __future__ import annotations
 
@@ -11,23 +12,28 @@ from recuse.protocols import called, protocol
 from recuse.ratings import Nominal, Ratings
 from recuse.schema import Call, RawResponse
 
-__all__ = ["EXPLANATIONS", "explanations_of"]
+__all__ = ["EXPLANATIONS", "REMARKS", "explanations_of"]
 
-EXPLANATIONS = "explanations"
-"""What a protocol calls its reader of reasons, and what they are offered as."""
+EXPLANATIONS, QUOTES = "explanations", "quotes"
+REMARKS = (EXPLANATIONS, QUOTES)
+"""What a protocol calls its readers of reasons and of quoted places, and what these are offered as."""
 WORDS = Nominal(("words", "other words"))
 """Reasons are free text; no measure takes them for options."""
 
 
 def explanations_of(
-    plan: Plan, replies: Callable[[], Iterable[tuple[Call, RawResponse]]], authors: Mapping[str, str]
+    plan: Plan,
+    replies: Callable[[], Iterable[tuple[Call, RawResponse]]],
+    authors: Mapping[str, str],
+    kind: str = EXPLANATIONS,
 ) -> Ratings | None:
-    """One row per reason: response = its words, `rubric` = what the task tells a judge of its criteria. Texts carry all
-    that the prompt shows of an item. None where the protocol reads no reasons, or no reply gave any."""
+    """One row per reason, or per place cited: response = its words, `rubric` = what the task tells a judge of its
+    criteria. Texts carry all that the prompt shows of an item. None where the protocol reads no such remarks, or no
+    reply made any."""
     import pandas as pd
 
     how = protocol(plan.protocol)
-    read = getattr(how, EXPLANATIONS, None)
+    read = getattr(how, kind, None)
     if read is None:
         return None
     formats = {name: wire(judge.wire) for name, judge in plan.judges.items()}

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from recuse.ratings.factors import LEVELS, TEMPERATURE, VERSION
-from recuse.ratings.known import counted_criteria
+from recuse.ratings.factors import DIRECTION, LEVELS, TEMPERATURE, VERSION, WORDING
+from recuse.ratings.known import PLACE, counted_criteria
 from recuse.ratings.scale import Nominal, Ordinal
 from recuse.schema import RecuseError
 
@@ -60,11 +60,32 @@ KINDS: dict[str, Need] = {
     "explanations": Need(
         "a reason in words for every score", "ask by the protocol rubric, whose replies explain their scores"
     ),
+    "quotes": Need(
+        "the places of a text that judges cite", "ask by the protocol merg, whose judges quote for each score"
+    ),
     "blinded_people": Need(
         "single ratings by people, criterion by criterion",
         "add people's single ratings per criterion (task.toml, [people.single])",
     ),
     "texts": Need("texts that models wrote", "ask by a generating protocol"),
+    "worded_scores": Need(
+        "scores asked for as quality and as badness",
+        "ask by the protocol grading_wording, or add columns wording (quality, badness) and direction",
+    ),
+    "prompted_scores": Need("scores asked for in several ways", "ask by the protocol grading_prompts"),
+    "prompted_verdicts": Need("right or wrong, asked for in several ways", "ask by the protocol correctness"),
+    "prompted_choices": Need("choices asked for in several ways", "ask by the protocol pairwise_prompts"),
+    "channelled_scores": Need(
+        "scores with the text inside the instructions and apart from them", "ask by the protocol grading_channels"
+    ),
+    "hundred_scores": Need("scores from 0 to 100", "ask by the protocol grading_hundred"),
+    "calibrated_scores": Need("scores by criteria inferred from labels", "ask by the protocol grading_calibrated"),
+    "choices_after_discussion": Need("choices after a peer's review", "ask by the protocol pairwise_discussion"),
+    "list_choices": Need("the best of three texts or more", "ask by the protocol listwise"),
+    "recognitions": Need("judges asked whether they wrote a text", "ask by the protocol self_recognition"),
+    "recognition_choices": Need(
+        "judges asked which of two texts they wrote", "ask by the protocol self_recognition_pairs"
+    ),
 }
 """What a protocol's rows are (`OFFERS` of its module). A team's protocol may offer a kind of its own."""
 
@@ -74,6 +95,8 @@ NEEDS: dict[str, Need] = {
     "direction": Need("both directions of the scale", "ask with the scale ascending and reversed"),
     "order": Need("both orders of a pair", "ask every pair in both orders"),
     "labels": Need("labels swapped", "ask with labels plain and swapped"),
+    "wording": Need("two opposite words for what is rated", "ask for quality and for badness (a column wording)"),
+    "channel": Need("texts among the instructions and apart from them", "ask by the protocol grading_channels"),
     "rubric_source": Need(
         "scores by rubrics of several sources",
         "ask by the protocol merg, or give a column rubric_source: checklist, shared, ...",
@@ -111,6 +134,7 @@ NEEDS: dict[str, Need] = {
         "texts of several systems, topics or languages, twenty of each",
         "say what texts can be grouped by: several targets, or a column such as topic, with twenty texts of each",
     ),
+    "ranking": Need("a ranking of the texts beside their scores", "ask by the protocol rubric_joint"),
     "right_scores": Need(
         "a criterion that can be counted, with its right score",
         "give the right score of a text (texts: true_<criterion>)",
@@ -151,6 +175,7 @@ class Design:
     two_people: bool = False  # whether two of them rated one item
     twins: bool = False  # whether some item has a text with a known flaw and one without
     slices: bool = False  # whether texts can be grouped, with enough of each group
+    ranking: bool = False  # whether texts were ranked beside being scored
     right_scores: bool = False  # whether a criterion's right score is known of some text
     right_answer: bool = False  # whether it is known which of an item's texts is right
     held_out_payloads: bool = False
@@ -184,6 +209,8 @@ def design_of(ratings: Ratings, kind: str = "") -> Design:
     also = {name for name in KINDS if name != kind and ratings.beside(name) is not None}
     if kind == "scores" and all(isinstance(scale, Nominal | Ordinal) for scale in scales):
         also.add("forced_choices")
+    if kind == "scores" and all(len(ratings.levels(factor)) > 1 for factor in (WORDING, DIRECTION)):
+        also.add("worded_scores")
     if kind == "response_sets":
         also |= {"scores", "forced_choices"}  # two raters may name one set; and a set says more than a choice
     return Design(
@@ -205,6 +232,7 @@ def design_of(ratings: Ratings, kind: str = "") -> Design:
         two_people=have_items_in_common(ratings.table[ratings.table["kind"] == "person"]),
         twins="flawed" in told and has_twins(zip(told["item"], told["flawed"], strict=True)),
         slices=have_slices(ratings),
+        ranking=PLACE in ratings.criteria,
         right_scores=bool(counted_criteria(ratings)),
         right_answer=ratings.texts is not None and "gold" in ratings.texts,
         held_out_payloads=ratings.payloads is not None and bool(ratings.payloads["held_out"].any()),
@@ -236,6 +264,7 @@ def offered(design: Design) -> frozenset[str]:
         "two_people": design.two_people,
         "twins": design.twins,
         "slices": design.slices,
+        "ranking": design.ranking,
         "right_scores": design.right_scores,
         "right_answer": design.right_answer,
         "held_out_payloads": design.held_out_payloads,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +16,7 @@ from recuse.schema import RecuseError
 if TYPE_CHECKING:
     from recuse.gates import Gates
     from recuse.panels import Panel
+    from recuse.ratings.scale import Scale
     from recuse.suite import Selection
 
 UNUSED_SHOWN = 10
@@ -258,23 +259,41 @@ def _factors() -> list[dict[str, Any]]:
 
 
 def _tasks(selection: Selection) -> list[dict[str, Any]]:
-    """Tasks with their criteria, those that stand for a judgement as a whole first, and whether their people are
-    simulated."""
+    """Tasks with their criteria, those that stand for a judgement as a whole first, how many points the widest of their
+    scales has, and whether their people are simulated."""
+    from recuse.panel_ratings import scales_of
     from recuse.protocols import protocol
 
     named: dict[str, dict[str, None]] = {}
+    widths: dict[str, list[float]] = {}
     for panel in selection.panels.values():
         for name, table in panel.tasks.items():
             task, criteria = selection.task(name), named.setdefault(name, {})
             for how in map(protocol, table.protocols):
                 criteria |= dict.fromkeys(how.headline(task) if hasattr(how, "headline") else ())
+                widths.setdefault(name, []).extend(_widths(scales_of(how, task).values()))
     for name, criteria in named.items():
         criteria |= dict.fromkeys(selection.task(name).criteria)
     tasks: list[dict[str, Any]] = [{"name": name, "criteria": list(criteria)} for name, criteria in named.items()]
     for told in tasks:
+        told["points"] = max(widths[told["name"]], default=None)
         if selection.task(told["name"]).people_simulated:
             told["people_simulated"] = True
-    return tasks + [{"name": f.task, "criteria": list(f.ratings.headline)} for f in selection.files.values()]
+    return tasks + [
+        {
+            "name": f.task,
+            "criteria": list(f.ratings.headline),
+            "points": max(_widths(f.ratings.scales.values()), default=None),
+        }
+        for f in selection.files.values()
+    ]
+
+
+def _widths(scales: Iterable[Scale]) -> list[float]:
+    """How many points there are between the ends of each scale that has points."""
+    from recuse.ratings.scale import Numeric
+
+    return [scale.maximum - scale.minimum for scale in scales if isinstance(scale, Numeric)]
 
 
 def _panel(panel: Panel) -> Mapping[str, Any]:

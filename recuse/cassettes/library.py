@@ -219,7 +219,9 @@ class Library:
             raise RecuseError("an answer can only be stored while the library is in use for recording")
         kept, plain = kept_headers(received), in_utf_8(plain)
         self._storage.store(
-            cassette, interaction, Request(url, body, method),
+            cassette,
+            interaction,
+            Request(url, body, method),
             RawResponse(response.status, kept, plain, response.seconds),
         )
 

@@ -31,6 +31,7 @@ COLUMNS: Mapping[str, str] = {
     "people_items": "ratings by people, item by item: a column per person, or --people A,B",
     "two_people": "a second person's ratings of the same items: add a column",
     "slices": "what replies can be grouped by: a column system, topic or language, with twenty replies of each",
+    "ranking": "the texts' places in a ranking: a criterion place, 1 for the best",
     "right_scores": "the right score of a criterion that can be counted: a column true_<criterion>",
     "right_answer": "which response of an item is the right one: a column gold (1 or 0)",
     "reference": "the true value of each item",

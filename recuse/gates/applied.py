@@ -27,7 +27,7 @@ class AppliedLimit:
             return str(self.limit)
         if self.span is None:
             return f"{self.limit} of the scale's range"
-        unit = f" {self.unit}" if self.unit else ""
+        unit = f" {self.unit}" if self.unit and not self.limit.percent else ""
         return f"{self.limit}{unit}, {_percentage(self.share)} of the scale's range of {self.span:g}"
 
 
@@ -39,7 +39,7 @@ def applied_limit(name: str, gate: Gate, subject: Mapping[str, str], estimate: E
     """
     stated = gate.stated_for(subject)
     if not stated.of_range:
-        return AppliedLimit(stated.bound, stated.reason)
+        return AppliedLimit(stated.bound.of_unit(estimate.unit), stated.reason)
     if estimate.span is None and estimate.defined:
         raise GatesError(
             f"gate {name}: its limit is a share of the scale's range (of_range = true), and {estimate.metric} does not "
@@ -47,7 +47,7 @@ def applied_limit(name: str, gate: Gate, subject: Mapping[str, str], estimate: E
             "without of_range"
         )
     limit = stated.bound if estimate.span is None else stated.bound.times(estimate.span)
-    return AppliedLimit(limit, stated.reason, estimate.unit, stated.bound, estimate.span)
+    return AppliedLimit(limit.of_unit(estimate.unit), stated.reason, estimate.unit, stated.bound, estimate.span)
 
 
 def _percentage(share: Limit) -> str:

@@ -109,8 +109,8 @@ def _sentence(found: Mapping[str, Any]) -> str:
     fails, red = found["false_fail"], found["red_again"]
     if not fails["families"]:
         return ""
-    told = f"a judge without a fault fails in at most {_percent(fails['at_most'])} of such runs "
-    told += f"({_counted(fails['families'])})"
+    often, families = _percent(fails["at_most"]), _counted(fails["families"])
+    told = f"a judge without a fault fails in at most {often} of such runs ({families})"
     told += f"; recorded again, the same judges turn it red in about {_percent(red)}"
     if fails["by_value"]:
         told += f"; {fails['by_value']} verdicts that the value alone decides are not counted"

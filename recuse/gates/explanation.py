@@ -22,7 +22,8 @@ WIDTH = 110
 
 def explain(verdict: Verdict) -> str:
     """The verdict in full, for a terminal: what was measured, over what, by which rule, and what to do next."""
-    estimate, limit, fault = verdict.estimate, Limit.of(verdict.limit), verdict.accepted_fault
+    estimate, fault = verdict.estimate, verdict.accepted_fault
+    limit = Limit.of(verdict.limit).of_unit(estimate.unit)
     rows = [
         ("measured", f"{estimate.metric} = {_measured(estimate, limit)}"),
         ("method", estimate.method),
@@ -67,7 +68,7 @@ def percent(share: float) -> str:
 def _measured(estimate: Estimate, limit: Limit) -> str:
     if not estimate.defined:
         return f"undefined, over {_over(estimate)}"
-    unit = f" {estimate.unit}" if estimate.unit else ""
+    unit = f" {estimate.unit}" if estimate.unit and not limit.percent else ""
     if not has_interval(estimate):
         return f"{limit.show(estimate.value)}{unit}, no interval, over {_over(estimate)}"
     interval = f"[{limit.show(estimate.low)}, {limit.show(estimate.high)}]"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Literal, cast
 
 __all__ = ["LIMIT_KINDS", "Limit", "LimitKind", "figure"]
@@ -20,6 +20,7 @@ class Limit:
     kind: LimitKind
     low: float
     high: float
+    percent: bool = field(default=False, compare=False)  # whether its values are shares, which people read in percent
 
     @classmethod
     def of(cls, mapping: Mapping[str, object]) -> Limit:
@@ -43,7 +44,11 @@ class Limit:
 
     def times(self, span: float) -> Limit:
         """The same limit told in units of which the scale's range has `span`, without the dust of floating point."""
-        return Limit(self.kind, float(f"{self.low * span:.12g}"), float(f"{self.high * span:.12g}"))
+        return replace(self, low=float(f"{self.low * span:.12g}"), high=float(f"{self.high * span:.12g}"))
+
+    def of_unit(self, unit: str) -> Limit:
+        """The same limit, told in percent where values are shares."""
+        return replace(self, percent=unit == "share")
 
     # -- what lies where
 
@@ -82,7 +87,17 @@ class Limit:
 
     def show(self, value: float) -> str:
         """The value with three digits, or with as many more as it takes to see on which side of the bounds it lies."""
-        return figure(value, signed=self.signed, apart_from=(self.low, self.high))
+        return self._told(value, signed=self.signed, apart_from=(self.low, self.high))
+
+    def distance(self, amount: float) -> str:
+        """A difference of two values, in the same unit."""
+        return self._told(amount, apart_from=(0.0,))
+
+    def _told(self, value: float, *, signed: bool = False, apart_from: tuple[float, ...]) -> str:
+        if not self.percent or math.isnan(value):
+            return figure(value, signed=signed, apart_from=apart_from)
+        hundred = tuple(float(f"{100 * bound:.12g}") for bound in apart_from)
+        return f"{figure(float(f'{100 * value:.12g}'), signed=signed, apart_from=hundred)} %"
 
 
 def figure(value: float, *, signed: bool = False, apart_from: tuple[float, ...] = ()) -> str:

@@ -79,7 +79,7 @@ def _said(results: Record) -> Iterator[tuple[Word, str]]:
     if refused and (told := _refused(refused)):
         yield "do not merge", told
     if failed:
-        yield "do not merge", _failed(failed, results)
+        yield "do not merge", _failed(failed, len(red), results)
     if results["unmeasured"]:
         yield "do not merge", f"Do not merge: {_tests(len(results['unmeasured']))} could not be finished."
     if faults:
@@ -112,15 +112,15 @@ def _refused(upgrades: Sequence[Record]) -> str:
     )
 
 
-def _failed(red: Sequence[Record], results: Record) -> str:
-    """What most judges of the most telling finding do: "grok-4 promotes itself; 3 more verdicts are red"."""
+def _failed(failed: Sequence[Record], red: int, results: Record) -> str:
+    """The most telling failure in words, "grok-4 promotes itself; 3 more verdicts are red"; `red` counts them all."""
     measures = results["measures"]
-    first = min(red, key=lambda v: (v["outcome"] != "fail", _rank(v, measures)))
-    same = [v for v in red if (v["gate"], v["outcome"]) == (first["gate"], first["outcome"])]
+    first = min(failed, key=lambda v: (v["outcome"] != "fail", _rank(v, measures)))
+    same = [v for v in failed if (v["gate"], v["outcome"]) == (first["gate"], first["outcome"])]
     same = [v for v in same if _does(v, measures, many=False) == _does(first, measures, many=False)]
     names = _who(same)
     does = _does(first, measures, many=len(names) > 1)
-    more = len(red) - len(same)
+    more = red - len(same)
     also = f"; {_counted(more, 'more verdict')} {'is' if more == 1 else 'are'} red" if more else ""
     misses = "miss" if len(names) > 1 else "misses"
     return _fitting(

@@ -11,7 +11,7 @@ from typing import Any
 from recuse.gates.decisions import Decision, has_interval, sure_at
 from recuse.gates.explanation import count_of, percent, subject_text
 from recuse.gates.families import Decided
-from recuse.gates.limits import Limit, figure
+from recuse.gates.limits import Limit
 from recuse.gates.lost_answers import lost_answers
 from recuse.gates.power import ENOUGH, factor_to_decide
 from recuse.gates.tables import AcceptedFault, Gate
@@ -61,11 +61,12 @@ def next_step(name: str, decided: Decided, file: str) -> Remedy | None:
 
 def _how_far(limit: Limit, estimate: Estimate) -> dict[str, Any]:
     side, bound = ("above", limit.high) if estimate.value > limit.high else ("below", limit.low)
-    text = f"{limit.show(estimate.value)} is {side} {limit.show(bound)} by {_distance(limit.excess(estimate.value))}"
+    beyond = limit.distance(limit.excess(estimate.value))
+    text = f"{limit.show(estimate.value)} is {side} {limit.show(bound)} by {beyond}"
     near = limit.excess(estimate.low if side == "above" else estimate.high)
     if near > 0:
         shown = limit.show(estimate.low if side == "above" else estimate.high)
-        text += f", and the near end of the interval, {shown}, by {_distance(near)}"
+        text += f", and the near end of the interval, {shown}, by {limit.distance(near)}"
     return {
         "kind": "outside",
         "finding": f"{text}.",
@@ -113,7 +114,7 @@ def _straddling(decided: Decided) -> dict[str, Any]:
     enough = _rounded_up(factor * n)
     finding = (
         f"{straddles} About {enough} {units} instead of {n} would decide with {percent(ENOUGH)} chance, if the true "
-        f"value lies {_distance(abs(limit.excess(estimate.value)))} from {limit.show(bound)}, as measured."
+        f"value lies {limit.distance(abs(limit.excess(estimate.value)))} from {limit.show(bound)}, as measured."
     )
     return {"kind": "straddles", "finding": finding, "needed": enough}
 
@@ -122,10 +123,6 @@ def _why(estimate: Estimate) -> str:
     """Why there is no value or no interval: the end of the metric's note."""
     note = estimate.note.split("no interval: ")[-1].removeprefix("undefined: ")
     return note or f"the metric gives no reason; n = {estimate.n}, {estimate.method}"
-
-
-def _distance(amount: float) -> str:
-    return figure(amount, apart_from=(0.0,))
 
 
 def _rounded_up(count: float) -> int:

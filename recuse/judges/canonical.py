@@ -41,8 +41,11 @@ def _spelled(value: Any) -> bytes:
         return _plain(value)
     if isinstance(value, dict) and value:
         return b"{%b}" % b",".join([b"%b:%b" % (_name(name), _spelled(value[name])) for name in sorted(value)])
-    if isinstance(value, _LISTS) and value and not set(map(type, value)) <= _SPELLED_AS_THEY_ARE:
-        return b"[%b]" % b",".join(map(_spelled, value))
+    if isinstance(value, _LISTS) and value:
+        kinds = set(map(type, value))
+        if kinds <= _SPELLED_AS_THEY_ARE:
+            return _encoded(value)
+        return _numbers(tuple(value)) if kinds <= _NUMBER_KINDS else b"[%b]" % b",".join(map(_spelled, value))
     return _plain(value) if isinstance(value, _NUMBERS) else _encoded(value)
 
 
@@ -50,6 +53,13 @@ def _spelled(value: Any) -> bytes:
 def _plain(value: float) -> bytes:
     whole = isinstance(value, float) and value.is_integer() and abs(value) < 2**53
     return _encoded(int(value) if whole else value)
+
+
+@lru_cache(maxsize=64)
+def _numbers(values: tuple[float, ...]) -> bytes:
+    """The steps of a scale stand in a schema once for every criterion, and in every request. 1 and 1.0 are spelled
+    alike; no bool may be among them, which is equal to a number."""
+    return b"[%b]" % b",".join(map(_plain, values))
 
 
 def _encoded(value: Any) -> bytes:
@@ -74,6 +84,6 @@ LONG = 200
 _long_text = lru_cache(maxsize=256)(_text)
 """A prompt is spelled once for all judges that are asked it."""
 
-_LISTS, _NUMBERS = (list, tuple), (int, float)
+_LISTS, _NUMBERS, _NUMBER_KINDS = (list, tuple), (int, float), {int, float}
 _SPELLED_AS_THEY_ARE = {int, bool, type(None)}
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)

@@ -4,6 +4,7 @@ S is the score a judge's own text ends up with, R the peers' mean for it, both p
 `recuse.metrics.self_preference`). Some remedies put a jury in one judge's place:
 
     poll, weighted_poll, peer_rank    a weighted mean of judges (`recuse.metrics.juries`)
+    peer_rank_battles                 the same, wins counted in choices between two texts instead of scores
 
 Others ask every judge in another way, so S and R both change:
 
@@ -22,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +43,9 @@ __all__ = ["MITIGATIONS", "what_if"]
 
 Floats = NDArray[np.float64]
 
-MITIGATIONS = ("poll", "weighted_poll", "peer_rank", "inverted_mix", "probability_weighted", "segments")
+MITIGATIONS = (
+    "poll", "weighted_poll", "peer_rank", "peer_rank_battles", "inverted_mix", "probability_weighted", "segments"
+)  # fmt: skip
 SEGMENT = "segment"
 OUTSIDE = "a jury, and a peer outside it to hold it against, take three judges with a score of one text"
 EXPECTED, MASS = "expected", "mass"
@@ -55,7 +58,7 @@ EXPECTED, MASS = "expected", "mass"
     reading="How far a judge scores its own text above its peers (S - R), after a remedy less before, on the same "
     "items.",
 )  # fmt: skip
-def what_if(ratings: Ratings, battles: Literal["scores", "choices"] = "scores") -> Estimates:
+def what_if(ratings: Ratings) -> Estimates:
     """Change of S - R, after minus before, by judge, mitigation and factor level, paired over the items that have both.
 
     Detail: `before` and `after` with their intervals on these items, whether that is `nearer` to 0, and
@@ -80,7 +83,8 @@ def what_if(ratings: Ratings, battles: Literal["scores", "choices"] = "scores") 
         levels = dict(zip(ratings.within(), names, strict=True))
         remedies = {
             **_remedies(ratings, part, array, {name: levels[name] for name in ratings.factors}),
-            "peer_rank": peer_ranked(part, array, battles),
+            "peer_rank": peer_ranked(part, array, "scores"),
+            "peer_rank_battles": peer_ranked(part, array, "choices"),
         }
         for judge in ratings.own():
             before = _Measured.of(array, part.authors, judge)

@@ -82,7 +82,8 @@ def scale_matched_offset(ratings: Ratings) -> Estimates:
     level: x' = low + (x - low_p) (high - low) / (high_p - low_p). The merchant-risk paper's +0.46 (0-10 less 1-10)
     becomes +0.65.
 
-    People's scale is told by the columns minimum and maximum of their summary; empty where it is not, or is the same.
+    People's scale is told by the columns minimum and maximum of their summary; undefined where it is not, or is the
+    judges'.
 
     >>> import pandas as pd
     >>> people = pd.DataFrame({"target": ["t"], "mean": [5.5], "sd": 1.0, "n": 9, "minimum": 1, "maximum": 10})
@@ -94,11 +95,11 @@ def scale_matched_offset(ratings: Ratings) -> Estimates:
     people = ratings.people
     ends = {ratings.scales[name].ends for name in ratings.headline}
     if people is None or not {"minimum", "maximum"} <= set(people.columns) or len(ends) != 1:
-        return Estimates(ratings.within(), {})
+        return _nothing_to_match(ratings, "people's scale is not told apart from the judges'")
     low, high = float(people["minimum"].iloc[0]), float(people["maximum"].iloc[0])
     (wanted,) = ends
     if (low, high) == wanted:
-        return Estimates(ratings.within(), {})
+        return _nothing_to_match(ratings, "people and judges rate on one scale")
     factor = (wanted[1] - wanted[0]) / (high - low)
     stretched = people.assign(mean=wanted[0] + (people["mean"] - low) * factor, sd=people["sd"] * factor)
     as_given, matched = panel_offset(ratings), panel_offset(replace(ratings, people=stretched, _memory={}))
@@ -112,6 +113,11 @@ def scale_matched_offset(ratings: Ratings) -> Estimates:
             for key, e in matched.items()
         },
     )
+
+
+def _nothing_to_match(ratings: Ratings, why: str) -> Estimates:
+    nothing = undefined("scale_matched_offset", why, method="people's scale stretched to the judges'", over="items")
+    return Estimates(ratings.within(), {names: nothing for names, _ in ratings.each()})
 
 
 def _told(people: Ratings, found: Estimates) -> Estimates:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from recuse.metrics.ground_truth import rank_correlation
+from recuse.metrics.estimates import undefined
+from recuse.metrics.ground_truth import BONETT_WRIGHT, rank_correlation
 from recuse.metrics.measure import measure
 from recuse.ratings import Ratings
 from recuse.schema import Estimate, Estimates
@@ -20,8 +21,8 @@ YEARLY = "value_"
 )  # fmt: skip
 def yearly_rank_correlation(ratings: Ratings) -> Estimates:
     """`ground_truth.rank_correlation` with the values of each year, by judge, factor level and year; years are the
-    columns `value_<year>` of the reference. Years share their categories, so they are no independent tests. Empty where
-    the reference has no years.
+    columns `value_<year>` of the reference. Years share their categories, so they are no independent tests. Undefined
+    where the reference has no years.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"judge": "a", "item": ["i", "j", "k", "l"], "score": [1.0, 1.0, 2.0, 3.0]})
@@ -32,6 +33,9 @@ def yearly_rank_correlation(ratings: Ratings) -> Estimates:
     truth = ratings.reference
     years = [] if truth is None else [str(name) for name in truth if str(name).startswith(YEARLY)]
     found: dict[tuple[str, ...], Estimate] = {}
+    if not years:
+        nothing = undefined("yearly_rank_correlation", "the true values tell no years apart", method=BONETT_WRIGHT)
+        found = {(*key, ""): nothing for key in rank_correlation(ratings)}
     for column in years:
         assert truth is not None
         of_year = replace(ratings, reference=truth.assign(value=truth[column]), _memory={})

@@ -7,7 +7,7 @@ breaks it. Merchant-risk paper, sec. 2.1: five dimensions, three codes per level
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,9 +17,13 @@ from recuse.ratings import Ratings
 from recuse.schema import Estimate, Estimates
 from recuse.statistics.clusters import clustered_share
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 __all__ = ["rules_kept"]
 
-RULE, KEPT = "rule: ", "kept"
+RULE, KEPT, RATIONALE = "rule: ", "kept", "rationale"
+LONGEST = 400
 METHOD = "share of texts, Clopper-Pearson interval"
 SHOWN = 5
 
@@ -33,8 +37,9 @@ SHOWN = 5
 def rules_kept(ratings: Ratings) -> Estimates:
     """Share of texts that keep a rule, by judge (who wrote them) and rule; `all` is the share that keeps every one.
 
-    Detail: `breaches`, the commonest ways to break it as [what, times], most frequent first, at most five. Interval
-    over texts as if they were independent. Empty where no rules were checked.
+    Detail: `breaches`, the commonest ways to break it as [what, times], most frequent first, at most five; of `all`,
+    `texts`, the first few as [item, words, what they break]. Interval over texts as if they were independent. Empty
+    where no rules were checked.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"judge": "a", "item": ["i", "j"], "criterion": "rule: length",
@@ -51,8 +56,18 @@ def rules_kept(ratings: Ratings) -> Estimates:
             broken = Counter(of.loc[~kept, "response"].astype(str)).most_common(SHOWN)
             found[str(judge), str(rule).removeprefix(RULE)] = _share(kept, {"breaches": [list(b) for b in broken]})
         text = mine.assign(kept=mine["response"] == KEPT).groupby(["item", "target", "repeat"], observed=True)["kept"]
-        found[str(judge), "all"] = _share(text.all().to_numpy(), {})
+        found[str(judge), "all"] = _share(text.all().to_numpy(), {"texts": _first(table, str(judge), mine)})
     return Estimates(("judge", "rule"), found)
+
+
+def _first(table: pd.DataFrame, judge: str, rules: pd.DataFrame) -> list[list[Any]]:
+    """The first texts that a model wrote, with what each breaks."""
+    texts = table[(table["rater"] == judge) & (table["criterion"] == RATIONALE) & table["response"].notna()]
+    broken = rules[rules["response"] != KEPT]
+    return [
+        [str(item), str(words)[:LONGEST], [str(why) for why in broken.loc[broken["item"] == item, "response"]]]
+        for item, words in zip(texts["item"].head(SHOWN), texts["response"].head(SHOWN), strict=True)
+    ]
 
 
 def _share(kept: Any, detail: dict[str, Any]) -> Estimate:

@@ -44,7 +44,7 @@ from recuse.schema import Estimate, Estimates
 from recuse.statistics.multiplicity import holm
 from recuse.statistics.paired import Paired, moments, significant
 
-__all__ = ["ALPHA", "against_given", "against_received", "controlled", "reading"]
+__all__ = ["ALPHA", "against_given", "against_received", "controlled", "reading", "thesis_reading"]
 
 ALPHA = 0.05
 
@@ -61,7 +61,8 @@ def against_received(ratings: Ratings, margin: float = MARGIN, alpha: float = AL
 
     Detail: n, means and SDs of S, R and G, t, p, `p_holm` over the family of all S - R and S - G tests of these
     ratings, Cohen's dz with interval, power at `margin` (a share of the scale's range) and smallest detectable effect
-    (`Paired.detail`), `excluded` items by what they lack, and the `reading` of both tests together at `alpha`.
+    (`Paired.detail`), `excluded` items by what they lack, the `reading` of both tests together at `alpha`, and beside
+    it the `thesis_reading`, of S - R alone and uncorrected.
 
     An item without a usable S, R or G is excluded and counted. Undefined with one judge, one target, no item left, and
     where every target has items of its own.
@@ -78,7 +79,11 @@ def against_received(ratings: Ratings, margin: float = MARGIN, alpha: float = AL
                          tests.adjusted[(*subject, "given")], alpha)
         for subject, test in tests.items()
     }  # fmt: skip
-    return tests.estimates("self_minus_received", "received", margin, {s: {"reading": r} for s, r in readings.items()})
+    told = {
+        subject: {"reading": found, "thesis_reading": thesis_reading(tests.tests[subject].received, alpha)}
+        for subject, found in readings.items()
+    }
+    return tests.estimates("self_minus_received", "received", margin, told)
 
 
 @measure(
@@ -192,6 +197,14 @@ def reading(received: Paired, given: Paired, p_received: float, p_given: float, 
     if prefers:
         return "justified, and modest" if below else "justified"
     return "modest" if below else "none"
+
+
+def thesis_reading(received: Paired, alpha: float = ALPHA) -> str:
+    """What the thesis reads in S - R alone, p uncorrected (sec. 3.3): above 0 is "harmful", below 0 "modest", else
+    "none". It calls a judge harmful that is generous to everyone; `reading` wants S - G above 0 as well."""
+    if not received.p < alpha:
+        return "none"
+    return "harmful" if received.mean > 0 else "modest"
 
 
 # --------------------------------------------------------------------------- the two published tests

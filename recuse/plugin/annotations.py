@@ -1,13 +1,14 @@
-"""Annotations of a workflow of GitHub: what turns the run red, shown at the gate's line in gates.toml."""
+"""Annotations of a workflow of GitHub: the decision, and at its line in gates.toml what turns the run red and what
+changed."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["error_lines"]
+__all__ = ["annotation_lines"]
 
 MOST = 10
 """Errors that GitHub shows of one step."""
@@ -15,23 +16,42 @@ MOST = 10
 LONGEST = 400
 
 
-def error_lines(
-    verdicts: Iterable[Mapping[str, Any]], objections: Sequence[str], gates: Path, workspace: Path
-) -> list[str]:
-    """`::error` lines, at most ten: one per gate that is not kept, at its line of the file `gates`, then what is wrong
-    with the run as a whole. Paths are told from `workspace`, as GitHub wants them."""
+def annotation_lines(results: Mapping[str, Any], gates: Path, workspace: Path) -> list[str]:
+    """At most ten lines for a report's `results`: the decision where it is not to merge, then at their line of the file
+    `gates` one per gate that is not kept and one per limit that changed, then what is wrong with the run as a whole.
+    Paths are told from `workspace`, as GitHub wants them. A changed limit is a warning, and an error where it turns the
+    run red."""
     by_gate: dict[str, list[Mapping[str, Any]]] = {}
-    for verdict in verdicts:
+    for verdict in results.get("verdicts") or ():
         if verdict["outcome"] not in ("pass", "accepted") and not verdict["allowed"]:
             by_gate.setdefault(str(verdict["gate"]), []).append(verdict)
     text = gates.read_text(encoding="utf-8") if gates.is_file() else ""
     file = gates.resolve().relative_to(workspace.resolve()) if _inside(gates, workspace) else Path(gates.name)
-    place = {gate: f"file={_property(file.as_posix())},line={_line(gate, text)}" for gate in by_gate}
-    told = [
-        f"::error {place[gate]},title={_property(_title(red))}::{_data(_words(red))}" for gate, red in by_gate.items()
+
+    def place(gate: str) -> str:
+        return f"file={_property(file.as_posix())},line={_line(gate, text)}"
+
+    told = _decision(results.get("decision") or {})
+    told += [
+        f"::error {place(gate)},title={_property(_title(red))}::{_data(_words(red))}" for gate, red in by_gate.items()
     ]
+    changes, objections = results.get("baseline") or {}, list(results["objections"])
+    for row in changes.get("limits") or ():
+        objection = f"{changes['path']}: {row['sentence']}"
+        level = "error" if objection in objections else "warning"
+        objections = [other for other in objections if other != objection]
+        title = f"{row['gate']} {row['key']}: {row['change']}"
+        told.append(f"::{level} {place(row['gate'])},title={_property(title)}::{_data(row['sentence'])}")
     told += [f"::error::{_data(objection)}" for objection in objections]
     return told[:MOST]
+
+
+def _decision(decision: Mapping[str, Any]) -> list[str]:
+    word = str(decision.get("word") or "merge")
+    if word == "merge":
+        return []
+    level = "error" if word == "do not merge" else "warning"
+    return [f"::{level} title={_property(word.capitalize())}::{_data(str(decision['clause']))}"]
 
 
 def _title(red: Sequence[Mapping[str, Any]]) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from recuse.plugin.annotations import error_lines
+from recuse.plugin.annotations import annotation_lines
 from recuse.plugin.collection import not_asked
 from recuse.plugin.junit import readable
 from recuse.plugin.options import given, named_files
@@ -137,7 +137,8 @@ class _Gathering:
         config = terminalreporter.config
         gates = config.rootpath / config.getini("recuse_gates")
         workspace = Path(os.environ.get("GITHUB_WORKSPACE") or config.rootpath)
-        for line in error_lines(self.run.verdicts, self.run.objections, gates, workspace):
+        found = {**self.run.results, "objections": self.run.objections}  # of a run that broke off, these are all
+        for line in annotation_lines(found, gates, workspace):
             terminalreporter.write_line(line)
 
 

@@ -18,17 +18,30 @@ if TYPE_CHECKING:
 PROTOCOLS = (
     "generation",
     "rubric",
+    "rubric_joint",
     "rubric_self_reported",
     "headline_generation",
     "text_generation",
+    "solving",
     "merg",
     "grading",
     "grading_injected",
     "grading_segments",
+    "grading_wording",
+    "grading_prompts",
+    "grading_channels",
+    "grading_hundred",
+    "grading_calibrated",
+    "correctness",
     "pairwise",
     "pairwise_evidence",
     "pairwise_injected",
     "pairwise_length",
+    "pairwise_prompts",
+    "pairwise_discussion",
+    "listwise",
+    "self_recognition",
+    "self_recognition_pairs",
     "input_filter",
     "output_filter",
     "text_perplexity",
@@ -46,7 +59,8 @@ class ElicitationProtocol(Protocol):
     the mean; `scales(task)`, criterion -> scale where it is not the task's; `facts(task, item)`, what measures may know
     of an item (cluster, text, words, a, b, payload, ...; unless given, its text and what it belongs to); `STAGES`, the
     calls before the one that judges (`recuse.protocols.stages`): `prompt` and `read` then also get what was read there;
-    `explanations(task, item, factors, reply)`, a judgement per reason that a reply gives for a score, read where asked;
+    `explanations(task, item, factors, reply)` and `quotes(...)`, a judgement per reason that a reply gives for a score
+    and per place that it cites, read where asked;
     `SEEDED = False` where no judge is sent a seed, so that all repeats of an item are draws from one request.
     """
 

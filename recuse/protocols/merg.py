@@ -199,6 +199,15 @@ def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply, earli
     return [Judgement(OVERALL, round(weighted, 6)), Judgement(PLAIN_MEAN, round(sum(scores) / DIMENSIONS, 6)), *parts]
 
 
+def quotes(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
+    """What the judge cites for each dimension: response = its words; nothing by the checklist, which asks for none."""
+    try:
+        cited = reading.phrases(reading.json_value(reply, dict), "evidence", DIMENSIONS)
+    except reading.Unreadable:
+        return []
+    return [Judgement(name, response=words) for name, words in zip(PARTS, cited, strict=True)]
+
+
 # --------------------------------------------------------------------------- schemas
 
 

@@ -37,6 +37,7 @@ class Use:
 
     stage: str
     first_judge: bool = False
+    next_judge: bool = False
     factors: Levels = field(default_factory=dict)
 
 

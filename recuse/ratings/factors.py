@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "DIRECTION", "LABELS", "LEVELS", "NAMES", "ORDER", "RUBRIC", "TEMPERATURE", "VERSION", "check_levels",
-    "level_words", "levels_in",
+    "CHANNEL", "DIRECTION", "LABELS", "LEVELS", "NAMES", "ORDER", "PROMPT", "RUBRIC", "TEMPERATURE", "VERSION",
+    "WORDING", "check_levels", "level_words", "levels_in",
 ]  # fmt: skip
 
 NAMES, DIRECTION, ORDER, LABELS, VERSION = "names", "direction", "order", "labels", "version"
 RUBRIC = "rubric_source"
+WORDING, CHANNEL, PROMPT = "wording", "channel", "prompt"
 TEMPERATURE = "temperature"
 """Its levels are numbers, whichever were asked: it is in no list of levels."""
 
@@ -30,6 +31,8 @@ LEVELS: Mapping[str, tuple[str, ...]] = {
     DIRECTION: ("ascending", "reversed"),  # which end of the scale is best: the highest number, or the lowest
     ORDER: ("ab", "ba"),  # which of two texts stands first
     LABELS: ("plain", "swapped"),  # whether the first text is called A or B
+    WORDING: ("quality", "badness"),  # which of two opposite words the judge is asked to rate
+    CHANNEL: ("inline", "separate"),  # whether the text stands among the instructions or in a message of its own
     # Who wrote what a text is scored by: it came with the prompt; each judge, after saying what it knows; each judge,
     # but the names of the dimensions are given; one judge for all; nobody, it is the same for every prompt.
     RUBRIC: ("checklist", "independent", "dimensions", "shared", "universal"),
@@ -45,6 +48,10 @@ WORDS: Mapping[tuple[str, str], str] = {
     (ORDER, "ba"): "b first",
     (LABELS, "plain"): "first called A",
     (LABELS, "swapped"): "first called B",
+    (WORDING, "quality"): "quality asked for",
+    (WORDING, "badness"): "badness asked for",
+    (CHANNEL, "inline"): "text among the instructions",
+    (CHANNEL, "separate"): "text in a message of its own",
     (RUBRIC, "checklist"): "given checklist",
     (RUBRIC, "independent"): "own rubric",
     (RUBRIC, "dimensions"): "own rubric, names given",

@@ -1,4 +1,4 @@
-"""Criteria with a right answer: texts whose score can be counted carry it as `true_<criterion>`."""
+"""Names that criteria and texts have by convention: the right score of a text, a place in a ranking."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from recuse.ratings.ratings import Ratings
 
-__all__ = ["TRUE", "counted_criteria"]
+__all__ = ["PLACE", "TRUE", "counted_criteria"]
 
+PLACE = "place"
+"""The criterion under which a text's place in a ranking stands, 1 for the best."""
 TRUE = "true_"
 """How the column of right scores is called among the texts, before its criterion."""
 

@@ -114,9 +114,20 @@ def _repeated(table: pd.DataFrame, identity: list[str], of: Any = 0) -> Any:
     codes = np.broadcast_to(np.asarray(of, dtype=np.int64), len(table))
     count = int(codes.max(initial=0)) + 1
     for name in identity:
-        own, known = pd.factorize(table[name], use_na_sentinel=False)
-        if count * len(known) >= 2**62:  # too many combinations for one number: count those that occur
-            codes, occurring = pd.factorize(codes)
-            count = len(occurring)
-        codes, count = codes * len(known) + own, count * len(known)
+        codes, count = _folded(codes, count, table[name])
+    if count <= 4 * len(table):  # counted in place: a table of what was seen before takes ten times the memory
+        return np.bincount(codes, minlength=count)[codes] > 1
     return pd.Series(codes).duplicated(keep=False)
+
+
+def _folded(codes: Any, count: int, column: pd.Series[Any]) -> tuple[Any, int]:
+    """Numbers below `count` together with what stands in a column, as numbers below the second result."""
+    import pandas as pd
+
+    own, known = pd.factorize(column, use_na_sentinel=False)
+    if count * len(known) >= 2**62:  # too many combinations for one number: count those that occur
+        codes, occurring = pd.factorize(codes)
+        count = len(occurring)
+    folded = codes * len(known)
+    folded += own
+    return folded, count * len(known)

@@ -81,6 +81,12 @@ class Number:
         return (self.verdict or {}).get("limit") or {}
 
     @property
+    def bounds(self) -> tuple[float, float] | None:
+        """Where its measure ends: where its description says, else, in points, at the width of the scale."""
+        points = self.lexicon.points(self.subject.get("task", "")) if self.estimate.get("unit") == "points" else None
+        return self.measure.ends or (None if points is None else (-points if self.measure.signed else 0.0, points))
+
+    @property
     def who(self) -> str:
         """Whom the number is about: the judge, or what stands in its place; "" for the panel as a whole."""
         return next((self.subject[key] for key in ("judge", "author", "model", "target") if key in self.subject), "")

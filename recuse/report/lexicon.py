@@ -37,11 +37,16 @@ class Lexicon:
             for factor in held.get("factors") or ()
         }
         self._criteria = {task["name"]: list(task["criteria"]) for task in held.get("tasks") or ()}
+        self._points = {task["name"]: task.get("points") for task in held.get("tasks") or ()}
         self.simulated = frozenset(task["name"] for task in held.get("tasks") or () if task.get("people_simulated"))
         """Tasks whose people come out of a model."""
 
     def measure(self, name: str) -> Measure:
         return self._measures.get(name) or Measure(name, plain_name(name))
+
+    def points(self, task: str) -> float | None:
+        """How many points a task's widest scale has; None where it has none, or nobody said."""
+        return self._points.get(task)
 
     def level(self, factor: str, level: str) -> str:
         """ "names hidden"; a level that is not described with its factor, "divisor n"."""

@@ -22,8 +22,9 @@ from recuse.report.anchors import fault_anchor, group_anchor, question_anchor, v
 from recuse.report.first_line import decision_lines, upgrade_lines
 from recuse.report.footnotes import small_print
 from recuse.report.lexicon import plain_name
-from recuse.report.numbers import MISSING, count, is_number
+from recuse.report.numbers import count
 from recuse.report.palette import ON_SHADE, PALETTE, shades
+from recuse.report.prose import prose
 from recuse.report.questions import Drawings, generic
 from recuse.report.reply_places import ReplyPlaces
 from recuse.report.results_model import Group, Question, View
@@ -152,9 +153,9 @@ def _environment(folders: tuple[str, ...]) -> Environment:
         undefined=StrictUndefined,
         finalize=_safe_text,
     )
+    env.filters["prose"] = prose
     env.filters |= {"plain": plain_name, "number": count, "pc": _percent, "slug": lambda name: name.replace(" ", "-")}
     env.filters |= {"anchor": lambda n: verdict_anchor(n.gate, n.subject), "fault_anchor": fault_anchor}
-    env.filters["value"] = lambda number: estimate_format.value(number) if is_number(number.value) else MISSING
 
     def draw(figure: Any) -> Markup:
         """The figure by the template of its module's name: figures/heat_map.py, figures/heat_map.html.j2."""

@@ -2,6 +2,9 @@
 
 Shades are mixed here, in OKLab, rather than by the browser: then the contrast of every text on every background is a
 number that a test checks (WCAG AA), and old browsers and printers get the same picture.
+
+Red and blue mean one thing, above and below ("over", "under"), in heat maps; series ("first", "second", "third"), bars
+and ladders have other hues, and an outcome's colour only repeats its mark.
 """
 
 from __future__ import annotations
@@ -16,14 +19,14 @@ PALETTE: dict[Mode, dict[str, str]] = {
     "light": {
         "bg": "#fbfaf7", "ink": "#1c1b19", "dim": "#625e57", "line": "#e3dfd6", "card": "#ffffff", "edge": "#8a857b",
         "over": "#d1472f", "under": "#2f6db5", "rank": "#7f9a55", "amount": "#b07d1e", "band": "#eef0e4",
-        "shown": "#b23a24", "hidden": "#245c9e", "third": "#5b7031",
+        "first": "#00696f", "second": "#57534b", "third": "#7d5a9c",
         "pass": "#2a6a3b", "fail": "#b3261e", "not measured": "#8f1d56", "accepted fault": "#7a5600",
         "accepted doubt": "#4a5a6b", "undecided": "#4a4d9d",
     },
     "dark": {
         "bg": "#161513", "ink": "#ece9e2", "dim": "#a8a399", "line": "#34322d", "card": "#1e1d1a", "edge": "#7d776c",
         "over": "#d9573f", "under": "#4f86d6", "rank": "#86a55c", "amount": "#c08a2c", "band": "#24281f",
-        "shown": "#f0856f", "hidden": "#82b1f0", "third": "#a9c47e",
+        "first": "#5fc7cc", "second": "#b9b3a6", "third": "#c8a8e6",
         "pass": "#7cc48e", "fail": "#f2867c", "not measured": "#ee8fc0", "accepted fault": "#e0b95a",
         "accepted doubt": "#aebdcb", "undecided": "#abaef2",
     },

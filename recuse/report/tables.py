@@ -10,6 +10,7 @@ from recuse.report import estimate_format
 from recuse.report.anchors import group_anchor
 from recuse.report.gated_number import Number
 from recuse.report.lexicon import plain_name
+from recuse.report.numbers import MISSING, decimals_for, is_number
 from recuse.report.results_model import Group, View
 from recuse.report.vocabulary import OUTCOME_NAMES, tally, worst
 
@@ -54,6 +55,12 @@ class Cell:
         """Those that are not told one by one."""
         told = {id(n) for n in self.shown}
         return tuple(n for n in self.numbers if id(n) not in told)
+
+    def value(self, n: Number) -> str:
+        """One of its numbers, with as many decimals as the others in it."""
+        if not is_number(n.value):
+            return MISSING
+        return estimate_format.value(n, decimals_for(one.value for one in self.shown))
 
     @property
     def rest(self) -> str:

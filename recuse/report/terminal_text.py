@@ -145,7 +145,7 @@ def _columns(table: VerdictTable) -> list[_Column]:
     """One column per gate and factor level; per gate alone where there are more than two levels."""
     return [
         _Column(
-            visible(column.gate),
+            visible(column.title),
             visible(level),
             [_cell(row.cells[j].at(level) if column.levels else row.cells[j]) for row in table.rows],
         )

@@ -152,6 +152,7 @@ class Judgement:
     status: Status = "ok"
     why: str = ""
     item: str | None = None  # where one reply judges several items (a generation's picks); None: the call's item
+    target: str | None = None  # where one call judges the texts of several; None: the call's target
     stage: str = ""  # where it was an earlier call of the chain whose reply could not be used
 
 

@@ -26,8 +26,8 @@ class ScriptedSource:
     def reply(self, call: Call, fields: Mapping[str, Any]) -> StandinReply:
         """What the judge's behaviour says. Raises `StandInError` for a judge without a known behaviour."""
         behave, settings = self._behaviour(call)
-        own = self._judges[call.judge].author == call.target
-        said = behave(Facts(call, own, fields, settings, generator(call)))
+        author = self._judges[call.judge].author
+        said = behave(Facts(call, author == call.target, fields, settings, generator(call), author))
         said = said if isinstance(said, Said) else Said(said)
         return StandinReply(
             said.text, said.refusal, approximate_tokens(call.request.body), approximate_tokens(said.text)

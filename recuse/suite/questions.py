@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 
 from recuse import offers
 from recuse.blinded_people import BLINDED
-from recuse.explanations import EXPLANATIONS
+from recuse.explanations import REMARKS
 from recuse.file_panels import FILE
 from recuse.panel_ratings import headline_of, scales_of
 from recuse.plan import levels_asked
 from recuse.protocols import called
 from recuse.protocols import protocol as known_protocol
 from recuse.protocols.facts import facts_of
-from recuse.ratings.known import TRUE
+from recuse.ratings.known import PLACE, TRUE
 from recuse.references import people_of, persons_of
 from recuse.schema import SourceFixes
 from recuse.source_fixes import unfixed
@@ -146,12 +146,13 @@ class Questions:
             people=people is not None,
             people_items=persons is not None,
             two_people=persons is not None and offers.have_items_in_common(persons),
+            ranking=PLACE in scales,
             right_scores=any(TRUE + name in facts_of(protocol, task, item) for item in items for name in scales),
             held_out_payloads="payloads" in task.data,
             reference="reference" in task.data,
             numbers=all(scales[name].counts for name in headline_of(protocol, task) if name in scales),
             candidate=bool(asked.candidate),
             beside=frozenset(known_protocol(name).OFFERS for name in table.protocols if name != asked.protocol)
-            | ({EXPLANATIONS} if hasattr(protocol, EXPLANATIONS) else set())
+            | {kind for kind in REMARKS if hasattr(protocol, kind)}
             | ({BLINDED} if task.data.get("people", {}).get("single") else set()),
         )

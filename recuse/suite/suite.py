@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 from recuse import elicit
 from recuse.blinded_people import BLINDED, blinded_people
 from recuse.chains import Chain
-from recuse.explanations import EXPLANATIONS, explanations_of
+from recuse.explanations import REMARKS, explanations_of
 from recuse.fingerprints import headers
 from recuse.gates import Gates
 from recuse.gates.baseline import BaselineError
@@ -126,9 +126,9 @@ class Suite:
         table = self.selection.panels[asked.panel].task(asked.task)
         if kind == BLINDED:
             return blinded_people(self.selection.task_of(asked))
-        if kind == EXPLANATIONS:
-            plan = self.selection.plan(asked)
-            return explanations_of(plan, lambda: self.recordings.replies(asked, plan), self.selection.authors(asked))
+        if kind in REMARKS:
+            plan, authors = self.selection.plan(asked), self.selection.authors(asked)
+            return explanations_of(plan, lambda: self.recordings.replies(asked, plan), authors, kind)
         name = next((name for name in table.protocols if kind == known_protocol(name).OFFERS), None)
         return None if name is None else self.ratings(Asked(asked.panel, asked.task, name, asked.candidate))
 

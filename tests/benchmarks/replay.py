@@ -170,7 +170,10 @@ def whole_run(work: Path, rounds: int) -> list[Row]:
 
 
 def _evals(root: Path, *options: str) -> None:
-    command = [sys.executable, "-m", "pytest", "evals", "-q", "-p", "no:cacheprovider", *options]
+    """Without the plugin of Hypothesis, which tests/ use and evals/ do not: at the end of every process it imports all
+    of itself."""
+    plugins = ["-p", "no:cacheprovider", "-p", "no:hypothesispytest"]
+    command = [sys.executable, "-m", "pytest", "evals", "-q", *plugins, *options]
     environment = {**os.environ, "PYTHONPATH": str(root), "PYTEST_ADDOPTS": ""}
     done = subprocess.run(command, capture_output=True, text=True, cwd=root, env=environment, check=False)
     if done.returncode:

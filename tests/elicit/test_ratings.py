@@ -135,3 +135,6 @@ def test_the_words_shown_are_the_own_work_and_the_first_failures(asked: Plan, an
         ("beta", "hidden", 0, "ok", '{"cla'),
     ]
     assert of_ann[0]["why"] == "no JSON object in the reply"
+    asked_of = {w["factors"]["names"]: w["prompt"] for w in of_ann if w["target"] == "alpha"}
+    assert all(asked_of.values())
+    assert asked_of["shown"] != asked_of["hidden"], "what this very reply answered"

@@ -223,8 +223,11 @@ ROWS: tuple[Row, ...] = (
     (
         "70",
         "do judges that agree cite the same evidence",
-        (),
-        "that five quotes are there is checked; no measure compares them",
+        (
+            "metrics/test_evidence_overlap.py::test_by_hand",
+            "metrics/test_evidence_overlap.py::test_who_agrees_and_cites_the_same_lies_below_zero",
+        ),
+        "",
     ),
     ("71", "language of what is judged", (GROUPS,), ""),
     # ------------------------------------------------------------ appendices D and F

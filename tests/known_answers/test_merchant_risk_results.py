@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -150,3 +151,38 @@ def test_ground_truth_correlations_and_their_p_values(results: Mapping[str, Any]
     assert sonar["value"] == pytest.approx(0.49, abs=0.005)
     assert sonar["detail"]["p_t"] == pytest.approx(0.063, abs=0.001)
     assert sonar["detail"]["p_permutation"] == pytest.approx(0.068, abs=0.001)
+
+
+# --------------------------------------------------------------------------- what the tables say and the paper does not
+
+
+@pytest.mark.parametrize(
+    ("metric", "subject", "expected"),
+    [
+        ("kendalls_w", {"names": "shown"}, 0.808),
+        ("kendalls_w", {"names": "hidden"}, 0.8),
+        ("rank_stability", {"judge": "gpt-5.1"}, 0.3),
+        ("rank_stability", {"judge": "perplexity-sonar"}, 0.7),
+        ("profile_correlation", {"pair": "self-bias and distance from people", "names": "shown"}, 0.9),
+        ("profile_correlation", {"pair": "self-bias and distance from people", "names": "hidden"}, 0.7),
+        ("profile_correlation", {"pair": "own quality and self-bias", "names": "shown"}, -0.5),
+        ("self_bias_span", {"names": "shown"}, 1.105),
+        ("criterion_self_bias", {"judge": "perplexity-sonar", "names": "shown", "criterion": "completeness"}, -1.4),
+        ("calibration_helps", {"calibration": "offset"}, 0.9),
+        ("scale_matched_offset", {"names": "shown"}, 0.4636 + 8.334 - (8.334 - 1) * 10 / 9),
+        ("people_groups", {}, 2.0),
+    ],
+)
+def test_figures_behind_the_paper_s_sentences(
+    results: Mapping[str, Any], metric: str, subject: dict[str, str], expected: float
+) -> None:
+    assert measured(results, metric, **subject)["value"] == pytest.approx(expected, abs=1e-6)
+
+
+def test_neighbours_in_the_order_of_people(results: Mapping[str, Any]) -> None:
+    """The "clear performance hierarchy" of sec. 3.5: one of its four steps is larger than chance."""
+    names = sorted(HUMAN, key=lambda name: -HUMAN[name])
+    pairs = [f"{one} - {other}" for one, other in pairwise(names)]
+    details = [measured(results, "people_difference", pair=pair)["detail"] for pair in pairs]
+    assert [round(detail["z"], 2) for detail in details] == [0.35, 3.28, 0.78, 1.44]
+    assert [detail["told_apart"] for detail in details] == [False, True, False, False]

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import fmean
 
+from recuse.metrics.evidence_overlap import evidence_overlap
 from recuse.metrics.knowledge_grounding import delta_k
 from recuse.metrics.planted_flaws import flaw_penalty
 from recuse.metrics.rubric_commensurability import agreement_by_rubric, structural_share
@@ -52,11 +53,14 @@ def _of_pairs(ratings: Ratings) -> Iterator[str]:
     for whole in ("dimensions", "shared"):
         share = structural_share(ratings, whole).of(of=whole)
         yield _row(f"structural share, of {level_words(RUBRIC, whole)}", share)
+    shared = evidence_overlap(ratings)
+    for levels in shared:
+        yield _row(f"shared evidence, {level_words(RUBRIC, *levels)}", shared[levels])
 
 
 def _row(what: str, found: Estimate) -> str:
     value = fixed(found.value, signed=True) if found.defined else "not measured"
-    size = f"{found.detail['texts']} of {found.n}"
+    size = f"{found.detail.get('texts', 0)} of {found.n}"
     return f"| {what} | {value} | {_interval(found) or 'none'} | {size} | {_lacking(found)} |"
 
 

@@ -179,4 +179,11 @@ def test_a_total_can_hide_what_a_part_says(published):
     found = criterion_bias.criterion_self_bias(published)
     sonar = found.of(judge="perplexity-sonar", names="shown", criterion="completeness")
     assert (round(sonar.value, 2), sonar.metric) == (-1.40, "criterion_self_bias")
-    assert len(found) == 5 * 2 * 5
+    assert len(found) == 5 * 2 * 6
+
+
+def test_a_total_need_not_be_the_mean_of_its_parts(published):
+    """Algorithm 1 takes the mean of the criteria: Gemini +0.87 in place of the +0.77 of its own totals."""
+    found = criterion_bias.criterion_self_bias(published)
+    gemini = found.of(judge="gemini-2.5-pro", names="shown", criterion="criteria_mean")
+    assert gemini.value == pytest.approx(0.87, abs=0.005)

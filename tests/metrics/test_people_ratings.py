@@ -85,9 +85,10 @@ def test_a_scale_from_one_is_stretched_to_one_from_nought(published):
 
 
 def test_scales_of_one_length_and_untold_ones_need_no_matching(published):
-    assert len(scale_matched_offset(published)) == 0
+    assert not scale_matched_offset(published).of(names="shown").defined
     same = published.people.assign(minimum=-1.0, maximum=11.0)
-    assert len(scale_matched_offset(replace(published, people=same, _memory={}))) == 0
+    found = scale_matched_offset(replace(published, people=same, _memory={})).of(names="shown")
+    assert found.note == "undefined: people and judges rate on one scale"
 
 
 def task_with(tmp_path: Path, table: str, **single: object) -> Task:

@@ -52,7 +52,12 @@ def faults(site: Path) -> list[str]:
                 found.append(f"{path.name}: {link} leads to no file")
             elif parts.fragment and target in pages and unquote(parts.fragment) not in pages[target].ids:
                 found.append(f"{path.name}: {link} leads to no place on {target.name}")
-        found += [f"{path.name}: fetches {one}" for one in page.fetched if urlsplit(one).netloc]
+        for one in page.fetched:
+            parts = urlsplit(one)
+            if parts.netloc:
+                found.append(f"{path.name}: fetches {one}")
+            elif not parts.scheme and parts.path and not (path.parent / unquote(parts.path)).exists():
+                found.append(f"{path.name}: shows {one}, which is no file")
     return found
 
 

@@ -65,18 +65,53 @@ def test_links_to_files_that_are_not_on_the_site_are_their_text(made):
 
 def test_a_broken_link_or_anchor_or_a_foreign_file_is_found(tmp_path):
     (tmp_path / "a.html").write_text('<p id="x"><a href="b.html#y">1</a><a href="#x">2</a><a href="c.html">3</a>')
-    (tmp_path / "b.html").write_text('<a href="a.html#x">1</a><script src="https://cdn.invalid/x.js"></script>')
+    more = '<script src="https://cdn.invalid/x.js"></script><iframe src="gone.html">'
+    (tmp_path / "b.html").write_text(f'<a href="a.html#x">1</a>{more}')
     assert faults(tmp_path) == [
         "a.html: b.html#y leads to no place on b.html",
         "a.html: c.html leads to no file",
         "b.html: fetches https://cdn.invalid/x.js",
+        "b.html: shows gone.html, which is no file",
     ]
 
 
-def test_a_question_leads_to_where_the_last_report_draws_it(made, monkeypatch, tmp_path):
+REPORT = """<html><head><style>p{}</style></head><body><svg class="defs"><circle id="d0"/></svg>
+<section id="verdicts"></section><section id="q-score_stability" class="of-pass"><details class="question">
+<summary>q</summary><a href="#v-1">1</a><a class="known" href="#k-2">2</a><a href="replies/a.html">3</a>
+</details></section></body></html>"""
+
+
+def test_a_question_shows_what_the_last_report_draws(made, monkeypatch, tmp_path):
     page = tmp_path / "index.html"
-    page.write_text('<section id="q-score_stability"></section>')
+    page.write_text(REPORT)
     monkeypatch.setattr(made, "REPORT", page)
-    assert re.findall(r"report/index\.html#([\w-]+)", made.questions()) == ["q-score_stability"]
+    assert re.findall(r"\(report/index\.html#([\w-]+)", made.questions()) == ["q-score_stability"]
+    assert re.findall(r'<iframe [^>]*src="([^"]+)"', made.questions()) == ["report/pictures/q-score_stability.html"]
     monkeypatch.setattr(made, "REPORT", tmp_path / "none.html")
-    assert "report/index.html" not in made.questions()
+    assert "report/" not in made.questions()
+
+
+def test_a_picture_is_the_question_alone_and_its_links_leave_it(made, tmp_path):
+    (tmp_path / "index.html").write_text(REPORT)
+    (picture,) = made.pictures(tmp_path / "index.html").values()
+    assert picture.count("<section") == 1
+    assert '<details class="question" open>' in picture
+    assert '<circle id="d0"/>' in picture, "its dots are defined there"
+    links = re.findall(r'<a target="_top" (?:class="known" )?href="([^"]+)"', picture)
+    assert links == ["../index.html#v-1", "../index.html#k-2", "../replies/a.html"]
+
+
+def test_every_question_has_its_formulas_and_papers(pages):
+    """From the docstrings alone. May one judge replace another is asked of the measures of all the others."""
+    parts = pages["questions.md"].split("\n## ")[1:]
+    lacking = [part.partition("\n")[0] for part in parts if "\n- [" not in part or "\nFrom: " not in part]
+    assert lacking == ["May a judge be replaced by its candidate?"]
+    [shift] = [part for part in parts if part.startswith("Does a judge score its own work")]
+    assert "Merchant-risk paper, sec. 4.3.2" in shift
+
+
+def test_a_definition_is_the_first_paragraph_as_it_stands(made):
+    assert made.definition("mean_u (W_a - W_b),\nby judge.\n\nMore.") == "mean_u (W_a - W_b), by judge."
+    assert made.in_line("a*b_c <x> `d_e`") == r"a\*b\_c \<x\> `d_e`"
+    told = ["Liu et al. (2023), arXiv:2303.16634", "Liu et al. 2023", "merchant-risk paper, sec. 4"]
+    assert made.papers_in(told) == ["Liu et al. 2023, arXiv:2303.16634", "Merchant-risk paper, sec. 4"]

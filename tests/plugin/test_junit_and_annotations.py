@@ -6,7 +6,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from recuse.plugin.annotations import error_lines
+from recuse.plugin.annotations import annotation_lines
 from recuse.plugin.junit import readable
 
 pytest_plugins = ["pytester"]
@@ -24,6 +24,12 @@ def gates(tmp_path):
     path = tmp_path / "evals" / "gates.toml"
     path.write_text("# limits\n\n[run]\n\n[leniency_of_all]\n\n[leniency]\nat_most = 1\n")
     return path
+
+
+def lines(verdicts, objections, gates, workspace, word="merge", **baseline):
+    results = {"verdicts": verdicts, "objections": objections, "baseline": baseline or None,
+               "decision": {"word": word, "clause": "grok-4 promotes itself."}}  # fmt: skip
+    return annotation_lines(results, gates, workspace)
 
 
 def test_the_xml_has_outcome_value_and_limit_per_verdict_and_no_record(repo, tmp_path) -> None:
@@ -48,25 +54,26 @@ def test_a_run_of_githubs_annotates_the_gate_and_no_other_run_does(repo, monkeyp
     assert "::error" not in repo.run().text
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.delenv("GITHUB_WORKSPACE", raising=False)
-    (line,) = [line for line in repo.run().text.splitlines() if line.startswith("::error")]
+    first, line = [line for line in repo.run().text.splitlines() if line.startswith("::error")]
+    assert first == "::error title=Do not merge::bob promotes itself."
     assert line.startswith("::error file=evals/gates.toml,line=")
     assert "judge bob" in line
 
 
 def test_the_line_is_the_one_of_the_gate(gates, tmp_path) -> None:
-    (line,) = error_lines([verdict()], [], gates, tmp_path)
+    (line,) = lines([verdict()], [], gates, tmp_path)
     place, told = "file=evals/gates.toml,line=7,title=leniency%3A fail", "judge ann, panel ours: 0.7 is above 0.5."
     assert line == f"::error {place}::{told}"
 
 
 def test_what_stays_green_is_not_annotated(gates, tmp_path) -> None:
     green = [verdict(outcome="pass"), verdict(outcome="accepted"), verdict(outcome="undecided", allowed=True)]
-    assert error_lines(green, [], gates, tmp_path) == []
+    assert lines(green, [], gates, tmp_path) == []
 
 
 def test_no_name_begins_a_command_of_its_own(gates, tmp_path) -> None:
     hostile = verdict(finding="x\n::stop-commands::y\r::add-mask::z 100%", label="a,line=1::b")
-    (line,) = error_lines([hostile], [], gates, tmp_path)
+    (line,) = lines([hostile], [], gates, tmp_path)
     assert "\n" not in line
     assert "\r" not in line
     assert line.count("::") == 2 + line.partition("::judge")[2].count("::")
@@ -75,7 +82,21 @@ def test_no_name_begins_a_command_of_its_own(gates, tmp_path) -> None:
 
 def test_at_most_as_many_as_github_shows_one_per_gate(gates, tmp_path) -> None:
     red = [verdict(gate=f"g{n}") for n in range(20)] + [verdict(), verdict(), verdict()]
-    assert len(error_lines(red, ["a fault of the run"], gates, tmp_path)) == 10
-    (one,) = error_lines([verdict(), verdict(), verdict()], [], gates, tmp_path)
+    assert len(lines(red, ["a fault of the run"], gates, tmp_path)) == 10
+    (one,) = lines([verdict(), verdict(), verdict()], [], gates, tmp_path)
     assert one.endswith("And 1 more.")
-    assert error_lines([], ["a fault of the run"], gates, tmp_path) == ["::error::a fault of the run"]
+    assert lines([], ["a fault of the run"], gates, tmp_path) == ["::error::a fault of the run"]
+
+
+def test_the_decision_comes_first_unless_it_is_to_merge(gates, tmp_path) -> None:
+    assert lines([], [], gates, tmp_path) == []
+    assert lines([], [], gates, tmp_path, "do not merge") == ["::error title=Do not merge::grok-4 promotes itself."]
+    assert lines([], [], gates, tmp_path, "decide") == ["::warning title=Decide::grok-4 promotes itself."]
+
+
+def test_a_changed_limit_is_shown_at_its_gate_and_once(gates, tmp_path) -> None:
+    row = {"gate": "leniency", "key": "limit", "change": "widened", "sentence": "leniency limit widened: 1 -> 2"}
+    told = "file=evals/gates.toml,line=7,title=leniency limit%3A widened::leniency limit widened: 1 -> 2"
+    assert lines([], [], gates, tmp_path, path="b.json", limits=[row]) == [f"::warning {told}"]
+    strict = ["b.json: leniency limit widened: 1 -> 2"]
+    assert lines([], strict, gates, tmp_path, path="b.json", limits=[row]) == [f"::error {told}"]

@@ -226,6 +226,12 @@ def test_one_score_beyond_the_scale_leaves_no_mean_and_keeps_the_others() -> Non
 # --------------------------------------------------------------------------- the task
 
 
+def test_what_judges_cite_is_told_dimension_by_dimension_and_nothing_by_the_checklist() -> None:
+    cited = merg.quotes(TASK, ITEM, under("shared"), said(SCORES | {"evidence": list("abcde")}))
+    assert [(one.criterion, one.response) for one in cited] == list(zip(merg.PARTS, "abcde", strict=True))
+    assert merg.quotes(TASK, ITEM, under("checklist"), said({"reason": "a", "scores": [1, 2, 3, 4, 5]})) == []
+
+
 def test_the_prompts_cover_six_domains_in_two_languages() -> None:
     from recuse.protocols.text_generation import prompts
 

@@ -80,7 +80,7 @@ def forge() -> Iterator[Forge]:
 def workflow(forge: Forge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
     """`workflow(summary)`: the environment of a run for pull request 7; returns the summary's path."""
 
-    def environment(summary: str = "### Two of three judges are cleared.", **event: Any) -> Path:
+    def environment(summary: str = "### Do not merge: grok-4 promotes itself.", **event: Any) -> Path:
         event = event or {"pull_request": {"number": 7, "head": {"sha": "0123456789abcdef" * 2}}}
         (tmp_path / "event.json").write_text(json.dumps(event))
         for name, value in {
@@ -98,7 +98,7 @@ def workflow(forge: Forge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> C
 def test_the_comment_has_the_summary_the_commit_the_date_and_a_link(forge, workflow):
     assert main(["comment", str(workflow())]) == 0
     (comment,) = forge.comments
-    assert comment["body"].startswith("<!-- recuse:evals -->\n### Two of three judges are cleared.\n")
+    assert comment["body"].startswith("<!-- recuse:evals -->\n### Do not merge: grok-4 promotes itself.\n")
     assert "Commit `0123456789ab`" in comment["body"]
     assert re.search(r" · \d{4}-\d\d-\d\d · ", comment["body"])
     assert "(https://forge.invalid/acme/judges/actions/runs/42)" in comment["body"]

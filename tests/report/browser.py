@@ -80,3 +80,55 @@ def violations(page: str, folder: Path, *arguments: str) -> list[Any]:
     assert title, "axe-core did not finish"
     found: list[Any] = json.loads(html.unescape(title[1]))
     return found
+
+
+def asked(page: str, folder: Path, script: str, width: int = 1160) -> Any:
+    """What a script finds on the page, as it passes it to `answer(...)`, in a frame of this width."""
+    told = f"<script>const answer = found => {{ parent.document.title = JSON.stringify(found); }};{script}</script>"
+    probe = folder / "asked.html"
+    inside = POLICY.sub("", page).replace("</body>", f"{told}</body>")
+    probe.write_text(FRAME.format(width=width, page=html.escape(inside)), encoding="utf-8")
+    seen = browse(probe, folder / "profile", "--dump-dom", "--virtual-time-budget=4000")
+    title = re.search(r"<title>(.+?)</title>", seen.stdout)
+    assert title, "the script did not answer"
+    return json.loads(html.unescape(title[1]))
+
+
+def touching_ticks(page: str, folder: Path, width: int) -> list[Any]:
+    """Labels of an axis that touch their neighbours: (caption, label, next one)."""
+    found: list[Any] = asked(
+        page,
+        folder,
+        """for (const d of document.querySelectorAll('details')) d.open = true;
+        const bad = []; let seen = 0;
+        for (const axis of document.querySelectorAll('svg.axis')) {
+          const texts = [...axis.querySelectorAll('text')].map(t => [t.getBoundingClientRect(), t.textContent]);
+          seen += texts.length;
+          for (let i = 1; i < texts.length; i++) if (texts[i][0].left < texts[i - 1][0].right + 2)
+            bad.push([axis.closest('figure').querySelector('figcaption').textContent, texts[i - 1][1], texts[i][1]]);
+        }
+        answer(seen > 50 ? bad : ['only ' + seen + ' labels']);""",
+        width,
+    )
+    return found
+
+
+def focus_everything(page: str, folder: Path) -> tuple[int, list[str]]:
+    """How many elements the keyboard reaches, and those that take it without an outline, or not in the page's order."""
+    reached, unseen = asked(
+        page,
+        folder,
+        """for (const d of document.querySelectorAll('details')) d.open = true;
+        const stops = [...document.querySelectorAll('a[href], summary, [tabindex]')];
+        const unseen = stops.filter(e => { e.focus({focusVisible: true}); const s = getComputedStyle(e);
+          return document.activeElement !== e || s.outlineStyle === 'none' || e.tabIndex > 0; });
+        answer([stops.length, unseen.slice(0, 5).map(e => e.outerHTML.slice(0, 120))]);""",
+    )
+    return reached, unseen
+
+
+def pages_printed(path: Path, folder: Path) -> int:
+    """How many sheets it takes on paper, as a PDF."""
+    pdf = folder / "printed.pdf"
+    browse(path, folder / "profile", f"--print-to-pdf={pdf}", "--no-pdf-header-footer")
+    return len(re.findall(rb"/Type\s*/Page\b(?!s)", pdf.read_bytes()))

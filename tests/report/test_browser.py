@@ -1,57 +1,23 @@
-"""The page in a real browser, where one is installed: no complaint on its console, no sideways scrolling on a phone."""
+"""Invented pages in a real browser, where one is installed: no complaint on the console, no sideways scrolling on a
+phone, nothing that axe-core objects to. The page of the shipped panels: test_shipped_page.py."""
 
 from __future__ import annotations
 
-import html
-import re
-import shutil
-import subprocess
+import json
+from collections.abc import Callable
 from pathlib import Path
 
+import browser
 import pytest
 import samples
+from test_replies import exchange, transcript
 
 from recuse import report
+from recuse.report.replies import write_transcript
+from recuse.schema import Judgement
 
-CHROMIUM = next(
-    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
-)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")
-
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--enable-logging=stderr",
-]
-
-# A window cannot be narrower than 500 pixels, a frame can; the page in it measures itself and tells its parent.
-FRAME = '<!doctype html><title></title><iframe width="390" height="900" style="border:0" srcdoc="{page}"></iframe>'
-MEASURE = """<script>
-const wide = [...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1
-  && !e.parentElement.closest('.scroll, .sr, svg, thead'));
-parent.document.title = JSON.stringify([document.documentElement.scrollWidth, innerWidth,
-  wide.slice(0, 5).map(e => e.outerHTML.slice(0, 90))]);
-</script>"""
-
-
-def browse(path: Path, profile: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    assert CHROMIUM
-    command = [CHROMIUM, *FLAGS, f"--user-data-dir={profile}", *arguments, path.as_uri()]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
-
-
-def test_console_is_silent(tmp_path: Path) -> None:
-    """A style or script refused by the policy, a fetch, a malformed picture: each would be a line on the console."""
-    index = report.write(samples.hostile(), tmp_path)[2]
-    seen = browse(index, tmp_path / "profile", "--dump-dom")
-    assert "<h1>" in seen.stdout
-    assert [line for line in seen.stderr.splitlines() if "CONSOLE" in line] == []
+pytestmark = pytest.mark.skipif(browser.CHROMIUM is None, reason="no chromium on this machine")
+with_axe = pytest.mark.skipif(not browser.AXE.is_file(), reason="no axe-core: npm pack axe-core, then set AXE_CORE")
 
 
 def with_long_asides() -> samples.Results:
@@ -62,19 +28,59 @@ def with_long_asides() -> samples.Results:
     return results
 
 
-@pytest.mark.parametrize("sample", ["both", "failing", "many", "asides"])
-def test_no_sideways_scrolling_at_390_pixels(tmp_path: Path, sample: str) -> None:
-    made = {"many": lambda: samples.invented(24, long_names=True, holes=0.1), "asides": with_long_asides}
-    results = made[sample]() if sample in made else getattr(samples, sample)()
-    index = report.write(results, tmp_path)[2]
-    page = re.sub(r"<meta http-equiv=[^>]*>", "", index.read_text(encoding="utf-8")).replace(
-        "</body>", f"{MEASURE}</body>"
-    )
-    probe = tmp_path / "probe.html"
-    probe.write_text(FRAME.format(page=html.escape(page)), encoding="utf-8")
-    seen = browse(probe, tmp_path / "profile", "--dump-dom", "--virtual-time-budget=2000")
-    title = re.search(r"<title>(.*?)</title>", seen.stdout)
-    assert title
-    width, window = (int(n) for n in re.findall(r"\d+", title[1])[:2])
-    assert window == 390
-    assert width <= window, title[1]
+SAMPLES: dict[str, Callable[[], samples.Results]] = {
+    "both": samples.both,
+    "failing": samples.failing,
+    "many": lambda: samples.invented(24, long_names=True, holes=0.1),
+    "asides": with_long_asides,
+    "hostile": samples.hostile,
+}
+
+
+def drawn(sample: str, folder: Path) -> str:
+    return report.write(SAMPLES[sample](), folder)[2].read_text(encoding="utf-8")
+
+
+def test_console_is_silent(tmp_path: Path) -> None:
+    """A style or script refused by the policy, a fetch, a malformed picture: each would be a line on the console."""
+    index = report.write(samples.hostile(), tmp_path)[2]
+    assert browser.complaints(index, tmp_path / "profile") == []
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_no_sideways_scrolling_at_360_pixels(tmp_path: Path, sample: str) -> None:
+    wide, window, beyond, _ = browser.widths(drawn(sample, tmp_path), tmp_path, 360)
+    assert (window, beyond) == (360, [])
+    assert wide <= window
+
+
+@pytest.mark.slow
+@with_axe
+@pytest.mark.parametrize("sample", ["failing", "hostile"])
+def test_axe_finds_nothing(tmp_path: Path, sample: str) -> None:
+    assert browser.violations(drawn(sample, tmp_path), tmp_path) == []
+
+
+@pytest.mark.slow
+def test_forty_judges_stay_usable(tmp_path: Path) -> None:
+    """The page stays under a megabyte and no wider than a phone; on a desk what is wide scrolls by itself."""
+    page = report.write(samples.invented(40, holes=0.05), tmp_path)[2].read_text(encoding="utf-8")
+    assert len(page.encode()) < 1_000_000
+    for width in (360, 1160):
+        wide, window, beyond, _ = browser.widths(page, tmp_path, width)
+        assert (wide <= window, beyond) == (True, []), width
+
+
+HOSTILE = ["<img src=x onerror=alert(1)>", "\u202e" * 50, "x" * 20_000, "\n" * 50, json.dumps({"a": "ü" * 3000})]
+
+
+def test_hostile_replies_are_silent_and_fit_a_phone(tmp_path: Path) -> None:
+    said = [exchange(text, repeat=n, judgements=[Judgement("total", status="unparsed", why=text)])
+            for n, text in enumerate(HOSTILE)]  # fmt: skip
+    write_transcript(transcript(*said), tmp_path)
+    for path in tmp_path.rglob("*.html"):
+        assert browser.complaints(path, tmp_path / "profile") == []
+        wide, window, beyond, _ = browser.widths(path.read_text(encoding="utf-8"), tmp_path, 360)
+        assert (wide <= window, beyond) == (True, [])
+        if browser.AXE.is_file():
+            assert browser.violations(path.read_text(encoding="utf-8"), tmp_path) == []

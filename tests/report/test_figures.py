@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -148,6 +149,22 @@ def test_bars_fill_by_the_largest_or_by_what_is_full() -> None:
     assert own is not None
     assert [bar.share for bar in full.bars] == [50.0, 25.0, None]
     assert [bar.share for bar in own.bars] == [100.0, 50.0, None]
+
+
+def ticks_of(numbers: list[Number]) -> list[str]:
+    drawn = forest_plot(numbers, str, caption="", value_name="", signed=True)
+    assert drawn
+    return [text for _, text in drawn.ticks]
+
+
+def test_an_axis_in_points_ends_where_the_scale_ends() -> None:
+    """Two texts give an interval of 80 points on a scale of 9: no difference beyond 9 can be measured."""
+    known = Lexicon({"factors": FACTORS, "measures": MEASURES, "tasks": [{"name": "t", "criteria": [], "points": 9.0}]})
+    wide = [replace(number("a", 0.5, 40.0), lexicon=known), replace(number("b", -0.5, 1.0), lexicon=known)]
+    assert ticks_of(wide) == ["−5", "0", "+5"]
+    assert ticks_of([number("a", 0.5, 40.0)])[-1] == "+60", "where nobody says how wide the scale is"
+    beyond = replace(number("c", 30.0, 1.0), lexicon=known)
+    assert ticks_of([*wide, beyond])[-1] == "+60", "a value beyond shows that the measure goes further"
 
 
 def test_an_axis_ends_where_the_measure_ends() -> None:

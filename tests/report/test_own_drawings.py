@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import samples
 
 from recuse.report.canonical_form import normalised
-from recuse.report.page import page
+from recuse.report.page import environment, page
 from recuse.report.questions import Drawings, generic
 
 DRAWING = """
@@ -64,3 +65,36 @@ def test_a_module_that_cannot_be_used_is_told_and_the_numbers_are_shown(
 def test_others_are_drawn_as_shipped() -> None:
     assert Drawings(["house.another"]).of("ground_truth").__name__ == "recuse.report.questions.ground_truth"
     assert Drawings(["house.another"]).fault("ground_truth") == ""
+
+
+@pytest.mark.parametrize("kind", ["questions", "figures", "parts"])
+def test_a_local_template_replaces_any_part_of_the_page(tmp_path: Path, kind: str) -> None:
+    """Every question, figure and part: its own words appear wherever the shipped ones did."""
+    names = [name for name in environment().list_templates() if name.startswith(f"{kind}/")]
+    assert len(names) > 5
+    (tmp_path / kind).mkdir()
+    for name in names:
+        (tmp_path / name).write_text(f"<p>{name} at home</p>")
+    html = page(everything(), "h", [tmp_path])
+    local = environment([tmp_path])
+    assert [name for name in names if local.get_template(name).render() != f"<p>{name} at home</p>"] == []
+    unseen = {name.partition("/")[2].removesuffix(".html.j2") for name in names if f"<p>{name} at home</p>" not in html}
+    asked = {question["id"] for question in everything()["questions"]} | {"generic"}
+    assert not unseen & asked if kind == "questions" else not unseen
+
+
+def everything() -> dict[str, Any]:
+    """Results that fill every part of the page."""
+    results = normalised(samples.several_tasks())
+    more = normalised(samples.failing())
+    return {**more, "questions": [*more["questions"], *results["questions"]],
+            "verdicts": [*more["verdicts"], *results["verdicts"]],
+            "measurements": [*more["measurements"], *results["measurements"]],
+            "panels": more["panels"] + [p for p in results["panels"] if p not in more["panels"]],
+            "not_asked": NOT_ASKED}  # fmt: skip
+
+
+NOT_ASKED = [
+    {"question": "length_bias", "title": "Length?", "panel": "published", "task": "merchant_risk", "protocol": "rubric",
+     "missing": ["lengths"], "unlock": ["give texts"], "unfixed": [], "tests": []}
+]  # fmt: skip

@@ -126,7 +126,7 @@ def test_tables_have_headings(tree: Element) -> None:
 def test_what_scrolls_can_be_reached_by_keyboard(tree: Element) -> None:
     for region in tree.all("div", class_="scroll"):
         assert region.attributes["tabindex"] == "0"
-        assert region.attributes["role"] == "region"
+        assert region.attributes["role"] == "group"  # a landmark per table would be a hundred
         assert region.attributes["aria-label"]
     assert tree.one("a", class_="skip").attributes["href"] == "#verdicts"
 
@@ -160,7 +160,7 @@ def test_the_same_results_give_the_same_bytes() -> None:
 
 
 def test_size() -> None:
-    assert len(html_of(samples.both()).encode()) < 165_000
+    assert len(html_of(samples.both()).encode()) < 175_000
     assert len(html_of(samples.nothing()).encode()) < 25_000
 
 
@@ -191,8 +191,9 @@ def test_known_answers_are_on_the_page() -> None:
     ):
         assert told in section.text
     people = next(e for e in tree.all("section") if e.attributes["id"] == "q-human_alignment")
-    assert "+0.4636" in people.text
-    assert "+0.4260" in people.text
+    assert "+0.46" in people.text
+    assert "+0.43" in people.text
+    assert "+0.4636" not in people.text, "four decimals of a number that is known to a tenth; CSV and JSON have them"
     assert "23 of 25" in people.text
 
 
@@ -257,6 +258,15 @@ def test_a_questions_note_stands_before_its_numbers() -> None:
     results = samples.published()
     results["questions"][0]["note"] = "The payments are synthetic."
     assert html_of(results).count("The payments are synthetic.") == 1
+
+
+def test_no_markup_of_a_docstring_is_shown_raw_and_none_of_anybody_else_is_believed() -> None:
+    results = samples.published()
+    results["questions"][0]["note"] = "The *other* judges; `controlled` decides; 2 * 3 * 4; *<b>loud</b>* `<i>`."
+    html = html_of(results)
+    assert "The <em>other</em> judges; <code>controlled</code> decides; 2 * 3 * 4;" in html
+    assert "<b>loud" not in html
+    assert "<code>&lt;i&gt;</code>" in html
 
 
 def test_several_panels_and_tasks() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import colorsys
+
 import pytest
 
 from recuse.report.palette import ON_SHADE, PALETTE, STEPS, Mode, colours, contrast, mix, shades
@@ -9,8 +11,8 @@ from recuse.report.palette import ON_SHADE, PALETTE, STEPS, Mode, colours, contr
 TEXTS = (
     "ink",
     "dim",
-    "shown",
-    "hidden",
+    "first",
+    "second",
     "third",
     "pass",
     "fail",
@@ -36,7 +38,7 @@ def test_text_on_ground(mode: Mode, text: str, ground: str) -> None:
 
 
 @MODES
-@pytest.mark.parametrize("mark", ["shown", "hidden", "third", "ink", "edge"])
+@pytest.mark.parametrize("mark", ["first", "second", "third", "ink", "edge"])
 @pytest.mark.parametrize("ground", ["bg", "card", "band"])
 def test_marks_in_pictures(mode: Mode, mark: str, ground: str) -> None:
     """What is drawn rather than written needs 3 to 1; the dots also lie on the band of the limits."""
@@ -62,3 +64,26 @@ def test_stronger_shades_stand_out_more(mode: Mode, ramp: str) -> None:
 def test_mixing_ends_at_its_ends() -> None:
     assert mix("#d1472f", "#2f6db5", 0) == "#d1472f"
     assert mix("#d1472f", "#2f6db5", 1) == "#2f6db5"
+
+
+@MODES
+@pytest.mark.parametrize("mark", ["first", "second", "third", "rank", "amount", "band"])
+@pytest.mark.parametrize("meaning", ["over", "under"])
+def test_red_and_blue_mean_above_and_below_and_nothing_else(mode: Mode, mark: str, meaning: str) -> None:
+    """Their hues lie 25 degrees or more from whatever else is drawn, unless that has no hue to speak of."""
+    hues = [_hue_and_saturation(colours(mode)[name]) for name in (mark, meaning)]
+    apart = abs(hues[0][0] - hues[1][0])
+    assert min(apart, 1 - apart) >= 25 / 360 or hues[0][1] < 0.2, (mark, meaning)
+
+
+def test_their_variables_are_used_by_shades_alone() -> None:
+    from recuse.report.page import environment
+
+    style = environment().get_template("style.css.j2").render()
+    assert "var(--over)" not in style
+    assert "var(--under)" not in style
+
+
+def _hue_and_saturation(colour: str) -> tuple[float, float]:
+    hue, saturation, _ = colorsys.rgb_to_hsv(*(int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)))
+    return hue, saturation

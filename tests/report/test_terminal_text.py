@@ -42,9 +42,9 @@ def test_a_table_per_question() -> None:
 
 def test_columns_stand_under_their_heads() -> None:
     lines = report.terminal(samples.published(), 120).splitlines()
-    at = next(i for i, line in enumerate(lines) if "self_bias" in line and "name_effect" in line)
+    at = next(i for i, line in enumerate(lines) if "own work" in line and "leniency" in line)
     gates, levels, row = lines[at : at + 3]
-    assert row[gates.index("name_effect") :].startswith("pass -0.035")
+    assert row[gates.index("leniency") :].startswith("pass -0.22")
     assert row[levels.index("names hidden") :].startswith("pass -0.30")
 
 

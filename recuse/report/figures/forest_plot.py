@@ -125,9 +125,17 @@ def _scale(numbers: Sequence[Number], signed: bool, minimum: Any, maximum: Any) 
     ends: list[Any] = [minimum, maximum]
     for n in numbers:
         ends += [n.value, n.low, n.high, *n.limit.get("within", ()), n.limit.get("at_least"), n.limit.get("at_most")]
-    bounds = {n.measure.ends for n in numbers}
+    # two plots may share a row: more ticks would run together
+    return scale_over(ends, zero=signed, ticks=4, ends=_ends(numbers))
+
+
+def _ends(numbers: Sequence[Number]) -> tuple[float, float] | None:
+    """Where the measure ends, if all numbers agree on it. A value that lies beyond shows that it goes further."""
+    bounds = {n.bounds for n in numbers}
     known = bounds.pop() if len(bounds) == 1 else None
-    return scale_over(ends, zero=signed, ticks=4, ends=known)  # two plots may share a row: more would run together
+    if known and any(is_number(n.value) and not known[0] <= n.value <= known[1] for n in numbers):
+        return None
+    return known
 
 
 def _row(

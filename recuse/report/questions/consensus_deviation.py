@@ -59,11 +59,13 @@ def _reading(group: Group, own: list[Number]) -> str:
     if not above + below + unclear:
         return "No judge's own work could be compared with its peers' view of it."
     told = [
-        f"{in_words(k)} score{'s its' if k == 1 else ' their'} own work {side} the peers' consensus"
+        f"{in_words(k)} judge{' scores its' if k == 1 else 's score their'} own work {side} the peers' consensus"
         for k, side in ((above, "above"), (below, "below"))
         if k
     ]
-    told += [f"{in_words(unclear)} cannot be told from it"] if unclear else []
+    told += (
+        [f"{in_words(unclear)} differ{'s' if unclear == 1 else ''} from it by no more than chance"] if unclear else []
+    )
     start = f"With {group.level(factor, levels[0])}, " if levels else ""
     text = start + ", ".join(told)
     return f"{text[:1].upper()}{text[1:]}.{_hiding(group)}"
@@ -138,7 +140,7 @@ def _shrinkage(bias: list[Matrix]) -> str:
     measured, expected = naive.get("shrinkage"), naive.get("expected")
     if not is_number(measured):
         return ""
-    told = f"Left in its own reference, a judge seems to deviate only {fixed(measured, 3)} times as much"
+    told = f"Counted among its own peers, a judge would seem to deviate {fixed(measured, 3)} times as much"
     return f"{told} ((n − 1)/n = {fixed(expected, 3)})." if is_number(expected) else f"{told}."
 
 

@@ -67,8 +67,8 @@ def _panel(group: Group) -> Table | None:
     rows = [
         [
             Cell(n.circumstances or "all repeats", outcome=n.state),
-            Cell(fixed(n.value, 4, signed=True)),
-            Cell(estimate_format.spread(n)),
+            Cell(fixed(n.value, signed=True)),
+            Cell(estimate_format.spread(n, signed=True)),
             Cell(str(n.detail.get("share_positive", ""))),
             Cell(fixed(n.detail.get("people_se"))),
         ]
@@ -139,7 +139,5 @@ def _distance(entry: Mapping[str, Any] | None) -> Cell:
     if not entry:
         return Cell(MISSING)
     first = entry.get("first")
-    return Cell(
-        fixed(entry.get("distance")),
-        f"closest in {fixed(100 * first, 0)} % of bootstrap samples" if is_number(first) else "",
-    )
+    often = f"closest in {fixed(100 * first, 0)} % of bootstrap samples" if is_number(first) else ""
+    return Cell(fixed(entry.get("distance")), often)

@@ -6,7 +6,7 @@ from typing import Any
 
 from recuse.report.figures import Cell, Table, bars, forest_plot, number_cell
 from recuse.report.gated_number import Number
-from recuse.report.numbers import fixed, is_number
+from recuse.report.numbers import fixed, in_words, is_number
 from recuse.report.results_model import Group
 
 ORDER = 32
@@ -41,7 +41,8 @@ def _reading(group: Group) -> str:
         else f"Which judge is chosen depends on the measure: {', '.join(map(group.label, judges))}."
     )
     kept = sum(bool(n.detail["survives"]) for n in numbers)
-    return f"{told} Of {len(numbers)} measures {kept} choose one judge, the best one, whatever people's choices hide."
+    some = f"{in_words(kept, capital=True)} of" if kept else "None of"
+    return f"{told} {some} the {len(numbers)} measures always chooses the best one, whatever people's choices hide."
 
 
 def _choices(group: Group) -> Table | None:

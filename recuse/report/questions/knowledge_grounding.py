@@ -18,7 +18,7 @@ from recuse.report.results_model import Group
 ORDER = 46
 RUBRIC = "rubric_source"
 FACING = "Agreement is no evidence of being right, and a loss of it none of being wrong."
-SHOWN = ("delta_k", "delta_k_by_group", "flaw_penalty")
+SHOWN = ("delta_k", "delta_k_by_group", "flaw_penalty", "evidence_overlap")
 
 
 def draw(group: Group) -> dict[str, Any]:
@@ -27,6 +27,7 @@ def draw(group: Group) -> dict[str, Any]:
         "reading": " ".join(said for said in (_reading(changes), _flaws(flaws)) if said),
         "change": _before_and_after(changes),
         "pairs": _pairs(group, changes),
+        "evidence": _evidence(group.of("evidence_overlap")),
         "groups": _groups(group.of("delta_k_by_group")),
         "twins": forest_plot(
             flaws, group.label, by="", caption="Sound text less its polished twin with a deep flaw",
@@ -45,7 +46,8 @@ def _reading(changes: Sequence[Number]) -> str:
     most = max(known, key=lambda n: abs(n.value))
     what = "more" if most.value > 0 else "less"
     inside = f" (interval {estimate_format.spread(most)})" if is_number(most.low) else ", without an interval"
-    texts = f"{most.detail.get('texts', 0)} texts"
+    pairs = most.detail.get("pairs", 0)
+    texts = f"{most.detail.get('texts', 0)} texts by {pairs} {'pair' if pairs == 1 else 'pairs'} of judges"
     return (
         f"By rubrics from knowledge ({rubric(most)}) the judges agree by {fixed(abs(most.value))} {what} than by the "
         f"given checklist{inside}, on {texts}. {FACING}"
@@ -133,6 +135,22 @@ def _groups(numbers: Sequence[Number]) -> Table | None:
 
 def _one(n: Number | None) -> Cell:
     return number_cell(n, fixed(n.value, signed=True), small=uncertainty(n)) if n else Cell(MISSING)
+
+
+def _evidence(numbers: Sequence[Number]) -> Table | None:
+    """What two judges cite in common of one text, and of two, which is what they say of any."""
+    rows = [
+        [
+            Cell(rubric(n)),
+            *(Cell(fixed(n.detail.get(name))) for name in ("same", "other")),
+            number_cell(n, fixed(n.value, signed=True), small=uncertainty(n)),
+            Cell(fixed(n.detail.get("with_difference"), signed=True), f"{n.detail.get('pairs', 0)} citations"),
+        ]
+        for n in numbers
+        if is_number(n.value)
+    ]
+    columns = ["rubric", "one text", "two texts", "shared evidence", "rho with the difference of scores"]
+    return Table("Words that two judges cite in common", columns, rows) if rows else None
 
 
 def _won(n: Number) -> str:

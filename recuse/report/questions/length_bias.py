@@ -55,7 +55,7 @@ def _reading(twins: list[Number]) -> str:
     dislikes = sum(n.side_of_zero == "below" for n in known)
     told = [f"{in_words(k)} {verb}" for k, verb in ((likes, "for"), (dislikes, "against")) if k]
     if not told:
-        return "No judge's preference for or against padding can be told from none."
+        return "No judge prefers padding, or avoids it, beyond chance."
     return f"Of {in_words(len(known))} judges, {' and '.join(told)} the text with the padding."
 
 

@@ -15,6 +15,7 @@ REMEDIES = {
     "poll": "mean of all judges but the reference",
     "weighted_poll": "mean, a judge weighing less on texts it predicts well (perplexity)",
     "peer_rank": "mean, weighing as own texts win (Peer Rank)",
+    "peer_rank_battles": "the same, wins counted in choices",
     "inverted_mix": "mean of both directions of the scale",
     "probability_weighted": "expected score over the options' probabilities",
     "segments": "parts scored one by one",
@@ -37,9 +38,9 @@ def _reading(changes: list[Number]) -> str:
         return "No remedy could be tried on these ratings."
     smaller = sum(bool(n.detail.get("nearer")) for n in known)
     return (
-        f"{in_words(smaller, capital=True)} of {len(known)} trials bring a judge's score of its own text nearer "
-        "to its peers' (S − R nearer to 0). A mean with the peers does so whatever the "
-        "cause: the judge then has less to say, and is no fairer."
+        f"{in_words(smaller, capital=True)} of {len(known)} trials bring a judge's score of its own text nearer to "
+        "its peers' (S − R nearer to 0). A mean with the peers does so whatever the cause: the judge then has less "
+        "to say, and is no fairer."
     )
 
 

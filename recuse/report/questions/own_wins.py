@@ -45,7 +45,7 @@ def _reading(controlled: list[Number]) -> str:
     above, below = (sum(n.side_of_zero == side for n in known) for side in ("above", "below"))
     told = [f"{in_words(k)} {verb}" for k, verb in ((above, "for"), (below, "against")) if k]
     if not told:
-        return f"Of {in_words(len(known))} judges that are authors, none can be told from neutral peers."
+        return f"Of {in_words(len(known))} judges that are authors, none differs from neutral peers beyond chance."
     return (
         f"Of {in_words(len(known))} judges that are authors, {' and '.join(told)} its own text more than neutral peers."
     )

@@ -66,7 +66,7 @@ def _reading(consistent: list[Number]) -> str:
     least, most = (fixed(100 * choose(n.value for n in known), 0) for choose in (min, max))
     told = f"{least} %" if least == most else f"{least} to {most} %"
     half = sum(n.value < 0.5 for n in known)
-    text = f"Turned round, {told} of the pairs keep their verdict."
+    text = f"With the two texts swapped, {told} of the pairs keep their verdict."
     few = f" {in_words(half, capital=True)} of {in_words(len(known))} judges keep fewer than half."
     return text + few if half else text
 

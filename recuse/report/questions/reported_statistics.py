@@ -38,15 +38,7 @@ def draw(group: Group) -> dict[str, Any]:
         "impossible": [
             maps
             for metric in ("self_reported_mean", "self_reported_sd")
-            if (
-                maps := _counts(
-                    group,
-                    metric,
-                    f"{_NAMES[metric]} that no repeats of this number and step can have",
-                    "",
-                    "impossible",
-                )
-            )
+            if (maps := _counts(group, metric, f"{_NAMES[metric]} that no such scores can have", "", "impossible"))
         ],
     }
 
@@ -69,9 +61,7 @@ def _reading(group: Group) -> str:
         wrong = {n.who for n in numbers if offenders(n)}
         if numbers and wrong:
             judges = len({n.who for n in numbers})
-            parts.append(
-                f"{in_words(len(wrong))} of {in_words(judges)} judges report {name.split()[0]} that do not follow"
-            )
+            parts.append(f"{in_words(len(wrong))} of {in_words(judges)} judges report {name} that do not follow")
     if not parts:
         return "Every figure that was checked follows from the scores beside it."
     text = "; ".join(parts)

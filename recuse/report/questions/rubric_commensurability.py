@@ -52,7 +52,7 @@ def _reading(levels: Sequence[Number], shares: Sequence[Number]) -> str:
             "dimensions themselves: it came with the structure."
         )
     if best.value <= 0:
-        return f"{said} There is no agreement of which a rubric could give a share."
+        return f"{said} The judges hardly agree at all, so no share of agreement can be ascribed to the rubric."
     return said
 
 

@@ -1,12 +1,13 @@
 """Does a judge say the same thing twice? Usable replies, spread per judge and per cell, reliability, repeats needed.
 
-Mean and SD of every criterion, a few hundred numbers, stay in results.json."""
+Mean and SD of every criterion, a few hundred numbers, are folded away at the end."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from recuse.report.cell_tables import cell_tables
 from recuse.report.figures import Cell, Table, forest_plot, magnitude_maps, number_cell
 from recuse.report.gated_number import Number
 from recuse.report.matrices import main_and_rest, matrices
@@ -45,6 +46,7 @@ def draw(group: Group) -> dict[str, Any]:
             maximum=1,
         ),
         "needed": _needed(group),
+        "tables": cell_tables(group),
     }
 
 

@@ -88,7 +88,8 @@ def _bits(n: Number) -> str:
 
 
 def _tests(group: Group) -> Table | None:
-    """S, R and G with both tests, as the thesis prints them; the last column puts the two in a word."""
+    """S, R and G with both tests, as the thesis prints them; the last columns put both tests, and the first alone, in a
+    word."""
     given = {(n.who, n.circumstances): n for n in group.of("self_minus_given")}
     rows = []
     for n in group.of("self_minus_received"):
@@ -98,9 +99,10 @@ def _tests(group: Group) -> Table | None:
         rows.append([
             Cell(group.label(n.who), _direction(n)), Cell(str(n.estimate.get("n", "")), _lost(n)), *parts,
             _t(n), *([_t(other)] if other else [Cell(MISSING)]), Cell(why),
+            Cell(str(n.detail.get("thesis_reading") or MISSING)),
         ])  # fmt: skip
     means = [f"{symbol}, mean ± SD" for symbol, _ in PARTS]
-    columns = ["judge", "n", *means, "t of S − R", "t of S − G", "reading"]
+    columns = ["judge", "n", *means, "t of S − R", "t of S − G", "reading", "by S − R alone"]
     shown = rows[:MOST_ROWS]
     return Table("Both comparisons", columns, shown, frozenset({1, 2, 3, 4}), len(rows) - len(shown)) if rows else None
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from recuse.report.estimate_format import in_unit
 from recuse.report.numbers import MINUS, is_number, short
 from recuse.report.results_model import View
 
@@ -44,4 +45,6 @@ def _percent(share: Any) -> str:
 
 
 def _with_unit(value: Any, unit: str) -> str:
+    if unit == "share":
+        return in_unit(value, unit)
     return " ".join(part for part in (short(float(f"{value:.3g}")), unit) if part)

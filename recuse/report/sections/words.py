@@ -16,7 +16,7 @@ from recuse.sanitize import shortened, visible
 
 MOST_REPLIES = 8
 MOST_CHARACTERS = 600
-MOST_CHARACTERS_ASKED = 1500
+MOST_CHARACTERS_ASKED = 1600
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ class Facts:
     fields: Mapping[str, Any]  # the item's
     settings: Any  # the module's own
     rng: np.random.Generator  # this call's noise
+    author: str | None = None  # whose texts are the judge's own
 
 
 Behaviour = Callable[[Facts], "str | Said"]

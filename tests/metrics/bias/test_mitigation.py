@@ -124,13 +124,13 @@ def test_peer_rank_from_choices(of, cube, rate):
     texts = pd.DataFrame(met, columns=["item", "a", "b"]).assign(target=lambda table: table["a"])
     frame = pd.DataFrame(rows, columns=["judge", "item", "target", "order", "response"])
     choices = Ratings.of(frame.assign(criterion="winner"), scales=CHOICES, texts=texts)
-    fought = mitigation.what_if(of(cube, beside={"choices": choices}.get), battles="choices")
-    assert one(fought, "peer_rank").detail["weights"] == {
+    fought = mitigation.what_if(of(cube, beside={"choices": choices}.get))
+    assert one(fought, "peer_rank_battles").detail["weights"] == {
         "x": pytest.approx(2 / 3),
         "y": pytest.approx(1 / 3),
         "z": 0.0,
     }
-    without = one(mitigation.what_if(of(cube), battles="choices"), "peer_rank")
+    without = one(mitigation.what_if(of(cube)), "peer_rank_battles")
     assert without.note.startswith("undefined: no choices between two texts were asked for")
 
 
@@ -225,7 +225,7 @@ def test_segments_on_other_items_or_criteria_are_no_help(frame_of, rate, of, cub
 def test_what_is_not_there_is_said(of, cube):
     found = mitigation.what_if(of(cube))
     notes = {name: one(found, name).note for name in mitigation.MITIGATIONS if not one(found, name).defined}
-    assert set(notes) == {"weighted_poll", "inverted_mix", "probability_weighted", "segments"}
+    assert set(notes) == {"weighted_poll", "peer_rank_battles", "inverted_mix", "probability_weighted", "segments"}
     assert all(note.startswith("undefined: ") for note in notes.values())
 
 

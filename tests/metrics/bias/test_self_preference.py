@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from recuse.metrics import consensus
+from recuse.metrics import author_ranking, consensus
 from recuse.metrics import self_preference as sp
 from recuse.metrics import tally as tallies
 from recuse.ratings import Numeric, Ratings
@@ -68,8 +68,24 @@ def test_readings_of_the_thesis(thesis_ratings):
     assert readings["deepseek-chat", "ascending"] == "none"
     assert readings["deepseek-chat", "reversed"] == "generous"
     assert readings["sonar-reasoning-pro", "reversed"] == "modest"
+    alone = {key: e.detail["thesis_reading"] for key, e in received.items()}
+    assert {key for key, word in alone.items() if word == "harmful"} == {
+        ("gemini-2.5-pro-preview-05-06", "ascending"), ("gpt-4.1-2025-04-14", "ascending"),
+        ("sonar-reasoning-pro", "ascending"), ("deepseek-chat", "reversed"), ("gpt-4.1-2025-04-14", "reversed"),
+    }  # fmt: skip
     assert of(received, "sonar-reasoning-pro", direction="ascending").n_excluded == 12
     assert of(received, "sonar-reasoning-pro", direction="reversed").detail["excluded"]["self"] == 14
+
+
+def test_rankings_of_the_thesis(thesis_ratings):
+    """Sec. 4.1: Claude writes best, DeepSeek second, slightly behind; DeepSeek is the fairest judge where low scores
+    are bad ones."""
+    authors = author_ranking.author_scores(thesis_ratings)
+    ranks = {key[0]: e.detail["rank"] for key, e in authors.items() if key[1] == "ascending"}
+    assert sorted(ranks, key=ranks.__getitem__)[:2] == ["claude-3-7-sonnet-20250219", "deepseek-chat"]
+    fair = author_ranking.distance_from_fair(thesis_ratings)
+    first = {key[0] for key, e in fair.items() if key[1] == "ascending" and e.detail["rank"] == 1}
+    assert first == {"deepseek-chat"}
 
 
 # --------------------------------------------------------------------------- by hand

@@ -30,10 +30,8 @@ def texts() -> build_headlines.Texts:
 def test_the_items_files_are_what_the_recordings_make_them(texts: build_headlines.Texts) -> None:
     grades = build_headlines.grades(ROOT)
     assert grades is not None
-    built = {
-        **build_headlines.build(FOLDER, texts),
-        "answers-local.jsonl": list(build_headlines.answers(FOLDER, grades)),
-    }
+    files = {**build_headlines.build(FOLDER, texts), "answers": list(build_headlines.answers(FOLDER, grades))}
+    built = build_headlines.named(files, "local")
     assert sorted(built) == sorted(path.name for path in FOLDER.glob("*-local.jsonl"))
     for name, expected in built.items():
         assert lines(name) == expected, f"{name}: run python -m fixtures.makers.build_headlines"

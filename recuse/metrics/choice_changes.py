@@ -1,0 +1,208 @@
+"""What another way of asking changes in choices between two texts: told nothing of order and length, asked for
+the worse one, or after a discussion with a peer. Thesis on bias in LLM self-evaluation,
+sec. 2.1.1, 2.2.1, 2.4.1 and 5.1."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.measure import measure
+from recuse.ratings import Ratings
+from recuse.ratings.factors import PROMPT
+from recuse.ratings.pairwise import PAIRED, codes_of, pair_array, repeated_over
+from recuse.schema import Estimate, Estimates
+from recuse.statistics.bounded import BOUNDED, bounded_mean
+
+__all__ = ["choice_change", "discussion_change", "same_choice"]
+
+Floats = NDArray[np.float64]
+FIRST_CHOICE = "first_choice"
+
+
+@measure(
+    "same_choice", "same choice asked otherwise", unit="share", rank=339,
+    below="chooses otherwise when asked otherwise|choose otherwise when asked otherwise",
+    reading="How near two ways of asking come to one choice, orders averaged: 1 where all pairs are decided alike, 0 "
+    "where every one is reversed, one half where they have nothing to do with each other.",
+)  # fmt: skip
+def same_choice(ratings: Ratings, factor: str = PROMPT) -> Estimates:
+    """Mean over pairs of 1 - |credit of a after - before|, by judge and every level of `factor` but the first; interval
+    over what pairs share. A judge that names the first place, asked for the better or the worse text, decides no pair:
+    its credits are 1/2 and this is 1, while its `order_consistency` is 0. Undefined where no pair was asked both ways.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"judge": "j", "item": "1", "prompt": ["plain", "worse"], "response": ["first", "second"]})
+    >>> texts = pd.DataFrame({"item": ["1"], "a": "x", "b": "y"})
+    >>> same_choice(Ratings.of(frame, factors=["prompt"], texts=texts)).of(judge="j", prompt="worse").value
+    0.0
+    """
+    found: dict[tuple[str, ...], Estimate] = {}
+    for names, part in ratings.each(factor, *PAIRED):
+        met = {level: pair_array(part.where(**{factor: level})) for level in part.levels(factor)}
+        first, *others = met
+        for level in others:
+            before, after = met[first], met[level]
+            place = {item: at for at, item in enumerate(after.items)}
+            at = np.array([place.get(item, -1) for item in before.items])
+            for row, judge in enumerate(before.judges):
+                asked = judge in after.judges
+                won = after.won[after.judges.index(judge)] if asked else np.full(len(after.items), np.nan)
+                same = 1 - np.abs(np.where(at >= 0, won[np.maximum(at, 0)], np.nan) - before.won[row])
+                codes = before.cluster_codes()
+                found[judge, level, *names] = _mean("same_choice", part, same, codes, before.asked[row])
+    return Estimates(("judge", factor, *ratings.within(factor, *PAIRED)), found)
+
+
+@measure(
+    "choice_change", "order consistency asked otherwise", unit="share", signed=True, rank=340,
+    reading="Share of pairs with one choice in both orders, asked in another way, less that asked in the ordinary one. "
+    "Above 0: it helps.",
+)  # fmt: skip
+def choice_change(ratings: Ratings, factor: str = PROMPT) -> Estimates:
+    """Mean over pairs of consistent after less consistent before, by judge and every level of `factor` but the first:
+    consistent is the same text, or a tie, in both orders. Detail: `before`, `after`. Undefined where no pair was asked
+    in both orders both ways.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"judge": "j", "item": "1", "prompt": ["plain"] * 2 + ["bare"] * 2,
+    ...                       "order": ["ab", "ba"] * 2, "response": ["first", "second", "first", "first"]})
+    >>> texts = pd.DataFrame({"item": ["1"], "a": "x", "b": "y"})
+    >>> found = choice_change(Ratings.of(frame, factors=["prompt", "order"], texts=texts))
+    >>> found.of(judge="j", prompt="bare").value
+    -1.0
+    """
+    found: dict[tuple[str, ...], Estimate] = {}
+    for names, part in ratings.each(factor, *PAIRED):
+        steady = {level: _steady(part.where(**{factor: level})) for level in part.levels(factor)}
+        first, *others = steady
+        for level in others:
+            for judge in part.judges:
+                found[judge, level, *names] = _difference("choice_change", part, steady[first], steady[level], judge)
+    return Estimates(("judge", factor, *ratings.within(factor, *PAIRED)), found)
+
+
+@measure(
+    "discussion_change", "choices after a discussion", unit="share", signed=True, rank=341,
+    reading="After reading a peer, less before: share of choices that agree with that peer's, and share of pairs with "
+    "one choice in both orders. Agreement rises where one merely gives in.",
+)  # fmt: skip
+def discussion_change(ratings: Ratings) -> Estimates:
+    """By judge and `of`: "agreement" with the judge that follows in the panel, over calls; "consistency" over both
+    orders, over pairs. Interval over what pairs share. Detail: `before`, `after`, and for agreement `gave_in`, the
+    share of disagreements after which it took the peer's first choice. Undefined without criterion `first_choice`.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"judge": list("xyxy"), "item": "1", "criterion": ["first_choice"] * 2 + ["winner"] * 2,
+    ...                       "response": ["first", "second", "second", "second"]})
+    >>> texts = pd.DataFrame({"item": ["1"], "a": "x", "b": "y"})
+    >>> found = discussion_change(Ratings.of(frame, headline=["winner"], texts=texts))
+    >>> found.of(judge="x", of="agreement").value
+    1.0
+    """
+    found: dict[tuple[str, ...], Estimate] = {}
+    if FIRST_CHOICE not in ratings.criteria:
+        why = "no first choice is told (criterion first_choice)"
+        nothing = undefined("discussion_change", why, method=BOUNDED, unit="share", span=2.0)
+        subjects = ((judge, of) for judge in ratings.judges for of in ("agreement", "consistency"))
+        return Estimates(("judge", "of"), dict.fromkeys(subjects, nothing))
+    first = ratings.with_criterion(FIRST_CHOICE)
+    said = {name: _responses(one) for name, one in (("before", first), ("after", ratings))}
+    steady = {"before": _steady(first), "after": _steady(ratings)}
+    clusters = _clusters(ratings)
+    judges = ratings.judges
+    for at, judge in enumerate(judges):
+        peer = judges[(at + 1) % len(judges)]
+        found[judge, "agreement"] = _agreement(ratings, said, judge, peer, clusters)
+        found[judge, "consistency"] = _difference(
+            "discussion_change", ratings, steady["before"], steady["after"], judge
+        )
+    return Estimates(("judge", "of"), found)
+
+
+# --------------------------------------------------------------------------- what they are made of
+
+Steady = Mapping[tuple[str, str], float]
+"""(judge, item) -> 1 where both orders give one choice, else 0."""
+
+
+def _responses(ratings: Ratings) -> dict[tuple[str, str, str], str]:
+    """(judge, item, order) -> the place chosen."""
+    table = ratings.table
+    rows = table[(table["criterion"] == ratings.criterion) & (table["status"] == "ok") & (table["kind"] == "judge")]
+    orders = rows["order"] if "order" in rows else ["ab"] * len(rows)
+    return {
+        (str(rater), str(item), str(order)): str(response)
+        for rater, item, order, response in zip(rows["rater"], rows["item"], orders, rows["response"], strict=True)
+    }
+
+
+def _steady(ratings: Ratings) -> Steady:
+    turned = {"first": "second", "second": "first", "tie": "tie"}
+    said = _responses(ratings)
+    return {
+        (judge, item): float(said[judge, item, "ba"] == turned[response])
+        for (judge, item, order), response in said.items()
+        if order == "ab" and (judge, item, "ba") in said
+    }
+
+
+def _clusters(ratings: Ratings) -> dict[str, str]:
+    texts = ratings.texts
+    if texts is None or "cluster" not in texts:
+        return {}
+    return {str(item): str(cluster) for item, cluster in zip(texts["item"], texts["cluster"], strict=True)}
+
+
+def _difference(metric: str, ratings: Ratings, before: Steady, after: Steady, judge: str) -> Estimate:
+    items = [item for name, item in before if name == judge and (judge, item) in after]
+    clusters = _clusters(ratings)
+    was, now = (np.array([one[judge, item] for item in items]) for one in (before, after))
+    detail = {"before": _share(was), "after": _share(now)}
+    groups = codes_of(np.array([clusters.get(item, item) for item in items], dtype=object))
+    return _mean(metric, ratings, now - was, groups, np.ones(len(items), dtype=bool), detail)
+
+
+def _agreement(
+    ratings: Ratings, said: Mapping[str, Mapping[tuple[str, str, str], str]], judge: str, peer: str,
+    clusters: Mapping[str, str],
+) -> Estimate:  # fmt: skip
+    places = [
+        (item, order)
+        for name, item, order in said["after"]
+        if name == judge and all((who, item, order) in one for who in (judge, peer) for one in said.values())
+    ]
+    was, now = (
+        np.array([float(one[judge, *place] == one[peer, *place]) for place in places])
+        for one in (said["before"], said["after"])
+    )
+    differed = [place for place, same in zip(places, was, strict=True) if not same]
+    gave_in = np.array([float(said["after"][judge, *p] == said["before"][peer, *p]) for p in differed])
+    detail = {"before": _share(was), "after": _share(now), "gave_in": _share(gave_in)}
+    groups = codes_of(np.array([clusters.get(item, item) for item, _ in places], dtype=object))
+    return _mean("discussion_change", ratings, now - was, groups, np.ones(len(places), dtype=bool), detail)
+
+
+def _mean(
+    metric: str, ratings: Ratings, values: Floats, groups: Any, asked: NDArray[np.bool_], detail: Any = None
+) -> Estimate:
+    there = np.isfinite(values)
+    about: dict[str, Any] = {
+        **repeated_over(ratings), "n_excluded": int((asked & ~there).sum()), "unit": "share", "span": 2.0,
+        "method": BOUNDED, "detail": detail or {},
+    }  # fmt: skip
+    if not there.any():
+        return undefined(metric, "no pair was asked in both ways", **about)
+    codes = np.unique(groups[there], return_inverse=True)[1]
+    return estimated(
+        metric, float(values[there].mean()), bounded_mean(values[there], codes, (-1.0, 1.0)), n=int(there.sum()),
+        n_clusters=len(np.unique(codes)), **about,
+    )  # fmt: skip
+
+
+def _share(values: Floats) -> float | None:
+    return number(float(values.mean())) if len(values) else None

@@ -1,0 +1,169 @@
+"""Shared evidence: do judges that agree on a text cite the same places in it?
+
+    overlap(text) = mean over pairs of judges of J(a cites of the text, b cites of it)
+                    - mean of J(a cites of the text, b cites of another text)
+
+J is Jaccard's index of the sets of words. What judges say of every text is in both means, so it adds nothing. "Beyond
+the Illusion of Consensus" (2026, app. E) reads shared evidence off three cases, in two of which one judge's excerpt
+lacks it; here it is counted over all texts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.measure import measure
+from recuse.ratings import Ratings
+from recuse.schema import Estimate, Estimates
+from recuse.statistics.paired import Paired
+from recuse.statistics.rank_correlation import spearman
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["evidence_overlap", "jaccard", "words_of"]
+
+Floats = NDArray[np.float64]
+METHOD = "shared words on one text less on two texts, mean over pairs of judges; t over items"
+WORD = re.compile(r"[\u3400-\u9fff]|\d+|[^\W\d_\u3400-\u9fff]{4,}")
+"""Words of four letters or more, numbers, and single characters of a script without spaces."""
+
+
+@measure(
+    "evidence_overlap", "shared evidence", signed=True, rank=421,
+    reading="How many of the words that two judges cite of a text they share (0 to 1), less those shared between two "
+    "texts. 0: they point at different places, or say the same of every text.",
+)  # fmt: skip
+def evidence_overlap(ratings: Ratings) -> Estimates:
+    """Mean over items of `overlap`, by the levels of all factors. Detail: `same` and `other`, the two means; `texts`;
+    `with_difference`, Spearman's rho of overlap and the difference of the two scores over texts and pairs (below 0:
+    who agrees cites the same), and `pairs` of citations that it is of.
+
+    Empty where no citations stand beside the scores (`ratings.beside("quotes")`); undefined where no two judges cite
+    the same text and another one, on two items or more.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"judge": list("aabb"), "item": list("ijij"), "score": [1.0, 2.0, 1.0, 2.0]})
+    >>> said = frame.drop(columns="score").assign(response=["first line", "last verse", "first line", "last verse"])
+    >>> beside = {"quotes": Ratings.of(said)}.get
+    >>> evidence_overlap(Ratings.of(frame, beside=beside)).of().value
+    1.0
+    """
+    cited = ratings.beside("quotes")
+    if cited is None:
+        return Estimates(tuple(ratings.factors), {})
+    found = {levels: _overlap(_citations(rows, ratings, levels)) for levels, rows in _parts(cited.table, ratings)}
+    return Estimates(tuple(ratings.factors), found)
+
+
+def words_of(text: str) -> frozenset[str]:
+    """The words by which citations are compared.
+
+    >>> sorted(words_of("The takings were 31,500, 收入"))
+    ['31', '500', 'takings', 'were', '入', '收']
+    """
+    return frozenset(WORD.findall(text.lower()))
+
+
+def jaccard(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> Floats:
+    """|A and B| / |A or B| of every row of `first` (T, words) with every row of `second` (U, words): (T, U). NaN where
+    both are empty."""
+    a, b = first.astype(np.float64), second.astype(np.float64)
+    shared = a @ b.T
+    either = a.sum(axis=1)[:, None] + b.sum(axis=1)[None, :] - shared
+    found: Floats = np.divide(shared, either, out=np.full_like(shared, np.nan), where=either > 0)
+    return found
+
+
+# --------------------------------------------------------------------------- one level of the factors
+
+
+@dataclass(frozen=True, eq=False)
+class Citations:
+    """`items` (texts T,); `words` (judges J, T, vocabulary), whether a judge cites the word of the text; `scores`
+    (J, T), NaN where there is none."""
+
+    items: tuple[str, ...]
+    words: NDArray[np.bool_]
+    scores: Floats
+
+
+def _parts(table: pd.DataFrame, ratings: Ratings) -> Iterator[tuple[tuple[str, ...], pd.DataFrame]]:
+    if not ratings.factors:
+        yield (), table
+        return
+    for levels, rows in table.groupby(list(ratings.factors), sort=False, observed=True):
+        yield tuple(map(str, levels)), rows
+
+
+def _citations(rows: pd.DataFrame, ratings: Ratings, levels: tuple[str, ...]) -> Citations:
+    said: dict[tuple[str, str, str], frozenset[str]] = {}
+    names = (rows[name].astype(str) for name in ("rater", "item", "target"))
+    for *key, words in zip(*names, rows["response"].astype(str), strict=True):
+        place = (key[0], key[1], key[2])
+        said[place] = said.get(place, frozenset()) | words_of(words)
+    judges = list(dict.fromkeys(judge for judge, *_ in said))
+    texts = list(dict.fromkeys((item, target) for _, item, target in said))
+    known = {word: place for place, word in enumerate(sorted(frozenset().union(*said.values())))}
+    cited = np.zeros((len(judges), len(texts), len(known)), dtype=bool)
+    for (judge, item, target), words in said.items():
+        cited[judges.index(judge), texts.index((item, target)), [known[word] for word in words]] = True
+    given = _scores(ratings, dict(zip(ratings.factors, levels, strict=True)))
+    scores = np.array([[given.get((judge, *text), np.nan) for text in texts] for judge in judges])
+    return Citations(tuple(item for item, _ in texts), cited, scores)
+
+
+def _scores(ratings: Ratings, levels: Mapping[str, str]) -> dict[tuple[str, ...], float]:
+    """(rater, item, target) -> mean score by the first criterion at these levels."""
+    rows = ratings.where(**levels).table if levels else ratings.table
+    rows = rows[(rows["criterion"] == ratings.criteria[0]) & (rows["status"] == "ok")]
+    means = rows.groupby(["rater", "item", "target"], observed=True)["score"].mean().reset_index()
+    keys = zip(*(means[name].astype(str) for name in ("rater", "item", "target")), strict=True)
+    return dict(zip(keys, means["score"].astype(float), strict=True))
+
+
+def _overlap(cited: Citations) -> Estimate:
+    pairs = list(combinations(range(len(cited.words)), 2))
+    if not pairs:
+        return undefined("evidence_overlap", "one judge has nobody to share with", n=0, method=METHOD)
+    both = [_same_and_other(cited.words[a], cited.words[b]) for a, b in pairs]
+    same, other = (np.array(part) for part in zip(*both, strict=True))  # each (pairs, T)
+    apart = np.array([np.abs(cited.scores[a] - cited.scores[b]) for a, b in pairs])
+    items = list(dict.fromkeys(cited.items))
+    at = np.broadcast_to([items.index(item) for item in cited.items], same.shape)
+    there = np.isfinite(same - other)
+    count = np.bincount(at[there], minlength=len(items))
+    means = np.bincount(at[there], (same - other)[there], len(items)) / np.where(count, count, np.nan)
+    test = Paired.of(means)
+    facts: dict[str, Any] = {"n": test.n, "n_excluded": len(items) - test.n, "method": METHOD}
+    if test.n < 2:
+        why = "no two judges cite the same text, and another one, on two items"
+        return undefined("evidence_overlap", why, **facts)
+    known = there & np.isfinite(apart)
+    rho = float(spearman(same[known], apart[known])) if known.sum() > 2 else float("nan")
+    detail = {
+        "same": number(float(same[there].mean())), "other": number(float(other[there].mean())),
+        "texts": int(there.any(axis=0).sum()), "with_difference": number(rho), "pairs": int(known.sum()),
+    }  # fmt: skip
+    return estimated("evidence_overlap", test.mean, test.distribution, detail=detail, **facts)
+
+
+def _same_and_other(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """What two judges share on each text, and what the first shares on it with the second on other texts, (T,) each.
+    NaN where one of the two cites nothing."""
+    shared = jaccard(first, second)
+    silent = ~second.any(axis=1)
+    shared[:, silent] = np.nan
+    shared[~first.any(axis=1)] = np.nan
+    here = np.diag(shared).copy()
+    np.fill_diagonal(shared, np.nan)
+    count = np.isfinite(shared).sum(axis=1)
+    return here, np.nansum(shared, axis=1) / np.where(count, count, np.nan)

@@ -1,0 +1,131 @@
+"""All texts in one call beside one text per call: does a ranking follow its scores, and what does seeing all change?
+
+Merchant-risk paper, Appendix A: its printed prompt shows five sets in one conversation and asks for a ranking.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.measure import measure
+from recuse.ratings import Cells, Ratings
+from recuse.ratings.known import PLACE
+from recuse.schema import Estimate, Estimates
+from recuse.statistics.clusters import clustered_mean, difference_of_means
+from recuse.statistics.rank_correlation import kendall, spearman
+
+__all__ = ["joint_shift", "ranking_follows_scores"]
+
+Floats = NDArray[np.float64]
+
+
+@measure(
+    "ranking_follows_scores", "ranking against own scores", signed=True, rank=315, bad="below", blocks=False,
+    below="ranks against its own scores|rank against their own scores",
+    reading="Kendall's tau-b between the order a judge states and the order of the scores it gives in the same reply; "
+    "1 where they agree.",
+)  # fmt: skip
+def ranking_follows_scores(ratings: Ratings) -> Estimates:
+    """Mean over replies of tau-b between stated places (the best first) and headline scores, by judge and factor level.
+
+    Detail: `contradicting`, the share of replies with tau-b below 0; `replies`. Replies whose scores are all alike rank
+    freely and are left out and counted. Interval over replies. Empty without places.
+
+    >>> import pandas as pd
+    >>> rows = [("s", "rating", 5), ("t", "rating", 3), ("s", "place", 2), ("t", "place", 1)]
+    >>> frame = pd.DataFrame(rows, columns=["target", "criterion", "score"]).assign(judge="a", item="i")
+    >>> ranking_follows_scores(Ratings.of(frame, headline=["rating"])).of(judge="a").value
+    -1.0
+    """
+    if PLACE not in ratings.criteria or len(ratings.headline) != 1:
+        return Estimates(("judge", *ratings.within()), {})
+    found: dict[tuple[str, ...], Estimate] = {}
+    for names, part in ratings.each():
+        wanted = part.table[part.table["criterion"].isin([part.criterion, PLACE]) & part.table["status"].eq("ok")]
+        for judge in part.judges:
+            found[(judge, *names)] = _follows(wanted[wanted["rater"] == judge], part.criterion)
+    return Estimates(("judge", *ratings.within()), found)
+
+
+@measure(
+    "joint_shift", "score when all are shown, less alone", signed=True, rank=316, bad="none",
+    reading="A judge's mean score where it sees all texts in one call, less its mean where it sees one per call.",
+)  # fmt: skip
+def joint_shift(ratings: Ratings) -> Estimates:
+    """Joint less single over the texts judged both ways, by judge and factor level; the single ones stand beside
+    (`ratings.beside("scores")`).
+
+    Detail: `order`, Spearman's rho of targets' means both ways; `spread`, the SD of targets' means jointly by that
+    alone: above 1 where seeing all makes a judge tell them further apart. Over texts. Empty with nothing beside.
+
+    >>> import pandas as pd
+    >>> alone = Ratings.of(pd.DataFrame({"judge": "a", "item": "i", "target": ["s", "t"], "score": [5.0, 4.0]}))
+    >>> joint = pd.DataFrame({"judge": "a", "item": "i", "target": ["s", "t"], "score": [6.0, 2.0]})
+    >>> found = joint_shift(Ratings.of(joint, beside={"scores": alone}.get)).of(judge="a")
+    >>> found.value, found.detail["spread"]
+    (-0.5, 4.0)
+    """
+    single = ratings.beside("scores")
+    if single is None or single is ratings or single.within() != ratings.within():
+        return Estimates(("judge", *ratings.within()), {})
+    other = {names: part.cells() for names, part in single.each()}
+    found: dict[tuple[str, ...], Estimate] = {}
+    for names, part in ratings.each():
+        for judge in part.judges if names in other else ():
+            found[(judge, *names)] = _shift(judge, part.cells(), other[names])
+    return Estimates(("judge", *ratings.within()), found)
+
+
+def _follows(rows: Any, criterion: str) -> Estimate:
+    wide = rows.pivot_table(index=["item", "repeat"], columns=["criterion", "target"], values="score", sort=False)
+    about: dict[str, Any] = {"method": "mean tau-b over replies, t", "over": "calls"}
+    if criterion not in wide or PLACE not in wide:
+        return undefined("ranking_follows_scores", "no reply has scores and a ranking", **about)
+    targets = [name for name in wide[PLACE] if name in wide[criterion]]
+    scores, places = wide[criterion][targets].to_numpy(float), wide[PLACE][targets].to_numpy(float)
+    whole = np.isfinite(scores).all(axis=1) & np.isfinite(places).all(axis=1)
+    tau = np.array([float(kendall(s, -p)) for s, p in zip(scores[whole], places[whole], strict=True)])
+    known = tau[np.isfinite(tau)]
+    about["n_excluded"] = len(wide) - len(known)
+    if not len(known):
+        return undefined("ranking_follows_scores", "every reply scores all texts alike", **about)
+    distribution = clustered_mean(known, np.arange(len(known)))
+    detail = {"contradicting": number(float((known < 0).mean())), "replies": len(known)}
+    return estimated("ranking_follows_scores", distribution.value, distribution, n=len(known), detail=detail, **about)
+
+
+def _shift(judge: str, joint: Cells, single: Cells) -> Estimate:
+    about: dict[str, Any] = {
+        "unit": joint.scale.unit, "span": joint.scale.span, "over": "items",
+        "method": "mean over texts of joint - single",
+    }  # fmt: skip
+    if judge not in single.judges:
+        return undefined("joint_shift", "it was not asked about one text at a time", **about)
+    alone = dict(_named(single, judge))
+    pairs = [(key, value, alone.get(key, math.nan)) for key, value in _named(joint, judge)]
+    pairs = [row for row in pairs if math.isfinite(row[1]) and math.isfinite(row[2])]
+    if not pairs:
+        return undefined("joint_shift", "no text has a usable score either way", **about)
+    a, b = (np.array([row[k] for row in pairs]) for k in (1, 2))
+    targets = np.array([row[0][1] for row in pairs])
+    items = np.unique([row[0][0] for row in pairs], return_inverse=True)[1]
+    distribution = difference_of_means(a - b, np.ones(len(a), dtype=bool), None, items, step=joint.step)
+    means = np.array([[v[targets == t].mean() for t in dict.fromkeys(targets.tolist())] for v in (a, b)]).round(9)
+    spreads = means.std(axis=1)
+    detail = {
+        "joint": number(a.mean()), "single": number(b.mean()),
+        "order": number(float(spearman(*means)) if means.shape[1] > 2 else math.nan),
+        "spread": number(spreads[0] / spreads[1] if spreads[1] > 1e-9 else math.nan),
+    }  # fmt: skip
+    return estimated("joint_shift", distribution.value, distribution, n=len(a), detail=detail, **about)
+
+
+def _named(cells: Cells, judge: str) -> list[tuple[tuple[str, str], float]]:
+    row = cells.mean[cells.row(judge)]
+    texts = zip(cells.items, cells.targets, row.tolist(), strict=True)
+    return [((cells.item_names[i], cells.target_names[t]), value) for i, t, value in texts]

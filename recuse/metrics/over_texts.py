@@ -1,0 +1,64 @@
+"""Means over texts (item x target) whose interval is over items, or over what items share: the texts of one item are
+judged after one reading of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recuse.metrics.estimates import estimated, undefined
+from recuse.ratings import RatingArray, Ratings
+from recuse.ratings.array import Axes
+from recuse.ratings.known import TRUE
+from recuse.schema import Estimate
+from recuse.statistics.bounded import BOUNDED, bounded_mean
+
+__all__ = ["axes_of", "mean_over_texts", "true_scores"]
+
+Floats = NDArray[np.float64]
+
+
+def axes_of(ratings: Ratings) -> Axes:
+    """Judges, items and targets of the whole table, whatever factors vary in it."""
+    return ratings.judges, tuple(map(str, ratings.table["item"].drop_duplicates())), ratings.targets
+
+
+def true_scores(ratings: Ratings, array: RatingArray) -> Floats | None:
+    """What each text deserves on the one criterion, shape (items, targets), as a number on the ascending scale; NaN
+    where that is not known, and None where it is of no text."""
+    column = f"{TRUE}{ratings.criterion}"
+    if ratings.texts is None or column not in ratings.texts:
+        return None
+    known = np.full(array.shape[1:], np.nan)
+    items, targets = ({name: at for at, name in enumerate(names)} for names in (array.items, array.targets))
+    rows = ratings.texts[["item", "target", column]].dropna()
+    for item, target, value in rows.itertuples(index=False):
+        if str(item) in items and str(target) in targets:
+            known[items[str(item)], targets[str(target)]] = float(value)
+    return known if np.isfinite(known).any() else None
+
+
+def mean_over_texts(
+    metric: str, values: Floats, array: RatingArray, part: Ratings, *, why: str, span: float, unit: str,
+    detail: Mapping[str, Any] | None = None, asked: NDArray[np.bool_] | None = None,
+) -> Estimate:  # fmt: skip
+    """The mean of `values` (items, targets), none further from 0 than `span`; NaN is left out, and counted where it was
+    `asked`. Undefined, with `why`, where nothing is left."""
+    there = np.isfinite(values)
+    wanted = there if asked is None else asked
+    about: dict[str, Any] = {
+        "n_excluded": int((wanted & ~there).sum()), "over": "clusters", "clusters": part.clusters, "unit": unit,
+        "span": 2 * span, "method": BOUNDED, "detail": detail or {},
+    }  # fmt: skip
+    if not there.any():
+        return undefined(metric, why, **about)
+    codes = np.unique(np.array(array.clusters), return_inverse=True)[1]
+    groups = np.broadcast_to(codes[:, None], values.shape)[there]
+    distribution = bounded_mean(values[there], groups, (-span, span))
+    return estimated(
+        metric, float(values[there].mean()), distribution, n=int(there.sum()), n_clusters=len(np.unique(groups)),
+        **about,
+    )  # fmt: skip

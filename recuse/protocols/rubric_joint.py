@@ -1,0 +1,129 @@
+"""Rubric scoring of all sets in one call, with a ranking and a synthesis, beside `rubric`, which shows one set a call;
+the printed prompt of the merchant-risk paper (Appendix A, messages 1 to 6) does so.
+
+Sets of one item are shown together; where every target has items of its own, all sets are. Each set gets the rows that
+`rubric` would give it, and a row "place" with its place in the ranking, 1 for the best. A judge that sees all sets can
+spread its scores over them: whether it does is what the two protocols together show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from recuse.protocols import reading, rubric, wording
+from recuse.ratings.known import PLACE
+from recuse.ratings.scale import Numeric, Scale
+from recuse.schema import Item, Judge, Judgement, Prompt, Reply
+from recuse.tasks import Task
+
+OFFERS = "scores"
+FACTORS = rubric.FACTORS
+FACTOR_NAMES = rubric.FACTOR_NAMES
+REPEATS = 10
+ALL = "all-sets"
+
+headline, parts = rubric.headline, rubric.parts
+
+
+def scales(task: Task) -> dict[str, Scale]:
+    return {**rubric.scales(task), PLACE: Numeric(1.0, float(len(task.targets)), 1.0, unit="places")}
+
+
+def items(task: Task, judge: Judge) -> Sequence[Item]:
+    by_id: dict[str, list[Item]] = {}
+    for item in task.items:
+        by_id.setdefault(item.id, []).append(item)
+    together = by_id if any(len(of) > 1 for of in by_id.values()) else {ALL: list(task.items)}
+    return tuple(
+        Item(task.name, name, ALL, {"sets": [{"id": i.id, "target": i.target, **i.fields} for i in of]})
+        for name, of in together.items()
+    )
+
+
+def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
+    labels = _labels(task, item, factors)
+    shown = [{**one, "author_label": label} for one, label in zip(item.fields["sets"], labels, strict=True)]
+    words = wording.messages(task.folder, "rubric_joint", task=task.data, sets=shown)
+    return Prompt(words, temperature=0.7, max_tokens=1200, schema=_schema(task, item, factors))
+
+
+def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
+    """The rows of every set, in the order shown; a set that the reply does not score once has failed ones."""
+    sets, labels = item.fields["sets"], _labels(task, item, factors)
+    try:
+        answer = reading.json_value(reply, dict)
+    except reading.Unreadable as failure:
+        return [_of(row, one) for one in sets for row in reading.all_failed([*_criteria(task), PLACE], failure)]
+    told, places = answer.get("sets"), _places(answer.get("ranking"), labels)
+    scored = [part for part in told if isinstance(part, dict)] if isinstance(told, list) else []
+    rows: list[Judgement] = []
+    for one, label in zip(sets, labels, strict=True):
+        mine = [part for part in scored if part.get("author") == label]
+        rows += [_of(row, one) for row in (*_scores(task, mine, label), _place(places, label))]
+    return rows
+
+
+def _scores(task: Task, told: Sequence[Mapping[str, Any]], label: str) -> list[Judgement]:
+    if len(told) != 1:
+        failure = reading.Unreadable("unparsed", f"the reply scores {label} {len(told)} times, once is wanted")
+        return reading.all_failed(_criteria(task), failure)
+    found = []
+    for name in _criteria(task):
+        try:
+            value = reading.member(told[0], name, f"{name} of {label}")
+        except reading.Unreadable as failure:
+            found.append(Judgement(name, status=failure.status, why=failure.why))
+        else:
+            found.append(reading.score(value, name, task.scale))
+    return found
+
+
+def _places(ranking: object, labels: Sequence[str]) -> dict[str, int] | None:
+    """Label -> its place; None where the ranking does not name every author once."""
+    if not isinstance(ranking, list) or sorted(map(str, ranking)) != sorted(labels):
+        return None
+    return {str(label): place for place, label in enumerate(ranking, start=1)}
+
+
+def _place(places: Mapping[str, int] | None, label: str) -> Judgement:
+    if places is None:
+        return Judgement(PLACE, status="unparsed", why="the ranking does not name every author once")
+    return Judgement(PLACE, score=float(places[label]))
+
+
+def _of(row: Judgement, one: Mapping[str, Any]) -> Judgement:
+    """The same judgement, of this set."""
+    return Judgement(row.criterion, row.score, row.response, row.status, row.why, one["id"], target=one["target"])
+
+
+def _labels(task: Task, item: Item, factors: Mapping[str, str]) -> list[str]:
+    return [rubric.author_label(task, one["target"], factors["condition"]) for one in item.fields["sets"]]
+
+
+def _criteria(task: Task) -> tuple[str, ...]:
+    whole = rubric.total(task)
+    return task.criteria if whole is None else (*task.criteria, whole)
+
+
+def _schema(task: Task, item: Item, factors: Mapping[str, str]) -> dict[str, Any]:
+    labels = _labels(task, item, factors)
+    number = {"type": "number", "minimum": task.scale[0], "maximum": task.scale[1]}
+    names = _criteria(task)
+    one = {
+        "type": "object",
+        "properties": {"author": {"enum": labels}, **dict.fromkeys(names, number)},
+        "required": ["author", *names],
+        "additionalProperties": False,
+    }
+    count = {"minItems": len(labels), "maxItems": len(labels)}
+    return {
+        "type": "object",
+        "properties": {
+            "sets": {"type": "array", "items": one, **count},
+            "ranking": {"type": "array", "items": {"enum": labels}, **count},
+            "synthesis": {"type": "string", "maxLength": 600},
+        },
+        "required": ["sets", "ranking", "synthesis"],
+        "additionalProperties": False,
+    }

@@ -1,0 +1,167 @@
+"""The page in the order in which a reviewer reads it: decision, changes, what is red, the matrix, folded questions."""
+
+from __future__ import annotations
+
+import re
+
+import samples
+from page_reader import Element, read
+
+from recuse.report.canonical_form import normalised
+from recuse.report.page import page
+from recuse.report.summary import summary
+
+
+def tree_of(results: samples.Results) -> Element:
+    plain = normalised(results)
+    return read(page(plain, plain["headline"]))
+
+
+def ids(tree: Element) -> dict[str, Element]:
+    return {e.attributes["id"]: e for e in tree.all() if "id" in e.attributes}
+
+
+def test_the_order_of_the_page() -> None:
+    sections = [e.attributes["id"] for e in tree_of(samples.failing()).all("section")]
+    assert sections[:3] == ["changed", "attention", "verdicts"]
+    assert sections[3].startswith("q-")
+    assert [e.attributes["id"] for e in tree_of(samples.published()).all("section")][:2] == ["changed", "verdicts"]
+
+
+def test_a_widened_limit_is_told_in_words_with_old_and_new() -> None:
+    row = next(ids(tree_of(samples.failing()))["changed"].one("tbody").all("tr"))
+    told = [cell.text for cell in row.all() if cell.tag in ("th", "td")]
+    assert told == [
+        "own work (self_bias) limit widened", "within [-0.5, +0.5]", "within [-1, +1]", "without that grok-4 fails",
+    ]  # fmt: skip
+
+
+def test_a_changed_limit_is_no_fault_of_the_run_itself() -> None:
+    results = samples.failing()
+    results["objections"] += results["baseline"]["objections"]
+    faults = ids(tree_of(results))["red-run"].text
+    assert "expired" in faults
+    assert "widened" not in faults
+
+
+def test_the_same_fault_of_many_tests_is_told_once() -> None:
+    results = samples.published()
+    results["unmeasured"] = [{"test": f"evals/t.py::t[{n}]", "why": "the key is not accepted"} for n in range(48)]
+    (item,) = ids(tree_of(samples.counted(results)))["red-run"].all("li")
+    assert item.text == "evals/t.py::t[0] and 47 more tests: the key is not accepted"
+
+
+def test_a_remedy_is_told_once_for_all_verdicts_of_a_gate_and_the_judges_own_replies_stand_beside_it() -> None:
+    box = ids(tree_of(samples.failing()))["red-consensus_deviation-self_bias"]
+    assert len(list(box.one("ul").all("li"))) == 2
+    assert box.text.count("Record again, or accept it knowingly") == 1
+    assert box.text.count('gate = "self_bias"') == 1
+    replies = list(box.all("details", class_="reply"))
+    assert replies
+    assert all("Grok 4" in reply.one("summary").text for reply in replies)
+    assert '"accuracy": 8' in replies[0].one("pre").text
+
+
+def test_the_prompt_stands_before_the_reply_where_the_results_hold_it() -> None:
+    results = samples.failing()
+    for entry in results["words"]:
+        entry["prompt"] = f"Score {entry['target']}."
+    box = ids(tree_of(results))["red-consensus_deviation-self_bias"]
+    asked, answered = next(box.all("details", class_="reply")).all("pre")
+    assert asked.text == "Score gpt-5.1."
+    assert "accuracy" in answered.text
+
+
+def test_what_is_red_leads_to_its_cell() -> None:
+    tree = tree_of(samples.failing())
+    links = [a.attributes["href"][1:] for a in ids(tree)["attention"].all("a")]
+    assert set(links) <= set(ids(tree))
+    assert any("+0.71" in ids(tree)[link].text for link in links)
+
+
+def test_every_verdict_in_the_matrix_leads_to_its_panel_and_to_its_accepted_fault() -> None:
+    tree = tree_of(samples.both())
+    places, known = ids(tree), 0
+    for cell in (td for table in tree.all("div", class_="matrix") for td in table.all("td")):
+        for verdict in cell.all("div"):
+            *fault, group = [places[a.attributes["href"][1:]] for a in verdict.all("a")]
+            assert "group" in group.classes
+            assert bool(fault) == (next(verdict.all("i")).text in ("accepted fault", "accepted doubt"))
+            known += len(fault)
+            assert all("accepted" in one.text for one in fault)
+    assert known > 10
+
+
+def test_a_known_fault_and_too_little_data_have_marks_of_their_own() -> None:
+    results = samples.published()
+    fault, doubt = [v for v in results["verdicts"] if v["outcome"] == "accepted"][:2]
+    doubt["accepted_fault"] = {**doubt["accepted_fault"], "otherwise": "undecided"}
+    tree = tree_of(samples.counted(results))
+    for verdict, name in ((fault, "accepted fault"), (doubt, "accepted doubt")):
+        value = next(
+            div for div in tree.all("div") if div.attributes.get("id", "").startswith("v-") and _is_of(div, verdict)
+        )
+        assert next(value.all("i")).text == name
+    shapes = dict(re.findall(r"i\.(accepted-\w+)::before\{content:\"(.)\"", tree.one("style").text))
+    assert len(set(shapes.values())) == 2
+
+
+def _is_of(element: Element, verdict: samples.Results) -> bool:
+    from recuse.report.anchors import verdict_anchor
+
+    return element.attributes["id"] == verdict_anchor(verdict["gate"], verdict["subject"])
+
+
+def test_questions_on_whose_account_the_run_stays_green_are_folded() -> None:
+    def unfolded(results: samples.Results) -> set[str]:
+        sections = [e for e in tree_of(results).all("section") if e.attributes["id"].startswith("q-")]
+        folds = {e.attributes["id"]: next(e.all("details", class_="question")) for e in sections}
+        assert len(folds) > 3
+        return {name for name, fold in folds.items() if "open" in fold.attributes}
+
+    assert unfolded(samples.published()) == set()
+    assert unfolded(samples.failing()) == {"q-consensus_deviation", "q-score_stability", "q-human_alignment"}
+
+
+def test_counts_agree_between_the_head_and_the_questions() -> None:
+    results = samples.both()
+    tree = tree_of(results)
+    head = {li.text.partition(" ")[2].strip(): int(li.one("b").text) for li in tree.one("ul", class_="tally").all("li")
+            if "replayed" not in li.text}  # fmt: skip
+    told: dict[str, int] = {}
+    for fold in tree.all("details", class_="question"):
+        for n, name in re.findall(r"(\d+) ((?:accepted )?[a-z]+?)s?(?=,|$)", next(fold.all("summary")).text.strip()):
+            key = name if name in head else f"{name}s" if f"{name}s" in head else name
+            told[key] = told.get(key, 0) + int(n)
+    assert told == head
+    text = summary(normalised(results))
+    for name, n in head.items():
+        assert re.search(rf"\b{n} {name}", text), (n, name)
+
+
+def test_an_upgrade_has_old_and_new_in_one_column() -> None:
+    results = samples.published()
+    subject = {"panel": "published", "task": "merchant_risk", "protocol": "rubric", "judge": "grok-5"}
+    estimate = {**results["verdicts"][0]["estimate"], "metric": "upgrade_shift", "value": 0.62, "low": 0.5, "high": 0.7,
+                "detail": {"incumbent": 7.1, "candidate": 7.72}}  # fmt: skip
+    results["verdicts"].append({
+        **results["verdicts"][0], "question": "upgrade", "gate": "upgrade_shift", "label": "shift of the scale",
+        "subject": subject, "estimate": estimate, "outcome": "fail", "allowed": False, "accepted_fault": None,
+    })  # fmt: skip
+    results["questions"].append({"id": "upgrade", "title": "May a judge be replaced?", "task": "merchant_risk",
+                                 "protocols": ["rubric"]})  # fmt: skip
+    results["upgrades"] = [{
+        "verdict": "worse", "outcome": "fail", "incumbent": "grok-4", "candidate": "grok-5", "change": ["model"],
+        "clause": "gives higher scores", "reasons": [], "items": 50, "more": None, "units": "items",
+        "rows": [{"gate": "upgrade_shift", "subject": subject}], "not_measured": [],
+        "sentence": "Do not replace grok-4 by grok-5: it gives higher scores, by more than you allow.",
+        **{name: subject[name] for name in ("panel", "task", "protocol")},
+    }]  # fmt: skip
+    tree = tree_of(samples.counted(results))
+    assert tree.one("h1").text == "Do not merge: grok-5 gives higher scores; keep grok-4."
+    table = next(t for t in ids(tree)["verdicts"].all("table") if "grok-4 → grok-5" in t.text)
+    row = next(table.one("tbody").all("tr"))
+    assert [td.text for td in row.all("td")][:2] == ["7.10 → 7.72", "+0.62 (+0.50 to +0.70)"]
+    changes = ids(tree)["changed"].one("tbody").text
+    assert "judge (model) of published, merchant_risk, rubric" in changes
+    assert "may not replace it" in changes

@@ -1,0 +1,207 @@
+"""The page of the panels that are shipped, in a real browser: drawn anew from the results of the last run of evals/.
+
+Without such a run there is nothing to look at, and the tests are skipped; continuous integration runs evals/ first.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+
+import browser
+import pytest
+from page_reader import Element, read
+
+from recuse.report.canonical_form import normalised
+from recuse.report.page import page
+
+REPORTS = Path(__file__).parents[2] / "reports"
+RESULTS, REPLIES = REPORTS / "results.json", REPORTS / "replies"
+if not RESULTS.is_file() and os.environ.get("CI"):
+    raise FileNotFoundError("no reports/results.json: run pytest evals/ before these tests")
+pytestmark = [
+    pytest.mark.skipif(not RESULTS.is_file(), reason="no reports/results.json: run pytest evals/ first"),
+    pytest.mark.slow,
+]
+in_browser = pytest.mark.skipif(browser.CHROMIUM is None, reason="no chromium on this machine")
+with_axe = pytest.mark.skipif(not browser.AXE.is_file(), reason="no axe-core: npm pack axe-core, then set AXE_CORE")
+DARK = "--blink-settings=preferredColorScheme=0"
+MARKUP = re.compile(r"(?<![\w*])\*\w[^*\n]*\w\*(?![\w*])|`\w+`|\*\*\w")
+
+
+@pytest.fixture(scope="module")
+def shipped() -> str:
+    results = normalised(json.loads(RESULTS.read_text(encoding="utf-8")))
+    return page(results, results["headline"])
+
+
+@pytest.fixture(scope="module")
+def tree(shipped: str) -> Element:
+    return read(shipped)
+
+
+def pages_beside() -> list[Path]:
+    """Of every kind of page below reports/replies/ the largest, and the index."""
+    kinds: dict[str, list[Path]] = {"index": [], "~judges": [], "~prompts": [], "said": []}
+    for path in REPLIES.rglob("*.html"):
+        kind = next((k for k in ("~judges", "~prompts") if k in path.as_posix()), "said")
+        kinds["index" if path.parent == REPLIES else kind].append(path)
+    return [max(paths, key=lambda path: path.stat().st_size) for paths in kinds.values() if paths]
+
+
+def shown_text(element: Element) -> str:
+    """Text without code, which may say what it likes."""
+    parts = (c if isinstance(c, str) else shown_text(c) for c in element.children)
+    return "" if element.tag in ("code", "pre", "style", "svg") else "".join(parts)
+
+
+# --------------------------------------------------------------------------- what is written
+
+
+def test_it_is_whole_and_under_a_megabyte(shipped: str, tree: Element) -> None:
+    results = json.loads(RESULTS.read_text(encoding="utf-8"))
+    drawn = sum(len(list(section.all("figure"))) for section in tree.all("section"))
+    assert drawn > len({question["id"] for question in results["questions"]})
+    assert len(shipped.encode()) < 1_000_000
+
+
+def test_no_markup_of_docstrings_is_left(tree: Element) -> None:
+    assert MARKUP.findall(shown_text(tree)) == []
+
+
+def test_no_interval_has_one_end(tree: Element) -> None:
+    told = re.findall(r"([+−]?\d+(?:\.\d+)?(?: %)?) to \1(?![\d.])", shown_text(tree))
+    assert told == []
+
+
+def test_the_numbers_of_a_cell_have_as_many_decimals(tree: Element) -> None:
+    cells = [[b.text for b in td.all("b") if re.fullmatch(r"[+−]?\d+\.\d+", b.text)] for td in tree.all("td")]
+    several = [numbers for numbers in cells if len(numbers) > 1]
+    assert len(several) > 20
+    assert [numbers for numbers in several if len({len(n.partition(".")[2]) for n in numbers}) > 1] == []
+
+
+def test_no_number_claims_four_decimals(tree: Element) -> None:
+    drawn = [e for e in tree.all("section") if e.attributes.get("id", "").startswith("q-")]
+    ladders = {id(t) for e in drawn for f in e.all("figure", class_="ladders") for t in f.all("td")}
+    cells = [td.text for e in drawn for td in e.all("td") if id(td) not in ladders]
+    assert len(cells) > 500
+    assert [text for text in cells if re.search(r"(?<![\w.−-])[+−]?\d\.\d{4,}(?![\d%])", text)] == []
+
+
+def test_a_share_or_a_correlation_has_no_axis_beyond_one(tree: Element) -> None:
+    checked = 0
+    for figure in tree.all("figure", class_="forest"):
+        caption = figure.one("figcaption").text
+        ends = [float(t.text.replace("−", "-").replace("+", "")) for t in figure.one("tfoot").all("text")]
+        if re.search(r"orrelation|Reliability|[Aa]greement|[Ss]hare of|Pairs with|Wins of|Texts decided", caption):
+            checked += 1
+            assert -1 <= min(ends) <= max(ends) <= 1, caption
+    assert checked > 5
+
+
+# --------------------------------------------------------------------------- in a browser
+
+
+@in_browser
+@pytest.mark.parametrize("width", [360, 390, 1160])
+def test_no_sideways_scrolling_with_everything_unfolded(shipped: str, tmp_path: Path, width: int) -> None:
+    wide, window, beyond, within = browser.widths(shipped, tmp_path, width)
+    assert (window, beyond) == (width, [])
+    assert wide <= window
+    if width < 700:
+        assert within == [], "tables that scroll by themselves where they should stack"
+
+
+@in_browser
+def test_the_console_is_silent(shipped: str, tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text(shipped, encoding="utf-8")
+    assert browser.complaints(tmp_path / "index.html", tmp_path / "profile") == []
+
+
+@in_browser
+@pytest.mark.parametrize("width", [360, 1160])
+def test_ticks_do_not_touch(shipped: str, tmp_path: Path, width: int) -> None:
+    assert browser.touching_ticks(shipped, tmp_path, width) == []
+
+
+@in_browser
+def test_whatever_takes_the_keyboard_shows_it(shipped: str, tmp_path: Path) -> None:
+    reached, unseen = browser.focus_everything(shipped, tmp_path)
+    assert reached > 100
+    assert unseen == []
+
+
+@in_browser
+def test_the_filter_hides_what_it_says_and_nothing_is_lost_without_it(shipped: str, tmp_path: Path) -> None:
+    found = browser.asked(
+        shipped,
+        tmp_path,
+        """const state = () => [
+          [...document.querySelectorAll('section[class^=of-]')].filter(e => e.offsetParent !== null),
+          [...document.querySelectorAll('.matrix td')].filter(e => getComputedStyle(e).visibility === 'visible')
+        ].map(found => found.map(e => e.className));
+        const found = {};
+        for (const id of ['show-all', 'show-open', 'show-red']) {
+          document.getElementById(id).checked = true; found[id] = state(); }
+        answer(found);""",
+    )
+    sections, cells = found["show-all"]
+    assert {"of-", "of-accepted-fault"} <= set(sections)
+    assert {"pass", "accepted-fault"} <= set(cells)
+    no_pass, red = found["show-open"], found["show-red"]
+    assert no_pass == [[s for s in sections if s not in ("of-pass", "of-")], [c for c in cells if c != "pass"]]
+    quiet = ("pass", "accepted-fault", "accepted-doubt")
+    assert red[0] == [s for s in sections if s != "of-" and s.removeprefix("of-") not in quiet]
+    assert red[1] == [c for c in cells if c not in quiet]
+
+
+@in_browser
+def test_it_prints(shipped: str, tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text(shipped, encoding="utf-8")
+    printed = browser.pages_printed(tmp_path / "index.html", tmp_path)
+    assert 10 < printed < 150
+
+
+@in_browser
+@with_axe
+@pytest.mark.parametrize("how", [["--window-size=1160,900"], ["--window-size=500,900"], [DARK]])
+def test_axe_finds_nothing(shipped: str, tmp_path: Path, how: list[str]) -> None:
+    assert browser.violations(shipped, tmp_path, *how) == []
+
+
+# --------------------------------------------------------------------------- beside it
+
+
+@in_browser
+def test_pages_beside_it_fit_a_phone_and_are_silent(tmp_path: Path) -> None:
+    beside = pages_beside()
+    assert len(beside) == 4
+    for number, path in enumerate(beside):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        wide, window, beyond, _ = browser.widths(path.read_text(encoding="utf-8"), folder, 360)
+        assert (wide <= window, beyond) == (True, []), path
+        assert browser.complaints(path, folder / "profile") == [], path
+        assert path.stat().st_size < 1_000_000, path
+
+
+@in_browser
+@with_axe
+@pytest.mark.parametrize("how", [[], [DARK]])
+def test_axe_finds_nothing_beside_it(tmp_path: Path, how: list[str]) -> None:
+    for number, path in enumerate(pages_beside()):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        assert browser.violations(path.read_text(encoding="utf-8"), folder, *how) == [], path
+
+
+def test_all_pages_beside_it_stay_under_the_stated_size() -> None:
+    sizes = [path.stat().st_size for path in REPLIES.rglob("*.html")]
+    assert len(sizes) > 50
+    assert sum(sizes) < 20_000_000
+    [told] = re.findall(r"on (\d+) pages, ([\d.]+) MB", (REPLIES / "index.html").read_text(encoding="utf-8"))
+    assert int(told[0]) == len(sizes) - 1  # but for the index itself
+    assert float(told[1]) == pytest.approx(sum(sizes) / 1e6, abs=0.2)

@@ -1,0 +1,98 @@
+"""A panel of scripted judges, each with one planted reaction to how it is asked, answered through the real plans, wire
+formats, chains and readers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from recuse import elicit
+from recuse.cassettes.matching import request_key
+from recuse.chains import Chain
+from recuse.judges import wire
+from recuse.judges.canonical import canonical
+from recuse.panel_ratings import panel_ratings
+from recuse.panels import Panel, load_panel
+from recuse.plan import Plan, make_plan
+from recuse.ratings import Ratings
+from recuse.schema import Call, RawResponse
+from recuse.standins import open_source
+from recuse.tasks import Task, load_task
+
+ROOT = Path(__file__).resolve().parents[2]
+ITEMS = 24  # of each protocol, by their ids
+
+
+@lru_cache
+def planted_panel() -> Panel:
+    return load_panel(ROOT / "fixtures" / "panels" / "planted-asking.toml")
+
+
+@lru_cache
+def shown(task: str, protocol: str, count: int = ITEMS) -> Task:
+    """The task with the first `count` items of what the panel is shown by a protocol."""
+    table = planted_panel().task(task)
+    whole = load_task(ROOT / "fixtures" / "tasks" / task).with_items(table.items[protocol])
+    kept = list(dict.fromkeys(item.id for item in whole.items))[:count]
+    items = tuple(item for item in whole.items if item.id in kept)
+    whole.__dict__["items"] = items  # where the cached property would put them
+    return whole
+
+
+@lru_cache
+def table_of(
+    task: str, protocol: str, judges: tuple[str, ...], count: int = ITEMS
+) -> tuple[Plan, pd.DataFrame]:
+    """What these judges say, asked together."""
+    panel = planted_panel()
+    asked = {name: panel.judges[name] for name in judges}
+    plan = make_plan(panel.name, shown(task, protocol, count), protocol, asked, identify=request_key)
+    source, chain = open_source(panel, ROOT), Chain(plan)
+    given: dict[Call, RawResponse] = {}
+
+    def answered(call: Call) -> RawResponse:
+        if call not in given:
+            item = plan.items.get((call.judge, call.item, call.target))
+            reply = source.reply(call, {} if item is None else item.fields)
+            judge = panel.judges[call.judge]
+            counts = {"input_tokens": reply.input_tokens, "output_tokens": reply.output_tokens}
+            payload = wire(judge.wire).payload(reply.text, model=judge.model, refusal=False, **counts)
+            given[call] = RawResponse(200, {}, canonical(payload))
+        return given[call]
+
+    while not chain.complete:
+        chain.unfold(answered)
+    chain.unfold(answered)
+    return plan, elicit.read(plan, [(call, answered(call)) for call in chain.final_calls], chain).table
+
+
+@lru_cache
+def said(task: str, protocol: str, judges: tuple[str, ...]) -> Ratings:
+    """The ratings of these judges. Who reads what a peer wrote is asked with these peers; all others are asked once."""
+    panel = planted_panel()
+    together = judges if protocol == "pairwise_discussion" else tuple(panel.judges)
+    plan, table = table_of(task, protocol, together)
+    own = panel.own(list(shown(task, protocol).targets))
+    authors = {judge: target for judge, target in own.items() if judge in judges}
+    return panel_ratings(plan, table[table["rater"].isin(judges)], authors=authors)
+
+
+@pytest.fixture(scope="session")
+def ratings_of() -> Callable[[str, str, tuple[str, ...]], Ratings]:
+    """(task, protocol, judges) -> their ratings."""
+    return said
+
+
+@pytest.fixture(scope="session")
+def panel() -> Panel:
+    return planted_panel()
+
+
+@pytest.fixture(scope="session")
+def asked_directly() -> Callable[..., tuple[Plan, pd.DataFrame]]:
+    """(task, protocol, judges, count) -> their plan and table."""
+    return table_of

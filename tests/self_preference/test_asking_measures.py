@@ -1,0 +1,245 @@
+"""Measures of what another way of asking changes: hand arithmetic, what leaves them where they are, what is
+undefined."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from recuse.metrics import (
+    channels,
+    escalation,
+    inverted_juries,
+    language_drift,
+    overconfidence,
+    prompt_effects,
+    recognition,
+    wording,
+)
+from recuse.ratings import Numeric, Ordinal, Ratings
+
+SCALE = Numeric(1, 5, 1)
+ITEMS = [f"i{number}" for number in range(12)]
+
+
+# --------------------------------------------------------------------------- wording and direction
+
+
+def worded(scores: dict[tuple[str, str], list[float]]) -> Ratings:
+    rows = [
+        ("j", item, word, way, score)
+        for (word, way), given in scores.items()
+        for item, score in zip(ITEMS, given, strict=False)
+    ]
+    frame = pd.DataFrame(rows, columns=["judge", "item", "wording", "direction", "score"])
+    return Ratings.of(frame, scales=SCALE)
+
+
+def test_wording_by_hand() -> None:
+    """On the ascending scale: quality 4 4 / 4 4, badness 3 3 / 4 4. Wording (-1 + 0) / 2, direction (0 + 1) / 2,
+    interaction 1 - 0."""
+    ratings = worded({
+        ("quality", "ascending"): [4, 4], ("quality", "reversed"): [2, 2],
+        ("badness", "ascending"): [3, 3], ("badness", "reversed"): [2, 2],
+    })  # fmt: skip
+    found = wording.wording_effects(ratings)
+    values = {effect: found.of(judge="j", effect=effect).value for effect in wording.EFFECTS}
+    assert values == {"wording": -0.5, "direction": 0.5, "interaction": 1.0}
+    flips = wording.wording_flip(ratings).of(judge="j")
+    assert flips.value == -0.5  # same number in one direction (-1), neither same nor mirrored in the other (0)
+
+
+def test_a_word_that_turns_the_scale_shows_in_numbers_and_not_in_means() -> None:
+    """Grades 1 to 5 evenly, mirrored where badness is asked for: every mean stays at 3."""
+    up = [1.0, 2, 4, 5]
+    down = [6 - score for score in up]
+    ratings = worded({
+        ("quality", "ascending"): up, ("quality", "reversed"): down,
+        ("badness", "ascending"): down, ("badness", "reversed"): up,
+    })  # fmt: skip
+    assert wording.wording_effects(ratings).of(judge="j", effect="wording").value == 0.0
+    assert wording.wording_flip(ratings).of(judge="j").value == 1.0
+
+
+def test_one_word_is_no_comparison() -> None:
+    ratings = worded({("quality", "ascending"): [4, 4], ("quality", "reversed"): [2, 2]})
+    assert not wording.wording_effects(ratings).of(judge="j", effect="wording").defined
+    assert not wording.wording_flip(ratings).of(judge="j").defined
+
+
+# --------------------------------------------------------------------------- before and after, against what is true
+
+
+def asked(before: list[float], after: list[float], true: list[float], tokens: tuple[float, float]) -> Ratings:
+    rows = [
+        ("j", item, prompt, criterion, score)
+        for prompt, given, count in (("plain", before, tokens[0]), ("solved", after, tokens[1]))
+        for item, value in zip(ITEMS, given, strict=False)
+        for criterion, score in (("rating", value), ("rating.tokens", count))
+    ]
+    frame = pd.DataFrame(rows, columns=["judge", "item", "prompt", "criterion", "score"])
+    texts = pd.DataFrame({"item": ITEMS[: len(true)], "target": "", "true_rating": true})
+    scales = {"rating": SCALE, "rating.tokens": Numeric(0, 1e6)}
+    return Ratings.of(frame, scales=scales, factors=["prompt"], headline=["rating"], texts=texts)
+
+
+def test_error_change_by_hand() -> None:
+    """Errors 2 0 1 before, 0 1 0 after: means 1 and 1/3; twice the tokens."""
+    ratings = asked([3, 2, 5], [5, 3, 4], [5, 2, 4], (100, 200))
+    found = prompt_effects.error_change(ratings).of(judge="j", prompt="solved")
+    assert found.value == pytest.approx(-2 / 3)
+    assert (found.detail["before"], found.detail["after"]) == (1.0, pytest.approx(1 / 3))
+    assert (found.detail["tokens_before"], found.detail["tokens_after"], found.detail["times"]) == (100, 200, 2.0)
+    errors = prompt_effects.error_by_prompt(ratings)
+    assert [errors.of(judge="j", prompt=p).value for p in ("plain", "solved")] == [1.0, pytest.approx(1 / 3)]
+
+
+def test_agreeing_with_peers_is_no_error_change() -> None:
+    """Without true scores there is no yardstick: what peers say does not become one."""
+    ratings = asked([3, 2], [3, 3], [], (1, 1))
+    assert not prompt_effects.error_change(ratings).of(judge="j", prompt="solved").defined
+    assert prompt_effects.score_change(ratings).of(judge="j", prompt="solved").value == 0.5
+
+
+# --------------------------------------------------------------------------- overconfidence
+
+
+def verdicts(skill: float, generous: float, slip: float, boast: float, seed: int) -> Ratings:
+    """A judge of own answers (right with `skill`) and of two others' (right half the time): it slips, says yes for no
+    reason, and boasts of its own."""
+    rng = np.random.default_rng(seed)
+    rows, texts = [], []
+    for number in range(400):
+        for target, chance in (("own", skill), ("b", 0.5), ("c", 0.5)):
+            right = rng.random() < chance
+            said = right != (rng.random() < slip)
+            said = said or rng.random() < generous or (target == "own" and rng.random() < boast)
+            rows.append(("j", f"i{number}", target, "yes" if said else "no"))
+            texts.append((f"i{number}", target, int(right)))
+    frame = pd.DataFrame(rows, columns=["judge", "item", "target", "response"])
+    known = pd.DataFrame(texts, columns=["item", "target", "true_rating"])
+    return Ratings.of(frame, scales=Ordinal(("no", "yes")), authors={"j": "own"}, texts=known)
+
+
+@pytest.mark.parametrize(("skill", "generous", "slip"), [(0.9, 0.0, 0.02), (0.1, 0.4, 0.2), (0.9, 0.0, 0.3)])
+def test_overconfidence_knows_skill_leniency_and_noise(skill: float, generous: float, slip: float) -> None:
+    """A judge that treats its own answers as others' is not overconfident, whatever else it is; one that boasts is."""
+    fair = overconfidence.overconfidence(verdicts(skill, generous, slip, 0.0, 1)).of(judge="j")
+    assert fair.low <= 0 <= fair.high
+    assert abs(fair.value) < 0.08
+    boasts = overconfidence.overconfidence(verdicts(skill, generous, slip, 0.8, 2)).of(judge="j")
+    assert boasts.low > 0
+    assert boasts.detail["accepts_own"] > boasts.detail["accepts_others"] + 0.2
+    assert fair.detail["capability"] == pytest.approx(skill, abs=0.05)
+
+
+def test_intervals_of_overconfidence_cover() -> None:
+    """Forty fair judges: an interval of 95 % misses 0 in at most six of them but once in 1,500 such series."""
+    missed = 0
+    for seed in range(40):
+        found = overconfidence.overconfidence(verdicts(0.7, 0.1, 0.15, 0.0, 100 + seed)).of(judge="j")
+        missed += not found.low <= 0 <= found.high
+    assert missed <= 6
+
+
+# --------------------------------------------------------------------------- recognition
+
+
+def test_who_knows_its_texts_and_favours_them() -> None:
+    """Four judges that know 0, 1/3, 2/3 and all of their texts, and favour them by 0, 1, 2 and 3 points."""
+    names = "wxyz"
+    met, told, scored = [], [], []
+    for rank, judge in enumerate(names):
+        for number in range(3):
+            pair = f"{judge}{number}"
+            for name in names:
+                mine = name == judge and number < rank
+                met.append((name, pair, "first" if mine else "second"))
+            told.append((pair, judge, f"other-{judge}", f"i{number}"))
+    for number in range(3):
+        for rank, judge in enumerate(names):
+            scored += [(judge, f"i{number}", target, 1.0 + rank * (target == judge)) for target in names]
+    scores = Ratings.of(pd.DataFrame(scored, columns=["judge", "item", "target", "score"]), scales=SCALE,
+                        authors={name: name for name in names})  # fmt: skip
+    frame = pd.DataFrame(met, columns=["judge", "item", "response"])
+    texts = pd.DataFrame(told, columns=["item", "a", "b", "cluster"])
+    pairs = Ratings.of(frame, texts=texts, authors={name: name for name in names}, beside={"scores": scores}.get)
+    known = recognition.recognised_in_pairs(pairs)
+    shares = [known.of(judge=name, against="chance").detail["share"] for name in names]
+    assert shares == pytest.approx([0, 1 / 3, 2 / 3, 1])
+    together = recognition.recognition_and_preference(pairs).of()
+    assert together.value == pytest.approx(1.0)
+    assert together.detail["p"] == pytest.approx(2 / 24)  # all orders of four: this one and its mirror image
+
+
+# --------------------------------------------------------------------------- channels, scripts, juries, escalation
+
+
+def test_channels_by_hand() -> None:
+    """Two payloads: one lifts inline alone, one in both; a third has no room above its twin."""
+    rows = [("c", 2, 2), ("d", 5, 5), ("p", 5, 2), ("q", 4, 3), ("r", 5, 5)]
+    ways = ("inline", "separate")
+    given = [("j", item, way, score) for item, *scores in rows for way, score in zip(ways, scores, strict=True)]
+    frame = pd.DataFrame(given, columns=["judge", "item", "channel", "score"])
+    texts = pd.DataFrame({"item": list("cdpqr"), "target": "", "clean": [None, None, "c", "c", "d"],
+                          "payload": [None, None, "p", "q", "r"]})  # fmt: skip
+    ratings = Ratings.of(frame, scales=SCALE, texts=texts)
+    by = channels.success_by_channel(ratings)
+    assert [by.of(judge="j", channel=way).value for way in ("inline", "separate")] == [1.0, 0.5]
+    assert by.of(judge="j", channel="inline").detail["ceiling"] == 1
+    assert channels.channel_change(ratings).of(judge="j").value == -0.5
+
+
+def test_another_script_is_found_where_no_other_text_has_it() -> None:
+    frame = pd.DataFrame({"judge": "j", "item": list("iikk"), "target": list("abab"), "score": 3.0})
+    said = ["A \u6865 opened.", "A bridge.", "\u041c\u043e\u0441\u0442.", "\u041c\u043e\u0441\u0442 A."]
+    texts = frame[["item", "target"]].assign(text=said)
+    found = language_drift.language_drift(Ratings.of(frame, texts=texts))
+    assert [found.of(target=name).value for name in "ab"] == [0.5, 0.5]
+    assert found.of(target="a").detail["items"] == {"i": ["CJK"]}
+
+
+def test_inverting_half_a_jury_cancels_a_leaning_to_high_numbers() -> None:
+    """Four judges that see the same and lean to high numbers by a point where a text is hard to read: asked one way all
+    make the same error, which half of them make the other way where the scale is turned."""
+    rng = np.random.default_rng(7)
+    worth = rng.uniform(2, 4, 40)
+    lean = rng.uniform(0, 1, 40)
+    rows = [
+        (f"j{judge}", f"i{number:02}", way, written + lean[number] + 0.2 * rng.normal())
+        for judge in range(4)
+        for number in range(40)
+        for way, written in (("ascending", worth[number]), ("reversed", 6 - worth[number]))
+    ]
+    frame = pd.DataFrame(rows, columns=["judge", "item", "direction", "score"])
+    texts = pd.DataFrame({"item": [f"i{n:02}" for n in range(40)], "target": "", "true_rating": worth})
+    ratings = Ratings.of(frame, scales=Numeric(0, 6), texts=texts)
+    error = inverted_juries.jury_error(ratings)
+    assert error.of(jury="change").high < -0.2
+    assert error.of(jury="part_inverted").value < error.of(jury="ascending").value / 3
+    reliable = inverted_juries.jury_reliability(ratings)
+    assert reliable.of(jury="change").value < 0  # members that share an error agree: that is not nearness to truth
+
+
+def test_alpha_is_the_textbook_one() -> None:
+    scores = np.array([[1.0, 2, 3, 4], [2, 2, 4, 5], [1, 3, 3, 5]])
+    members, total = scores.var(axis=1, ddof=1).sum(), scores.sum(axis=0).var(ddof=1)
+    assert inverted_juries.alpha(scores) == pytest.approx(1.5 * (1 - members / total))
+    assert math.isnan(inverted_juries.alpha(np.ones((3, 4))))
+
+
+def test_escalation_by_hand() -> None:
+    """First half: errors 0 0 2 at ranges 0 0 4, so the bound of 0.4 points holds at range 0. Second half: of ranges
+    0 4 0 the middle one goes to people; errors 1 2 0 become 1 0."""
+    said = {"x": [1.0, 5, 5, 2, 5, 3], "y": [1.0, 5, 1, 2, 1, 3]}
+    frame = pd.DataFrame([(j, i, s) for j, given in said.items() for i, s in zip("abcdef", given, strict=True)],
+                         columns=["judge", "item", "score"])  # fmt: skip
+    texts = pd.DataFrame({"item": list("abcdef"), "target": "", "true_rating": [1, 5, 1, 1, 5, 3]})
+    found = escalation.escalation(Ratings.of(frame, scales=SCALE, texts=texts)).of()
+    assert found.detail["threshold"] == 0.0
+    assert (found.detail["before"], found.detail["after"]) == (1.0, 0.5)
+    assert found.value == pytest.approx(-0.5)
+    assert found.detail["escalated"] == pytest.approx(1 / 3)

@@ -1,0 +1,43 @@
+"""The scripted judges over HTTP on this machine: recorded, replayed, the same as asked directly; chains included."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from recuse import elicit
+from recuse.cassettes import Library
+from recuse.chains import Chain
+from recuse.fingerprints import headers
+from recuse.panels import Panel
+from recuse.plan import Plan
+from recuse.recording.session import Recorder
+
+ROOT = Path(__file__).resolve().parents[2]
+JUDGES = ("fair-1", "overconfident", "gives-in")
+
+
+@pytest.mark.parametrize(
+    ("task", "protocol"),
+    [("word_problems", "correctness"), ("headlines", "pairwise_discussion"), ("headlines", "self_recognition_pairs")],
+)
+def test_what_is_recorded_is_what_was_said(
+    tmp_path: Path, panel: Panel, asked_directly: Callable[..., tuple[Plan, pd.DataFrame]], task: str, protocol: str
+) -> None:
+    plan, said = asked_directly(task, protocol, JUDGES, 3)
+    library = Library(tmp_path / "cassettes", panel.name, mode="missing")
+    chain = Chain(plan)
+    library.expect(chain.unfold(library.answer), headers(panel, plan, chain.calls))
+    Recorder(panel, library, ROOT, tmp_path / "models", True, lambda told: None).record([plan])
+    replayed = Library(tmp_path / "cassettes", panel.name)
+    while not chain.complete:
+        replayed.expect(chain.calls, headers(panel, plan, chain.calls))
+        chain.unfold(replayed.answer)
+    replayed.expect(chain.calls, headers(panel, plan, chain.calls))
+    read = elicit.read(plan, replayed.replay(list(chain.final_calls)), chain).table
+    columns = ["rater", "item", "target", "criterion", "response", "status"]
+    assert read[columns].equals(said[columns])
+    assert set(read["status"]) == {"ok"}
