@@ -42,6 +42,8 @@ FEASIBLE = 100.0
 SURE = 30.0
 """A noncentrality beyond this leaves nothing to chance."""
 NODES = 7
+MOST = 0.4
+"""Of the range: a larger difference from others in the middle of the scale is cut short by its end, and found less."""
 
 Parts = tuple[tuple[float, float], ...]
 
@@ -156,16 +158,18 @@ def _fair(limit: Limit, estimate: Estimate) -> float | None:
 
 def _smallest_fault(limit: Limit, estimate: Estimate, around: Spread, level: float) -> float | None:
     """The true value next to the upper bound, or the lower where that is the only one, that fails with the chance
-    ENOUGH; None if none does."""
+    ENOUGH; None if none does, or none that the scale leaves room for: a difference of more than MOST of its range."""
     upper = math.isfinite(limit.high)
     if moved := getattr(estimate.distribution, "moved", None):
         found = _moved_fault(moved, limit.high if upper else limit.low, upper, around.se, level)
-        return None if found is None else float(f"{found:.4g}")
-    enough = _detected(around.df, around.estimated, _quantile(level, around.df))
-    if enough is None:
+    else:
+        enough = _detected(around.df, around.estimated, _quantile(level, around.df))
+        far = None if enough is None else enough * around.se
+        found = None if far is None else limit.high + far if upper else limit.low - far
+    difference = limit.low < 0 < limit.high and limit.kind == "within"
+    if found is None or (difference and estimate.span and abs(found) > MOST * estimate.span):
         return None
-    value = limit.high + enough * around.se if upper else limit.low - enough * around.se
-    return float(f"{value:.4g}")
+    return float(f"{found:.4g}")
 
 
 @lru_cache(maxsize=4096)

@@ -11,10 +11,10 @@ lacks it; here it is counted over all texts.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["evidence_overlap", "jaccard", "words_of"]
 
 Floats = NDArray[np.float64]
+Name = TypeVar("Name", bound=Hashable)
 METHOD = "shared words on one text less on two texts, mean over pairs of judges; t over items"
 WORD = re.compile(r"[\u3400-\u9fff]|\d+|[^\W\d_\u3400-\u9fff]{4,}")
 """Words of four letters or more, numbers, and single characters of a script without spaces."""
@@ -47,8 +48,9 @@ def evidence_overlap(ratings: Ratings) -> Estimates:
     `with_difference`, Spearman's rho of overlap and the difference of the two scores over texts and pairs (below 0:
     who agrees cites the same), and `pairs` of citations that it is of.
 
-    Empty where no citations stand beside the scores (`ratings.beside("quotes")`); undefined where no two judges cite
-    the same text and another one, on two items or more.
+    Texts in two languages share no words, so where languages are mixed, what is said of every text of one counts as
+    evidence in part. Empty where no citations stand beside the scores (`ratings.beside("quotes")`); undefined where no
+    two judges cite the same text and another one, on two items or more.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"judge": list("aabb"), "item": list("ijij"), "score": [1.0, 2.0, 1.0, 2.0]})
@@ -110,15 +112,20 @@ def _citations(rows: pd.DataFrame, ratings: Ratings, levels: tuple[str, ...]) ->
     for *key, words in zip(*names, rows["response"].astype(str), strict=True):
         place = (key[0], key[1], key[2])
         said[place] = said.get(place, frozenset()) | words_of(words)
-    judges = list(dict.fromkeys(judge for judge, *_ in said))
-    texts = list(dict.fromkeys((item, target) for _, item, target in said))
-    known = {word: place for place, word in enumerate(sorted(frozenset().union(*said.values())))}
+    judges = _places(judge for judge, *_ in said)
+    texts = _places((item, target) for _, item, target in said)
+    known = _places(sorted(frozenset().union(*said.values())))
     cited = np.zeros((len(judges), len(texts), len(known)), dtype=bool)
     for (judge, item, target), words in said.items():
-        cited[judges.index(judge), texts.index((item, target)), [known[word] for word in words]] = True
+        cited[judges[judge], texts[item, target], [known[word] for word in words]] = True
     given = _scores(ratings, dict(zip(ratings.factors, levels, strict=True)))
     scores = np.array([[given.get((judge, *text), np.nan) for text in texts] for judge in judges])
     return Citations(tuple(item for item, _ in texts), cited, scores)
+
+
+def _places(names: Iterable[Name]) -> dict[Name, int]:
+    """Each name once, with its place in the order in which they come."""
+    return {name: place for place, name in enumerate(dict.fromkeys(names))}
 
 
 def _scores(ratings: Ratings, levels: Mapping[str, str]) -> dict[tuple[str, ...], float]:
@@ -137,8 +144,8 @@ def _overlap(cited: Citations) -> Estimate:
     both = [_same_and_other(cited.words[a], cited.words[b]) for a, b in pairs]
     same, other = (np.array(part) for part in zip(*both, strict=True))  # each (pairs, T)
     apart = np.array([np.abs(cited.scores[a] - cited.scores[b]) for a, b in pairs])
-    items = list(dict.fromkeys(cited.items))
-    at = np.broadcast_to([items.index(item) for item in cited.items], same.shape)
+    items = _places(cited.items)
+    at = np.broadcast_to([items[item] for item in cited.items], same.shape)
     there = np.isfinite(same - other)
     count = np.bincount(at[there], minlength=len(items))
     means = np.bincount(at[there], (same - other)[there], len(items)) / np.where(count, count, np.nan)

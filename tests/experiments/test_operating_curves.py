@@ -242,6 +242,7 @@ def test_a_judge_with_the_fault_of_a_test_fails_and_a_fair_one_does_not(kind, ga
     assert "fail" not in {*outcomes({}).values(), outcomes({fault: share})["judge-1"]}
 
 
+@pytest.mark.slow
 def test_upgrades_are_simulated_by_the_shipped_gates():
     sizes = Sizes(judges=3, items=15, repeats=2, people=2, pairs=0)
     found = upgrade_curves(SHIPPED, sizes, 4, 1, 1, TODAY)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -90,6 +91,8 @@ def test_the_smallest_fault_knows_what_a_mean_with_nothing_below_0_may_hide():
     found = power_of(limit, estimate, 0.95, 0.999).smallest_fault
     assert np.mean([fails(found) for _ in range(300)]) >= 0.75
     assert np.mean([fails(1.2) for _ in range(300)]) < 0.5
+    assert power_of(limit, replace(estimate, span=10.0), 0.95, 0.999).smallest_fault in (found, None)
+    assert power_of(limit, replace(estimate, span=found), 0.95, 0.999).smallest_fault is None
 
 
 def test_a_fair_judge_is_at_zero_where_both_directions_are_faults_and_where_it_was_measured_elsewhere(estimate):

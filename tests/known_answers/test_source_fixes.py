@@ -16,8 +16,9 @@ FROM_THE_THESIS = {
     "test_consensus_deviation.test_self_bias",
     "test_self_preference.test_family",
     "test_self_preference.test_published_comparisons",
+    "test_self_preference.test_rankings",
 }
-"""What needs mean, SD and n of S - R and S - G, and nothing else."""
+"""What needs means, SDs and n of S, R and G, and nothing else."""
 
 FROM_THE_MERCHANT_RISK_STUDY = {
     "test_consensus_deviation.test_bias_gone_without_names",
@@ -53,12 +54,14 @@ FROM_THE_MERCHANT_RISK_STUDY = {
 INVENTED = {
     "thesis": {
         "test_length_bias.test_length_in_scores",
+        "test_mitigations.test_part_inverted_jury",
         "test_mitigations.test_what_if",
         "test_scale_framing.test_direction",
         "test_scale_framing.test_self_preference_change",
         "test_scale_framing.test_shift",
         "test_scale_framing.test_shift_by_author",
         "test_score_stability.test_parse_rate",
+        "test_self_preference.test_language_drift",
         "test_self_preference.test_self_preference",
     },
     "published": {

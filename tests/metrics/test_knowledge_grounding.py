@@ -162,7 +162,7 @@ def test_what_cannot_be_correlated_is_undefined() -> None:
     found = delta_k(ratings_of(constant)).of(rubric_source="shared")
     assert not found.defined
     assert "every pair of judges" in found.note
-    assert "says the same of all" in found.note
+    assert "one score for all of them" in found.note
     alone = delta_k(ratings_of({name: scores[:1] for name, scores in constant.items()})).of(rubric_source="shared")
     assert "nobody to agree with" in alone.note
     assert len(delta_k(ratings_of({"shared": constant["shared"]}))) == 0, "without a baseline there is no difference"
