@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
@@ -29,6 +28,7 @@ from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import judges_array
 from recuse.schema import Estimate, Estimates
 from recuse.statistics.clusters import OverClusters
+from recuse.statistics.rank_correlation import spearman, spearman_test
 
 __all__ = ["capability_and_overconfidence", "overconfidence"]
 
@@ -106,13 +106,8 @@ def rank_correlation(metric: str, pairs: dict[str, tuple[float, float]]) -> Esti
         return undefined(metric, f"a rank correlation over judges takes {FEWEST} of them", detail=detail, **about)
     if len(set(first.tolist())) < 2 or len(set(second.tolist())) < 2:
         return undefined(metric, "all judges are alike on one side", detail=detail, **about)
-    rho = float(stats.spearmanr(first, second).statistic)
-
-    def statistic(x: Floats) -> float:
-        return float(stats.spearmanr(x, second).statistic)
-
-    draws = stats.permutation_test((first,), statistic, permutation_type="pairings", n_resamples=5039, rng=1)
-    detail["p"] = number(float(draws.pvalue))
+    rho = float(spearman(first, second))
+    detail["p"] = number(spearman_test(first, second).p)
     return Estimate(metric=metric, value=rho, over="items", detail=detail, **about)
 
 
