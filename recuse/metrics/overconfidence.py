@@ -106,8 +106,9 @@ def rank_correlation(metric: str, pairs: dict[str, tuple[float, float]]) -> Esti
         return undefined(metric, f"a rank correlation over judges takes {FEWEST} of them", detail=detail, **about)
     if len(set(first.tolist())) < 2 or len(set(second.tolist())) < 2:
         return undefined(metric, "all judges are alike on one side", detail=detail, **about)
+    rho = float(spearman(first, second))
     detail["p"] = number(spearman_test(first, second).p)
-    return Estimate(metric=metric, value=float(spearman(first, second)), over="items", detail=detail, **about)
+    return Estimate(metric=metric, value=rho, over="items", detail=detail, **about)
 
 
 @dataclass(frozen=True)
