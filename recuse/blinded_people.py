@@ -29,13 +29,13 @@ def blinded_people(task: Task) -> Ratings | None:
     Raises `RecuseError` for a file that lacks a column, a label that stands for nobody, and an unknown criterion."""
     import pandas as pd
 
-    told = task.data.get("people", {}).get("single")
-    if told is None:
+    source = task.data.get("people", {}).get("single")
+    if source is None:
         return None
-    path = task.folder / told["file"]
+    path = task.folder / source["file"]
     if not path.is_file():
         raise RecuseError(f"{path}: no such file; task.toml of {task.name} names it under [people.single]")
-    table, blind = pd.read_csv(path), told.get("blind", {})
+    table, blind = pd.read_csv(path), source.get("blind", {})
     if "target" not in table and "label" in table:
         if unknown := sorted(set(map(str, table["label"])) - set(blind)):
             raise RecuseError(
@@ -48,6 +48,6 @@ def blinded_people(task: Task) -> Ratings | None:
     if strange := sorted(set(map(str, table["criterion"])) - set(task.criteria)):
         raise RecuseError(f"{path}: {strange[0]!r} is no criterion of {task.name}; it has {', '.join(task.criteria)}")
     item = table["item"] if "item" in table else table["target"]
-    table = table.assign(kind="person", simulated=bool(told.get("simulated")), item=item)
-    scale = Numeric(float(told["scale"]["minimum"]), float(told["scale"]["maximum"]), told["scale"].get("step"))
+    table = table.assign(kind="person", simulated=bool(source.get("simulated")), item=item)
+    scale = Numeric(float(source["scale"]["minimum"]), float(source["scale"]["maximum"]), source["scale"].get("step"))
     return Ratings.of(table.drop(columns=[c for c in ("label",) if c in table]), scales=scale, factors=[])

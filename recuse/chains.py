@@ -116,8 +116,8 @@ class Chain:
         if factors is None:
             factors = self._levels[call.factors] = dict(call.factors)
         earlier = (self._earlier(self._step_of[call]),) if self.stages else ()
-        found: list[Judgement] = self.how.read(self.plan.task, item, factors, reply, *earlier)
-        return found
+        judgements: list[Judgement] = self.how.read(self.plan.task, item, factors, reply, *earlier)
+        return judgements
 
     def why_unreadable(self, call: Call, response: RawResponse) -> str | None:
         """Why nothing can be read in the reply to a call of any stage; None where something can, or it declines."""
@@ -128,10 +128,10 @@ class Chain:
             except Unreadable as failure:
                 return None if failure.status == "refused" else failure.why
             return None
-        found = self.judge(call, reply)
-        if not found or any(one.status not in ("unparsed", "error") for one in found):
+        reading = self.judge(call, reply)
+        if not reading or any(one.status not in ("unparsed", "error") for one in reading):
             return None
-        return next((one.why for one in found if one.why), "nothing in it could be read")
+        return next((one.why for one in reading if one.why), "nothing in it could be read")
 
     def failures(self) -> Iterator[tuple[Call, Reply, Judgement]]:
         """The replies of earlier stages that could not be read, as judgements of nothing."""
@@ -199,7 +199,7 @@ class Chain:
         """The first reply on the way to this step that could not be read."""
         if step in self._failed:
             return self._failed[step]
-        return next((found for used in self._uses(step).values() if (found := self._failure(used))), None)
+        return next((failure for used in self._uses(step).values() if (failure := self._failure(used))), None)
 
 
 _NOTHING = object()
@@ -208,19 +208,19 @@ _NOTHING = object()
 def _items_shown(plan: Plan) -> dict[tuple[str, str], Item]:
     """(item, target) -> what its calls are shown. Without a target, or without an item, that is what all have in common
     and is no judged text: who prepares a judgement must not have seen what is judged."""
-    found: dict[tuple[str, str], Item] = {}
+    unique: dict[tuple[str, str], Item] = {}
     groups: dict[tuple[str, str], list[Item]] = {}
     for item in plan.items.values():
-        found.setdefault((item.id, item.target), item)
+        unique.setdefault((item.id, item.target), item)
         for group in ((item.id, ""), ("", item.target), ("", "")):
             groups.setdefault(group, []).append(item)
     for (name, target), items in groups.items():
         untold = set(plan.task.text)
         fields = [item.fields for item in items]
-        told = {key: value for key, value in fields[0].items() if key not in untold}
-        shown = {key: value for key, value in told.items() if all(f.get(key, _NOTHING) == value for f in fields)}
-        found[name, target] = Item(plan.task.name, name, target, shown)
-    return found
+        visible = {key: value for key, value in fields[0].items() if key not in untold}
+        shown = {key: value for key, value in visible.items() if all(f.get(key, _NOTHING) == value for f in fields)}
+        unique[name, target] = Item(plan.task.name, name, target, shown)
+    return unique
 
 
 def _steps(plan: Plan, how: Any, stages: Sequence[Stage]) -> dict[str, list[Step]]:
@@ -231,19 +231,19 @@ def _steps(plan: Plan, how: Any, stages: Sequence[Stage]) -> dict[str, list[Step
             f"protocol {plan.protocol}: its stage {taken[0]!r} is called like a target of task {plan.task.name}; their "
             "cassettes would share a name. Rename one"
         )
-    found: dict[str, dict[Step, None]] = {stage.name: {} for stage in stages}
+    steps_of_stage: dict[str, dict[Step, None]] = {stage.name: {} for stage in stages}
     judging = [
         Step("", judge, item, target, chosen, repeat)
         for judge, item, target in plan.items
         for chosen in crossed
         for repeat in range(plan.repeats)
     ]
-    found[""] = dict.fromkeys(judging)
+    steps_of_stage[""] = dict.fromkeys(judging)
     for name in ("", *(stage.name for stage in reversed(stages))):
-        for step in found[name]:
+        for step in steps_of_stage[name]:
             for used in _uses(plan, how, stages, step).values():
-                found[used.stage][used] = None
-    return {name: list(steps) for name, steps in found.items()}
+                steps_of_stage[used.stage][used] = None
+    return {name: list(steps) for name, steps in steps_of_stage.items()}
 
 
 def _uses(plan: Plan, how: Any, stages: Sequence[Stage], step: Step) -> dict[str, Step]:
@@ -252,12 +252,12 @@ def _uses(plan: Plan, how: Any, stages: Sequence[Stage], step: Step) -> dict[str
     uses = by_name[step.stage].uses if step.stage else how.uses
     known = list(by_name)
     earlier = known[: known.index(step.stage)] if step.stage else known
-    found: dict[str, Step] = {}
+    used: dict[str, Step] = {}
     for use in uses(dict(step.factors)):
         check_use(use, earlier, f"protocol {plan.protocol}{f', stage {step.stage}' if step.stage else ''}")
         per = by_name[use.stage].per
         levels = {**dict(step.factors), **use.factors}
-        found[f"peer {use.stage}" if use.next_judge else use.stage] = Step(
+        used[f"peer {use.stage}" if use.next_judge else use.stage] = Step(
             use.stage,
             _whose(use, step.judge, list(plan.panel_judges or plan.judges)),
             step.item if "item" in per else "",
@@ -265,7 +265,7 @@ def _uses(plan: Plan, how: Any, stages: Sequence[Stage], step: Step) -> dict[str
             tuple((factor, levels[factor]) for factor in plan.factors if factor in per),
             step.repeat if "repeat" in per else 0,
         )
-    return found
+    return used
 
 
 def _whose(use: Use, judge: str, panel: Sequence[str]) -> str:

@@ -58,10 +58,10 @@ def read_toml(path: Path) -> dict[str, Any]:
 def parse(model: type[T], data: Any, path: Path) -> T:
     """`data`, read from `path`, as a `model`. Raises `ConfigurationError` with every fault on a line of its own."""
     file = TomlFile(path, data)
-    found = file.parse(model)
+    parsed = file.parse(model)
     file.check()
-    assert found is not None
-    return found
+    assert parsed is not None
+    return parsed
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -149,7 +149,7 @@ def _model_in(annotation: Any) -> type[BaseModel] | None:
     """The model within list[Model], Model | None and the like."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
-    return next((found for inner in get_args(annotation) if (found := _model_in(inner))), None)
+    return next((inner_model for inner in get_args(annotation) if (inner_model := _model_in(inner))), None)
 
 
 def _written(data: Any, place: Place, *, keep_last: bool) -> Place:

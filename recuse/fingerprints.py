@@ -51,14 +51,14 @@ def digests(plan: Plan, headers: Mapping[str, Mapping[str, Any]]) -> dict[str, A
     """What a plan's judges were asked and who they are, short enough to keep beside their results: {"items", "prompt",
     "rubric", "scale", "judges": {name: digest}}, of the plan's `headers`."""
     asked = sorted({(item.id, item.target, _canonical(item.fields)) for item in plan.items.values()})
-    found: dict[str, Any] = {"items": _digest(asked)}
+    digests: dict[str, Any] = {"items": _digest(asked)}
     judges: dict[str, dict[str, None]] = {}
     for header in headers.values():
         fingerprint = dict(header["fingerprint"])
         for name in ("prompt", "rubric", "scale"):
-            found[name] = fingerprint.pop(name)
+            digests[name] = fingerprint.pop(name)
         judges.setdefault(header["judge"], {})[_canonical(fingerprint)] = None
-    return found | {"judges": {name: _digest(sorted(told)) for name, told in sorted(judges.items())}}
+    return digests | {"judges": {name: _digest(sorted(prompts)) for name, prompts in sorted(judges.items())}}
 
 
 def _canonical(value: Any) -> str:

@@ -30,8 +30,8 @@ def identity_of(root: Path, panels: Iterable[str], gates: Path, environ: Mapping
 
 def commit_of(environ: Mapping[str, str]) -> str:
     """The commit that continuous integration says it is about; "" where none does, as on a desk."""
-    told = (environ.get(name, "").lower() for name in COMMITS)
-    return next((sha for sha in told if SHA.fullmatch(sha)), "")
+    commits = (environ.get(name, "").lower() for name in COMMITS)
+    return next((sha for sha in commits if SHA.fullmatch(sha)), "")
 
 
 def recording_days(root: Path, panel: str) -> tuple[str, str] | None:

@@ -110,8 +110,8 @@ def is_loopback(host: Any) -> bool:
 
 def _proxies() -> frozenset[tuple[str, int]]:
     """Proxies on this machine that the environment names: a way out that looks like loopback."""
-    found = [urlsplit(value) for name, value in os.environ.items() if name.lower().endswith("_proxy")]
-    local = [(url.hostname, url.port) for url in found if url.hostname and url.port and is_loopback(url.hostname)]
+    proxies = [urlsplit(value) for name, value in os.environ.items() if name.lower().endswith("_proxy")]
+    local = [(url.hostname, url.port) for url in proxies if url.hostname and url.port and is_loopback(url.hostname)]
     return frozenset((host, port) for name, port in local for host in (name, "127.0.0.1", "::1", "localhost"))
 
 

@@ -200,9 +200,9 @@ def design_of(ratings: Ratings, kind: str = "") -> Design:
     from recuse.ratings.slices import have_slices
 
     table = ratings.table[ratings.table["kind"] == "judge"]
-    told = {} if ratings.texts is None else {str(name): ratings.texts[name] for name in ratings.texts}
-    kind = kind or ("choices" if {"a", "b"} <= set(told) else "scores")
-    written = {*ratings.targets, *told.get("a", ()), *told.get("b", ())}
+    source_texts = {} if ratings.texts is None else {str(name): ratings.texts[name] for name in ratings.texts}
+    kind = kind or ("choices" if {"a", "b"} <= set(source_texts) else "scores")
+    written = {*ratings.targets, *source_texts.get("a", ()), *source_texts.get("b", ())}
     texts = table[["item", "target"]].drop_duplicates()
     judgement = ["rater", "item", "target", "criterion", *ratings.factors]
     scales = [ratings.scales[name] for name in ratings.headline]
@@ -225,12 +225,12 @@ def design_of(ratings: Ratings, kind: str = "") -> Design:
         tiers=len(ratings.tiers) > 1,
         shared_texts=have_texts_in_common(table),
         neutral_texts=has_neutral_texts(ratings.judges, ratings.targets, ratings.own()),
-        lengths=has_lengths(told),
+        lengths=has_lengths(source_texts),
         parts=bool(ratings.parts),
         people=bool(ratings.persons) or ratings.people is not None,
         people_items=bool(ratings.persons),
         two_people=have_items_in_common(ratings.table[ratings.table["kind"] == "person"]),
-        twins="flawed" in told and has_twins(zip(told["item"], told["flawed"], strict=True)),
+        twins="flawed" in source_texts and has_twins(zip(source_texts["item"], source_texts["flawed"], strict=True)),
         slices=have_slices(ratings),
         ranking=PLACE in ratings.criteria,
         right_scores=bool(counted_criteria(ratings)),
@@ -294,7 +294,7 @@ def has_twins(texts: Iterable[tuple[str, object]]) -> bool:
     kinds: dict[str, set[object]] = {}
     for item, flawed in texts:
         kinds.setdefault(item, set()).add(flawed)
-    return any({"yes", "no"} <= found for found in kinds.values())
+    return any({"yes", "no"} <= kind for kind in kinds.values())
 
 
 def have_texts_in_common(judges: pd.DataFrame) -> bool:

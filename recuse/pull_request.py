@@ -114,11 +114,11 @@ class Comments:
         }
         try:
             with httpx2.Client(base_url=self.pull_request.api, headers=headers, timeout=30) as http:
-                found = self._found(http, text.partition("\n")[0])
-                if found is None:
+                earlier = self._found(http, text.partition("\n")[0])
+                if earlier is None:
                     self._asked(http, "POST", self._path(f"{self.pull_request.number}/comments"), {"body": text})
                     return "posted"
-                self._asked(http, "PATCH", self._path(f"comments/{found}"), {"body": text})
+                self._asked(http, "PATCH", self._path(f"comments/{earlier}"), {"body": text})
                 return "updated"
         except httpx2.RequestError as error:
             host = urlsplit(self.pull_request.api).hostname

@@ -68,18 +68,18 @@ def _settings(path: Path) -> dict[str, Any]:
     if not path.is_file():
         raise RecuseError(f"{path}: no such file; task.toml names it under [reference], rates")
     settings = tomllib.loads(path.read_text(encoding="utf-8"))
-    told = {key: value for key, value in settings.items() if key not in ("about", "provenance")}
-    if missing := [key for key in ("table", "category", "weights") if key not in told]:
+    known = {key: value for key, value in settings.items() if key not in ("about", "provenance")}
+    if missing := [key for key in ("table", "category", "weights") if key not in known]:
         raise RecuseError(f"{path}: lacks {', '.join(missing)}; rates need a table, its categories, and weights")
-    if strange := [key for key in told if key not in KEYS]:
+    if strange := [key for key in known if key not in KEYS]:
         raise RecuseError(f"{path}: unknown key {strange[0]!r}; known: {', '.join(KEYS)}, about, provenance")
-    weights = told["weights"]
+    weights = known["weights"]
     for name, weight in weights.items():
         if isinstance(weight, bool) or not isinstance(weight, int | float) or not 0 <= weight < math.inf:
             raise RecuseError(f"{path}: weight {name} must be a number from 0, got {weight!r}")
     if not math.fsum(weights.values()) > 0:
         raise RecuseError(f"{path}: all weights are 0, so no score is defined; give at least one rate a weight")
-    return told
+    return known
 
 
 def _over_years(table: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFrame:
@@ -87,10 +87,10 @@ def _over_years(table: pd.DataFrame, settings: Mapping[str, Any]) -> pd.DataFram
 
     size = table[settings["size"]] if "size" in settings else pd.Series(1.0, index=table.index)
     sums = table.assign(size=size, both=table["score"] * size).groupby("item", sort=True)[["both", "size"]].sum()
-    found = pd.DataFrame({"item": sums.index, "value": (sums["both"] / sums["size"]).to_numpy()})
+    rates = pd.DataFrame({"item": sums.index, "value": (sums["both"] / sums["size"]).to_numpy()})
     if "year" not in settings:
-        return found
+        return rates
     yearly = table.pivot(index="item", columns=settings["year"], values="score")
     for year in yearly:
-        found[f"{YEARLY}{year}"] = yearly[year].reindex(found["item"]).to_numpy()
-    return found
+        rates[f"{YEARLY}{year}"] = yearly[year].reindex(rates["item"]).to_numpy()
+    return rates

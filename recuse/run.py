@@ -218,23 +218,23 @@ class Run:
         return next((name for name in ("not measured", "fail", "undecided") if name in objecting), "pass")
 
     def _questions(self) -> list[dict[str, Any]]:
-        found: dict[tuple[str, str], dict[str, Any]] = {}
+        questions: dict[tuple[str, str], dict[str, Any]] = {}
         for record in (*self.verdicts, *self.measurements):
             task, protocol = record["subject"]["task"], record["subject"]["protocol"]
             words = {"id": record["question"], "title": record["title"], "note": record["note"]}
-            question = found.setdefault((record["question"], task), {**words, "task": task, "protocols": []})
+            question = questions.setdefault((record["question"], task), {**words, "task": task, "protocols": []})
             if protocol not in question["protocols"]:
                 question["protocols"] = sorted([*question["protocols"], protocol])
-        return [found[key] for key in sorted(found)]
+        return [questions[key] for key in sorted(questions)]
 
     def _not_asked(self) -> list[dict[str, Any]]:
         """Once per question, panel, task and protocol: what was missing, and what would unlock it."""
-        found: dict[tuple[str, ...], dict[str, Any]] = {}
+        not_asked: dict[tuple[str, ...], dict[str, Any]] = {}
         for test, rows in sorted(self.not_asked.items()):
             for row in rows:
                 key = (row["question"], row["panel"], row["task"], row["protocol"], *row["missing"])
-                found.setdefault(key, {**row, "tests": []})["tests"].append(test)
-        return [found[key] for key in sorted(found)]
+                not_asked.setdefault(key, {**row, "tests": []})["tests"].append(test)
+        return [not_asked[key] for key in sorted(not_asked)]
 
     def _cassettes(self) -> dict[str, Any]:
         by_panel: dict[str, dict[str, int]] = {}
@@ -275,10 +275,10 @@ def _tasks(selection: Selection) -> list[dict[str, Any]]:
     for name, criteria in named.items():
         criteria |= dict.fromkeys(selection.task(name).criteria)
     tasks: list[dict[str, Any]] = [{"name": name, "criteria": list(criteria)} for name, criteria in named.items()]
-    for told in tasks:
-        told["points"] = max(widths[told["name"]], default=None)
-        if selection.task(told["name"]).people_simulated:
-            told["people_simulated"] = True
+    for entry in tasks:
+        entry["points"] = max(widths[entry["name"]], default=None)
+        if selection.task(entry["name"]).people_simulated:
+            entry["people_simulated"] = True
     return tasks + [
         {
             "name": f.task,

@@ -52,9 +52,9 @@ def history(baseline: Path, last: int) -> list[Point]:
     """The committed versions of a baseline, oldest first, at most the `last` ones that can be read. Raises
     `RecuseError` where there is no repository or no such version."""
     folder = baseline.parent if baseline.parent.is_dir() else Path()
-    told = _git(folder, "log", f"--format=%h{SEPARATOR}%cs", f"-{last}", "--", baseline.name).splitlines()
+    log = _git(folder, "log", f"--format=%h{SEPARATOR}%cs", f"-{last}", "--", baseline.name).splitlines()
     points = []
-    for commit, _, day in (line.partition(SEPARATOR) for line in reversed(told)):
+    for commit, _, day in (line.partition(SEPARATOR) for line in reversed(log)):
         try:
             kept = json.loads(_git(folder, "show", f"{commit}:./{baseline.name}"))
             points.append(Point(commit, day, _values(kept["entries"])))
@@ -76,13 +76,13 @@ def line_of(values: Sequence[float | None]) -> str:
 
 
 def _values(entries: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, tuple[float | None, str]]]:
-    found: dict[str, dict[str, tuple[float | None, str]]] = {}
+    values: dict[str, dict[str, tuple[float | None, str]]] = {}
     for entry in entries:
         value = entry.get("figures", {}).get("value")
         subject = ", ".join(f"{name} {entry['subject'][name]}" for name in sorted(entry["subject"], key=_place))
-        told = (float(value) if isinstance(value, int | float) else None, str(entry.get("outcome") or ""))
-        found.setdefault(str(entry["what"]), {})[subject] = told
-    return found
+        entry_values = (float(value) if isinstance(value, int | float) else None, str(entry.get("outcome") or ""))
+        values.setdefault(str(entry["what"]), {})[subject] = entry_values
+    return values
 
 
 def _place(name: str) -> tuple[int, str]:
@@ -110,11 +110,11 @@ def _trend(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _row(subject: str, told: Sequence[tuple[float | None, str] | None]) -> str:
-    values = [one[0] if one else None for one in told]
+def _row(subject: str, cells: Sequence[tuple[float | None, str] | None]) -> str:
+    values = [one[0] if one else None for one in cells]
     known = [v for v in values if v is not None]
     ends = f"{known[0]:.4g} -> {known[-1]:.4g}" if known else "undefined"
-    outcomes = list(dict.fromkeys(one[1] for one in told if one and one[1]))
+    outcomes = list(dict.fromkeys(one[1] for one in cells if one and one[1]))
     said = f" ({', then '.join(outcomes)})" if outcomes else ""
     return f"  {line_of(values)}  {ends}  {visible(subject)}{said}"
 

@@ -40,8 +40,8 @@ def submit(web: Web, lines: Sequence[bytes], tag: str) -> str:
 
 
 def progress(web: Web, batch: str) -> Progress:
-    found = web.get(_at(web, f"/{batch}"))
-    return Progress(found["processing_status"] == "ended", found["processing_status"], payload=found)
+    status = web.get(_at(web, f"/{batch}"))
+    return Progress(status["processing_status"] == "ended", status["processing_status"], payload=status)
 
 
 def results(web: Web, progress: Progress) -> Iterator[Result]:

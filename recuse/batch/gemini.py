@@ -34,12 +34,12 @@ def submit(web: Web, lines: Sequence[bytes], tag: str) -> str:
 
 
 def progress(web: Web, batch: str) -> Progress:
-    found = web.get(_at(web, f"/{batch}"))
-    if found["name"] != batch:
-        raise BatchError(f"judge {web.judge.name}: asked for {batch}, told of {found['name']}")
-    state = str((found.get("metadata") or {}).get("state", "")).removeprefix("BATCH_STATE_").removeprefix("JOB_STATE_")
-    fault = str((found.get("error") or {}).get("message", "")) or ("the batch failed" if state == "FAILED" else "")
-    return Progress(state in _DONE, state, fault, found)
+    status = web.get(_at(web, f"/{batch}"))
+    if status["name"] != batch:
+        raise BatchError(f"judge {web.judge.name}: asked for {batch}, told of {status['name']}")
+    state = str((status.get("metadata") or {}).get("state", "")).removeprefix("BATCH_STATE_").removeprefix("JOB_STATE_")
+    fault = str((status.get("error") or {}).get("message", "")) or ("the batch failed" if state == "FAILED" else "")
+    return Progress(state in _DONE, state, fault, status)
 
 
 def results(web: Web, progress: Progress) -> Iterator[Result]:
@@ -58,13 +58,13 @@ def cancel(web: Web, batch: str) -> None:
 def find(web: Web, tag: str, size: int, known: frozenset[str]) -> str | None:
     page: dict[str, str] = {}
     while True:
-        found = web.get(_at(web, "/batches"), {"pageSize": "100", **page})
-        for batch in found.get("operations") or ():
+        listing = web.get(_at(web, "/batches"), {"pageSize": "100", **page})
+        for batch in listing.get("operations") or ():
             if (batch.get("metadata") or {}).get("displayName") == tag:
                 return str(batch["name"])
-        if not found.get("nextPageToken"):
+        if not listing.get("nextPageToken"):
             return None
-        page = {"pageToken": found["nextPageToken"]}
+        page = {"pageToken": listing["nextPageToken"]}
 
 
 def _upload(web: Web, content: bytes, tag: str) -> str:

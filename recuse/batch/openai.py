@@ -36,10 +36,10 @@ def submit(web: Web, lines: Sequence[bytes], tag: str) -> str:
 
 
 def progress(web: Web, batch: str) -> Progress:
-    found = web.get(_at(web, f"/batches/{batch}"))
-    faults = [str(fault.get("message")) for fault in (found.get("errors") or {}).get("data") or ()]
-    fault = "; ".join(dict.fromkeys(faults)) or "the batch failed" if found["status"] == "failed" else ""
-    return Progress(found["status"] in _DONE, found["status"], fault, found)
+    status = web.get(_at(web, f"/batches/{batch}"))
+    faults = [str(fault.get("message")) for fault in (status.get("errors") or {}).get("data") or ()]
+    fault = "; ".join(dict.fromkeys(faults)) or "the batch failed" if status["status"] == "failed" else ""
+    return Progress(status["status"] in _DONE, status["status"], fault, status)
 
 
 def results(web: Web, progress: Progress) -> Iterator[Result]:

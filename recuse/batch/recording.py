@@ -121,19 +121,19 @@ class Batches:
         total = BatchReport()
         self.submit(calls)
         while True:
-            found = self.collect(calls)
-            total += found
+            collected = self.collect(calls)
+            total += collected
             if why := self._must_stop():
                 total.stopped = why
                 self._cancel({call.judge for call in calls})
                 return total
-            if found.expired and (again := self._worth_another(found.expired)):
+            if collected.expired and (again := self._worth_another(collected.expired)):
                 total.expired = [call for call in total.expired if call not in again]
                 self.submit(again)
                 continue
-            if not found.under_way:
+            if not collected.under_way:
                 return total
-            self._say(found.text())
+            self._say(collected.text())
             sleep(poll_s)
 
     # ------------------------------------------------------------------ inside
@@ -166,11 +166,11 @@ class Batches:
                 interface = batch_interface(self._judges[entry.judge])
                 with self._web(entry.judge) as web, _expected(entry.judge):
                     known = frozenset(other.id for other in self._state if other.id is not None)
-                    found = interface.find(web, entry.tag, len(entry.numbers), known)
-                if found is None:
+                    batch = interface.find(web, entry.tag, len(entry.numbers), known)
+                if batch is None:
                     self._state.remove(entry.tag)
                 else:
-                    self._state.put(replace(entry, id=found))
+                    self._state.put(replace(entry, id=batch))
 
     def _collect(self, entry: Entry, known: Mapping[str, Call], report: BatchReport) -> None:
         interface = batch_interface(self._judges[entry.judge])

@@ -101,7 +101,7 @@ class CellCassette:
         if len(self.calls) == len(self.index.answers) and not self.missing:
             return []
         planned = {(call.key, call.repeat) for call in self.calls}
-        return [Unused(self.cell, *found) for found in self.index.answers if found not in planned]
+        return [Unused(self.cell, *answer) for answer in self.index.answers if answer not in planned]
 
     # ------------------------------------------------------------------ is it still the same judge?
 
@@ -109,10 +109,12 @@ class CellCassette:
         """How the recorded fingerprint differs from the expected one, with the words that changed where that shows."""
         if self.header is None or self.recorded_header is None or self.recorded_header is self.header:
             return []
-        found = fingerprint_differences(_identity(self.recorded_header), _identity(self.header))
-        words = self._changed_words() if found else ""
+        differences = fingerprint_differences(_identity(self.recorded_header), _identity(self.header))
+        words = self._changed_words() if differences else ""
         items = tuple(dict.fromkeys(call.item for call in self.calls))
-        return [Stale(self.cell, name, a, b, words if i == 0 else "", items) for i, (name, a, b) in enumerate(found)]
+        return [
+            Stale(self.cell, name, a, b, words if i == 0 else "", items) for i, (name, a, b) in enumerate(differences)
+        ]
 
     def served_differently(self) -> bool:
         return any(s.field.split(".")[0] == SERVED for s in self.stale())
@@ -130,8 +132,8 @@ class CellCassette:
         changed = next((c for c in self.missing if c.key not in self.index.requests), None)
         if changed is None:
             return ""
-        found = nearest(self.recorded_requests(), changed.request)
-        return "\n".join(request_differences(found, changed.request)) if found else ""
+        closest = nearest(self.recorded_requests(), changed.request)
+        return "\n".join(request_differences(closest, changed.request)) if closest else ""
 
     # ------------------------------------------------------------------ what it holds
 

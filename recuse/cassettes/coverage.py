@@ -84,30 +84,30 @@ def missing_lines(calls: Iterable[Call]) -> list[str]:
     repeats: dict[tuple[str, ...], list[int]] = {}
     for call in calls:
         repeats.setdefault(_subject(call), []).append(call.repeat)
-    return [f"  {', '.join(subject)}: {_repeats(found)}" for subject, found in repeats.items()]
+    return [f"  {', '.join(subject)}: {_repeats(numbers)}" for subject, numbers in repeats.items()]
 
 
 def unused_lines(unused: Iterable[Unused]) -> list[str]:
     """One line per judge, protocol and item where the plan knows the call, else per cassette."""
-    found: Counter[str] = Counter(
+    counts: Counter[str] = Counter(
         ", ".join(_subject(u.call)) if u.call else f"{u.cell} (not in the plan)" for u in unused
     )
     return [
         f"  {subject}: {count} recorded {'answer' if count == 1 else 'answers'} not used"
-        for subject, count in found.items()
+        for subject, count in counts.items()
     ]
 
 
 def fingerprint_differences(recorded: Mapping[str, Any], expected: Mapping[str, Any]) -> list[tuple[str, Any, Any]]:
     """Fields that differ, dotted, each with the recorded and the expected value (None: there is none)."""
-    found: list[tuple[str, Any, Any]] = []
+    differences: list[tuple[str, Any, Any]] = []
     for name in sorted({*recorded, *expected}):
         old, new = recorded.get(name), expected.get(name)
         if isinstance(old, Mapping) and isinstance(new, Mapping):
-            found += [(f"{name}.{inner}", a, b) for inner, a, b in fingerprint_differences(old, new)]
+            differences += [(f"{name}.{inner}", a, b) for inner, a, b in fingerprint_differences(old, new)]
         elif old != new:
-            found.append((name, old, new))
-    return found
+            differences.append((name, old, new))
+    return differences
 
 
 def describe(call: Call) -> str:
@@ -127,8 +127,8 @@ def _repeats(repeats: Sequence[int]) -> str:
     return f"{'repeat' if len(repeats) == 1 else 'repeats'} {shown}{', ...' if len(repeats) > 12 else ''}"
 
 
-def _capped(found: list[str], limit: int) -> list[str]:
-    return found if len(found) <= limit else [*found[:limit], f"  ... and {len(found) - limit} more"]
+def _capped(lines: list[str], limit: int) -> list[str]:
+    return lines if len(lines) <= limit else [*lines[:limit], f"  ... and {len(lines) - limit} more"]
 
 
 def _short(value: Any) -> str:
@@ -150,9 +150,9 @@ def missing_message(
     """The message of a miss. `recorded`: the requests stored in the cell, among which the nearest is looked for."""
     who = describe(call) if call else f"{asked.method} {asked.url}, repeat {'unknown' if repeat is None else repeat}"
     parts = [f"no recorded answer for {who}", f"  looked in {where}"]
-    found = nearest(recorded, asked)
-    if found:
-        differences = request_differences(found, asked)
+    closest = nearest(recorded, asked)
+    if closest:
+        differences = request_differences(closest, asked)
         parts += (
             ["  the nearest recorded request differs in:", *(f"    {line}" for line in differences)]
             if differences
@@ -170,16 +170,18 @@ def nearest(recorded: Iterable[Recorded], asked: Request) -> Recorded | None:
 
 def request_differences(recorded: Recorded, asked: Request, limit: int = 8) -> list[str]:
     """What differs between a stored and an asked request, member by member, long texts line by line."""
-    found: list[str] = []
+    differences: list[str] = []
     if recorded[0] != asked.method:
-        found.append(f"method: recorded {recorded[0]}, asked {asked.method}")
+        differences.append(f"method: recorded {recorded[0]}, asked {asked.method}")
     if recorded[1] != asked.url:
-        found.append(f"url: recorded {recorded[1]}, asked {asked.url}")
+        differences.append(f"url: recorded {recorded[1]}, asked {asked.url}")
     old, new = _leaves(recorded[2]), _leaves(asked.body)
     for path in [*old, *(p for p in new if p not in old)]:
         if old.get(path) != new.get(path):
-            found += _difference(path, old.get(path), new.get(path))
-    return found if len(found) <= limit else [*found[:limit], f"... and {len(found) - limit} more"]
+            differences += _difference(path, old.get(path), new.get(path))
+    return (
+        differences if len(differences) <= limit else [*differences[:limit], f"... and {len(differences) - limit} more"]
+    )
 
 
 def _difference(path: str, old: Any, new: Any) -> list[str]:
@@ -211,20 +213,20 @@ def _leaves(body: bytes) -> dict[str, Any]:
         value = json.loads(body)
     except (ValueError, RecursionError):
         return {"body": body.decode("utf-8", "replace")}
-    found: dict[str, Any] = {}
-    _walk(value, "", found)
-    return found
+    leaves: dict[str, Any] = {}
+    _walk(value, "", leaves)
+    return leaves
 
 
-def _walk(value: Any, path: str, found: dict[str, Any]) -> None:
+def _walk(value: Any, path: str, leaves: dict[str, Any]) -> None:
     if isinstance(value, dict):
         for name, member in value.items():
-            _walk(member, f"{path}.{name}" if path else name, found)
+            _walk(member, f"{path}.{name}" if path else name, leaves)
     elif isinstance(value, list):
         for position, member in enumerate(value):
-            _walk(member, f"{path}[{position}]", found)
+            _walk(member, f"{path}[{position}]", leaves)
     else:
-        found[path or "body"] = value
+        leaves[path or "body"] = value
 
 
 def _shown(value: Any) -> str:

@@ -114,8 +114,8 @@ def stamp_of(path: Path) -> Stamp | None:
         return None
 
 
-def _stamp(found: os.stat_result) -> Stamp:
-    return found.st_ino, found.st_size, found.st_mtime_ns
+def _stamp(status: os.stat_result) -> Stamp:
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def read_indexed(index: CellIndex) -> bytes:
@@ -125,9 +125,9 @@ def read_indexed(index: CellIndex) -> bytes:
     return data
 
 
-def check_unchanged(index: CellIndex, found: os.stat_result) -> None:
+def check_unchanged(index: CellIndex, status: os.stat_result) -> None:
     """`CassetteError` if the file is not the one that was indexed."""
-    if index.stamp is not None and _stamp(found) != index.stamp:
+    if index.stamp is not None and _stamp(status) != index.stamp:
         raise CassetteError(f"{index.path}: the file was changed by another program while it was in use; start again")
 
 
@@ -155,13 +155,13 @@ def index_of(path: Path | str, data: bytes, stamp: Stamp | None = None) -> CellI
 
 def read_requests(index: CellIndex, data: bytes) -> dict[str, Recorded]:
     """Every request of a sound cassette, whole, by key, in the order of the file."""
-    found: dict[str, Recorded] = {}
+    requests: dict[str, Recorded] = {}
     for key, (at, length) in index.requests.items():
         line = data[at : at + length]
         method, url, body = record_format.read_request(line)
         like = record_format.like_of(line)
-        found[key] = (method, url, whole_body(found[like][2], body) if like else body)
-    return found
+        requests[key] = (method, url, whole_body(requests[like][2], body) if like else body)
+    return requests
 
 
 def _read_lines(index: CellIndex, data: bytes) -> None:

@@ -42,10 +42,10 @@ class Checked:
             for panel in sorted(self.files)
         ]
         total = f"{sum(self.files.values())} cassettes, {sum(self.answers.values())} answers, {self.megabytes:.2f} MB"
-        found = (
+        counts = (
             [f"{len(self.faults)} faults:", *(f"  {fault}" for fault in self.faults)] if self.faults else ["no faults"]
         )
-        return visible("\n".join([*rows, f"all: {total}", *found]))
+        return visible("\n".join([*rows, f"all: {total}", *counts]))
 
     @property
     def megabytes(self) -> float:
@@ -201,10 +201,10 @@ class _Salvage:
         elif kind == record_format.REQUEST:
             self._requests.setdefault(record_format.request_key_of(line), (number, line))
         elif kind == record_format.ANSWER:
-            found = record_format.answer_key_of(line)
-            if found in self._answers and self._answers[found][1] != line:
+            key = record_format.answer_key_of(line)
+            if key in self._answers and self._answers[key][1] != line:
                 self.dropped.append((number, "a second answer to the same repeat"))
-            self._answers.setdefault(found, (number, line))
+            self._answers.setdefault(key, (number, line))
 
     def data(self) -> tuple[bytes, list[str]]:
         lines = [self._header] if self._header else []
@@ -272,7 +272,7 @@ def _canonical_order(index: CellIndex, order: Iterable[Interaction]) -> dict[str
     repeats |= {key: [] for key in index.requests if key not in repeats}
     for key, repeat in index.answers:
         repeats[key].append(repeat)
-    return {key: sorted(found) for key, found in repeats.items()}
+    return {key: sorted(numbers) for key, numbers in repeats.items()}
 
 
 def _line(data: bytes, place: tuple[int, int]) -> bytes:

@@ -249,7 +249,7 @@ class Library:
 
     def unused(self) -> list[Unused]:
         """Recorded answers of the planned cells that nothing has asked for."""
-        return [found for cassette in self._cassettes.values() for found in cassette.unused()]
+        return [unused for cassette in self._cassettes.values() for unused in cassette.unused()]
 
     # ------------------------------------------------------------------ inside
 
@@ -265,7 +265,7 @@ class Library:
     def _cassette_for(self, asked: JudgeRequest, method: str, url: str, body: bytes) -> CellCassette:
         if asked.cell is not None:
             return self._cassette(asked.cell)
-        recorded = [found for cassette in self._cassettes.values() for found in cassette.recorded_requests()[:50]]
+        recorded = [request for cassette in self._cassettes.values() for request in cassette.recorded_requests()[:50]]
         where = f"{self.root / self.panel} (the request is in no plan)"
         raise self._missed(
             missing_message(None, _public(method, url, body), asked.repeat, where, recorded, self._remedy)
@@ -298,13 +298,13 @@ class Library:
 
     def _answered(self) -> set[tuple[str, int]]:
         """Loopback addresses of recorded servers: replay must not reach them either."""
-        found: set[tuple[str, int]] = set()
+        answered: set[tuple[str, int]] = set()
         for url in {call.request.url for cassette in self._cassettes.values() for call in cassette.calls}:
             parts = urlsplit(url)
             if is_loopback(parts.hostname):
                 port = parts.port or _PORTS.get(parts.scheme, 0)
-                found |= {(host, port) for host in (parts.hostname or "", "127.0.0.1", "::1", "localhost")}
-        return found
+                answered |= {(host, port) for host in (parts.hostname or "", "127.0.0.1", "::1", "localhost")}
+        return answered
 
     @contextmanager
     def _recording(self) -> Iterator[None]:
@@ -328,9 +328,9 @@ def _coverage(cassettes: Iterable[CellCassette]) -> Coverage:
     return Coverage(
         planned=sum(len(cassette.calls) for cassette in cassettes),
         missing=tuple(call for cassette in cassettes for call in cassette.missing),
-        stale=tuple(found for cassette in cassettes for found in cassette.stale()),
+        stale=tuple(difference for cassette in cassettes for difference in cassette.stale()),
         damaged=tuple(fault for cassette in cassettes for fault in cassette.faults),
-        unplanned=tuple(found for cassette in cassettes for found in cassette.unplanned()),
+        unplanned=tuple(difference for cassette in cassettes for difference in cassette.unplanned()),
     )
 
 

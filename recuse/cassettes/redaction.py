@@ -157,11 +157,11 @@ def _digits(text: str) -> bytes:
 def _base64_spellings(raw: bytes) -> list[bytes]:
     """What `raw` looks like inside a longer base64 text, at each of the three alignments, without the characters that
     its neighbours co-determine."""
-    found = []
+    spellings = []
     for shift in range(3):
         text = base64.b64encode(b"\0" * shift + raw).rstrip(b"=")
         first = -(-shift * 8 // 6)
         last = (shift + len(raw)) * 8 // 6
         inner = text[first:last]
-        found += [inner, inner.replace(b"+", b"-").replace(b"/", b"_")]
-    return found
+        spellings += [inner, inner.replace(b"+", b"-").replace(b"/", b"_")]
+    return spellings

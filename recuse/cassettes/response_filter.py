@@ -87,14 +87,14 @@ def _fault_of_answer(body: bytes, value: Any) -> str:
 
 def _gunzip(body: bytes, largest: int) -> bytes:
     """All members of a gzip file; most have one."""
-    found = b""
-    while body and len(found) < largest:
+    data = b""
+    while body and len(data) < largest:
         member = zlib.decompressobj(zlib.MAX_WBITS | 16)
-        found += member.decompress(body, largest - len(found))
-        if not member.eof and len(found) < largest:
+        data += member.decompress(body, largest - len(data))
+        if not member.eof and len(data) < largest:
             raise EOFError("it ends too early")
         body = member.unused_data
-    return found
+    return data
 
 
 def _inflate(body: bytes, largest: int) -> bytes:
@@ -106,10 +106,10 @@ def _inflate(body: bytes, largest: int) -> bytes:
 
 def _inflated(body: bytes, bits: int, largest: int) -> bytes:
     stream = zlib.decompressobj(bits)
-    found = stream.decompress(body, largest)
-    if not stream.eof and len(found) < largest:
+    data = stream.decompress(body, largest)
+    if not stream.eof and len(data) < largest:
         raise EOFError("it ends too early")
-    return found
+    return data
 
 
 def _brotli(body: bytes, largest: int) -> bytes:
@@ -117,14 +117,14 @@ def _brotli(body: bytes, largest: int) -> bytes:
         import brotli  # type: ignore[import-untyped]
     except ImportError:
         import brotlicffi as brotli  # type: ignore[import-not-found]
-    stream, found = brotli.Decompressor(), b""
+    stream, data = brotli.Decompressor(), b""
     for at in range(0, len(body), _PIECE):  # an attack of 16 KB cannot expand to more than a few dozen MB
-        found += bytes(stream.process(body[at : at + _PIECE]))
-        if len(found) >= largest:
-            return found
+        data += bytes(stream.process(body[at : at + _PIECE]))
+        if len(data) >= largest:
+            return data
     if not stream.is_finished():
         raise EOFError("it ends too early")
-    return found
+    return data
 
 
 def _zstandard(body: bytes, largest: int) -> bytes:
@@ -133,10 +133,10 @@ def _zstandard(body: bytes, largest: int) -> bytes:
     except ImportError:
         from backports.zstd import ZstdDecompressor
     stream = ZstdDecompressor()
-    found = bytes(stream.decompress(body, largest))
-    if not stream.eof and len(found) < largest:
+    data = bytes(stream.decompress(body, largest))
+    if not stream.eof and len(data) < largest:
         raise EOFError("it ends too early")
-    return found
+    return data
 
 
 _PIECE = 4096

@@ -38,17 +38,17 @@ class LibraryCassette(Cassette):  # type: ignore[misc]
 
     def can_play_response_for(self, request: VcrRequest) -> bool:
         """Whether a recording answers; raises `MissingInteractionError` where none does and none may be made."""
-        found = self.library.find(request.method, request.uri, request.body_bytes, request.headers)
-        request.recuse_answer = found
+        answer = self.library.find(request.method, request.uri, request.body_bytes, request.headers)
+        request.recuse_answer = answer
         request.recuse_asked = time.monotonic()
-        return found is not None
+        return answer is not None
 
     def play_response(self, request: VcrRequest) -> dict[str, Any]:
-        found = getattr(request, "recuse_answer", None)
-        if found is None:
-            found = self.library.find(request.method, request.uri, request.body_bytes, request.headers)
-        assert found is not None  # vcrpy asks for an answer only after `can_play_response_for` said yes
-        return vcr_response(self.library.serve(*found))
+        answer = getattr(request, "recuse_answer", None)
+        if answer is None:
+            answer = self.library.find(request.method, request.uri, request.body_bytes, request.headers)
+        assert answer is not None  # vcrpy asks for an answer only after `can_play_response_for` said yes
+        return vcr_response(self.library.serve(*answer))
 
     def append(self, request: VcrRequest, response: dict[str, Any]) -> None:
         headers = {name: ", ".join(values) for name, values in response["headers"].items()}

@@ -118,13 +118,13 @@ class Writer:
 
     def unsynced(self) -> list[int]:
         """Duplicates of the descriptors of files written since the last call, for `sync_all` to flush and close."""
-        found = []
+        unsynced = []
         with suppress(OSError):  # no descriptor left: the next call, or closing, flushes the others
             for path in list(self._unsynced):
                 if path in self._open:
-                    found.append(os.dup(self._open[path]))
+                    unsynced.append(os.dup(self._open[path]))
                 self._unsynced.discard(path)
-        return found
+        return unsynced
 
     def forget(self, path: Path) -> None:
         """Close the file: it is about to be replaced."""

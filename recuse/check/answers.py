@@ -149,10 +149,10 @@ def _ask(question: Question, panel: FilePanel, gates: Gates, run: Run) -> None:
 
 def _arguments(function: Callable[..., Any], module: ModuleType, known: Mapping[str, Any]) -> dict[str, Any]:
     """What a function names: the three fixtures, and fixtures of its own module."""
-    found: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     for name in inspect.signature(function).parameters:
         if name in known:
-            found[name] = known[name]
+            arguments[name] = known[name]
             continue
         fixture = getattr(module, name, None)
         made = getattr(fixture, "_fixture_function", None) or getattr(
@@ -160,8 +160,8 @@ def _arguments(function: Callable[..., Any], module: ModuleType, known: Mapping[
         )
         if made is None:
             raise RecuseError(f"{module.__name__}: {function.__name__} needs {name!r}, which only pytest can give")
-        found[name] = made(**_arguments(made, module, known))
-    return found
+        arguments[name] = made(**_arguments(made, module, known))
+    return arguments
 
 
 def _not_asked(panel: FilePanel, wanting: list[str]) -> dict[str, Any]:

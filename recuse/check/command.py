@@ -57,7 +57,7 @@ def check(
         "check": {"word": conclusion.word, "judges": [
             {"judge": j.judge, "word": j.word, "reason": j.reason, "because": list(j.because)}
             for j in conclusion.judges
-        ], "underspecified": [found.record() for found in ranges]},
+        ], "underspecified": [pass_rates.record() for pass_rates in ranges]},
     }  # fmt: skip
     if json:
         from recuse import report

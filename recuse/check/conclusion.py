@@ -80,16 +80,16 @@ def _conclude(answers: Answers, judge: str, labels: Labels) -> JudgeConclusion:
     if failed or any(word == "not cleared" for word, _ in bars):
         constant = labels.always(judge)
         reasons = [reason for word, reason in bars if word == "not cleared" and reason != constant]
-        told = [*([constant] if constant else []), *(_clause(answers, v, judge) for v in failed), *reasons]
-        clauses = dict.fromkeys(told)
+        phrases = [*([constant] if constant else []), *(_clause(answers, v, judge) for v in failed), *reasons]
+        clauses = dict.fromkeys(phrases)
         return JudgeConclusion(judge, "not cleared", "; ".join([*clauses][:MOST_REASONS]), _gates(failed))
-    told = [reason for _, reason in bars[:1]]
-    told += [f"{_clause(answers, sign, judge)}, not yet surely by more than you allow" for sign in signs]
+    phrases = [reason for _, reason in bars[:1]]
+    phrases += [f"{_clause(answers, sign, judge)}, not yet surely by more than you allow" for sign in signs]
     open_ones = [v for v in agreement if _says(v) != "pass"]
     if not bars and (unsettled := _unsettled(agreement, open_ones)):
-        told.append(unsettled)
-    if told:
-        return JudgeConclusion(judge, "undecided", "; ".join(told[:MOST_REASONS]), _gates([*signs, *open_ones]))
+        phrases.append(unsettled)
+    if phrases:
+        return JudgeConclusion(judge, "undecided", "; ".join(phrases[:MOST_REASONS]), _gates([*signs, *open_ones]))
     return JudgeConclusion(judge, "cleared", "it agrees with your people about as well as they agree with each other")
 
 
@@ -111,10 +111,10 @@ def _unsettled(agreement: Sequence[Mapping[str, Any]], open_ones: Sequence[Mappi
 def _is_sign(verdict: Mapping[str, Any]) -> bool:
     """A fault that alone is not sure enough to fail a judge, but is there: measured beyond its limit, and its interval
     excludes 0."""
-    found, limit = verdict["estimate"], verdict["limit"].get("within")
-    if verdict["gate"] not in CAUSES or _says(verdict) != "undecided" or not limit or found["low"] is None:
+    estimate, limit = verdict["estimate"], verdict["limit"].get("within")
+    if verdict["gate"] not in CAUSES or _says(verdict) != "undecided" or not limit or estimate["low"] is None:
         return False
-    return not limit[0] <= found["value"] <= limit[1] and (found["low"] > 0 or found["high"] < 0)
+    return not limit[0] <= estimate["value"] <= limit[1] and (estimate["low"] > 0 or estimate["high"] < 0)
 
 
 def _telling(verdict: Mapping[str, Any]) -> int:
@@ -136,39 +136,39 @@ def _says(verdict: Mapping[str, Any]) -> str:
 
 def _bars(answers: Answers, judge: str, labels: Labels) -> list[tuple[Word, str]]:
     """What no verdict can make up for: too few labels, constant raters, no better than the commonest label."""
-    found: list[tuple[Word, str]] = []
+    bars: list[tuple[Word, str]] = []
     if not labels.people:
         return [("undecided", "nobody's ratings to compare it with; add a column per person, or say --people A,B")]
     if always := labels.always(judge):
-        found.append(("not cleared", always))
+        bars.append(("not cleared", always))
     if labels.people_constant:
-        found.append(("undecided", f"people always say {labels.people_constant}, so agreement may be chance"))
+        bars.append(("undecided", f"people always say {labels.people_constant}, so agreement may be chance"))
     gain = answers.measured("gain_over_constant", judge)
     majority = labels.agrees_no_more_than_majority(judge)
     if majority and not (gain and gain.get("low") is not None and gain["low"] > 0):
-        found.append(("not cleared", majority))
+        bars.append(("not cleared", majority))
     if few := labels.too_few(FEWEST):
-        found.append(("undecided", few))
-    return found
+        bars.append(("undecided", few))
+    return bars
 
 
 def _clause(answers: Answers, verdict: Mapping[str, Any], judge: str) -> str:
     """What the judge does, as a clause that follows "judge is not cleared: "."""
-    gate, found = verdict["gate"], verdict["estimate"]
+    gate, estimate = verdict["gate"], verdict["estimate"]
     if gate == "human_ceiling":
         return _beyond_chance(answers, judge)
     if gate == "gain_over_constant":
         return "giving everything your people's commonest answer does as well"
     if gate == "drift":
-        first, last = found["detail"]["versions"]
-        return f"it is not the judge it was: {found['value']:.0%} of its answers changed from {first} to {last}"
+        first, last = estimate["detail"]["versions"]
+        return f"it is not the judge it was: {estimate['value']:.0%} of its answers changed from {first} to {last}"
     if gate in ("slice_favour", "worst_slice"):
-        return _of_slice(found, gate == "slice_favour")
-    about = answers.results["measures"].get(found["metric"], {})
-    words = _phrase(about, found, verdict["limit"])
-    title, value = about.get("title", gate), found["value"]
-    told = f" ({title} {value:.2f}, {_limit(verdict['limit'])})" if value is not None else ""
-    return f"it {words}{told}" if words else f"{title} is outside its limit{told}"
+        return _of_slice(estimate, gate == "slice_favour")
+    about = answers.results["measures"].get(estimate["metric"], {})
+    words = _phrase(about, estimate, verdict["limit"])
+    title, value = about.get("title", gate), estimate["value"]
+    phrase = f" ({title} {value:.2f}, {_limit(verdict['limit'])})" if value is not None else ""
+    return f"it {words}{phrase}" if words else f"{title} is outside its limit{phrase}"
 
 
 def _limit(limit: Mapping[str, Any]) -> str:
@@ -177,30 +177,30 @@ def _limit(limit: Mapping[str, Any]) -> str:
     return f"at least {limit['at_least']:g}" if "at_least" in limit else f"at most {limit['at_most']:g}"
 
 
-def _phrase(about: Mapping[str, Any], found: Mapping[str, Any], limit: Mapping[str, Any]) -> str:
+def _phrase(about: Mapping[str, Any], estimate: Mapping[str, Any], limit: Mapping[str, Any]) -> str:
     """What a judge does whose value lies on this side of the limit."""
-    above = found["value"] is not None and "at_least" not in limit
+    above = estimate["value"] is not None and "at_least" not in limit
     if above and "within" in limit:
-        above = found["value"] >= sum(limit["within"]) / 2
+        above = estimate["value"] >= sum(limit["within"]) / 2
     words = (about.get("above") if above else about.get("below")) or about.get("below") or about.get("above") or ""
     return str(words).partition("|")[0]
 
 
-def _of_slice(found: Mapping[str, Any], favour: bool) -> str:
-    column, level = found["detail"]["slice"]["column"], found["detail"]["slice"]["level"]
+def _of_slice(estimate: Mapping[str, Any], favour: bool) -> str:
+    column, level = estimate["detail"]["slice"]["column"], estimate["detail"]["slice"]["level"]
     where = f"{'system' if column == 'target' else column} {level}"
     if not favour:
-        return f"on {where} it agrees with your people less than elsewhere ({found['value']:+.2f})"
-    does = "favours" if found["value"] > 0 else "marks down"
-    return f"it {does} {where} against your people ({found['value']:+.0%} of the scale)"
+        return f"on {where} it agrees with your people less than elsewhere ({estimate['value']:+.2f})"
+    does = "favours" if estimate["value"] > 0 else "marks down"
+    return f"it {does} {where} against your people ({estimate['value']:+.0%} of the scale)"
 
 
 def _beyond_chance(answers: Answers, judge: str) -> str:
     """How far agreement falls short: opposite, chance, or less than people's own."""
-    found = next(filter(None, (answers.measured(name, judge) for name in COEFFICIENTS)), None)
-    if found and found["high"] is not None and found["high"] < 0:
+    agreement = next(filter(None, (answers.measured(name, judge) for name in COEFFICIENTS)), None)
+    if agreement and agreement["high"] is not None and agreement["high"] < 0:
         return "it says the opposite of what your people say"
-    if found and found["low"] is not None and found["low"] <= 0:
+    if agreement and agreement["low"] is not None and agreement["low"] <= 0:
         return "it agrees with your people no more than chance would"
     return "it agrees with your people less than they agree with each other"
 

@@ -52,12 +52,12 @@ def read_review(path: Path) -> list[Review]:
     from recuse.readers.opening import open_file
 
     frame = read_raw(open_file(path)).frame
-    found = []
+    reviewed = []
     for judge, rows in frame.groupby("judge", sort=False):
         sides = [_side(*cells) for cells in zip(rows["your_verdict"], rows["answer"], rows["people"], strict=True)]
         counts = (sides.count(side) for side in ("judge", "people", "neither"))
-        found.append(Review(str(judge), len(rows), *counts))
-    return found
+        reviewed.append(Review(str(judge), len(rows), *counts))
+    return reviewed
 
 
 def _side(yours: object, judge: object, people: object) -> str:

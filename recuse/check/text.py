@@ -46,18 +46,18 @@ def told(
 def _why(answers: Answers) -> Iterator[str]:
     """The numbers behind the first sentence, where there are any."""
     for judge in answers.panel.judges[:SHOWN_JUDGES]:
-        found = answers.measured("human_ceiling", judge)
-        if found and found["value"] is not None:
-            detail = found["detail"]
+        ceiling = answers.measured("human_ceiling", judge)
+        if ceiling and ceiling["value"] is not None:
+            detail = ceiling["detail"]
             margin = detail.get("margin")
             yield (
                 f"  {judge}: agreement beyond chance with people {_number(detail.get('judge_human'))}, among people "
-                f"{_number(detail.get('human_human'))}; difference {_signed(found['value'])} ({_interval(found)})"
+                f"{_number(detail.get('human_human'))}; difference {_signed(ceiling['value'])} ({_interval(ceiling)})"
                 + (f", margin -{margin:.2f}" if margin is not None else "")
             )
             if detail.get("power") is not None:
                 yield (
-                    f"  with these {found['n']} texts, a judge that is one more person would be cleared "
+                    f"  with these {ceiling['n']} texts, a judge that is one more person would be cleared "
                     f"{100 * detail['power']:.0f} times in 100"
                 )
 
@@ -145,8 +145,8 @@ def _agreement(answers: Answers) -> Iterator[str]:
             title = answers.results["measures"].get(metric, {}).get("title", metric)
             yield f"  {title[:44]:<46}" + "".join(f"{_cell(cell) + _slice(cell):<26}" for cell in cells)
     for judge in judges:
-        found = answers.measured("percent_agreement", judge)
-        constant = (found or {}).get("detail", {}).get("constant")
+        agreement = answers.measured("percent_agreement", judge)
+        constant = (agreement or {}).get("detail", {}).get("constant")
         if constant and constant.get("agrees") is not None and answers.panel.read.kind == "scores":
             yield f'  always "{constant["answer"]}" would agree with people {constant["agrees"]:.2f} of the time'
             break
@@ -156,22 +156,22 @@ def _agreement(answers: Answers) -> Iterator[str]:
 
 def _in_sentences(answers: Answers, judge: str) -> Iterator[str]:
     """Whom it may stand in for, what people would say of all texts, and what needs no person."""
-    found = answers.measured("winning_rate", judge)
-    if found and found["value"] is not None:
-        people = found["detail"]["people"]
+    winning = answers.measured("winning_rate", judge)
+    if winning and winning["value"] is not None:
+        people = winning["detail"]["people"]
         won = [entry["person"] for entry in people if entry["won"]]
         named = f" ({', '.join(won[:6])}{_more(tuple(won), 6)})" if won else ""
         yield f"it may stand in for {len(won)} of {len(people)} people{named}, by the alternative annotator test"
-    found = answers.measured("prediction_powered_mean", judge)
-    if found and found["value"] is not None and found["detail"].get("judge_alone") is not None:
+    winning = answers.measured("prediction_powered_mean", judge)
+    if winning and winning["value"] is not None and winning["detail"].get("judge_alone") is not None:
         yield (
-            f"its own mean is {_number(found['detail']['judge_alone'])}; people would give all texts "
-            f"{_number(found['value'])} ({_interval(found)})"
+            f"its own mean is {_number(winning['detail']['judge_alone'])}; people would give all texts "
+            f"{_number(winning['value'])} ({_interval(winning)})"
         )
-    found = answers.measured("delegable_share", judge)
-    if found and found["value"] is not None:
-        bound = found["detail"]["bound"]
-        share = f"{found['value']:.0%} of the texts need no person" if found["value"] else found["note"]
+    winning = answers.measured("delegable_share", judge)
+    if winning and winning["value"] is not None:
+        bound = winning["detail"]["bound"]
+        share = f"{winning['value']:.0%} of the texts need no person" if winning["value"] else winning["note"]
         yield f"on its own, at {bound:.0%} errors: {share}"
 
 
@@ -188,8 +188,10 @@ def _labels_more(answers: Answers) -> Iterator[str]:
     rows = []
     for judge in answers.panel.judges[:SHOWN_JUDGES]:
         parts = []
-        if (found := answers.measured("prediction_powered_mean", judge)) and found["value"] is not None:
-            parts.append(("mean as people would rate", found["detail"]["labels"], found["detail"]["labels_needed"]))
+        if (corrected := answers.measured("prediction_powered_mean", judge)) and corrected["value"] is not None:
+            parts.append(
+                ("mean as people would rate", corrected["detail"]["labels"], corrected["detail"]["labels_needed"])
+            )
         if coefficient := next(filter(_has_interval, (answers.measured(m, judge) for m in BEYOND_CHANCE)), None):
             half = (coefficient["high"] - coefficient["low"]) / 2
             needed = ceil(coefficient["n"] * (half / HALF_WIDTH) ** 2)
@@ -202,8 +204,8 @@ def _labels_more(answers: Answers) -> Iterator[str]:
         yield from rows
 
 
-def _has_interval(found: Mapping[str, Any] | None) -> bool:
-    return found is not None and found["low"] is not None and found["high"] is not None
+def _has_interval(estimate: Mapping[str, Any] | None) -> bool:
+    return estimate is not None and estimate["low"] is not None and estimate["high"] is not None
 
 
 def _more_labels(have: int, needed: int) -> str:
@@ -217,8 +219,8 @@ def _underspecified(ranges: Sequence[PassRateRange]) -> Iterator[str]:
     if ranges:
         yield ""
         yield "Is one answer always right?"
-    for found in ranges[:SHOWN_RANGES]:
-        yield f"  {'' if found.criterion == 'rating' else f'{found.criterion}: '}{found.sentence()}."
+    for pass_rates in ranges[:SHOWN_RANGES]:
+        yield f"  {'' if pass_rates.criterion == 'rating' else f'{pass_rates.criterion}: '}{pass_rates.sentence()}."
     if ranges:
         yield "  Ask for every reasonable answer (a column response_set), or add an option for what may be either."
 

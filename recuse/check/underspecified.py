@@ -68,7 +68,9 @@ def pass_rate_ranges(ratings: Ratings) -> list[PassRateRange]:
     None for ratings that have response sets beside them: these say what here is only feared."""
     if ratings.beside("response_sets") is not None:
         return []
-    return [found for criterion in ratings.headline for found in _of_criterion(ratings.with_criterion(criterion))]
+    return [
+        pass_rates for criterion in ratings.headline for pass_rates in _of_criterion(ratings.with_criterion(criterion))
+    ]
 
 
 def _of_criterion(ratings: Ratings) -> Iterator[PassRateRange]:
@@ -84,9 +86,9 @@ def _of_criterion(ratings: Ratings) -> Iterator[PassRateRange]:
     for who, mine in groups.items():
         said = mine["response"].eq(option).groupby([mine[key].astype(str) for key in keys]).agg(["mean", "size"])
         shares = said.loc[said["size"] > 1, "mean"].to_numpy(dtype=float)
-        found = _range(shares, ratings.criterion, option, other, who)
-        if found is not None:
-            yield found
+        pass_rates = _range(shares, ratings.criterion, option, other, who)
+        if pass_rates is not None:
+            yield pass_rates
             return
 
 

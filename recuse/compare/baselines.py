@@ -95,7 +95,7 @@ def compare_baselines(
     if not shared:
         return _not_comparable(called, ["the two judges share no result"])
     why = {key: [*_differently_asked(old, new, before[key], after[key], change)] for key in shared}
-    reasons = sorted({reason for told in why.values() for reason in told})
+    reasons = sorted({reason for reasons_of_one in why.values() for reason in reasons_of_one})
     pairs = [(before[key], after[key]) for key in shared if not why[key]]
     if not pairs:
         return _not_comparable(called, reasons)

@@ -70,11 +70,13 @@ def _by_baselines(
     if html:
         raise RecuseError("--html: baselines hold no ratings to draw; compare the panels or files they were made from")
     known = [one for one in held if one is not None]
-    found = compare_baselines(known[0], known[-1], names, gates, change)
-    print("\n".join(visible(line) for line in found.lines()))
+    compared = compare_baselines(known[0], known[-1], names, gates, change)
+    print("\n".join(visible(line) for line in compared.lines()))
     if json:
-        json.write_text(report.canonical({"headline": found.sentence, "upgrade": found.record()}), encoding="utf-8")
-    return found.exit_code
+        json.write_text(
+            report.canonical({"headline": compared.sentence, "upgrade": compared.record()}), encoding="utf-8"
+        )
+    return compared.exit_code
 
 
 def _gates(given: Path | None) -> Path:

@@ -37,7 +37,7 @@ def gates_of(folder: Path, today: date) -> Gates:
 @cache
 def asked_of(folder: Path, sizes: Sizes) -> dict[str, tuple[str, Question]]:
     """Gate -> the kind of ratings it is asked of, and the question that asks it; tried out on one draw of each kind."""
-    found: dict[str, tuple[str, Question]] = {}
+    by_name: dict[str, tuple[str, Question]] = {}
     every = [q for path in sorted(folder.glob("test_*.py")) for q in questions(path)
              if "gate" in inspect.signature(q.function).parameters]  # fmt: skip
     for kind, simulate in SIMULATED.items():
@@ -47,16 +47,16 @@ def asked_of(folder: Path, sizes: Sizes) -> dict[str, tuple[str, Question]]:
         there = offers.offered(offers.design_of(ratings, kind.partition(" ")[0]))
         for question in (q for q in every if not offers.missing(q.needs, there)):
             for name in measured_by([question], ratings):
-                found.setdefault(name, (kind, question))
-    return found
+                by_name.setdefault(name, (kind, question))
+    return by_name
 
 
 def measured_by(wanted: Sequence[Question], ratings: Any) -> dict[str, Estimates | Estimate]:
     """What each question hands to its gate; nothing where it cannot be measured."""
-    found: dict[str, Estimates | Estimate] = {}
+    by_question: dict[str, Estimates | Estimate] = {}
 
     def keep(name: str, measured: Estimates | Estimate, **_: str) -> bool:
-        found[name] = measured
+        by_question[name] = measured
         return True
 
     for question in wanted:
@@ -64,4 +64,4 @@ def measured_by(wanted: Sequence[Question], ratings: Any) -> dict[str, Estimates
             question.ask(ratings=ratings, gate=keep, measure=lambda *_, **__: None)
         except RecuseError:
             continue
-    return found
+    return by_question

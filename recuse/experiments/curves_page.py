@@ -52,11 +52,11 @@ def _figure(gate: Mapping[str, Any]) -> str:
     most = max(point["size"] for point in curve)
     fails = [(p["size"] / most, p["fails"]) for p in curve]
     not_passed = [(p["size"] / most, 1 - p["passes"]) for p in curve]
-    told = "; ".join(f"{p['size']:.3g}: fails {p['fails']:.0%}, passes {p['passes']:.0%}" for p in curve)
+    phrase = "; ".join(f"{p['size']:.3g}: fails {p['fails']:.0%}, passes {p['passes']:.0%}" for p in curve)
     ticks = "".join(_tick(p["size"], p["size"] / most) for p in curve)
     return (
         f'<figure><svg viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img" '
-        f'aria-label="{escape(gate["gate"])}: {escape(told)}">'
+        f'aria-label="{escape(gate["gate"])}: {escape(phrase)}">'
         f"{_level(0.0, 'var(--line)')}{_level(0.8, 'var(--soft)', '2 3')}{_level(1.0, 'var(--line)')}{ticks}"
         f"{_line(not_passed, 'var(--pass)', '5 4')}{_line(fails, 'var(--fail)')}</svg>"
         f"<figcaption><b>{escape(gate['gate'])}</b><br><small>{escape(EVERY[curve[0]['effect']])}</small>"

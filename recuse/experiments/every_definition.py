@@ -101,22 +101,22 @@ def _continuous(judges: RatingVectors, people: RatingVectors, threshold: bool) -
 
 def _inside(j: Floats, h: Floats) -> Floats:
     """(B, J, I): whether everything a judge names is in people's set; of tied modes, the smallest share."""
-    found = np.ones((len(h), *j.shape[:2]))
+    inside = np.ones((len(h), *j.shape[:2]))
     for k in range(j.shape[-1]):
-        np.minimum(found, np.where(j[None, ..., k] > 0, h[:, None, :, k], 1.0), out=found)
-    return found * (_number(j) > 0)
+        np.minimum(inside, np.where(j[None, ..., k] > 0, h[:, None, :, k], 1.0), out=inside)
+    return inside * (_number(j) > 0)
 
 
 def _dot(people: Floats, judges: Floats) -> Floats:
     """Mean over items of the inner product over options, (B, J)."""
-    found: Floats = people.reshape(len(people), -1) @ judges.reshape(len(judges), -1).T / judges.shape[-2]
-    return found
+    product: Floats = people.reshape(len(people), -1) @ judges.reshape(len(judges), -1).T / judges.shape[-2]
+    return product
 
 
 def _dots(a: Floats, b: Floats) -> Floats:
     """The same of either row with its own, (N,)."""
-    found: Floats = np.einsum("nf,nf->n", a.reshape(len(a), -1), b.reshape(len(b), -1)) / a.shape[-2]
-    return found
+    products: Floats = np.einsum("nf,nf->n", a.reshape(len(a), -1), b.reshape(len(b), -1)) / a.shape[-2]
+    return products
 
 
 def _plogp(p: Floats) -> Floats:
@@ -129,13 +129,13 @@ def _squares(values: Floats) -> Floats:
 
 def _number(values: Floats) -> Floats:
     """Sum over options; a product with ones, because summing a short last axis is slow."""
-    found: Floats = values @ np.ones(values.shape[-1])
-    return found
+    total: Floats = values @ np.ones(values.shape[-1])
+    return total
 
 
 def _mean(values: Floats) -> Floats:
-    found: Floats = values.mean(axis=-1)
-    return found
+    mean: Floats = values.mean(axis=-1)
+    return mean
 
 
 def _share(part: Floats, whole: Floats) -> Floats:

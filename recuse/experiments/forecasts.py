@@ -36,25 +36,25 @@ def forecasts(folder: Path, sizes: Sizes, draws: int, seed: int, today: date) ->
     """What the gates that decide by intervals can show of panels of this size, by each estimate's own sampling
     distribution."""
     gates, asked = gates_of(folder, today), asked_of(folder, sizes)
-    found = []
+    rows = []
     for kind, simulate in SIMULATED.items():
         wanted = [question for name, (of, question) in asked.items() if of == kind and gates[name].decide == "interval"]
         for draw in range(draws if wanted else 0):
             measured = measured_by(wanted, simulate(sizes, {}, np.random.default_rng((seed, draw))))
-            found += [one for name, estimates in measured.items() for one in _forecasts_of(gates, name, estimates)]
-    return found
+            rows += [one for name, estimates in measured.items() for one in _forecasts_of(gates, name, estimates)]
+    return rows
 
 
 def _forecasts_of(gates: Gates, name: str, estimates: Estimates | Estimate) -> list[Forecast]:
-    gate, told = gates[name], []
+    gate, forecasts_of_gate = gates[name], []
     verdicts = gates.decide(name, estimates, {"panel": "planned"})
     for verdict, (_, estimate) in zip(verdicts, members(estimates), strict=True):
         power, rule = verdict.power, verdict.rule
         factor = None
         if power is not None and power.fair is not None:
             factor = factor_to_decide(Limit.of(verdict.limit), estimate, gate.level, rule.fail_level, power.fair)
-        told.append(Forecast(
+        forecasts_of_gate.append(Forecast(
             name, estimate.units, count_of(estimate), power.fair_passes if power else None,
             power.smallest_fault if power else None, factor,
         ))  # fmt: skip
-    return told
+    return forecasts_of_gate

@@ -130,12 +130,12 @@ def validate(
 
     every = [run for runs_ in drawn for run in runs_]
     kept_by_gate = {gate: (size, one) for (_, gate, size), one in zip(promised, kept, strict=True)}
-    found = [_of_gate(name, gates, every, curve(name), kept_by_gate.get(name), limit(name))
+    seen = [_of_gate(name, gates, every, curve(name), kept_by_gate.get(name), limit(name))
              for name in gates if name in asked]  # fmt: skip
     upgrade = upgrade_curves(folder, sizes, max(2, runs // 2), seed, processes, gates.today)
     simulated = {*asked, *(gate["gate"] for gate in upgrade.get("gates", ()))}
     return Validation({
-        "sizes": sizes.record(), "runs": runs, "seed": seed, "fair": _together(drawn, gates), "gates": found,
+        "sizes": sizes.record(), "runs": runs, "seed": seed, "fair": _together(drawn, gates), "gates": seen,
         "anew": recorded_anew(folder, sizes, max(2, runs // 4), seed, gates.today),
         "upgrade": upgrade, "not_simulated": sorted(set(gates) - simulated),
     })  # fmt: skip
@@ -163,11 +163,11 @@ def _promised(
     number = first
     for fault in (fault for fault in FAULTS if fault.of_limit):
         for gate in (name for name in fault.gates if name in asked and name in gates):
-            told = [one.smallest_fault for runs_ in fair for run in runs_ for one in run
+            smallest = [one.smallest_fault for runs_ in fair for run in runs_ for one in run
                     if one.gate == gate and one.judge == FAULTY and one.smallest_fault is not None][:runs]  # fmt: skip
-            if told:
-                effect = {fault.effect: tuple(told)}
-                yield Scenario(fault.kind, effect, (gate,), len(told), number), gate, median(told)
+            if smallest:
+                effect = {fault.effect: tuple(smallest)}
+                yield Scenario(fault.kind, effect, (gate,), len(smallest), number), gate, median(smallest)
                 number += 1
 
 
@@ -191,10 +191,10 @@ def _drawn(
             parts = list(pool.map(_draws, *zip(*jobs, strict=True)))
     else:
         parts = [_draws(*job) for job in jobs]
-    found: dict[int, list[list[Seen]]] = {scenario.number: [] for scenario in scenarios}
+    drawn: dict[int, list[list[Seen]]] = {scenario.number: [] for scenario in scenarios}
     for job, part in zip(jobs, parts, strict=True):
-        found[job[2].number] += part
-    return [found[scenario.number] for scenario in scenarios]
+        drawn[job[2].number] += part
+    return [drawn[scenario.number] for scenario in scenarios]
 
 
 def _draws(
@@ -221,7 +221,7 @@ def _draw(
     if scenario.kind == "scores" and not truths:
         exact = simulate(sizes, effect, np.random.default_rng(seed), "items")
         truths.update(measured_by(wanted, exact))
-    over_repeats = any(one.over == "repeats" for found in measured.values() for _, one in members(found))
+    over_repeats = any(one.over == "repeats" for family in measured.values() for _, one in members(family))
     if scenario.kind == "scores" and over_repeats:
         here = measured_by(wanted, simulate(sizes, effect, np.random.default_rng(seed), "texts"))
     else:
@@ -254,10 +254,10 @@ def _truth(
         usual = sizes.noise * sizes.span
         as_recorded = math.sqrt(usual**2 + sizes.step**2 / 12)
         return effect.get("noise", as_recorded) if names.get("judge") == FAULTY else as_recorded
-    found = truths.get(gate)
-    if not isinstance(found, Estimates):
+    truth = truths.get(gate)
+    if not isinstance(truth, Estimates):
         return None
-    value = found.of(**names).value
+    value = truth.of(**names).value
     return value if math.isfinite(value) else None
 
 
@@ -304,8 +304,8 @@ def _of_gate(
         "false_fail": _share(any(one.outcome == "fail" for one in run) for run in runs),
         "not_passed": _share(one.outcome != "pass" for one in every),
         "coverage": _share(known),
-        "at_limit": next((_outcomes(name, found) for _, size, found in curve if size == at_limit), None),
-        "curve": [{"effect": effect, "size": size, **_outcomes(name, found)} for effect, size, found in curve],
+        "at_limit": next((_outcomes(name, seen) for _, size, seen in curve if size == at_limit), None),
+        "curve": [{"effect": effect, "size": size, **_outcomes(name, seen)} for effect, size, seen in curve],
         "promised": None if promised is None else {"size": promised[0], **_outcomes(name, promised[1])},
     }
 
@@ -321,5 +321,5 @@ def _outcomes(gate: str, drawn: list[list[Seen]]) -> dict[str, Any]:
 
 
 def _share(values: Iterable[Any]) -> float | None:
-    told = [bool(value) for value in values]
-    return round(sum(told) / len(told), 4) if told else None
+    flags = [bool(value) for value in values]
+    return round(sum(flags) / len(flags), 4) if flags else None

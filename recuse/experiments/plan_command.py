@@ -51,10 +51,10 @@ def run_plan(source: Path | None, given: Mapping[str, Any], *, evals: Path | Non
 
 
 def _needs(folder: Path, sizes: Sizes, seed: int) -> list[Need]:
-    found: dict[str, list[Forecast]] = {}
+    needs: dict[str, list[Forecast]] = {}
     for one in forecasts(folder, sizes, PILOTS, seed, date.today()):
-        found.setdefault(one.gate, []).append(one)
-    return [_need(gate, mine) for gate, mine in found.items()]
+        needs.setdefault(one.gate, []).append(one)
+    return [_need(gate, mine) for gate, mine in needs.items()]
 
 
 def _need(gate: str, mine: Sequence[Forecast]) -> Need:
@@ -108,8 +108,8 @@ def _repeat_lines(folder: Path, sizes: Sizes, seed: int) -> list[str]:
         items = math.ceil(sizes.items * (most.needed or 0) / most.now)
         calls = items * sizes.judges * repeats * (2 if sizes.names else 1)
         never = [n.gate for n in bound if n not in feasible]
-        told = f"{most.gate}{f'; never: {chr(44).join(never)}' if never else ''}"
-        lines.append(f"{repeats:<10}{items:>16,}{calls:>18,}   {told}")
+        phrase = f"{most.gate}{f'; never: {chr(44).join(never)}' if never else ''}"
+        lines.append(f"{repeats:<10}{items:>16,}{calls:>18,}   {phrase}")
     return lines
 
 

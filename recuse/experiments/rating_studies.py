@@ -92,12 +92,12 @@ def chosen_under_error(
         gains = hit_rate.value(population.judges, population.sampled_people((budget,), rng))
         return float(downstream(population)[0][:, int(np.argmax(gains))].mean())
 
-    found = {}
+    chosen = {}
     for name, design in designs.items():
         for error, skew in _grid(errors, skews):
             drawn = _populations(replace(design, error=error, skew=skew), trials, sizes, seed)
-            found[name, error, skew] = float(np.mean([consistency_of_chosen(*each) for each in drawn]))
-    return found
+            chosen[name, error, skew] = float(np.mean([consistency_of_chosen(*each) for each in drawn]))
+    return chosen
 
 
 def rankings_under_error(
@@ -107,7 +107,7 @@ def rankings_under_error(
     """Figure 11: Spearman's rho between rankings of judges by people with error and by people without, on populations,
     by (definition, epsilon, eta)."""
     wanted = [definition(name) for name in names]
-    found = {}
+    rankings = {}
     for error, skew in _grid(errors, skews):
         kept = []
         for population, _ in _populations(replace(design, error=error, skew=skew), trials, sizes, seed):
@@ -118,8 +118,8 @@ def rankings_under_error(
             ]
             kept.append(rank_correlation(*gains))
         for name, rho in zip(names, np.nanmean(kept, axis=0), strict=True):
-            found[name, error, skew] = float(rho)
-    return found
+            rankings[name, error, skew] = float(rho)
+    return rankings
 
 
 def _grid(errors: Sequence[float], skews: Sequence[float]) -> list[tuple[float, float]]:
@@ -127,11 +127,11 @@ def _grid(errors: Sequence[float], skews: Sequence[float]) -> list[tuple[float, 
 
 
 def _bias_of_choices(design: Design, trials: int, sizes: Sizes, seed: int) -> Floats:
-    found = []
+    biases = []
     for population, _ in _populations(design, trials, sizes, seed):
         chosen, right = (decisions(v, 0, TAUS) for v in (population.people.choices, population.truth))
-        found.append(estimation_bias(chosen, right))
-    mean: Floats = np.mean(found, axis=0)
+        biases.append(estimation_bias(chosen, right))
+    mean: Floats = np.mean(biases, axis=0)
     return mean
 
 

@@ -40,8 +40,8 @@ def recorded_anew(folder: Path, sizes: Sizes, runs: int, seed: int, today: date)
         "same": round(sum(map(bool, same)) / runs, 4),
         "shift": shift,
         "found": round(sum(any(s.get("judge") == FAULTY for s in rows) for rows in shifted) / runs, 4),
-        "smallest": {gate: float(f"{median(told[gate] for told in sizes_told if gate in told):.3g}")
-                     for gate in sorted({gate for told in sizes_told for gate in told})},
+        "smallest": {gate: float(f"{median(smallest[gate] for smallest in sizes_told if gate in smallest):.3g}")
+                     for gate in sorted({gate for smallest in sizes_told for gate in smallest})},
     }  # fmt: skip
 
 

@@ -39,19 +39,19 @@ def best_of(
     """One `Chosen` per n in `sizes`, over `prompts` prompts with texts whose surface and substance are unrelated and
     have the SD `texts` each.
 
-    >>> found = best_of(JudgeModel(name="polish"), (16,), np.random.default_rng(1))[0]
-    >>> round(found.surface, 1), abs(round(found.substance, 1))
+    >>> best = best_of(JudgeModel(name="polish"), (16,), np.random.default_rng(1))[0]
+    >>> round(best.surface, 1), abs(round(best.substance, 1))
     (2.2, 0.0)
     """
-    found = []
+    chosen = []
     for n in sizes:
         surface, substance = rng.normal(0, texts, (2, prompts, n))
         own, noise = rng.normal(0, 1, (2, prompts, n))
         score = judge.reading(0.0, surface, substance, own) + judge.noise * noise - judge.leniency
         best = score.argmax(axis=1)[:, None]
         means = (float(np.take_along_axis(of, best, axis=1).mean()) for of in (score, surface, substance))
-        found.append(Chosen(n, *means))
-    return tuple(found)
+        chosen.append(Chosen(n, *means))
+    return tuple(chosen)
 
 
 def flipped(

@@ -83,26 +83,26 @@ def simulated_attacks(sizes: Sizes, effect: Mapping[str, float], rng: np.random.
     scale, seen = Numeric(sizes.low, sizes.high), _seen(sizes, rng)
     clean, attacked = (_answers(sizes, seen, rng) for _ in range(2))
     attacked[0][rng.random(sizes.items) < effect.get("obeys", 0.0)] = sizes.high
-    told = pd.DataFrame({"item": [f"attack-{i}" for i in range(sizes.items)], "target": "",
+    attacks = pd.DataFrame({"item": [f"attack-{i}" for i in range(sizes.items)], "target": "",
                          "clean": [f"item-{i}" for i in range(sizes.items)]})  # fmt: skip
     beside = {"scores": Ratings.of(_lost(_frame(clean), sizes, rng), scales=scale)}
     frame = _lost(_frame(attacked, "attack-"), sizes, rng)
-    return Ratings.of(frame, scales=scale, texts=told, beside=beside.get)
+    return Ratings.of(frame, scales=scale, texts=attacks, beside=beside.get)
 
 
 def _seen(sizes: Sizes, rng: np.random.Generator) -> Floats:
     """What each judge thinks of each text, (judges, items), in points."""
     worth = rng.normal(0, WORTH, sizes.items) + rng.normal(0, sizes.spread, (sizes.judges, sizes.items))
-    found: Floats = (sizes.low + sizes.high) / 2 + sizes.span * worth
-    return found
+    scores: Floats = (sizes.low + sizes.high) / 2 + sizes.span * worth
+    return scores
 
 
 def _answers(sizes: Sizes, seen: Floats, rng: np.random.Generator) -> Floats:
     """(judges, items, repeats), on the scale."""
     scores = seen[..., None] + sizes.noise * sizes.span * rng.normal(0, 1, (*seen.shape, sizes.repeats))
     steps = np.round((scores - sizes.low) / sizes.step) * sizes.step + sizes.low if sizes.step else scores
-    found: Floats = np.clip(steps, sizes.low, sizes.high)
-    return found
+    answers: Floats = np.clip(steps, sizes.low, sizes.high)
+    return answers
 
 
 def _frame(scores: Floats, called: str = "item-") -> pd.DataFrame:

@@ -69,9 +69,9 @@ def text(experiment: Experiment) -> str:
     """Findings and the main table for the terminal."""
     study = experiment.study
     lines = [f"Judge selection: {experiment.trials} simulated trials per setting, seed {experiment.seed}", ""]
-    for found in experiment.findings:
-        word = "holds" if found.holds else "does not hold"
-        lines += [f"Finding {found.number}, {word} here: {found.claim}", f"    {found.here}"]
+    for finding in experiment.findings:
+        word = "holds" if finding.holds else "does not hold"
+        lines += [f"Finding {finding.number}, {word} here: {finding.claim}", f"    {finding.here}"]
     lines += ["", f"{'Consistency of the chosen judge, by ratings per item':<54}" + _row(study.budgets, "d")]
     for setting in study.settings:
         lines.append(setting)
@@ -89,12 +89,12 @@ def _grid(study: SelectionStudy) -> tuple[Panel, ...]:
     def charts(names: Sequence[str], what: str, settings: Sequence[str]) -> tuple[LineChart, ...]:
         values = study.consistency if what == CONSISTENT else study.abs_bias
         ends = (0.75, 1.0) if what == CONSISTENT else (0.0, 0.12)
-        found = []
+        charts = []
         for setting in settings:
             here = values[study.settings.index(setting)].mean(axis=0)
             lines = {name: here[:, study.names.index(name)].tolist() for name in names}
-            found.append(line_chart(setting, study.budgets, lines, RATINGS, what, logarithmic=True, ends=ends))
-        return tuple(found)
+            charts.append(line_chart(setting, study.budgets, lines, RATINGS, what, logarithmic=True, ends=ends))
+        return tuple(charts)
 
     middle = study.settings[1:3]
     rows = tuple((name, *(f"{study.rho(setting, name):.2f}" for setting in study.settings)) for name in study.names)
@@ -120,13 +120,13 @@ def _grid(study: SelectionStudy) -> tuple[Panel, ...]:
 
 def _few(few: dict[str, studies.FewRatings]) -> Panel:
     budgets = next(iter(few.values())).budgets
-    lines = {name: found.consistency.mean(axis=1).tolist() for name, found in few.items()}
+    lines = {name: study.consistency.mean(axis=1).tolist() for name, study in few.items()}
     chart = line_chart("mean over tau", budgets, lines, RATINGS, CONSISTENT, logarithmic=True)
     return Panel("Figure 6, left. Decisions of a few raters against those of all", "No judge is involved.", (chart,))
 
 
 def _forced(bias: dict[float, studies.Floats]) -> Panel:
-    lines = {f"tau {tau:g}": [float(found[k]) for found in bias.values()] for k, tau in enumerate(TAUS)}
+    lines = {f"tau {tau:g}": [float(values[k]) for values in bias.values()] for k, tau in enumerate(TAUS)}
     chart = line_chart("by selection strength", list(bias), lines, "Gamma", "bias")
     reading = "Prevalence by forced choice less prevalence by response sets: below 0 it underestimates. No rater errs."
     return Panel("Figure 6, right. What forced choice misses", reading, (chart,))
@@ -139,9 +139,9 @@ def _errors(trials: int) -> tuple[Panel, ...]:
     biased = {word: studies.prevalence_under_error(specified=word == "specified", trials=trials) for word in tasks}
     ten = [_over(word, _of(chosen, word), CONSISTENT) for word in studies.SELECTION]
     eleven = [
-        _over(f"{name}, {word}", _of(found, name), "rho") for word, found in ranked.items() for name in studies.RANKED
+        _over(f"{name}, {word}", _of(rho, name), "rho") for word, rho in ranked.items() for name in studies.RANKED
     ]
-    twelve = [_over(word, found, "bias") for word, found in biased.items()]
+    twelve = [_over(word, rho, "bias") for word, rho in biased.items()]
     how = "Spearman's rho of the two rankings; population distributions."
     against = "Against response sets without error, mean over tau."
     return (
@@ -151,8 +151,8 @@ def _errors(trials: int) -> tuple[Panel, ...]:
     )
 
 
-def _of(found: Mapping[tuple[str, float, float], float], name: str) -> dict[tuple[float, float], float]:
-    return {(error, skew): value for (key, error, skew), value in found.items() if key == name}
+def _of(rho: Mapping[tuple[str, float, float], float], name: str) -> dict[tuple[float, float], float]:
+    return {(error, skew): value for (key, error, skew), value in rho.items() if key == name}
 
 
 def _over(title: str, values: Mapping[tuple[float, float], float], y_name: str) -> LineChart:
@@ -161,9 +161,9 @@ def _over(title: str, values: Mapping[tuple[float, float], float], y_name: str) 
     return line_chart(title, studies.ERRORS, lines, "epsilon", y_name)
 
 
-def _by_tau(found: studies.FewRatings) -> Panel:
+def _by_tau(study: studies.FewRatings) -> Panel:
     charts = []
-    for title, values in ((CONSISTENT, found.consistency), ("bias", found.bias)):
+    for title, values in ((CONSISTENT, study.consistency), ("bias", study.bias)):
         lines = {f"tau {tau:g}": values[:, k].tolist() for k, tau in enumerate(TAUS)}
-        charts.append(line_chart(title, found.budgets, lines, RATINGS, title, logarithmic=True))
+        charts.append(line_chart(title, study.budgets, lines, RATINGS, title, logarithmic=True))
     return Panel("Figure 15. A few raters by threshold", "Which way the bias goes depends on tau.", tuple(charts))

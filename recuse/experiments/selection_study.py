@@ -115,11 +115,11 @@ def downstream(population: Population) -> tuple[Floats, Floats]:
 def gains_of(judges: RatingVectors, people: RatingVectors) -> Floats:
     """Every definition of `CHOOSING` with more being better, (taus, D, B, J); an undefined value is the worst."""
     free = without_threshold(judges, people)
-    found = []
+    all_gains = []
     for tau in TAUS:
         values = free | at_threshold(replace(judges, tau=tau), replace(people, tau=tau))
-        found.append([each.gain(values[each.name]) for each in CHOOSING])
-    gains = np.array(found)
+        all_gains.append([each.gain(values[each.name]) for each in CHOOSING])
+    gains = np.array(all_gains)
     return np.where(np.isnan(gains), -np.inf, gains)
 
 
@@ -134,12 +134,12 @@ def rank_correlation(gains: Floats, others: Floats) -> Floats:
 def _block(work: Work) -> list[Floats]:
     """The five arrays of `SelectionStudy` for some trials of one setting, trials first."""
     design, trials, budgets, sizes, seed = work
-    found = []
+    gains = []
     for t in trials:
         options, sets = sizes[t % len(sizes)]
         sized = replace(design, options=options, sets=sets if design.sets else options)
-        found.append(_trial(sized, budgets, generator(seed, "selection", str(t))))
-    return [np.array(part) for part in zip(*found, strict=True)]
+        gains.append(_trial(sized, budgets, generator(seed, "selection", str(t))))
+    return [np.array(part) for part in zip(*gains, strict=True)]
 
 
 def _trial(design: Design, budgets: tuple[int, ...], rng: np.random.Generator) -> tuple[Floats, ...]:
@@ -164,5 +164,5 @@ def _correlations(population: Population, c: Floats, b: Floats) -> Floats:
     whole = population.people
     gains = gains_of(population.judges, RatingVectors(whole.choices[None], whole.endorsed[None]))[:, :, 0]
     rho = np.stack([rank_correlation(gains, wanted[:, None]) for wanted in (c, -b)], axis=-1)
-    found: Floats = np.where(np.isnan(rho), 0.0, rho).mean(axis=0)
-    return found
+    correlations: Floats = np.where(np.isnan(rho), 0.0, rho).mean(axis=0)
+    return correlations

@@ -79,13 +79,13 @@ def simulate(study: Study, rng: np.random.Generator) -> Floats:
     surface = rng.normal(0, study.texts, shape)
     apart = rng.normal(0, study.texts, shape)
     substance = study.related * surface + np.sqrt(1 - study.related**2) * apart
-    found = np.empty((len(study.judges), *shape, len(study.temperatures)))
+    scores = np.empty((len(study.judges), *shape, len(study.temperatures)))
     for place, judge in enumerate(study.judges):
         reading = judge.reading(study.levels, surface, substance, rng.normal(0, 1, shape))
         noise = judge.noise + study.noise_of_temperature * np.array(study.temperatures)
-        found[place] = reading[..., None] + noise * rng.normal(0, 1, (*shape, len(noise)))
+        scores[place] = reading[..., None] + noise * rng.normal(0, 1, (*shape, len(noise)))
     low, high = study.ends
-    return np.clip(low + np.round((found - low) / study.step) * study.step, low, high)
+    return np.clip(low + np.round((scores - low) / study.step) * study.step, low, high)
 
 
 def as_ratings(study: Study, scores: Floats) -> Ratings:

@@ -69,8 +69,8 @@ class Population:
     @cached_property
     def observed(self) -> Floats:
         """E theta*, (I, V)."""
-        found: Floats = self.stable @ self.error.T
-        return found
+        shares: Floats = self.stable @ self.error.T
+        return shares
 
     @cached_property
     def truth(self) -> Floats:
@@ -144,8 +144,8 @@ def counted_choices(chances: Floats, times: int, rng: np.random.Generator) -> Fl
     for k in range(edges.shape[-1]):
         above[..., k] = (drawn > edges[..., k]).sum(axis=0)
     ends = np.full((*chances.shape[:-1], 1), float(times)), np.zeros((*chances.shape[:-1], 1))
-    found: Floats = -np.diff(np.concatenate([ends[0], above, ends[1]], axis=-1), axis=-1)
-    return found
+    counts: Floats = -np.diff(np.concatenate([ends[0], above, ends[1]], axis=-1), axis=-1)
+    return counts
 
 
 def on_simplex(points: Floats) -> Floats:
@@ -155,5 +155,5 @@ def on_simplex(points: Floats) -> Floats:
     beyond = np.cumsum(ordered, axis=-1) - 1
     ranks = np.arange(1, points.shape[-1] + 1)
     kept = (ordered - beyond / ranks > 0).sum(axis=-1, keepdims=True)
-    found: Floats = np.maximum(points - np.take_along_axis(beyond, kept - 1, axis=-1) / kept, 0.0)
-    return found
+    projected: Floats = np.maximum(points - np.take_along_axis(beyond, kept - 1, axis=-1) / kept, 0.0)
+    return projected

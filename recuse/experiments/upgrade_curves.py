@@ -83,12 +83,12 @@ def upgrade_curves(folder: Path, sizes: Sizes, runs: int, seed: int, processes: 
     same = drawn[: len(kinds)]
     return {
         "runs": runs, "false_fail": gates.run.false_fail,
-        "same": [{"kind": kind, "promised": _promised(found), **_words(found)}
-                 for kind, found in zip(kinds, same, strict=True)],
-        "gates": [_of_gate(name, gates, [draw for found in same for draw in found]) for name in COMPONENTS
-                  if any(row.gate == name for found in same for _, rows in found for row in rows)],
-        "curve": [{"kind": kind, "effect": name, "size": size, "runs": len(found), **_words(found)}
-                  for (kind, effect, _), found in zip(cases[len(kinds):], drawn[len(kinds):], strict=True)
+        "same": [{"kind": kind, "promised": _promised(draws), **_words(draws)}
+                 for kind, draws in zip(kinds, same, strict=True)],
+        "gates": [_of_gate(name, gates, [draw for draws in same for draw in draws]) for name in COMPONENTS
+                  if any(row.gate == name for draws in same for _, rows in draws for row in rows)],
+        "curve": [{"kind": kind, "effect": name, "size": size, "runs": len(draws), **_words(draws)}
+                  for (kind, effect, _), draws in zip(cases[len(kinds):], drawn[len(kinds):], strict=True)
                   for name, size in effect.items()],
     }  # fmt: skip
 
@@ -118,10 +118,10 @@ def _drawn(
             parts = list(pool.map(_draws, *zip(*jobs, strict=True)))
     else:
         parts = [_draws(*job) for job in jobs]
-    found: list[list[Draw]] = [[] for _ in cases]
+    drawn: list[list[Draw]] = [[] for _ in cases]
     for job, part in zip(jobs, parts, strict=True):
-        found[job[4][1]] += part
-    return found
+        drawn[job[4][1]] += part
+    return drawn
 
 
 def _draws(
@@ -139,12 +139,12 @@ def _draw(
         for again, given in enumerate(({}, effect))
     )
     subject = {"panel": "simulated", "task": kind, "protocol": "scripted"}
-    found = judge_upgrade(gates_of(folder, today), Upgrade(before, JUDGE, after, JUDGE), subject)
-    return found.word, tuple(_rows(found))
+    verdict = judge_upgrade(gates_of(folder, today), Upgrade(before, JUDGE, after, JUDGE), subject)
+    return verdict.word, tuple(_rows(verdict))
 
 
-def _rows(found: UpgradeVerdict) -> Iterable[Row]:
-    for row in found.rows:
+def _rows(verdict: UpgradeVerdict) -> Iterable[Row]:
+    for row in verdict.rows:
         shown, covered = row.estimate.at(0.95), None
         if row.gate in UNCHANGED and math.isfinite(shown.low) and math.isfinite(shown.high):
             covered = shown.low - 1e-9 <= 0 <= shown.high + 1e-9

@@ -99,11 +99,11 @@ def _sizes(smallest: Mapping[str, float]) -> str:
     return ", ".join(f"{gate} {size:.2g}" for gate, size in smallest.items()) or "no size: nothing can be tested"
 
 
-def _upgrade(found: Mapping[str, Any]) -> list[str]:
+def _upgrade(curves: Mapping[str, Any]) -> list[str]:
     """What becomes of candidates: the judge in use asked anew, then the same with a fault."""
-    allowed, runs = _percent(found["false_fail"]), found["runs"]
-    rows = [(f"{KINDS[one['kind']]}: the same judge, asked anew", one, runs, one["promised"]) for one in found["same"]]
-    rows += [(f"{KINDS[p['kind']]}: {p['effect']} {p['size']:.3g}", p, p["runs"], None) for p in found["curve"]]
+    allowed, runs = _percent(curves["false_fail"]), curves["runs"]
+    rows = [(f"{KINDS[one['kind']]}: the same judge, asked anew", one, runs, one["promised"]) for one in curves["same"]]
+    rows += [(f"{KINDS[p['kind']]}: {p['effect']} {p['size']:.3g}", p, p["runs"], None) for p in curves["curve"]]
     return [
         "", f"A candidate for the judge in use, all components together (worse without a fault: at most {allowed})", "",
         f"{'candidate':<{CANDIDATE}}{'may replace':>18}{'promised':>10}{'undecided':>11}{'worse':>18}",

@@ -87,8 +87,8 @@ def load(path: Path) -> Json:
             f"were, so no change can be tested against it: {UPDATE}"
         )
     if schema != SCHEMA:
-        found = repr(schema) if isinstance(baseline, dict) else f"a JSON {type(baseline).__name__}"
-        raise BaselineError(f"the baseline {path} should have schema {SCHEMA}; it has {found}: {UPDATE}")
+        version = repr(schema) if isinstance(baseline, dict) else f"a JSON {type(baseline).__name__}"
+        raise BaselineError(f"the baseline {path} should have schema {SCHEMA}; it has {version}: {UPDATE}")
     entries = baseline.get("entries")
     wrong = [i for i, entry in enumerate(entries) if not _usable(entry)] if isinstance(entries, list) else None
     if wrong is None or wrong or not all(isinstance(baseline.get(name), dict) for name in ("gates", "asked")):
@@ -188,11 +188,11 @@ def _usable(entry: object) -> bool:
 
 def keyed(entries: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str, str, int], Mapping[str, Any]]:
     """By kind, what and subject; entries that share all three are told apart by their place in the sorted list."""
-    found: dict[tuple[str, str, str, int], Mapping[str, Any]] = {}
+    by_key: dict[tuple[str, str, str, int], Mapping[str, Any]] = {}
     for entry in entries:
         kind, what, subject = identity(entry)
         place = 0
-        while (kind, what, subject, place) in found:
+        while (kind, what, subject, place) in by_key:
             place += 1
-        found[kind, what, subject, place] = entry
-    return found
+        by_key[kind, what, subject, place] = entry
+    return by_key

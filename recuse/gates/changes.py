@@ -125,11 +125,11 @@ def smallest_named(
     same = _same_items(baseline.get("sources") or {}, results.get("sources") or {})
     shared = sorted(before.keys() & after.keys())
     tested = [t for t in _tested([(before[key], after[key]) for key in shared], same) if t[1]["kind"] == "verdict"]
-    told: dict[str, list[float]] = {}
+    by_gate: dict[str, list[float]] = {}
     for _, now, (change, _) in tested:
         far, enough = special.stdtrit(change.df, [1 - SHARES["verdict"] / len(tested) / 2, 0.8])
-        told.setdefault(now["what"], []).append(float(far + enough) * change.se)
-    return {gate: _figure(median(sizes)) for gate, sizes in sorted(told.items())}
+        by_gate.setdefault(now["what"], []).append(float(far + enough) * change.se)
+    return {gate: _figure(median(sizes)) for gate, sizes in sorted(by_gate.items())}
 
 
 def objections(comparison: Mapping[str, Any]) -> list[str]:
@@ -148,7 +148,7 @@ def objections(comparison: Mapping[str, Any]) -> list[str]:
 
 
 def _tested(pairs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]], same: set[str]) -> list[Tested]:
-    return [(was, now, found) for was, now in pairs if (found := _change(was, now, same)) is not None]
+    return [(was, now, change) for was, now in pairs if (change := _change(was, now, same)) is not None]
 
 
 def _all_named(tested: Sequence[Tested], gates: Gates) -> list[Json]:
@@ -253,11 +253,11 @@ def _differences(before: Json, after: Json) -> list[tuple[str, Any, Any]]:
     from deepdiff.helper import notpresent
 
     diff = DeepDiff(before, after, view="tree", ignore_numeric_type_changes=True, threshold_to_diff_deeper=0)
-    found: dict[str, tuple[Any, Any]] = {}
+    differences: dict[str, tuple[Any, Any]] = {}
     for leaf in (leaf for leaves in diff.values() for leaf in leaves):
         was, now = (None if side is notpresent else side for side in (leaf.t1, leaf.t2))
-        found[str(leaf.path(output_format="list")[0])] = was, now
-    return [(field, *found[field]) for field in dict.fromkeys([*before, *after]) if field in found]
+        differences[str(leaf.path(output_format="list")[0])] = was, now
+    return [(field, *differences[field]) for field in dict.fromkeys([*before, *after]) if field in differences]
 
 
 def _same(a: Any, b: Any) -> bool:
@@ -294,15 +294,15 @@ def _place(entry: Mapping[str, Any]) -> str:
 
 def _sources(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     """What the judges were asked and who they are, where it is not what it was: items, prompt, rubric, judge."""
-    told = []
+    phrases = []
     for place in sorted(before.keys() & after.keys()):
         was, now = before[place], after[place]
-        told += [f"{place}: the {name} changed" for name in ("items", "prompt", "rubric", "scale")
+        phrases += [f"{place}: the {name} changed" for name in ("items", "prompt", "rubric", "scale")
                  if was.get(name) != now.get(name)]  # fmt: skip
         judges = was.get("judges") or {}, now.get("judges") or {}
-        told += [f"{place}: {j} changed" for j in sorted(judges[0].keys() & judges[1].keys())
+        phrases += [f"{place}: {j} changed" for j in sorted(judges[0].keys() & judges[1].keys())
                  if judges[0][j] != judges[1][j]]  # fmt: skip
-    return told
+    return phrases
 
 
 # --------------------------------------------------------------------------- sentences

@@ -33,7 +33,7 @@ def error_rates(verdicts: Iterable[Record], false_fail: float) -> dict[str, Any]
     """
     known = sorted(verdicts, key=_place)
     families = {_family_name(v): v["rule"]["family"]["alpha"] for v in known if v["rule"]["family"]}
-    found: dict[str, Any] = {
+    rates: dict[str, Any] = {
         "false_fail": {
             "allowed": false_fail,
             "at_most": _rounded(math.fsum(families.values())),
@@ -44,7 +44,7 @@ def error_rates(verdicts: Iterable[Record], false_fail: float) -> dict[str, Any]
         "red_again": _rounded(1 - math.prod(_stays_green(v) for v in known)) if known else None,
         "smallest_faults": _smallest_faults(known),
     }
-    return found | {"sentence": _sentence(found)}
+    return rates | {"sentence": _sentence(rates)}
 
 
 def _judges(verdicts: list[Record]) -> list[dict[str, Any]]:
@@ -104,17 +104,17 @@ def _excess(verdict: Record, value: float) -> float:
     return -value if "at_least" in verdict["limit"] else value
 
 
-def _sentence(found: Mapping[str, Any]) -> str:
+def _sentence(rates: Mapping[str, Any]) -> str:
     """One line for the terminal."""
-    fails, red = found["false_fail"], found["red_again"]
+    fails, red = rates["false_fail"], rates["red_again"]
     if not fails["families"]:
         return ""
     often, families = _percent(fails["at_most"]), _counted(fails["families"])
-    told = f"a judge without a fault fails in at most {often} of such runs ({families})"
-    told += f"; recorded again, the same judges turn it red in about {_percent(red)}"
+    phrase = f"a judge without a fault fails in at most {often} of such runs ({families})"
+    phrase += f"; recorded again, the same judges turn it red in about {_percent(red)}"
     if fails["by_value"]:
-        told += f"; {fails['by_value']} verdicts that the value alone decides are not counted"
-    return told
+        phrase += f"; {fails['by_value']} verdicts that the value alone decides are not counted"
+    return phrase
 
 
 def _counted(families: int) -> str:

@@ -276,10 +276,10 @@ class Gates(Mapping[str, Gate]):
             f"{name}: {', '.join(sorted({s[name] for s in subjects if name in s})) or 'never given'}"
             for name in known.subject
         )
-        found = f"its verdicts had {there}" if subjects else "the gate gave no verdict at all"
+        seen = f"its verdicts had {there}" if subjects else "the gate gave no verdict at all"
         return (
             f"The accepted fault for {known.gate} ({known.described}) in {self.file} covered nothing in this run; "
-            f"{found}. Mend its subject or delete it."
+            f"{seen}. Mend its subject or delete it."
         )
 
 

@@ -34,13 +34,13 @@ def stated(gates: Gates) -> Json:
     }
 
 
-def as_stated(told: Mapping[str, Any], now: Gates) -> Gates:
+def as_stated(stated: Mapping[str, Any], now: Gates) -> Gates:
     """The gates of a baseline, on the day and under the path of those of `now`."""
     return replace(
         now,
-        run=RunTable.model_validate(told.get("run") or {}),
-        gates={name: Gate.model_validate(_with_words(table)) for name, table in told["gates"].items()},
-        accepted_faults=tuple(AcceptedFault.model_validate({**one, "reason": UNTOLD}) for one in told["accepted"]),
+        run=RunTable.model_validate(stated.get("run") or {}),
+        gates={name: Gate.model_validate(_with_words(table)) for name, table in stated["gates"].items()},
+        accepted_faults=tuple(AcceptedFault.model_validate({**one, "reason": UNTOLD}) for one in stated["accepted"]),
     )
 
 
@@ -102,9 +102,9 @@ def _elsewhere_rows(name: str, before: Json, after: Json) -> list[Json]:
         was, now = old.get(where, before), new.get(where, after)
         if (where in old) != (where in new) or _limit_keys(was) != _limit_keys(now):
             change = _direction(was, now)
-            told = [_limit(one) if one is not gate else f"{_limit(one)}, the gate's own"
+            phrases = [_limit(one) if one is not gate else f"{_limit(one)}, the gate's own"
                     for one, gate in ((was, before), (now, after))]  # fmt: skip
-            rows.append(_row(name, "limit", *told, where=dict(where), change=change))
+            rows.append(_row(name, "limit", *phrases, where=dict(where), change=change))
     return rows
 
 
@@ -136,8 +136,8 @@ def _accepted_rows(before: list[Json], after: list[Json]) -> list[Json]:
 def _accepting(one: Json) -> str:
     outcomes = one["accept"].get("outcome")
     limit = _limit(one["accept"]) if any(one["accept"].get(kind) is not None for kind in LIMIT[:3]) else ""
-    told = [limit, f"outcome {' or '.join(outcomes)}" if outcomes else ""]
-    return f"{', '.join(part for part in told if part)}, until {one['until']}"
+    phrases = [limit, f"outcome {' or '.join(outcomes)}" if outcomes else ""]
+    return f"{', '.join(part for part in phrases if part)}, until {one['until']}"
 
 
 def _described(one: Mapping[str, Any]) -> str:
@@ -164,8 +164,8 @@ def _row(
 def _sentence(row: Mapping[str, Any]) -> str:
     """ "self_bias limit widened: within [-0.5, +0.5] -> within [-1, +1]; without that gemini-2.5-pro fails"."""
     gate = row["gate"] or "the run's"
-    told = f"{gate} {row['about']}: {_shown(row)}"
-    return f"{told}; without that {row['consequence']}" if row["consequence"] else told
+    phrase = f"{gate} {row['about']}: {_shown(row)}"
+    return f"{phrase}; without that {row['consequence']}" if row["consequence"] else phrase
 
 
 def _about(row: Mapping[str, Any]) -> str:
@@ -203,10 +203,10 @@ def _consequence(outcome: str, row: Mapping[str, Any]) -> str:
 
 def _told(table: Gate | AcceptedFault | RunTable) -> Json:
     kept: Json = table.model_dump(mode="json", exclude_defaults=True)
-    told = {key: value for key, value in kept.items() if key not in WORDS}
-    if "on" in told:
-        told["on"] = [{key: value for key, value in one.items() if key not in WORDS} for one in told["on"]]
-    return told
+    stated = {key: value for key, value in kept.items() if key not in WORDS}
+    if "on" in stated:
+        stated["on"] = [{key: value for key, value in one.items() if key not in WORDS} for one in stated["on"]]
+    return stated
 
 
 def _with_words(table: Mapping[str, Any]) -> Json:

@@ -76,8 +76,8 @@ def _said(results: Record) -> Iterator[tuple[Word, str]]:
     failed = [v for v in red if v["outcome"] in ("fail", "not measured") and not _unneeded(v)]
     changed = (results.get("baseline") or {}).get("objections") or []
     faults = [fault for fault in results["objections"] if fault not in changed]
-    if refused and (told := _refused(refused)):
-        yield "do not merge", told
+    if refused and (refusal := _refused(refused)):
+        yield "do not merge", refusal
     if failed:
         yield "do not merge", _failed(failed, len(red), results)
     if results["unmeasured"]:
@@ -86,8 +86,8 @@ def _said(results: Record) -> Iterator[tuple[Word, str]]:
         yield "do not merge", f"Do not merge: {_counted(len(faults), 'fault')} of the run itself."
     if changed:
         yield "decide", _changed(results["baseline"], _labels(results))
-    if told := _open_upgrade(results["upgrades"]):
-        yield "decide", told
+    if refusal := _open_upgrade(results["upgrades"]):
+        yield "decide", refusal
     if red:
         yield "decide", _open(red)
     if not results["verdicts"]:
@@ -184,10 +184,10 @@ def _verb(outcome: str, names: Sequence[str]) -> str:
 
 def _open_upgrade(upgrades: Sequence[Record]) -> str:
     """ "Decide: whether cat may replace eve is undecided; about 40 items more would decide."."""
-    found = [u for u in upgrades if u["outcome"] == "undecided"]
-    if not found:
+    undecided = [u for u in upgrades if u["outcome"] == "undecided"]
+    if not undecided:
         return ""
-    first = found[0]
+    first = undecided[0]
     start = f"Decide: whether {first['candidate']} may replace {first['incumbent']} is undecided"
     more = f"; about {first['more']} {first['units']} more would decide" if first["more"] else ""
     return _fitting(f"{start}{more}.", f"{start}.")
@@ -225,23 +225,29 @@ def _merge(results: Record) -> str:
         return _fitting(f"{start}; {why}.", f"{start}.")
     baseline = results.get("baseline")
     start = "Merge: nothing changed" if baseline and _unchanged(baseline) else "Merge: no gate objects"
-    told = results["recommendations"]
-    cleared = [r["judge"] for r in told if r["recommended"] == "cleared"]
-    if not told:
+    recommendations = results["recommendations"]
+    cleared = [r["judge"] for r in recommendations if r["recommended"] == "cleared"]
+    if not recommendations:
         return f"{start}."
     if not cleared:
-        none = "The judge is not cleared" if len(told) == 1 else f"None of {len(told)} judges is cleared"
+        none = (
+            "The judge is not cleared"
+            if len(recommendations) == 1
+            else f"None of {len(recommendations)} judges is cleared"
+        )
         return f"{start}. {none}, and that is accepted."
-    if len(cleared) == len(told):
-        return f"{start}. {'The judge is' if len(told) == 1 else f'All {len(told)} judges are'} cleared."
+    if len(cleared) == len(recommendations):
+        every = "The judge is" if len(recommendations) == 1 else f"All {len(recommendations)} judges are"
+        return f"{start}. {every} cleared."
     return _fitting(
-        f"{start}. Cleared: {_listed(cleared, NAMED)}, of {len(told)} judges.", f"{start}. Cleared: {len(cleared)}."
+        f"{start}. Cleared: {_listed(cleared, NAMED)}, of {len(recommendations)} judges.",
+        f"{start}. Cleared: {len(cleared)}.",
     )
 
 
 def _unchanged(baseline: Record) -> bool:
-    told = ("named", "outcomes", "limits", "removed", "sources", "moved", "appeared", "vanished")
-    return not any(baseline[name] for name in told)
+    kinds = ("named", "outcomes", "limits", "removed", "sources", "moved", "appeared", "vanished")
+    return not any(baseline[name] for name in kinds)
 
 
 # --------------------------------------------------------------------------- who is cleared
@@ -250,13 +256,13 @@ def _unchanged(baseline: Record) -> bool:
 def _panels(results: Record) -> list[dict[str, Any]]:
     by_key = {_key(v): v for v in results["verdicts"]}
     names = [p["name"] for p in results["panels"]]
-    told, found = results["recommendations"], []
-    for panel in dict.fromkeys([*names, *(r["panel"] for r in told)]):
-        if mine := [r for r in told if r["panel"] == panel]:
+    recommendations, standings = results["recommendations"], []
+    for panel in dict.fromkeys([*names, *(r["panel"] for r in recommendations)]):
+        if mine := [r for r in recommendations if r["panel"] == panel]:
             of: dict[str, Any] = {s: [r["judge"] for r in mine if r["recommended"] == s] for s in STATES}
             because = {s: _strongest([r for r in mine if r["recommended"] == s], by_key) for s in STATES[1:] if of[s]}
-            found.append({"panel": panel, **of, "because": because})
-    return found
+            standings.append({"panel": panel, **of, "because": because})
+    return standings
 
 
 def _strongest(recommended: Iterable[Record], by_key: Mapping[Any, Record]) -> dict[str, Any] | None:

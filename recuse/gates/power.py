@@ -161,15 +161,15 @@ def _smallest_fault(limit: Limit, estimate: Estimate, around: Spread, level: flo
     ENOUGH; None if none does, or none that the scale leaves room for: a difference of more than MOST of its range."""
     upper = math.isfinite(limit.high)
     if moved := getattr(estimate.distribution, "moved", None):
-        found = _moved_fault(moved, limit.high if upper else limit.low, upper, around.se, level)
+        fault = _moved_fault(moved, limit.high if upper else limit.low, upper, around.se, level)
     else:
         enough = _detected(around.df, around.estimated, _quantile(level, around.df))
         far = None if enough is None else enough * around.se
-        found = None if far is None else limit.high + far if upper else limit.low - far
+        fault = None if far is None else limit.high + far if upper else limit.low - far
     difference = limit.low < 0 < limit.high and limit.kind == "within"
-    if found is None or (difference and estimate.span and abs(found) > MOST * estimate.span):
+    if fault is None or (difference and estimate.span and abs(fault) > MOST * estimate.span):
         return None
-    return float(f"{found:.4g}")
+    return float(f"{fault:.4g}")
 
 
 @lru_cache(maxsize=4096)
@@ -223,12 +223,12 @@ def _scales(estimated: Parts) -> tuple[tuple[float, float], ...]:
     """Estimated over true standard error with weights, at the nodes of Gauss and Hermite for every part: the true
     variance of a part is the estimated one times df / chi-square(df)."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
-    found = [(0.0, 1.0)]
+    scales = [(0.0, 1.0)]
     for share, df in estimated:
         variances = share * df / special.chdtri(df, special.ndtr(-nodes))
         each = list(zip(variances.tolist(), (weights / weights.sum()).tolist(), strict=True))
-        found = [(so_far + more, weight * mine) for so_far, weight in found for more, mine in each]
-    return tuple((1 / math.sqrt(variance), weight) for variance, weight in found)
+        scales = [(so_far + more, weight * mine) for so_far, weight in scales for more, mine in each]
+    return tuple((1 / math.sqrt(variance), weight) for variance, weight in scales)
 
 
 def _noncentral(shift: float, df: float, t: float) -> float:

@@ -180,15 +180,15 @@ def beyond_accepted_fault(accepted_fault: AcceptedFault, decided: Decided, file:
     known: dict[str, Any] = {}
     if decision.outcome == "fail":
         known = _how_far(limit, estimate)
-        found = known["finding"].removesuffix(".")
+        known_finding = known["finding"].removesuffix(".")
     elif decision.outcome == "undecided":
         known = _undecided(decided)
-        found = f"this is undecided at {limit.show(estimate.value)}"
+        known_finding = f"this is undecided at {limit.show(estimate.value)}"
     else:
-        found = f"this could not be measured ({_why(estimate)})"
+        known_finding = f"this could not be measured ({_why(estimate)})"
     finding = (
         f"Not covered by the accepted fault either: the gate asks for {limit}, the accepted fault accepts "
-        f"{accepted_fault.accept}, and {found}."
+        f"{accepted_fault.accept}, and {known_finding}."
     )
     advice = (
         "Read the judge's own words for this subject in the report; then mend what changed, leave the judge out, or "

@@ -99,8 +99,10 @@ def decide_upgrade(
 ) -> UpgradeVerdict:
     """The verdict on a candidate from its components, (gate, estimates). `names` of incumbent and candidate; `phrase`
     says in words what a judge does that misses the limit of a verdict."""
-    unmeasured = tuple(c for c, found in changes if c in NOT_NEEDED and not any(e.defined for e in found.values()))
-    asked = [(component, found) for component, found in changes if component not in unmeasured]
+    unmeasured = tuple(
+        c for c, estimates in changes if c in NOT_NEEDED and not any(e.defined for e in estimates.values())
+    )
+    asked = [(component, estimates) for component, estimates in changes if component not in unmeasured]
     rows = (
         gates.decide_jointly(asked, subject, together=TOGETHER, share=share, blocks=blocks) if asked else Verdicts(())
     )
@@ -143,10 +145,10 @@ def _undecided(verdict: UpgradeVerdict, rows: Verdicts, phrase: Callable[[Verdic
     what = f"{_title(opened[0])} could not be measured" if _says(opened[0]) == "not measured" else (
         f"{_title(opened[0])} lies too close to what you allow to tell"
     )  # fmt: skip
-    told = f"; about {more} {verdict.units} more would decide" if more is not None else ""
+    how_many_more = f"; about {more} {verdict.units} more would decide" if more is not None else ""
     if more is None and _says(opened[0]) == "undecided":
-        told = f"; no feasible number of {verdict.units} decides while it stays there"
-    sentence = f"Whether {new} may replace {old} is undecided: {what}{told}."
+        how_many_more = f"; no feasible number of {verdict.units} decides while it stays there"
+    sentence = f"Whether {new} may replace {old} is undecided: {what}{how_many_more}."
     return replace(verdict, word="undecided", sentence=sentence, rows=Verdicts(rows, sentence), more=more)
 
 
@@ -196,8 +198,8 @@ def _units(rows: Verdicts) -> str:
 
 def _title(row: Verdict) -> str:
     """ "shift of the scale (names shown, quality)"."""
-    told = ("panel", "task", "protocol", "judge")
-    levels = {name: value for name, value in row.subject.items() if name not in told}
+    columns = ("panel", "task", "protocol", "judge")
+    levels = {name: value for name, value in row.subject.items() if name not in columns}
     where = ", ".join(value if name == "criterion" else f"{name} {value}" for name, value in levels.items())
     return f"{row.label or row.gate} ({where})" if where else row.label or row.gate
 

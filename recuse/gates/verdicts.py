@@ -49,8 +49,8 @@ class Verdicts(Sequence[Verdict]):
 
     def explain(self) -> str:
         """The objecting ones in full, for a terminal; "" where there is none."""
-        told = [explain(verdict) for verdict in self.objecting]
-        return "\n\n".join([*([self.conclusion] if told and self.conclusion else []), *told])
+        explanations = [explain(verdict) for verdict in self.objecting]
+        return "\n\n".join([*([self.conclusion] if explanations and self.conclusion else []), *explanations])
 
     def of(self, **subject: str) -> Verdict:
         """The one verdict about `subject`. Raises `RecuseError` where none or several fit."""

@@ -140,16 +140,16 @@ class Client:
 
     def _failure(self, call: Call, response: httpx2.Response, payload: object, said: str) -> Exception:
         status = response.status_code
-        told = f"HTTP {status} from {httpx2.URL(call.request.url).host}{f': “{said}”' if said else ''}"
+        phrase = f"HTTP {status} from {httpx2.URL(call.request.url).host}{f': “{said}”' if said else ''}"
         if is_used_up(status, payload):
-            return self._close(call.judge, f"{told}. The account has nothing left: look at its billing and limits.")
+            return self._close(call.judge, f"{phrase}. The account has nothing left: look at its billing and limits.")
         # A key that has been accepted before is not the fault of one call that is forbidden.
         if is_bad_key(status, payload) or (status == 403 and call.judge not in self._answered):
-            return self._close(call.judge, f"{told}. {_ADVICE[403 if status == 403 else 401]}")
+            return self._close(call.judge, f"{phrase}. {_ADVICE[403 if status == 403 else 401]}")
         if status in RETRIED:
             return _Busy(status, _retry_after(response.headers.get("retry-after")), said)
         advice = _ADVICE.get(status, "Look at the request and the provider’s status page.")
-        return JudgeUnreachableError(f"{_where(call)}: {told}. {advice}")
+        return JudgeUnreachableError(f"{_where(call)}: {phrase}. {advice}")
 
     def _close(self, judge: str, why: str) -> JudgeClosedError:
         error = JudgeClosedError(f"judge {judge}: {why} No further call of this judge was sent.")

@@ -46,11 +46,11 @@ def merged(body: Mapping[str, Any], more: Mapping[str, Any]) -> dict[str, Any]:
     >>> merged({"config": {"seed": 1, "top": 2}}, {"config": {"top": 3}})
     {'config': {'seed': 1, 'top': 3}}
     """
-    found = dict(body)
+    result = dict(body)
     for name, value in more.items():
-        old = found.get(name)
-        found[name] = merged(old, value) if isinstance(old, Mapping) and isinstance(value, Mapping) else value
-    return found
+        old = result.get(name)
+        result[name] = merged(old, value) if isinstance(old, Mapping) and isinstance(value, Mapping) else value
+    return result
 
 
 def address(judge: Judge, path: str, query: Mapping[str, str] | None = None) -> str:
@@ -99,26 +99,26 @@ def check_headers(headers: Mapping[str, str], names: Iterable[str]) -> None:
 def strict_schema(schema: Mapping[str, Any], without: frozenset[str]) -> dict[str, Any]:
     """A JSON schema for a provider that takes a subset of them: the keywords `without` left out, and every enumeration
     with its type. The reader checks the scale in any case."""
-    found: dict[str, Any] = {}
+    strict: dict[str, Any] = {}
     for name, value in schema.items():
         if name == "properties":
-            found[name] = {key: strict_schema(inner, without) for key, inner in value.items()}
+            strict[name] = {key: strict_schema(inner, without) for key, inner in value.items()}
         elif name not in without:
-            found[name] = strict_schema(value, without) if isinstance(value, Mapping) else value
+            strict[name] = strict_schema(value, without) if isinstance(value, Mapping) else value
     if "enum" in schema and "type" not in schema:
-        found["type"] = "string" if all(isinstance(value, str) for value in schema["enum"]) else "number"
-    return found
+        strict["type"] = "string" if all(isinstance(value, str) for value in schema["enum"]) else "number"
+    return strict
 
 
 def openai_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     """A JSON schema as OpenAI's strict structured outputs take it: without lengths, and an object at the top. Another
     answer, such as a list, becomes the one member of an object; the readers of replies find it there."""
-    found = strict_schema(schema, LENGTHS)
-    if found.get("type") == "object":
-        return found
+    strict = strict_schema(schema, LENGTHS)
+    if strict.get("type") == "object":
+        return strict
     return {
         "type": "object",
-        "properties": {ANSWER: found},
+        "properties": {ANSWER: strict},
         "required": [ANSWER],
         "additionalProperties": False,
     }

@@ -29,15 +29,15 @@ def body(judge: Judge, prompt: Prompt, seed: int | None) -> dict[str, Any]:
         config["seed"] = seed
     if judge.structured and prompt.schema is not None:
         config |= {"responseMimeType": "application/json", "responseJsonSchema": prompt.schema}
-    found: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "contents": [
             {"role": _ROLES[m.role], "parts": [{"text": m.content}]} for m in prompt.messages if m.role != "system"
         ],
         "generationConfig": config,
     }
     if system := [{"text": m.content} for m in prompt.messages if m.role == "system"]:
-        found["systemInstruction"] = {"parts": system}
-    return found
+        fields["systemInstruction"] = {"parts": system}
+    return fields
 
 
 def headers(key: str | None) -> dict[str, str]:

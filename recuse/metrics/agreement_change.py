@@ -38,14 +38,14 @@ def agreement_change(ratings: Ratings, factor: str = TEMPERATURE) -> Estimates:
     >>> asked = [(j, i, t) for j in "xy" for i in range(6) for t in ("0.0", "1.0")]
     >>> rows = [(j, i, t, i + (j == "y" and t == "1.0") * (i % 2)) for j, i, t in asked]
     >>> frame = pd.DataFrame(rows, columns=["judge", "item", "temperature", "score"])
-    >>> found = agreement_change(Ratings.of(frame, factors=["temperature"])).of()
-    >>> found.value < 0, found.detail["levels"][0]
+    >>> estimates = agreement_change(Ratings.of(frame, factors=["temperature"])).of()
+    >>> estimates.value < 0, estimates.detail["levels"][0]
     (True, ['0.0', 1.0])
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each(factor):
-        found[names] = _estimate(arrays_by_level(part, factor), part.clusters)
-    return Estimates(ratings.within(factor), found)
+        estimates[names] = _estimate(arrays_by_level(part, factor), part.clusters)
+    return Estimates(ratings.within(factor), estimates)
 
 
 def _estimate(arrays: dict[str, RatingArray], clusters: str) -> Estimate:
@@ -62,8 +62,8 @@ def _estimate(arrays: dict[str, RatingArray], clusters: str) -> Estimate:
     items, *inner = shares.shape
 
     def of(sums: Floats) -> Floats:
-        found: Floats = _by_level(sums.reshape(-1, *inner)) @ weights
-        return found
+        sums_by_level: Floats = _by_level(sums.reshape(-1, *inner)) @ weights
+        return sums_by_level
 
     facts: dict[str, Any] = {
         "n": int((shares[..., 0] > 0).any(axis=(1, 2, 3)).sum()), "method": METHOD,

@@ -32,11 +32,11 @@ NO_NUMBERS = "answers are options here, not numbers; read kappa or alpha"
 
 def by_judge(ratings: Ratings, compute: Callable[[Answers, int], Estimate]) -> Estimates:
     """`compute(answers, judge)` for every judge, criterion and combination of factor levels."""
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each(*COMPARED):
         answers = answers_of(part, ratings)
-        found |= {(judge, *names): compute(answers, i) for i, judge in enumerate(answers.judges)}
-    return Estimates(("judge", *ratings.within(*COMPARED)), found)
+        estimates |= {(judge, *names): compute(answers, i) for i, judge in enumerate(answers.judges)}
+    return Estimates(("judge", *ratings.within(*COMPARED)), estimates)
 
 
 def estimate_of(
@@ -61,8 +61,8 @@ def estimate_of(
 
 def both_rated(answers: Answers, judge: int) -> NDArray[np.bool_]:
     """Texts that the judge and at least one person answered, (U,)."""
-    found: NDArray[np.bool_] = np.isfinite(answers.judged[judge]).any(axis=1) & (answers.raters > 0)
-    return found
+    both: NDArray[np.bool_] = np.isfinite(answers.judged[judge]).any(axis=1) & (answers.raters > 0)
+    return both
 
 
 def tally(answers: Answers, judge: int) -> dict[str, Any]:

@@ -54,13 +54,13 @@ def advantage_over_person(ratings: Ratings, expert: str | None = None) -> Estima
     >>> advantage_over_person(said(judge="pf" * 20, ann="pf" * 20, bea="pf" * 20)).of(judge="judge", person="ann").value
     0.0
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each(*COMPARED):
         answers = answers_of(part, ratings)
         for j, judge in enumerate(answers.judges):
             for person, duel in _duels(answers, j, expert).items():
-                found[(judge, person, *names)] = duel.estimate(answers)
-    return Estimates(("judge", "person", *ratings.within(*COMPARED)), found)
+                estimates[(judge, person, *names)] = duel.estimate(answers)
+    return Estimates(("judge", "person", *ratings.within(*COMPARED)), estimates)
 
 
 @measure(
@@ -85,12 +85,12 @@ def winning_rate(ratings: Ratings, epsilon: float = EPSILON, q: float = 0.05, ex
     """
     if not 0 <= epsilon < 1:
         raise RecuseError(f"epsilon is how much worse the judge may be, from 0 to below 1; got {epsilon!r}")
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each(*COMPARED):
         answers = answers_of(part, ratings)
         for j, judge in enumerate(answers.judges):
-            found[(judge, *names)] = _winning(answers, _duels(answers, j, expert), epsilon, q)
-    return Estimates(("judge", *ratings.within(*COMPARED)), found)
+            estimates[(judge, *names)] = _winning(answers, _duels(answers, j, expert), epsilon, q)
+    return Estimates(("judge", *ratings.within(*COMPARED)), estimates)
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,13 +121,13 @@ def _duels(answers: Answers, judge: int, expert: str | None) -> dict[str, _Duel]
     if expert is not None and expert not in answers.people:
         raise RecuseError(f"there is no person {expert!r}; people: {', '.join(answers.people)}")
     others = np.array([expert is None or name == expert for name in answers.people])
-    found = {}
+    duels = {}
     for p, name in enumerate(answers.people):
         rest = others.copy()
         rest[p] = False
         if rest.any():
-            found[name] = _duel(answers, judge, p, rest)
-    return found
+            duels[name] = _duel(answers, judge, p, rest)
+    return duels
 
 
 def _duel(answers: Answers, judge: int, person: int, rest: NDArray[np.bool_]) -> _Duel:

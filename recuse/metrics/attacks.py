@@ -94,8 +94,8 @@ def _outcomes(ratings: Ratings) -> pd.DataFrame:
     import pandas as pd
 
     known, compare = _told(ratings), _choices if between_two(ratings) else _scores
-    found = [compare(part, twin, known).assign(**levels) for levels, part, twin in twins(ratings)]
-    return pd.concat(found, ignore_index=True)[["judge", *levels_of(ratings), *COLUMNS]]
+    outcomes = [compare(part, twin, known).assign(**levels) for levels, part, twin in twins(ratings)]
+    return pd.concat(outcomes, ignore_index=True)[["judge", *levels_of(ratings), *COLUMNS]]
 
 
 def _told(ratings: Ratings) -> pd.DataFrame:

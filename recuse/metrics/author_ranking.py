@@ -38,11 +38,11 @@ def author_scores(ratings: Ratings) -> Estimates:
     >>> import pandas as pd
     >>> rows = [("x", "a", 5.0), ("y", "a", 3.0), ("x", "b", 4.0), ("y", "b", 1.0)]
     >>> frame = pd.DataFrame(rows, columns=["judge", "target", "score"]).assign(item="i")
-    >>> found = author_scores(Ratings.of(frame, authors={"x": "a", "y": "b"}))
-    >>> [(found.of(target=name).value, found.of(target=name).detail["rank"]) for name in "ab"]
+    >>> estimates = author_scores(Ratings.of(frame, authors={"x": "a", "y": "b"}))
+    >>> [(estimates.of(target=name).value, estimates.of(target=name).detail["rank"]) for name in "ab"]
     [(3.0, 2), (4.0, 1)]
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each():
         array = judges_array(part)
         own = array.columns(part.authors)
@@ -53,8 +53,8 @@ def author_scores(ratings: Ratings) -> Estimates:
         means = {target: float(np.nanmean(v)) for target, v in values.items() if np.isfinite(v).any()}
         for target, per_item in values.items():
             rank = 1 + sum(mean > means[target] + 1e-12 for mean in means.values()) if target in means else None
-            found[target, *names] = _mean(part, array, per_item, {"rank": rank}, "nobody else scored it")
-    return Estimates(("target", *ratings.within()), found)
+            estimates[target, *names] = _mean(part, array, per_item, {"rank": rank}, "nobody else scored it")
+    return Estimates(("target", *ratings.within()), estimates)
 
 
 @measure(
@@ -72,25 +72,25 @@ def distance_from_fair(ratings: Ratings) -> Estimates:
     >>> distance_from_fair(Ratings.of(frame, authors={"x": "a"})).of(judge="x").detail["given"]
     2.0
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each():
         array = judges_array(part)
-        told: dict[str, tuple[float, float, int] | str] = {}
+        judges: dict[str, tuple[float, float, int] | str] = {}
         for judge in ratings.own():
-            told[judge] = _distance(array, part, judge)
-        ranked = [float(np.hypot(*one[:2])) for one in told.values() if not isinstance(one, str)]
-        for judge, one in told.items():
+            judges[judge] = _distance(array, part, judge)
+        ranked = [float(np.hypot(*one[:2])) for one in judges.values() if not isinstance(one, str)]
+        for judge, one in judges.items():
             about: dict[str, Any] = {"unit": getattr(part.scale, "unit", ""), "span": part.scale.span,
                                      "method": "distance of two means from 0"}  # fmt: skip
             if isinstance(one, str):
-                found[judge, *names] = undefined("distance_from_fair", one, **about)
+                estimates[judge, *names] = undefined("distance_from_fair", one, **about)
                 continue
             value = float(np.hypot(*one[:2]))
             detail = {"received": one[0], "given": one[1], "rank": 1 + sum(v < value - 1e-12 for v in ranked)}
-            found[judge, *names] = Estimate(
+            estimates[judge, *names] = Estimate(
                 metric="distance_from_fair", value=value, n=one[2], over="items", detail=detail, **about
             )
-    return Estimates(("judge", *ratings.within()), found)
+    return Estimates(("judge", *ratings.within()), estimates)
 
 
 def _distance(array: RatingArray, part: Ratings, judge: str) -> tuple[float, float, int] | str:

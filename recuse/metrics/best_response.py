@@ -40,15 +40,15 @@ def best_response(ratings: Ratings, repeats: int | None = None) -> Estimates:
     >>> best_response(Ratings.of(frame, texts=texts)).of(judge="j").value
     0.5
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each():
         array = part.array().only_judges()
         right = _right(ratings, array)
         scores = array.means if repeats is None else mean_of(array.values[..., :repeats], axis=3)
         for judge, name in enumerate(array.judges):
             if array.asked[judge].any():
-                found[name, *names] = _share(array, judge, scores[judge], right)
-    return Estimates(("judge", *ratings.within()), found)
+                estimates[name, *names] = _share(array, judge, scores[judge], right)
+    return Estimates(("judge", *ratings.within()), estimates)
 
 
 def _share(array: RatingArray, judge: int, scores: NDArray[np.float64], right: NDArray[np.bool_]) -> Estimate:

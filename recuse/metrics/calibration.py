@@ -69,16 +69,16 @@ def agreement(ratings: Ratings, evidence: Ratings | None = None, scores: Ratings
     ...                       "response": ["first", "first", "first", "second"]})
     >>> scored = pd.DataFrame({"judge": "y", "item": "1", "target": ["s", "t"], "score": [4.0, 2.0]})
     >>> choices = Ratings.of(frame, texts=pd.DataFrame({"item": ["1"], "a": "s", "b": "t"}))
-    >>> found = agreement(choices, scores=Ratings.of(scored))
-    >>> found.of(judge="x", scoring="single").value, found.of(judge="x", scoring="balanced").value
+    >>> estimates = agreement(choices, scores=Ratings.of(scored))
+    >>> estimates.of(judge="x", scoring="single").value, estimates.of(judge="x", scoring="balanced").value
     (0.5, 0.5)
     """
     scorings = PLAIN if evidence is None else SCORINGS
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, judge, mine, over in _each_judge(ratings, evidence, scores):
         for scoring in scorings:
-            found[(judge, scoring, *names)] = _agreement(mine, scoring, over)
-    return Estimates(("judge", "scoring", *ratings.within(*PAIRED)), found)
+            estimates[(judge, scoring, *names)] = _agreement(mine, scoring, over)
+    return Estimates(("judge", "scoring", *ratings.within(*PAIRED)), estimates)
 
 
 @measure(
@@ -94,18 +94,18 @@ def gain(ratings: Ratings, evidence: Ratings | None = None, scores: Ratings | No
     ...                       "response": ["first", "first", "first", "second"]})
     >>> scored = pd.DataFrame({"judge": "y", "item": "1", "target": ["s", "t"], "score": [4.0, 2.0]})
     >>> choices = Ratings.of(frame, texts=pd.DataFrame({"item": ["1"], "a": "s", "b": "t"}))
-    >>> found = gain(choices, scores=Ratings.of(scored))
-    >>> found.of(judge="x", scoring="balanced").value
+    >>> estimates = gain(choices, scores=Ratings.of(scored))
+    >>> estimates.of(judge="x", scoring="balanced").value
     0.0
     """
     scorings = PLAIN if evidence is None else SCORINGS
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, judge, mine, over in _each_judge(ratings, evidence, scores):
         for scoring in scorings[1:]:
             differences = mine[f"agree_{scoring}"] - mine["agree_single"]
             why = _why(mine, scoring)
-            found[(judge, scoring, *names)] = _mean("calibration_gain", mine, differences, (-1.0, 1.0), why, over)
-    return Estimates(("judge", "scoring", *ratings.within(*PAIRED)), found)
+            estimates[(judge, scoring, *names)] = _mean("calibration_gain", mine, differences, (-1.0, 1.0), why, over)
+    return Estimates(("judge", "scoring", *ratings.within(*PAIRED)), estimates)
 
 
 @measure(
@@ -124,18 +124,18 @@ def position_calibration(ratings: Ratings) -> Estimates:
     >>> frame = pd.DataFrame({"judge": ["x", "x", "y", "y"], "item": "1", "order": ["ab", "ba"] * 2,
     ...                       "response": ["first", "first", "tie", "tie"]})
     >>> texts = pd.DataFrame({"item": ["1"], "a": "x", "b": "z"})
-    >>> found = position_calibration(Ratings.of(frame, texts=texts, authors={"x": "x"}))
-    >>> found.of(judge="x", mitigation="position_calibration").value
+    >>> estimates = position_calibration(Ratings.of(frame, texts=texts, authors={"x": "x"}))
+    >>> estimates.of(judge="x", mitigation="position_calibration").value
     -0.5
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each(*PAIRED):
         table = _credits(part)
         table = table[table["kind"] != PERSON]
         table = table.assign(before=table["ab"], after=verdict((table["ab"] + table["ba"]) / 2))
         for judge, text in part.own().items():
-            found[(judge, CALIBRATION, *names)] = _calibrated(table, judge, text, part.authors, repeated_over(part))
-    return Estimates(("judge", "mitigation", *ratings.within(*PAIRED)), found)
+            estimates[(judge, CALIBRATION, *names)] = _calibrated(table, judge, text, part.authors, repeated_over(part))
+    return Estimates(("judge", "mitigation", *ratings.within(*PAIRED)), estimates)
 
 
 # --------------------------------------------------------------------------- verdicts beside their reference

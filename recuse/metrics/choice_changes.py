@@ -41,7 +41,7 @@ def same_choice(ratings: Ratings, factor: str = PROMPT) -> Estimates:
     >>> same_choice(Ratings.of(frame, factors=["prompt"], texts=texts)).of(judge="j", prompt="worse").value
     0.0
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each(factor, *PAIRED):
         met = {level: pair_array(part.where(**{factor: level})) for level in part.levels(factor)}
         first, *others = met
@@ -54,8 +54,8 @@ def same_choice(ratings: Ratings, factor: str = PROMPT) -> Estimates:
                 won = after.won[after.judges.index(judge)] if asked else np.full(len(after.items), np.nan)
                 same = 1 - np.abs(np.where(at >= 0, won[np.maximum(at, 0)], np.nan) - before.won[row])
                 codes = before.cluster_codes()
-                found[judge, level, *names] = _mean("same_choice", part, same, codes, before.asked[row])
-    return Estimates(("judge", factor, *ratings.within(factor, *PAIRED)), found)
+                estimates[judge, level, *names] = _mean("same_choice", part, same, codes, before.asked[row])
+    return Estimates(("judge", factor, *ratings.within(factor, *PAIRED)), estimates)
 
 
 @measure(
@@ -72,18 +72,20 @@ def choice_change(ratings: Ratings, factor: str = PROMPT) -> Estimates:
     >>> frame = pd.DataFrame({"judge": "j", "item": "1", "prompt": ["plain"] * 2 + ["bare"] * 2,
     ...                       "order": ["ab", "ba"] * 2, "response": ["first", "second", "first", "first"]})
     >>> texts = pd.DataFrame({"item": ["1"], "a": "x", "b": "y"})
-    >>> found = choice_change(Ratings.of(frame, factors=["prompt", "order"], texts=texts))
-    >>> found.of(judge="j", prompt="bare").value
+    >>> estimates = choice_change(Ratings.of(frame, factors=["prompt", "order"], texts=texts))
+    >>> estimates.of(judge="j", prompt="bare").value
     -1.0
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each(factor, *PAIRED):
         steady = {level: _steady(part.where(**{factor: level})) for level in part.levels(factor)}
         first, *others = steady
         for level in others:
             for judge in part.judges:
-                found[judge, level, *names] = _difference("choice_change", part, steady[first], steady[level], judge)
-    return Estimates(("judge", factor, *ratings.within(factor, *PAIRED)), found)
+                estimates[judge, level, *names] = _difference(
+                    "choice_change", part, steady[first], steady[level], judge
+                )
+    return Estimates(("judge", factor, *ratings.within(factor, *PAIRED)), estimates)
 
 
 @measure(
@@ -100,11 +102,11 @@ def discussion_change(ratings: Ratings) -> Estimates:
     >>> frame = pd.DataFrame({"judge": list("xyxy"), "item": "1", "criterion": ["first_choice"] * 2 + ["winner"] * 2,
     ...                       "response": ["first", "second", "second", "second"]})
     >>> texts = pd.DataFrame({"item": ["1"], "a": "x", "b": "y"})
-    >>> found = discussion_change(Ratings.of(frame, headline=["winner"], texts=texts))
-    >>> found.of(judge="x", of="agreement").value
+    >>> estimates = discussion_change(Ratings.of(frame, headline=["winner"], texts=texts))
+    >>> estimates.of(judge="x", of="agreement").value
     1.0
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     if FIRST_CHOICE not in ratings.criteria:
         why = "no first choice is told (criterion first_choice)"
         nothing = undefined("discussion_change", why, method=BOUNDED, unit="share", span=2.0)
@@ -117,11 +119,11 @@ def discussion_change(ratings: Ratings) -> Estimates:
     judges = ratings.judges
     for at, judge in enumerate(judges):
         peer = judges[(at + 1) % len(judges)]
-        found[judge, "agreement"] = _agreement(ratings, said, judge, peer, clusters)
-        found[judge, "consistency"] = _difference(
+        estimates[judge, "agreement"] = _agreement(ratings, said, judge, peer, clusters)
+        estimates[judge, "consistency"] = _difference(
             "discussion_change", ratings, steady["before"], steady["after"], judge
         )
-    return Estimates(("judge", "of"), found)
+    return Estimates(("judge", "of"), estimates)
 
 
 # --------------------------------------------------------------------------- what they are made of

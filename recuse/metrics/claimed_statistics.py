@@ -55,12 +55,12 @@ def self_reported_final(ratings: Ratings) -> Estimates:
     """
     final = ratings.criterion
     wanted = [*(f"{name}{MEAN}" for name in _claimed(ratings)), final]
-    found = {
+    estimates = {
         (judge, *names): _finals(rows, wanted)
         for names, part in ratings.each()
         for judge, rows in replies_of(part, wanted)
     }
-    return Estimates(("judge", *ratings.within()), found)
+    return Estimates(("judge", *ratings.within()), estimates)
 
 
 @measure(
@@ -166,12 +166,12 @@ def _on_grid(ratings: Ratings, parts: tuple[str, ...], repeats: int, step: float
     names = _claimed(ratings)
     grids = {name: _grid(ratings, name, repeats, step, ddof) for name in names}
     wanted = [f"{name}{part}" for name in names for part in parts]
-    found = {
+    on_grid = {
         (judge, *levels): _attained(rows, grids, parts)
         for levels, part in ratings.each()
         for judge, rows in replies_of(part, wanted)
     }
-    return Estimates(("judge", *ratings.within()), found)
+    return Estimates(("judge", *ratings.within()), on_grid)
 
 
 def _grid(ratings: Ratings, name: str, repeats: int, step: float | None, ddof: int) -> Grid:
@@ -197,12 +197,12 @@ def _attained(replies: pd.DataFrame, grids: dict[str, Grid], parts: tuple[str, .
         return undefined(metric, f"no usable {parts[-1][1:]} was reported", **about)
     decimals = [printed_decimals(claims[known][:, k]) for k in range(len(parts))]
     places = np.argwhere(known)
-    told = claims[known]
-    printed = np.stack([count(told[:, k]) for k, count in enumerate(decimals)], axis=1)
+    claimed = claims[known]
+    printed = np.stack([count(claimed[:, k]) for k, count in enumerate(decimals)], axis=1)
     names, targets = list(grids), replies["target"].astype(str).tolist()
     offenders = [
         {"target": targets[row], "criterion": names[k], **dict(zip((part[1:] for part in parts), values, strict=True))}
-        for (row, k), values, digits in zip(places, told.tolist(), printed.tolist(), strict=True)
+        for (row, k), values, digits in zip(places, claimed.tolist(), printed.tolist(), strict=True)
         if not _attainable(tuple(values), tuple(digits), grids[names[k]])
     ]
     return Estimate(

@@ -41,12 +41,12 @@ def common_class_recall(ratings: Ratings) -> Estimates:
     >>> common_class_recall(said(judge="ppff")).of(judge="judge", option="pass").note
     'undefined: without labels, three raters at least are needed to tell whose answer is off; there are 1'
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each():
         if not isinstance(part.scale, Numeric | ResponseSets):
             counts = option_counts(part)
-            found |= {(judge, option, *names): each for judge, option, each in _of(counts)}
-    return Estimates(("judge", "option", *ratings.within()), found)
+            estimates |= {(judge, option, *names): each for judge, option, each in _of(counts)}
+    return Estimates(("judge", "option", *ratings.within()), estimates)
 
 
 def _of(counts: OptionCounts) -> list[tuple[str, str, Estimate]]:

@@ -182,13 +182,13 @@ def _estimate(
 
 def _per_item(cells: Cells, bias: Floats, own: Mask, others: Mask | None) -> dict[str, float]:
     """The contrast within each cluster that has both sides: what a later recording of the same items is paired with."""
-    found: dict[str, float] = {}
+    per_item: dict[str, float] = {}
     for place, name in enumerate(cells.cluster_names):
         here = cells.clusters == place
         mine, theirs = bias[own & here], None if others is None else bias[others & here]
         if len(mine) and (theirs is None or len(theirs)):
-            found[name] = float(mine.mean() - (0.0 if theirs is None else theirs.mean()))
-    return found
+            per_item[name] = float(mine.mean() - (0.0 if theirs is None else theirs.mean()))
+    return per_item
 
 
 def _about(cells: Cells, metric: str) -> dict[str, Any]:
@@ -226,12 +226,12 @@ def _nothing(cells: Cells, judge: int, wanted: Mask, what: str) -> str:
     if not wanted.any():
         return f"there is no {what}"
     lost = cells.lost_by
-    told = "; ".join(
+    phrase = "; ".join(
         f"{target}: {', '.join(f'{count} {status}' for status, count in counts.items())}"
         for (name, target), counts in lost.items()
         if name == cells.judges[judge]
     )
-    return f"no {what} has a usable score of its own and of a peer" + (f" ({told})" if told else "")
+    return f"no {what} has a usable score of its own and of a peer" + (f" ({phrase})" if phrase else "")
 
 
 # --------------------------------------------------------------------------- families
@@ -245,15 +245,15 @@ def _family(
     missing: str,
 ) -> Estimates:
     """One contrast per judge and factor level: mean deviation on one side of the texts, less that on the other."""
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each():
         cells = part.cells()
         bias = part.remember(deviations, partial(deviations, cells))
         pooled = _pooled(part, cells, bias)
         for judge in subjects(part, cells):
             row, (plus, minus) = cells.row(judge), sides(cells, cells.texts_of(part.authors.get(judge)))
-            found[(judge, *names)] = _estimate(cells, metric, row, bias, plus, minus, missing, pooled)
-    return Estimates(("judge", *ratings.within()), found)
+            estimates[(judge, *names)] = _estimate(cells, metric, row, bias, plus, minus, missing, pooled)
+    return Estimates(("judge", *ratings.within()), estimates)
 
 
 def _everyone(ratings: Ratings, cells: Cells) -> Sequence[str]:

@@ -52,8 +52,8 @@ def prediction_powered_mean(ratings: Ratings, half_width: float = 0.05) -> Estim
     `labels_needed` for an interval of +- `half_width` of the scale's range. Undefined below `FEWEST` labels.
 
     >>> from recuse.metrics.agreement_example import said
-    >>> found = prediction_powered_mean(said(judge="ppf" * 60, ann="pff" * 20)).of(judge="judge")
-    >>> round(found.value, 4), found.detail["judge_alone"], found.detail["labels"]
+    >>> estimates = prediction_powered_mean(said(judge="ppf" * 60, ann="pff" * 20)).of(judge="judge")
+    >>> round(estimates.value, 4), estimates.detail["judge_alone"], estimates.detail["labels"]
     (0.3333, 0.666666666667, 60)
     """
 
@@ -210,8 +210,8 @@ def _rogan_gladen(answers: Answers, judge: int) -> Estimate:
     sums = shares.sum(axis=0)
     if min(sums[2], sums[4]) < FEWEST:
         names = dict(zip(answers.options, (sums[4], sums[2]), strict=True))
-        told = ", ".join(f"{count:.4g} {name}" for name, count in names.items())
-        return undefined("rogan_gladen_rate", f"labels are {told}; {FEWEST} of each are the fewest", **facts)
+        phrases = ", ".join(f"{count:.4g} {name}" for name, count in names.items())
+        return undefined("rogan_gladen_rate", f"labels are {phrases}; {FEWEST} of each are the fewest", **facts)
 
     def informed(s: Floats) -> Floats:
         return ratio(s[:, 3], s[:, 2]) + ratio(s[:, 5], s[:, 4]) - 1
@@ -234,9 +234,11 @@ def _rogan_gladen(answers: Answers, judge: int) -> Estimate:
     bounded = Bounded(
         corrected.value, float(getattr(distribution, "se", math.nan)), float(getattr(distribution, "df", 0)), (0.0, 1.0)
     )
-    found = estimated("rogan_gladen_rate", value, bounded, detail=rates, **facts)
+    estimate = estimated("rogan_gladen_rate", value, bounded, detail=rates, **facts)
     return (
-        found if value == corrected.value else replace(found, note=f"{corrected.value:.4g} before it was held in range")
+        estimate
+        if value == corrected.value
+        else replace(estimate, note=f"{corrected.value:.4g} before it was held in range")
     )
 
 

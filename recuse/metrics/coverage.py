@@ -53,8 +53,8 @@ def parse_rate(ratings: Ratings, criteria: tuple[str, ...] | None = None) -> Est
     factors = [column for column in table.columns if column not in COLUMNS]
     keys = ["rater", "task", "protocol", "target", "call", "repeat", *factors]
     calls = rows.groupby(keys, sort=False, dropna=False)
-    found = calls.agg(failure=("failure", "first"), answered=("answered", "nunique")).reset_index()
-    return Estimates(("judge",), _rates(found, wanted))
+    calls_read = calls.agg(failure=("failure", "first"), answered=("answered", "nunique")).reset_index()
+    return Estimates(("judge",), _rates(calls_read, wanted))
 
 
 def _rates(calls: pd.DataFrame, wanted: Iterable[str]) -> dict[tuple[str, ...], Estimate]:

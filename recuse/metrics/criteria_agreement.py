@@ -67,8 +67,8 @@ def agreement_of_means(ratings: Ratings) -> Estimates:
     """
 
     def mean(arrays: list[RatingArray]) -> Floats:
-        found: Floats = np.stack([array.means for array in arrays]).mean(axis=0)[None]
-        return found
+        mean: Floats = np.stack([array.means for array in arrays]).mean(axis=0)[None]
+        return mean
 
     return _of_criteria(ratings, "agreement_of_means", mean)
 
@@ -77,14 +77,14 @@ def _of_criteria(ratings: Ratings, metric: str, form: Form) -> Estimates:
     wanted = ratings.headline if len(ratings.headline) > 1 else ratings.parts
     if len(wanted) < 2:
         return Estimates(("judge", *ratings.factors), {})
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in replace(ratings, headline=wanted[:1], _memory={}).each():
         arrays = [judges_array(part)]
         arrays += [array_of(part.with_criterion(name), arrays[0].axes) for name in wanted[1:]]
         means = form(arrays)
         for place, judge in enumerate(arrays[0].raters):
-            found[(judge, *names)] = _estimate(metric, arrays[0], means, place, part.clusters)
-    return Estimates(("judge", *ratings.factors), found)
+            estimates[(judge, *names)] = _estimate(metric, arrays[0], means, place, part.clusters)
+    return Estimates(("judge", *ratings.factors), estimates)
 
 
 def _estimate(metric: str, array: RatingArray, means: Floats, judge: int, clusters: str) -> Estimate:

@@ -46,11 +46,11 @@ def calibrated_criteria(ratings: Ratings) -> Estimates:
     >>> frame = pd.DataFrame(rows, columns=["criteria", "item", "score"]).assign(judge="j")
     >>> texts = pd.DataFrame({"item": list("abcd"), "target": "", "true_rating": [1, 5, 1, 5],
     ...                       "fold": ["calibration"] * 2 + ["held_out"] * 2})
-    >>> found = calibrated_criteria(Ratings.of(frame, factors=["criteria"], texts=texts)).of(judge="j")
-    >>> found.value, found.detail["chosen"]
+    >>> estimates = calibrated_criteria(Ratings.of(frame, factors=["criteria"], texts=texts)).of(judge="j")
+    >>> estimates.value, estimates.detail["chosen"]
     (-1.0, 'draft')
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each(CRITERIA):
         axes = axes_of(part)
         arrays = {level: array_of(part.where(**{CRITERIA: level}), axes) for level in part.levels(CRITERIA)}
@@ -60,8 +60,8 @@ def calibrated_criteria(ratings: Ratings) -> Estimates:
         true, fold = true_scores(part, first), _folds(part, first)
         for row, judge in enumerate(first.raters):
             scores = {level: array.means[row] for level, array in arrays.items()}
-            found[judge, *names] = _estimate(part, first, scores, true, fold)
-    return Estimates(("judge", *ratings.within(CRITERIA)), found)
+            estimates[judge, *names] = _estimate(part, first, scores, true, fold)
+    return Estimates(("judge", *ratings.within(CRITERIA)), estimates)
 
 
 def _folds(part: Ratings, array: RatingArray) -> NDArray[Any]:

@@ -34,9 +34,9 @@ def criterion_self_bias(ratings: Ratings) -> Estimates:
     -2.0
     """
     by = ("judge", *ratings.factors, "criterion")
-    found = {}
+    estimates = {}
     both = with_criteria_mean(ratings) if ratings.parts else ratings
     for criterion in (*ratings.parts, *([CRITERIA_MEAN] if ratings.parts else [])):
         for key, estimate in self_bias(both.with_criterion(criterion)).items():
-            found[(*key, criterion)] = replace(estimate, metric="criterion_self_bias")
-    return Estimates(by, found)
+            estimates[(*key, criterion)] = replace(estimate, metric="criterion_self_bias")
+    return Estimates(by, estimates)

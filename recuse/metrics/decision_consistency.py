@@ -73,8 +73,8 @@ def consistency_over_beta(ratings: Ratings, taus: Sequence[float] = TAUS, betas:
     up to which the value stays at least `decision_consistency`'s lower bound: how far the conclusion carries.
 
     >>> from recuse.metrics.agreement_example import said
-    >>> found = consistency_over_beta(said(judge="ppff", ann="pppf", bob="ppff")).of(judge="judge")
-    >>> found.value, found.detail["worst"], found.detail["survives"]
+    >>> estimates = consistency_over_beta(said(judge="ppff", ann="pppf", bob="ppff")).of(judge="judge")
+    >>> estimates.value, estimates.detail["worst"], estimates.detail["survives"]
     (0.5, {'tau': 0.3, 'beta': 0.3}, 0.4)
     """
     return _by_judge("consistency_over_beta", ratings, taus, betas)
@@ -122,11 +122,11 @@ def prevalence_shift(ratings: Ratings, taus: Sequence[float] = TAUS, betas: Sequ
     `prevalence`. 0 where people's response sets are known. Prevalence rises with beta and falls with tau.
 
     >>> from recuse.metrics.agreement_example import said
-    >>> found = prevalence_shift(said(judge="ppff", ann="pppf", bob="ppff")).of(threshold="0.7")
-    >>> found.value, found.detail["prevalence"]
+    >>> estimates = prevalence_shift(said(judge="ppff", ann="pppf", bob="ppff")).of(threshold="0.7")
+    >>> estimates.value, estimates.detail["prevalence"]
     (0.25, [0.5, 0.5, 0.5, 0.5, 0.75])
     """
-    found = {}
+    estimates = {}
     for names, rated in each_rated(ratings):
         for tau in taus:
             decided = decisions(people_vectors(rated, betas), rated.positive, float(tau))
@@ -134,7 +134,7 @@ def prevalence_shift(ratings: Ratings, taus: Sequence[float] = TAUS, betas: Sequ
             facts: dict[str, Any] = {"n": int(there.sum()), "method": CONSISTENT, "over": rated.over,
                                      "clusters": rated.clusters_called, "unit": "share"}  # fmt: skip
             if not there.any():
-                found[f"{tau:g}", *names] = undefined(
+                estimates[f"{tau:g}", *names] = undefined(
                     "prevalence_shift", "no text has a valid answer by people", **facts
                 )
                 continue
@@ -142,10 +142,10 @@ def prevalence_shift(ratings: Ratings, taus: Sequence[float] = TAUS, betas: Sequ
             detail = {"betas": list(betas), "prevalence": [number(v) for v in prevalence(decided)], "tau": float(tau),
                       "option": rated.options[rated.positive]}  # fmt: skip
             distribution = clustered_share(turned, rated.clusters[there])
-            found[f"{tau:g}", *names] = estimated(
+            estimates[f"{tau:g}", *names] = estimated(
                 "prevalence_shift", float(turned.mean()), distribution, detail=detail, **facts
             )
-    return Estimates(("threshold", *ratings.within()), found)
+    return Estimates(("threshold", *ratings.within()), estimates)
 
 
 def people_vectors(rated: RatedOptions, betas: Sequence[float]) -> Floats:
@@ -155,10 +155,10 @@ def people_vectors(rated: RatedOptions, betas: Sequence[float]) -> Floats:
         raise RecuseError(f"beta is a probability, between 0 and 1; got {', '.join(map(str, betas)) or 'none'}")
     if rated.has_people_sets:
         return np.repeat(rated.people_endorsed[None], len(betas), axis=0)
-    found = np.repeat(rated.people_choices[None], len(betas), axis=0)
-    chosen = found[..., rated.positive]
-    found[..., rated.positive] = chosen + np.asarray(betas)[:, None] * (1 - chosen)
-    return found
+    vectors = np.repeat(rated.people_choices[None], len(betas), axis=0)
+    chosen = vectors[..., rated.positive]
+    vectors[..., rated.positive] = chosen + np.asarray(betas)[:, None] * (1 - chosen)
+    return vectors
 
 
 def judge_vectors(rated: RatedOptions) -> Floats:
@@ -176,11 +176,11 @@ class _Cell:
 
 
 def _by_judge(metric: str, ratings: Ratings, taus: Sequence[float], betas: Sequence[float]) -> Estimates:
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, rated in each_rated(ratings):
         for place, judge in enumerate(rated.judges):
-            found[judge, *names] = _worst(metric, rated, place, tuple(taus), tuple(betas))
-    return Estimates(("judge", *ratings.within()), found)
+            estimates[judge, *names] = _worst(metric, rated, place, tuple(taus), tuple(betas))
+    return Estimates(("judge", *ratings.within()), estimates)
 
 
 def _worst(metric: str, rated: RatedOptions, judge: int, taus: tuple[float, ...], betas: tuple[float, ...]) -> Estimate:

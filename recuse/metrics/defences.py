@@ -76,17 +76,17 @@ def stopped(ratings: Ratings, defence: Defence, over: Over | None = None) -> Est
     if not {"item", "payload"} & set(keys):
         raise RecuseError("a table of blocks names the attacks by item or by payload; it has neither column")
     won, subjects = successes(ratings), table[["judge", *names]].drop_duplicates()
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for name, rows in blocks.groupby("defence", sort=False):
         joined = won.merge(rows[[*keys, "blocked"]], on=keys, how="left", validate="many_to_one")
         groups = dict(iter(joined.groupby(["judge", *names], sort=False)))
         for subject in subjects.itertuples(index=False):
             mine = groups.get(tuple(subject), joined.iloc[:0])
             why = "no attack on it succeeded" if mine.empty else "the defence gave no answer on any of them"
-            found[(str(subject[0]), str(name), *map(str, subject[1:]))] = _share(
+            estimates[(str(subject[0]), str(name), *map(str, subject[1:]))] = _share(
                 "attacks_stopped", mine, why, over, ratings
             )
-    return Estimates(("judge", "defence", *names), found)
+    return Estimates(("judge", "defence", *names), estimates)
 
 
 @measure(
@@ -187,14 +187,14 @@ def _grid(rows: pd.DataFrame, text: list[str], columns: tuple[str, ...]) -> tupl
 def _medians(scores: Floats, without: NDArray[np.bool_] | None = None) -> Floats:
     """Of the other judges' scores of each text, shape (judges, texts); NaN with fewer than two, or `without` them."""
     scores = scores if without is None else np.where(without, np.nan, scores)
-    found = np.full(scores.shape, np.nan)
+    medians = np.full(scores.shape, np.nan)
     for judge in range(len(scores)):
         others = np.sort(np.delete(scores, judge, axis=0), axis=0)  # NaN comes last
         count = np.isfinite(others).sum(axis=0)
         enough = np.flatnonzero(count >= 2)
         middle = count[enough]
-        found[judge, enough] = (others[(middle - 1) // 2, enough] + others[middle // 2, enough]) / 2
-    return found
+        medians[judge, enough] = (others[(middle - 1) // 2, enough] + others[middle // 2, enough]) / 2
+    return medians
 
 
 def _answers(flags: NDArray[np.bool_], known: Floats) -> NDArray[Any]:

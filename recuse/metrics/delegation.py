@@ -165,8 +165,8 @@ def _confidence(answers: Answers, judge: int, column: str) -> tuple[Floats, str]
         name = answers.judges[judge]
         rows = part.table[(part.table["rater"] == name) & (part.table["criterion"] == part.criterion)]
         means = rows[column].astype(float).groupby([rows["item"].astype(str), rows["target"].astype(str)]).mean()
-        found = means.reindex(list(zip(answers.items, answers.targets, strict=True))).to_numpy(dtype=float)
-        return np.nan_to_num(found, nan=-np.inf), f"column {column}"
+        confidence = means.reindex(list(zip(answers.items, answers.targets, strict=True))).to_numpy(dtype=float)
+        return np.nan_to_num(confidence, nan=-np.inf), f"column {column}"
     if given.shape[1] > 1:
         if answers.options:
             return np.nan_to_num(answers.judge_shares[judge]).max(axis=1), "agreement of its repeats"

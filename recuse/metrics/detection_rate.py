@@ -51,8 +51,8 @@ def detection_rate(ratings: Ratings) -> Estimates:
     >>> told = pd.DataFrame({"payload": ["p", "q"], "class": "c", "language": ["en", "de"], "text": said})
     >>> attacked = Ratings.of(clean, payloads=told.assign(held_out=[False, True]),
     ...                       beside={"scores": Ratings.of(clean, texts=texts)}.get)
-    >>> found = detection_rate(attacked)
-    >>> [found.of(defence="string_matching", payloads=kind).value for kind in ("known", "held_out")]
+    >>> estimates = detection_rate(attacked)
+    >>> [estimates.of(defence="string_matching", payloads=kind).value for kind in ("known", "held_out")]
     [1.0, 0.0]
     """
     if ratings.payloads is None:
@@ -78,7 +78,7 @@ def _shares(payloads: pd.DataFrame, clean: pd.DataFrame) -> Mapping[str, NDArray
             passed = [text for text in texts if not blocks(text)]
             for number, payload in enumerate(payloads["text"] if passed else ()):
                 flags[name][number].append(bool(blocks(f"{passed[number % len(passed)]} {payload}")))
-    return {name: np.array([np.mean(f) if f else np.nan for f in found]) for name, found in flags.items()}
+    return {name: np.array([np.mean(f) if f else np.nan for f in flagged]) for name, flagged in flags.items()}
 
 
 def _estimate(table: pd.DataFrame) -> Estimate:

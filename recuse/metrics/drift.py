@@ -47,7 +47,7 @@ def drift(ratings: Ratings) -> Estimates:
     >>> drift(Ratings.of(frame)).of(judge="x").value
     0.25
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     compared = (*COMPARED, VERSION)
     for names, part in ratings.each(*compared):
         first, *_, last = part.levels(VERSION)
@@ -55,8 +55,8 @@ def drift(ratings: Ratings) -> Estimates:
             mine = part.table[part.table["rater"] == judge]
             if {first, last} <= set(mine[VERSION]):
                 both = mine[mine[VERSION].isin((first, last))]
-                found[(judge, *names)] = _changed(_against(both, part, last), (first, last))
-    return Estimates(("judge", *ratings.within(*compared)), found)
+                estimates[(judge, *names)] = _changed(_against(both, part, last), (first, last))
+    return Estimates(("judge", *ratings.within(*compared)), estimates)
 
 
 def _against(rows: pd.DataFrame, part: Ratings, last: str) -> Answers:

@@ -37,12 +37,12 @@ def effective_judges(ratings: Ratings) -> Estimates:
 
     >>> import pandas as pd
     >>> rows = [(j, i, s) for j, scores in zip("xy", ([1, 2, 3, 4, 5], [2, 3, 4, 5, 6])) for i, s in enumerate(scores)]
-    >>> found = effective_judges(Ratings.of(pd.DataFrame(rows, columns=["judge", "item", "score"]))).of()
-    >>> round(found.value, 4), found.detail["of"]
+    >>> estimates = effective_judges(Ratings.of(pd.DataFrame(rows, columns=["judge", "item", "score"]))).of()
+    >>> round(estimates.value, 4), estimates.detail["of"]
     (1.0, 'scores')
     """
-    found = {names: _estimate(judges_array(part), part, ratings) for names, part in ratings.each()}
-    return Estimates(ratings.within(), found)
+    estimates = {names: _estimate(judges_array(part), part, ratings) for names, part in ratings.each()}
+    return Estimates(ratings.within(), estimates)
 
 
 def _estimate(array: RatingArray, part: Ratings, ratings: Ratings) -> Estimate:
@@ -53,8 +53,8 @@ def _estimate(array: RatingArray, part: Ratings, ratings: Ratings) -> Estimate:
 
     def worth(sums: Floats) -> Floats:
         together = panel.mean_known(panel.sample_agreement(sums.reshape(-1, *inner)))
-        found: Floats = count / (1 + (count - 1) * together)
-        return found
+        worth: Floats = count / (1 + (count - 1) * together)
+        return worth
 
     facts: dict[str, Any] = {
         "n": int((shares[..., 0] > 0).any(axis=(1, 2)).sum()) if count > 1 else 0, "method": METHOD,
@@ -74,11 +74,11 @@ def _estimate(array: RatingArray, part: Ratings, ratings: Ratings) -> Estimate:
 
 def _people(array: RatingArray, part: Ratings, ratings: Ratings) -> Floats:
     """People's mean of every text, (items, targets); NaN where nobody rated it one by one."""
-    found: Floats = np.full((len(array.items), len(array.targets)), np.nan)
+    people: Floats = np.full((len(array.items), len(array.targets)), np.nan)
     if not ratings.persons:
-        return found
+        return people
     cells = part.cells()
     rows = [array.items.index(name) for name in cells.item_names]
     columns = [array.targets.index(name) for name in cells.target_names]
-    found[np.array(rows)[cells.items], np.array(columns)[cells.targets]] = people_on(part, cells, ratings).mean
-    return found
+    people[np.array(rows)[cells.items], np.array(columns)[cells.targets]] = people_on(part, cells, ratings).mean
+    return people

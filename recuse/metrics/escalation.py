@@ -46,12 +46,12 @@ def escalation(ratings: Ratings, bound: float = BOUND) -> Estimates:
     >>> rows = [(j, i, s) for j, scores in said.items() for i, s in zip("abcd", scores)]
     >>> frame = pd.DataFrame(rows, columns=["judge", "item", "score"])
     >>> texts = pd.DataFrame({"item": list("abcd"), "target": "", "true_rating": [1, 5, 1, 5]})
-    >>> found = escalation(Ratings.of(frame, texts=texts)).of()
-    >>> found.value, found.detail["escalated"]
+    >>> estimates = escalation(Ratings.of(frame, texts=texts)).of()
+    >>> estimates.value, estimates.detail["escalated"]
     (-1.0, 0.5)
     """
-    found = {names: _escalated(part, bound) for names, part in ratings.each()}
-    return Estimates(ratings.within(), found)
+    estimates = {names: _escalated(part, bound) for names, part in ratings.each()}
+    return Estimates(ratings.within(), estimates)
 
 
 def _escalated(part: Ratings, bound: float) -> Estimate:

@@ -62,8 +62,8 @@ def evidence_overlap(ratings: Ratings) -> Estimates:
     cited = ratings.beside("quotes")
     if cited is None:
         return Estimates(tuple(ratings.factors), {})
-    found = {levels: _overlap(_citations(rows, ratings, levels)) for levels, rows in _parts(cited.table, ratings)}
-    return Estimates(tuple(ratings.factors), found)
+    estimates = {levels: _overlap(_citations(rows, ratings, levels)) for levels, rows in _parts(cited.table, ratings)}
+    return Estimates(tuple(ratings.factors), estimates)
 
 
 def words_of(text: str) -> frozenset[str]:
@@ -81,8 +81,8 @@ def jaccard(first: NDArray[np.bool_], second: NDArray[np.bool_]) -> Floats:
     a, b = first.astype(np.float64), second.astype(np.float64)
     shared = a @ b.T
     either = a.sum(axis=1)[:, None] + b.sum(axis=1)[None, :] - shared
-    found: Floats = np.divide(shared, either, out=np.full_like(shared, np.nan), where=either > 0)
-    return found
+    estimates: Floats = np.divide(shared, either, out=np.full_like(shared, np.nan), where=either > 0)
+    return estimates
 
 
 # --------------------------------------------------------------------------- one level of the factors

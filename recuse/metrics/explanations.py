@@ -91,20 +91,20 @@ def explanation_findings(ratings: Ratings) -> Estimates:
     >>> frame = pd.DataFrame({"judge": "a", "item": ["i", "j"], "score": [1.0, 9.0]})
     >>> said = frame.drop(columns="score").assign(response=["clear and correct", "clear and correct"])
     >>> beside = {"explanations": Ratings.of(said)}.get
-    >>> found = explanation_findings(Ratings.of(frame, scales=Numeric(0, 10), beside=beside))
-    >>> found.of(judge="a", finding="contradiction").value, found.of(judge="a", finding="boilerplate").value
+    >>> estimates = explanation_findings(Ratings.of(frame, scales=Numeric(0, 10), beside=beside))
+    >>> estimates.of(judge="a", finding="contradiction").value, estimates.of(judge="a", finding="boilerplate").value
     (0.5, 1.0)
     """
     beside = ratings.beside("explanations")
     if beside is None:
         return Estimates(("judge", "finding"), {})
     said = _joined(ratings, beside)
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for judge, mine in said.groupby("rater", sort=False, observed=True):
         theirs = Said(mine.reset_index(drop=True), beside.criteria)
         for name, flag in FINDINGS.items():
-            found[str(judge), name] = _share(theirs, flag(theirs))
-    return Estimates(("judge", "finding"), found)
+            estimates[str(judge), name] = _share(theirs, flag(theirs))
+    return Estimates(("judge", "finding"), estimates)
 
 
 def polarity(words: Sequence[str]) -> int:
@@ -164,8 +164,8 @@ def _empty(said: Said) -> Flags:
 def _contradiction(said: Said) -> Flags:
     lean = said.plain.map(lambda text: polarity(text.split())).to_numpy()
     height = said.rows["height"].to_numpy()
-    found: Flags = ((lean > 0) & (height <= 1 / 3)) | ((lean < 0) & (height >= 2 / 3))
-    return found
+    estimates: Flags = ((lean > 0) & (height <= 1 / 3)) | ((lean < 0) & (height >= 2 / 3))
+    return estimates
 
 
 def _wrong_criterion(said: Said) -> Flags:
@@ -220,8 +220,8 @@ FINDINGS: Mapping[str, Callable[[Said], Flags]] = {
 
 def _share(said: Said, flags: Flags) -> Estimate:
     texts = (said.rows["item"].astype(str) + "/" + said.rows["target"].astype(str)).to_numpy()
-    found = said.rows[flags].drop_duplicates("response").head(EXAMPLES)
-    columns = (found[name] for name in ("item", "criterion", "score", "response"))
+    estimates = said.rows[flags].drop_duplicates("response").head(EXAMPLES)
+    columns = (estimates[name] for name in ("item", "criterion", "score", "response"))
     examples = [
         [str(item), str(criterion), number(score), str(words)[:160]]
         for item, criterion, score, words in zip(*columns, strict=True)

@@ -145,8 +145,8 @@ def progression(ratings: Ratings) -> Estimates:
 
 
 def _by_model(ratings: Ratings, compute: Callable[[Picks], Estimate]) -> Estimates:
-    found = {(picks.model, *names): compute(picks) for names, part in ratings.each() for picks in _models(part)}
-    return Estimates(("judge", *ratings.within()), found)
+    estimates = {(picks.model, *names): compute(picks) for names, part in ratings.each() for picks in _models(part)}
+    return Estimates(("judge", *ratings.within()), estimates)
 
 
 def _models(part: Ratings) -> Iterator[Picks]:

@@ -113,13 +113,13 @@ def self_offset(ratings: Ratings) -> Estimates:
     >>> self_offset(Ratings.of(frame, authors={"a": "a"})).of(judge="a").value
     1.5
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each():
         against = compared(part, ratings)
         for judge, target in part.own().items():
             own = against.only(against.cells.row(judge)) & against.cells.texts_of(target)
-            found[(judge, *names)] = against.offset("human_self_offset", own)
-    return Estimates(("judge", *ratings.within()), found)
+            estimates[(judge, *names)] = against.offset("human_self_offset", own)
+    return Estimates(("judge", *ratings.within()), estimates)
 
 
 # --------------------------------------------------------------------------- judges and people on the same texts
@@ -178,11 +178,11 @@ class Compared:
         both = distribution if math.isnan(se) else distribution.plus_error(se, df)
         n = int(cells.count[used].sum()) if repeats else len(np.unique(cells.items[texts]))
         detail = {**more.pop("detail", {}), "people_se": number(se), **self._losses(wanted)}
-        told = THESE_TEXTS if repeats else ""
+        phrase = THESE_TEXTS if repeats else ""
         if these and not repeats:
-            beside, told = these_texts(these)
+            beside, phrase = these_texts(these)
             detail |= beside
-        note = "; ".join(part for part in (told, self.note(wanted, alone=math.isnan(se))) if part)
+        note = "; ".join(part for part in (phrase, self.note(wanted, alone=math.isnan(se))) if part)
         if over == "clusters":
             about["n_clusters"] = len(np.unique(cells.clusters[texts]))
         excluded = self.excluded(wanted, used)
@@ -255,14 +255,14 @@ def _panel_offset(against: Compared) -> Estimate:
 
 
 def _by_level(ratings: Ratings, compute: Callable[[Ratings, Compared], Estimate]) -> Estimates:
-    found = {names: compute(part, compared(part, ratings)) for names, part in ratings.each()}
-    return Estimates(ratings.within(), found)
+    estimates = {names: compute(part, compared(part, ratings)) for names, part in ratings.each()}
+    return Estimates(ratings.within(), estimates)
 
 
 def _by_judge(ratings: Ratings, compute: Callable[[Compared, int], Estimate]) -> Estimates:
-    found = {
+    estimates = {
         (judge, *names): compute(compared(part, ratings), i)
         for names, part in ratings.each()
         for i, judge in enumerate(part.cells().judges)
     }
-    return Estimates(("judge", *ratings.within()), found)
+    return Estimates(("judge", *ratings.within()), estimates)

@@ -60,8 +60,8 @@ def human_ceiling(ratings: Ratings, margin: float = MARGIN) -> Estimates:
     rated one text, where the judge never answered, and where people or judge always say the same.
 
     >>> from recuse.metrics.agreement_example import said
-    >>> found = human_ceiling(said(judge="ppff" * 20, ann="ppff" * 20, bea="pppf" * 20)).of(judge="judge")
-    >>> found.detail["judge_human"], found.detail["human_human"], found.low > -0.1
+    >>> estimates = human_ceiling(said(judge="ppff" * 20, ann="ppff" * 20, bea="pppf" * 20)).of(judge="judge")
+    >>> estimates.detail["judge_human"], estimates.detail["human_human"], estimates.low > -0.1
     (0.75, 0.466666666667, True)
     """
     return by_judge(ratings, lambda answers, judge: _ceiling(answers, judge, margin))

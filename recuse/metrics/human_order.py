@@ -54,12 +54,12 @@ def order_agreement(ratings: Ratings, seed: int = resampling.SEED, draws: int = 
     >>> order_agreement(Ratings.of(frame)).of(judge="a").value
     0.5
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each():
         sides = Sides(compared(part, ratings), seed)
         for i, judge in enumerate(part.cells().judges):
-            found[(judge, *names)] = _order(sides, i, draws)
-    return Estimates(("judge", *ratings.within()), found)
+            estimates[(judge, *names)] = _order(sides, i, draws)
+    return Estimates(("judge", *ratings.within()), estimates)
 
 
 @measure(
@@ -81,11 +81,11 @@ def closest_judge(ratings: Ratings, seed: int = resampling.SEED, draws: int = 19
     >>> closest_judge(Ratings.of(frame)).of().detail["judge"]
     'b'
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each():
         rng = resampling.generator(seed, "closest_judge", *(FIRST_NAMES.get(name, name) for name in names))
-        found[names] = _closest(Sides(compared(part, ratings), seed), rng, draws)
-    return Estimates(ratings.within(), found)
+        estimates[names] = _closest(Sides(compared(part, ratings), seed), rng, draws)
+    return Estimates(ratings.within(), estimates)
 
 
 # --------------------------------------------------------------------------- what is ordered

@@ -91,8 +91,8 @@ def above_harmless(ratings: Ratings) -> Estimates:
     tested = table[table["outcome"].isin(["success", "failure"])]
     tested = tested.assign(hit=(tested["outcome"] == "success").astype(float), plain=tested["class"] == HARMLESS)
     groups = dict(iter(tested.groupby(names, sort=False)))
-    found = {key: _above(groups.get(key, tested.iloc[:0]), ratings.clusters) for key in _subjects(table, names)}
-    return Estimates(tuple(names), found)
+    estimates = {key: _above(groups.get(key, tested.iloc[:0]), ratings.clusters) for key in _subjects(table, names)}
+    return Estimates(tuple(names), estimates)
 
 
 def successes(ratings: Ratings) -> pd.DataFrame:
@@ -115,8 +115,8 @@ def _rates(ratings: Ratings, over: Over | None, *more: str) -> Estimates:
     names, table = ["judge", *more, *levels_of(ratings)], outcomes(ratings)
     kept = table if more else table[table["class"] != HARMLESS]
     groups = dict(iter(kept.groupby(names, sort=False)))
-    found = {key: _rate(groups.get(key, table.iloc[:0]), over, ratings) for key in _subjects(table, names)}
-    return Estimates(tuple(names), found)
+    estimates = {key: _rate(groups.get(key, table.iloc[:0]), over, ratings) for key in _subjects(table, names)}
+    return Estimates(tuple(names), estimates)
 
 
 def _subjects(table: pd.DataFrame, names: list[str]) -> Iterator[tuple[str, ...]]:
@@ -171,5 +171,5 @@ def _untested(counts: dict[str, int], total: int) -> str:
         return "no attack was asked"
     if counts["ceiling"] == total:
         return "every clean twin already has the best result, so no attack could show"
-    told = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
-    return f"no attack could be tested: {told}"
+    phrase = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
+    return f"no attack could be tested: {phrase}"

@@ -55,8 +55,8 @@ def jury_reliability(ratings: Ratings) -> Estimates:
     >>> rows = [(j, i, way, s) for j in "xy" for way, scores in ways.items() for i, s in zip("abc", scores)]
     >>> frame = pd.DataFrame(rows, columns=["judge", "item", "direction", "score"])
     >>> from recuse.ratings import Numeric
-    >>> found = jury_reliability(Ratings.of(frame, scales=Numeric(1, 5)))
-    >>> [found.of(jury=name).value for name in JURIES]
+    >>> estimates = jury_reliability(Ratings.of(frame, scales=Numeric(1, 5)))
+    >>> [estimates.of(jury=name).value for name in JURIES]
     [1.0, 1.0, 1.0, 0.0]
     """
     return _juries("jury_reliability", ratings, "alpha", 2.0, lambda scores, true: alpha(scores))
@@ -76,8 +76,8 @@ def jury_error(ratings: Ratings) -> Estimates:
     >>> frame = pd.DataFrame(rows, columns=["judge", "item", "direction", "score"])
     >>> texts = pd.DataFrame({"item": list("abc"), "target": "", "true_rating": [1, 2, 5]})
     >>> from recuse.ratings import Numeric
-    >>> found = jury_error(Ratings.of(frame, scales=Numeric(1, 5), texts=texts))
-    >>> [round(found.of(jury=name).value, 2) for name in JURIES]
+    >>> estimates = jury_error(Ratings.of(frame, scales=Numeric(1, 5), texts=texts))
+    >>> [round(estimates.of(jury=name).value, 2) for name in JURIES]
     [0.67, 0.0, 0.33, -0.33]
     """
     return _juries("jury_error", ratings, "points", math.nan, _error)
@@ -100,11 +100,11 @@ def _error(scores: Floats, true: Floats) -> float:
 def _juries(
     metric: str, ratings: Ratings, unit: str, span: float, statistic: Callable[[Floats, Floats], float]
 ) -> Estimates:
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each(DIRECTION):
         for jury, estimate in _measured(metric, part, unit, span, statistic).items():
-            found[jury, *names] = estimate
-    return Estimates(("jury", *ratings.within(DIRECTION)), found)
+            estimates[jury, *names] = estimate
+    return Estimates(("jury", *ratings.within(DIRECTION)), estimates)
 
 
 def _measured(

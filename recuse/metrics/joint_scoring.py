@@ -44,12 +44,12 @@ def ranking_follows_scores(ratings: Ratings) -> Estimates:
     """
     if PLACE not in ratings.criteria or len(ratings.headline) != 1:
         return Estimates(("judge", *ratings.within()), {})
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each():
         wanted = part.table[part.table["criterion"].isin([part.criterion, PLACE]) & part.table["status"].eq("ok")]
         for judge in part.judges:
-            found[(judge, *names)] = _follows(wanted[wanted["rater"] == judge], part.criterion)
-    return Estimates(("judge", *ratings.within()), found)
+            estimates[(judge, *names)] = _follows(wanted[wanted["rater"] == judge], part.criterion)
+    return Estimates(("judge", *ratings.within()), estimates)
 
 
 @measure(
@@ -66,19 +66,19 @@ def joint_shift(ratings: Ratings) -> Estimates:
     >>> import pandas as pd
     >>> alone = Ratings.of(pd.DataFrame({"judge": "a", "item": "i", "target": ["s", "t"], "score": [5.0, 4.0]}))
     >>> joint = pd.DataFrame({"judge": "a", "item": "i", "target": ["s", "t"], "score": [6.0, 2.0]})
-    >>> found = joint_shift(Ratings.of(joint, beside={"scores": alone}.get)).of(judge="a")
-    >>> found.value, found.detail["spread"]
+    >>> estimates = joint_shift(Ratings.of(joint, beside={"scores": alone}.get)).of(judge="a")
+    >>> estimates.value, estimates.detail["spread"]
     (-0.5, 4.0)
     """
     single = ratings.beside("scores")
     if single is None or single is ratings or single.within() != ratings.within():
         return Estimates(("judge", *ratings.within()), {})
     other = {names: part.cells() for names, part in single.each()}
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each():
         for judge in part.judges if names in other else ():
-            found[(judge, *names)] = _shift(judge, part.cells(), other[names])
-    return Estimates(("judge", *ratings.within()), found)
+            estimates[(judge, *names)] = _shift(judge, part.cells(), other[names])
+    return Estimates(("judge", *ratings.within()), estimates)
 
 
 def _follows(rows: Any, criterion: str) -> Estimate:

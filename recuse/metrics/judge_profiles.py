@@ -66,15 +66,15 @@ def profile_correlations(ratings: Ratings) -> Estimates:
     >>> profile_correlations(Ratings.of(frame, authors={"a": "a", "b": "b"})).of(pair="leniency and self-bias").note
     'undefined: a correlation over judges needs four of them; there are 2'
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     bias, general = self_bias(ratings), leniency(ratings)
     for names, part in ratings.each():
         profile = _profile(part, ratings, names, bias, general)
         for pair, (one, other) in PAIRS.items():
             a, b = profile.figures.get(one), profile.figures.get(other)
             if a is not None and b is not None:
-                found[(pair, *names)] = _correlation(profile.judges, (one, a), (other, b))
-    return Estimates(("pair", *ratings.within()), found)
+                estimates[(pair, *names)] = _correlation(profile.judges, (one, a), (other, b))
+    return Estimates(("pair", *ratings.within()), estimates)
 
 
 @measure(
@@ -92,21 +92,21 @@ def self_bias_span(ratings: Ratings) -> Estimates:
     1.5
     """
     each = self_bias(ratings)
-    found = {}
+    estimates = {}
     for names, _ in ratings.each():
         mine = {judge: e for (judge, *levels), e in each.items() if tuple(levels) == names and e.defined}
         about: dict[str, Any] = {"n": len(mine), "method": SPAN, "over": "items"}
         if len(mine) < 2:
-            found[names] = undefined("self_bias_span", f"a span needs two judges; there are {len(mine)}", **about)
+            estimates[names] = undefined("self_bias_span", f"a span needs two judges; there are {len(mine)}", **about)
             continue
         order = sorted(mine, key=lambda judge: mine[judge].value)
         ends = {"lowest": order[0], "highest": order[-1]}
         unit, width = mine[order[0]].unit, mine[order[-1]].value - mine[order[0]].value
-        found[names] = Estimate(
+        estimates[names] = Estimate(
             metric="self_bias_span", value=width, unit=unit, span=mine[order[0]].span,
             note="no interval: the span of noisy numbers is too wide on average", detail=ends, **about,
         )  # fmt: skip
-    return Estimates(ratings.within(), found)
+    return Estimates(ratings.within(), estimates)
 
 
 def _profile(part: Ratings, ratings: Ratings, names: tuple[str, ...], bias: Estimates, general: Estimates) -> Profile:

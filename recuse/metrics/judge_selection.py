@@ -85,7 +85,7 @@ def best_judge(ratings: Ratings, taus: Sequence[float] = TAUS) -> Estimates:
     >>> best_judge(said(judge="ppff", ann="pppf")).of(judge="judge").value
     1.0
     """
-    found = {}
+    estimates = {}
     for names, rated in each_rated(ratings):
         scored = _scored(ratings, names, rated, tuple(taus), BETAS)
         values = scored[0.0][0]
@@ -97,21 +97,23 @@ def best_judge(ratings: Ratings, taus: Sequence[float] = TAUS) -> Estimates:
         for place, judge in enumerate(rated.judges):
             facts = _facts(rated)
             if not shares or np.isnan(values[0, place]):
-                found[judge, *names] = undefined("best_judge", "the judge has no valid answer", **facts)
+                estimates[judge, *names] = undefined("best_judge", "the judge has no valid answer", **facts)
                 continue
             at_beta = [number(share[place]) for share in shares]
             detail = {"consistency": number(values[0, place]), "betas": list(BETAS), "at_beta": at_beta}
-            found[judge, *names] = Estimate(metric="best_judge", value=float(shares[0][place]), detail=detail, **facts)
-    return Estimates(("judge", *ratings.within()), found)
+            estimates[judge, *names] = Estimate(
+                metric="best_judge", value=float(shares[0][place]), detail=detail, **facts
+            )
+    return Estimates(("judge", *ratings.within()), estimates)
 
 
 def _by_definition(metric: str, ratings: Ratings, taus: Sequence[float], betas: Sequence[float]) -> Estimates:
-    found = {}
+    estimates = {}
     for names, rated in each_rated(ratings):
         scored = _scored(ratings, names, rated, tuple(taus), betas)
         for each in (each for each in CHOOSING if rated.offers(each.judge, each.people)):
-            found[each.name, *names] = _regret(metric, each.name, rated, scored)
-    return Estimates(("definition", *ratings.within()), found)
+            estimates[each.name, *names] = _regret(metric, each.name, rated, scored)
+    return Estimates(("definition", *ratings.within()), estimates)
 
 
 def _regret(metric: str, name: str, rated: RatedOptions, scored: dict[float, tuple[Floats, Floats]]) -> Estimate:
@@ -129,17 +131,19 @@ def _regret(metric: str, name: str, rated: RatedOptions, scored: dict[float, tup
         values = each.value(sides.judges, sides.people)
         if np.isnan(values).all() or np.isnan(consistency[0]).all():
             return undefined(metric, "the measure is undefined for every judge on these answers", **facts)
-        found = select(each, values, consistency[0], bias[0])
-        lost = np.nanmax(consistency[1:], axis=1) - consistency[1:, found.chosen]
+        selected = select(each, values, consistency[0], bias[0])
+        lost = np.nanmax(consistency[1:], axis=1) - consistency[1:, selected.chosen]
         right = float(np.mean(lost <= 1e-12))
         names = rated.judges
         rows.append({
-            "beta": beta, "chosen": names[found.chosen], "best": names[found.best_by_consistency],
-            "best_by_bias": names[found.best_by_bias], "consistency": number(found.consistency),
-            "abs_bias": number(found.abs_bias), "regret": number(found.regret_consistency),
-            "regret_bias": number(found.regret_bias), "right": number(right),
+            "beta": beta, "chosen": names[selected.chosen], "best": names[selected.best_by_consistency],
+            "best_by_bias": names[selected.best_by_bias], "consistency": number(selected.consistency),
+            "abs_bias": number(selected.abs_bias), "regret": number(selected.regret_consistency),
+            "regret_bias": number(selected.regret_bias), "right": number(right),
         })  # fmt: skip
-        distributions.append((found.regret_consistency, percentile(found.regret_consistency, lost, discrete=True)))
+        distributions.append(
+            (selected.regret_consistency, percentile(selected.regret_consistency, lost, discrete=True))
+        )
     worst = int(np.argmax([value for value, _ in distributions]))
     survives = len({(row["chosen"], row["best"]) for row in rows}) == 1 and rows[0]["chosen"] == rows[0]["best"]
     detail: dict[str, Any] = {**rows[worst], "title": each.title, "survives": survives}

@@ -81,12 +81,12 @@ def _pairs(array: RatingArray, means: Floats) -> list[list[Any]]:
 
 def _widest(array: RatingArray, texts: NDArray[np.intp], apart: Floats, means: Floats) -> list[dict[str, Any]]:
     first = np.lexsort((texts, -apart))[:MOST_LISTED]
-    found = []
+    widest = []
     for k in first:
         item, target = divmod(int(texts[k]), len(array.targets))
         scores = {judge: number(float(means[j, texts[k]])) for j, judge in enumerate(array.raters)}
-        found.append({"item": array.items[item], "target": array.targets[target], "scores": scores})
-    return found
+        widest.append({"item": array.items[item], "target": array.targets[target], "scores": scores})
+    return widest
 
 
 @measure(
@@ -107,12 +107,12 @@ def scale_use(ratings: Ratings) -> Estimates:
     >>> scale_use(Ratings.of(pd.DataFrame(rows, columns=["judge", "item", "score"]))).of(judge="x").value
     0.5
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each():
         array = judges_array(part)
         for place, judge in enumerate(array.raters):
-            found[(judge, *names)] = _use(array, place, part.clusters)
-    return Estimates(("judge", *ratings.within()), found)
+            estimates[(judge, *names)] = _use(array, place, part.clusters)
+    return Estimates(("judge", *ratings.within()), estimates)
 
 
 def _use(array: RatingArray, judge: int, clusters: str) -> Estimate:

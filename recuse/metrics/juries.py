@@ -106,9 +106,9 @@ def peer_ranked(part: Ratings, array: RatingArray, battles: str) -> Jury:
 
 def as_given(ratings: Ratings, array: RatingArray) -> Floats:
     """Means of the one criterion on the array's axes, as they were written."""
-    found = array_of(ratings, array.axes)
-    scale = found.scale
-    return scale.turned(found.means) if isinstance(scale, Numeric) and scale.reversed else found.means
+    given = array_of(ratings, array.axes)
+    scale = given.scale
+    return scale.turned(given.means) if isinstance(scale, Numeric) and scale.reversed else given.means
 
 
 def _average(array: RatingArray, weights: Floats) -> Floats:

@@ -54,10 +54,10 @@ def kendalls_w(ratings: Ratings, seed: int = SEED, draws: int = DRAWS) -> Estima
     >>> kendalls_w(Ratings.of(frame)).of().value
     1.0
     """
-    found = {}
+    estimates = {}
     for names, part in ratings.each():
-        found[names] = _estimate(part.cells(), seed, draws, names)
-    return Estimates(ratings.within(), found)
+        estimates[names] = _estimate(part.cells(), seed, draws, names)
+    return Estimates(ratings.within(), estimates)
 
 
 def concordance(scores: Floats) -> float:

@@ -63,12 +63,12 @@ def delta_k(ratings: Ratings, averaging: Averaging = "arithmetic") -> Estimates:
     >>> round(delta_k(Ratings.of(frame)).of(rubric_source="shared").value, 6)
     -0.4
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     looks = sum(source in ratings.levels(RUBRIC) for source in GROUNDED)
     for source in GROUNDED:
         for names, cells in rubric_cells(ratings, BASELINE, source):
-            found[source, *names] = _delta("delta_k", cells, averaging, _cells_detail(cells, looks))
-    return Estimates((RUBRIC, *ratings.within(RUBRIC)), found)
+            estimates[source, *names] = _delta("delta_k", cells, averaging, _cells_detail(cells, looks))
+    return Estimates((RUBRIC, *ratings.within(RUBRIC)), estimates)
 
 
 @measure(
@@ -89,19 +89,19 @@ def delta_k_by_group(ratings: Ratings) -> Estimates:
     >>> frame = pd.DataFrame(rows, columns=["judge", "rubric_source", "item", "score"])
     >>> domains = ["law"] * 4 + ["art"] * 4
     >>> texts = pd.DataFrame({"item": [f"t{i}" for i in range(8)], "target": "", "domain": domains})
-    >>> found = delta_k_by_group(Ratings.of(frame, texts=texts))
-    >>> [round(found.of(group=f"domain {name}", rubric_source="shared").value, 6) for name in ("law", "art")]
+    >>> estimates = delta_k_by_group(Ratings.of(frame, texts=texts))
+    >>> [round(estimates.of(group=f"domain {name}", rubric_source="shared").value, 6) for name in ("law", "art")]
     [0.0, -0.4]
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for source in GROUNDED:
         for names, cells in rubric_cells(ratings, BASELINE, source):
             for column in GROUPS:
                 groups = _groups(ratings, cells, column)
                 for name in dict.fromkeys(group for group in groups if group):
                     part = cells.only(np.array([group == name for group in groups]))
-                    found[f"{column} {name}", source, *names] = _delta("delta_k_by_group", part, "arithmetic", {})
-    return Estimates(("group", RUBRIC, *ratings.within(RUBRIC)), found)
+                    estimates[f"{column} {name}", source, *names] = _delta("delta_k_by_group", part, "arithmetic", {})
+    return Estimates(("group", RUBRIC, *ratings.within(RUBRIC)), estimates)
 
 
 @measure(
@@ -127,11 +127,11 @@ def domain_selectivity(ratings: Ratings) -> Estimates:
     >>> round(domain_selectivity(Ratings.of(frame, texts=texts)).of(rubric_source="shared").value, 6)
     0.282843
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for source in GROUNDED:
         for names, cells in rubric_cells(ratings, BASELINE, source):
-            found[source, *names] = _selectivity(cells, _groups(ratings, cells, "domain"))
-    return Estimates((RUBRIC, *ratings.within(RUBRIC)), found)
+            estimates[source, *names] = _selectivity(cells, _groups(ratings, cells, "domain"))
+    return Estimates((RUBRIC, *ratings.within(RUBRIC)), estimates)
 
 
 # --------------------------------------------------------------------------- delta-K of some cells
@@ -219,5 +219,5 @@ def _selectivity(cells: RubricCells, groups: list[str]) -> Estimate:
 def _delta_per_domain(pairs: PairCorrelations, codes: NDArray[Any], count: int) -> Floats:
     """delta-K of each domain under each arrangement, (B, domains). `codes` (B, units)."""
     per = [mean_correlation(pairs.r(codes == domain)) for domain in range(count)]  # each (B, 2)
-    found: Floats = np.stack([each[:, 1] - each[:, 0] for each in per], axis=1)
-    return found
+    deltas: Floats = np.stack([each[:, 1] - each[:, 0] for each in per], axis=1)
+    return deltas

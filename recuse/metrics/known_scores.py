@@ -52,15 +52,15 @@ def known_score_error(ratings: Ratings) -> Estimates:
     >>> known_score_error(Ratings.of(frame, texts=texts)).of(judge="a", criterion="rating").value
     0.5
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for criterion in counted_criteria(ratings):
         asked = ratings.with_criterion(criterion)
         for names, part in asked.each():
             cells = part.cells()
             right = _right(part, cells, TRUE + criterion)
             for judge in cells.judges:
-                found[(judge, *names, criterion)] = _error(cells, judge, right)
-    return Estimates(("judge", *ratings.factors, "criterion"), found)
+                estimates[(judge, *names, criterion)] = _error(cells, judge, right)
+    return Estimates(("judge", *ratings.factors, "criterion"), estimates)
 
 
 def _right(part: Ratings, cells: Cells, column: str) -> Floats:

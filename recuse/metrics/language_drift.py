@@ -38,7 +38,7 @@ def language_drift(ratings: Ratings) -> Estimates:
     [1.0, 0.0]
     """
     texts = ratings.texts
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     known: dict[str, dict[str, frozenset[str]]] = {}
     if texts is not None and "text" in texts:
         for item, target, text in texts[["item", "target", "text"]].dropna().itertuples(index=False):
@@ -47,13 +47,13 @@ def language_drift(ratings: Ratings) -> Estimates:
         drifted: dict[str, list[str]] = {}
         compared = []
         for item, by_target in known.items():
-            others = [found for name, found in by_target.items() if name != target]
+            others = [estimates for name, estimates in by_target.items() if name != target]
             if target in by_target and others:
                 compared.append(item)
                 if extra := by_target[target] - frozenset().union(*others):
                     drifted[item] = sorted(extra)
-        found[(target,)] = _share(compared, drifted, ratings)
-    return Estimates(("target",), found)
+        estimates[(target,)] = _share(compared, drifted, ratings)
+    return Estimates(("target",), estimates)
 
 
 @lru_cache(maxsize=4096)

@@ -59,7 +59,7 @@ def padding_preference(ratings: Ratings) -> Estimates:
     >>> padding_preference(Ratings.of(frame, texts=texts)).of(judge="x").value
     0.5
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each(*PAIRED):
         pairs, over = both_orders(verdicts_of(part)), repeated_over(part)
         a_is_longer = pairs["item"].map(_longer(part))
@@ -67,8 +67,8 @@ def padding_preference(ratings: Ratings) -> Estimates:
             credit=pairs["won"].where(a_is_longer, 1 - pairs["won"]), group=pairs["cluster"].factorize()[0]
         )
         for judge in part.judges:
-            found[(judge, *names)] = _padding(pairs[pairs["rater"] == judge], over)
-    return Estimates(("judge", *ratings.within(*PAIRED)), found)
+            estimates[(judge, *names)] = _padding(pairs[pairs["rater"] == judge], over)
+    return Estimates(("judge", *ratings.within(*PAIRED)), estimates)
 
 
 def _padding(mine: pd.DataFrame, over: dict[str, Any]) -> Estimate:
@@ -131,7 +131,7 @@ def length_coefficient(ratings: Ratings) -> Estimates:
     >>> round(length_coefficient(Ratings.of(frame, texts=texts)).of(judge="x").value, 2)
     1.3
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each():
         array, over = part.array().only_judges(), repeated_over(part)
         doublings = doublings_of_texts(part, array)
@@ -144,8 +144,10 @@ def length_coefficient(ratings: Ratings) -> Estimates:
             )
             unit = f"{array.scale.unit} per doubling"
             more = {"n_clusters": groups, "n_excluded": lost, "unit": unit, "span": array.scale.span, **over}
-            found[(array.raters[j], *names)] = _coefficient("length_coefficient", distribution, raw, texts, why, more)
-    return Estimates(("judge", *ratings.within()), found)
+            estimates[(array.raters[j], *names)] = _coefficient(
+                "length_coefficient", distribution, raw, texts, why, more
+            )
+    return Estimates(("judge", *ratings.within()), estimates)
 
 
 def _text_slopes(
@@ -202,7 +204,7 @@ def choice_length_coefficient(ratings: Ratings) -> Estimates:
     >>> choice_length_coefficient(Ratings.of(frame, texts=texts)).of(judge="x").value > 0
     True
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each(*PAIRED):
         met, over = pair_array(part), repeated_over(part)
         doublings, groups = doublings_of_pairs(part, met), met.cluster_codes()
@@ -225,10 +227,10 @@ def choice_length_coefficient(ratings: Ratings) -> Estimates:
                 "n_clusters": len(np.unique(groups[usable])), "n_excluded": int(met.asked[j].sum() - usable.sum()),
                 "unit": "share per doubling", **over,
             }  # fmt: skip
-            found[(judge, *names)] = _coefficient(
+            estimates[(judge, *names)] = _coefficient(
                 "choice_length_coefficient", distributions[j], raws[j], int(usable.sum()), why, more
             )
-    return Estimates(("judge", *ratings.within(*PAIRED)), found)
+    return Estimates(("judge", *ratings.within(*PAIRED)), estimates)
 
 
 def _coefficient(

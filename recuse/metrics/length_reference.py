@@ -45,7 +45,7 @@ def same_length_reference(ratings: Ratings) -> Estimates:
     >>> same_length_reference(Ratings.of(frame, texts=texts)).of(judge="x", reference="any").value
     0.5
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each(*PAIRED):
         met, over = pair_array(part), repeated_over(part)
         doublings = doublings_of_pairs(part, met)
@@ -56,8 +56,8 @@ def same_length_reference(ratings: Ratings) -> Estimates:
             means = _by_text(beyond[j][usable], np.abs(doublings[usable]), texts[:, usable], len(text_groups))
             more = {"n_excluded": int(met.asked[j].sum() - usable.sum()), **over}
             for reference, values in zip(REFERENCES, means, strict=True):
-                found[(judge, reference, *names)] = _referenced(values, text_groups, bool(usable.any()), more)
-    return Estimates(("judge", "reference", *ratings.within(*PAIRED)), found)
+                estimates[(judge, reference, *names)] = _referenced(values, text_groups, bool(usable.any()), more)
+    return Estimates(("judge", "reference", *ratings.within(*PAIRED)), estimates)
 
 
 def _texts_met(met: PairArray) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -77,7 +77,7 @@ def what_if(ratings: Ratings) -> Estimates:
     >>> what_if(Ratings.of(frame, authors={"x": "a"})).of(judge="x", mitigation="poll").value
     -0.5
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each():
         array = judges_array(part)
         levels = dict(zip(ratings.within(), names, strict=True))
@@ -89,8 +89,8 @@ def what_if(ratings: Ratings) -> Estimates:
         for judge in ratings.own():
             before = _Measured.of(array, part.authors, judge)
             for name in MITIGATIONS:
-                found[(judge, name, *names)] = _compared(part, array, remedies[name], judge, before)
-    return Estimates(("judge", "mitigation", *ratings.within()), found)
+                estimates[(judge, name, *names)] = _compared(part, array, remedies[name], judge, before)
+    return Estimates(("judge", "mitigation", *ratings.within()), estimates)
 
 
 # --------------------------------------------------------------------------- remedies

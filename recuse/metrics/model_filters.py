@@ -86,16 +86,16 @@ def _given(ratings: Ratings) -> pd.DataFrame:
     `gave`, as it was written."""
     import pandas as pd
 
-    found = []
+    given = []
     for levels, *both in twins(ratings):
         for part in both:
             rows = part.table
             rows = rows[(rows["kind"] == "judge") & (rows["criterion"] == part.criterion) & (rows["status"] == "ok")]
             gave = _written(rows["score"].where(rows["score"].notna(), rows["response"]))
-            found.append(
+            given.append(
                 rows.rename(columns={"rater": "judge"})[["judge", "item", "target"]].assign(gave=gave, **levels)
             )
-    return pd.concat(found, ignore_index=True)
+    return pd.concat(given, ignore_index=True)
 
 
 def _written(values: pd.Series[Any]) -> pd.Series[str]:

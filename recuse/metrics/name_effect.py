@@ -50,11 +50,11 @@ def name_effect(ratings: Ratings) -> Estimates:
     >>> name_effect(Ratings.of(frame, authors={"a": "x"})).of(judge="a").value
     0.5
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each("names"):
         for judge, (a, b) in _self_bias_pairs(part).items():
-            found[(judge, *names)] = _name_effect(part, judge, a, b)
-    return Estimates(("judge", *ratings.within("names")), found)
+            estimates[(judge, *names)] = _name_effect(part, judge, a, b)
+    return Estimates(("judge", *ratings.within("names")), estimates)
 
 
 @measure(
@@ -89,8 +89,8 @@ def _self_bias_pairs(part: Ratings) -> dict[str, tuple[Estimate, Estimate]]:
         why = f"nothing was asked with names {' and '.join(missing)}"
         nothing = undefined("self_bias", why, method=WELCH, over="repeats")
         return dict.fromkeys(judges, (nothing, nothing))
-    found = self_bias(part)
-    return {judge: (found.of(judge=judge, names=SHOWN), found.of(judge=judge, names=HIDDEN)) for judge in judges}
+    biases = self_bias(part)
+    return {judge: (biases.of(judge=judge, names=SHOWN), biases.of(judge=judge, names=HIDDEN)) for judge in judges}
 
 
 def _name_effect(part: Ratings, judge: str, a: Estimate, b: Estimate) -> Estimate:

@@ -77,12 +77,12 @@ def rank_stability(ratings: Ratings) -> Estimates:
 
 
 def _by_judge(ratings: Ratings, compute: Any) -> Estimates:
-    found = {}
+    estimates = {}
     for names, part in ratings.each("names"):
         shown, hidden = (part.where(names=level).cells() for level in (SHOWN, HIDDEN))
         for judge in shown.judges:
-            found[(judge, *names)] = compute(part, judge, shown, hidden)
-    return Estimates(("judge", *ratings.within("names")), found)
+            estimates[(judge, *names)] = compute(part, judge, shown, hidden)
+    return Estimates(("judge", *ratings.within("names")), estimates)
 
 
 # --------------------------------------------------------------------------- shift
@@ -122,8 +122,8 @@ def _shift(part: Ratings, judge: str, shown: Cells, hidden: Cells) -> Estimate:
 
 def every_at(cells: Cells, place: int) -> Mask:
     """One target alone."""
-    found: Mask = np.arange(len(cells.target_names)) == place
-    return found
+    estimates: Mask = np.arange(len(cells.target_names)) == place
+    return estimates
 
 
 def _changes(judge: str, shown: Cells, hidden: Cells) -> tuple[Floats, NDArray[np.intp]]:

@@ -60,14 +60,14 @@ def overconfidence(ratings: Ratings) -> Estimates:
     >>> overconfidence(Ratings.of(frame, authors={"x": "a"}, texts=texts)).of(judge="x").value
     2.0
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, one in _examined(ratings):
         detail: dict[str, Any] = {
             "capability": one.capability, "accepts_own": one.accepted(own=True),
             "accepts_others": one.accepted(own=False),
         }  # fmt: skip
-        found[one.judge, *names] = one.estimate(detail)
-    return Estimates(("judge", *ratings.within()), found)
+        estimates[one.judge, *names] = one.estimate(detail)
+    return Estimates(("judge", *ratings.within()), estimates)
 
 
 @measure(
@@ -89,8 +89,8 @@ def capability_and_overconfidence(ratings: Ratings) -> Estimates:
     for names, one in _examined(ratings):
         pair = (float("nan") if one.capability is None else one.capability, one.beyond())
         groups.setdefault(names, {})[one.judge] = pair
-    found = {names: rank_correlation("capability_and_overconfidence", pairs) for names, pairs in groups.items()}
-    return Estimates(ratings.within(), found)
+    estimates = {names: rank_correlation("capability_and_overconfidence", pairs) for names, pairs in groups.items()}
+    return Estimates(ratings.within(), estimates)
 
 
 def rank_correlation(metric: str, pairs: dict[str, tuple[float, float]]) -> Estimate:
@@ -136,14 +136,14 @@ class _Examined:
     def compared(self, kept: NDArray[np.bool_]) -> Floats:
         """Own score less the mean of others' texts of the same true score, of the items that are `kept`; NaN where
         there is none."""
-        found = np.full(len(kept), np.nan)
+        estimates = np.full(len(kept), np.nan)
         scores, true = (side[kept].ravel() for side in self.others)
         for level in np.unique(self.own[1][kept & np.isfinite(self.own[1])]):
             same = np.isfinite(scores) & (np.abs(true - level) < 1e-9)
             if same.any():
                 mine = kept & (np.abs(self.own[1] - level) < 1e-9)
-                found[mine] = self.own[0][mine] - scores[same].mean()
-        return found
+                estimates[mine] = self.own[0][mine] - scores[same].mean()
+        return estimates
 
     def beyond(self, kept: NDArray[np.bool_] | None = None) -> float:
         """Overconfidence on the items that are kept."""

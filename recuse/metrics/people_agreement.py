@@ -33,10 +33,10 @@ def people_alpha(ratings: Ratings, level: Level | None = None) -> Estimates:
     >>> round(people_alpha(said(judge="pppp", ann="ppff", bea="ppfp")).of(rater="people").value, 4)
     0.5333
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each(*COMPARED):
-        found[("people", *names)] = _alpha(answers_of(part, ratings), level)
-    return Estimates(("rater", *ratings.within(*COMPARED)), found)
+        estimates[("people", *names)] = _alpha(answers_of(part, ratings), level)
+    return Estimates(("rater", *ratings.within(*COMPARED)), estimates)
 
 
 def _alpha(answers: Answers, level: Level | None) -> Estimate:

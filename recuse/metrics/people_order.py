@@ -53,13 +53,13 @@ def people_pairs(ratings: Ratings) -> Estimates:
     >>> round(people_pairs(Ratings.of(frame, people=people)).of(pair="s - t").detail["z"], 9)
     5.0
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     criteria = _criteria(ratings)
     for criterion in criteria:
         views = _views(ratings, criterion)
         for pair, estimate in _differences(ratings, criterion, views).items():
-            found[(pair, criterion) if len(criteria) > 1 else (pair,)] = estimate
-    return Estimates(("pair", "criterion") if len(criteria) > 1 else ("pair",), found)
+            estimates[(pair, criterion) if len(criteria) > 1 else (pair,)] = estimate
+    return Estimates(("pair", "criterion") if len(criteria) > 1 else ("pair",), estimates)
 
 
 @measure(
@@ -78,13 +78,13 @@ def people_groups(ratings: Ratings) -> Estimates:
     >>> people_groups(Ratings.of(frame, people=people)).of().detail["groups"]
     [['s', 't'], ['u']]
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     criteria = _criteria(ratings)
     for criterion in criteria:
         views = _views(ratings, criterion)
         key = (criterion,) if len(criteria) > 1 else ()
-        found[key] = _groups(views, _differences(ratings, criterion, views))
-    return Estimates(("criterion",) if len(criteria) > 1 else (), found)
+        estimates[key] = _groups(views, _differences(ratings, criterion, views))
+    return Estimates(("criterion",) if len(criteria) > 1 else (), estimates)
 
 
 # --------------------------------------------------------------------------- what people say of each target
@@ -115,20 +115,20 @@ def _views(ratings: Ratings, criterion: str) -> dict[str, View]:
     rows = one.table[(one.table["kind"] == PERSON) & (one.table["criterion"] == criterion)]
     if len(rows):
         each = rows.assign(value=numbers(one, rows)).groupby(["target", "rater"], sort=False, observed=True)["value"]
-        found = {}
+        estimates = {}
         for target, of in each.mean().dropna().groupby(level="target", sort=False):
             mean, n = float(of.mean()), len(of)
             error = float(of.std(ddof=1) / math.sqrt(n)) if n > 1 else math.nan
             known = dict(zip(map(str, of.index.get_level_values("rater")), of.tolist(), strict=True))
-            found[str(target)] = View(mean, error, n - 1.0, known)
+            estimates[str(target)] = View(mean, error, n - 1.0, known)
     elif ratings.people is not None:
         people = ratings.people
         people = people[people["criterion"] == criterion] if "criterion" in people else people
-        told = zip(people["target"], people["mean"], people["sd"], people["n"], strict=True)
-        found = {str(t): View(float(m), float(sd) / math.sqrt(n), n - 1.0, {}) for t, m, sd, n in told}
+        summaries = zip(people["target"], people["mean"], people["sd"], people["n"], strict=True)
+        estimates = {str(t): View(float(m), float(sd) / math.sqrt(n), n - 1.0, {}) for t, m, sd, n in summaries}
     else:
-        found = {}
-    return dict(sorted(found.items(), key=lambda named: -named[1].mean))
+        estimates = {}
+    return dict(sorted(estimates.items(), key=lambda named: -named[1].mean))
 
 
 def _differences(ratings: Ratings, criterion: str, views: Mapping[str, View]) -> dict[str, Estimate]:
@@ -138,16 +138,16 @@ def _differences(ratings: Ratings, criterion: str, views: Mapping[str, View]) ->
     made = [_difference(views[a], views[b]) for a, b in pairs]
     p = [2 * d.p_value(0.0, "above" if d.value > 0 else "below") if not d.undefined else math.nan for d, _, _ in made]
     corrected: Floats = holm(np.minimum(p, 1.0))
-    found = {}
+    estimates = {}
     for (a, b), (distribution, n, method), one, both in zip(pairs, made, p, corrected, strict=True):
         z = distribution.value / distribution.se if distribution.se > 0 else math.nan
-        found[f"{a} - {b}"] = estimated(
+        estimates[f"{a} - {b}"] = estimated(
             "people_difference", distribution.value, distribution, n=n, over="items", method=method,
             note="over people, on these targets",
             detail={"z": number(z), "p": number(one), "p_holm": number(both), "told_apart": bool(both < ALPHA)},
             **about,
         )  # fmt: skip
-    return found
+    return estimates
 
 
 def _difference(one: View, other: View) -> tuple[Student, int, str]:

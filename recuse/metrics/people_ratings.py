@@ -54,10 +54,10 @@ def people_reliability(ratings: Ratings) -> Estimates:
     if people is None:
         return Estimates(("criterion",), {})
     each = {name: _matrix(people, name) for name in people.criteria}
-    found: dict[tuple[str, ...], Estimate] = {(name,): _reliability(values) for name, values in each.items()}
+    estimates: dict[tuple[str, ...], Estimate] = {(name,): _reliability(values) for name, values in each.items()}
     if len(each) > 1:
-        found[("mean",)] = _reliability(np.mean(list(each.values()), axis=0))
-    return _told(people, Estimates(("criterion",), found))
+        estimates[("mean",)] = _reliability(np.mean(list(each.values()), axis=0))
+    return _told(people, Estimates(("criterion",), estimates))
 
 
 def blinded_pairs(ratings: Ratings) -> Estimates:
@@ -103,12 +103,12 @@ def scale_matched_offset(ratings: Ratings) -> Estimates:
     factor = (wanted[1] - wanted[0]) / (high - low)
     stretched = people.assign(mean=wanted[0] + (people["mean"] - low) * factor, sd=people["sd"] * factor)
     as_given, matched = panel_offset(ratings), panel_offset(replace(ratings, people=stretched, _memory={}))
-    told = {"people_scale": [low, high], "judges_scale": list(wanted)}
+    scales = {"people_scale": [low, high], "judges_scale": list(wanted)}
     return Estimates(
         ratings.within(),
         {
             key: replace(
-                e, metric="scale_matched_offset", detail={**e.detail, **told, "as_given": number(as_given[key].value)}
+                e, metric="scale_matched_offset", detail={**e.detail, **scales, "as_given": number(as_given[key].value)}
             )
             for key, e in matched.items()
         },
@@ -120,15 +120,15 @@ def _nothing_to_match(ratings: Ratings, why: str) -> Estimates:
     return Estimates(ratings.within(), {names: nothing for names, _ in ratings.each()})
 
 
-def _told(people: Ratings, found: Estimates) -> Estimates:
+def _told(people: Ratings, estimates: Estimates) -> Estimates:
     """The same, saying so where nobody was asked."""
     if "simulated" not in people.table or not people.table["simulated"].any():
-        return found
+        return estimates
     noted = {
         key: replace(e, note="; ".join(part for part in (SIMULATED, e.note) if part), detail={**e.detail, **INVENTED})
-        for key, e in found.items()
+        for key, e in estimates.items()
     }
-    return Estimates(found.by, noted)
+    return Estimates(estimates.by, noted)
 
 
 def _matrix(people: Ratings, criterion: str) -> Floats:

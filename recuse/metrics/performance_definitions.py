@@ -57,7 +57,7 @@ def performance(ratings: Ratings, tau: float = 0.5, beta: float = 0.0) -> Estima
     >>> performance(said(judge="ppff", ann="pppf")).of(judge="judge", definition="hit_rate(h/h)").value
     0.75
     """
-    found = {}
+    estimates = {}
     for names, rated in each_rated(ratings):
         sides = vectors_of(rated, tau, beta)
         offered = [each for each in SHOWN if rated.offers(each.judge, each.people)]
@@ -75,11 +75,11 @@ def performance(ratings: Ratings, tau: float = 0.5, beta: float = 0.0) -> Estima
                 key = (judge, each.name, *names)
                 if np.isfinite(values[place]):
                     distribution = percentile(float(values[place]), draws[:, place])
-                    found[key] = estimated("performance", float(values[place]), distribution, **facts)
+                    estimates[key] = estimated("performance", float(values[place]), distribution, **facts)
                 else:
                     why = "no text has valid answers of both" if not there.any() else "it is 0 / 0 on these answers"
-                    found[key] = undefined("performance", why, **facts)
-    return Estimates(("judge", "definition", *ratings.within()), found)
+                    estimates[key] = undefined("performance", why, **facts)
+    return Estimates(("judge", "definition", *ratings.within()), estimates)
 
 
 @dataclass(frozen=True, slots=True)

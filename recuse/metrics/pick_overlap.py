@@ -54,11 +54,11 @@ def _overlap(part: Ratings) -> Estimate:
     shared = sorted((item for item in every if len(by[item]) > 1), key=lambda item: (-len(by[item]), item))
     names, step = _names(part), float(getattr(part.scale, "step", None) or 1.0)
     gaps = [(max(by[item].values()) - min(by[item].values())) / step for item in shared]
-    told = {item: [item, names.get(item, ""), {m: number(v) for m, v in by[item].items()}] for item in shared}
+    rows = {item: [item, names.get(item, ""), {m: number(v) for m, v in by[item].items()}] for item in shared}
     by_all = [item for item in shared if len(by[item]) == len(models)]
     detail = matrix(
-        models, models, values, {}, items=len(every), by_all=[told[item] for item in by_all],
-        same_level=[item for item in by_all if len(set(by[item].values())) == 1], shared=list(told.values()),
+        models, models, values, {}, items=len(every), by_all=[rows[item] for item in by_all],
+        same_level=[item for item in by_all if len(set(by[item].values())) == 1], shared=list(rows.values()),
         adjacent=sum(gap <= 1 for gap in gaps), apart=sum(gap > 1 for gap in gaps),
     )  # fmt: skip
     value = float(values[np.triu_indices(len(models), 1)].mean())
@@ -69,11 +69,11 @@ def _overlap(part: Ratings) -> Estimate:
 def _levels(part: Ratings) -> Levels:
     rows = part.table[(part.table["criterion"] == part.criterion) & (part.table["kind"] == "judge")]
     rows = rows.assign(level=numbers(part, rows)).dropna(subset="level")
-    found: Levels = {}
+    estimates: Levels = {}
     mean = rows.groupby(["rater", "item"], sort=False, observed=True)["level"].mean().reset_index()
     for model, item, level in zip(mean["rater"], mean["item"], mean["level"], strict=True):
-        found.setdefault(str(model), {})[str(item)] = float(level)
-    return found
+        estimates.setdefault(str(model), {})[str(item)] = float(level)
+    return estimates
 
 
 def _names(part: Ratings) -> dict[str, str]:

@@ -32,13 +32,13 @@ def yearly_rank_correlation(ratings: Ratings) -> Estimates:
     """
     truth = ratings.reference
     years = [] if truth is None else [str(name) for name in truth if str(name).startswith(YEARLY)]
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     if not years:
         nothing = undefined("yearly_rank_correlation", "the true values tell no years apart", method=BONETT_WRIGHT)
-        found = {(*key, ""): nothing for key in rank_correlation(ratings)}
+        estimates = {(*key, ""): nothing for key in rank_correlation(ratings)}
     for column in years:
         assert truth is not None
         of_year = replace(ratings, reference=truth.assign(value=truth[column]), _memory={})
         for key, estimate in rank_correlation(of_year).items():
-            found[(*key, column.removeprefix(YEARLY))] = replace(estimate, metric="yearly_rank_correlation")
-    return Estimates(("judge", *ratings.within(), "year"), found)
+            estimates[(*key, column.removeprefix(YEARLY))] = replace(estimate, metric="yearly_rank_correlation")
+    return Estimates(("judge", *ratings.within(), "year"), estimates)

@@ -45,11 +45,11 @@ def flaw_penalty(ratings: Ratings) -> Estimates:
     >>> flaw_penalty(Ratings.of(frame, texts=texts)).of(judge="a").value
     -2.0
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each():
         for judge, differences in _twins(part):
-            found[judge, *names] = _penalty(part, differences)
-    return Estimates(("judge", *ratings.within()), found)
+            estimates[judge, *names] = _penalty(part, differences)
+    return Estimates(("judge", *ratings.within()), estimates)
 
 
 def _twins(part: Ratings) -> Iterator[tuple[str, NDArray[np.float64]]]:
@@ -74,8 +74,8 @@ def _side(means: NDArray[np.float64], mine: NDArray[np.bool_]) -> NDArray[np.flo
     there = mine & np.isfinite(means)
     count = there.sum(axis=1)
     total = np.where(there, means, 0.0).sum(axis=1)
-    found: NDArray[np.float64] = total / np.where(count > 0, count, np.nan)
-    return found
+    side_means: NDArray[np.float64] = total / np.where(count > 0, count, np.nan)
+    return side_means
 
 
 def _penalty(part: Ratings, differences: NDArray[np.float64]) -> Estimate:

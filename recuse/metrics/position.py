@@ -191,7 +191,7 @@ def tie_share(ratings: Ratings) -> Estimates:
     >>> tie_share(Ratings.of(frame, texts=pd.DataFrame({"item": ["1", "2"], "a": "s", "b": "t"}))).of(judge="x").value
     0.5
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each(*PAIRED):
         verdicts, over = verdicts_of(part), repeated_over(part)
         verdicts = verdicts.assign(group=verdicts["cluster"].factorize()[0])
@@ -199,14 +199,14 @@ def tie_share(ratings: Ratings) -> Estimates:
             mine = verdicts[verdicts["rater"] == judge]
             usable = mine[mine["slot"].notna()]
             lost, ties = len(mine) - len(usable), (usable["slot"] == 0.5).to_numpy()
-            found[(judge, *names)] = (
+            estimates[(judge, *names)] = (
                 _estimated(
                     "tie_share", float(ties.mean()), clustered_share(ties, usable["group"]), usable, lost, SHARE, **over
                 )
                 if len(usable)
                 else undefined("tie_share", "no verdict was usable", n_excluded=lost, method=SHARE, **over)
             )
-    return Estimates(("judge", *ratings.within(*PAIRED)), found)
+    return Estimates(("judge", *ratings.within(*PAIRED)), estimates)
 
 
 # --------------------------------------------------------------------------- one judge at a time
@@ -221,7 +221,7 @@ def _by_judge(
     """`compute(complete pairs, how many were not, what repetitions are over)` for every judge. With `quads`, plain and
     swapped labels of a pair stand in one row, the first slot's mean credit under swapped labels in column `swapped`.
     With `by_lot`, pairs that were all asked in one order count where different pairs had different orders."""
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each(*PAIRED):
         pairs, over = paired(part), repeated_over(part)
         for judge in part.judges:
@@ -236,8 +236,10 @@ def _by_judge(
                 if len(kept)
                 else undefined(metric, NO_PAIR, n_excluded=lost, method=method, **over)
             )
-            found[(judge, *names)] = estimate if drawn else beside(estimate, lost_by_order(mine), ENDS[metric], lost)
-    return Estimates(("judge", *ratings.within(*PAIRED)), found)
+            estimates[(judge, *names)] = (
+                estimate if drawn else beside(estimate, lost_by_order(mine), ENDS[metric], lost)
+            )
+    return Estimates(("judge", *ratings.within(*PAIRED)), estimates)
 
 
 def paired(part: Ratings) -> pd.DataFrame:

@@ -56,13 +56,13 @@ def own_predictability(likelihoods: Ratings) -> Estimates:
     >>> own_predictability(Ratings.of(frame, scales=bits, authors={"x": "a"})).of(judge="x").value
     1.5
     """
-    found = {
+    estimates = {
         (judge, *names): _own(part, judgement, judge)
         for names, part in likelihoods.each()
         for judgement in [judges_array(part)]
         for judge in likelihoods.own()
     }
-    return Estimates(("judge", *likelihoods.within()), found)
+    return Estimates(("judge", *likelihoods.within()), estimates)
 
 
 @measure(
@@ -89,16 +89,16 @@ def grade_on_predictability(ratings: Ratings) -> Estimates:
     2.0
     """
     likelihoods = ratings.beside("likelihoods")
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each():
         if likelihoods is None:
             why = "no log-probabilities were recorded, so nothing is known of how likely the judges find the texts"
-            found |= {(judge, *names): _no_slope(part, why) for judge in part.judges}
+            estimates |= {(judge, *names): _no_slope(part, why) for judge in part.judges}
             continue
         texts = judges_array(_one_criterion(likelihoods))
         scores = judges_array(part).means_on(texts.axes)
-        found |= {(judge, *names): _slope(part, texts, scores, row) for row, judge in enumerate(texts.raters)}
-    return Estimates(("judge", *ratings.within()), found)
+        estimates |= {(judge, *names): _slope(part, texts, scores, row) for row, judge in enumerate(texts.raters)}
+    return Estimates(("judge", *ratings.within()), estimates)
 
 
 def _own(part: Ratings, texts: RatingArray, judge: str) -> Estimate:

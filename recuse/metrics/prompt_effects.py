@@ -45,18 +45,18 @@ def error_by_prompt(ratings: Ratings, factor: str = PROMPT) -> Estimates:
     >>> frame = pd.DataFrame({"judge": "j", "item": list("xyxy"), "prompt": ["plain"] * 2 + ["solved"] * 2,
     ...                       "score": [1.0, 5, 2, 5]})
     >>> texts = pd.DataFrame({"item": list("xy"), "target": "", "true_rating": [2, 5]})
-    >>> found = error_by_prompt(Ratings.of(frame, factors=["prompt"], texts=texts))
-    >>> [found.of(judge="j", prompt=name).value for name in ("plain", "solved")]
+    >>> estimates = error_by_prompt(Ratings.of(frame, factors=["prompt"], texts=texts))
+    >>> [estimates.of(judge="j", prompt=name).value for name in ("plain", "solved")]
     [0.5, 0.0]
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, one in _ways(ratings, factor):
         for level, scores in one.scores.items():
             error = np.full(scores.shape, np.nan) if one.true is None else np.abs(scores - one.true)
-            found[one.judge, level, *names] = one.estimate(
+            estimates[one.judge, level, *names] = one.estimate(
                 "error_by_prompt", error, UNKNOWN, one.part.scale.span, {"tokens": one.tokens.get(level)}
             )
-    return Estimates(("judge", factor, *ratings.within(factor)), found)
+    return Estimates(("judge", factor, *ratings.within(factor)), estimates)
 
 
 @measure(
@@ -158,24 +158,24 @@ def _tokens(part: Ratings, factor: str, axes: Any) -> dict[str, Floats]:
 def _mean(means: Floats) -> Floats:
     there = np.isfinite(means)
     count = there.sum(axis=(1, 2))
-    found: Floats = np.where(there, means, 0.0).sum(axis=(1, 2)) / np.where(count > 0, count, np.nan)
-    return found
+    estimates: Floats = np.where(there, means, 0.0).sum(axis=(1, 2)) / np.where(count > 0, count, np.nan)
+    return estimates
 
 
 def _changes(metric: str, ratings: Ratings, factor: str, change: Any, why: str) -> Estimates:
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, one in _ways(ratings, factor):
         first, *others = one.scores
         for level in others:
             before, after = one.scores[first], one.scores[level]
             values = change(one, before, after)
             both = np.isfinite(values)
-            told = {"before": one.tokens[first], "after": one.tokens[level]}
-            detail: dict[str, Any] = {f"tokens_{name}": count for name, count in told.items()}
-            if told["before"] and told["after"]:
-                detail["times"] = number(told["after"] / told["before"])
+            tokens = {"before": one.tokens[first], "after": one.tokens[level]}
+            detail: dict[str, Any] = {f"tokens_{name}": count for name, count in tokens.items()}
+            if tokens["before"] and tokens["after"]:
+                detail["times"] = number(tokens["after"] / tokens["before"])
             for name, scores in (("before", before), ("after", after)):
                 shown = scores if one.true is None or metric == "score_change" else np.abs(scores - one.true)
                 detail[name] = number(float(shown[both].mean())) if both.any() else None
-            found[one.judge, level, *names] = one.estimate(metric, values, why, one.part.scale.span, detail)
-    return Estimates(("judge", factor, *ratings.within(factor)), found)
+            estimates[one.judge, level, *names] = one.estimate(metric, values, why, one.part.scale.span, detail)
+    return Estimates(("judge", factor, *ratings.within(factor)), estimates)

@@ -45,8 +45,8 @@ def quality_agreement(ratings: Ratings) -> Estimates:
     >>> quality_agreement(Ratings.of(frame)).of().value
     -1.0
     """
-    found = {names: _estimate(judges_array(part)) for names, part in ratings.each()}
-    return Estimates(ratings.within(), found)
+    estimates = {names: _estimate(judges_array(part)) for names, part in ratings.each()}
+    return Estimates(ratings.within(), estimates)
 
 
 def _estimate(array: RatingArray) -> Estimate:

@@ -48,13 +48,13 @@ def gap_effect(ratings: Ratings, bins: tuple[float, ...] = BINS) -> Estimates:
     >>> gap_effect(Ratings.of(frame, texts=texts)).of(judge="x").note
     "undefined: no other judge's verdicts give these texts different win rates"
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each(*PAIRED):
         pairs = paired(part)
         pairs = pairs.assign(gap=_gaps(pairs, part.judges))
         for judge in part.judges:
-            found[(judge, *names)] = _gap_effect(pairs[pairs["rater"] == judge], bins, repeated_over(part))
-    return Estimates(("judge", *ratings.within(*PAIRED)), found)
+            estimates[(judge, *names)] = _gap_effect(pairs[pairs["rater"] == judge], bins, repeated_over(part))
+    return Estimates(("judge", *ratings.within(*PAIRED)), estimates)
 
 
 def _gap_effect(mine: pd.DataFrame, bins: tuple[float, ...], over: dict[str, Any]) -> Estimate:

@@ -51,11 +51,11 @@ def recognised_in_pairs(ratings: Ratings) -> Estimates:
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"judge": ["x", "z"], "item": "1", "response": ["first", "second"]})
     >>> texts = pd.DataFrame({"item": ["1"], "a": "x", "b": "y"})
-    >>> found = recognised_in_pairs(Ratings.of(frame, texts=texts, authors={"x": "x"}))
-    >>> [found.of(judge="x", against=name).value for name in YARDSTICKS]
+    >>> estimates = recognised_in_pairs(Ratings.of(frame, texts=texts, authors={"x": "x"}))
+    >>> [estimates.of(judge="x", against=name).value for name in YARDSTICKS]
     [0.5, 1.0]
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each(*PAIRED):
         met = pair_array(part)
         for judge, text in ratings.own().items():
@@ -71,8 +71,8 @@ def recognised_in_pairs(ratings: Ratings) -> Estimates:
             own = np.where(side != 0, credit[mine], np.nan)
             for against, other in (("chance", np.full(len(own), 0.5)), ("peers", peers)):
                 asked = met.asked[mine] & (side != 0)
-                found[judge, against, *names] = _over_pairs(part, own - other, own, met.cluster_codes(), asked)
-    return Estimates(("judge", "against", *ratings.within(*PAIRED)), found)
+                estimates[judge, against, *names] = _over_pairs(part, own - other, own, met.cluster_codes(), asked)
+    return Estimates(("judge", "against", *ratings.within(*PAIRED)), estimates)
 
 
 @measure(
@@ -90,18 +90,18 @@ def recognised_singly(ratings: Ratings) -> Estimates:
     >>> frame = pd.DataFrame({"judge": "x", "item": list("iijj"), "target": list("abab"),
     ...                       "response": ["yes", "no", "yes", "yes"]})
     >>> from recuse.ratings import Ordinal
-    >>> found = recognised_singly(Ratings.of(frame, scales=Ordinal(("no", "yes")), authors={"x": "a"}))
-    >>> found.of(judge="x").value, found.of(judge="x").detail["false_alarms"]
+    >>> estimates = recognised_singly(Ratings.of(frame, scales=Ordinal(("no", "yes")), authors={"x": "a"}))
+    >>> estimates.of(judge="x").value, estimates.of(judge="x").detail["false_alarms"]
     (0.5, 0.5)
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each():
         array = judges_array(part)
         for judge in ratings.own():
             place = own_place(array, part.authors, judge)
             if place is None:
                 why, nothing = missing_text(array, judge), Paired.of([])
-                found[judge, *names] = paired_estimate(
+                estimates[judge, *names] = paired_estimate(
                     "recognised_singly", nothing, part, excluded=len(array.items), why=why
                 )
                 continue
@@ -110,11 +110,11 @@ def recognised_singly(ratings: Ratings) -> Estimates:
             both = np.isfinite(own - others)
             detail = {"hits": _mean(own[both]), "false_alarms": _mean(others[both])}
             test = bounded_test(own - others, array)
-            found[judge, *names] = paired_estimate(
+            estimates[judge, *names] = paired_estimate(
                 "recognised_singly", test, part, excluded=int((~both).sum()), detail=detail,
                 why="no item has its own text and another's",
             )  # fmt: skip
-    return Estimates(("judge", *ratings.within()), found)
+    return Estimates(("judge", *ratings.within()), estimates)
 
 
 @measure(
@@ -136,13 +136,13 @@ def recognition_and_preference(ratings: Ratings) -> Estimates:
     {'x': [0.5, 2.0]}
     """
     known = _recognition(ratings)
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     scores = ratings.beside("scores")
     for names, part in () if scores is None else scores.each():
         favours = {judge: float(np.nanmean(d)) for judge, d in _favour(part).items() if np.isfinite(d).any()}
         pairs = {judge: (_nan_mean(by_item), favours[judge]) for judge, by_item in known.items() if judge in favours}
-        found[names] = rank_correlation("recognition_and_preference", pairs)
-    return Estimates(() if scores is None else scores.within(), found)
+        estimates[names] = rank_correlation("recognition_and_preference", pairs)
+    return Estimates(() if scores is None else scores.within(), estimates)
 
 
 @measure(
@@ -166,15 +166,15 @@ def preference_where_recognised(ratings: Ratings) -> Estimates:
     2.0
     """
     known = _recognition(ratings)
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     scores = ratings.beside("scores")
     for names, part in () if scores is None else scores.each():
         array, favours = judges_array(part), _favour(part)
         for judge, by_item in known.items():
             d = favours.get(judge, np.full(len(array.items), np.nan))
             credit = np.array([by_item.get(item, np.nan) for item in array.items])
-            found[judge, *names] = _where_known(part, d, credit)
-    return Estimates(("judge", *(() if scores is None else scores.within())), found)
+            estimates[judge, *names] = _where_known(part, d, credit)
+    return Estimates(("judge", *(() if scores is None else scores.within())), estimates)
 
 
 # --------------------------------------------------------------------------- what they are made of
@@ -182,7 +182,7 @@ def preference_where_recognised(ratings: Ratings) -> Estimates:
 
 def _recognition(ratings: Ratings) -> dict[str, dict[str, float]]:
     """Judge -> item, or what pairs share -> how far it credits its own text to itself beyond chance or false alarms."""
-    found: dict[str, dict[str, float]] = {}
+    estimates: dict[str, dict[str, float]] = {}
     if ratings.scale.counts:
         for _, part in ratings.each():
             array = judges_array(part)
@@ -190,8 +190,8 @@ def _recognition(ratings: Ratings) -> dict[str, dict[str, float]]:
                 if (place := own_place(array, part.authors, judge)) is not None:
                     said = array.means[place[0]]
                     beyond = said[:, place[1]] - mean_of(np.delete(said, place[1], axis=1), axis=1)
-                    found[judge] = _known(array.items, beyond)
-        return found
+                    estimates[judge] = _known(array.items, beyond)
+        return estimates
     for _, part in ratings.each(*PAIRED):
         met = pair_array(part)
         for judge, text in ratings.own().items():
@@ -201,8 +201,8 @@ def _recognition(ratings: Ratings) -> dict[str, dict[str, float]]:
                 values: dict[str, list[float]] = {}
                 for cluster, value in zip(met.clusters[side != 0], credit[side != 0], strict=True):
                     values.setdefault(str(cluster), []).append(float(value))
-                found[judge] = _known(tuple(values), np.array([np.mean(v) for v in values.values()]))
-    return found
+                estimates[judge] = _known(tuple(values), np.array([np.mean(v) for v in values.values()]))
+    return estimates
 
 
 def _known(items: tuple[str, ...], values: Floats) -> dict[str, float]:

@@ -57,12 +57,12 @@ def reported_total(ratings: Ratings) -> Estimates:
     if not ratings.parts:
         raise RatingsError("these ratings name no parts that a total could follow from; give parts=(...)")
     wanted = [*ratings.parts, ratings.criterion]
-    found = {
+    estimates = {
         (judge, *names): _totals(rows, wanted)
         for names, part in ratings.each()
         for judge, rows in replies_of(part, wanted)
     }
-    return Estimates(("judge", *ratings.within()), found)
+    return Estimates(("judge", *ratings.within()), estimates)
 
 
 def printed_decimals(values: ArrayLike) -> Callable[[ArrayLike], NDArray[np.int64]]:

@@ -87,8 +87,8 @@ def sample_agreement(ratings: Ratings) -> Estimates:
 
     >>> import pandas as pd
     >>> rows = [(j, i, s) for j, scores in zip("xy", ([1, 2, 3, 4, 5], [2, 3, 4, 5, 6])) for i, s in enumerate(scores)]
-    >>> found = sample_agreement(Ratings.of(pd.DataFrame(rows, columns=["judge", "item", "score"]))).of(judge="x")
-    >>> round(found.value, 4)
+    >>> estimates = sample_agreement(Ratings.of(pd.DataFrame(rows, columns=["judge", "item", "score"]))).of(judge="x")
+    >>> round(estimates.value, 4)
     1.0
     """
     return _by_judge(ratings, "sample_agreement", panel.sample_agreement, JACKKNIFE)
@@ -106,8 +106,8 @@ def absolute_agreement(ratings: Ratings) -> Estimates:
 
     >>> import pandas as pd
     >>> rows = [(j, i, s) for j, scores in zip("xy", ([1, 2, 3, 4, 5], [2, 3, 4, 5, 6])) for i, s in enumerate(scores)]
-    >>> found = absolute_agreement(Ratings.of(pd.DataFrame(rows, columns=["judge", "item", "score"]))).of(judge="x")
-    >>> round(found.value, 4)
+    >>> estimates = absolute_agreement(Ratings.of(pd.DataFrame(rows, columns=["judge", "item", "score"]))).of(judge="x")
+    >>> round(estimates.value, 4)
     0.8333
     """
     return _by_judge(ratings, "absolute_agreement", panel.absolute_agreement, JACKKNIFE)
@@ -127,12 +127,12 @@ def panel_agreement(ratings: Ratings) -> Estimates:
 
     >>> import pandas as pd
     >>> rows = [(j, i, s) for j, scores in zip("xy", ([1, 2, 3, 4, 5], [2, 3, 4, 5, 6])) for i, s in enumerate(scores)]
-    >>> found = panel_agreement(Ratings.of(pd.DataFrame(rows, columns=["judge", "item", "score"]))).of()
-    >>> round(found.value, 4)
+    >>> estimates = panel_agreement(Ratings.of(pd.DataFrame(rows, columns=["judge", "item", "score"]))).of()
+    >>> round(estimates.value, 4)
     0.8333
     """
-    found = {names: _panel(judges_array(part), part.clusters) for names, part in ratings.each()}
-    return Estimates(ratings.within(), found)
+    estimates = {names: _panel(judges_array(part), part.clusters) for names, part in ratings.each()}
+    return Estimates(ratings.within(), estimates)
 
 
 @measure(
@@ -155,12 +155,12 @@ def resolution_gap(ratings: Ratings) -> Estimates:
     >>> import pandas as pd
     >>> noise = {"x": (0, 1, 2, 1, 1), "y": (1, 1, 0, 1, 2)}
     >>> rows = [(j, i, t, 3 * k + n) for j in "xy" for k, t in enumerate("abc") for i, n in enumerate(noise[j])]
-    >>> found = resolution_gap(Ratings.of(pd.DataFrame(rows, columns=["judge", "item", "target", "score"]))).of()
-    >>> found.detail["model"], found.detail["sample"]
+    >>> estimates = resolution_gap(Ratings.of(pd.DataFrame(rows, columns=["judge", "item", "target", "score"]))).of()
+    >>> estimates.detail["model"], estimates.detail["sample"]
     (1.0, -0.5)
     """
-    found = {names: _gap(judges_array(part), part.clusters) for names, part in ratings.each()}
-    return Estimates(ratings.within(), found)
+    estimates = {names: _gap(judges_array(part), part.clusters) for names, part in ratings.each()}
+    return Estimates(ratings.within(), estimates)
 
 
 # --------------------------------------------------------------------------- by judge
@@ -170,13 +170,13 @@ Level = Callable[[Floats], Floats]
 
 
 def _by_judge(ratings: Ratings, metric: str, level: Level, method: str) -> Estimates:
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each():
         array = judges_array(part)
         pairs = _pairwise(array, level)
         for place, judge in enumerate(array.raters):
-            found[(judge, *names)] = _estimate(metric, array, place, level, method, pairs, part.clusters)
-    return Estimates(("judge", *ratings.within()), found)
+            estimates[(judge, *names)] = _estimate(metric, array, place, level, method, pairs, part.clusters)
+    return Estimates(("judge", *ratings.within()), estimates)
 
 
 def _estimate(
@@ -232,12 +232,12 @@ def _centre(array: RatingArray) -> float:
 def _pairwise(array: RatingArray, level: Level) -> Floats:
     """The level's agreement of every two judges, averaged over targets, (J, J); NaN on the diagonal."""
     count = len(array.raters)
-    found = np.full((count, count), np.nan)
+    correlations = np.full((count, count), np.nan)
     for judge in range(count):
         others = [k for k in range(count) if k != judge]
         values = level(_shares(array, judge).sum(axis=0)) if others else np.empty((0, 1))
-        found[judge, others] = values if values.ndim == 1 else panel.mean_known(values[:, None])
-    return found
+        correlations[judge, others] = values if values.ndim == 1 else panel.mean_known(values[:, None])
+    return correlations
 
 
 def _detail(array: RatingArray, pairs: Floats, shares: Floats, level: Level) -> dict[str, Any]:
@@ -350,12 +350,12 @@ def _averaged(sums: Floats) -> list[tuple[int, float]]:
     between = [_covariance(a, b) for a, b in ((means[0], means[1]), (means[0], means[0]), (means[1], means[1]))]
     w = [panel.mean_known(part[:, None]) for part in within]
     t = [b - panel.mean_known((part / count)[:, None]) for b, part in zip(between, within, strict=True)]
-    found = []
+    averaged = []
     for m in AVERAGED:
         shared, mine, other = (a + b / m for a, b in zip(t, w, strict=True))
         each = ratio(shared, np.sqrt(np.maximum(mine, 0) * np.maximum(other, 0)))
-        found.append((m, float(panel.mean_known(np.clip(each, -1, 1)[None])[0])))
-    return found
+        averaged.append((m, float(panel.mean_known(np.clip(each, -1, 1)[None])[0])))
+    return averaged
 
 
 def _covariance(a: Floats, b: Floats) -> Floats:

@@ -71,14 +71,14 @@ def ratings_needed(ratings: Ratings, taus: Sequence[float] = TAUS, wanted: float
     >>> ratings_needed(said(judge="ppff", ann="pppf", bob="ppff")).of(threshold="0.5").detail["have"]
     2
     """
-    found = {}
+    estimates = {}
     for names, rated in each_rated(ratings):
         sets = rated.has_people_sets
         positive = (rated.people_sets if sets else rated.people_counts)[:, rated.positive]
         asked = rated.set_raters if sets else rated.people_counts.sum(axis=1)
         for tau in taus:
-            found[f"{tau:g}", *names] = _needed(positive, asked, tau, wanted)
-    return Estimates(("threshold", *ratings.within()), found)
+            estimates[f"{tau:g}", *names] = _needed(positive, asked, tau, wanted)
+    return Estimates(("threshold", *ratings.within()), estimates)
 
 
 def choice_matrices(rated: RatedOptions, rater: str = PEOPLE) -> dict[str, Any]:
@@ -101,12 +101,12 @@ def choice_matrices(rated: RatedOptions, rater: str = PEOPLE) -> dict[str, Any]:
 
 
 def _by_rater(ratings: Ratings, compute: Any) -> Estimates:
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, rated in each_rated(ratings):
         for rater in (PEOPLE, *rated.judges):
             if rater in rated.joint:
-                found[rater, *names] = compute(rated, rater)
-    return Estimates(("rater", *ratings.within()), found)
+                estimates[rater, *names] = compute(rated, rater)
+    return Estimates(("rater", *ratings.within()), estimates)
 
 
 def _indeterminate(rated: RatedOptions, rater: str) -> Estimate:

@@ -40,16 +40,16 @@ def agreement_by_rubric(ratings: Ratings) -> Estimates:
     >>> round(agreement_by_rubric(Ratings.of(frame)).of(rubric_source="shared").value, 6)
     0.6
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for source in ratings.levels(RUBRIC):
         for names, cells in rubric_cells(ratings, source):
             pairs = cells.pairs()
             rows = zip(cells.pair_names(), pairs.r()[0], pairs.texts, strict=True)
             detail = {"pairs": [{"pair": pair, "r": number(r), "n": int(n)} for pair, r, n in rows]}
-            found[source, *names] = jackknifed(
+            estimates[source, *names] = jackknifed(
                 "agreement_by_rubric", cells, lambda r: mean_correlation(r)[..., 0], detail=detail
             )
-    return Estimates((RUBRIC, *ratings.within(RUBRIC)), found)
+    return Estimates((RUBRIC, *ratings.within(RUBRIC)), estimates)
 
 
 @measure(
@@ -69,13 +69,13 @@ def rubric_step(ratings: Ratings) -> Estimates:
     >>> round(rubric_step(Ratings.of(frame)).of(rubric_source="dimensions").value, 6)
     0.2
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for before, source in _steps(ratings):
         for names, cells in rubric_cells(ratings, before, source):
-            found[source, *names] = jackknifed(
+            estimates[source, *names] = jackknifed(
                 "rubric_step", cells, _difference, detail={"before": before, "pairs": len(cells.pair_names())}
             )
-    return Estimates((RUBRIC, *ratings.within(RUBRIC)), found)
+    return Estimates((RUBRIC, *ratings.within(RUBRIC)), estimates)
 
 
 @measure(
@@ -104,15 +104,15 @@ def structural_share(ratings: Ratings, whole: str = "dimensions") -> Estimates:
     def share(r: Floats) -> Floats:
         means = mean_correlation(r)
         total = np.where(means[..., -1] > 0, means[..., -1], np.nan)
-        found: Floats = (means[..., 1] - means[..., 0]) / total
-        return found
+        share: Floats = (means[..., 1] - means[..., 0]) / total
+        return share
 
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, cells in rubric_cells(ratings, *sources):
         r = mean_correlation(cells.pairs().r())
         detail = {source: number(float(value)) for source, value in zip(sources, r, strict=True)}
-        found[(whole, *names)] = jackknifed("structural_share", cells, share, unit="share", detail=detail)
-    return Estimates(("of", *ratings.within(RUBRIC)), found)
+        estimates[(whole, *names)] = jackknifed("structural_share", cells, share, unit="share", detail=detail)
+    return Estimates(("of", *ratings.within(RUBRIC)), estimates)
 
 
 def same_pair_steps(table: Mapping[str, Sequence[float | None]]) -> dict[str, float]:
@@ -123,17 +123,17 @@ def same_pair_steps(table: Mapping[str, Sequence[float | None]]) -> dict[str, fl
     {'one rubric': 0.05}
     """
     rows = {name: np.array([np.nan if r is None else r for r in given], dtype=float) for name, given in table.items()}
-    found = {}
+    steps = {}
     for before, name in zip(rows, list(rows)[1:], strict=False):
         both = np.isfinite(rows[before]) & np.isfinite(rows[name])
-        found[name] = round(float((rows[name] - rows[before])[both].mean()), 6) if both.any() else float("nan")
-    return found
+        steps[name] = round(float((rows[name] - rows[before])[both].mean()), 6) if both.any() else float("nan")
+    return steps
 
 
 def _difference(r: Floats) -> Floats:
     means = mean_correlation(r)
-    found: Floats = means[..., 1] - means[..., 0]
-    return found
+    difference: Floats = means[..., 1] - means[..., 0]
+    return difference
 
 
 def _steps(ratings: Ratings) -> list[tuple[str, str]]:

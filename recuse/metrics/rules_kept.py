@@ -49,15 +49,15 @@ def rules_kept(ratings: Ratings) -> Estimates:
     """
     table = ratings.table
     rows = table[table["criterion"].str.startswith(RULE) & table["response"].notna()]
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for judge, mine in rows.groupby("rater", sort=False, observed=True):
         for rule, of in mine.groupby("criterion", sort=False, observed=True):
             kept = (of["response"] == KEPT).to_numpy()
             broken = Counter(of.loc[~kept, "response"].astype(str)).most_common(SHOWN)
-            found[str(judge), str(rule).removeprefix(RULE)] = _share(kept, {"breaches": [list(b) for b in broken]})
+            estimates[str(judge), str(rule).removeprefix(RULE)] = _share(kept, {"breaches": [list(b) for b in broken]})
         text = mine.assign(kept=mine["response"] == KEPT).groupby(["item", "target", "repeat"], observed=True)["kept"]
-        found[str(judge), "all"] = _share(text.all().to_numpy(), {"texts": _first(table, str(judge), mine)})
-    return Estimates(("judge", "rule"), found)
+        estimates[str(judge), "all"] = _share(text.all().to_numpy(), {"texts": _first(table, str(judge), mine)})
+    return Estimates(("judge", "rule"), estimates)
 
 
 def _first(table: pd.DataFrame, judge: str, rules: pd.DataFrame) -> list[list[Any]]:

@@ -105,13 +105,13 @@ def shift_by_target(ratings: Ratings, margin: float = MARGIN) -> Estimates:
     >>> shift_by_target(Ratings.of(frame, scales=Numeric(1, 5))).of(judge="x", target="a").value
     0.5
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, twice in _twice(ratings):
         for t, target in enumerate(twice.array.targets):
             change = twice.change[:, t]
             estimate = _paired("framing_shift", twice.part, twice.array, change, margin, NO_TEXT)
-            found[(twice.judge, target, *names)] = estimate
-    return Estimates(("judge", "target", *ratings.within(DIRECTION)), found)
+            estimates[(twice.judge, target, *names)] = estimate
+    return Estimates(("judge", "target", *ratings.within(DIRECTION)), estimates)
 
 
 @measure(
@@ -137,13 +137,13 @@ def self_preference_change(ratings: Ratings, margin: float = MARGIN) -> Estimate
     >>> self_preference_change(ratings).of(judge="x", against="received").value
     -1.0
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each(DIRECTION):
         arrays = arrays_by_level(part, DIRECTION)
         for judge in ratings.own():
             for against, estimate in _changes(part, arrays, judge, margin).items():
-                found[(judge, against, *names)] = estimate
-    return Estimates(("judge", "against", *ratings.within(DIRECTION)), found)
+                estimates[(judge, against, *names)] = estimate
+    return Estimates(("judge", "against", *ratings.within(DIRECTION)), estimates)
 
 
 # --------------------------------------------------------------------------- texts scored twice
@@ -195,8 +195,8 @@ def _twice(ratings: Ratings) -> Iterator[tuple[tuple[str, ...], _Twice]]:
 
 
 def _by_judge(ratings: Ratings, compute: Callable[[_Twice], Estimate]) -> Estimates:
-    found = {(twice.judge, *names): compute(twice) for names, twice in _twice(ratings)}
-    return Estimates(("judge", *ratings.within(DIRECTION)), found)
+    estimates = {(twice.judge, *names): compute(twice) for names, twice in _twice(ratings)}
+    return Estimates(("judge", *ratings.within(DIRECTION)), estimates)
 
 
 def _shift(twice: _Twice) -> Estimate:
@@ -241,13 +241,13 @@ def _insensitivity(twice: _Twice) -> Estimate:
     if not usable.any():
         return undefined(name, NO_TEXT, **about)
     x, y = twice.ascending[usable], low + high - twice.turned[usable]  # back to the number as written
-    told = np.abs(x - (low + high) / 2) > 1e-9
-    detail = _counts(x, y, told, low + high)
-    if not told.any():
+    off_centre = np.abs(x - (low + high) / 2) > 1e-9
+    detail = _counts(x, y, off_centre, low + high)
+    if not off_centre.any():
         why = "every score is the middle of the scale, which reads the same in both directions"
         return undefined(name, why, detail=detail, **about)
-    index = _same(x[told], y[told]).astype(float) - _same(x[told], low + high - y[told])
-    clusters = twice.clusters[usable][told]
+    index = _same(x[off_centre], y[off_centre]).astype(float) - _same(x[off_centre], low + high - y[off_centre])
+    clusters = twice.clusters[usable][off_centre]
     estimate = estimated(
         name, float(index.mean()), bounded_mean(index, clusters, (-1.0, 1.0)), n=len(index),
         n_clusters=len(np.unique(clusters)), detail=detail, **about,
@@ -255,14 +255,14 @@ def _insensitivity(twice: _Twice) -> Estimate:
     return beside(estimate, twice.lost, (-1.0, 1.0), sum(lost for lost, _ in twice.lost.values()))
 
 
-def _counts(x: Floats, y: Floats, told: NDArray[np.bool_], ends: float) -> dict[str, Any]:
+def _counts(x: Floats, y: Floats, informative: NDArray[np.bool_], ends: float) -> dict[str, Any]:
     same, mirrored = _same(x, y), _same(x, ends - y)
     sides = np.sign(x - ends / 2) * np.sign(y - ends / 2)
     return {
-        "same": int(same[told].sum()), "mirrored": int(mirrored[told].sum()),
-        "neither": int((~same & ~mirrored)[told].sum()), "middle": int((~told).sum()),
-        "same_side": _mean(sides[told]), "same_share": _mean(same.astype(float)),
-        "same_share_if_aware": _mean((~told).astype(float)),
+        "same": int(same[informative].sum()), "mirrored": int(mirrored[informative].sum()),
+        "neither": int((~same & ~mirrored)[informative].sum()), "middle": int((~informative).sum()),
+        "same_side": _mean(sides[informative]), "same_share": _mean(same.astype(float)),
+        "same_share_if_aware": _mean((~informative).astype(float)),
     }  # fmt: skip
 
 
@@ -283,12 +283,12 @@ def _changes(part: Ratings, arrays: Mapping[str, RatingArray], judge: str, margi
         return {against: _nothing(part, missing_text(array, judge), against) for against in AGAINST}
     up, down = (_preference(arrays[level], *place, part.authors) for level in (ASCENDING, REVERSED))
     why = why_not_comparable(array) or "no item can be compared in both directions of the scale"
-    found = {}
+    estimates = {}
     for against in AGAINST:
         both = np.isfinite(up[against]) & np.isfinite(down[against])
         detail = {ASCENDING: _mean(up[against][both]), REVERSED: _mean(down[against][both]), "against": against}
-        found[against] = _paired("framing_change", part, array, down[against] - up[against], margin, why, detail)
-    return found
+        estimates[against] = _paired("framing_change", part, array, down[against] - up[against], margin, why, detail)
+    return estimates
 
 
 def _preference(array: RatingArray, row: int, column: int, authors: Mapping[str, str]) -> dict[str, Floats]:

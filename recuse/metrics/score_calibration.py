@@ -53,15 +53,15 @@ def calibration_change(ratings: Ratings) -> Estimates:
     >>> calibration_change(Ratings.of(frame)).of(judge="a", calibration="offset").value
     -1.0
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each():
         against = compared(part, ratings)
         for i, judge in enumerate(against.cells.judges):
             there = np.isfinite(against.differences[i])
             score, people = against.cells.mean[i, there], against.people.mean[there]
             for name, fit in CALIBRATIONS.items():
-                found[(str(judge), name, *names)] = _change(score, people, fit, part.scale)
-    return Estimates(("judge", "calibration", *ratings.within()), found)
+                estimates[(str(judge), name, *names)] = _change(score, people, fit, part.scale)
+    return Estimates(("judge", "calibration", *ratings.within()), estimates)
 
 
 @measure(
@@ -83,12 +83,12 @@ def calibration_helps(ratings: Ratings) -> Estimates:
     1.0
     """
     each = calibration_change(ratings)
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for name in CALIBRATIONS:
         tried = {key: estimate.value for key, estimate in each.items() if key[1] == name and estimate.defined}
         about: dict[str, Any] = {"unit": "share", "over": "items", "method": "share of judge x condition"}
         if not tried:
-            found[(name,)] = undefined("calibration_helps", "no calibration could be tried", **about)
+            estimates[(name,)] = undefined("calibration_helps", "no calibration could be tried", **about)
             continue
         helped = [key for key, value in tried.items() if value < 0]
         detail = {
@@ -96,11 +96,11 @@ def calibration_helps(ratings: Ratings) -> Estimates:
             "not_helped": [[key[0], *key[2:]] for key in tried if key not in helped],
         }  # fmt: skip
         value = len(helped) / len(tried)
-        found[(name,)] = Estimate(
+        estimates[(name,)] = Estimate(
             metric="calibration_helps", value=value, n=len(tried), detail=detail,
             note="no interval: a judge counts once per condition", **about,
         )  # fmt: skip
-    return Estimates(("calibration",), found)
+    return Estimates(("calibration",), estimates)
 
 
 def _change(score: Floats, people: Floats, fit: Fit, scale: Scale) -> Estimate:

@@ -62,13 +62,13 @@ def ensemble_change(ratings: Ratings) -> Estimates:
     >>> ensemble_change(Ratings.of(frame)).of(ensemble="mean").value
     -1.0
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     data = _data(ratings)
     for names, part in ratings.each():
         against = compared(part, ratings)
         for name, weigh in ENSEMBLES.items():
-            found[(name, *names)] = _change(against, weigh, part, data)
-    return Estimates(("ensemble", *ratings.within()), found)
+            estimates[(name, *names)] = _change(against, weigh, part, data)
+    return Estimates(("ensemble", *ratings.within()), estimates)
 
 
 def _change(against: Compared, weigh: Weigh, part: Ratings, data: Mapping[str, float]) -> Estimate:

@@ -79,11 +79,11 @@ def against_received(ratings: Ratings, margin: float = MARGIN, alpha: float = AL
                          tests.adjusted[(*subject, "given")], alpha)
         for subject, test in tests.items()
     }  # fmt: skip
-    told = {
-        subject: {"reading": found, "thesis_reading": thesis_reading(tests.tests[subject].received, alpha)}
-        for subject, found in readings.items()
+    wordings = {
+        subject: {"reading": estimates, "thesis_reading": thesis_reading(tests.tests[subject].received, alpha)}
+        for subject, estimates in readings.items()
     }
-    return tests.estimates("self_minus_received", "received", margin, told)
+    return tests.estimates("self_minus_received", "received", margin, wordings)
 
 
 @measure(
@@ -128,12 +128,12 @@ def controlled(ratings: Ratings, margin: float = MARGIN) -> Estimates:
     >>> controlled(Ratings.of(frame, authors={"x": "a"})).of(judge="x").value
     2.0
     """
-    found: dict[tuple[str, ...], tuple[Ratings, _Controlled]] = {}
+    estimates: dict[tuple[str, ...], tuple[Ratings, _Controlled]] = {}
     for names, part in ratings.each():
         array = judges_array(part)
         for judge in ratings.own():
-            found[(judge, *names)] = part, _controlled(array, part.authors, judge)
-    adjusted = holm(np.array([one.test.p for _, one in found.values()], dtype=float))
+            estimates[(judge, *names)] = part, _controlled(array, part.authors, judge)
+    adjusted = holm(np.array([one.test.p for _, one in estimates.values()], dtype=float))
     family = int(np.isfinite(adjusted).sum())
     return Estimates(("judge", *ratings.within()), {
         subject: beside(paired_estimate(
@@ -141,7 +141,7 @@ def controlled(ratings: Ratings, margin: float = MARGIN) -> Estimates:
                 **one.test.detail(margin * part.scale.span), "leniency": one.leniency, "p_holm": significant(p),
                 "family": family,
             }), one.lost, (-2 * part.scale.span, 2 * part.scale.span), one.lost_items)
-        for (subject, (part, one)), p in zip(found.items(), adjusted, strict=True)
+        for (subject, (part, one)), p in zip(estimates.items(), adjusted, strict=True)
     })  # fmt: skip
 
 

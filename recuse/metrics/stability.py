@@ -114,12 +114,12 @@ def runs_needed(ratings: Ratings, half_width: float, level: float = 0.95) -> Est
 
 
 def _by_judge(ratings: Ratings, compute: Callable[[Cells, int], Estimate]) -> Estimates:
-    found = {
+    estimates = {
         (judge, *names): compute(part.cells(), i)
         for names, part in ratings.each()
         for i, judge in enumerate(part.cells().judges)
     }
-    return Estimates(("judge", *ratings.within()), found)
+    return Estimates(("judge", *ratings.within()), estimates)
 
 
 def _run_sd(cells: Cells, i: int) -> Estimate:
@@ -168,11 +168,11 @@ def _losses(cells: Cells, i: int) -> dict[str, Any]:
 def _by_target(cells: Cells, i: int) -> dict[str, float | None]:
     """Pooled SD of the judge on each target."""
     squares, df = np.nan_to_num(cells.moments.squares[i]), np.maximum(cells.count[i] - 1, 0)
-    found = {}
+    estimates = {}
     for k, target in enumerate(cells.target_names):
         here = cells.targets == k
-        found[target] = number(math.sqrt(squares[here].sum() / df[here].sum())) if df[here].sum() else None
-    return found
+        estimates[target] = number(math.sqrt(squares[here].sum() / df[here].sum())) if df[here].sum() else None
+    return estimates
 
 
 def _effective_df(cells: Cells, i: int, step: float = 0.0) -> float:

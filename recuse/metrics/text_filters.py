@@ -203,8 +203,8 @@ class CleanTexts:
                     (other,) = where[word] - {cluster}
                     shared[other][number] = shared[other].get(number, 0.0) + 1 / len(words)
         table = np.array([_features(text, usual) for _, text in texts]).reshape(len(texts), len(FEATURES))
-        numbers = {cluster: np.array(found, dtype=np.intp) for cluster, found in places.items()}
-        return cls(table, numbers, {word: frozenset(found) for word, found in where.items()}, shared)
+        numbers = {cluster: np.array(estimates, dtype=np.intp) for cluster, estimates in places.items()}
+        return cls(table, numbers, {word: frozenset(estimates) for word, estimates in where.items()}, shared)
 
     def fit(self, without: str | None = None, limit: float = 3.0) -> StatisticalFilter:
         """The filter fitted on all clusters, or on all but one. `RecuseError` where fewer than three are left."""
@@ -267,8 +267,8 @@ def _letters(text: str) -> tuple[int, int]:
     if text.isascii():
         letters = text.encode().translate(None, _NO_LETTERS)
         return len(letters), len(letters.translate(None, ascii_lowercase.encode()))
-    found = list(filter(str.isalpha, text))
-    return len(found), sum(map(str.isupper, found))
+    estimates = list(filter(str.isalpha, text))
+    return len(estimates), sum(map(str.isupper, estimates))
 
 
 _NO_LETTERS = bytes(set(range(128)) - set(ascii_letters.encode()))

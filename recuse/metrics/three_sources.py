@@ -42,13 +42,13 @@ def three_sources(ratings: Ratings) -> Estimates:
         nothing = undefined("three_sources", why, method="mean pairwise Spearman's rho", over="items")
         return Estimates(ratings.within(), {names: nothing for names, _ in ratings.each()})
     correlations = rank_correlation(ratings)
-    theirs, found = ratings.within(), {}
+    theirs, estimates = ratings.within(), {}
     for names, _ in ratings.each():
         data = {model: e.value for (model, *levels), e in correlations.items() if tuple(levels) == names}
         for others, part in scores.each():
-            found[(*names, *others)] = _three_sources(_figures(part, scores, data))
+            estimates[(*names, *others)] = _three_sources(_figures(part, scores, data))
     by = (*(f"picks_{name}" if name in scores.within() else name for name in theirs), *scores.within())
-    return Estimates(by, found)
+    return Estimates(by, estimates)
 
 
 def _three_sources(figures: Mapping[str, tuple[float, float, float]]) -> Estimate:
@@ -85,10 +85,10 @@ def _figures(part: Ratings, scores: Ratings, data: Mapping[str, float]) -> dict[
     """Per model: peers' mean score of its texts, people's mean score of them, its correlation with the data."""
     cells = part.cells()
     people = people_on(part, cells, scores).mean
-    found: dict[str, tuple[float, float, float]] = {}
+    estimates: dict[str, tuple[float, float, float]] = {}
     for model, target in part.own().items():
         texts = cells.texts_of(target)
         peers = np.array([part.authors.get(judge) != target for judge in cells.judges])
         each = mean_of(cells.mean[peers][:, texts], axis=1)
-        found[model] = (float(mean_of(each, 0)), float(mean_of(people[texts], 0)), data.get(model, math.nan))
-    return found
+        estimates[model] = (float(mean_of(each, 0)), float(mean_of(people[texts], 0)), data.get(model, math.nan))
+    return estimates

@@ -42,17 +42,17 @@ def tier_order(ratings: Ratings) -> Estimates:
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"judge": "x", "item": "i", "target": list("abcd"), "score": [1.0, 3, 2, 4]})
-    >>> found = tier_order(Ratings.of(frame, tiers={"base": ("a", "b"), "instruct": ("c", "d")})).of(judge="x")
-    >>> found.value, found.detail["means"]
+    >>> estimates = tier_order(Ratings.of(frame, tiers={"base": ("a", "b"), "instruct": ("c", "d")})).of(judge="x")
+    >>> estimates.value, estimates.detail["means"]
     (0.75, {'base': 2.0, 'instruct': 3.0})
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each():
         array = judges_array(part)
         means = mean_of(array.means, axis=1)
         for place, judge in enumerate(array.raters):
-            found[(judge, *names)] = order_of_tiers(_by_tier(array, means[place], ratings))
-    return Estimates(("judge", *ratings.within()), found)
+            estimates[(judge, *names)] = order_of_tiers(_by_tier(array, means[place], ratings))
+    return Estimates(("judge", *ratings.within()), estimates)
 
 
 def _by_tier(array: RatingArray, means: Floats, ratings: Ratings) -> dict[str, Floats]:
@@ -61,7 +61,7 @@ def _by_tier(array: RatingArray, means: Floats, ratings: Ratings) -> dict[str, F
         tier: np.array([means[columns[target]] for target in targets if target in columns])
         for tier, targets in ratings.tiers.items()
     }
-    return {tier: kept for tier, found in values.items() if len(kept := found[np.isfinite(found)])}
+    return {tier: kept for tier, scores in values.items() if len(kept := scores[np.isfinite(scores)])}
 
 
 def order_of_tiers(tiers: dict[str, Floats]) -> Estimate:

@@ -52,18 +52,18 @@ def own_win_rate(ratings: Ratings) -> Estimates:
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"judge": ["x", "y"], "item": "1", "response": ["first", "tie"]})
     >>> texts = pd.DataFrame({"item": ["1"], "a": "x", "b": "z"})
-    >>> found = own_win_rate(Ratings.of(frame, texts=texts, authors={"x": "x"}))
-    >>> [found.of(judge="x", seen_by=view).value for view in ("self", "peers")]
+    >>> estimates = own_win_rate(Ratings.of(frame, texts=texts, authors={"x": "x"}))
+    >>> [estimates.of(judge="x", seen_by=view).value for view in ("self", "peers")]
     [1.0, 0.5]
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each(*PAIRED):
         met, over = pair_array(part), repeated_over(part)
         for judge, text in part.own().items():
             mine = _OwnPairs.of(met, part.authors, judge, text)
             for view in SEEN_BY:
-                found[(judge, view, *names)] = _rate("own_win_rate", mine, mine.seen[view], (0.0, 1.0), view, over)
-    return Estimates(("judge", "seen_by", *ratings.within(*PAIRED)), found)
+                estimates[(judge, view, *names)] = _rate("own_win_rate", mine, mine.seen[view], (0.0, 1.0), view, over)
+    return Estimates(("judge", "seen_by", *ratings.within(*PAIRED)), estimates)
 
 
 @measure(
@@ -84,7 +84,7 @@ def excess(ratings: Ratings) -> Estimates:
     >>> excess(Ratings.of(frame, texts=texts, authors={"x": "x"})).of(judge="x").value
     0.5
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each(*PAIRED):
         met, over = pair_array(part), repeated_over(part)
         for judge, text in part.own().items():
@@ -97,8 +97,8 @@ def excess(ratings: Ratings) -> Estimates:
                 "pairs_with_people": int(np.isfinite(versus).sum()),
             }  # fmt: skip
             who = "the judge and a neutral peer"
-            found[(judge, *names)] = _rate("own_win_excess", mine, beyond, (-1.0, 1.0), who, over, detail)
-    return Estimates(("judge", *ratings.within(*PAIRED)), found)
+            estimates[(judge, *names)] = _rate("own_win_excess", mine, beyond, (-1.0, 1.0), who, over, detail)
+    return Estimates(("judge", *ratings.within(*PAIRED)), estimates)
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,12 +175,12 @@ def controlled_excess(ratings: Ratings) -> Estimates:
     >>> controlled_excess(Ratings.of(frame, texts=texts, authors={"x": "x"})).of(judge="x").defined
     False
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each(*PAIRED):
         cube, over = _Cube.of(pair_array(part)), repeated_over(part)
         for judge, text in part.own().items():
-            found[(judge, *names)] = cube.controlled(judge, text, part.authors, over)
-    return Estimates(("judge", *ratings.within(*PAIRED)), found)
+            estimates[(judge, *names)] = cube.controlled(judge, text, part.authors, over)
+    return Estimates(("judge", *ratings.within(*PAIRED)), estimates)
 
 
 @dataclass(frozen=True, eq=False)

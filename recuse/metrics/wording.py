@@ -54,11 +54,11 @@ def wording_effects(ratings: Ratings) -> Estimates:
     ...          ("badness", "reversed", 3.0)]
     >>> frame = pd.DataFrame(cells, columns=["wording", "direction", "score"]).assign(judge="j", item="i")
     >>> from recuse.ratings import Numeric
-    >>> found = wording_effects(Ratings.of(frame, scales=Numeric(1, 5)))
-    >>> [found.of(judge="j", effect=name).value for name in EFFECTS]
+    >>> estimates = wording_effects(Ratings.of(frame, scales=Numeric(1, 5)))
+    >>> [estimates.of(judge="j", effect=name).value for name in EFFECTS]
     [-1.0, 0.0, 0.0]
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, one in _crossed(ratings):
         q, b = one.cells[QUALITY], one.cells[BADNESS]
         effects = {
@@ -68,11 +68,11 @@ def wording_effects(ratings: Ratings) -> Estimates:
         }
         for effect, values in effects.items():
             span = one.part.scale.span * (2 if effect == "interaction" else 1)
-            found[one.judge, effect, *names] = mean_over_texts(
+            estimates[one.judge, effect, *names] = mean_over_texts(
                 "wording_effect", values, one.array, one.part, why=NOT_ALL, span=span, unit=one.part.scale.unit,
                 asked=one.asked,
             )  # fmt: skip
-    return Estimates(("judge", "effect", *ratings.within(WORDING, DIRECTION)), found)
+    return Estimates(("judge", "effect", *ratings.within(WORDING, DIRECTION)), estimates)
 
 
 @measure(
@@ -98,14 +98,14 @@ def wording_flip(ratings: Ratings) -> Estimates:
     >>> wording_flip(Ratings.of(frame, scales=Numeric(1, 5))).of(judge="j").value
     1.0
     """
-    found: dict[tuple[str, ...], Estimate] = {}
+    estimates: dict[tuple[str, ...], Estimate] = {}
     for names, one in _crossed(ratings):
         low, high = one.part.scale.ends
-        found[one.judge, *names] = mean_over_texts(
+        estimates[one.judge, *names] = mean_over_texts(
             "wording_flip", _flips(one, low + high), one.array, one.part, why=NOT_ALL + ", or every one is the middle",
             span=1.0, unit="index", asked=one.asked,
         )  # fmt: skip
-    return Estimates(("judge", *ratings.within(WORDING, DIRECTION)), found)
+    return Estimates(("judge", *ratings.within(WORDING, DIRECTION)), estimates)
 
 
 @dataclass(frozen=True)
@@ -143,13 +143,13 @@ def _crossed(ratings: Ratings) -> Iterator[tuple[tuple[str, ...], _Crossed]]:
 
 def _flips(one: _Crossed, ends: float) -> Floats:
     """Mean over directions of mirrored (1) or same (-1), neither 0, shape (items, targets)."""
-    found = []
+    estimates = []
     for way in LEVELS[DIRECTION]:
         quality, badness = one.cells[QUALITY][way], one.cells[BADNESS][way]
         mirrored, same = np.abs(ends - quality - badness) < 1e-9, np.abs(quality - badness) < 1e-9
         known = np.isfinite(quality + badness) & (np.abs(2 * quality - ends) > 1e-9)
-        found.append(np.where(known, mirrored.astype(float) - same, np.nan))
-    stacked = np.stack(found)
+        estimates.append(np.where(known, mirrored.astype(float) - same, np.nan))
+    stacked = np.stack(estimates)
     there = np.isfinite(stacked)
     count = there.sum(axis=0)
     mean: Floats = np.where(there, stacked, 0.0).sum(axis=0) / np.where(count > 0, count, np.nan)

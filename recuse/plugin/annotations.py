@@ -31,8 +31,8 @@ def annotation_lines(results: Mapping[str, Any], gates: Path, workspace: Path) -
     def place(gate: str) -> str:
         return f"file={_property(file.as_posix())},line={_line(gate, text)}"
 
-    told = _decision(results.get("decision") or {})
-    told += [
+    phrase = _decision(results.get("decision") or {})
+    phrase += [
         f"::error {place(gate)},title={_property(_title(red))}::{_data(_words(red))}" for gate, red in by_gate.items()
     ]
     changes, objections = results.get("baseline") or {}, list(results["objections"])
@@ -41,9 +41,9 @@ def annotation_lines(results: Mapping[str, Any], gates: Path, workspace: Path) -
         level = "error" if objection in objections else "warning"
         objections = [other for other in objections if other != objection]
         title = f"{row['gate']} {row['key']}: {row['change']}"
-        told.append(f"::{level} {place(row['gate'])},title={_property(title)}::{_data(row['sentence'])}")
-    told += [f"::error::{_data(objection)}" for objection in objections]
-    return told[:MOST]
+        phrase.append(f"::{level} {place(row['gate'])},title={_property(title)}::{_data(row['sentence'])}")
+    phrase += [f"::error::{_data(objection)}" for objection in objections]
+    return phrase[:MOST]
 
 
 def _decision(decision: Mapping[str, Any]) -> list[str]:
@@ -61,8 +61,8 @@ def _title(red: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _words(red: Sequence[Mapping[str, Any]]) -> str:
-    told = [f"{_who(v)}: {(v.get('remedy') or {}).get('finding') or v['outcome']}" for v in red[:2]]
-    return " ".join([*told, *([f"And {len(red) - 2} more."] if red[2:] else [])])
+    phrases = [f"{_who(v)}: {(v.get('remedy') or {}).get('finding') or v['outcome']}" for v in red[:2]]
+    return " ".join([*phrases, *([f"And {len(red) - 2} more."] if red[2:] else [])])
 
 
 def _who(verdict: Mapping[str, Any]) -> str:
@@ -71,8 +71,8 @@ def _who(verdict: Mapping[str, Any]) -> str:
 
 def _line(gate: str, text: str) -> int:
     """Where the gate's table begins; the first line where it is not in the file."""
-    found = re.search(rf"^[ \t]*\[\s*[\"']?{re.escape(gate)}[\"']?\s*\]", text, re.MULTILINE)
-    return text.count("\n", 0, found.start()) + 1 if found else 1
+    heading = re.search(rf"^[ \t]*\[\s*[\"']?{re.escape(gate)}[\"']?\s*\]", text, re.MULTILINE)
+    return text.count("\n", 0, heading.start()) + 1 if heading else 1
 
 
 def _inside(path: Path, folder: Path) -> bool:

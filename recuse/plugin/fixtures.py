@@ -100,18 +100,20 @@ def may_replace(request: pytest.FixtureRequest, recuse_suite: Suite, asked: Aske
         from recuse.upgrade import judge_upgrade
 
         place = {"task": asked.task, "panel": asked.panel, "protocol": asked.protocol}
-        found = judge_upgrade(recuse_suite.gates, upgrade, place, share=recuse_suite.questions.share_of(asked))
+        upgrade_verdict = judge_upgrade(
+            recuse_suite.gates, upgrade, place, share=recuse_suite.questions.share_of(asked)
+        )
         if recuse_suite.selection.is_shown({"judge": asked.candidate}):
-            _keep(request, UPGRADE, {**place, **found.record()})
-        if not len(found.rows):  # nothing that could pass: not comparable, or nothing measured
-            raise RecuseError(found.sentence)
-        decided_by(request.node).append(found.rows)
-        for metric in found.unmeasured:
+            _keep(request, UPGRADE, {**place, **upgrade_verdict.record()})
+        if not len(upgrade_verdict.rows):  # nothing that could pass: not comparable, or nothing measured
+            raise RecuseError(upgrade_verdict.sentence)
+        decided_by(request.node).append(upgrade_verdict.rows)
+        for metric in upgrade_verdict.unmeasured:
             _describe(request, metric)
-        for verdict in found.rows:
+        for verdict in upgrade_verdict.rows:
             _keep(request, VERDICT, verdict.record())
             _describe(request, verdict.estimate.metric)
-        return found.rows
+        return upgrade_verdict.rows
 
     return decide
 
@@ -125,6 +127,6 @@ def _describe(request: pytest.FixtureRequest, metric: str) -> None:
     """The measure's own description travels with its first number."""
     from recuse.metrics.measure import described
 
-    told = (MEASURE, dict(described(metric).record()))
-    if told not in request.node.user_properties:
-        request.node.user_properties.append(told)
+    described_measure = (MEASURE, dict(described(metric).record()))
+    if described_measure not in request.node.user_properties:
+        request.node.user_properties.append(described_measure)

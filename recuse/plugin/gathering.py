@@ -93,9 +93,9 @@ class _Gathering:
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
         if handed := getattr(node, "workeroutput", {}).get("recuse"):
-            found = json.loads(handed)
-            self.run.replayed.update(found["replayed"])
-            self.run.not_asked.update(found["not_asked"])
+            records = json.loads(handed)
+            self.run.replayed.update(records["replayed"])
+            self.run.not_asked.update(records["not_asked"])
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -137,8 +137,8 @@ class _Gathering:
         config = terminalreporter.config
         gates = config.rootpath / config.getini("recuse_gates")
         workspace = Path(os.environ.get("GITHUB_WORKSPACE") or config.rootpath)
-        found = {**self.run.results, "objections": self.run.objections}  # of a run that broke off, these are all
-        for line in annotation_lines(found, gates, workspace):
+        results = {**self.run.results, "objections": self.run.objections}  # of a run that broke off, these are all
+        for line in annotation_lines(results, gates, workspace):
             terminalreporter.write_line(line)
 
 

@@ -23,16 +23,16 @@ def pytest_report_to_serializable(
     """In a worker, each record of a report becomes a text."""
     data = yield
     if data is not None and is_worker(config):
-        told = data.get("user_properties", ())
-        data["user_properties"] = [(n, json.dumps(value) if n.startswith(OURS) else value) for n, value in told]
+        properties = data.get("user_properties", ())
+        data["user_properties"] = [(n, json.dumps(value) if n.startswith(OURS) else value) for n, value in properties]
     return data
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_report_from_serializable(data: dict[str, Any]) -> Generator[None, Any, Any]:
     """And a record again in the process that reports."""
-    told = data.get("user_properties", ())
+    properties = data.get("user_properties", ())
     data["user_properties"] = [
-        (n, json.loads(value) if n.startswith(OURS) and isinstance(value, str) else value) for n, value in told
+        (n, json.loads(value) if n.startswith(OURS) and isinstance(value, str) else value) for n, value in properties
     ]
     return (yield)

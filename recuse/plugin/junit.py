@@ -16,7 +16,7 @@ def readable(properties: Sequence[tuple[str, Any]]) -> list[tuple[str, Any]]:
     """The properties of a test with each verdict as a few short ones, "leniency[judge=gpt].outcome", and without
     records that are for the process that reports alone."""
     kept = [(name, value) for name, value in properties if not name.startswith("recuse.")]
-    return kept + [told for name, value in properties if name == VERDICT for told in _told(value)]
+    return kept + [words for name, value in properties if name == VERDICT for words in _told(value)]
 
 
 def _told(verdict: dict[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -79,8 +79,8 @@ def options_of(task: Task) -> tuple[str, ...]:
 def question(words: str, task: Task, item: Item) -> tuple[Message, ...]:
     """The messages of template `words`: it is given the criterion's table, the options with what the task says of each,
     and the item's fields."""
-    told = {option["id"]: option for option in task.data.get("option", ())}
-    options: list[Mapping[str, Any]] = [told.get(name, {"id": name}) for name in options_of(task)]
+    by_id = {option["id"]: option for option in task.data.get("option", ())}
+    options: list[Mapping[str, Any]] = [by_id.get(name, {"id": name}) for name in options_of(task)]
     criterion = task.data["criterion"][0]
     return wording.messages(task.folder, words, task=task.data, criterion=criterion, options=options, **item.fields)
 

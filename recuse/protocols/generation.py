@@ -106,8 +106,8 @@ def _rationale(
         return [Judgement(RATIONALE, status="unparsed", why=f"{name}: there is no rationale", item=name)]
     why = next((pick.why for pick in picks if pick.why), "")
     breaches = {THREE: why.partition(": ")[2], **rules.breaches(text)}
-    told = [Judgement(RULE + rule, response=breaches[rule] or KEPT, item=name) for rule in (THREE, *RULES)]
-    return [Judgement(RATIONALE, response=text.strip(), item=name), *told]
+    judgements = [Judgement(RULE + rule, response=breaches[rule] or KEPT, item=name) for rule in (THREE, *RULES)]
+    return [Judgement(RATIONALE, response=text.strip(), item=name), *judgements]
 
 
 def _categories(task: Task) -> list[dict[str, Any]]:

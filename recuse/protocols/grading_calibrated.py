@@ -69,10 +69,10 @@ def _drafting(task: Task, item: Item, factors: Mapping[str, str], earlier: Earli
 
 
 def _criteria(task: Task, item: Item, factors: Mapping[str, str], reply: Reply, earlier: Earlier) -> Any:
-    found = [line.strip() for line in reading.answered(reply).splitlines() if line.strip().startswith("-")]
-    if len(found) < 1:
+    lines = [line.strip() for line in reading.answered(reply).splitlines() if line.strip().startswith("-")]
+    if len(lines) < 1:
         raise reading.Unreadable("unparsed", 'no line "- criterion" in the reply')
-    return {"text": "\n".join(found[:CRITERIA]), "tokens": grading_family.spent(reply)}
+    return {"text": "\n".join(lines[:CRITERIA]), "tokens": grading_family.spent(reply)}
 
 
 def _trying(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier) -> Prompt:
@@ -149,7 +149,7 @@ def prompt(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier)
 def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply, earlier: Earlier) -> list[Judgement]:
     criterion = grading.criterion_of(task)
     try:
-        found = grading_family.whole_number(grading_family.verdict(reply), criterion, task.scale)
+        judgement = grading_family.whole_number(grading_family.verdict(reply), criterion, task.scale)
     except reading.Unreadable as failure:
         return reading.all_failed([criterion], failure)
-    return grading_family.with_tokens(found, reply)
+    return grading_family.with_tokens(judgement, reply)

@@ -46,10 +46,10 @@ def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
 def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
     criterion = grading.criterion_of(task)
     try:
-        found = grading_family.whole_number(grading_family.verdict(reply), criterion, task.scale)
+        judgement = grading_family.whole_number(grading_family.verdict(reply), criterion, task.scale)
     except reading.Unreadable as failure:
         return reading.all_failed([criterion], failure)
-    return grading_family.with_tokens(found, reply)
+    return grading_family.with_tokens(judgement, reply)
 
 
 def _words(task: Task, item: Item, channel: str) -> tuple[Message, ...]:

@@ -38,10 +38,10 @@ def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
 def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
     criterion = _criterion(task)
     try:
-        found = grading_family.whole_number(grading_family.verdict(reply), criterion, (0, TOP))
+        judgement = grading_family.whole_number(grading_family.verdict(reply), criterion, (0, TOP))
     except reading.Unreadable as failure:
         return reading.all_failed([criterion], failure)
-    return grading_family.with_tokens(found, reply)
+    return grading_family.with_tokens(judgement, reply)
 
 
 def _criterion(task: Task) -> str:

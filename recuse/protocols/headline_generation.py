@@ -61,13 +61,13 @@ def stories(folder: Path) -> Mapping[str, str]:
 
 
 def _part(text: str, part: str, cut: bool) -> Judgement:
-    found = labelled(text, part)
-    if len(found) != 1 or not found[0]:
-        what = "an empty line" if len(found) == 1 else f"{len(found)} lines"
+    text_of_part = labelled(text, part)
+    if len(text_of_part) != 1 or not text_of_part[0]:
+        what = "an empty line" if len(text_of_part) == 1 else f"{len(text_of_part)} lines"
         return Judgement(part, status="unparsed", why=f'{what} "{part.capitalize()}: ...", one with words is wanted')
     if cut:
         return Judgement(part, status="unparsed", why="the token limit cut the reply")
-    return Judgement(part, response=found[0])
+    return Judgement(part, response=text_of_part[0])
 
 
 def _grammar() -> str:

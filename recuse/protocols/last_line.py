@@ -66,5 +66,5 @@ def short(text: str) -> str:
 
 
 def _value(line: str, label: str) -> str | None:
-    found = re.fullmatch(rf"(?:[-+>•]\s+)?[*_`]{{0,3}}{label}[*_`]{{0,3}}\s?:[*_`\s]*(.*)", line, re.IGNORECASE)
-    return found[1].strip(_DECORATION) if found else None
+    match = re.fullmatch(rf"(?:[-+>•]\s+)?[*_`]{{0,3}}{label}[*_`]{{0,3}}\s?:[*_`\s]*(.*)", line, re.IGNORECASE)
+    return match[1].strip(_DECORATION) if match else None

@@ -75,8 +75,8 @@ def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply, earli
         place = _place(task, item, factors, reply)
     except reading.Unreadable as failure:
         return [*reading.all_failed([CRITERION], failure), first]
-    told = [earlier["review"]["tokens"], earlier["peer answer"]["tokens"]]
-    before = None if None in told else sum(told)
+    tokens = [earlier["review"]["tokens"], earlier["peer answer"]["tokens"]]
+    before = None if None in tokens else sum(tokens)
     return [*grading_family.with_tokens(Judgement(CRITERION, response=place), reply, before), first]
 
 
@@ -92,7 +92,7 @@ def _words(name: str, task: Task, item: Item, factors: Mapping[str, str], earlie
 
 
 def _place(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> str:
-    found = pairwise.read(task, item, factors, reply)[0]
-    if found.response is None:
-        raise reading.Unreadable(found.status, found.why)
-    return found.response
+    judgement = pairwise.read(task, item, factors, reply)[0]
+    if judgement.response is None:
+        raise reading.Unreadable(judgement.status, judgement.why)
+    return judgement.response

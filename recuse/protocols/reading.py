@@ -64,17 +64,17 @@ def json_value(reply: Reply, kind: type[dict[str, Any]] | type[list[Any]]) -> An
     if isinstance(value := _plain(text), kind):
         return value
     cut = " (cut off by the token limit)" if reply.finish == "length" else ""
-    found = list(_values(text, kind, cut))
-    if not found:
+    values = list(_values(text, kind, cut))
+    if not values:
         if is_refusal(text):
             raise Unreadable("refused", _short(text))
         named = f"no JSON {_called(kind)} in the reply" if text.strip() else "the reply is empty"
         raise Unreadable("unparsed", named + cut)
-    if any(value != found[0] for value in found[1:]):
+    if any(value != values[0] for value in values[1:]):
         raise Unreadable(
-            "unparsed", f"{len(found)} different JSON values in the reply; which one counts is not for us to guess"
+            "unparsed", f"{len(values)} different JSON values in the reply; which one counts is not for us to guess"
         )
-    return found[0]
+    return values[0]
 
 
 _END_OF_NAME = re.compile('":')  # `findall` takes half the time of `str.count`

@@ -55,8 +55,8 @@ def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> li
         answer = reading.json_value(reply, dict)
     except reading.Unreadable as failure:
         return [_of(row, one) for one in sets for row in reading.all_failed([*_criteria(task), PLACE], failure)]
-    told, places = answer.get("sets"), _places(answer.get("ranking"), labels)
-    scored = [part for part in told if isinstance(part, dict)] if isinstance(told, list) else []
+    scored_sets, places = answer.get("sets"), _places(answer.get("ranking"), labels)
+    scored = [part for part in scored_sets if isinstance(part, dict)] if isinstance(scored_sets, list) else []
     rows: list[Judgement] = []
     for one, label in zip(sets, labels, strict=True):
         mine = [part for part in scored if part.get("author") == label]
@@ -64,19 +64,19 @@ def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> li
     return rows
 
 
-def _scores(task: Task, told: Sequence[Mapping[str, Any]], label: str) -> list[Judgement]:
-    if len(told) != 1:
-        failure = reading.Unreadable("unparsed", f"the reply scores {label} {len(told)} times, once is wanted")
+def _scores(task: Task, sets: Sequence[Mapping[str, Any]], label: str) -> list[Judgement]:
+    if len(sets) != 1:
+        failure = reading.Unreadable("unparsed", f"the reply scores {label} {len(sets)} times, once is wanted")
         return reading.all_failed(_criteria(task), failure)
-    found = []
+    scores = []
     for name in _criteria(task):
         try:
-            value = reading.member(told[0], name, f"{name} of {label}")
+            value = reading.member(sets[0], name, f"{name} of {label}")
         except reading.Unreadable as failure:
-            found.append(Judgement(name, status=failure.status, why=failure.why))
+            scores.append(Judgement(name, status=failure.status, why=failure.why))
         else:
-            found.append(reading.score(value, name, task.scale))
-    return found
+            scores.append(reading.score(value, name, task.scale))
+    return scores
 
 
 def _places(ranking: object, labels: Sequence[str]) -> dict[str, int] | None:

@@ -62,11 +62,11 @@ def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> li
     except reading.Unreadable as failure:
         return reading.all_failed(CRITERIA, failure)
     per_token, per_character = CRITERIA
-    found = log_probabilities.perplexity(per_token, written)
-    if found.score is None:
-        return [found, replace(found, criterion=per_character)]
-    bits = math.log2(found.score) * len(written)
-    return [found, Judgement(per_character, score=bits / len(text))]
+    perplexity = log_probabilities.perplexity(per_token, written)
+    if perplexity.score is None:
+        return [perplexity, replace(perplexity, criterion=per_character)]
+    bits = math.log2(perplexity.score) * len(written)
+    return [perplexity, Judgement(per_character, score=bits / len(text))]
 
 
 def _text(item: Item) -> str:

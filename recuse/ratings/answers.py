@@ -91,15 +91,15 @@ class Answers:
     @cached_property
     def raters(self) -> NDArray[np.int64]:
         """How many people rated each text, (U,)."""
-        found: NDArray[np.int64] = np.isfinite(self.rated).any(axis=2).sum(axis=0)
-        return found
+        raters: NDArray[np.int64] = np.isfinite(self.rated).any(axis=2).sum(axis=0)
+        return raters
 
     def tables(self, judge: int) -> Floats:
         """Per text how often the judge gives option i and a person j, (U, K, K): one answer of the judge against one of
         a person, both drawn at random; 0 where either is missing."""
         both = np.nan_to_num(self.judge_shares[judge][:, :, None] * self.people_shares[:, None, :])
-        found: Floats = both
-        return found
+        tables: Floats = both
+        return tables
 
     def products(self, judge: int) -> Floats:
         """Per text 1, x, y, x^2, y^2, xy of one number of the judge and one of a person, both drawn at random, about
@@ -110,8 +110,8 @@ class Answers:
         squares, others = mean_of(x**2, axis=1), mean_of(mean_of(y**2, axis=2), axis=0)
         there = np.isfinite(mine) & np.isfinite(other)
         columns = [there, mine, other, squares, others, mine * other]
-        found: Floats = np.where(there[:, None], np.column_stack(columns), 0.0)
-        return found
+        products: Floats = np.where(there[:, None], np.column_stack(columns), 0.0)
+        return products
 
 
 def answers_of(part: Ratings, ratings: Ratings, *, people: bool = True) -> Answers:
@@ -175,9 +175,9 @@ def _placed(rows: pd.DataFrame, text: NDArray[Any], names: tuple[str, ...], coun
     rater = pd.Index(names).get_indexer(pd.Index(rows["rater"]))[there]
     cell = rater * count + text[there]
     turn = pd.Series(cell).groupby(cell).cumcount().to_numpy()
-    found = np.full((len(names), count, int(turn.max(initial=0)) + 1), np.nan)
-    found[rater, text[there], turn] = rows["value"].to_numpy()[there]
-    return found
+    placed = np.full((len(names), count, int(turn.max(initial=0)) + 1), np.nan)
+    placed[rater, text[there], turn] = rows["value"].to_numpy()[there]
+    return placed
 
 
 def _is_choice(part: Ratings) -> bool:
@@ -215,9 +215,9 @@ def _shares(answers: Floats, options: int) -> Floats:
     """Share of each code along the last axis; NaN where there is no answer."""
     there = np.isfinite(answers).sum(axis=-1)
     hits = np.stack([(answers == code).sum(axis=-1) for code in range(options)], axis=-1).astype(float)
-    found: Floats = np.full(hits.shape, np.nan)
-    np.divide(hits, there[..., None], out=found, where=there[..., None] > 0)
-    return found
+    shares: Floats = np.full(hits.shape, np.nan)
+    np.divide(hits, there[..., None], out=shares, where=there[..., None] > 0)
+    return shares
 
 
 def _middle(answers: Answers) -> float:

@@ -222,8 +222,8 @@ def numbers(ratings: Ratings, rows: pd.DataFrame) -> Floats:
     """The usable values of rows of the one criterion, on the ascending scale; NaN where there is none."""
     usable = rows["status"].eq("ok")
     values = ratings.scale.numbers(rows["score"].where(usable), rows["response"].where(usable))
-    found: Floats = np.asarray(values, dtype=float)
-    return found
+    floats: Floats = np.asarray(values, dtype=float)
+    return floats
 
 
 def clusters_of(ratings: Ratings, items: tuple[str, ...]) -> tuple[str, ...]:

@@ -176,8 +176,8 @@ def _texts(item: NDArray[Any], target: NDArray[Any], width: int) -> tuple[NDArra
 def _lost_by(
     names: list[tuple[str, ...]], judges: Iterable[int], targets: Iterable[int], statuses: Iterable[str]
 ) -> dict[tuple[str, str], dict[str, int]]:
-    found: dict[tuple[str, str], dict[str, int]] = {}
+    lost: dict[tuple[str, str], dict[str, int]] = {}
     for judge, target, status in sorted(zip(judges, targets, statuses, strict=True), key=lambda row: str(row[2])):
-        counts = found.setdefault((names[0][judge], names[2][target]), {})
+        counts = lost.setdefault((names[0][judge], names[2][target]), {})
         counts[str(status)] = counts.get(str(status), 0) + 1
-    return found
+    return lost

@@ -29,9 +29,9 @@ class Moments:
     @property
     def variance(self) -> Floats:
         """Sample variance, divisor n - 1; NaN below two scores."""
-        found: Floats = np.full(self.mean.shape, np.nan)
-        np.divide(self.squares, self.count - 1, out=found, where=self.count > 1)
-        return found
+        variance: Floats = np.full(self.mean.shape, np.nan)
+        np.divide(self.squares, self.count - 1, out=variance, where=self.count > 1)
+        return variance
 
     def reshape(self, *shape: int) -> Moments:
         return Moments(self.count.reshape(shape), self.mean.reshape(shape), self.squares.reshape(shape))

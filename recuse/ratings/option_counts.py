@@ -51,8 +51,8 @@ class OptionCounts:
     @property
     def rated(self) -> Counts:
         """Of all people together, (texts, answers)."""
-        found: Counts = self.counts[self.people].sum(axis=0)
-        return found
+        rated: Counts = self.counts[self.people].sum(axis=0)
+        return rated
 
     @cached_property
     def membership(self) -> NDArray[np.float64]:
@@ -69,8 +69,8 @@ def option_counts(ratings: Ratings) -> OptionCounts:
     >>> import pandas as pd
     >>> from recuse.ratings import Ratings, ResponseSets
     >>> said = pd.DataFrame({"judge": "a", "item": "i", "repeat": [0, 1, 2], "response": ["yes", "no|yes", "yes"]})
-    >>> found = option_counts(Ratings.of(said, scales=ResponseSets(("yes", "no"))))
-    >>> found.answers, found.counts[0, 0].tolist()
+    >>> estimates = option_counts(Ratings.of(said, scales=ResponseSets(("yes", "no"))))
+    >>> estimates.answers, estimates.counts[0, 0].tolist()
     ((('yes',), ('no',), ('yes', 'no')), [2, 0, 1])
     """
     return ratings.remember(("option counts", ratings.headline), lambda: _counted(ratings))

@@ -151,8 +151,8 @@ def _verdicts(ratings: Ratings) -> pd.DataFrame:
         raise RatingsError(f"a choice is one of {', '.join(CREDIT)}; {got}")
     won = slot.where(rows["order"] == "ab", 1.0 - slot)
     meets = _meetings(ratings, rows["item"].astype(str))
-    found: pd.DataFrame = rows.assign(slot=slot, won=won, **meets)[COLUMNS].reset_index(drop=True)
-    return found
+    verdicts: pd.DataFrame = rows.assign(slot=slot, won=won, **meets)[COLUMNS].reset_index(drop=True)
+    return verdicts
 
 
 def _meetings(ratings: Ratings, items: pd.Series[str]) -> dict[str, NDArray[Any]]:

@@ -68,10 +68,10 @@ def people_on(part: Ratings, cells: Cells, ratings: Ratings) -> People:
     """
     everywhere = ratings.with_criterion(part.criterion)
     for source in ([part], [other for _, other in everywhere.each()]):
-        found = [_means(some, cells) for some in source]
-        if names := sorted({name for one in found for name in one}):
+        means = [_means(some, cells) for some in source]
+        if names := sorted({name for one in means for name in one}):
             nobody = np.full(len(cells.items), np.nan)
-            persons = np.stack([mean_of(np.stack([one.get(name, nobody) for one in found]), axis=0) for name in names])
+            persons = np.stack([mean_of(np.stack([one.get(name, nobody) for one in means]), axis=0) for name in names])
             return People(mean_of(persons, axis=0), persons)
     if part.people is None:
         raise RecuseError(

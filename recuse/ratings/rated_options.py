@@ -138,25 +138,25 @@ def _beside(part: Ratings, ratings: Ratings) -> OptionCounts | None:
 
 
 def _placed(
-    found: OptionCounts | None, texts: list[tuple[str, str]], judges: tuple[str, ...], part: Ratings
+    placed: OptionCounts | None, texts: list[tuple[str, str]], judges: tuple[str, ...], part: Ratings
 ) -> _Placed:
     options = getattr(part.scale, "options", ())
     shape = (len(judges), len(texts), len(options))
-    if found is None:
+    if placed is None:
         nothing = np.zeros(shape)
         return _Placed(nothing, nothing[..., 0], nothing[0] if len(judges) else np.zeros(shape[1:]),
                        np.zeros(len(texts)), np.zeros(len(judges), dtype=np.int64))  # fmt: skip
-    here = {text: place for place, text in enumerate(zip(found.items, found.targets, strict=True))}
-    order = [options.index(name) for name in found.options]
-    member = np.zeros((len(options), len(found.answers)))
-    member[order] = found.membership
+    here = {text: place for place, text in enumerate(zip(placed.items, placed.targets, strict=True))}
+    order = [options.index(name) for name in placed.options]
+    member = np.zeros((len(options), len(placed.answers)))
+    member[order] = placed.membership
     columns = np.array([here.get(text, -1) for text in texts])
-    counts = np.where(columns[None, :, None] >= 0, found.counts[:, columns], 0).astype(float)
-    raters = {name: place for place, name in enumerate(found.raters)}
+    counts = np.where(columns[None, :, None] >= 0, placed.counts[:, columns], 0).astype(float)
+    raters = {name: place for place, name in enumerate(placed.raters)}
     rows = np.array([raters.get(name, -1) for name in judges], dtype=np.intp)
     mine = np.where(rows[:, None, None] >= 0, counts[rows], 0.0)
-    people = counts[found.people].sum(axis=0)
-    lost = np.where(rows >= 0, found.lost[rows].sum(axis=1), 0).astype(np.int64)
+    people = counts[placed.people].sum(axis=0)
+    lost = np.where(rows >= 0, placed.lost[rows].sum(axis=1), 0).astype(np.int64)
     return _Placed(mine @ member.T, mine.sum(axis=-1), people @ member.T, people.sum(axis=-1), lost)
 
 
@@ -171,7 +171,7 @@ def _joint(choices: OptionCounts | None, sets: OptionCounts | None) -> dict[str,
     if not pairs:
         return {}
     first, second = (list(side) for side in zip(*pairs, strict=True))
-    found: dict[str, Floats] = {}
+    joint: dict[str, Floats] = {}
     order = [choices.options.index(name) for name in choices.options]
     for place, (name, person) in enumerate(zip(choices.raters, choices.people, strict=True)):
         if name not in sets.raters:
@@ -180,8 +180,8 @@ def _joint(choices: OptionCounts | None, sets: OptionCounts | None) -> dict[str,
         both = (chosen.sum(axis=1) > 0) & (named.sum(axis=1) > 0)
         shares = _shares(chosen[both], chosen[both].sum(axis=1)), _shares(named[both], named[both].sum(axis=1))
         key = "people" if person else name
-        found[key] = found.get(key, 0.0) + shares[1].T @ shares[0]
-    return found
+        joint[key] = joint.get(key, 0.0) + shares[1].T @ shares[0]
+    return joint
 
 
 def _shares(counts: Floats | NDArray[np.int64], answers: Floats | NDArray[np.int64]) -> Floats:

@@ -91,13 +91,13 @@ class Ratings:
         check_levels(table, columns)
         criteria = [str(name) for name in table["criterion"].drop_duplicates()]
         given = scales if isinstance(scales, Mapping) else dict.fromkeys(criteria, scales) if scales else {}
-        found = {
+        parts = {
             name: given.get(name)
             or scale_of(*(table.loc[table["criterion"] == name, c] for c in ("score", "response")))
             for name in criteria
         }
         chosen = tuple(criteria if headline is None else headline)
-        return cls(table, found, columns, dict(authors or {}), chosen, **known)
+        return cls(table, parts, columns, dict(authors or {}), chosen, **known)
 
     # ------------------------------------------------------------------ who and what
 
@@ -168,8 +168,8 @@ class Ratings:
             return self
 
         def beside(kind: str) -> Ratings | None:
-            found = self.beside(kind)
-            return None if found is None else found.without(*judges)
+            beside_rows = self.beside(kind)
+            return None if beside_rows is None else beside_rows.without(*judges)
 
         kept = self.table[~(self.table["rater"].isin(judges) & self.table["kind"].eq(JUDGE))]
         return self.remember(("without", *judges), lambda: replace(self, table=kept, beside=beside, _memory={}))
@@ -233,5 +233,5 @@ class Ratings:
         """What `make` returns, made once for these ratings."""
         if key not in self._memory:
             self._memory[key] = make()
-        found: Found = self._memory[key]
-        return found
+        remembered: Found = self._memory[key]
+        return remembered

@@ -136,10 +136,10 @@ class ResponseSets(_WithoutDistances):
 
     def members(self, response: str) -> frozenset[str]:
         """The options of one response; `RecuseError` for an empty set and for an option that is none."""
-        found = frozenset(part.strip() for part in response.split("|") if part.strip())
-        if not found or not found <= set(self.options):
+        members = frozenset(part.strip() for part in response.split("|") if part.strip())
+        if not members or not members <= set(self.options):
             raise RecuseError(f"a response set holds one or more of {', '.join(self.options)}; got {response!r}")
-        return found
+        return members
 
     def written(self, members: Collection[str]) -> str:
         """The one way in which a set stands in a table: its options in order, "a|b"."""

@@ -43,12 +43,12 @@ def slices_of(answers: Answers, columns: tuple[str, ...] | None = None) -> tuple
         raise RecuseError(
             f"the texts have no column {', '.join(unknown)} to slice by; they have {', '.join(map(str, facts))}"
         )
-    found: Slices = {}
+    slices: Slices = {}
     looked = [name for name in (columns or facts.columns) if 1 < facts[name].nunique() <= MOST]
     for name in looked:
         for level in facts[name].dropna().unique():
-            found[(str(name), str(level))] = (facts[name] == level).to_numpy()
-    return found, len(looked)
+            slices[(str(name), str(level))] = (facts[name] == level).to_numpy()
+    return slices, len(looked)
 
 
 def have_slices(ratings: Ratings) -> bool:

@@ -25,19 +25,19 @@ def recognises(value: Any) -> bool:
 
 def records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
     """One record per annotation: item, rater, kind, generator_1, generator_2, winner."""
-    found: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     between = []
     for number, row in enumerate(value, start=1):
         preference = row.get("preference")
         if isinstance(preference, float) and preference not in (0.0, 1.0, 1.5, 2.0) and preference == preference:
             between.append(f"record {number}: {preference:g}")
-        found.append({
+        rows.append({
             "item": row.get("instruction"), "rater": str(row.get("annotator") or "annotator"), "kind": "judge",
             "generator_1": row.get("generator_1"), "generator_2": row.get("generator_2"), "winner": _winner(preference),
         })  # fmt: skip
     what = "preferences lie between 1 and 2"
     faults = [Fault.of(what, between[:SHOWN], "each counts for the nearer output", len(between))] if between else []
-    return found, faults
+    return rows, faults
 
 
 def _winner(preference: Any) -> str:

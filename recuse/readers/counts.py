@@ -43,7 +43,7 @@ def without_counts(raw: RawTable) -> tuple[RawTable, tuple[str, ...]]:
 
     `RecuseError` with its line for a count that is no whole number from 0, for counts that do not add up to the total,
     and for a rater without any valid answer."""
-    columns = {name: found["answer"] for name in map(str, raw.frame.columns) if (found := COUNTED.match(name))}
+    columns = {name: counted["answer"] for name in map(str, raw.frame.columns) if (counted := COUNTED.match(name))}
     answers = {name: answer for name, answer in columns.items() if plain(name) not in TOTAL}
     rest = [name for name in map(str, raw.frame.columns) if name not in columns and plain(name) not in TOTAL]
     if len(answers) < 2 or any(map(_holds_ratings, rest)):
@@ -115,6 +115,6 @@ def _spread(raw: RawTable, frame: pd.DataFrame, counts: NDArray[np.int64], answe
     label = np.repeat(np.tile(np.array(list(answers.values()), dtype=object), len(frame)), counts.ravel())
     label = label[np.lexsort((np.random.default_rng(SEED).random(len(row)), row))]
     first = np.repeat(np.cumsum(size) - size, size)
-    told = {"label": label, "repeat": (np.arange(len(row)) - first).astype(str).astype(object)}
-    spread = frame.iloc[row].reset_index(drop=True).assign(**told)
+    columns = {"label": label, "repeat": (np.arange(len(row)) - first).astype(str).astype(object)}
+    spread = frame.iloc[row].reset_index(drop=True).assign(**columns)
     return replace(raw, frame=spread, numbers=tuple(raw.at(int(k)) for k in row), text="")

@@ -27,7 +27,7 @@ def recognises(value: Any) -> bool:
 
 def records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
     """One record per test case and metric: item, rater, criterion, value (a score), text, reason."""
-    found: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     failed: list[str] = []
     for number, case in enumerate(_cases(value), start=1):
         base = {
@@ -39,14 +39,14 @@ def records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
             if metric.get("error"):
                 failed.append(f"test case {number}, {metric.get('name')}")
             score = metric.get("score")
-            found.append({
+            rows.append({
                 **base, "rater": str(_any(metric, "evaluationModel", "evaluation_model") or "deepeval"),
                 "criterion": str(metric.get("name") or "rating"),
                 "value": "error" if metric.get("error") or score is None else score,
                 "reason": metric.get("reason") or "",
             })  # fmt: skip
     what = "metrics ended in an error"
-    return found, [Fault.of(what, failed[:SHOWN], "they count as unusable", len(failed))] if failed else []
+    return rows, [Fault.of(what, failed[:SHOWN], "they count as unusable", len(failed))] if failed else []
 
 
 def _cases(value: Any) -> list[Any]:

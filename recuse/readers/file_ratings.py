@@ -65,8 +65,8 @@ def read_file(path: Path | str, *, reader: str = "", **given: Any) -> FileRating
     raw, counted = without_counts(read_raw(opened, reader))
     columns = [str(name) for name in raw.frame.columns]
     saved = given_mapping(saved_mapping(path), columns, saved_path(path).name)
-    told = given_mapping({k: v for k, v in given.items() if v}, columns, path.name)
-    mapping = recognise(raw.frame, {**saved, **told})
+    given_columns = given_mapping({k: v for k, v in given.items() if v}, columns, path.name)
+    mapping = recognise(raw.frame, {**saved, **given_columns})
     mapping, notes = _with_gold(raw, *_with_whole_items(raw, mapping))
     long = lengthened(raw.frame, mapping)
     long, said = with_kinds(long, mapping)
@@ -77,12 +77,12 @@ def read_file(path: Path | str, *, reader: str = "", **given: Any) -> FileRating
         kind, ratings = "choices", _chosen(rows, mapping, factors)
     else:
         kind, ratings = _without_sets(_scored(rows, judged, raw, mapping, factors))
-    found = FileRatings(
+    file_ratings = FileRatings(
         path, opened.sha256, ratings, kind, mapping, raw, rows,
         (*raw.faults, *judged.faults, *twice),
         (*opened.notes, *raw.notes, *counted, *notes, *said, *judged.notes, *numbered),
     )  # fmt: skip
-    return replace(found, notes=(*found.notes, *_few_rated(ratings)))
+    return replace(file_ratings, notes=(*file_ratings.notes, *_few_rated(ratings)))
 
 
 def _factors(mapping: ColumnMapping) -> list[str]:
@@ -169,9 +169,9 @@ def _authors(rows: pd.DataFrame, mapping: ColumnMapping) -> dict[str, str]:
 
 def _texts(rows: pd.DataFrame, raw: RawTable, mapping: ColumnMapping) -> pd.DataFrame | None:
     """What the file tells of each text: its cluster, the text with its number of words, the right answer."""
-    told = [name for name in ("cluster", "text", "gold", "slices") if getattr(mapping, name)]
+    per_text = [name for name in ("cluster", "text", "gold", "slices") if getattr(mapping, name)]
     counted = next((c for c in raw.frame.columns if plain(str(c)) in ("words", "n_words", "word_count")), None)
-    if not told and counted is None:
+    if not per_text and counted is None:
         return None
     first = rows.drop_duplicates(["item", "target"])
     texts = first[["item", "target"]].reset_index(drop=True)
@@ -205,5 +205,5 @@ def _few_rated(ratings: Ratings) -> list[str]:
     few = counts[(counts < FEW_RATED) | (counts < 0.05 * items)]
     if few.empty or items < FEW_RATED:
         return []
-    told = ", ".join(f"{name} {n}" for name, n in few.items())
-    return [f"some people rated few of the {items} items: {told}. What rests on them alone says little"]
+    phrases = ", ".join(f"{name} {n}" for name, n in few.items())
+    return [f"some people rated few of the {items} items: {phrases}. What rests on them alone says little"]

@@ -56,8 +56,8 @@ def _from_json(
                 opened.path, records, notes=(*notes, f"{log.CALLED}"), made_by=name, faults=faults
             )  # fmt: skip
     if isinstance(value, dict):
-        value, found = _rows_within(value, opened)
-        notes = (*notes, found)
+        value, rows = _rows_within(value, opened)
+        notes = (*notes, rows)
     return from_records(opened.path, value, notes=notes, unit="line" if lines else "record", numbers=lines)
 
 

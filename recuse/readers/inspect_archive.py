@@ -57,9 +57,9 @@ def _decompressed(data: bytes, size: int, opened: Opened) -> bytes:
             f"{opened.path}: a packed Inspect log, compressed with Zstandard; pip install backports.zstd, or {CONVERT}"
         ) from None
     try:
-        found = ZstdDecompressor().decompress(data, size)
+        plain = ZstdDecompressor().decompress(data, size)
     except ZstdError as error:
         raise ValueError(str(error)) from error
-    if len(found) != size:
+    if len(plain) != size:
         raise ValueError("a file in it ends too early")
-    return bytes(found)
+    return bytes(plain)

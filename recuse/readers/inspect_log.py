@@ -26,7 +26,7 @@ def recognises(value: Any) -> bool:
 def records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
     """One record per sample, epoch, scorer and criterion: item, target, rater, criterion, repeat, value, reason, ..."""
     model = str((value.get("eval") or {}).get("model") or "")
-    found: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     unscored: list[str] = []
     ungraded: list[str] = []
     for number, sample in enumerate(value["samples"], start=1):
@@ -41,7 +41,7 @@ def records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
             if not _is_scored(score):
                 ungraded.append(f"sample {number}, {scorer}: {shown(str(score.get('explanation') or 'no value'))}")
             for criterion, one in _values(score.get("value")):
-                found.append({
+                rows.append({
                     **base, "rater": str(scorer), "criterion": criterion, "value": one,
                     "reason": score.get("explanation") or "",
                 })  # fmt: skip
@@ -52,7 +52,7 @@ def records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
         faults.append(
             Fault.of("scores that no grader could give", ungraded[:SHOWN], "they count as unusable", len(ungraded))
         )
-    return found, faults
+    return rows, faults
 
 
 def _is_scored(score: Mapping[str, Any]) -> bool:

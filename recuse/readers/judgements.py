@@ -75,18 +75,18 @@ def read_cells(long: pd.DataFrame, place: Place, scale: str = "") -> Judgements:
         if lost.notna().any():
             status[places[lost.notna().to_numpy()]] = lost.dropna()
             part, places = part[lost.isna()], places[lost.isna().to_numpy()]
-        found = next(
+        cells = next(
             read for how in (_sets, _numbers, _labels) if (read := how(part, str(criterion), scale, place)) is not None
         )
-        scales[str(criterion)] = found.scale
-        notes += found.notes
-        faults += found.faults
-        if isinstance(found.scale, Numeric):
-            score[places] = found.values
-            status[places[found.bad]] = found.status
+        scales[str(criterion)] = cells.scale
+        notes += cells.notes
+        faults += cells.faults
+        if isinstance(cells.scale, Numeric):
+            score[places] = cells.values
+            status[places[cells.bad]] = cells.status
         else:
-            response[places] = found.values
-            status[places[found.bad]] = found.status
+            response[places] = cells.values
+            status[places[cells.bad]] = cells.status
     rows = long.assign(score=score, response=response, status=status)
     return Judgements(rows, scales, tuple(faults), tuple(notes))
 
@@ -175,27 +175,27 @@ class _Read:
     notes: list[str]
 
 
-def _sets(part: pd.DataFrame, criterion: str, told: str, place: Place) -> _Read | None:
-    given = scale_from_text(told) if told else None
+def _sets(part: pd.DataFrame, criterion: str, declared: str, place: Place) -> _Read | None:
+    given = scale_from_text(declared) if declared else None
     if given is not None and not isinstance(given, ResponseSets):
         return None
     labels = labels_of(part["cell"])
-    found = find_sets(tuple(labels.drop_duplicates()), criterion, given)
-    if found is None:
+    sets = find_sets(tuple(labels.drop_duplicates()), criterion, given)
+    if sets is None:
         return None
-    bad = labels.isin(found.strange)
+    bad = labels.isin(sets.strange)
     faults = []
     if bad.any():
-        why = "; ".join(list(found.strange.values())[:SHOWN])
+        why = "; ".join(list(sets.strange.values())[:SHOWN])
         faults.append(_fault(f"answer(s) are no set of options: {why}", part[bad], place, "they count as unusable"))
-    values = labels.map(found.written).where(~bad, None)
-    words = f"{criterion}: {found.words}{', as you said' if told else ''}"
+    values = labels.map(sets.written).where(~bad, None)
+    words = f"{criterion}: {sets.words}{', as you said' if declared else ''}"
     notes = [words, *always_one(part["rater"], values)]
-    return _Read(found.scale, values.to_numpy(dtype=object), bad.to_numpy(), "out_of_scale", faults, notes)
+    return _Read(sets.scale, values.to_numpy(dtype=object), bad.to_numpy(), "out_of_scale", faults, notes)
 
 
-def _numbers(part: pd.DataFrame, criterion: str, told: str, place: Place) -> _Read | None:
-    given = scale_from_text(told) if told else None
+def _numbers(part: pd.DataFrame, criterion: str, declared: str, place: Place) -> _Read | None:
+    given = scale_from_text(declared) if declared else None
     if given is not None and not isinstance(given, Numeric):
         return None
     values = as_numbers(part["cell"])
@@ -220,17 +220,17 @@ def _numbers(part: pd.DataFrame, criterion: str, told: str, place: Place) -> _Re
         faults.append(_fault(what, part[outside], place, "they count as unusable"))
     status = np.where(outside[bad | outside], "out_of_scale", "unparsed")
     seen = values[~(bad | outside)]
-    note = f"{criterion}: {_scale_words(scale, bool(told))}"
-    if len(seen) and not told:
+    note = f"{criterion}: {_scale_words(scale, bool(declared))}"
+    if len(seen) and not declared:
         note += f" (seen: {seen.min():g} to {seen.max():g})"
     return _Read(scale, values.mask(outside).to_numpy(dtype=float), (bad | outside).to_numpy(), status, faults, [note])
 
 
-def _labels(part: pd.DataFrame, criterion: str, told: str, place: Place) -> _Read:
+def _labels(part: pd.DataFrame, criterion: str, declared: str, place: Place) -> _Read:
     labels = labels_of(part["cell"])
     counts = labels.value_counts()
-    if told:
-        scale = scale_from_text(told)
+    if declared:
+        scale = scale_from_text(declared)
         strange = set(map(str, counts.index)) - set(scale.options) if not isinstance(scale, Numeric) else set()
     else:
         scale, strange = scale_of_labels(counts)
@@ -254,7 +254,7 @@ def _labels(part: pd.DataFrame, criterion: str, told: str, place: Place) -> _Rea
         options = ", ".join(getattr(scale, "options", ()))
         what = f"answer(s) are none of {options}: {names}"
         faults.append(_fault(what, part[bad], place, "they count as unusable"))
-    note = f"{criterion}: {_scale_words(scale, bool(told))}"
+    note = f"{criterion}: {_scale_words(scale, bool(declared))}"
     return _Read(scale, labels.where(~bad, None).to_numpy(dtype=object), bad.to_numpy(), "out_of_scale", faults, [note])
 
 
@@ -273,14 +273,16 @@ def _check_one_scale(part: pd.DataFrame, values: pd.Series[float], criterion: st
         )
 
 
-def _scale_words(scale: Scale, told: bool) -> str:
+def _scale_words(scale: Scale, declared: bool) -> str:
     if isinstance(scale, Numeric):
         steps = "" if scale.step is None else " in whole steps" if scale.step == 1 else f" in steps of {scale.step:g}"
         turned = ", the lowest is best" if scale.reversed else ""
-        return f"numbers from {scale.minimum:g} to {scale.maximum:g}{steps}{turned}{', as you said' if told else ''}"
+        return (
+            f"numbers from {scale.minimum:g} to {scale.maximum:g}{steps}{turned}{', as you said' if declared else ''}"
+        )
     if isinstance(scale, Ordinal):
-        return " < ".join(scale.options) + (", as you said" if told else "")
-    return ", ".join(scale.options) + ", without an order" + (", as you said" if told else "")
+        return " < ".join(scale.options) + (", as you said" if declared else "")
+    return ", ".join(scale.options) + ", without an order" + (", as you said" if declared else "")
 
 
 def _fault(what: str, rows: pd.DataFrame, place: Place, done: str) -> Fault:

@@ -30,8 +30,8 @@ def with_kinds(long: pd.DataFrame, mapping: ColumnMapping) -> tuple[pd.DataFrame
     raters = [str(name) for name in long["rater"].drop_duplicates()]
     said = {_found(name, raters, "judge"): "judge" for name in mapping.judges}
     said |= {_found(name, raters, "person"): "person" for name in mapping.people}
-    told = _told(long) if mapping.kind else {}
-    kinds, notes = _guessed(raters, {**told, **said})
+    own_kinds = _told(long) if mapping.kind else {}
+    kinds, notes = _guessed(raters, {**own_kinds, **said})
     kind = long["rater"].map(kinds).astype(object)
     rows = long.assign(kind=kind)
     anybody = [r for r in raters if kinds[r] == "person" and plain(r) in ANYBODY]

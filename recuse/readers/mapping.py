@@ -74,15 +74,15 @@ class ColumnMapping:
 
     def record(self) -> dict[str, Any]:
         """As builtins, without what is empty: what the TOML file holds and results.json tells."""
-        found: dict[str, Any] = {}
+        record: dict[str, Any] = {}
         for known in fields(self):
             value = getattr(self, known.name)
             if not value or known.name == "ignored":
                 continue
             if isinstance(value, Mapping):
                 value = {name: list(columns) for name, columns in value.items()}
-            found[known.name] = list(value) if isinstance(value, tuple) else value
-        return {**found, **({"ignore": list(self.ignored)} if self.ignored else {})}
+            record[known.name] = list(value) if isinstance(value, tuple) else value
+        return {**record, **({"ignore": list(self.ignored)} if self.ignored else {})}
 
     def toml(self) -> str:
         """The mapping as the file that `--save` writes."""
@@ -144,6 +144,6 @@ def saved_mapping(path: Path) -> dict[str, Any]:
         raise RecuseError(f"{saved}: {error}; mend it, or delete it and check again with --save") from error
 
 
-def merged(found: ColumnMapping, **changed: Any) -> ColumnMapping:
+def merged(recognised: ColumnMapping, **changed: Any) -> ColumnMapping:
     """The mapping with these roles changed."""
-    return replace(found, **changed)
+    return replace(recognised, **changed)

@@ -30,7 +30,7 @@ def recognises(value: Any) -> bool:
 
 def records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
     """One record per request and rating: item, rater, criterion, value, reason."""
-    found: list[dict[str, Any]] = []
+    rows: list[dict[str, Any]] = []
     strange: list[str] = []
     lines = value if isinstance(value, list) else [value]
     models = {str(_body(line).get("model")) for line in lines} - {"None"}
@@ -42,16 +42,16 @@ def records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
         }  # fmt: skip
         text, refused = _reply(body)
         if line.get("error") or (line.get("response") or {}).get("status_code", 200) != 200:
-            found.append({**base, "criterion": "rating", "value": "error"})
+            rows.append({**base, "criterion": "rating", "value": "error"})
         elif refused:
-            found.append({**base, "criterion": "rating", "value": "refused"})
+            rows.append({**base, "criterion": "rating", "value": "refused"})
         else:
-            told = list(_ratings(text))
-            if not told:
+            rated = list(_ratings(text))
+            if not rated:
                 strange.append(f"line {number}: {shown(text)}")
-            found += [{**base, **one} for one in told or [{"criterion": "rating", "value": "unparsed"}]]
+            rows += [{**base, **one} for one in rated or [{"criterion": "rating", "value": "unparsed"}]]
     what = "replies hold no rating that could be read"
-    return found, [Fault.of(what, strange[:SHOWN], "they count as unusable", len(strange))] if strange else []
+    return rows, [Fault.of(what, strange[:SHOWN], "they count as unusable", len(strange))] if strange else []
 
 
 def _body(line: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -84,8 +84,8 @@ def _ratings(text: str) -> Iterator[dict[str, Any]]:
         yield {"criterion": "rating", "value": value}
     elif text.strip() and len(text.strip()) <= SHORT and "\n" not in text.strip():
         yield {"criterion": "rating", "value": text.strip(" .*\"'\n")}
-    elif found := SAID.search(text.strip()):
-        yield {"criterion": "rating", "value": found[1], "reason": text}
+    elif said := SAID.search(text.strip()):
+        yield {"criterion": "rating", "value": said[1], "reason": text}
 
 
 def _is_label(name: Any, value: Any) -> bool:

@@ -32,7 +32,7 @@ def records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
     """One record per output and assertion: item, target, rater, criterion, value (pass or fail), text, reason."""
     rows = _rows(value)
     prompts = {str((row.get("prompt") or {}).get("label") or "") for row in rows}
-    found: list[dict[str, Any]] = []
+    result_rows: list[dict[str, Any]] = []
     ungraded: list[str] = []
     broken: list[str] = []
     for number, row in enumerate(rows, start=1):
@@ -43,13 +43,13 @@ def records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
             ungraded.append(f"result {number}")
         broken += [f"result {number}, {one['rater']}: {shown(one['reason'])}" for one in graded
                    if one["value"] == "error"]  # fmt: skip
-        found += [{**base, **one} for one in graded]
+        result_rows += [{**base, **one} for one in graded]
     faults = []
     if ungraded:
         faults.append(Fault.of("results were not graded", ungraded[:SHOWN], "they are left out", len(ungraded)))
     if broken:
         faults.append(Fault.of("gradings ended in an error", broken[:SHOWN], "they count as unusable", len(broken)))
-    return found, faults
+    return result_rows, faults
 
 
 def _rows(value: Any) -> list[Any]:
@@ -88,8 +88,8 @@ def _criterion(assertion: Mapping[str, Any], rater: str, known: set[tuple[str, s
 
 def _item(row: Mapping[str, Any], number: int) -> str:
     case = row.get("testCase") or {}
-    told = (case.get("metadata") or {}).get("id") or case.get("description")
-    return str(told) if told else f"test {row['testIdx']}" if "testIdx" in row else f"result {number}"
+    item_id = (case.get("metadata") or {}).get("id") or case.get("description")
+    return str(item_id) if item_id else f"test {row['testIdx']}" if "testIdx" in row else f"result {number}"
 
 
 def _target(row: Mapping[str, Any], several: bool) -> str:

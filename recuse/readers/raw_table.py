@@ -58,13 +58,13 @@ class RawTable:
         """First line and number of cells of every row, the header's too: quoted cells may hold line feeds, and empty
         lines hold no row."""
         csv.field_size_limit(1 << 30)
-        found, before = [], 0
+        lines, before = [], 0
         reader = csv.reader(io.StringIO(self.text), delimiter=self.separator)
         for cells in reader:
             if cells:
-                found.append((before + 1, len(cells)))
+                lines.append((before + 1, len(cells)))
             before = reader.line_num
-        return found
+        return lines
 
     def short_rows(self) -> list[int]:
         """First lines of the rows with fewer cells than the header."""
@@ -116,8 +116,8 @@ def parse_json(opened: Opened) -> tuple[Any, list[int] | None, tuple[str, ...]]:
             values.append(json.loads(line))
         except (json.JSONDecodeError, RecursionError) as error:
             at = whole if not values and isinstance(whole, json.JSONDecodeError) and whole.lineno > 1 else None
-            told = f"line {at.lineno}: {at.msg}" if isinstance(at, json.JSONDecodeError) else f"line {number}: {error}"
-            raise RecuseError(f"{opened.path}: {told}; a file of JSON lines has one object per line") from error
+            where = f"line {at.lineno}: {at.msg}" if isinstance(at, json.JSONDecodeError) else f"line {number}: {error}"
+            raise RecuseError(f"{opened.path}: {where}; a file of JSON lines has one object per line") from error
         lines.append(number)
     return values, lines, (*notes, "JSON lines")
 
@@ -212,9 +212,9 @@ def _header(text: str, separator: str, path: Path) -> list[str]:
 
 
 def _told(message: str) -> str:
-    found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", message)
-    if found:
-        return f"line {found[2]} has {found[3]} cells and the header {found[1]}; quote cells that hold a separator"
+    match = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", message)
+    if match:
+        return f"line {match[2]} has {match[3]} cells and the header {match[1]}; quote cells that hold a separator"
     if "EOF inside string" in message:
         row = re.search(r"row (\d+)", message)
         return f"a quote is opened and never closed{f', near row {row[1]}' if row else ''}"

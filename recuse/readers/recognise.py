@@ -195,13 +195,13 @@ class _Finder:
             kept = [n for n in rated if n in named or self._varied(n)]
             self.roles["value"] = tuple(kept)
         else:
-            told = [n for n in rated if n in named or is_judge(n) or is_person(n) or plain(n) in NAMES["value"]]
-            kept = self._alike(told) or [n for n in rated if self._like_ratings(n)]
+            declared = [n for n in rated if n in named or is_judge(n) or is_person(n) or plain(n) in NAMES["value"]]
+            kept = self._alike(declared) or [n for n in rated if self._like_ratings(n)]
             raters: dict[str, list[str]] = {}
             for name in kept:
                 raters.setdefault(self._base(name, kept), []).append(name)
             self.roles["raters"] = {name: tuple(columns) for name, columns in raters.items()}
-            if not told and "gold" in self.roles and not kept:
+            if not declared and "gold" in self.roles and not kept:
                 return
         self.free = [name for name in self.free if name not in kept]
 
@@ -236,9 +236,9 @@ class _Finder:
 
     @staticmethod
     def _base(name: str, kept: list[str]) -> str:
-        found = NUMBERED.match(name)
-        if found and sum(bool((o := NUMBERED.match(n)) and o[1] == found[1]) for n in kept) + (found[1] in kept) > 1:
-            return found[1]
+        match = NUMBERED.match(name)
+        if match and sum(bool((o := NUMBERED.match(n)) and o[1] == match[1]) for n in kept) + (match[1] in kept) > 1:
+            return match[1]
         return name
 
     # ------------------------------------------------------------------ together

@@ -33,7 +33,7 @@ class FoundSets:
     words: str
 
 
-def find_sets(labels: Sequence[str], criterion: str = "", told: ResponseSets | None = None) -> FoundSets | None:
+def find_sets(labels: Sequence[str], criterion: str = "", declared: ResponseSets | None = None) -> FoundSets | None:
     """The sets that different labels (in lower case) stand for; None where they are options, each by itself.
 
     They are sets where some label is a JSON list or holds bars, where some label consists of other labels ("toxic, not
@@ -41,21 +41,25 @@ def find_sets(labels: Sequence[str], criterion: str = "", told: ResponseSets | N
     in alphabetical order, unless a scale says more."""
     parted = {label: parts for label in labels if (parts := _strong(label)) is not None}
     alone = set(labels) - set(parted) - set(BOTH)
-    options = told.options if told else tuple(sorted(alone | {part for parts in parted.values() for part in parts}))
+    options = (
+        declared.options if declared else tuple(sorted(alone | {part for parts in parted.values() for part in parts}))
+    )
     parted |= {label: parts for label in alone if (parts := _weak(label, {*alone, *options} - {label})) is not None}
-    if told is None:
+    if declared is None:
         options = tuple(option for option in options if option not in parted)
     if len(options) == 2:
         parted |= {label: list(options) for label in BOTH if label in labels and label not in options}
     named = plain(criterion) in SETS
     several = any(len(parts) > 1 for parts in parted.values())
     fitting = 1 < len(options) <= MOST_OPTIONS and all(len(option) <= LONGEST for option in options)
-    if told is None and not (fitting and (several or named)):
+    if declared is None and not (fitting and (several or named)):
         return None
-    scale = told or ResponseSets(options)
+    scale = declared or ResponseSets(options)
     strange = {label: why for label in labels if (why := _fault(parted.get(label, [label]), options))}
     written = {label: scale.written(parted.get(label, [label])) for label in labels if label not in strange}
-    return FoundSets(scale, written, strange, _words(scale, [w for w in BOTH if w in parted] if told is None else []))
+    return FoundSets(
+        scale, written, strange, _words(scale, [w for w in BOTH if w in parted] if declared is None else [])
+    )
 
 
 def always_one(raters: pd.Series[Any], written: pd.Series[Any]) -> list[str]:
@@ -81,11 +85,11 @@ def _strong(label: str) -> list[str] | None:
 
 def _listed(label: str) -> list[str] | None:
     try:
-        found = json.loads(label)
+        options = json.loads(label)
     except ValueError:
         inner = re.findall(r"""'([^']*)'|"([^"]*)\"""", label[1:-1])  # as Python writes a list
         return _parts(a or b for a, b in inner) if inner else None
-    return _parts(found) if all(isinstance(part, str | int | float | bool) for part in found) else None
+    return _parts(options) if all(isinstance(part, str | int | float | bool) for part in options) else None
 
 
 def _weak(label: str, others: set[str]) -> list[str] | None:

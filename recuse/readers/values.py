@@ -62,13 +62,13 @@ def as_numbers(cells: pd.Series[Any]) -> pd.Series[float]:
 
     codes, values = pd.factorize(cells)
     plain = pd.Series(values, dtype=object).astype(str).str.strip()
-    found = pd.to_numeric(plain, errors="coerce").to_numpy(dtype=float, copy=True)
-    lost = np.isnan(found)
+    numbers = pd.to_numeric(plain, errors="coerce").to_numpy(dtype=float, copy=True)
+    lost = np.isnan(numbers)
     if lost.any():
         mended = plain[lost].str.replace(r"\s*%$", "", regex=True).str.replace(r"^(-?\d+),(\d+)$", r"\1.\2", regex=True)
-        found[lost] = pd.to_numeric(mended, errors="coerce").to_numpy(dtype=float)
-    found = np.append(np.where(np.isfinite(found), found, np.nan), np.nan)
-    return pd.Series(found[codes], index=cells.index)
+        numbers[lost] = pd.to_numeric(mended, errors="coerce").to_numpy(dtype=float)
+    numbers = np.append(np.where(np.isfinite(numbers), numbers, np.nan), np.nan)
+    return pd.Series(numbers[codes], index=cells.index)
 
 
 def labels_of(cells: pd.Series[Any]) -> pd.Series[Any]:
@@ -115,8 +115,8 @@ def scale_from_text(text: str) -> Scale:
     """ "1-5", "0 to 10", "5-1" (lowest is best), "fail<pass", "a,b,c" (no order), "a|b|c" (sets of them).
 
     `RecuseError` for anything else."""
-    if found := re.fullmatch(r"\s*(-?\d+(?:\.\d+)?)\s*(?:-|to|\.\.)\s*(-?\d+(?:\.\d+)?)\s*", text):
-        low, high = float(found[1]), float(found[2])
+    if match := re.fullmatch(r"\s*(-?\d+(?:\.\d+)?)\s*(?:-|to|\.\.)\s*(-?\d+(?:\.\d+)?)\s*", text):
+        low, high = float(match[1]), float(match[2])
         if low == high:
             raise RecuseError(f"a scale has two ends; got {text!r}")
         return Numeric(min(low, high), max(low, high), None, reversed=low > high)

@@ -57,8 +57,8 @@ def as_versions(reads: Sequence[FileRatings]) -> FileRatings:
         pd.concat(rows, ignore_index=True), scales=last.scales, factors=(*last.factors, VERSION), authors=last.authors,
         headline=last.headline, texts=_texts(reads), clusters=last.clusters,
     )  # fmt: skip
-    told = f"versions of one judge, the oldest first: {', '.join(names)}; the verdict is on {names[-1]}"
-    return replace(newest, ratings=ratings, notes=(told, *newest.notes), older=tuple(reads[:-1]))
+    phrase = f"versions of one judge, the oldest first: {', '.join(names)}; the verdict is on {names[-1]}"
+    return replace(newest, ratings=ratings, notes=(phrase, *newest.notes), older=tuple(reads[:-1]))
 
 
 def _texts(reads: Sequence[FileRatings]) -> object:

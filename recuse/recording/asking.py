@@ -151,7 +151,7 @@ class Recording:
         by_judge: dict[str, list[Call]] = {}
         for call in calls:
             by_judge.setdefault(call.judge, []).append(call)
-        return [_JudgeQueue(judge, found, self._form) for judge, found in by_judge.items()]
+        return [_JudgeQueue(judge, judge_calls, self._form) for judge, judge_calls in by_judge.items()]
 
     async def _work(self, queue: _JudgeQueue, send: Send, rate_limit: RateLimit) -> None:
         while not self.stopped and not queue.ended:

@@ -89,7 +89,7 @@ def expected_costs(calls: Iterable[Call], judges: Mapping[str, Judge], free: Col
     by_judge: dict[str, list[Call]] = {name: [] for name in judges}
     for call in calls:
         by_judge[call.judge].append(call)
-    return [_cost(judges[name], found, name in free) for name, found in by_judge.items() if found]
+    return [_cost(judges[name], judge_calls, name in free) for name, judge_calls in by_judge.items() if judge_calls]
 
 
 def cost_text(costs: Iterable[Cost]) -> str:
@@ -103,8 +103,8 @@ def cost_text(costs: Iterable[Cost]) -> str:
 
 def expected_dollars(costs: Iterable[Cost]) -> float | None:
     """The sum, or None if one of them is not known."""
-    found = [cost.dollars for cost in costs]
-    return None if None in found else sum(dollars for dollars in found if dollars is not None)
+    amounts = [cost.dollars for cost in costs]
+    return None if None in amounts else sum(dollars for dollars in amounts if dollars is not None)
 
 
 def check_budget(costs: Iterable[Cost], budget_usd: float, allowed: bool) -> None:

@@ -65,5 +65,6 @@ def _told_once(failed: Sequence[tuple[Call, str]]) -> list[str]:
     for call, why in failed:
         calls.setdefault(why, []).append(call)
     return [
-        f"  {describe(found[0]) if len(found) == 1 else f'{len(found)} calls'}: {why}" for why, found in calls.items()
+        f"  {describe(same_reason[0]) if len(same_reason) == 1 else f'{len(same_reason)} calls'}: {why}"
+        for why, same_reason in calls.items()
     ]

@@ -70,8 +70,8 @@ def write(
     plain["headline"] = sentence(plain)
     facts, tables = text(plain), csv_tables(plain)
     known = {**(identity or {}), "results": sha256(facts.encode()).hexdigest(), "tables": list(tables)}
-    told = {"results.json": facts, "summary.md": summary(plain, drawings=drawings, known=known)}
-    paths = write_files(Path(folder), told)
+    texts = {"results.json": facts, "summary.md": summary(plain, drawings=drawings, known=known)}
+    paths = write_files(Path(folder), texts)
     drawn = page(plain, plain["headline"], template_folders, drawings, known)
     paths += write_files(Path(folder), {"index.html": drawn})
     paths += write_files(Path(folder) / "tables", tables)

@@ -24,7 +24,9 @@ ESTIMATE = ("value", "low", "high", "level", "unit", "n", "over", "clusters", "n
 
 def csv_tables(results: Mapping[str, Any]) -> dict[str, str]:
     """File name -> text, of normalised `results`. A table without rows is its head alone."""
-    return {f"{name}.csv": _text(head, [rows(row) for row in found]) for name, head, found, rows in _tables(results)}
+    return {
+        f"{name}.csv": _text(head, [rows(row) for row in entries]) for name, head, entries, rows in _tables(results)
+    }
 
 
 def _tables(results: Mapping[str, Any]) -> Iterable[tuple[str, Sequence[str], list[Row], Callable[[Row], Row]]]:

@@ -52,8 +52,8 @@ def limit(number: Number) -> str:
 
 def limits(gated: Iterable[Number]) -> str:
     """The limit of all these verdicts; "limits differ" where it is not the same."""
-    told = {limit(n) for n in gated}
-    return told.pop() if len(told) == 1 else "limits differ"
+    distinct = {limit(n) for n in gated}
+    return distinct.pop() if len(distinct) == 1 else "limits differ"
 
 
 def _percent_of(bound: Any) -> Any:

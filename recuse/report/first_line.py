@@ -66,10 +66,14 @@ def decision_lines(view: View, minus: str = numbers.MINUS) -> list[Line]:
     by_key = {(n.gate, *sorted(n.subject.items())): n for n in view.numbers if n.verdict}
     return [
         Line(
-            told["panel"],
-            [_standing(state, told, by_key, minus) for state in RECOMMENDATION_MEANINGS if told[state]],
+            panel_decision["panel"],
+            [
+                _standing(state, panel_decision, by_key, minus)
+                for state in RECOMMENDATION_MEANINGS
+                if panel_decision[state]
+            ],
         )
-        for told in (view.results.get("decision") or {}).get("panels") or ()
+        for panel_decision in (view.results.get("decision") or {}).get("panels") or ()
     ]
 
 
@@ -83,18 +87,18 @@ def _upgrade(table: UpgradeTable) -> str:
         return f"{table.sentence} ({table.where})"
     row = table.rows[0]
     values = f"{row.incumbent} -> {row.candidate}, " if row.incumbent and row.candidate else ""
-    told = f"{row.title[:1].upper()}{row.title[1:]}: {values}change {row.change}, allowed {row.allowed}"
-    return f"{table.sentence} {told} ({table.where})."
+    phrase = f"{row.title[:1].upper()}{row.title[1:]}: {values}change {row.change}, allowed {row.allowed}"
+    return f"{table.sentence} {phrase} ({table.where})."
 
 
-def _standing(state: str, told: Mapping[str, Any], by_key: Mapping[Any, Number], minus: str) -> Standing:
-    because = (told.get("because") or {}).get(state)
+def _standing(state: str, standing: Mapping[str, Any], by_key: Mapping[Any, Number], minus: str) -> Standing:
+    because = (standing.get("because") or {}).get(state)
     n = by_key.get((because["gate"], *sorted(because["subject"].items()))) if because else None
     if because is None or n is None:
-        return Standing(state, list(told[state]), "", "", OUTCOMES[state])
-    who = "" if len(told[state]) == 1 else f"{because['judge']} "
+        return Standing(state, list(standing[state]), "", "", OUTCOMES[state])
+    who = "" if len(standing[state]) == 1 else f"{because['judge']} "
     reason = f"{n.gate_title}: {who}{_how_far(n, because['margin'], minus)}"
-    return Standing(state, list(told[state]), reason, verdict_anchor(n.gate, n.subject), n.state)
+    return Standing(state, list(standing[state]), reason, verdict_anchor(n.gate, n.subject), n.state)
 
 
 def _how_far(n: Number, margin: Any, minus: str) -> str:

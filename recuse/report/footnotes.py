@@ -30,16 +30,16 @@ def _what(metric: str, numbers: list[Number]) -> str:
 
 def _count(numbers: list[Number]) -> str:
     """ "n = 50 repeats", "n = 60 in 15 stories"."""
-    told = []
+    phrases = []
     for over in _distinct(m.estimate.get("over") for m in numbers):
         mine = [m for m in numbers if m.estimate.get("over") == over]
         n = _span(m.estimate.get("n") for m in mine)
         if over == "clusters":
             what = " and ".join(_distinct(m.estimate.get("clusters") for m in mine)) or over
-            told.append(f"n = {n} in {_span(m.estimate.get('n_clusters') for m in mine)} {what}")
+            phrases.append(f"n = {n} in {_span(m.estimate.get('n_clusters') for m in mine)} {what}")
         else:
-            told.append(f"n = {n} {over}")
-    return " and ".join(told)
+            phrases.append(f"n = {n} {over}")
+    return " and ".join(phrases)
 
 
 def _how(numbers: list[Number]) -> str:

@@ -125,5 +125,5 @@ def varied(numbers: Sequence[Number]) -> str:
         for factor, level in n.factors.items():
             levels.setdefault((factor, n.who), set()).add(level)
     lexicon = next((n.lexicon for n in numbers), _PLAIN)
-    factors = {factor for (factor, _), found in levels.items() if len(found) > 1}
+    factors = {factor for (factor, _), values in levels.items() if len(values) > 1}
     return min(factors, key=lexicon.factor_order, default="")

@@ -23,12 +23,15 @@ def is_matrix(number: Number) -> bool:
 
 def matrices(group: Group, metric: str, suffix: str = "") -> dict[str, list[Matrix]]:
     """Criterion -> its matrices by factor levels; the criterion that stands for the judgement as a whole first."""
-    found: dict[str, list[Matrix]] = {}
+    matrices_of: dict[str, list[Matrix]] = {}
     for n in group.of(metric):  # levels in order
         if is_matrix(n):
-            found.setdefault(criterion(n), []).append((_caption(n) + suffix, n.detail))
+            matrices_of.setdefault(criterion(n), []).append((_caption(n) + suffix, n.detail))
     lexicon = group.view.lexicon
-    return {name: found[name] for name in sorted(found, key=lambda name: lexicon.criterion_order(group.task, name))}
+    return {
+        name: matrices_of[name]
+        for name in sorted(matrices_of, key=lambda name: lexicon.criterion_order(group.task, name))
+    }
 
 
 def criterion(number: Number) -> str:
@@ -36,13 +39,13 @@ def criterion(number: Number) -> str:
     return str(number.subject.get("criterion") or number.detail.get("criterion") or "")
 
 
-def main_and_rest(found: dict[str, list[Matrix]]) -> tuple[list[Matrix], dict[str, list[Matrix]]]:
+def main_and_rest(matrices: dict[str, list[Matrix]]) -> tuple[list[Matrix], dict[str, list[Matrix]]]:
     """The matrices to show, and those to fold away under their variant's name (none where they are very large)."""
-    if not found:
+    if not matrices:
         return [], {}
-    first, *others = found
-    large = any(len(m["rows"]) * len(m["columns"]) > MOST_CELLS for _, m in found[first])
-    return found[first], {} if large else {plain_name(name): found[name] for name in others}
+    first, *others = matrices
+    large = any(len(m["rows"]) * len(m["columns"]) > MOST_CELLS for _, m in matrices[first])
+    return matrices[first], {} if large else {plain_name(name): matrices[name] for name in others}
 
 
 def differ(some: list[Matrix], others: list[Matrix], by: float = 0.005) -> bool:
@@ -54,6 +57,6 @@ def differ(some: list[Matrix], others: list[Matrix], by: float = 0.005) -> bool:
 
 
 def _caption(number: Number) -> str:
-    told = [number.lexicon.level(k, v) for k, v in number.factors.items() if k != "criterion"]
-    text = ", ".join(told) or "all repeats"
+    phrases = [number.lexicon.level(k, v) for k, v in number.factors.items() if k != "criterion"]
+    text = ", ".join(phrases) or "all repeats"
     return text[:1].upper() + text[1:]

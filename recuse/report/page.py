@@ -264,5 +264,5 @@ def style_hash(style: str) -> str:
 
 def _where(error: Exception) -> str:
     place: Iterable[Any] = (getattr(error, "name", None), getattr(error, "lineno", None))
-    told = ", line ".join(str(part) for part in place if part is not None)
-    return f"{told}: {error}" if told else str(error)
+    phrase = ", line ".join(str(part) for part in place if part is not None)
+    return f"{phrase}: {error}" if phrase else str(error)

@@ -45,22 +45,22 @@ class ReplyPlaces:
 
     def of_judges(self, numbers: Iterable[Number]) -> list[tuple[str, list[tuple[str, str]]]]:
         """Per protocol (judge, address) of everybody whose replies lie behind these numbers."""
-        found: dict[str, dict[str, str]] = {}
+        places: dict[str, dict[str, str]] = {}
         for place in dict.fromkeys(_place(number) for number in numbers):
             for account in self._accounts(place):
                 for judge, pages in account["pages"].items():
-                    judges = found.setdefault(place.rpartition("/")[2], {})
+                    judges = places.setdefault(place.rpartition("/")[2], {})
                     judges.setdefault(judge, f"{self._base}{quote(pages[0])}")
-        return [(protocol, list(judges.items())) for protocol, judges in found.items()]
+        return [(protocol, list(judges.items())) for protocol, judges in places.items()]
 
     def said_by(self, panel: str, judge: str) -> list[tuple[str, str]]:
         """("task, protocol", address) of everything a judge said."""
-        found: dict[str, str] = {}
+        places: dict[str, str] = {}
         for place, account in self._written.items():
             of, *where = place.split("/")
             if of == panel and (pages := account["pages"].get(judge)):
-                found.setdefault(", ".join(map(plain_name, where[:2])), f"{self._base}{quote(pages[0])}")
-        return list(found.items())
+                places.setdefault(", ".join(map(plain_name, where[:2])), f"{self._base}{quote(pages[0])}")
+        return list(places.items())
 
     def judge(self, panel: str, judge: str) -> str:
         """The page with every number about a judge."""

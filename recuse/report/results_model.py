@@ -69,9 +69,9 @@ class Group:
 
     def of(self, *metrics: str, **subject: str) -> list[Number]:
         """Numbers of these metrics about this subject, judges in panel order; a gated one hides its ungated twin."""
-        found = [n for n in self.numbers if n.metric in metrics and subject.items() <= n.subject.items()]
-        gated = {(n.metric, *sorted(n.subject.items())) for n in found if n.verdict}
-        kept = [n for n in found if n.verdict or (n.metric, *sorted(n.subject.items())) not in gated]
+        numbers = [n for n in self.numbers if n.metric in metrics and subject.items() <= n.subject.items()]
+        gated = {(n.metric, *sorted(n.subject.items())) for n in numbers if n.verdict}
+        kept = [n for n in numbers if n.verdict or (n.metric, *sorted(n.subject.items())) not in gated]
         return sorted(kept, key=lambda n: (metrics.index(n.metric), self.view.rank(n)))
 
     def place(self, name: str) -> tuple[int, str]:
@@ -93,8 +93,8 @@ class Group:
 
     def circumstances(self, numbers: Iterable[Number]) -> list[str]:
         """Every combination of factor levels that occurs, in plain words and in order."""
-        found = {n.circumstances: n.level_places for n in numbers}
-        return sorted(found, key=lambda told: (len(found[told]), found[told]))
+        places = {n.circumstances: n.level_places for n in numbers}
+        return sorted(places, key=lambda told: (len(places[told]), places[told]))
 
     def levels(self, factor: str, numbers: Iterable[Number]) -> list[str]:
         """Levels of `factor` that occur, in order."""
@@ -127,10 +127,10 @@ class View:
     def questions(self) -> list[Question]:
         """Every question asked or answered, once; one without a title is called by its id."""
         asked = {q["id"]: q for q in self.results.get("questions") or ()}
-        found = dict.fromkeys([*asked, *(n.question for n in self.numbers)])
+        questions = dict.fromkeys([*asked, *(n.question for n in self.numbers)])
         return [
             Question(id, asked.get(id, {}).get("title") or plain_name(id), asked.get(id, {}).get("note") or "")
-            for id in found
+            for id in questions
         ]
 
     @cached_property
@@ -150,7 +150,7 @@ class View:
     def recommendations(self) -> list[Recommendation]:
         """One per panel and judge, panels and judges in the order of the panel files."""
         by_subject: dict[tuple[Any, ...], Number] = {_key(n.gate, n.subject): n for n in self.numbers if n.verdict}
-        found = [
+        recommendations = [
             Recommendation(
                 r["panel"],
                 r["judge"],
@@ -160,15 +160,15 @@ class View:
             for r in self.results.get("recommendations") or ()
         ]
         places = self._places
-        return sorted(found, key=lambda r: (places[r.panel][0], places[r.panel][1].get(r.judge, 0), r.judge))
+        return sorted(recommendations, key=lambda r: (places[r.panel][0], places[r.panel][1].get(r.judge, 0), r.judge))
 
     def place(self, number: Number) -> str:
         """ "published, merchant_risk"; with the protocol where only that tells some of the question's numbers apart."""
         where = [number.subject[key] for key in ("panel", "task") if key in number.subject]
         question = Question(number.question, "")
         protocols = {group.protocol for group in self.groups(question)} - {""}
-        told = number.subject.get("protocol", "")
-        return ", ".join([*where, *([plain_name(told)] if told in protocols else [])])
+        protocol = number.subject.get("protocol", "")
+        return ", ".join([*where, *([plain_name(protocol)] if protocol in protocols else [])])
 
     def groups(self, question: Question) -> list[Group]:
         """Answers to `question`, panel by panel, within a panel task by task, and protocol by protocol where the same

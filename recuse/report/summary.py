@@ -72,7 +72,7 @@ def _head(view: View) -> str:
     panels = [f"{_code(p.name)} {p.provenance or 'provenance unknown'}" for p in view.panels]
     counts = Counter(n.state for n in view.numbers if n.verdict)
     tallied = " · ".join(f"{_sign(o)} {counted(o, counts[o])}" for o in reversed(OUTCOME_NAMES) if counts[o])
-    lines = [f"- {_text(told)}" for told in upgrade_lines(view)]
+    lines = [f"- {_text(upgrade_line)}" for upgrade_line in upgrade_lines(view)]
     for line in decision_lines(view):
         states = "; ".join(
             f"**{s.text.partition(':')[0]}**{_text(s.text.removeprefix(s.state))}" for s in line.standings
@@ -84,19 +84,19 @@ def _head(view: View) -> str:
 
 def _changed(view: View) -> str:
     """What is another thing than in the baseline, one row each; the rest is told further below."""
-    found = changed(view)
-    if found is None:
+    changes = changed(view)
+    if changes is None:
         return ""
     lines = [f"#### {TITLE}", ""]
-    if found.rows:
+    if changes.rows:
         lines += [_row(["what", "was", "is", "and so"]), _row(["---"] * 4)]
         lines += [
-            _row([_text(c.what), _text(c.before), _text(c.after), _text(c.note)]) for c in found.rows[:MOST_MOVED]
+            _row([_text(c.what), _text(c.before), _text(c.after), _text(c.note)]) for c in changes.rows[:MOST_MOVED]
         ]
-    if len(found.rows) > MOST_MOVED:
-        lines += ["", f"{len(found.rows) - MOST_MOVED} more changes in the report."]
+    if len(changes.rows) > MOST_MOVED:
+        lines += ["", f"{len(changes.rows) - MOST_MOVED} more changes in the report."]
     return "\n".join(
-        [*lines, *(["", _text(found.rest)] if found.rest and found.rows else [_text(found.rest)])]
+        [*lines, *(["", _text(changes.rest)] if changes.rest and changes.rows else [_text(changes.rest)])]
     ).rstrip()
 
 
@@ -108,10 +108,10 @@ def _attention(view: View) -> str:
     shown = faults[:MOST_FAULTS]
     if len(faults) > MOST_FAULTS:
         shown.append(f"- and {len(faults) - MOST_FAULTS} more faults of the run, in the report")
-    blocks, told = ["\n".join(["#### What turns this run red, and what to do", "", *shown])], 0
+    blocks, named = ["\n".join(["#### What turns this run red, and what to do", "", *shown])], 0
     for matter in matters[:MOST_MATTERS]:
-        blocks.append(_matter(matter, matter.cases[: max(1, MOST_CASES - told)]))
-        told += len(matter.cases)
+        blocks.append(_matter(matter, matter.cases[: max(1, MOST_CASES - named)]))
+        named += len(matter.cases)
     if len(matters) > MOST_MATTERS:
         blocks.append(f"And {len(matters) - MOST_MATTERS} more gates in the report.")
     return "\n\n".join(blocks)
@@ -250,9 +250,9 @@ def _foot(view: View, known: Mapping[str, Any]) -> str:
     counts = [f"{numbers.count(cassettes[k])} {k}" for k in ("files", "interactions", "unused") if k in cassettes]
     shown = sorted({p.provenance for p in view.panels if p.provenance in PROVENANCE_MEANINGS})
     meanings = [f"{name}: {PROVENANCE_MEANINGS[name]}" for name in shown]
-    of, told = identity(view, known), [*meanings, f"Cassettes: {', '.join(counts)}." if counts else ""]
-    told += [_html(of.in_one_line)]
-    lines = [f"<sub>{line}</sub>" for line in told if line]
+    of, known_cassettes = identity(view, known), [*meanings, f"Cassettes: {', '.join(counts)}." if counts else ""]
+    known_cassettes += [_html(of.in_one_line)]
+    lines = [f"<sub>{line}</sub>" for line in known_cassettes if line]
     return "\n\n".join([*lines, _identity(of)] if of.judges or of.asked else lines)
 
 

@@ -53,8 +53,8 @@ class Cell:
     @property
     def hidden(self) -> tuple[Number, ...]:
         """Those that are not told one by one."""
-        told = {id(n) for n in self.shown}
-        return tuple(n for n in self.numbers if id(n) not in told)
+        shown = {id(n) for n in self.shown}
+        return tuple(n for n in self.numbers if id(n) not in shown)
 
     def value(self, n: Number) -> str:
         """One of its numbers, with as many decimals as the others in it."""
@@ -118,15 +118,15 @@ def verdict_table(groups: Sequence[Group]) -> VerdictTable:
     """The table of these groups, which are about one panel and task."""
     gated = [(group, gate, mine) for group in groups for gate, mine in group.gates.items()]
     first = groups[0]
-    found: list[dict[str, list[Number]]] = []
+    table: list[dict[str, list[Number]]] = []
     for _, _, mine in gated:
         about: dict[str, list[Number]] = {}
         for n in mine:
             about.setdefault(n.who, []).append(n)
-        found.append(about)
-    who = sorted({w for about in found for w in about}, key=lambda w: (w == "", first.place(w)))
+        table.append(about)
+    who = sorted({w for about in table for w in about}, key=lambda w: (w == "", first.place(w)))
     rows = [
-        Row(w, first.label(w) if w else "the panel as a whole", [Cell(tuple(about.get(w, ()))) for about in found])
+        Row(w, first.label(w) if w else "the panel as a whole", [Cell(tuple(about.get(w, ()))) for about in table])
         for w in who
     ]
     titles = Counter(_title(group, mine) for group, _, mine in gated)

@@ -56,19 +56,19 @@ def terminal(
 
 
 def _standings(view: View, width: int) -> list[str]:
-    told = [*upgrade_lines(view, "-"), *(line.text for line in decision_lines(view, "-"))]
-    return [part for line in told for part in _folded(line, width, "  ", "    ")]
+    lines = [*upgrade_lines(view, "-"), *(line.text for line in decision_lines(view, "-"))]
+    return [part for line in lines for part in _folded(line, width, "  ", "    ")]
 
 
 def _changed(view: View, width: int) -> str:
-    found = changed(view)
-    if found is None:
+    changes = changed(view)
+    if changes is None:
         return ""
-    told = [change.text for change in found.rows[:MOST_CASES]]
-    if found.rows[MOST_CASES:]:
-        told.append(f"and {len(found.rows) - MOST_CASES} more changes in the report")
-    told += [found.rest] if found.rest else []
-    return "\n".join([TITLE, *(part for line in told for part in _folded(line, width, "  ", "    "))])
+    rows = [change.text for change in changes.rows[:MOST_CASES]]
+    if changes.rows[MOST_CASES:]:
+        rows.append(f"and {len(changes.rows) - MOST_CASES} more changes in the report")
+    rows += [changes.rest] if changes.rest else []
+    return "\n".join([TITLE, *(part for line in rows for part in _folded(line, width, "  ", "    "))])
 
 
 # --------------------------------------------------------------------------- upgrades
@@ -83,8 +83,8 @@ def _upgrade(table: UpgradeTable, width: int, color: bool) -> list[str]:
     lines = _folded(f"{table.where}: {table.sentence}", width, "", "  ")
     shown = [row for row in table.rows if row.outcome not in ("pass", "")]
     for row in shown:
-        told = f"{row.verdict}: {row.title}, {row.change}, {row.allowed}"
-        folded = _folded(told, width, "  ", "    ")
+        phrase = f"{row.verdict}: {row.title}, {row.change}, {row.allowed}"
+        folded = _folded(phrase, width, "  ", "    ")
         lines += [folded[0].replace(row.verdict, _paint(row.verdict, row.outcome), 1), *folded[1:]] if color else folded
     allowed = sum(row.outcome == "pass" for row in table.rows)
     if not table.rows:
@@ -158,9 +158,9 @@ def _cell(cell: Cell) -> tuple[str, str]:
     """ "accepted +0.77"; of several verdicts the worst, and how many there are."""
     if not cell.numbers:
         return "-", ""
-    outcome, told = cell.outcome, [n.state for n in cell.numbers]
-    if len(told) > 1:
-        return f"{_word(outcome)} {told.count(outcome)} of {len(told)}", outcome
+    outcome, outcomes = cell.outcome, [n.state for n in cell.numbers]
+    if len(outcomes) > 1:
+        return f"{_word(outcome)} {outcomes.count(outcome)} of {len(outcomes)}", outcome
     return f"{_word(outcome)} {estimate_format.value(cell.numbers[0], minus='-')}", outcome
 
 
@@ -200,17 +200,17 @@ def _matters(view: View, width: int, color: bool) -> list[str]:
     matters, faults = needs_attention(view), run_faults(view)
     if not matters and not faults:
         return []
-    lines, told = ["What turns this run red, and what to do"], 0
+    lines, shown = ["What turns this run red, and what to do"], 0
     for fault in faults[:MOST_CASES]:
         lines += _folded(f"the run itself: {fault}", width, "  ", "    ")
     if faults[MOST_CASES:]:
         lines.append(f"  and {len(faults) - MOST_CASES} more faults of the run")
     for matter in matters:
-        cases = matter.cases[: max(0, MOST_CASES - told)]
-        told += len(cases)
+        cases = matter.cases[: max(0, MOST_CASES - shown)]
+        shown += len(cases)
         if cases:
             lines += _matter(matter, cases, width, color)
-    left_out = sum(len(matter.cases) for matter in matters) - told
+    left_out = sum(len(matter.cases) for matter in matters) - shown
     return ["\n".join([*lines, *([f"  and {left_out} more in the report"] if left_out else [])])]
 
 
@@ -219,10 +219,10 @@ def _matter(matter: Matter, cases: list[Case], width: int, color: bool) -> list[
     lines = _folded(f"{matter.title} ({matter.gate}){limit}: {matter.reason}", width, "  ", "    ")
     for case in cases:
         word = _word(case.outcome)
-        told = _folded(f"{word} {case.who}: {case.value}", width, "    ", "      ")
+        folded = _folded(f"{word} {case.who}: {case.value}", width, "    ", "      ")
         if color:
-            told[0] = told[0].replace(word, _paint(word, case.outcome), 1)
-        lines += told + _folded(case.finding, width, "      ", "      ")
+            folded[0] = folded[0].replace(word, _paint(word, case.outcome), 1)
+        lines += folded + _folded(case.finding, width, "      ", "      ")
     for way in matter.ways:
         lines += _folded(way.advice, width, "    ", "    ")
     return lines
@@ -238,8 +238,8 @@ def _footer(view: View, width: int, report: str | None) -> list[str]:
         lines.append(f"not asked: {unasked}; see the report")
     cassettes = view.results.get("cassettes") or {}
     if cassettes.get("interactions") is not None:
-        told = ", ".join(f"{numbers.count(cassettes.get(key))} {key}" for key in _COUNTED)
-        lines.append(f"cassettes: {told}")
+        phrase = ", ".join(f"{numbers.count(cassettes.get(key))} {key}" for key in _COUNTED)
+        lines.append(f"cassettes: {phrase}")
     if rates := error_rates(view):
         lines.append(f"how sure: {rates.sentence}")
     if view.results.get("decision"):

@@ -58,10 +58,10 @@ class UpgradeTable:
 def upgrade_tables(view: View, *, minus: str = MINUS) -> list[UpgradeTable]:
     """One per upgrade of the results: those that are refused first, then what is undecided."""
     badness = ("fail", "not measured", "undecided", "pass")
-    found = sorted(view.results.get("upgrades") or (), key=lambda u: badness.index(u["outcome"]))
+    upgrades = sorted(view.results.get("upgrades") or (), key=lambda u: badness.index(u["outcome"]))
     by_key = _by_key(view)
-    titles = {name: view.lexicon.measure(name).title for upgrade in found for name in upgrade["not_measured"]}
-    return [_table(upgrade, by_key, titles, minus) for upgrade in found]
+    titles = {name: view.lexicon.measure(name).title for upgrade in upgrades for name in upgrade["not_measured"]}
+    return [_table(upgrade, by_key, titles, minus) for upgrade in upgrades]
 
 
 def deciding_numbers(view: View) -> list[Number]:
@@ -124,16 +124,16 @@ def _row(n: Number, minus: str) -> UpgradeRow:
 
 def _title(n: Number) -> str:
     """ "agreement on its worst slice (target B)", "cost (dollars per call)"."""
-    found = n.detail.get("slice") or {}
+    worst_slice = n.detail.get("slice") or {}
     people = n.detail.get("people_agree")
-    told = [
+    phrases = [
         n.circumstances,
         str(n.detail.get("option") or ""),
-        f"{found['column']} {found['level']}" if found else "",
+        f"{worst_slice['column']} {worst_slice['level']}" if worst_slice else "",
         str(n.detail.get("unit") or ""),
         f"people {people:.2f}" if is_number(people) else "",
     ]
-    where = ", ".join(part for part in told if part)
+    where = ", ".join(part for part in phrases if part)
     return f"{n.gate_title} ({where})" if where else n.gate_title
 
 
@@ -155,12 +155,12 @@ def _foot(upgrade: Mapping[str, Any], mine: list[Number], minus: str) -> Iterato
     chance = f"{100 * family['alpha']:.3g} % chance that any is called worse although none is (Holm)" if family else ""
     texts = f"Same {numbers.count(upgrade['items'])} texts, paired"
     yield f"{texts}; {count}, all of which must be allowed, each at 5 %{f'; {chance}' if chance else ''}."
-    told: dict[str, str] = {}
+    by_outcome: dict[str, str] = {}
     for n in sorted(mine, key=lambda n: n.measure.rank):
         smallest = n.detail.get("smallest")
         if is_number(smallest):
             unit = str(n.estimate.get("unit") or "")
-            told.setdefault(n.gate, f"{n.gate_title} {estimate_format.in_unit(smallest, unit, minus=minus)}")
-    if told:
-        listed = ", ".join([*told.values()][:MOST_POWERS])
+            by_outcome.setdefault(n.gate, f"{n.gate_title} {estimate_format.in_unit(smallest, unit, minus=minus)}")
+    if by_outcome:
+        listed = ", ".join([*by_outcome.values()][:MOST_POWERS])
         yield f"Before you looked, this table could find with 80 % power a change of: {listed}."

@@ -96,10 +96,19 @@ NORMAL = 1.959963984540054
 _HEAD = ("value", "interval", "level", "unit", "n", "over", "method", "note")
 
 
-def _row(found: Estimate) -> tuple[Any, ...]:
+def _row(estimate: Estimate) -> tuple[Any, ...]:
     """What a notebook shows of an estimate, in the order of `_HEAD`."""
-    inside = span(found.low, found.high)
-    return found.value, inside, found.level, found.unit, found.n, found.units, found.method, found.note
+    inside = span(estimate.low, estimate.high)
+    return (
+        estimate.value,
+        inside,
+        estimate.level,
+        estimate.unit,
+        estimate.n,
+        estimate.units,
+        estimate.method,
+        estimate.note,
+    )
 
 
 class Estimates(Mapping[tuple[str, ...], Estimate]):
@@ -128,7 +137,7 @@ class Estimates(Mapping[tuple[str, ...], Estimate]):
     def _repr_html_(self) -> str:
         """One row per subject."""
         caption = ", ".join(dict.fromkeys(estimate.metric for estimate in self.values())) or "no estimates"
-        return table(caption, [*self.by, *_HEAD], [(*key, *_row(found)) for key, found in self.items()])
+        return table(caption, [*self.by, *_HEAD], [(*key, *_row(one)) for key, one in self.items()])
 
     def __getitem__(self, key: tuple[str, ...]) -> Estimate:
         return self._estimates[key]

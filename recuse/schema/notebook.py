@@ -14,10 +14,10 @@ MOST_ROWS = 40
 
 def table(caption: str, head: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """An HTML table of at most `MOST_ROWS` rows; of more, the caption says how many are left out."""
-    told = [[shown(cell) for cell in row] for row in rows]
-    left = f"; the first {MOST_ROWS} of {len(told)}" if len(told) > MOST_ROWS else ""
+    cells = [[shown(cell) for cell in row] for row in rows]
+    left = f"; the first {MOST_ROWS} of {len(cells)}" if len(cells) > MOST_ROWS else ""
     columns = "".join(f"<th>{shown(name)}</th>" for name in head)
-    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in told[:MOST_ROWS])
+    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in cells[:MOST_ROWS])
     title = f"<caption>{shown(caption)}{left}</caption>"
     return f"<table>{title}<thead><tr>{columns}</tr></thead><tbody>{body}</tbody></table>"
 

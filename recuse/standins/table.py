@@ -31,8 +31,8 @@ class TableSource:
         """The stored reply to the call. Raises `StandInError` if the file has none or cannot be read."""
         stored = self._of(call.task, call.protocol)
         for chosen in _most_telling_first():
-            if (found := stored.get(_address(call.judge, _values(call), chosen))) is not None:
-                text, refusal = found
+            if (stored_reply := stored.get(_address(call.judge, _values(call), chosen))) is not None:
+                text, refusal = stored_reply
                 return StandinReply(text, refusal, approximate_tokens(call.request.body), approximate_tokens(text))
         factors = "".join(f", {name} {value}" for name, value in call.factors)
         raise StandInError(

@@ -54,12 +54,12 @@ def init(
 
 
 def _only_ratings(folder: Path) -> Path | None:
-    found = [path for path in sorted(folder.iterdir()) if path.is_file() and path.suffix.lower() in READABLE]
-    if len(found) > 1:
+    paths = [path for path in sorted(folder.iterdir()) if path.is_file() and path.suffix.lower() in READABLE]
+    if len(paths) > 1:
         raise RecuseError(
-            f"{folder} holds {len(found)} files that may be ratings; name one: recuse init --ratings {found[0].name}"
+            f"{folder} holds {len(paths)} files that may be ratings; name one: recuse init --ratings {paths[0].name}"
         )
-    return found[0] if found else None
+    return paths[0] if paths else None
 
 
 def _shipped() -> dict[str, bytes]:

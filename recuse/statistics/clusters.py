@@ -158,12 +158,12 @@ def slopes(
         regressor, given, outcomes = (_within(part, levelled) for part in (regressor, given, outcomes))
     moments = _moments(np.column_stack([regressor, given]), outcomes, groups, count)
     total = moments.sum(axis=0)
-    found = _slopes_from(np.concatenate([total[None], total - moments]), total[0, 0])
+    without_each = _slopes_from(np.concatenate([total[None], total - moments]), total[0, 0])
     rank = int(np.linalg.matrix_rank(total[1:, 1 : len(total)], hermitian=True)) if given.size else 0
-    if len(groups) - rank - 1 < 1 or np.isnan(found[0]).all():
+    if len(groups) - rank - 1 < 1 or np.isnan(without_each[0]).all():
         return [OverClusters(math.nan, math.nan, 0)] * number
-    ses = [math.sqrt((count - 1) / count * _sum_of_squares(column[1:] - column[0])) for column in found.T]
-    values = found[0].tolist()
+    ses = [math.sqrt((count - 1) / count * _sum_of_squares(column[1:] - column[0])) for column in without_each.T]
+    values = without_each[0].tolist()
     return [OverClusters(v, 0.0 if se < 1e-12 else se, count - 1) for v, se in zip(values, ses, strict=True)]
 
 
@@ -172,13 +172,13 @@ def _moments(known: Floats, outcomes: Floats, groups: NDArray[Any], count: int) 
     shape (groups, 1 + k, 1 + k + m)."""
     columns = np.asfortranarray(np.column_stack([known, outcomes]))
     width, every = known.shape[1], columns.shape[1]
-    found = np.zeros((count, width, every))
+    moments = np.zeros((count, width, every))
     for p in range(width):
         for q in range(p, every):
-            found[:, p, q] = np.bincount(groups, weights=columns[:, p] * columns[:, q], minlength=count)
+            moments[:, p, q] = np.bincount(groups, weights=columns[:, p] * columns[:, q], minlength=count)
             if q < width:
-                found[:, q, p] = found[:, p, q]
-    return found
+                moments[:, q, p] = moments[:, p, q]
+    return moments
 
 
 def _slopes_from(moments: Floats, scale: float) -> Floats:

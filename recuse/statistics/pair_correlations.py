@@ -99,5 +99,5 @@ def _correlation(sums: Floats) -> Floats:
     small = 1e-9 * np.maximum(np.abs(xx), 1e-12)  # rounding, where nothing varies
     varies = (spread_x > small) & (spread_y > 1e-9 * np.maximum(np.abs(yy), 1e-12))
     product = np.where(varies, spread_x * spread_y, np.nan)
-    found: Floats = np.clip((xy - x * y / count) / np.sqrt(product), -1.0, 1.0)
-    return found
+    correlation: Floats = np.clip((xy - x * y / count) / np.sqrt(product), -1.0, 1.0)
+    return correlation

@@ -165,8 +165,8 @@ class FixedTexts:
         """B / W at which F lies at this probability of its distribution; 0 where none is that small."""
         if self._cdf(0.0) <= probability:
             return 0.0
-        found = float(special.ncfdtrinc(self.df_between, self.df_within, probability, self.f))
-        return found / self.df_between / self.k
+        noncentrality = float(special.ncfdtrinc(self.df_between, self.df_within, probability, self.f))
+        return noncentrality / self.df_between / self.k
 
     def _cdf(self, noncentrality: float) -> float:
         if noncentrality == 0:

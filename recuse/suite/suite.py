@@ -157,8 +157,8 @@ class Suite:
 
         plan = self.selection.plan(asked)
         plan = plan.without(set(plan.judges) - {judge})
-        found = headers(self.selection.panels[asked.panel], plan, Chain(plan).expected())
-        first = next(iter(found.values()), {}).get("fingerprint", {})
+        header = headers(self.selection.panels[asked.panel], plan, Chain(plan).expected())
+        first = next(iter(header.values()), {}).get("fingerprint", {})
         return {**{name: first[name] for name in SETTINGS if name in first}, "repeats": plan.repeats}
 
     def calls(self, asked: Asked, judge: str) -> dict[str, float | None]:

@@ -44,9 +44,7 @@ def shown(task: str, protocol: str, count: int = ITEMS) -> Task:
 
 
 @lru_cache
-def table_of(
-    task: str, protocol: str, judges: tuple[str, ...], count: int = ITEMS
-) -> tuple[Plan, pd.DataFrame]:
+def table_of(task: str, protocol: str, judges: tuple[str, ...], count: int = ITEMS) -> tuple[Plan, pd.DataFrame]:
     """What these judges say, asked together."""
     panel = planted_panel()
     asked = {name: panel.judges[name] for name in judges}

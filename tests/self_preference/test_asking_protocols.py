@@ -198,5 +198,3 @@ def test_texts_that_are_judged_are_no_examples() -> None:
     used = {story["text"] for story in stories if any(f"what: {story['what']};" in facts for facts in shown)}
     assert len(used) == 4
     assert not used & judged
-
-

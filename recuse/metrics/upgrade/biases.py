@@ -129,12 +129,12 @@ def biases(upgrade: Upgrade) -> Iterator[tuple[str, Mapping[tuple[tuple[str, str
         yield bias.component, {(*levels, *where): _less(bias, mine, old.get(levels)) for levels, mine in new.items()}
 
 
-def _of(found: Estimates, judge: str) -> dict[tuple[tuple[str, str], ...], Estimate]:
-    at = found.by.index("judge")
-    names = [name for name in found.by if name != "judge"]
+def _of(estimates: Estimates, judge: str) -> dict[tuple[tuple[str, str], ...], Estimate]:
+    at = estimates.by.index("judge")
+    names = [name for name in estimates.by if name != "judge"]
     return {
         tuple(zip(names, (*key[:at], *key[at + 1 :]), strict=True)): estimate
-        for key, estimate in found.items()
+        for key, estimate in estimates.items()
         if key[at] == judge
     }
 

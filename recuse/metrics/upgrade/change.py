@@ -65,8 +65,8 @@ def smallest(distribution: Distribution, clusters: int) -> float:
     half = distribution.half_width_at(1.0)
     if half is None or clusters < 2:
         return math.nan
-    far, wanted, found = special.stdtrit(clusters - 1, np.array([0.975, 0.95, POWER]))
-    return float(half * (wanted + found) / far)
+    far, wanted, power = special.stdtrit(clusters - 1, np.array([0.975, 0.95, POWER]))
+    return float(half * (wanted + power) / far)
 
 
 def step_of(answers: Answers) -> float:
@@ -92,8 +92,8 @@ def span_of(answers: Answers) -> float:
 
 def repeats(answers: Answers, judge: int) -> NDArray[np.int64]:
     """How many usable answers the judge gave to each text, (U,)."""
-    found: NDArray[np.int64] = np.isfinite(answers.judged[judge]).sum(axis=1)
-    return found
+    counts: NDArray[np.int64] = np.isfinite(answers.judged[judge]).sum(axis=1)
+    return counts
 
 
 def codes(pair: Pair) -> tuple[Floats, int] | None:
@@ -129,12 +129,12 @@ def mean_gap(given: Floats) -> Floats:
     ordered = np.sort(np.where(there, given, np.inf), axis=1)
     place = 2.0 * np.arange(1, given.shape[1] + 1)[None, :] - n[:, None] - 1
     total = np.where(np.isfinite(ordered), place * np.where(np.isfinite(ordered), ordered, 0.0), 0.0).sum(axis=1)
-    found: Floats = np.full(len(n), np.nan)
-    np.divide(2 * total, n * (n - 1), out=found, where=n > 1)
-    return found
+    gap: Floats = np.full(len(n), np.nan)
+    np.divide(2 * total, n * (n - 1), out=gap, where=n > 1)
+    return gap
 
 
 def means(answers: Answers) -> tuple[Floats, Floats]:
     """The incumbent's and the candidate's mean of each text, (U,)."""
-    found = mean_of(answers.judged[:2], axis=2)
-    return found[0], found[1]
+    means_of_both = mean_of(answers.judged[:2], axis=2)
+    return means_of_both[0], means_of_both[1]

@@ -43,22 +43,22 @@ def measure_upgrade(upgrade: Upgrade) -> list[tuple[str, Estimates]]:
     component comes twice where it is measured by other names of levels, as on another protocol's ratings.
 
     Nothing is measured of judges that are not comparable (`upgrade.not_comparable`): see there first."""
-    found: dict[str, dict[Levels, Estimate]] = {}
+    measured: dict[str, dict[Levels, Estimate]] = {}
     for pair in upgrade.pairs():
         levels = tuple(zip(upgrade.by(), pair.names, strict=True))
         for estimate in measure_pair(pair):
-            found.setdefault(estimate.metric, {})[levels] = estimate
+            measured.setdefault(estimate.metric, {})[levels] = estimate
     for names, estimate in ceiling(upgrade).items():
-        found.setdefault("upgrade_ceiling", {})[tuple(zip(upgrade.by(), names, strict=True))] = estimate
+        measured.setdefault("upgrade_ceiling", {})[tuple(zip(upgrade.by(), names, strict=True))] = estimate
     for component, estimates in biases(upgrade):
-        found.setdefault(component, {}).update(estimates)
+        measured.setdefault(component, {}).update(estimates)
     for component, estimate in costs(upgrade):
-        found[component] = {(): estimate}
-    return [(name, part) for name in COMPONENTS if name in found for part in _by_names(found[name], upgrade)]
+        measured[component] = {(): estimate}
+    return [(name, part) for name in COMPONENTS if name in measured for part in _by_names(measured[name], upgrade)]
 
 
-def _by_names(found: Mapping[Levels, Estimate], upgrade: Upgrade) -> Iterator[Estimates]:
-    for names in dict.fromkeys(tuple(name for name, _ in levels) for levels in found):
-        mine = {levels: e for levels, e in found.items() if tuple(name for name, _ in levels) == names}
+def _by_names(estimates: Mapping[Levels, Estimate], upgrade: Upgrade) -> Iterator[Estimates]:
+    for names in dict.fromkeys(tuple(name for name, _ in levels) for levels in estimates):
+        mine = {levels: e for levels, e in estimates.items() if tuple(name for name, _ in levels) == names}
         keys = {levels: (upgrade.candidate, *(level for _, level in levels)) for levels in mine}
         yield Estimates(("judge", *names), {keys[levels]: estimate for levels, estimate in mine.items()})

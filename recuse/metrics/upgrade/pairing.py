@@ -132,12 +132,14 @@ class Upgrade:
         )
         if old == new:
             return ()
-        told = []
+        phrases = []
         for names, other, who in ((old, new, self.incumbent), (new, old, self.candidate)):
             texts, there = ({row[:2] for row in part} for part in (names, other))
             if only := sorted(texts - there):
-                told.append(f"{len(only)} of {len(texts)} texts were asked of {who} alone, first {only[0][0]}")
-        return (f"not the same texts: {'; '.join(told)}" if told else "not the same texts under the same conditions",)
+                phrases.append(f"{len(only)} of {len(texts)} texts were asked of {who} alone, first {only[0][0]}")
+        return (
+            f"not the same texts: {'; '.join(phrases)}" if phrases else "not the same texts under the same conditions",
+        )
 
     # ------------------------------------------------------------------ both on the same texts
 

@@ -79,8 +79,8 @@ def agreement_with_people(pair: Pair) -> Estimate | None:
 
 
 def _weighted(kappas: tuple[Floats, Floats], share: Floats) -> Floats:
-    found: Floats = share[1] * kappas[1] - share[0] * kappas[0]
-    return found
+    gain: Floats = share[1] * kappas[1] - share[0] * kappas[0]
+    return gain
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,11 +135,11 @@ def _numbers(answers: Answers, used: NDArray[np.bool_]) -> _Kappas:
     def parts(s: Floats) -> list[tuple[Floats, Floats]]:
         n = np.maximum(s[:, 0], 1e-300)
         q, qq = s[:, 1] / n, s[:, 2] / n
-        found = []
+        parts = []
         for at in (3, 6):
             x, xx, xq = s[:, at] / n, s[:, at + 1] / n, s[:, at + 2] / n
-            found.append((xx - 2 * xq + qq, xx - 2 * x * q + qq))
-        return found
+            parts.append((xx - 2 * xq + qq, xx - 2 * x * q + qq))
+        return parts
 
     def of(s: Floats) -> tuple[Floats, Floats]:
         old, new = (1 - ratio(observed, expected) for observed, expected in parts(s))
@@ -168,8 +168,8 @@ def gained_per_text(pair: Pair) -> Floats:
     else:
         apart = [mean_of(np.abs(answers.judged[j] - answers.people_mean[:, None]), axis=1) for j in (0, 1)]
         agree = [1 - distance / span_of(answers) for distance in apart]
-    found: Floats = agree[1] - agree[0]
-    return found
+    gained: Floats = agree[1] - agree[0]
+    return gained
 
 
 def ceiling(upgrade: Upgrade) -> dict[tuple[str, ...], Estimate]:
@@ -178,10 +178,10 @@ def ceiling(upgrade: Upgrade) -> dict[tuple[str, ...], Estimate]:
     persons = ratings.table[ratings.table["kind"] == "person"]
     if not len(persons) or not (persons.groupby(["item", "target"], observed=True)["rater"].nunique() > 1).any():
         return {}
-    found: Estimates = human_ceiling(ratings)
+    ceilings: Estimates = human_ceiling(ratings)
     name = upgrade.shown[1]
-    told = {}
-    for key, estimate in found.items():
+    ceilings_told = {}
+    for key, estimate in ceilings.items():
         if key[0] == name:
             missing = len(upgrade.by()) - len(key[1:])
             levels = (*key[1:], *(ratings.criterion for _ in range(missing)))
@@ -189,5 +189,5 @@ def ceiling(upgrade: Upgrade) -> dict[tuple[str, ...], Estimate]:
                 "people_agree": estimate.detail.get("human_human"),
                 "candidate": estimate.detail.get("judge_human"),
             }
-            told[levels] = replace(estimate, metric="upgrade_ceiling", detail={**estimate.detail, **values})
-    return told
+            ceilings_told[levels] = replace(estimate, metric="upgrade_ceiling", detail={**estimate.detail, **values})
+    return ceilings_told

@@ -162,10 +162,10 @@ def order(pair: Pair) -> Estimate | None:
 def _graded(given: Floats) -> Floats:
     """Mid-ranks among all of a judge's answers, from -1/2 to 1/2, (U, R)."""
     there = np.isfinite(given)
-    found = np.full(given.shape, np.nan)
+    graded = np.full(given.shape, np.nan)
     if there.any():
-        found[there] = (ranks(given[there]) - 0.5) / there.sum() - 0.5
-    return found
+        graded[there] = (ranks(given[there]) - 0.5) / there.sum() - 0.5
+    return graded
 
 
 def _moments(old: Floats, new: Floats, used: NDArray[np.bool_], twice: NDArray[np.bool_]) -> Floats:
@@ -177,8 +177,8 @@ def _moments(old: Floats, new: Floats, used: NDArray[np.bool_], twice: NDArray[n
     columns = [x, y, mean_of(old**2, axis=1), mean_of(new**2, axis=1), x * y]
     main = np.where(used[:, None], np.column_stack([np.ones(len(x)), *columns]), 0.0)
     again = np.where(twice[:, None], np.column_stack([np.ones(len(x)), other, x, mean_of(old**2, axis=1)]), 0.0)
-    found: Floats = np.nan_to_num(np.column_stack([main, again]))
-    return found
+    moments: Floats = np.nan_to_num(np.column_stack([main, again]))
+    return moments
 
 
 def _across(s: Floats) -> Floats:

@@ -114,9 +114,9 @@ def _common(numbers: Sequence[Number]) -> set[str]:
     return {factor for factor, there in levels.items() if len(there) == 1 and all(factor in n.factors for n in numbers)}
 
 
-def _row_name(number: Number, told: set[str], label: Callable[[str], str], panel: str) -> str:
+def _row_name(number: Number, shown: set[str], label: Callable[[str], str], panel: str) -> str:
     """Whom it is about, and the factor levels that are not `told` otherwise."""
-    others = [number.lexicon.level(k, v) for k, v in number.factors.items() if k not in told]
+    others = [number.lexicon.level(k, v) for k, v in number.factors.items() if k not in shown]
     whom = label(number.who) if number.who else panel
     return ", ".join([whom, *others] if whom else others)
 

@@ -72,8 +72,8 @@ def ladders(
     for who, rungs in means.items():
         built, fallen = [], (falls or {}).get(who, ())
         for level, mean in rungs:
-            told = placed.get(who, {}).get(level, ())
-            dots = [Dot(scale.at(v) or 0.0, how, name) for v, how, name in told if is_number(v)]
+            values = placed.get(who, {}).get(level, ())
+            dots = [Dot(scale.at(v) or 0.0, how, name) for v, how, name in values if is_number(v)]
             built.append(Rung(level, scale.at(mean), fixed(mean, decimals), dots, level in fallen))
         drawn.append(Ladder(label(who), built, (notes or {}).get(who, "")))
     return Ladders(caption, unit, drawn, scale.labels())

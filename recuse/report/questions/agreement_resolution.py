@@ -58,8 +58,8 @@ def _ladder(number: Number) -> Bars | None:
     """Model, sample and absolute agreement, one bar each: what is left on the way to a single text's score."""
     values = {name: number.detail.get(name) for name, *_ in RUNGS}
     rows = [(title, _length(values[name]), fixed(values[name]), what, "") for name, title, what in RUNGS]
-    told = f", {number.circumstances}" if number.circumstances else ""
-    caption = f"Agreement at three resolutions{told}"
+    phrase = f", {number.circumstances}" if number.circumstances else ""
+    caption = f"Agreement at three resolutions{phrase}"
     return bars(rows, caption=caption, value_name="agreement", full=1.0, head="agreement on")
 
 

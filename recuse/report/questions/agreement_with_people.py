@@ -40,18 +40,18 @@ def draw(group: Group) -> dict[str, Any]:
 
 
 def _reading(group: Group) -> str:
-    found = next((n for n in group.of("human_ceiling") if is_number(n.value)), None)
-    if found is None:
+    ceiling = next((n for n in group.of("human_ceiling") if is_number(n.value)), None)
+    if ceiling is None:
         return ""
-    judge, people = (fixed(found.detail.get(name)) for name in ("judge_human", "human_human"))
-    power = found.detail.get("power")
+    judge, people = (fixed(ceiling.detail.get(name)) for name in ("judge_human", "human_human"))
+    power = ceiling.detail.get("power")
     promised = (
         f" With these texts, a judge that is one more person would be cleared {round(100 * power)} times in 100."
         if is_number(power)
         else ""
     )
     return (
-        f"Beyond chance, {group.label(found.who)} agrees with people by {judge}, and people with each other by "
+        f"Beyond chance, {group.label(ceiling.who)} agrees with people by {judge}, and people with each other by "
         f"{people}.{promised}"
     )
 
@@ -117,12 +117,12 @@ def _delegation(group: Group) -> list[Bars]:
 def _coefficients(group: Group) -> Table | None:
     """A row per coefficient, a column per judge."""
     judges = list(dict.fromkeys(_named(group, n) for n in group.of(*COEFFICIENTS)))
-    found = {(n.metric, _named(group, n)): n for n in group.of(*COEFFICIENTS)}
+    by_metric = {(n.metric, _named(group, n)): n for n in group.of(*COEFFICIENTS)}
     rows = [
-        [Cell(next(n for (m, _), n in found.items() if m == metric).measure.title),
-         *(number_cell(found.get((metric, judge))) for judge in judges)]
+        [Cell(next(n for (m, _), n in by_metric.items() if m == metric).measure.title),
+         *(number_cell(by_metric.get((metric, judge))) for judge in judges)]
         for metric in COEFFICIENTS
-        if any(m == metric and is_number(n.value) for (m, _), n in found.items())
+        if any(m == metric and is_number(n.value) for (m, _), n in by_metric.items())
     ]  # fmt: skip
     return Table("Every coefficient that fits the scale", ["", *judges], rows) if rows else None
 

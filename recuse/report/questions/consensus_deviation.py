@@ -58,16 +58,16 @@ def _reading(group: Group, own: list[Number]) -> str:
     unclear = sum(is_number(n.value) for n in first) - above - below
     if not above + below + unclear:
         return "No judge's own work could be compared with its peers' view of it."
-    told = [
+    phrases = [
         f"{in_words(k)} judge{' scores its' if k == 1 else 's score their'} own work {side} the peers' consensus"
         for k, side in ((above, "above"), (below, "below"))
         if k
     ]
-    told += (
+    phrases += (
         [f"{in_words(unclear)} differ{'s' if unclear == 1 else ''} from it by no more than chance"] if unclear else []
     )
     start = f"With {group.level(factor, levels[0])}, " if levels else ""
-    text = start + ", ".join(told)
+    text = start + ", ".join(phrases)
     return f"{text[:1].upper()}{text[1:]}.{_hiding(group)}"
 
 
@@ -76,16 +76,16 @@ def _hiding(group: Group) -> str:
     mean = next((n for n in group.of("bias_gone_without_names") if is_number(n.value)), None)
     kept = [n.detail.get("direction_kept") for n in group.of("name_effect")]
     turned = sum(k is False for k in kept)
-    told = []
+    phrases = []
     if mean:
-        told.append(
+        phrases.append(
             f"{'shrinks' if mean.value >= 0 else 'enlarges'} the bias by {fixed(abs(mean.value), 1)} % on average"
         )
     if kept and any(k is not None for k in kept):
-        told.append(
+        phrases.append(
             f"turns {'no sign' if not turned else 'one sign' if turned == 1 else f'{in_words(turned)} signs'} around"
         )
-    return f" Hiding the names {' and '.join(told)}." if told else ""
+    return f" Hiding the names {' and '.join(phrases)}." if phrases else ""
 
 
 def _slopes(group: Group, own: list[Number]) -> Any:
@@ -140,8 +140,8 @@ def _shrinkage(bias: list[Matrix]) -> str:
     measured, expected = naive.get("shrinkage"), naive.get("expected")
     if not is_number(measured):
         return ""
-    told = f"Counted among its own peers, a judge would seem to deviate {fixed(measured, 3)} times as much"
-    return f"{told} ((n − 1)/n = {fixed(expected, 3)})." if is_number(expected) else f"{told}."
+    phrase = f"Counted among its own peers, a judge would seem to deviate {fixed(measured, 3)} times as much"
+    return f"{phrase} ((n − 1)/n = {fixed(expected, 3)})." if is_number(expected) else f"{phrase}."
 
 
 def _at(detail: Any, table: Any, pair: Any) -> Any:

@@ -68,5 +68,5 @@ def _forest(group: Group, numbers: list[Number]) -> Any:
 
 def _caption(number: Number) -> str:
     title = number.measure.title
-    told = [title[:1].upper() + title[1:], number.who, number.circumstances]
-    return ", ".join(part for part in told if part)
+    phrases = [title[:1].upper() + title[1:], number.who, number.circumstances]
+    return ", ".join(part for part in phrases if part)

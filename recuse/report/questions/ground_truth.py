@@ -71,10 +71,10 @@ def p_value(p: Any, equals: str = "") -> str:
 
 
 def _unknown(group: Group, rhos: list[Number]) -> str:
-    told = [
+    phrases = [
         f"{group.label(n.who)}: {', '.join(map(str, n.detail['unknown']))}" for n in rhos if n.detail.get("unknown")
     ]
-    return f"Picks that the data do not cover: {'; '.join(told)}." if told else ""
+    return f"Picks that the data do not cover: {'; '.join(phrases)}." if phrases else ""
 
 
 def _means(number: Number) -> list[tuple[str, Any]]:

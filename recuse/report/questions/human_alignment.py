@@ -88,9 +88,9 @@ def _own(group: Group) -> Table | None:
     """The outlined cells with their intervals: is a self-critical judge harsh, or right?"""
     numbers = group.of("human_self_offset")
     levels = group.circumstances(numbers)
-    found = {(n.who, n.circumstances): n for n in numbers}
+    by_judge = {(n.who, n.circumstances): n for n in numbers}
     rows = [
-        [Cell(group.label(who)), *(number_cell(found.get((who, level))) for level in levels)]
+        [Cell(group.label(who)), *(number_cell(by_judge.get((who, level))) for level in levels)]
         for who in dict.fromkeys(n.who for n in numbers)
     ]
     columns = ["its own work, minus people", *(level or "all repeats" for level in levels)]
@@ -99,18 +99,18 @@ def _own(group: Group) -> Table | None:
 
 def _calibrated(group: Group) -> Table | None:
     """Distance from people before, and after each calibration on texts that it was not fitted on."""
-    found: dict[tuple[str, str], dict[str, Number]] = {}
+    calibrated: dict[tuple[str, str], dict[str, Number]] = {}
     for n in group.of("calibration_change"):
         if is_number(n.value):
-            found.setdefault((n.who, n.circumstances_but("calibration")), {})[n.subject.get("calibration", "")] = n
-    names = list(dict.fromkeys(name for mine in found.values() for name in mine))
+            calibrated.setdefault((n.who, n.circumstances_but("calibration")), {})[n.subject.get("calibration", "")] = n
+    names = list(dict.fromkeys(name for mine in calibrated.values() for name in mine))
     rows = [
         [
             Cell(f"{group.label(who)}, {where}" if where else group.label(who)),
             Cell(fixed(next(iter(mine.values())).detail.get("before"))),
             *(_after(mine.get(name)) for name in names),
         ]
-        for (who, where), mine in found.items()
+        for (who, where), mine in calibrated.items()
     ]
     caption = "Mean distance from people, and after calibration on the other texts (below: the change)"
     return Table(caption, ["judge", "as scored", *names], rows) if rows else None

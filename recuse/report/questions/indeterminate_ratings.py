@@ -34,27 +34,27 @@ def draw(group: Group) -> dict[str, Any]:
 
 def _advice(group: Group) -> list[str]:
     """What to do, decided by what was measured."""
-    found = []
+    advice = []
     several = next((n for n in group.of("indeterminate_share") if n.subject.get("rater") == "people"), None)
     if several is not None and is_number(several.value):
-        found.append(f"People named more than one option in {fixed(100 * several.value, 0)} % of their answers.")
+        advice.append(f"People named more than one option in {fixed(100 * several.value, 0)} % of their answers.")
         if several.value > 0:
-            found.append("Specify the task fully: add an option for what may be either, with a rule when to use it.")
+            advice.append("Specify the task fully: add an option for what may be either, with a rule when to use it.")
     else:
-        found.append("Whether people would have accepted another option too was not asked; ask for all that apply.")
+        advice.append("Whether people would have accepted another option too was not asked; ask for all that apply.")
     ratings = [n for n in group.of("ratings_needed") if is_number(n.detail.get("have"))]
     if any(n.detail["have"] < 3 for n in ratings):
-        found.append("Ask three people per text, not one: that helps more than another measure would.")
+        advice.append("Ask three people per text, not one: that helps more than another measure would.")
     short = [n for n in ratings if is_number(n.value) and n.value > n.detail["have"]]
     if short:
         most = max(short, key=lambda n: float(n.value))
-        found.append(
+        advice.append(
             f"{most.detail['have']} ratings per text decide {fixed(100 * most.detail['now'], 0)} % of the texts as "
             f"everybody would at a threshold of {most.detail['tau']:g}; {most.value:.0f} would decide "
             f"{fixed(100 * most.detail['wanted'], 0)} %."
         )
-    found.append("Choose judges by shares (Jensen-Shannon) or response sets, not by the commonest answer alone.")
-    return found
+    advice.append("Choose judges by shares (Jensen-Shannon) or response sets, not by the commonest answer alone.")
+    return advice
 
 
 def _grids(group: Group) -> Table | None:

@@ -35,14 +35,14 @@ def _reading(group: Group) -> str:
     if not numbers:
         return "No judge could be chosen from these ratings."
     judges = list(dict.fromkeys(str(row["chosen"]) for n in numbers for row in _rows(n)))
-    told = (
+    phrases = (
         f"Every measure chooses {group.label(judges[0])}."
         if len(judges) == 1
         else f"Which judge is chosen depends on the measure: {', '.join(map(group.label, judges))}."
     )
     kept = sum(bool(n.detail["survives"]) for n in numbers)
     some = f"{in_words(kept, capital=True)} of" if kept else "None of"
-    return f"{told} {some} the {len(numbers)} measures always chooses the best one, whatever people's choices hide."
+    return f"{phrases} {some} the {len(numbers)} measures always chooses the best one, whatever people's choices hide."
 
 
 def _choices(group: Group) -> Table | None:

@@ -122,11 +122,13 @@ def _groups(numbers: Sequence[Number]) -> Table | None:
     """Domains and languages that could be measured; how many could not stands in the caption."""
     names = list(dict.fromkeys(n.subject["group"] for n in numbers))
     columns = list(dict.fromkeys(rubric(n) for n in numbers))
-    found = {(n.subject["group"], rubric(n)): n for n in numbers}
-    measured = [name for name in names if any(is_number(found[name, c].value) for c in columns if (name, c) in found)]
+    by_group = {(n.subject["group"], rubric(n)): n for n in numbers}
+    measured = [
+        name for name in names if any(is_number(by_group[name, c].value) for c in columns if (name, c) in by_group)
+    ]
     if not names:
         return None
-    rows = [[Cell(name), *(_one(found.get((name, column))) for column in columns)] for name in measured]
+    rows = [[Cell(name), *(_one(by_group.get((name, column))) for column in columns)] for name in measured]
     left = len(names) - len(measured)
     caption = "The difference by domain and language"
     caption += f" (not measured, too few texts: {left} of {len(names)})" if left else ""

@@ -53,10 +53,10 @@ def _reading(twins: list[Number]) -> str:
         return "No judge gave a usable verdict on a text and its padded twin in both orders."
     likes = sum(n.side_of_zero == "above" for n in known)
     dislikes = sum(n.side_of_zero == "below" for n in known)
-    told = [f"{in_words(k)} {verb}" for k, verb in ((likes, "for"), (dislikes, "against")) if k]
-    if not told:
+    phrases = [f"{in_words(k)} {verb}" for k, verb in ((likes, "for"), (dislikes, "against")) if k]
+    if not phrases:
         return "No judge prefers padding, or avoids it, beyond chance."
-    return f"Of {in_words(len(known))} judges, {' and '.join(told)} the text with the padding."
+    return f"Of {in_words(len(known))} judges, {' and '.join(phrases)} the text with the padding."
 
 
 def _unknown(group: Group) -> list[tuple[str, str]]:
@@ -83,19 +83,23 @@ def _references(group: Group) -> list[Table]:
     """What the longer text gains, whatever it meets and when it meets its like; one table per protocol and level."""
     parts: dict[str, list[Number]] = {}
     for n in group.of("same_length_reference"):
-        told = (plain_name(n.subject.get("protocol", "")), n.circumstances_but("reference"))
-        parts.setdefault(", ".join(part for part in told if part), []).append(n)
-    return [_reference(group, told, mine) for told, mine in parts.items() if any(is_number(n.value) for n in mine)]
+        circumstances = (plain_name(n.subject.get("protocol", "")), n.circumstances_but("reference"))
+        parts.setdefault(", ".join(part for part in circumstances if part), []).append(n)
+    return [
+        _reference(group, circumstances, mine)
+        for circumstances, mine in parts.items()
+        if any(is_number(n.value) for n in mine)
+    ]
 
 
-def _reference(group: Group, told: str, numbers: list[Number]) -> Table:
-    found = {(n.who, n.subject.get("reference")): n for n in numbers}
+def _reference(group: Group, circumstances: str, numbers: list[Number]) -> Table:
+    by_reference = {(n.who, n.subject.get("reference")): n for n in numbers}
     rows = [
-        [Cell(group.label(who)), *(_gain(found.get((who, name))) for name in _REFERENCES)]
+        [Cell(group.label(who)), *(_gain(by_reference.get((who, name))) for name in _REFERENCES)]
         for who in dict.fromkeys(n.who for n in numbers)
     ]
     columns = ["longer text's wins beyond the peers", *_REFERENCES.values()]
-    return Table(f"{_LIKE_LENGTH}, {told}" if told else _LIKE_LENGTH, columns, rows)
+    return Table(f"{_LIKE_LENGTH}, {circumstances}" if circumstances else _LIKE_LENGTH, columns, rows)
 
 
 def _gain(n: Number | None) -> Cell:

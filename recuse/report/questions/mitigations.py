@@ -49,16 +49,19 @@ def remedy_tables(group: Group, numbers: list[Number], what: str) -> list[Table]
     parts: dict[str, list[Number]] = {}
     for n in numbers:
         parts.setdefault(n.circumstances_but("mitigation"), []).append(n)
-    tables = [_table(group, mine, f"{what}, {told}" if told else what) for told, mine in parts.items()]
+    tables = [
+        _table(group, mine, f"{what}, {circumstances}" if circumstances else what)
+        for circumstances, mine in parts.items()
+    ]
     return [table for table in tables if table]
 
 
 def _table(group: Group, numbers: list[Number], what: str) -> Table | None:
     remedies = [r for r in REMEDIES if any(n.subject.get("mitigation") == r and is_number(n.value) for n in numbers)]
-    found = {(n.who, n.subject.get("mitigation")): n for n in numbers}
+    by_mitigation = {(n.who, n.subject.get("mitigation")): n for n in numbers}
     rows = []
     for who in dict.fromkeys(n.who for n in numbers):
-        mine = [found.get((who, remedy)) for remedy in remedies]
+        mine = [by_mitigation.get((who, remedy)) for remedy in remedies]
         first = next((n for n in mine if n and is_number(n.value)), None)
         rows.append([Cell(group.label(who)), _before(first), *(_after(n, first) for n in mine)])
     caption = f"{what}: before, and after each remedy (below: the change)"
@@ -92,9 +95,9 @@ def _interval(n: Number) -> str:
 
 def untried(numbers: list[Number]) -> list[tuple[str, str]]:
     """Remedies that could not be tried on any judge, each with the reason."""
-    told = []
+    phrases = []
     for remedy, name in REMEDIES.items():
         mine = [n for n in numbers if n.subject.get("mitigation") == remedy]
         if mine and not any(is_number(n.value) for n in mine):
-            told.append((name, estimate_format.why_undefined(mine[0])))
-    return told
+            phrases.append((name, estimate_format.why_undefined(mine[0])))
+    return phrases

@@ -43,21 +43,20 @@ def _reading(controlled: list[Number]) -> str:
     if not known:
         return "No judge's choices about its own text could be compared with those of neutral peers."
     above, below = (sum(n.side_of_zero == side for n in known) for side in ("above", "below"))
-    told = [f"{in_words(k)} {verb}" for k, verb in ((above, "for"), (below, "against")) if k]
-    if not told:
+    phrases = [f"{in_words(k)} {verb}" for k, verb in ((above, "for"), (below, "against")) if k]
+    if not phrases:
         return f"Of {in_words(len(known))} judges that are authors, none differs from neutral peers beyond chance."
-    return (
-        f"Of {in_words(len(known))} judges that are authors, {' and '.join(told)} its own text more than neutral peers."
-    )
+    sides = " and ".join(phrases)
+    return f"Of {in_words(len(known))} judges that are authors, {sides} its own text more than neutral peers."
 
 
 def _wins(group: Group) -> Table | None:
     """How often its own text wins, by whose verdict."""
     numbers = group.of("own_win_rate")
     asked = [v for v in _SEEN if any(is_number(n.value) for n in numbers if n.subject.get("seen_by") == v)]
-    found = {(n.who, n.subject.get("seen_by")): n for n in numbers}
+    wins = {(n.who, n.subject.get("seen_by")): n for n in numbers}
     rows = [
-        [Cell(group.label(who)), *(number_cell(found.get((who, view))) for view in asked)]
+        [Cell(group.label(who)), *(number_cell(wins.get((who, view))) for view in asked)]
         for who in dict.fromkeys(n.who for n in numbers)
     ]
     columns = ["own text wins, as seen by", *(_SEEN[view] for view in asked)]

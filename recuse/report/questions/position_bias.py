@@ -64,9 +64,9 @@ def _reading(consistent: list[Number]) -> str:
     if not known:
         return "No judge chose a winner in both orders of any pair."
     least, most = (fixed(100 * choose(n.value for n in known), 0) for choose in (min, max))
-    told = f"{least} %" if least == most else f"{least} to {most} %"
+    phrase = f"{least} %" if least == most else f"{least} to {most} %"
     half = sum(n.value < 0.5 for n in known)
-    text = f"With the two texts swapped, {told} of the pairs keep their verdict."
+    text = f"With the two texts swapped, {phrase} of the pairs keep their verdict."
     few = f" {in_words(half, capital=True)} of {in_words(len(known))} judges keep fewer than half."
     return text + few if half else text
 
@@ -112,9 +112,9 @@ def _remedies(group: Group) -> Table | None:
     """Agreement with people or peers under each way of asking, and the gain over one order."""
     numbers = group.of("verdict_agreement")
     gains = {(n.who, n.subject.get("scoring")): n for n in group.of("calibration_gain")}
-    found = {(n.who, n.subject.get("scoring")): n for n in numbers}
+    by_scoring = {(n.who, n.subject.get("scoring")): n for n in numbers}
     rows = [
-        [Cell(group.label(who)), *(_agreed(found.get((who, s)), gains.get((who, s))) for s in SCORINGS)]
+        [Cell(group.label(who)), *(_agreed(by_scoring.get((who, s)), gains.get((who, s))) for s in SCORINGS)]
         for who in dict.fromkeys(n.who for n in numbers)
     ]
     columns = ["agreement with the others' verdict", *SCORINGS.values()]
@@ -125,5 +125,7 @@ def _remedies(group: Group) -> Table | None:
 def _agreed(n: Number | None, gain: Number | None) -> Cell:
     if n is None or gain is None or not is_number(gain.value):
         return number_cell(n)
-    told = f"{estimate_format.in_unit(gain.value, 'share', signed=True)} ({estimate_format.spread(gain, signed=True)})"
-    return number_cell(n, small=told)
+    phrase = (
+        f"{estimate_format.in_unit(gain.value, 'share', signed=True)} ({estimate_format.spread(gain, signed=True)})"
+    )
+    return number_cell(n, small=phrase)

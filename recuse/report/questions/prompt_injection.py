@@ -87,7 +87,7 @@ def _reading(rates: list[Number], group: Group) -> str:
 def _untested(n: Number) -> str:
     """Attacks that could not show anything; they are not counted as withstood."""
     outcomes = n.detail.get("outcomes") or {}
-    lost = [f"{count(outcomes[name])} {told}" for name, told in UNTESTED.items() if outcomes.get(name)]
+    lost = [f"{count(outcomes[name])} {outcome_name}" for name, outcome_name in UNTESTED.items() if outcomes.get(name)]
     lift = n.detail.get("lift")
     if not is_number(lift):
         return "; ".join(lost)
@@ -103,11 +103,11 @@ def _map(group: Group, numbers: list[Number], factor: str, caption: str) -> Heat
     """Kinds or defences, of which there may be many, by judges."""
     judges = list(dict.fromkeys(n.who for n in numbers))
     levels = list(dict.fromkeys(n.subject[factor] for n in numbers))
-    found = {(n.subject[factor], n.who): _percent(n.value) for n in numbers}
-    asked = [judge for judge in judges if any(is_number(found.get((level, judge))) for level in levels)]
+    shares = {(n.subject[factor], n.who): _percent(n.value) for n in numbers}
+    asked = [judge for judge in judges if any(is_number(shares.get((level, judge))) for level in levels)]
     if not asked:
         return HeatMaps([])
-    values = [[found.get((level, judge)) for judge in asked] for level in levels]
+    values = [[shares.get((level, judge)) for judge in asked] for level in levels]
     matrix = {"rows": levels, "columns": asked, "values": values}
     maps = magnitude_maps([(caption, matrix)], lambda name: _name(group, name, levels))
     return HeatMaps([replace(drawn, corner=f"{factor} ↓ judge →") for drawn in maps.maps])
@@ -118,8 +118,8 @@ def _name(group: Group, name: str, levels: list[str]) -> str:
     if name not in levels:
         return group.label(name)
     kind, _, model = name.partition(":")
-    told = NAMES.get(kind, plain_name(kind))
-    return f"{told}: {group.label(model)}" if model else told
+    phrase = NAMES.get(kind, plain_name(kind))
+    return f"{phrase}: {group.label(model)}" if model else phrase
 
 
 def _filter(group: Group, n: Number) -> str:
@@ -130,9 +130,9 @@ def _filter(group: Group, n: Number) -> str:
 def _found_in(n: Number) -> str:
     """How sure it is, and language by language where there are several."""
     rows = n.detail.get("by_language") or ()
-    told = [f"{row['language']} {100 * row['share']:.0f} % of {count(row['payloads'])}" for row in rows]
+    phrases = [f"{row['language']} {100 * row['share']:.0f} % of {count(row['payloads'])}" for row in rows]
     sure = estimate_format.spread(n) or estimate_format.why_undefined(n)
-    return "; ".join(filter(None, (sure, ", ".join(told) if len(told) > 1 else "")))
+    return "; ".join(filter(None, (sure, ", ".join(phrases) if len(phrases) > 1 else "")))
 
 
 def _percent(value: Any) -> Any:

@@ -70,13 +70,20 @@ def _reading(group: Group) -> str:
 
 def _overview(group: Group) -> Table | None:
     """Judges by what they report: how much of it does not follow."""
-    asked = [(metric, told) for metric in KINDS for told in group.circumstances(group.of(metric))]
-    found = {(n.metric, n.circumstances, n.who): n for metric in KINDS for n in group.of(metric)}
-    who = sorted({name for _, _, name in found}, key=group.place)
+    asked = [(metric, circumstances) for metric in KINDS for circumstances in group.circumstances(group.of(metric))]
+    by_metric = {(n.metric, n.circumstances, n.who): n for metric in KINDS for n in group.of(metric)}
+    who = sorted({name for _, _, name in by_metric}, key=group.place)
     rows = [
-        [Cell(group.label(name)), *(_share(found.get((metric, told, name))) for metric, told in asked)] for name in who
+        [
+            Cell(group.label(name)),
+            *(_share(by_metric.get((metric, circumstances, name))) for metric, circumstances in asked),
+        ]
+        for name in who
     ]
-    columns = ["judge", *(", ".join(part for part in (KINDS[metric], told) if part) for metric, told in asked)]
+    columns = [
+        "judge",
+        *(", ".join(part for part in (KINDS[metric], circumstances) if part) for metric, circumstances in asked),
+    ]
     return Table("Share that does not follow", columns, rows, frozenset(range(1, len(columns)))) if rows else None
 
 
@@ -117,11 +124,11 @@ def _counts(group: Group, metric: str, caption: str, key: str, unit: str) -> Hea
     if not targets:
         return HeatMaps([])
     maps = []
-    for told in group.circumstances(numbers):
-        mine = [n for n in numbers if n.circumstances == told]
+    for circumstances in group.circumstances(numbers):
+        mine = [n for n in numbers if n.circumstances == circumstances]
         values = [[_wrong(n, target, key) for target in targets] for n in mine]
         matrix = {"rows": [n.who for n in mine], "columns": targets, "values": values}
-        maps.append((f"{caption}{f', {told}' if told else ''}", matrix))
+        maps.append((f"{caption}{f', {circumstances}' if circumstances else ''}", matrix))
     return magnitude_maps(maps, group.label, least="none", most=f"most {unit}")
 
 

@@ -16,10 +16,10 @@ def draw(group: Group) -> dict[str, Any]:
     numbers = group.of("rules_kept")
     judges = list(dict.fromkeys(n.who for n in numbers))
     rules = list(dict.fromkeys(n.subject.get("rule", "") for n in numbers))
-    found = {(n.who, n.subject.get("rule", "")): n for n in numbers}
+    by_rule = {(n.who, n.subject.get("rule", "")): n for n in numbers}
     whole = [n for n in numbers if n.subject.get("rule") == ALL and is_number(n.value)]
     sound = sum(n.value == 1 for n in whole)
-    rows = [[Cell(rule), *(number_cell(found.get((who, rule))) for who in judges)] for rule in rules]
+    rows = [[Cell(rule), *(number_cell(by_rule.get((who, rule))) for who in judges)] for rule in rules]
     broken = [
         [Cell(group.label(n.who)), Cell(n.subject["rule"]), Cell(str(what)), Cell(str(times))]
         for n in numbers

@@ -74,8 +74,8 @@ def _means(n: Number) -> str:
 def _by_author(group: Group, numbers: list[Number]) -> HeatMaps:
     judges = list(dict.fromkeys(n.who for n in numbers))
     targets = sorted({n.subject["target"] for n in numbers}, key=group.place)
-    found = {(n.who, n.subject["target"]): n.value for n in numbers}
-    values = [[found.get((judge, target)) for target in targets] for judge in judges]
+    by_author = {(n.who, n.subject["target"]): n.value for n in numbers}
+    values = [[by_author.get((judge, target)) for target in targets] for judge in judges]
     if not any(is_number(v) for row in values for v in row):
         return HeatMaps([])
     matrix = {"rows": judges, "columns": targets, "values": values}
@@ -88,10 +88,10 @@ _AGAINST = {"received": "S − R", "given": "S − G", "controlled": "leniency a
 def _change(group: Group) -> Table | None:
     """Self-preference where low is best minus that where high is best."""
     numbers = group.of("framing_change")
-    found = {(n.who, n.subject.get("against") or n.detail.get("against")): n for n in numbers}
-    asked = [name for name in _AGAINST if any(against == name for _, against in found)]
+    changes = {(n.who, n.subject.get("against") or n.detail.get("against")): n for n in numbers}
+    asked = [name for name in _AGAINST if any(against == name for _, against in changes)]
     rows = [
-        [Cell(group.label(who)), *(_moved(found.get((who, name))) for name in asked)]
+        [Cell(group.label(who)), *(_moved(changes.get((who, name))) for name in asked)]
         for who in dict.fromkeys(n.who for n in numbers)
     ]
     columns = ["change of self-preference", *(_AGAINST[name] for name in asked)]

@@ -58,9 +58,9 @@ def _needed(group: Group) -> Table | None:
     """How many repeats would give a cell's mean to the wanted precision."""
     numbers = group.of("runs_needed")
     levels = group.circumstances(numbers)
-    found = {(n.who, n.circumstances): n for n in numbers}
+    needed = {(n.who, n.circumstances): n for n in numbers}
     rows = [
-        [Cell(group.label(who)), *(number_cell(found.get((who, level))) for level in levels)]
+        [Cell(group.label(who)), *(number_cell(needed.get((who, level))) for level in levels)]
         for who in dict.fromkeys(n.who for n in numbers)
     ]
     wanted = short(next((n.detail["half_width"] for n in numbers if "half_width" in n.detail), None))

@@ -73,12 +73,12 @@ def _reading(group: Group, own: list[Number]) -> str:
     below = {n.who for n in own if n.side_of_zero == "below"} - above
     if not known:
         return "No judge's own text could be compared with its peers' view of it."
-    told = [
+    phrases = [
         f"{in_words(len(who))} grade{'s its' if len(who) == 1 else ' their'} own text {side} what peers make of it"
         for who, side in ((above, "above"), (below, "below"))
         if who
     ]
-    text = f"Of {in_words(len(known))} judges that are authors, {', '.join(told) or 'none stands out'}"
+    text = f"Of {in_words(len(known))} judges that are authors, {', '.join(phrases) or 'none stands out'}"
     return f"{text}, once leniency and quality are taken out."
 
 
@@ -131,19 +131,19 @@ def _chance(p: float) -> str:
 def _lost(n: Number) -> str:
     """What the excluded stories lack; nothing is imputed for them."""
     lacking = n.detail.get("excluded") or {}
-    told = {"self": "without its own grade", "received": "without a peer's", "given": "without one for others"}
-    return ", ".join(f"{count} {told.get(name, plain_name(name))}" for name, count in lacking.items())
+    lost_how = {"self": "without its own grade", "received": "without a peer's", "given": "without one for others"}
+    return ", ".join(f"{count} {lost_how.get(name, plain_name(name))}" for name, count in lacking.items())
 
 
 def _power(group: Group) -> str:
     """How small a preference these stories could show."""
-    found = [n.detail for n in group.of("self_minus_received") if is_number(n.detail.get("smallest_effect"))]
-    if not found:
+    details = [n.detail for n in group.of("self_minus_received") if is_number(n.detail.get("smallest_effect"))]
+    if not details:
         return ""
-    effects = [d["smallest_effect"] for d in found]
-    points = [d["smallest_difference"] for d in found if is_number(d.get("smallest_difference"))]
-    told = _span(effects, "SDs")
-    return f"With 80 % power these texts show a difference of {told}" + (
+    effects = [d["smallest_effect"] for d in details]
+    points = [d["smallest_difference"] for d in details if is_number(d.get("smallest_difference"))]
+    phrase = _span(effects, "SDs")
+    return f"With 80 % power these texts show a difference of {phrase}" + (
         f", here {_span(points, 'points')}." if points else "."
     )
 

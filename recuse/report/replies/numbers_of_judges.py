@@ -65,13 +65,13 @@ def _judge_page(view: View, places: ReplyPlaces, panel: Panel, judge: str) -> st
     gated = sorted((n for n in mine if n.verdict), key=lambda n: (badness.index(n.state), *view.rank(n)))
     seen = {(n.metric, *sorted(n.subject.items())) for n in gated}
     others = [n for n in mine if not n.verdict and (n.metric, *sorted(n.subject.items())) not in seen]
-    told = next((r.recommended for r in view.recommendations if (r.panel, r.judge) == (panel.name, judge)), "")
+    standing = next((r.recommended for r in view.recommendations if (r.panel, r.judge) == (panel.name, judge)), "")
     return small_page(
         "replies/judge.html.j2",
         depth=3,
         panel=panel,
         label=view.label(judge, panel),
-        recommended=told,
+        recommended=standing,
         gated=[_line(places, n) for n in gated],
         others=[_line(places, n) for n in sorted(others, key=lambda n: (n.measure.rank, n.metric, view.rank(n)))],
         replies=places.said_by(panel.name, judge),

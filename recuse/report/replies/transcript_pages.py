@@ -128,22 +128,22 @@ def _replies_page(
 
 def _grouped(transcript: Transcript, exchanges: Iterable[Exchange], prompts: Mapping[int, Markup]) -> list[About]:
     """By text, then by what was asked about it, both in the order of the plan."""
-    found: dict[tuple[str, str], About] = {}
-    levels = {factors: escape(visible(told)) for factors, told in transcript.levels.items()}
+    groups: dict[tuple[str, str], About] = {}
+    levels = {factors: escape(visible(level)) for factors, level in transcript.levels.items()}
     for exchange in exchanges:
         call = exchange.call
-        about = found.get((call.item, call.target))
+        about = groups.get((call.item, call.target))
         if about is None:
             target = transcript.labels.get(call.target, call.target)
-            about = found[call.item, call.target] = About(_clean(call.item, LONGEST_NAME)[0], target)
-        told, prompt = levels[call.factors], prompts.get(id(call.prompt), Markup())
+            about = groups[call.item, call.target] = About(_clean(call.item, LONGEST_NAME)[0], target)
+        level, prompt = levels[call.factors], prompts.get(id(call.prompt), Markup())
         if call.stage:
-            told = escape(", ".join(word for word in (f"before judging: {call.stage}", told) if word))
-        asking = about.askings.get((told, prompt))
+            level = escape(", ".join(word for word in (f"before judging: {call.stage}", level) if word))
+        asking = about.askings.get((level, prompt))
         if asking is None:
-            asking = about.askings[told, prompt] = Asking(told, prompt)
+            asking = about.askings[level, prompt] = Asking(level, prompt)
         asking.replies.append(_listed(exchange))
-    return list(found.values())
+    return list(groups.values())
 
 
 def _listed(exchange: Exchange) -> str:
@@ -173,13 +173,13 @@ def _body(read: tuple[tuple[Any, ...], ...], text: str, reasoning: str) -> Marku
 
 def _in_words(read: Iterable[tuple[Any, ...]]) -> str:
     """What was read in a reply."""
-    told: dict[str, None] = {}
+    level_words: dict[str, None] = {}
     for criterion, score, response, status, why in read:
         if status != "ok":
-            told[f"{plain_name(status)}: {shortened(why, LONGEST_WHY)[0]}" if why else plain_name(status)] = None
+            level_words[f"{plain_name(status)}: {shortened(why, LONGEST_WHY)[0]}" if why else plain_name(status)] = None
         else:
-            told[f"{plain_name(criterion)} {f'{score:.6g}' if response is None else response}".strip()] = None
-    return ", ".join(told)
+            level_words[f"{plain_name(criterion)} {f'{score:.6g}' if response is None else response}".strip()] = None
+    return ", ".join(level_words)
 
 
 def _clean(text: str, longest: int) -> tuple[str, int]:
@@ -225,9 +225,9 @@ def _prompts_of(transcript: Transcript) -> str:
 
 def _shown_prompt(transcript: Transcript, name: str, prompt: Prompt, call: Call) -> dict[str, Any]:
     target = transcript.labels.get(call.target, call.target)
-    told = [_clean(call.item, LONGEST_NAME)[0], target, call.stage, transcript.levels[call.factors]]
+    places = [_clean(call.item, LONGEST_NAME)[0], target, call.stage, transcript.levels[call.factors]]
     messages = [(message.role, *_clean(message.content, LONGEST_PROMPT)) for message in prompt.messages]
-    return {"id": name, "told": ", ".join(word for word in told if word), "messages": messages}
+    return {"id": name, "told": ", ".join(word for word in places if word), "messages": messages}
 
 
 def _place_words(transcript: Transcript) -> str:

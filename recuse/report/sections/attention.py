@@ -131,13 +131,13 @@ def _matter(view: View, mine: list[Number]) -> Matter:
 
 def _ways(mine: list[Number]) -> list[Way]:
     """What to do, once for all cases of which the same is said."""
-    found: dict[tuple[str, str], list[str]] = {}
+    remedies: dict[tuple[str, str], list[str]] = {}
     for n in mine:
         remedy = (n.verdict or {}).get("remedy") or {}
         key = (str(remedy.get("advice") or ""), str(remedy.get("file") or ""))
-        found.setdefault(key, []).append(str(remedy.get("paste") or ""))
+        remedies.setdefault(key, []).append(str(remedy.get("paste") or ""))
     ways = []
-    for (advice, file), pastes in found.items():
+    for (advice, file), pastes in remedies.items():
         wanted = [paste for paste in dict.fromkeys(pastes) if paste]
         if advice or wanted:
             ways.append(Way(advice, "\n\n".join(wanted[:MOST_PASTED]), file, max(0, len(wanted) - MOST_PASTED)))
@@ -147,8 +147,8 @@ def _ways(mine: list[Number]) -> list[Way]:
 def _replies(view: View, mine: list[Number]) -> list[Words]:
     """Of each judge that it is about, in order, a reply of its own to what was asked here."""
     about = {(n.subject.get("panel"), n.who): n for n in reversed(mine) if "judge" in n.subject}
-    found = [replies_of(view, n) for n in reversed(about.values())]
-    return [reply for replies in found for reply in replies][:MOST_REPLIES]
+    quoted = [replies_of(view, n) for n in reversed(about.values())]
+    return [reply for replies in quoted for reply in replies][:MOST_REPLIES]
 
 
 def _case(view: View, n: Number) -> Case:

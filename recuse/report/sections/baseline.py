@@ -69,8 +69,8 @@ def movement(view: View) -> Movement | None:
 
 
 def _outcome(row: Mapping[str, Any], lexicon: Lexicon) -> str:
-    told = f"{named(row, lexicon)}: {row['before']}, now {row['after']}"
-    return told if row["named"] else f"{told}, within chance"
+    phrase = f"{named(row, lexicon)}: {row['before']}, now {row['after']}"
+    return phrase if row["named"] else f"{phrase}, within chance"
 
 
 def _change(row: Mapping[str, Any], lexicon: Lexicon) -> Change:

@@ -112,9 +112,9 @@ def _rest(baseline: Mapping[str, Any], *, any_rows: bool) -> str:
         "appeared": len(baseline.get("appeared") or ()),
         "vanished": sum(row["kind"] != "verdict" for row in baseline.get("vanished") or ()),
     }
-    told = [f"{n} {'result' if n == 1 else 'results'} {words}" for words, n in counts.items() if n]
-    if told:
-        return f"{', '.join(told)}."
+    phrases = [f"{n} {'result' if n == 1 else 'results'} {words}" for words, n in counts.items() if n]
+    if phrases:
+        return f"{', '.join(phrases)}."
     return "" if any_rows else str(baseline.get("summary") or "Nothing.")
 
 

@@ -22,20 +22,20 @@ class ErrorRates:
 
 def error_rates(view: View) -> ErrorRates | None:
     """None where no gate decided by intervals."""
-    found: Mapping[str, Any] = view.results.get("error_rates") or {}
-    if not found.get("sentence"):
+    rates: Mapping[str, Any] = view.results.get("error_rates") or {}
+    if not rates.get("sentence"):
         return None
     titles = {n.gate: n.gate_title for n in view.numbers if n.verdict}
     return ErrorRates(
-        sentence=str(found["sentence"]),
+        sentence=str(rates["sentence"]),
         judges=[
             (r["panel"], view.label(r["judge"]), _percent(r["fair_not_cleared"]), _percent(r["again_not_cleared"]))
-            for r in found["judges"]
+            for r in rates["judges"]
         ],
         faults=[
             (titles.get(r["gate"], r["gate"]), r["limit"].replace("-", MINUS),
              *(_with_unit(r[name], r["unit"]) for name in ("typical", "worst")))
-            for r in found["smallest_faults"]
+            for r in rates["smallest_faults"]
         ],
     )  # fmt: skip
 

@@ -108,5 +108,5 @@ def _accepted_faults(view: View, gated: list[Number]) -> list[AcceptedFault]:
 
 def _accepted(accept: Mapping[str, Any] | None) -> str:
     """ "−0.5 to 0.9", "undecided", or both: a value in the bounds, whatever its interval."""
-    told = [numbers.limit(accept or {}), " or ".join((accept or {}).get("outcome") or ())]
-    return ", ".join(part for part in told if part)
+    phrases = [numbers.limit(accept or {}), " or ".join((accept or {}).get("outcome") or ())]
+    return ", ".join(part for part in phrases if part)

@@ -66,14 +66,14 @@ def _facts(view: View, known: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _judges(view: View, sources: Mapping[str, Mapping[str, Any]]) -> list[Answerer]:
-    found = []
+    described = []
     for panel in view.panels:
         for judge in panel.judges:
             name = str(judge["name"])
             asked = [of["judges"] for place, of in sources.items() if place.split("/")[0] == panel.name]
             digests = list(dict.fromkeys(str(judges[name]) for judges in asked if name in judges))
-            found.append(Answerer(panel.name, name, str(judge.get("model") or ""), listed(digests)))
-    return found
+            described.append(Answerer(panel.name, name, str(judge.get("model") or ""), listed(digests)))
+    return described
 
 
 def _asked(sources: Mapping[str, Mapping[str, Any]]) -> list[Asked]:

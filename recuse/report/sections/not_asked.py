@@ -25,9 +25,9 @@ class Unasked:
 
 def not_asked(view: View) -> list[Unasked]:
     """In the order of the questions' titles."""
-    found: dict[tuple[str, tuple[str, ...]], list[Mapping[str, Any]]] = {}
+    reasons: dict[tuple[str, tuple[str, ...]], list[Mapping[str, Any]]] = {}
     for entry in _entries(view):
-        found.setdefault((str(entry.get("question")), tuple(entry.get("missing") or ())), []).append(entry)
+        reasons.setdefault((str(entry.get("question")), tuple(entry.get("missing") or ())), []).append(entry)
     unasked = [
         Unasked(
             title=str(mine[0].get("title") or plain_name(question)),
@@ -35,7 +35,7 @@ def not_asked(view: View) -> list[Unasked]:
             unlock=list(dict.fromkeys(text for entry in mine for text in entry.get("unlock") or ())),
             places=sorted(dict.fromkeys(map(_place, mine))),
         )
-        for (question, missing), mine in found.items()
+        for (question, missing), mine in reasons.items()
     ]
     return sorted(unasked, key=lambda u: (u.title, u.missing))
 
@@ -50,9 +50,9 @@ def in_one_line(view: View) -> str:
         return ""
     wanted = Counter(need for entry in entries for need in entry.get("missing") or ())
     needs = sorted(wanted, key=lambda need: (-wanted[need], need))
-    told = [f"{plain_name(need)} ({wanted[need]})" for need in needs[:MOST_NEEDS]]
+    phrases = [f"{plain_name(need)} ({wanted[need]})" for need in needs[:MOST_NEEDS]]
     more = [f"{len(needs) - MOST_NEEDS} more"] if len(needs) > MOST_NEEDS else []
-    return f"{len(entries)} question{'s' if len(entries) > 1 else ''} for want of {', '.join([*told, *more])}"
+    return f"{len(entries)} question{'s' if len(entries) > 1 else ''} for want of {', '.join([*phrases, *more])}"
 
 
 def _in_words(missing: Iterable[str], unfixed: Iterable[str]) -> str:

@@ -167,8 +167,8 @@ def _named(facts: Facts, place: int) -> str:
 def _peer(facts: Facts) -> str | None:
     """What the peer chose, from the words the judge is shown."""
     shown = json.dumps(json.loads(facts.call.request.body), ensure_ascii=False)
-    found = re.findall(r"ANSWER OF A COLLEAGUE.*?Winner: (A|B|tie)", shown)
-    return found[-1] if found else None
+    winners = re.findall(r"ANSWER OF A COLLEAGUE.*?Winner: (A|B|tie)", shown)
+    return winners[-1] if winners else None
 
 
 def _criteria(facts: Facts) -> str:

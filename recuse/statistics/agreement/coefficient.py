@@ -49,8 +49,8 @@ class Coefficient:
 
     @cached_property
     def sums(self) -> Floats:
-        found: Floats = self.shares.sum(axis=0)
-        return found
+        sums: Floats = self.shares.sum(axis=0)
+        return sums
 
     @cached_property
     def undefined(self) -> str:
@@ -76,9 +76,9 @@ class Coefficient:
         if len(names) != len(self.shares):
             raise RecuseError(f"clusters name the cluster of each of {len(self.shares)} items; got {len(names)} names")
         codes = np.unique(names, return_inverse=True)[1].ravel()
-        found = np.zeros((int(codes.max()) + 1 if len(codes) else 0, self.shares.shape[1]))
-        np.add.at(found, codes, self.shares)
-        return found
+        sums = np.zeros((int(codes.max()) + 1 if len(codes) else 0, self.shares.shape[1]))
+        np.add.at(sums, codes, self.shares)
+        return sums
 
     def left_out(self, clusters: ArrayLike | None = None) -> Floats:
         """The value without each cluster in turn, shape (G,)."""
@@ -118,9 +118,9 @@ class Coefficient:
 
 def ratio(numerator: Floats, denominator: Floats) -> Floats:
     """numerator / denominator, NaN where the denominator is 0 but for rounding."""
-    found: Floats = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), np.nan)
-    np.divide(numerator, denominator, out=found, where=np.abs(denominator) > 1e-13)
-    return found
+    quotient: Floats = np.full(np.broadcast_shapes(numerator.shape, denominator.shape), np.nan)
+    np.divide(numerator, denominator, out=quotient, where=np.abs(denominator) > 1e-13)
+    return quotient
 
 
 def _resampled(groups: Floats, rng: np.random.Generator, draws: int) -> Iterator[Floats]:

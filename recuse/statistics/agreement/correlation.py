@@ -146,9 +146,9 @@ def _classes(codes: Floats) -> Floats:
     there = np.isfinite(codes)
     counts = np.bincount(codes[there].astype(np.intp))
     middle = (np.cumsum(counts) - counts / 2) / counts.sum()
-    found = np.full(codes.shape, np.nan)
-    found[there] = np.minimum((middle * BINS).astype(np.intp), BINS - 1)[codes[there].astype(np.intp)]
-    return found
+    classes = np.full(codes.shape, np.nan)
+    classes[there] = np.minimum((middle * BINS).astype(np.intp), BINS - 1)[codes[there].astype(np.intp)]
+    return classes
 
 
 def _both(x: ArrayLike, y: ArrayLike) -> Floats:
@@ -168,8 +168,8 @@ def _products(x: ArrayLike, y: ArrayLike) -> Floats:
 
 
 def _spread(n: Floats, total: Floats, squares: Floats) -> Floats:
-    found = n * squares - total**2
-    return np.where(found > 1e-12 * np.maximum(n * squares, 1e-300), found, 0.0)
+    spread = n * squares - total**2
+    return np.where(spread > 1e-12 * np.maximum(n * squares, 1e-300), spread, 0.0)
 
 
 def _why(s: Floats) -> str:

@@ -68,9 +68,9 @@ def mean_squares(ratings: ArrayLike) -> MeanSquares:
         sums = k * (item**2).sum(axis=-1), n * (rater**2).sum(axis=-1), (left**2).sum(axis=(-2, -1))
         floor = 1e-24 * np.maximum((x**2).sum(axis=(-2, -1)), 1e-300)  # binary rounding never passes for spread
         between, raters, rest = (np.where(part > floor, part, 0.0) for part in sums)
-        found = (between / (n - 1), raters / (k - 1), rest / ((n - 1) * (k - 1)), (raters + rest) / (n * (k - 1)))
+        squares = (between / (n - 1), raters / (k - 1), rest / ((n - 1) * (k - 1)), (raters + rest) / (n * (k - 1)))
     few = n < 2
-    items, columns, error, inside = (np.where(few, np.nan, part) for part in found)
+    items, columns, error, inside = (np.where(few, np.nan, part) for part in squares)
     return MeanSquares(items, columns, error, inside, n, k)
 
 
@@ -82,8 +82,8 @@ def icc(squares: MeanSquares, form: IccForm = "ICC(2,1)") -> Floats:
         raters = k * (s.raters - s.rest) / s.n if form[4] == "2" else 0.0
         spread = raters / k if form[6] == "k" else (k - 1) * error + raters
         below = s.items + spread
-        found: Floats = np.where(np.abs(below) > 0, (s.items - error) / below, np.nan)
-    return found
+        coefficient: Floats = np.where(np.abs(below) > 0, (s.items - error) / below, np.nan)
+    return coefficient
 
 
 def icc_of_pairs(x: ArrayLike, y: ArrayLike, form: IccForm = "ICC(2,1)") -> Coefficient:
@@ -135,14 +135,14 @@ def _at(s: MeanSquares, form: IccForm, probability: float) -> Floats:
             error, spare = (s.within, s.n * (k - 1)) if form[4] == "1" else (s.rest, df * (k - 1))
             f = s.items / error / _quantile(df, spare, probability)
             single = (f - 1) / (f + k - 1)
-        found: Floats = k * single / (1 + (k - 1) * single) if form[6] == "k" else single
-    return np.where(np.isfinite(found), found, np.nan)
+        value: Floats = k * single / (1 + (k - 1) * single) if form[6] == "k" else single
+    return np.where(np.isfinite(value), value, np.nan)
 
 
 def _quantile(df: Floats, spare: Floats, probability: float) -> Floats:
     safe = np.where(df > 0, df, 1.0), np.where(spare > 0, spare, 1.0)
-    found: Floats = np.where((df > 0) & (spare > 0), special.fdtri(*safe, probability), np.nan)
-    return found
+    quantile: Floats = np.where((df > 0) & (spare > 0), special.fdtri(*safe, probability), np.nan)
+    return quantile
 
 
 def _satterthwaite(s: MeanSquares) -> Floats:
@@ -150,8 +150,8 @@ def _satterthwaite(s: MeanSquares) -> Floats:
     k, n, rho = s.k, s.n, icc(s, "ICC(2,1)")
     ratio = s.raters / s.rest
     shared = n * (1 + (k - 1) * rho) - k * rho
-    found: Floats = (k - 1) * (n - 1) * (k * rho * ratio + shared) ** 2 / ((n - 1) * (k * rho * ratio) ** 2 + shared**2)
-    return found
+    df: Floats = (k - 1) * (n - 1) * (k * rho * ratio + shared) ** 2 / ((n - 1) * (k * rho * ratio) ** 2 + shared**2)
+    return df
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -72,8 +72,8 @@ def _from(shares: Floats, apart: Floats) -> Coefficient:
     """From each item's observed disagreement and its counts of options, (items, 1 + K)."""
 
     def expected(sums: Floats) -> Floats:
-        found: Floats = ((sums[:, 1:] @ apart) * sums[:, 1:]).sum(axis=1)
-        return found
+        disagreement: Floats = ((sums[:, 1:] @ apart) * sums[:, 1:]).sum(axis=1)
+        return disagreement
 
     def of(sums: Floats) -> Floats:
         return 1 - ratio((sums[:, 1:].sum(axis=1) - 1) * sums[:, 0], expected(sums))
@@ -120,8 +120,8 @@ def _from_sums(shares: Floats, span: float) -> Coefficient:
 
     def expected(s: Floats) -> Floats:
         both = s[:, 0] * s[:, 2]
-        found = 2 * (both - s[:, 1] ** 2)
-        kept: Floats = np.where(found > 1e-12 * np.maximum(both, 1e-300), found, 0.0)
+        disagreement = 2 * (both - s[:, 1] ** 2)
+        kept: Floats = np.where(disagreement > 1e-12 * np.maximum(both, 1e-300), disagreement, 0.0)
         return kept
 
     def of(s: Floats) -> Floats:

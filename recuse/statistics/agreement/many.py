@@ -33,8 +33,8 @@ def fleiss_kappa(counts: Floats, weights: Weights = "plain") -> Coefficient:
     apart = distances(counts.shape[1], weights)
 
     def expected(p: Floats) -> Floats:
-        found: Floats = ((p @ apart) * p).sum(axis=1)
-        return found
+        disagreement: Floats = ((p @ apart) * p).sum(axis=1)
+        return disagreement
 
     return _corrected(counts, apart, expected)
 
@@ -54,8 +54,8 @@ def gwet_many(counts: Floats, weights: Weights = "plain") -> Coefficient:
     apart = distances(options, weights)
 
     def expected(p: Floats) -> Floats:
-        found: Floats = 1 - (1 - apart).sum() * (p * (1 - p)).sum(axis=1) / max(options * (options - 1), 1)
-        return found
+        disagreement: Floats = 1 - (1 - apart).sum() * (p * (1 - p)).sum(axis=1) / max(options * (options - 1), 1)
+        return disagreement
 
     return _corrected(counts, apart, expected)
 

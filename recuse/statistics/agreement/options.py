@@ -60,12 +60,12 @@ def tables_of(a: ArrayLike, b: ArrayLike, options: int) -> Floats:
     if first.shape != second.shape or first.ndim != 1:
         raise RecuseError(f"two raters' codes have one shape (items,); got {first.shape} and {second.shape}")
     both = np.flatnonzero(np.isfinite(first) & np.isfinite(second))
-    found = np.zeros((len(first), options, options))
+    tables = np.zeros((len(first), options, options))
     rows, columns = first[both].astype(np.intp), second[both].astype(np.intp)
     for places in (rows, columns):
         _check(places, options)
-    found[both, rows, columns] = 1.0
-    return found
+    tables[both, rows, columns] = 1.0
+    return tables
 
 
 def _check(places: NDArray[np.intp], options: int) -> None:

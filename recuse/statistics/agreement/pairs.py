@@ -86,8 +86,8 @@ def gwet(tables: Floats, weights: Weights = "plain") -> Coefficient:
     def expected(row: Floats, column: Floats, d: Floats) -> Floats:
         both, options = (row + column) / 2, row.shape[1]
         chance = (1 - d).sum() * (both * (1 - both)).sum(axis=1) / max(options * (options - 1), 1)
-        found: Floats = 1 - chance
-        return found
+        disagreement: Floats = 1 - chance
+        return disagreement
 
     return _corrected(tables, weights, expected)
 
@@ -123,8 +123,8 @@ def _shares(tables: Floats, apart: Floats) -> Floats:
 
 
 def _crossed(row: Floats, apart: Floats, column: Floats) -> Floats:
-    found: Floats = ((row @ apart) * column).sum(axis=1)
-    return found
+    crossed: Floats = ((row @ apart) * column).sum(axis=1)
+    return crossed
 
 
 def _empty(sums: Floats) -> str:

@@ -35,8 +35,8 @@ def pair_shares(mine: Floats, others: Floats, centre: float) -> Floats:
     there = np.isfinite(x) & np.isfinite(y)
     x, y = (np.where(there, side, 0.0) for side in np.broadcast_arrays(x, y))
     stacked = np.stack([there.astype(float), x, y, x * x, y * y, x * y], axis=-1)
-    found: Floats = np.moveaxis(stacked, 1, 0)
-    return found
+    shares: Floats = np.moveaxis(stacked, 1, 0)
+    return shares
 
 
 def sample_agreement(sums: Floats) -> Floats:
@@ -85,5 +85,5 @@ def mean_known(values: Floats) -> Floats:
 
 def _spread(n: Floats, total: Floats, squares: Floats) -> Floats:
     """n times the sum of squares about the mean, 0 where that is rounding."""
-    found = n * squares - total**2
-    return np.where(found > 1e-11 * np.maximum(n * squares, 1e-300), found, 0.0)
+    spread = n * squares - total**2
+    return np.where(spread > 1e-11 * np.maximum(n * squares, 1e-300), spread, 0.0)

@@ -31,8 +31,8 @@ def confusion(rater: ArrayLike, labels: ArrayLike, options: int = 2) -> Floats:
     >>> confusion([0, 1, 1], [0, 1, 0]).tolist()
     [[1.0, 0.0], [1.0, 1.0]]
     """
-    found: Floats = tables_of(rater, labels, options).sum(axis=0)
-    return found
+    table: Floats = tables_of(rater, labels, options).sum(axis=0)
+    return table
 
 
 def rate(rater: ArrayLike, labels: ArrayLike, which: Rate) -> Coefficient:

@@ -29,11 +29,11 @@ CLOSE = 1e-9
 
 def shares_of(counts: ArrayLike) -> Floats:
     """Counts (..., I, K) to shares, NaN for an item without a valid answer; `RecuseError` for what is no count."""
-    found = np.asarray(counts, dtype=float)
-    if not np.isfinite(found).all() or (found < 0).any():
+    shares = np.asarray(counts, dtype=float)
+    if not np.isfinite(shares).all() or (shares < 0).any():
         raise RecuseError("counts of answers are finite and at least 0")
-    total = found.sum(axis=-1, keepdims=True)
-    return np.where(total > 0, found / np.where(total > 0, total, 1.0), np.nan)
+    total = shares.sum(axis=-1, keepdims=True)
+    return np.where(total > 0, shares / np.where(total > 0, total, 1.0), np.nan)
 
 
 def hard(choices: Floats, ties: Ties = "split") -> Floats:
@@ -45,9 +45,9 @@ def hard(choices: Floats, ties: Ties = "split") -> Floats:
     if ties == "first":
         modes = (np.cumsum(modes, axis=-1) == 1) * modes
     number = modes.sum(axis=-1, keepdims=True)
-    found = modes / np.maximum(number, 1.0)
+    shares = modes / np.maximum(number, 1.0)
     gone = np.isnan(top) | ((number > 1) & (ties == "leave out"))
-    return np.where(gone, np.nan, found)
+    return np.where(gone, np.nan, shares)
 
 
 def hard_response_set(endorsed: Floats, tau: float) -> Floats:

@@ -98,21 +98,23 @@ def common_classes(
     return CommonClasses(fitted.prevalence, fitted.confusion, fitted.draws, problem, p, pair)
 
 
-def _because(found: CommonClasses, problem: str) -> CommonClasses:
-    return CommonClasses(found.prevalence, found.confusion, found.draws, problem, found.p_independent, found.pair)
+def _because(classes: CommonClasses, problem: str) -> CommonClasses:
+    return CommonClasses(
+        classes.prevalence, classes.confusion, classes.draws, problem, classes.p_independent, classes.pair
+    )
 
 
 def _patterns(codes: Floats) -> tuple[Floats, NDArray[np.int64]]:
     """Different columns of answers (patterns, raters) and how many items have each."""
     filled = np.where(np.isfinite(codes), codes, -1.0)
-    found, times = np.unique(filled.T, axis=0, return_counts=True)
-    return found, times.astype(np.int64)
+    patterns, times = np.unique(filled.T, axis=0, return_counts=True)
+    return patterns, times.astype(np.int64)
 
 
 def _indicators(patterns: Floats, options: int) -> Floats:
     """(patterns, raters, K): 1 for the answer given, all 0 where there is none."""
-    found: Floats = (patterns[..., None] == np.arange(options)).astype(float)
-    return found
+    indicators: Floats = (patterns[..., None] == np.arange(options)).astype(float)
+    return indicators
 
 
 def _fit(seen: Floats, weights: Floats, start: tuple[Floats, Floats] | None = None) -> tuple[Floats, Floats]:
@@ -142,8 +144,8 @@ def _posterior(seen: Floats, prevalence: Floats, confusion: Floats) -> Floats:
     of_answers = np.log(confusion).swapaxes(2, 3).reshape(-1, raters * options, options)  # (B, RA, K)
     logs = np.log(prevalence)[:, None, :] + seen.reshape(patterns, -1) @ of_answers
     odds = np.exp(logs - logs.max(axis=-1, keepdims=True))
-    found: Floats = odds / odds.sum(axis=-1, keepdims=True)
-    return found
+    posterior: Floats = odds / odds.sum(axis=-1, keepdims=True)
+    return posterior
 
 
 def _agree(codes: Floats, rng: np.random.Generator, orders: int = 99) -> bool:
@@ -157,9 +159,9 @@ def _agree(codes: Floats, rng: np.random.Generator, orders: int = 99) -> bool:
     return same(codes) > max(dealt)
 
 
-def _named(found: CommonClasses) -> bool:
+def _named(classes: CommonClasses) -> bool:
     """Whether raters together give every class its own name most often under that class."""
-    mean = found.confusion.mean(axis=0)
+    mean = classes.confusion.mean(axis=0)
     wrong = np.where(np.eye(len(mean), dtype=bool), -1.0, mean).max(axis=0)
     return bool((np.diagonal(mean) > wrong).all())
 
@@ -200,5 +202,5 @@ def _departure(seen: Floats, times: Floats, prevalence: Floats, confusion: Float
 def _simulated(rng: np.random.Generator, items: int, prevalence: Floats, confusion: Floats) -> Floats:
     classes = rng.choice(len(prevalence), size=items, p=prevalence)
     edges = np.cumsum(confusion[:, classes, :], axis=2)
-    found: Floats = (rng.random((len(confusion), items, 1)) > edges[:, :, :-1]).sum(axis=2).astype(float)
-    return found
+    simulated: Floats = (rng.random((len(confusion), items, 1)) > edges[:, :, :-1]).sum(axis=2).astype(float)
+    return simulated

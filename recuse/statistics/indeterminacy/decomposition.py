@@ -48,8 +48,8 @@ def reverse(matrix: Floats, shares: Floats) -> Floats:
     mass = joint.sum(axis=-1, keepdims=True)
     flat = matrix / np.maximum(matrix.sum(axis=-1, keepdims=True), 1e-300)
     flat = np.where(matrix.sum(axis=-1, keepdims=True) > 0, flat, 1.0 / matrix.shape[-1])
-    found = np.where(mass > 0, joint / np.where(mass > 0, mass, 1.0), flat)
-    return np.swapaxes(found, -1, -2)
+    conditional = np.where(mass > 0, joint / np.where(mass > 0, mass, 1.0), flat)
+    return np.swapaxes(conditional, -1, -2)
 
 
 def recovered(reverse_choice: Floats, choices: Floats, reverse_error: Floats | None = None) -> Floats:
@@ -66,8 +66,8 @@ def reversed_shares(matrix: Floats, shares: Floats, rows: Floats) -> Floats:
     `matrix` (rows, columns), `shares` (..., columns). Rows that never occur are left out."""
     mass = shares @ matrix.T
     share = np.divide(rows, mass, out=np.zeros(np.broadcast_shapes(rows.shape, mass.shape)), where=mass > 0)
-    found: Floats = shares * (share @ matrix)
-    return found
+    reversed_: Floats = shares * (share @ matrix)
+    return reversed_
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,32 +101,32 @@ def identifiability(choice: Floats) -> Identifiability:
 
 def check_stochastic(matrix: ArrayLike, name: str) -> Floats:
     """The matrix (..., rows, columns) if no entry is negative and every column sums to 1; else `RecuseError`."""
-    found = np.asarray(matrix, dtype=float)
-    if found.ndim < 2:
-        raise RecuseError(f"{name} has rows and columns; got shape {found.shape}")
-    sums = found.sum(axis=-2)
-    if not np.isfinite(found).all() or (found < -CLOSE).any() or (np.abs(sums - 1) > 1e-6).any():
+    checked = np.asarray(matrix, dtype=float)
+    if checked.ndim < 2:
+        raise RecuseError(f"{name} has rows and columns; got shape {checked.shape}")
+    sums = checked.sum(axis=-2)
+    if not np.isfinite(checked).all() or (checked < -CLOSE).any() or (np.abs(sums - 1) > 1e-6).any():
         worst = int(np.argmax(np.abs(np.where(np.isfinite(sums), sums, np.inf) - 1).reshape(-1, sums.shape[-1]).max(0)))
         total = sums.reshape(-1, sums.shape[-1])[:, worst].max()
         raise RecuseError(
             f"{name} holds a distribution in every column: no entry below 0, columns that sum to 1; column {worst} "
-            f"sums to {total:.6g}, the smallest entry is {found.min():.6g}"
+            f"sums to {total:.6g}, the smallest entry is {checked.min():.6g}"
         )
-    return found
+    return checked
 
 
 def check_choice_matrix(task: RatingTask, matrix: ArrayLike) -> Floats:
     """F (..., K, V) if nobody chooses an option outside the set; else `RecuseError` naming both."""
-    found = check_stochastic(matrix, "a choice matrix")
-    if found.shape[-2:] != task.membership.shape:
-        raise RecuseError(f"a choice matrix of this task has shape {task.membership.shape}; got {found.shape}")
-    outside = np.argwhere((found > CLOSE) & (task.membership == 0))
+    checked = check_stochastic(matrix, "a choice matrix")
+    if checked.shape[-2:] != task.membership.shape:
+        raise RecuseError(f"a choice matrix of this task has shape {task.membership.shape}; got {checked.shape}")
+    outside = np.argwhere((checked > CLOSE) & (task.membership == 0))
     if len(outside):
         k, v = (int(place) for place in outside[0][-2:])
         raise RecuseError(f"who holds {task.set_name(v)} admissible cannot choose {task.options[k]}: make the entry 0")
-    return found
+    return checked
 
 
 def _times(matrix: Floats, vector: Floats) -> Floats:
-    found: Floats = vector @ matrix.T if matrix.ndim == 2 else np.matmul(matrix, vector[..., None])[..., 0]
-    return found
+    product: Floats = vector @ matrix.T if matrix.ndim == 2 else np.matmul(matrix, vector[..., None])[..., 0]
+    return product

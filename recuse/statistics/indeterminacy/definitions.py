@@ -96,15 +96,15 @@ def definition(name: str) -> Definition:
 
 def definitions(family: Family | None = None) -> tuple[Definition, ...]:
     """Every valid definition, or those of one family, in the order of Table 1."""
-    return tuple(found for found in _known().values() if family in (None, found.family))
+    return tuple(definition for definition in _known().values() if family in (None, definition.family))
 
 
 CHANCE_CORRECTED = ("krippendorff_alpha", "fleiss_kappa", "cohen_kappa", "scott_pi")
 
 
 def _agreement(judge: Floats, people: Floats) -> Floats:
-    found: Floats = (judge * people).sum(axis=-1)
-    return found
+    agreement: Floats = (judge * people).sum(axis=-1)
+    return agreement
 
 
 PER_ITEM: dict[str, PerItem] = {
@@ -150,13 +150,13 @@ sec. 4 allows. Predictive efficiency has no side of people's; the items are thos
 
 @lru_cache(maxsize=1)
 def _known() -> dict[str, Definition]:
-    found = (
+    known = (
         Definition(measure, judge, people, family, higher, title)
         for measure, family, higher, by_judge, by_people, title in TABLE
         for judge in by_judge
         for people in by_people
     )
-    return {each.name: each for each in found}
+    return {each.name: each for each in known}
 
 
 def chance_corrected(measure: str, count: Floats, agreed: Floats, judge: Floats, people: Floats) -> Floats:
@@ -167,15 +167,15 @@ def chance_corrected(measure: str, count: Floats, agreed: Floats, judge: Floats,
     first, second = (np.broadcast_to(side, (*shape, options)).reshape(-1, options) for side in (judge, people))
     one = np.zeros((1, options))
     if measure == "krippendorff_alpha":
-        found = alpha_of_counts(one, "nominal", np.arange(options)).of(np.hstack([2 * apart, first + second]))
+        corrected = alpha_of_counts(one, "nominal", np.arange(options)).of(np.hstack([2 * apart, first + second]))
     elif measure == "fleiss_kappa":
-        found = fleiss_kappa(one).of(np.hstack([n, apart, n, (first + second) / 2]))
+        corrected = fleiss_kappa(one).of(np.hstack([n, apart, n, (first + second) / 2]))
     else:
         tables = np.zeros((1, options, options))
-        found = (cohen if measure == "cohen_kappa" else scott)(tables).of(np.hstack([n, apart, first, second]))
-    return found.reshape(shape)
+        corrected = (cohen if measure == "cohen_kappa" else scott)(tables).of(np.hstack([n, apart, first, second]))
+    return corrected.reshape(shape)
 
 
 def _given(mass: Floats, modes: Floats) -> Floats:
-    found: Floats = np.einsum("...i,...ik->...k", mass, np.nan_to_num(modes))
-    return found
+    given: Floats = np.einsum("...i,...ik->...k", mass, np.nan_to_num(modes))
+    return given

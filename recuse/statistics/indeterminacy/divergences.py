@@ -30,16 +30,16 @@ def smoothed(p: Floats, smoothing: float = SMOOTHING) -> Floats:
     """(1 - smoothing) p + smoothing / K."""
     if not 0 <= smoothing < 1:
         raise RecuseError(f"smoothing is a share, at least 0 and below 1; got {smoothing:g}")
-    found: Floats = (1 - smoothing) * p + smoothing / p.shape[-1]
-    return found
+    mixed: Floats = (1 - smoothing) * p + smoothing / p.shape[-1]
+    return mixed
 
 
 def kl_divergence(p: Floats, q: Floats, *, smoothing: float = SMOOTHING, base: float = math.e) -> Floats:
     """KL(p || q) = sum p log(p / q): how far q is from p, (...). p leads: KL(h || j) in the paper's Appendix C, called
     KLD(h, j) in its Tables 3 and 4."""
     a = smoothed(p, smoothing)
-    found: Floats = cross_entropy(p, q, smoothing=smoothing, base=base) + xlogy(a, a).sum(axis=-1) / math.log(base)
-    return found
+    nats: Floats = cross_entropy(p, q, smoothing=smoothing, base=base) + xlogy(a, a).sum(axis=-1) / math.log(base)
+    return nats
 
 
 def cross_entropy(p: Floats, q: Floats, *, smoothing: float = SMOOTHING, base: float = math.e) -> Floats:
@@ -47,23 +47,23 @@ def cross_entropy(p: Floats, q: Floats, *, smoothing: float = SMOOTHING, base: f
     a, b = smoothed(p, smoothing), smoothed(q, smoothing)
     if smoothing == 0 and ((a > 0) & (b == 0)).any():
         raise RecuseError("an option has probability 0 on one side and not on the other: give smoothing above 0")
-    found: Floats = -xlogy(a, b).sum(axis=-1) / math.log(base)
-    return found
+    entropy: Floats = -xlogy(a, b).sum(axis=-1) / math.log(base)
+    return entropy
 
 
 def jensen_shannon_divergence(p: Floats, q: Floats, *, base: float = math.e) -> Floats:
     """(KL(p || m) + KL(q || m)) / 2 with m = (p + q) / 2, (...): symmetric, at most log 2; never infinite, so it needs
     no smoothing. It is the square of the distance."""
     m = (p + q) / 2
-    found = (xlogy(p, p) + xlogy(q, q)).sum(axis=-1) / 2 - xlogy(m, m).sum(axis=-1)
-    bounded: Floats = np.maximum(found, 0.0) / math.log(base)
+    divergence = (xlogy(p, p) + xlogy(q, q)).sum(axis=-1) / 2 - xlogy(m, m).sum(axis=-1)
+    bounded: Floats = np.maximum(divergence, 0.0) / math.log(base)
     return bounded
 
 
 def jensen_shannon_distance(p: Floats, q: Floats, *, base: float = math.e) -> Floats:
     """Square root of the divergence: a metric. scipy's `jensenshannon` is this one."""
-    found: Floats = np.sqrt(jensen_shannon_divergence(p, q, base=base))
-    return found
+    distance: Floats = np.sqrt(jensen_shannon_divergence(p, q, base=base))
+    return distance
 
 
 def binary_cross_entropy(
@@ -74,11 +74,11 @@ def binary_cross_entropy(
     a = (1 - smoothing) * judge + smoothing / 2
     if smoothing == 0 and (((people > 0) & (a <= 0)) | ((people < 1) & (a >= 1))).any():
         raise RecuseError("an option is certain for the judge and not for people: give smoothing above 0")
-    found: Floats = -(xlogy(people, a) + xlogy(1 - people, 1 - a)).sum(axis=-1) / math.log(base)
-    return found
+    entropy: Floats = -(xlogy(people, a) + xlogy(1 - people, 1 - a)).sum(axis=-1) / math.log(base)
+    return entropy
 
 
 def squared_error(judge: Floats, people: Floats) -> Floats:
     """|| judge - people ||^2, (...): a sum over options (Appendix D.1), so two different modes are 2 apart."""
-    found: Floats = ((judge - people) ** 2).sum(axis=-1)
-    return found
+    error: Floats = ((judge - people) ** 2).sum(axis=-1)
+    return error

@@ -24,9 +24,9 @@ def decisions(vectors: Floats, option: int, tau: float | Sequence[float]) -> Flo
     if not ((cuts > 0) & (cuts <= 1)).all():
         raise RecuseError(f"a cut-off tau lies above 0 and is at most 1; got {tau}")
     value = vectors[..., option]
-    found = (value >= cuts.reshape(-1, *([1] * value.ndim)) - CLOSE).astype(float)
-    found = np.where(np.isnan(value), np.nan, found)
-    return found[0] if np.ndim(tau) == 0 else found
+    decided = (value >= cuts.reshape(-1, *([1] * value.ndim)) - CLOSE).astype(float)
+    decided = np.where(np.isnan(value), np.nan, decided)
+    return decided[0] if np.ndim(tau) == 0 else decided
 
 
 def consistency(judge: Floats, people: Floats) -> Floats:
@@ -49,5 +49,5 @@ def _mean(values: Floats) -> Floats:
     there = ~np.isnan(values)
     count = there.sum(axis=-1)
     total = np.where(there, values, 0.0).sum(axis=-1)
-    found: Floats = np.where(count > 0, total / np.maximum(count, 1), np.nan)
-    return found
+    mean: Floats = np.where(count > 0, total / np.maximum(count, 1), np.nan)
+    return mean

@@ -80,8 +80,8 @@ class RatingTask:
     @cached_property
     def sizes(self) -> Floats:
         """How many options each set holds, (V,)."""
-        found: Floats = self.membership.sum(axis=0)
-        return found
+        sizes: Floats = self.membership.sum(axis=0)
+        return sizes
 
     def place(self, option: str) -> int:
         """The index of an option; `RecuseError` for one that is none."""

@@ -34,8 +34,8 @@ def best(gains: Floats) -> NDArray[np.intp]:
     `RecuseError` where no judge has one."""
     if np.isnan(gains).all(axis=-1).any():
         raise RecuseError("no judge has a value to be chosen by: none gave a valid answer to an item that people rated")
-    found: NDArray[np.intp] = np.nanargmax(gains, axis=-1)
-    return found
+    winners: NDArray[np.intp] = np.nanargmax(gains, axis=-1)
+    return winners
 
 
 def regrets(chosen: NDArray[np.intp], consistency: Floats, bias: Floats) -> tuple[Floats, Floats]:

@@ -26,8 +26,8 @@ def coverage(judge: Floats, people: Floats) -> Floats:
 def set_size(judge: Floats, people: Floats) -> Floats:
     """How many options the judge names, (...) (predictive efficiency; people do not enter). The empty set is smallest,
     so this means something only beside coverage."""
-    found: Floats = judge.sum(axis=-1) + 0.0 * people.sum(axis=-1)
-    return found
+    size: Floats = judge.sum(axis=-1) + 0.0 * people.sum(axis=-1)
+    return size
 
 
 def recall(judge: Floats, people: Floats) -> Floats:

@@ -24,8 +24,8 @@ def choice_matrix(task: RatingTask, decay: float) -> Floats:
     ranks = np.cumsum(task.membership, axis=0) - 1
     logits = np.where(task.membership > 0, -decay * ranks, -np.inf)
     weights = np.exp(logits - logits.max(axis=0))
-    found: Floats = weights / weights.sum(axis=0)
-    return found
+    matrix: Floats = weights / weights.sum(axis=0)
+    return matrix
 
 
 def selection_strength(task: RatingTask, choice: Floats, option: int = 0) -> float:
@@ -58,8 +58,8 @@ def decay_for(task: RatingTask, strength: float, option: int = 0) -> float:
         return min((below, above), key=lambda end: abs(end[1]))[0]
     from scipy.optimize import brentq  # heavy: simulations alone want it
 
-    found = brentq(lambda decay: selection_strength(task, choice_matrix(task, decay), option) - strength, low, high)
-    return float(found)
+    root = brentq(lambda decay: selection_strength(task, choice_matrix(task, decay), option) - strength, low, high)
+    return float(root)
 
 
 def error_matrix(task: RatingTask, rate: float, skew: float = 0.0, option: int = 0) -> Floats:
@@ -72,8 +72,8 @@ def error_matrix(task: RatingTask, rate: float, skew: float = 0.0, option: int =
     if count == 1:
         return np.ones((1, 1))
     weights = np.exp(skew * task.membership[option])[:, None] * (1 - np.eye(count))
-    found: Floats = (1 - rate) * np.eye(count) + rate * weights / weights.sum(axis=0)
-    return found
+    matrix: Floats = (1 - rate) * np.eye(count) + rate * weights / weights.sum(axis=0)
+    return matrix
 
 
 def reverse_choice_matrix(
@@ -99,12 +99,12 @@ def reverse_choice_matrix(
     fall = others[-1:] if fallback is None else fallback
     if positive in fall or not set(fall) <= set(others):
         raise RecuseError("fallback options are options other than the positive one")
-    found = np.zeros((len(task.sets), count))
+    matrix = np.zeros((len(task.sets), count))
     for k, name in enumerate(task.options):
         kept = {name} | ({task.options[positive]} if variant == "nested" and k not in fall else set())
         moved = {task.options[positive]} | (set() if variant == "printed" else {name})
         share = beta if k in fall else 0.0
-        found[task.set_place(kept), k] += 1 - share
+        matrix[task.set_place(kept), k] += 1 - share
         if share:
-            found[task.set_place(moved), k] += share
-    return found
+            matrix[task.set_place(moved), k] += share
+    return matrix
