@@ -115,7 +115,7 @@ def absolute_agreement(ratings: Ratings) -> Estimates:
 
 @measure(
     "panel_agreement", "the panel's agreement on single texts", ends=(-1, 1), bad="below", rank=595,
-    below="do not give single texts the same scores",
+    below="does not give single texts the same scores|do not give single texts the same scores",
     reading="Intraclass correlation ICC(2,1) of two of these judges over the texts of one target, averaged over "
     "targets and pairs. A panel whose scores are used text by text is to be validated text by text: that it ranks "
     "systems well says nothing about it.",
