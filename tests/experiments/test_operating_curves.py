@@ -209,7 +209,8 @@ def test_more_items_are_asked_for_where_fair_judges_would_not_pass(folder):
     assert few.fair_passes < 0.8 < many.fair_passes
     assert few.factor > 1
     assert many.factor == 1.0
-    assert few.smallest_fault > many.smallest_fault > 0.4
+    assert few.smallest_fault is None  # it would have to be larger than the scale leaves room for
+    assert many.smallest_fault > 0.4
 
 
 def test_the_shipped_gates_are_simulated_by_the_shipped_questions():
