@@ -41,6 +41,8 @@ METHOD = "share of explanations, clustered by text"
 EXAMPLES = 3
 RUN, REACH = 6, 3
 WORD = re.compile(r"[a-z']+")
+CONJUNCTIONS = ("and", "but")
+"""Beyond these a negator does not reach."""
 NEGATORS = frozenset(
     [
         "no",
@@ -108,7 +110,7 @@ def explanation_findings(ratings: Ratings) -> Estimates:
 
 
 def polarity(words: Sequence[str]) -> int:
-    """Words of praise less words of blame, each turned round by a negator shortly before it.
+    """Words of praise less words of blame, each turned round by a negator shortly before it in the same part of a list.
 
     >>> polarity("no contradictions and clear".split()), polarity("it is not clear".split())
     (2, -1)
@@ -116,7 +118,9 @@ def polarity(words: Sequence[str]) -> int:
     total = 0
     for place, word in enumerate(words):
         sign = -1 if word.startswith(BLAME) else 1 if word.startswith(PRAISE) and not word.endswith(NOUNS) else 0
-        turned = any(before in NEGATORS for before in words[max(0, place - REACH) : place])
+        near = list(words[max(0, place - REACH) : place])
+        start = max((at + 1 for at, before in enumerate(near) if before in CONJUNCTIONS), default=0)
+        turned = any(before in NEGATORS for before in near[start:])
         total += -sign if turned else sign
     return total
 

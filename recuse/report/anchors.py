@@ -14,6 +14,7 @@ __all__ = ["fault_anchor", "group_anchor", "matter_anchor", "question_anchor", "
 
 
 def question_anchor(question: str) -> str:
+    """The section of one question."""
     return "q-" + _safe(question)
 
 

@@ -86,8 +86,10 @@ def _place(number: Number) -> str:
 
 
 def judge_page(panel: str, judge: str) -> str:
+    """Path, from reports/replies/, of the page with every number about a judge."""
     return f"{panel}/{JUDGES}/{page_name(judge)}"
 
 
 def place_anchor(place: str) -> str:
+    """Anchor of a place, "panel/task/protocol", on the page that lists them."""
     return place.replace("/", "--")

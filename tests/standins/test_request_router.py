@@ -134,6 +134,7 @@ def test_the_published_matrix_comes_back_over_http(panel: Named, planned: Planne
 def test_the_other_protocols_come_back_too(panel: Named, planned: Planned, root: Path, protocol: str) -> None:
     plan = planned("published", protocol)
     table = read(plan, over_http(panel("published"), plan, root, list(plan.calls))).table
+    table = table[table["score"].notna()]  # beside the levels, texts and the rules they keep are read
     assert (table["status"] == "ok").all()
     assert len(table) == {"rubric_self_reported": 50 * 12, "generation": 5 * 15}[protocol]
 

@@ -71,7 +71,7 @@ def test_what_could_not_be_measured_is_never_passed(gates):
 def test_the_deciding_row_comes_first_and_is_told(gates):
     found = decided(gates, component(0, 0.0), component(1, 1.9), component(2, 2.5))
     assert [row.gate for row in found.rows] == ["upgrade_2", "upgrade_1", "upgrade_0"]
-    assert found.sentence == "Do not replace today by next: it errs more."
+    assert found.sentence == "Do not replace today by next: it errs more, by more than you allow."
     assert found.rows.explain().startswith(found.sentence)
     assert not found.rows
 
