@@ -41,7 +41,7 @@ DRAWS = 1999
 
 
 @measure(
-    "delta_k", "agreement after knowledge", signed=True, bad="both", rank=410, blocks=False,
+    "delta_k", "agreement after knowledge", ends=(-2, 2), signed=True, bad="both", rank=410, blocks=False,
     above="agree more once each says what it knows", below="agree less once each says what it knows",
     reading="Correlation between judges by rubrics written from knowledge, less that by the given checklist. Below 0: "
     "agreement rested on what all see on the surface. Above 0: knowledge gave the judges a common standard.",
@@ -72,7 +72,7 @@ def delta_k(ratings: Ratings, averaging: Averaging = "arithmetic") -> Estimates:
 
 
 @measure(
-    "delta_k_by_group", "agreement after knowledge, by domain and language", signed=True, rank=411,
+    "delta_k_by_group", "agreement after knowledge, by domain and language", ends=(-2, 2), signed=True, rank=411,
     reading="The same difference within one domain or language.",
 )  # fmt: skip
 def delta_k_by_group(ratings: Ratings) -> Estimates:

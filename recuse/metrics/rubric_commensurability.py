@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 
 
 @measure(
-    "agreement_by_rubric", "agreement between judges, by rubric", rank=400,
+    "agreement_by_rubric", "agreement between judges, by rubric", ends=(-1, 1), rank=400,
     reading="Mean correlation between the scores of two judges over all texts, by where the rubric came from.",
 )  # fmt: skip
 def agreement_by_rubric(ratings: Ratings) -> Estimates:
@@ -53,7 +53,7 @@ def agreement_by_rubric(ratings: Ratings) -> Estimates:
 
 
 @measure(
-    "rubric_step", "agreement gained by sharing more of the rubric", signed=True, rank=401,
+    "rubric_step", "agreement gained by sharing more of the rubric", ends=(-2, 2), signed=True, rank=401,
     reading="Agreement by this rubric less that by the one before it, on the same pairs and texts: from own rubrics to "
     "given names, to one judge's rubric, to one rubric for all prompts.",
 )  # fmt: skip

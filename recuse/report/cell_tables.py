@@ -12,14 +12,19 @@ __all__ = ["cell_tables"]
 
 FEWEST = 2
 """Criteria from which on a table says more than the heat map of the one score."""
+MOST = 4000
+"""Numbers that a page carries: more are for results.json and the tables in reports/tables/."""
 
 
 def cell_tables(group: Group) -> list[Table]:
-    """Judges in panel order, each under every combination of the factors; none where there is a single criterion."""
+    """Judges in panel order, each under every combination of the factors; none where there is a single criterion, or
+    more than MOST numbers in all."""
     numbers = [n for n in group.of("score_matrix") if "criterion" in n.subject and n.detail.get("rows")]
     by_way: dict[str, list[Number]] = {}
     for number in numbers:
         by_way.setdefault(number.circumstances_but("criterion"), []).append(number)
+    if sum(len(n.detail["rows"]) * len(n.detail["columns"]) for n in numbers) > MOST:
+        return []
     judges = list(dict.fromkeys(str(judge) for n in numbers for judge in n.detail["rows"]))
     return [_table(group, judge, way, of) for judge in judges for way, of in by_way.items() if len(of) >= FEWEST]
 

@@ -52,3 +52,11 @@ def test_without_repeats_there_is_no_spread() -> None:
 
 def test_a_single_criterion_needs_no_table() -> None:
     assert tables(results(["total"])) == []
+
+
+def test_a_page_carries_a_few_thousand_numbers_at_most() -> None:
+    told = results(CRITERIA)
+    names = [f"judge {i}" for i in range(40)]
+    for entry in told["measurements"]:
+        entry["estimate"]["detail"] = {"kind": "matrix", "rows": names, "columns": names, "values": [[1.0] * 40] * 40}
+    assert tables(told) == []
