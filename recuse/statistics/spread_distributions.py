@@ -93,6 +93,8 @@ def kurtosis_df(squares: float, fourths: float, n: int, cells: int, step: float 
     return min(float(df), 2 * df / (gamma - (size - 3) / size))
 
 
+HALVINGS = 40
+"""To twelve digits. `scipy.special.ncfdtrinc` finds no noncentrality above 10,000, and smaller ones to two or three."""
 SEEN = 3.0
 """How many times the excess kurtosis seen counts."""
 
@@ -165,8 +167,13 @@ class FixedTexts:
         """B / W at which F lies at this probability of its distribution; 0 where none is that small."""
         if self._cdf(0.0) <= probability:
             return 0.0
-        noncentrality = float(special.ncfdtrinc(self.df_between, self.df_within, probability, self.f))
-        return noncentrality / self.df_between / self.k
+        low, high = 0.0, self.df_between * self.f
+        while self._cdf(high) > probability:
+            low, high = high, 2 * high
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if self._cdf(middle) > probability else (low, middle)
+        return (low + high) / 2 / self.df_between / self.k
 
     def _cdf(self, noncentrality: float) -> float:
         if noncentrality == 0:

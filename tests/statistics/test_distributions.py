@@ -206,3 +206,14 @@ def test_an_end_beyond_the_draws_is_unknown():
     assert all(map(math.isnan, Draws(0.0, draws).interval(0.995)))
     assert Draws(0.0, draws).interval(0.98) == (draws[0], draws[-1])
     assert all(map(math.isnan, Draws(0.0, draws[:90], lost=9).interval(0.85)))
+
+
+@pytest.mark.parametrize(("texts", "repeats", "ratio"), [(300, 3, 2.0), (6_900, 8, 9.7), (21_000, 2, 50.0)])
+def test_the_reliability_of_thousands_of_texts_lies_around_its_value(texts: int, repeats: int, ratio: float) -> None:
+    """An interval holds its value, ends where its p-values say, and shrinks with the root of the number of texts."""
+    reliability = FixedTexts(1 + repeats * ratio, texts - 1, texts * (repeats - 1), repeats)
+    value, (low, high) = ratio / (1 + ratio), reliability.interval(0.95)
+    assert low < value < high
+    assert high - low < 8 * (1 - value) / math.sqrt(texts)
+    assert reliability.p_value(low, "above") == pytest.approx(0.025, abs=1e-4)
+    assert reliability.p_value(high, "below") == pytest.approx(0.025, abs=1e-4)
