@@ -31,8 +31,8 @@ def annotation_lines(results: Mapping[str, Any], gates: Path, workspace: Path) -
     def place(gate: str) -> str:
         return f"file={_property(file.as_posix())},line={_line(gate, text)}"
 
-    phrase = _decision(results.get("decision") or {})
-    phrase += [
+    lines = _decision(results.get("decision") or {})
+    lines += [
         f"::error {place(gate)},title={_property(_title(red))}::{_data(_words(red))}" for gate, red in by_gate.items()
     ]
     changes, objections = results.get("baseline") or {}, list(results["objections"])
@@ -41,9 +41,9 @@ def annotation_lines(results: Mapping[str, Any], gates: Path, workspace: Path) -
         level = "error" if objection in objections else "warning"
         objections = [other for other in objections if other != objection]
         title = f"{row['gate']} {row['key']}: {row['change']}"
-        phrase.append(f"::{level} {place(row['gate'])},title={_property(title)}::{_data(row['sentence'])}")
-    phrase += [f"::error::{_data(objection)}" for objection in objections]
-    return phrase[:MOST]
+        lines.append(f"::{level} {place(row['gate'])},title={_property(title)}::{_data(row['sentence'])}")
+    lines += [f"::error::{_data(objection)}" for objection in objections]
+    return lines[:MOST]
 
 
 def _decision(decision: Mapping[str, Any]) -> list[str]:

@@ -25,5 +25,5 @@ def ratings_html(ratings: Ratings) -> str:
 def _row(rows: Any) -> tuple[Any, ...]:
     usable = rows[rows["status"] == "ok"]
     mean = usable["score"].mean()
-    phrase = "" if mean != mean else f"{mean:.3f}"  # options have no mean
-    return len(rows), len(usable), rows["item"].nunique(), rows["target"].nunique(), phrase
+    shown_mean = "" if mean != mean else f"{mean:.3f}"  # options have no mean
+    return len(rows), len(usable), rows["item"].nunique(), rows["target"].nunique(), shown_mean
