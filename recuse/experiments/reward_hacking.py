@@ -74,7 +74,7 @@ def told(seed: int = 1) -> str:
     """What a judge of surface alone does to the texts that it chooses, as lines of text."""
     judge, rng = JudgeModel(name="polish"), np.random.default_rng(seed)
     lines = [
-        f"best of {best.n:>2}: score {best.score:+.1f}, surface {best.surface:+.1f}, substance {round(best.substance, 1) + 0.0:+.1f}"
+        f"best of {best.n:>2}: score {best.score:+.1f}, surface {best.surface:+.1f}, substance {best.substance:+z.1f}"
         for best in best_of(judge, (4, 16, 64), rng)
     ]
     return "\n".join([*lines, f"half a point for one writer turns {flipped(judge, 0.5, rng):.0%} of the pairs round"])

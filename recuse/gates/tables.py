@@ -224,7 +224,7 @@ class AcceptedFault(Table, strict=False):
 
     @property
     def doubt(self) -> bool:
-        """Accepts what is not known, and no fault. New answers may settle it, and unsettle it again: a pass is a pass."""
+        """Accepts what is not known and no fault. New answers may settle it and unsettle it again: a pass is a pass."""
         return bool(self.accept.outcome) and "fail" not in self.accept.outcome
 
     def covers(self, subject: Mapping[str, str]) -> bool:
