@@ -127,10 +127,10 @@ def test_larger_faults_are_found_more_often(record):
 def test_recorded_anew_the_same_judges_change_nothing_and_half_a_point_is_found(folder):
     """One text per judge, ten repeats, SD 0.18 on 0-10: the published panel's size, and GPT-5.1's SDs (0.16, 0.20)."""
     published = Sizes(judges=5, items=1, repeats=10, people=0, pairs=0, noise=0.018, spread=0.03, losses=0, step=0)
-    anew = recorded_anew(folder, published, 40, 3, TODAY)
+    anew = recorded_anew(folder, published, 40, 3, 1, TODAY)
     assert anew["same"] <= at_most(0.05, 40)
     assert anew["found"] >= 0.8
-    several = recorded_anew(folder, replace(SMALL, items=20, repeats=1), 20, 3, TODAY)
+    several = recorded_anew(folder, replace(SMALL, items=20, repeats=1), 20, 3, 1, TODAY)
     assert several["same"] <= at_most(0.05, 20)
 
 

@@ -17,10 +17,10 @@ from recuse.statistics.bounded import bounded_mean
 from recuse.statistics.clusters import clustered_share, difference_of_means
 from recuse.statistics.contrasts import contrast
 from recuse.statistics.distributions import FisherZ
-from recuse.statistics.rank_correlation import spearman
-from recuse.statistics.mean_differences import mean_difference
-from recuse.statistics.single_texts import own_against_others
 from recuse.statistics.fixed_texts import FixedTexts, kurtosis_df
+from recuse.statistics.mean_differences import mean_difference
+from recuse.statistics.rank_correlation import spearman
+from recuse.statistics.single_texts import own_against_others
 
 HALF_SCALE = (-0.5, 0.5)
 
