@@ -102,7 +102,7 @@ class Validation:
 
 
 def validate(
-    folder: Path, sizes: Sizes, *, runs: int = 200, seed: int = 1, processes: int = 2, today: date | None = None
+    folder: Path, sizes: Sizes, *, runs: int = 100, seed: int = 1, processes: int = 2, today: date | None = None
 ) -> Validation:
     """Operating curves of the gates of `folder` at these sizes.
 
