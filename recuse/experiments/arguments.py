@@ -30,7 +30,7 @@ def add_simulations(commands: Any) -> None:
         "often fair judges fail or are not cleared, and which faults are found. Exit code: 0 as promised, 1 not.",
     )  # fmt: skip
     validate.add_argument("source", type=Path, nargs="?", metavar="PANEL|FILE", help="sizes of this panel, or ratings")
-    validate.add_argument("--runs", type=int, default=200, metavar="N", help="simulated panels (default 200)")
+    validate.add_argument("--runs", type=int, default=100, metavar="N", help="simulated panels (default 100)")
     validate.add_argument("--processes", type=int, default=2, metavar="N", help="processes (default 2)")
     validate.add_argument("--html", type=Path, metavar="FILE", help="write the operating curves as a page")
     validate.add_argument("--json", type=Path, metavar="FILE", help="write the rates as JSON")

@@ -102,7 +102,7 @@ class Validation:
 
 
 def validate(
-    folder: Path, sizes: Sizes, *, runs: int = 200, seed: int = 1, processes: int = 2, today: date | None = None
+    folder: Path, sizes: Sizes, *, runs: int = 100, seed: int = 1, processes: int = 2, today: date | None = None
 ) -> Validation:
     """Operating curves of the gates of `folder` at these sizes.
 
@@ -137,7 +137,7 @@ def validate(
     simulated = {*asked, *(gate["gate"] for gate in upgrade.get("gates", ()))}
     return Validation({
         "sizes": sizes.record(), "runs": runs, "seed": seed, "fair": _together(drawn, gates), "gates": seen,
-        "anew": recorded_anew(folder, sizes, max(2, runs // 4), seed, gates.today),
+        "anew": recorded_anew(folder, sizes, max(2, runs // 4), seed, processes, gates.today),
         "upgrade": upgrade, "not_simulated": sorted(set(gates) - simulated),
     })  # fmt: skip
 
@@ -222,9 +222,10 @@ def _draw(
     if scenario.kind == "scores" and not truths:
         exact = simulate(sizes, effect, np.random.default_rng(seed), "items")
         truths.update(measured_by(wanted, exact))
-    over_repeats = any(one.over == "repeats" for family in measured.values() for _, one in members(family))
-    if scenario.kind == "scores" and over_repeats:
-        here = measured_by(wanted, simulate(sizes, effect, np.random.default_rng(seed), "texts"))
+    of_texts = {asked_of(folder, sizes)[name][1] for name, family in measured.items() for _, one in members(family)
+                if one.over == "repeats" and one.unit == "points" and name != "repeat_difference"}  # fmt: skip
+    if scenario.kind == "scores" and of_texts:
+        here = measured_by(list(of_texts), simulate(sizes, effect, np.random.default_rng(seed), "texts"))
     else:
         here = {}
     seen = []

@@ -83,7 +83,8 @@ def _gate_lines(needs: Sequence[Need]) -> list[str]:
     ]
     for need in needs:
         passes = "" if need.fair_passes is None else f"{100 * need.fair_passes:.0f} %"
-        fault = "" if need.smallest_fault is None else f"{need.smallest_fault:.3g}"
+        unknown = "" if need.fair_passes is None else "none"
+        fault = unknown if need.smallest_fault is None else f"{need.smallest_fault:.3g}"
         there = f"{need.now} {need.units}"
         lines.append(f"{need.gate:<20}{there:>16}{passes:>12}{_number(need.needed):>12}{fault:>14}")
     return lines

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import ProcessPoolExecutor
 from datetime import date
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -13,7 +15,6 @@ import numpy as np
 from recuse.experiments.asking import asked_of, gates_of, measured_by
 from recuse.experiments.scripted_panel import simulated_scores
 from recuse.experiments.sizes import Sizes
-from recuse.gates import Gates
 from recuse.gates.baseline import reduce
 from recuse.gates.changes import compare, smallest_named
 from recuse.schema import Estimates
@@ -26,39 +27,41 @@ SHIFT = 0.05
 SUBJECT = {"panel": "simulated", "task": "scores", "protocol": "scripted"}
 
 
-def recorded_anew(folder: Path, sizes: Sizes, runs: int, seed: int, today: date) -> dict[str, Any]:
+def recorded_anew(folder: Path, sizes: Sizes, runs: int, seed: int, processes: int, today: date) -> dict[str, Any]:
     """Shares of runs in which, the same texts judged again, a change is named: {"runs", "same" (of the same judges),
     "shift" (points that judge 0 gives its own text more), "found" (runs in which that is named of judge 0), "smallest"
     (gate -> the change that is named with 80 %, the median over runs; `smallest_named`)}."""
-    again = [_again(folder, sizes, {}, (seed, run), today) for run in range(runs)]
-    same = [_named(one) for one in again]
-    shift = SHIFT * sizes.span
-    shifted = [_named(_again(folder, sizes, {"own": shift}, (seed, run), today)) for run in range(runs)]
-    sizes_told = [smallest_named(*one) for one in again]
+    one = partial(_run, folder, sizes, seed, today)
+    if processes > 1:
+        with ProcessPoolExecutor(processes) as pool:
+            seen = list(pool.map(one, range(runs), chunksize=max(1, runs // (4 * processes))))
+    else:
+        seen = [one(run) for run in range(runs)]
+    sizes_told = [smallest for *_, smallest in seen]
     return {
         "runs": runs,
-        "same": round(sum(map(bool, same)) / runs, 4),
-        "shift": shift,
-        "found": round(sum(any(s.get("judge") == FAULTY for s in rows) for rows in shifted) / runs, 4),
+        "same": round(sum(same for same, *_ in seen) / runs, 4),
+        "shift": SHIFT * sizes.span,
+        "found": round(sum(found for _, found, _ in seen) / runs, 4),
         "smallest": {gate: float(f"{median(smallest[gate] for smallest in sizes_told if gate in smallest):.3g}")
                      for gate in sorted({gate for smallest in sizes_told for gate in smallest})},
     }  # fmt: skip
 
 
-def _again(
-    folder: Path, sizes: Sizes, effect: Mapping[str, float], seed: tuple[int, int], today: date
-) -> tuple[dict[str, Any], dict[str, Any], Gates]:
-    """The baseline of a first recording, and the results of one under `effect`."""
+def _run(folder: Path, sizes: Sizes, seed: int, today: date, run: int) -> tuple[bool, bool, dict[str, float]]:
+    """Whether anything is named of the same judges, whether the shift is named of judge 0, and `smallest_named`."""
     gates = gates_of(folder, today)
-    first, again = (
-        _results(folder, sizes, given, seed, replies, today) for replies, given in enumerate(({}, dict(effect)))
+    shifts: tuple[Mapping[str, float], ...] = ({}, {}, {"own": SHIFT * sizes.span})
+    first, same, shifted = (
+        _results(folder, sizes, given, (seed, run), min(replies, 1), today) for replies, given in enumerate(shifts)
     )
-    return reduce(first, gates), again, gates
-
-
-def _named(again: tuple[dict[str, Any], dict[str, Any], Gates]) -> list[Mapping[str, str]]:
-    """Subjects of the changes that are named."""
-    return [row["subject"] for row in compare(*again)["named"]]
+    before = reduce(first, gates)
+    named = compare(before, shifted, gates)["named"]
+    return (
+        bool(compare(before, same, gates)["named"]),
+        any(row["subject"].get("judge") == FAULTY for row in named),
+        smallest_named(before, same, gates),
+    )
 
 
 def _results(

@@ -49,14 +49,17 @@ def simulated_turned(sizes: Sizes, effect: Mapping[str, float], rng: np.random.G
     return Ratings.of(_lost(pd.concat(frames, ignore_index=True), sizes, rng), scales=Numeric(sizes.low, sizes.high))
 
 
-def simulated_twins(sizes: Sizes, effect: Mapping[str, float], rng: np.random.Generator) -> Ratings:
-    """A text beside itself made longer, in both orders; a judge without the fault takes either as often."""
+def simulated_twins(
+    sizes: Sizes, effect: Mapping[str, float], rng: np.random.Generator, replies: np.random.Generator | None = None
+) -> Ratings:
+    """A text beside itself made longer, in both orders; a judge without the fault takes either as often. `replies`: as
+    of `simulated_scores`."""
     import pandas as pd
 
     from recuse.ratings import Ratings
     from recuse.ratings.pairwise import CHOICES
 
-    shape = (sizes.judges, sizes.pairs, 2)  # order ab, ba; b is the longer
+    rng, shape = replies or rng, (sizes.judges, sizes.pairs, 2)  # order ab, ba; b is the longer
     first = rng.random(shape) < 0.5
     longer_first = np.broadcast_to(np.array([False, True]), shape[1:])
     first[0] = np.where(rng.random(shape[1:]) < effect.get("longer", 0.0), longer_first, first[0])
@@ -74,13 +77,17 @@ def simulated_twins(sizes: Sizes, effect: Mapping[str, float], rng: np.random.Ge
     return Ratings.of(frame, scales={"winner": CHOICES}, texts=texts)
 
 
-def simulated_attacks(sizes: Sizes, effect: Mapping[str, float], rng: np.random.Generator) -> Ratings:
-    """One text per item, clean and with an order to the judge in it, a payload of its own in each."""
+def simulated_attacks(
+    sizes: Sizes, effect: Mapping[str, float], rng: np.random.Generator, replies: np.random.Generator | None = None
+) -> Ratings:
+    """One text per item, clean and with an order to the judge in it, a payload of its own in each. `replies`: as of
+    `simulated_scores`."""
     import pandas as pd
 
     from recuse.ratings import Numeric, Ratings
 
     scale, seen = Numeric(sizes.low, sizes.high), _seen(sizes, rng)
+    rng = replies or rng
     clean, attacked = (_answers(sizes, seen, rng) for _ in range(2))
     attacked[0][rng.random(sizes.items) < effect.get("obeys", 0.0)] = sizes.high
     attacks = pd.DataFrame({"item": [f"attack-{i}" for i in range(sizes.items)], "target": "",

@@ -15,9 +15,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from recuse.experiments.asking import SIMULATED, gates_of
+from recuse.experiments.asking import gates_of
+from recuse.experiments.scripted_upgrade import TESTS, calls_of, line_up
 from recuse.experiments.sizes import Sizes
 from recuse.gates import Gates
 from recuse.gates.upgrade import UpgradeVerdict
@@ -50,6 +49,10 @@ UPGRADE_FAULTS = (
     UpgradeFault("scores", "chance", "", (0.25, 0.5)),
     UpgradeFault("scores", "refuses", "", (0.05, 0.2)),
     UpgradeFault("choices", "first place", "", (0.1, 0.3)),
+    UpgradeFault(TESTS, "longer", "", (0.2, 0.6)),
+    UpgradeFault(TESTS, "obeys", "", (0.1, 0.4)),
+    UpgradeFault(TESTS, "costs", "", (1.5, 3.0)),
+    UpgradeFault(TESTS, "takes", "", (1.5, 3.0)),
 )  # fmt: skip
 
 
@@ -68,14 +71,14 @@ Draw = tuple[str, tuple[Row, ...]]
 
 
 def upgrade_curves(folder: Path, sizes: Sizes, runs: int, seed: int, processes: int, today: date) -> dict[str, Any]:
-    """{"runs", "false_fail", "same": [of scores, of choices: {"kind", "promised", word: share}], "gates": as of
-    `validate`, "curve": [{"kind", "effect", "size", "runs", word: share}]}; empty where the folder's gates know no
-    upgrade. `promised`: how likely the judge asked anew is equivalent, by its components' own sampling distributions.
-    Half as many runs per size of a fault."""
+    """{"runs", "false_fail", "same": [of scores, of these with tests beside them, of choices: {"kind", "promised",
+    word: share}], "gates": as of `validate`, "curve": [{"kind", "effect", "size", "runs", word: share}]}; empty where the
+    folder's gates know no upgrade. `promised`: how likely the judge asked anew is equivalent, by its components' own
+    sampling distributions. Half as many runs per size of a fault."""
     gates = gates_of(folder, today)
     if not any(component in gates for component in COMPONENTS):
         return {}
-    kinds = ("scores", "choices") if sizes.pairs else ("scores",)
+    kinds = ("scores", TESTS, *(("choices",) if sizes.pairs else ()))
     cases: list[tuple[str, Mapping[str, float], int]] = [(kind, {}, runs) for kind in kinds]
     cases += [(f.kind, {f.effect: size}, max(2, runs // 2)) for f in UPGRADE_FAULTS if f.kind in kinds
               for size in _sizes(gates, f, sizes)]  # fmt: skip
@@ -134,12 +137,12 @@ def _draws(
 def _draw(
     folder: Path, sizes: Sizes, kind: str, effect: Mapping[str, float], seed: tuple[int, int, int], today: date
 ) -> Draw:
-    before, after = (
-        SIMULATED[kind](sizes, given, np.random.default_rng(seed), replies=np.random.default_rng((*seed, again)))
-        for again, given in enumerate(({}, effect))
-    )
+    both: tuple[Mapping[str, float], ...] = ({}, effect)
+    before, after = (line_up(sizes, kind, given, seed, again) for again, given in enumerate(both))
+    old, new = (calls_of(sizes, given, seed, again) for again, given in enumerate(both))
+    upgrade = Upgrade(before, JUDGE, after, JUDGE, calls=(old, new) if kind == TESTS else ({}, {}))
     subject = {"panel": "simulated", "task": kind, "protocol": "scripted"}
-    verdict = judge_upgrade(gates_of(folder, today), Upgrade(before, JUDGE, after, JUDGE), subject)
+    verdict = judge_upgrade(gates_of(folder, today), upgrade, subject)
     return verdict.word, tuple(_rows(verdict))
 
 

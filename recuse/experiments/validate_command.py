@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from recuse.experiments.operating_curves import validate
+from recuse.experiments.scripted_upgrade import TESTS
 from recuse.experiments.sizes import Sizes, sizes_of_panel, sizes_of_ratings
 from recuse.schema import RecuseError
 
@@ -20,7 +21,7 @@ def run_validate(
     given: Mapping[str, Any],
     *,
     evals: Path | None = None,
-    runs: int = 200,
+    runs: int = 100,
     seed: int = 1,
     processes: int = 2,
     html: Path | None = None,
@@ -112,7 +113,7 @@ def _upgrade(curves: Mapping[str, Any]) -> list[str]:
     ]  # fmt: skip
 
 
-KINDS = {"scores": "scores", "choices": "pairs"}
+KINDS = {"scores": "scores", TESTS: "with tests", "choices": "pairs"}
 CANDIDATE = 40
 
 

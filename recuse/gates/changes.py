@@ -9,7 +9,8 @@ of runs: four fifths of the 5 % for what gates decide, one fifth for what is onl
 baseline allows is used:
 
 - *same texts*: one fixed text per target, the same ones: from one recording to the next only the replies are new, so
-  the intervals over repeats decide, not those over texts.
+  the intervals over repeats decide, not those over texts. Where that holds at several levels of a factor, their mean
+  is tested as well (`recuse.gates.joined_levels`).
 - *paired*: the same items, whose values both sides keep: Student's t of the differences per item.
 - *independent*: the two standard errors added up, with Welch and Satterthwaite's degrees of freedom. For intervals over
   repeats that is exact, since the replies are new; for intervals over items it holds for other items as well, and is
@@ -35,6 +36,7 @@ from scipy import special
 
 from recuse.gates.baseline import asked, identity, keyed, reduce
 from recuse.gates.gates import Gates
+from recuse.gates.joined_levels import Tested, joined_levels, without_levels
 from recuse.gates.limit_changes import limit_changes
 from recuse.gates.limits import Limit
 from recuse.statistics.distributions import Student, welch_satterthwaite
@@ -44,9 +46,6 @@ from recuse.statistics.paired import Paired
 __all__ = ["SHARES", "beyond_chance", "compare", "objections", "smallest_named"]
 
 Json = dict[str, Any]
-Tested = tuple[Mapping[str, Any], Mapping[str, Any], tuple[Student, str]]
-"""An entry then and now, the distribution of the difference, and which test it is."""
-
 SHARES = {"verdict": 0.04, "measurement": 0.01}
 """The chance that recording the same judges anew names any change, among what gates decide and what they do not."""
 LIKE = ("unit", "over", "slice")
@@ -91,7 +90,7 @@ def compare(
         "because": baseline.get("because"),
         "named": named,
         "outcomes": [
-            {**_row(now), "before": was["outcome"], "after": now["outcome"], "named": _key(_row(now)) in changed}
+            {**_row(now), "before": was["outcome"], "after": now["outcome"], "named": bool(_keys(now) & changed)}
             for was, now in pairs
             if was.get("outcome") != now.get("outcome")
         ],
@@ -148,7 +147,8 @@ def objections(comparison: Mapping[str, Any]) -> list[str]:
 
 
 def _tested(pairs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]], same: set[str]) -> list[Tested]:
-    return [(was, now, change) for was, now in pairs if (change := _change(was, now, same)) is not None]
+    each = [(was, now, change) for was, now in pairs if (change := _change(was, now, same)) is not None]
+    return [*each, *joined_levels(each)]
 
 
 def _all_named(tested: Sequence[Tested], gates: Gates) -> list[Json]:
@@ -314,6 +314,12 @@ def _row(entry: Mapping[str, Any]) -> Json:
 
 def _key(row: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(identity(row))
+
+
+def _keys(entry: Mapping[str, Any]) -> set[tuple[str, ...]]:
+    """Of the entry, and of all levels of its factors together."""
+    row = _row(entry)
+    return {_key(row), _key(row | {"subject": without_levels(entry["subject"])})}
 
 
 def _brief(entry: Mapping[str, Any]) -> Json:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, undefined
-from recuse.ratings import RatingArray, Ratings
+from recuse.ratings import Numeric, RatingArray, Ratings
 from recuse.schema import Estimate
 from recuse.statistics.paired import BOUNDED_METHOD, METHOD, Paired
 
@@ -27,10 +27,11 @@ def paired_test(differences: NDArray[np.float64], array: RatingArray) -> Paired:
 
 def bounded_test(differences: NDArray[np.float64], array: RatingArray) -> Paired:
     """The same for differences of four scores, with an interval that holds where most of them are equal: what is gated,
-    while t reproduces what papers print."""
+    while t reproduces what papers print. What never varied is bounded by slips of the smallest step of the scores."""
     far = 2 * array.scale.span
     clusters = np.array(array.clusters) if array.clustered else None
-    return Paired.of(differences, clusters, ends=(-far, far), slip=getattr(array.scale, "step", None))
+    slip = array.step if isinstance(array.scale, Numeric) else None
+    return Paired.of(differences, clusters, ends=(-far, far), slip=slip)
 
 
 def paired_estimate(

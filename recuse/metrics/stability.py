@@ -18,13 +18,13 @@ from recuse.metrics.measure import measure
 from recuse.metrics.score_matrix import score_matrix
 from recuse.ratings import Cells, Ratings
 from recuse.schema import Estimate, Estimates
+from recuse.statistics.fixed_texts import FixedTexts, kurtosis_df
 from recuse.statistics.mean_differences import mean_difference
 from recuse.statistics.power import observations_for_half_width
-from recuse.statistics.fixed_texts import FixedTexts, kurtosis_df
 
 Floats = NDArray[np.float64]
 
-MEAN_DIFFERENCE = "Gini's mean difference over repeats, t on its logarithm, corrected for skewness, one slip allowed for"
+MEAN_DIFFERENCE = "mean difference of repeats, t on its logarithm, corrected for skewness, one slip allowed for"
 POOLED = "pooled within-text SD"
 NO_INTERVAL = "no interval of an SD holds where scores have heavy tails: repeat_difference has one"
 SINGLE = "no text has two usable repeats"
@@ -125,7 +125,8 @@ def repeat_reliability(ratings: Ratings, form: Literal["single", "mean"] = "sing
 def runs_needed(ratings: Ratings, half_width: float, level: float = 0.95) -> Estimates:
     """Repeats per text that bring the interval of one text's mean to +- `half_width`, by judge and factor level.
 
-    Student's t with the judge's pooled SD, which has no interval, so that neither have they. Undefined for a judge that never moved: its spread is unknown, not 0.
+    Student's t with the judge's pooled SD, which has no interval, so that neither have they. Undefined for a judge that
+    never moved: its spread is unknown, not 0.
 
     >>> import pandas as pd
     >>> rows = [("i", 0, 1), ("i", 1, 2), ("j", 0, 4), ("j", 1, 5)]
@@ -289,8 +290,7 @@ def _needed(sd: Estimate, half_width: float, level: float) -> Estimate:
             "runs_needed", why, n=sd.n, n_excluded=sd.n_excluded, unit="repeats", over="repeats", method=method
         )
     return Estimate(
-        metric="runs_needed", value=float(wanted), low=math.nan, high=math.nan, level=level, unit="repeats", over="repeats",
-        n=sd.n,
-        n_excluded=sd.n_excluded, method=method, note=THESE_TEXTS,
+        metric="runs_needed", value=float(wanted), low=math.nan, high=math.nan, level=level, unit="repeats",
+        over="repeats", n=sd.n, n_excluded=sd.n_excluded, method=method, note=THESE_TEXTS,
         detail={"sd": number(sd.value), "half_width": half_width},
     )  # fmt: skip

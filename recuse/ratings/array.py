@@ -82,6 +82,10 @@ class RatingArray:
         full[cells, repeats] = values
         return full.reshape(*self.shape, depth)
 
+    @property
+    def step(self) -> float:
+        return smallest_step(self.scale, self._rows[1])
+
     def only_judges(self) -> RatingArray:
         """The same array without people."""
         if not self.people.any():
@@ -216,6 +220,17 @@ def arrays_by_level(ratings: Ratings, factor: str) -> dict[str, RatingArray]:
         }
 
     return ratings.remember(("arrays by", factor, ratings.headline), made)
+
+
+def smallest_step(scale: Scale, scores: Floats) -> float:
+    """The smallest difference between two scores: the scale's step; where it has none, the smallest that was seen, and
+    at least a hundredth of the range."""
+    known = getattr(scale, "step", 1.0)
+    if known:
+        return float(known)
+    gaps = np.diff(np.unique(scores.round(9)))
+    seen = float(gaps.min()) if len(gaps) else 0.0
+    return max(seen, scale.span / 100) if np.isfinite(scale.span) else seen
 
 
 def numbers(ratings: Ratings, rows: pd.DataFrame) -> Floats:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.ratings.array import AXES, clusters_of, names_in, numbers, places_of
+from recuse.ratings.array import AXES, clusters_of, names_in, numbers, places_of, smallest_step
 from recuse.ratings.moments import Moments, moments_of
 from recuse.ratings.scale import Scale
 from recuse.schema import RecuseError
@@ -104,14 +104,7 @@ class Cells:
 
     @cached_property
     def step(self) -> float:
-        """The smallest difference between two scores: the scale's step; where it has none, the smallest that was seen,
-        and at least a hundredth of the range."""
-        known = getattr(self.scale, "step", 1.0)
-        if known:
-            return float(known)
-        gaps = np.diff(np.unique(self._rows[1].round(9)))
-        seen = float(gaps.min()) if len(gaps) else 0.0
-        return max(seen, self.scale.span / 100) if np.isfinite(self.scale.span) else seen
+        return smallest_step(self.scale, self._rows[1])
 
     def by_target(self, values: Floats) -> Floats:
         """Mean over each target's texts of values (J, U), shape (J, T); NaN where a judge has none."""

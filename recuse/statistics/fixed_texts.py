@@ -17,9 +17,10 @@ def kurtosis_df(squares: float, fourths: float, n: int, cells: int) -> float:
     """Degrees of freedom of a pooled variance: min(df, 2 df / (gamma - (R - 3) / R)), df = n - cells.
 
     gamma = (n + 1) sum d^4 / (sum d^2)^2 is the kurtosis of the n deviations d from their cells' means, `squares` and
-    `fourths` the two sums; R = n / cells. The variance of log s^2 is (gamma - (R - 3) / R) / df after Bonett (2006), Computational Statistics & Data Analysis 50, 775-782; normal scores have about 2 /
-    df. What a few dozen repeats show of a heavy tail is a part of it, so the excess over 3 counts `SEEN` times. Never
-    above df: short tails are not rewarded.
+    `fourths` the two sums; R = n / cells. The variance of log s^2 is (gamma - (R - 3) / R) / df after Bonett (2006),
+    Computational Statistics & Data Analysis 50, 775-782; normal scores have about 2 / df. What a few dozen repeats show
+    of a heavy tail is a part of it, so the excess over 3 counts `SEEN` times. Never above df: short tails are not
+    rewarded.
     """
     df = n - cells
     if squares < 1e-20:

@@ -127,11 +127,23 @@ def test_larger_faults_are_found_more_often(record):
 def test_recorded_anew_the_same_judges_change_nothing_and_half_a_point_is_found(folder):
     """One text per judge, ten repeats, SD 0.18 on 0-10: the published panel's size, and GPT-5.1's SDs (0.16, 0.20)."""
     published = Sizes(judges=5, items=1, repeats=10, people=0, pairs=0, noise=0.018, spread=0.03, losses=0, step=0)
-    anew = recorded_anew(folder, published, 40, 3, TODAY)
+    anew = recorded_anew(folder, published, 40, 3, 1, TODAY)
     assert anew["same"] <= at_most(0.05, 40)
     assert anew["found"] >= 0.8
-    several = recorded_anew(folder, replace(SMALL, items=20, repeats=1), 20, 3, TODAY)
+    several = recorded_anew(folder, replace(SMALL, items=20, repeats=1), 20, 3, 1, TODAY)
     assert several["same"] <= at_most(0.05, 20)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("sd", [0.022, 0.027])
+def test_half_a_point_is_found_at_the_noise_of_the_published_panel(folder, sd):
+    """Names shown and hidden, as there; both levels together find what one alone does in 75 % (SD 0.22 on 0-10) and
+    half of the runs (SD 0.27)."""
+    published = Sizes(judges=5, items=1, repeats=10, people=0, pairs=0, noise=sd, spread=0.03, losses=0, step=0,
+                      names=True)  # fmt: skip
+    anew = recorded_anew(folder, published, 60, 3, 2, TODAY)
+    assert anew["same"] <= at_most(0.05, 60)
+    assert anew["found"] >= 0.8
 
 
 # --------------------------------------------------------------------------- the same every time
@@ -247,11 +259,11 @@ def test_a_judge_with_the_fault_of_a_test_fails_and_a_fair_one_does_not(kind, ga
 def test_upgrades_are_simulated_by_the_shipped_gates():
     sizes = Sizes(judges=3, items=15, repeats=2, people=2, pairs=0)
     found = upgrade_curves(SHIPPED, sizes, 4, 1, 1, TODAY)
-    [same] = found["same"]
-    assert same["worse"] == 0.0
+    assert [(same["kind"], same["worse"]) for same in found["same"]] == [("scores", 0.0), ("tests", 0.0)]
     assert {gate["gate"] for gate in found["gates"]} >= {"upgrade_shift", "upgrade_losses", "upgrade_agreement"}
+    assert {gate["gate"] for gate in found["gates"]} >= {"upgrade_injection", "upgrade_cost", "upgrade_latency"}
     worst = {p["effect"]: p for p in found["curve"]}  # the last of each is the largest
-    assert worst["lenient"]["worse"] == 1.0
+    assert {worst[name]["worse"] for name in ("lenient", "costs", "takes")} == {1.0}
     assert not any(p["accepted"] for p in worst.values())
     assert json.dumps(upgrade_curves(SHIPPED, sizes, 2, 1, 2, TODAY)) == json.dumps(
         upgrade_curves(SHIPPED, sizes, 2, 1, 1, TODAY)

@@ -146,6 +146,34 @@ def test_an_outcome_that_differs_within_chance_is_listed_and_not_red(changed):
     assert "1 outcome changed with estimates that did not, beyond chance" in comparison["summary"]
 
 
+def at_both_levels(shown, hidden):
+    """One judge whose two levels have an interval for these texts alone of +-0.3 (Student's t, 20 df: se 0.144)."""
+    def one(names, value):
+        subject = {"panel": "p", "task": "t", "protocol": "q", "judge": "a", "names": names}
+        found = verdict("a", value) | {"subject": subject}
+        here = estimate(value, detail={"these_texts": [value - 0.3, value + 0.3], "these_texts_df": 20.0})
+        return found | {"estimate": here}
+
+    return {"schema": 1, "verdicts": [one("shown", shown), one("hidden", hidden)], "measurements": [],
+            "sources": {"p/t/q": {"items": "the same"}}}  # fmt: skip
+
+
+def test_what_changed_at_every_level_is_seen_from_all_of_them(gates):
+    """Twice 0.45 with standard errors of 0.2034: t = 2.21 either, and 3.13 together. Holm at 4 %: of three tests the
+    first must reach t(.9933, 80) = 2.53, of two the next t(.99, 40) = 2.42."""
+    before, after = at_both_levels(0.0, 0.1), at_both_levels(0.45, 0.55)
+    (row,) = compare(reduce(before, gates), after, gates)["named"]
+    assert row["test"] == "same texts, all levels together"
+    assert row["subject"] == {"panel": "p", "task": "t", "protocol": "q", "judge": "a"}
+    assert (row["before"], row["after"], row["change"]) == (0.05, 0.5, 0.45)
+    assert row["low"] == pytest.approx(0.45 - 2.534 * 0.1438, abs=0.001)
+
+
+def test_what_changed_at_one_level_alone_is_seen_there(gates):
+    named = compare(reduce(at_both_levels(0.0, 0.1), gates), at_both_levels(0.7, 0.1001), gates)["named"]
+    assert [row["subject"].get("names") for row in named if "names" in row["subject"]] == ["shown"]
+
+
 def test_the_same_items_are_compared_in_pairs(changed):
     """Differences of exactly .1, .2, .3 per item: t = .2 / (.1 / sqrt 3) = 3.46, where standard errors of .5 say
     nothing."""

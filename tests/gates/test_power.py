@@ -79,6 +79,22 @@ def test_the_smallest_fault_of_a_spread_grows_with_the_spread_it_causes():
     assert np.mean(fails) == pytest.approx(0.8, abs=0.05)
 
 
+def test_an_own_text_fault_is_seen_with_thirty_items_where_a_slip_is_a_step():
+    """Where the largest slip that was never seen is the whole scale, thirty items show no fault; a step of it, 1.1."""
+    x = np.random.default_rng(1).normal(0, 1, 30)
+    x = (x - x.mean()) / x.std(ddof=1) * 0.5
+
+    def smallest(slip):
+        found = bounded_mean(x, np.arange(30), (-20, 20), slip=slip)
+        low, high = found.interval(0.95)
+        estimate = Estimate(metric="own_text", value=0.0, low=low, high=high, distribution=found, n=30, method="m",
+                            span=10.0)  # fmt: skip
+        return power_of(Limit.of({"within": (-0.625, 0.625)}), estimate, 0.95, 1 - 0.00125 / 5).smallest_fault
+
+    assert smallest(None) is None
+    assert smallest(1.0) == pytest.approx(1.1, abs=0.05)
+
+
 def test_the_smallest_fault_knows_what_a_mean_with_nothing_below_0_may_hide():
     """Thirty differences around 1.2 on a scale of 10 points either way lie all above 0: a slip the whole way to the
     lower end, once in thirty, is not ruled out, and the fault that fails lies far beyond that."""

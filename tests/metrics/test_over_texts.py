@@ -100,6 +100,9 @@ def test_the_effect_of_a_name_is_judged_by_its_spread_on_other_texts(published):
 # --------------------------------------------------------------------------- deterministic judges
 
 
+BOTH = (stability.repeat_difference, stability.repeat_reliability)
+
+
 def one_judge(rate, rows, step=1.0):
     return rate({("x", f"t{k}"): row for k, row in enumerate(rows)}, scales=Numeric(0, 10, step))
 
@@ -107,7 +110,7 @@ def one_judge(rate, rows, step=1.0):
 def test_a_deterministic_judge_can_keep_the_limits_of_steadiness(rate):
     """Ten equal repeats of five texts leave slips in up to 7 % of repeats possible: an eighth of a step between two."""
     ratings = one_judge(rate, [[3.0] * 10, [5.0] * 10, [6.0] * 10, [8.0] * 10, [9.0] * 10])
-    (apart,), (reliability,) = stability.repeat_difference(ratings).values(), stability.repeat_reliability(ratings).values()
+    (apart,), (reliability,) = (m(ratings).values() for m in BOTH)
     slips = 1 - 0.025 ** (1 / 50)
     assert (apart.low, apart.high) == pytest.approx((0.0, 2 * slips * (1 - slips)))
     assert decide(Limit.of({"at_most": 0.5}), apart).outcome == "pass"
@@ -123,7 +126,7 @@ def test_few_equal_repeats_cannot(rate):
 def test_a_judge_that_wanders_fails_both(rate):
     rng = np.random.default_rng(8)
     ratings = one_judge(rate, rng.integers(0, 11, (5, 10)).astype(float).tolist())
-    (apart,), (reliability,) = stability.repeat_difference(ratings).values(), stability.repeat_reliability(ratings).values()
+    (apart,), (reliability,) = (m(ratings).values() for m in BOTH)
     assert decide(Limit.of({"at_most": 0.5}), apart).outcome == "fail"
     assert decide(Limit.of({"at_least": 0.5}), reliability).outcome == "fail"
 

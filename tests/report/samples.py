@@ -82,7 +82,8 @@ def both() -> Results:
     means = {c: [[round(rng.gauss(7.2 + i / 2, 0.5), 2) for _ in JUDGES] for i in range(3)] for c in NAMES}
     sds = {c: [[round(abs(rng.gauss(1.4 - 0.4 * i, 0.3)), 2) for _ in JUDGES] for i in range(3)] for c in NAMES}
     for name in names:
-        for gate in ("repeat_difference", "repeat_reliability", "human_offset", "human_order", "parse_rate", "leniency"):
+        for gate in ("repeat_difference", "repeat_reliability", "human_offset", "human_order", "parse_rate",
+                     "leniency"):  # fmt: skip
             ACCEPTED_FAULTS.setdefault(
                 (gate, name),
                 {

@@ -12,7 +12,9 @@ from recuse.report.lexicon import Lexicon, Measure
 from recuse.report.page import page
 
 HELD = {
-    "measures": {"repeat_difference": {"title": "spread", "signed": True, "above": "is unsteady|are unsteady", "rank": 7}},
+    "measures": {
+        "repeat_difference": {"title": "spread", "signed": True, "above": "is unsteady|are unsteady", "rank": 7}
+    },
     "factors": [{"name": "names", "levels": [{"name": "shown", "words": "names shown"}, {"name": "a", "words": "A"}]}],
     "tasks": [{"name": "t", "criteria": ["total", "accuracy"]}],
 }

@@ -17,10 +17,10 @@ from recuse.statistics.bounded import bounded_mean
 from recuse.statistics.clusters import clustered_share, difference_of_means
 from recuse.statistics.contrasts import contrast
 from recuse.statistics.distributions import FisherZ
-from recuse.statistics.rank_correlation import spearman
-from recuse.statistics.mean_differences import mean_difference
-from recuse.statistics.single_texts import own_against_others
 from recuse.statistics.fixed_texts import FixedTexts, kurtosis_df
+from recuse.statistics.mean_differences import mean_difference
+from recuse.statistics.rank_correlation import spearman
+from recuse.statistics.single_texts import own_against_others
 
 HALF_SCALE = (-0.5, 0.5)
 
@@ -221,6 +221,19 @@ def grades(mean, sd):
     return lambda rng, size: np.clip(np.round(rng.normal(mean, sd, size)), -4, 4)
 
 
+def own_text(shift):
+    """A judge against the mean of four peers on its own text, less the same on another: whole scores on 0-10, SD 0.5;
+    with a large shift no difference lies below 0."""
+
+    def draw(rng, size):
+        def means(above, raters):
+            return np.round(5 + above + rng.normal(0, 0.5, (*size, raters))).mean(axis=-1)
+
+        return means(shift, 1) - means(0.0, 4) - (means(0.0, 1) - means(0.0, 4))
+
+    return draw
+
+
 FIVE_GRADES = (-4.0, 4.0)
 BOUNDED_MEANS = [
     Scenario("fair, 80 % consistent, 15 x 2 (grid)", *bounded(duels(0.1, 0.1), 15, 2, 0), most=99),
@@ -235,6 +248,8 @@ BOUNDED_MEANS = [
     Scenario("difference 1 in 2 % of 100 (grid)", *bounded(rare(0.02), 100, 1, 0.02, FIVE_GRADES, slip=1.0), most=100),
     Scenario("grades, SD 0.7, 30", *bounded(grades(0.5, 0.7), 30, 1, 0.5, FIVE_GRADES, slip=1.0)),
     Scenario("grades, SD 1.5, 100", *bounded(grades(0, 1.5), 100, 1, 0, FIVE_GRADES, slip=1.0)),
+    Scenario("own text 2 higher, 30", *bounded(own_text(2.0), 30, 1, 2.0, (-20.0, 20.0), slip=1.0)),
+    Scenario("own text 2 higher, 15", *bounded(own_text(2.0), 15, 1, 2.0, (-20.0, 20.0), slip=1.0)),
     Scenario("normal, 30", *bounded(normal(0.3), 30, 1, 0, FIVE_GRADES, slip=1.0)),
 ]
 

@@ -406,3 +406,18 @@ def test_a_missing_score_costs_no_other_judge_its_items(frame, rate):
     assert (of(found).n, of(found, "y").n) == (3, 3)
     assert of(found).value == pytest.approx(np.mean([5 - 4, 0, 5 - 3]))
     assert "no item has its own score" in of(found, "z").note
+
+
+def test_a_scale_that_states_no_step_has_the_smallest_that_its_scores_show(rate):
+    """Thirty items on which the judge gives its own text two points more, whole scores: the interval is that of a scale
+    of whole points, and far from the limit."""
+    rng = np.random.default_rng(4)
+    rows = [
+        (j, t, f"i{i}", round(5 + (2 if (j, t) == ("x", "a") else 0) + rng.normal(0, 0.5)))
+        for i in range(30) for j in "xyz" for t in "abc"
+    ]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["judge", "target", "item", "score"])
+    free, stepped = (of(sp.controlled(rate(frame, authors={"x": "a"}, scale=scale)))
+                     for scale in (Numeric(0, 10), Numeric(0, 10, 1)))  # fmt: skip
+    assert (free.low, free.high) == (stepped.low, stepped.high)
+    assert free.low > 1.4
