@@ -206,6 +206,7 @@ def _moved_fault(
     return moved(bound + sign * enough).interval(2 * ENOUGH - 1)[1 if upper else 0]
 
 
+@lru_cache(maxsize=4096)
 def _quantile(level: float, df: float) -> float:
     probability = (1 + level) / 2
     return float(special.ndtri(probability) if math.isinf(df) else special.stdtrit(df, probability))

@@ -40,7 +40,23 @@ def canonical(results: Mapping[str, Any]) -> str:
 
     ASCII because judges' words are in it: escaped, they can neither steer a terminal nor reorder a diff.
     """
-    return json.dumps(normalised(results), sort_keys=True, indent=1, allow_nan=False) + "\n"
+    return _spelled(normalised(results), "\n") + "\n"
+
+
+def _spelled(value: Any, line: str) -> str:
+    """As the standard library does with `indent=1`, which it does in Python, value by value, at three times the cost.
+    `line`: how a line of the value's depth begins."""
+    if not value or not isinstance(value, dict | list):
+        return _text(value) if type(value) is str else _LEAF.encode(value)
+    inner = line + " "
+    if isinstance(value, list):
+        return f"[{inner}{f',{inner}'.join([_spelled(entry, inner) for entry in value])}{line}]"
+    members = [f"{_text(name)}: {_spelled(value[name], inner)}" for name in sorted(value)]
+    return f"{{{inner}{f',{inner}'.join(members)}{line}}}"
+
+
+_LEAF = json.JSONEncoder(allow_nan=False)
+_text = json.encoder.encode_basestring_ascii
 
 
 def normalised(results: Mapping[str, Any]) -> CanonicalResults:
