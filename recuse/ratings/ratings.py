@@ -126,7 +126,9 @@ class Ratings:
 
     def levels(self, factor: str) -> tuple[str, ...]:
         """The factor's levels in these ratings, the ordinary one first; empty where it was not varied."""
-        return levels_in(self.table, factor) if factor in self.factors else ()
+        if factor not in self.factors:
+            return ()
+        return self.remember(("levels", factor), lambda: levels_in(self.table, factor))
 
     def own(self) -> dict[str, str]:
         """Judge -> target, for the judges of these ratings that wrote one of their targets."""

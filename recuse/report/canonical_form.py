@@ -46,8 +46,13 @@ def canonical(results: Mapping[str, Any]) -> str:
 def _spelled(value: Any, line: str) -> str:
     """As the standard library does with `indent=1`, which it does in Python, value by value, at three times the cost.
     `line`: how a line of the value's depth begins."""
+    kind = type(value)
+    if kind is str:
+        return _text(value)
+    if kind is float and math.isfinite(value):
+        return repr(value)
     if not value or not isinstance(value, dict | list):
-        return _text(value) if type(value) is str else _LEAF.encode(value)
+        return _LEAF.encode(value)
     inner = line + " "
     if isinstance(value, list):
         return f"[{inner}{f',{inner}'.join([_spelled(entry, inner) for entry in value])}{line}]"
