@@ -110,5 +110,8 @@ def _ordered(entries: list[Any], keys: Sequence[str]) -> list[Any]:
     """By the text of each key in turn; a later one, which may be a whole estimate, is spelled where entries tie."""
     if not keys or len(entries) < 2:
         return entries
-    by_first = sorted(((json.dumps(e.get(keys[0]), sort_keys=True), e) for e in entries), key=itemgetter(0))
+    by_first = sorted(((_sortable(e.get(keys[0])), e) for e in entries), key=itemgetter(0))
     return [e for _, tied in groupby(by_first, itemgetter(0)) for e in _ordered([e for _, e in tied], keys[1:])]
+
+
+_sortable = json.JSONEncoder(sort_keys=True).encode
