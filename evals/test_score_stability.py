@@ -24,9 +24,15 @@ def test_drift(ratings, gate):
 
 
 @pytest.mark.asks("repeats", "numbers", rests_on="cells")
-def test_run_sd(ratings, gate):
+def test_repeat_difference(ratings, gate):
+    """How far do two answers to one text lie apart?"""
+    assert gate("repeat_difference", stability.repeat_difference(ratings))
+
+
+@pytest.mark.asks("repeats", "numbers", rests_on="cells")
+def test_run_sd(ratings, measure):
     """Spread over repeats, pooled over texts."""
-    assert gate("run_sd", stability.run_sd(ratings))
+    measure(stability.run_sd(ratings))
 
 
 @pytest.mark.asks("repeats", "numbers", rests_on="cells")

@@ -26,6 +26,7 @@ import numpy as np
 
 from recuse.experiments.asking import SIMULATED, asked_of, gates_of, measured_by
 from recuse.experiments.recorded_anew import recorded_anew
+from recuse.experiments.scripted_panel import APART
 from recuse.experiments.sizes import Sizes
 from recuse.experiments.upgrade_curves import upgrade_curves
 from recuse.gates import Gates
@@ -55,7 +56,7 @@ FAULTS = (
     Fault("lenient", ("leniency", "human_offset"), MULTIPLES),
     Fault("own", ("self_bias", "self_preference", "own_text"), MULTIPLES),
     Fault("own if named", ("name_effect",), MULTIPLES),
-    Fault("noise", ("run_sd",), MULTIPLES),
+    Fault("apart", ("repeat_difference",), MULTIPLES),
     Fault("chance", ("repeat_reliability", "gain_over_constant", "human_ceiling", "panel_agreement"),
           (0.25, 0.5, 0.75, 1.0), of_limit=False),
     Fault("first place", ("slot_preference", "order_consistency"), SHARES, "choices", of_limit=False),
@@ -247,13 +248,12 @@ def _truth(
     sizes: Sizes,
     effect: Mapping[str, float],
 ) -> float | None:
-    """Of measures in points that follow from the model: differences of means, and the SD of repeats."""
+    """Of measures in points that follow from the model: differences of means, and how far repeats lie apart."""
     if estimate.unit != "points":
         return None
-    if gate == "run_sd":
-        usual = sizes.noise * sizes.span
-        as_recorded = math.sqrt(usual**2 + sizes.step**2 / 12)
-        return effect.get("noise", as_recorded) if names.get("judge") == FAULTY else as_recorded
+    if gate == "repeat_difference":
+        usual = APART * sizes.noise * sizes.span
+        return effect.get("apart", usual) if names.get("judge") == FAULTY else usual
     truth = truths.get(gate)
     if not isinstance(truth, Estimates):
         return None

@@ -1,6 +1,6 @@
 """What becomes of texts that are chosen by a judge's score, and of their order when the judge has a small bias.
 
-    best_of(JudgeModel(name="polish"), (1, 4, 16), np.random.default_rng(1))
+    python -m recuse.experiments.reward_hacking      # what docs/illusion.md tells
 
 A reward is a judge's score of a single text, so what an optimiser gains is what that judge looks at. Choosing the best
 of n texts by a judge of surface raises surface with n and leaves substance where it was, however well judges of surface
@@ -68,3 +68,17 @@ def flipped(
     reading = judge.reading(0.0, surface, substance, own) + judge.noise * noise
     ahead = reading[:, 0] - reading[:, 1]
     return float(np.mean((ahead > 0) != (ahead + bias > 0)))
+
+
+def told(seed: int = 1) -> str:
+    """What a judge of surface alone does to the texts that it chooses, as lines of text."""
+    judge, rng = JudgeModel(name="polish"), np.random.default_rng(seed)
+    lines = [
+        f"best of {best.n:>2}: score {best.score:+.1f}, surface {best.surface:+.1f}, substance {best.substance:+z.1f}"
+        for best in best_of(judge, (4, 16, 64), rng)
+    ]
+    return "\n".join([*lines, f"half a point for one writer turns {flipped(judge, 0.5, rng):.0%} of the pairs round"])
+
+
+if __name__ == "__main__":
+    print(told())

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from recuse.ratings import Ratings
 
-__all__ = ["EFFECTS", "simulated_choices", "simulated_scores"]
+__all__ = ["APART", "EFFECTS", "simulated_choices", "simulated_scores"]
 
 Floats = NDArray[np.float64]
 
@@ -33,13 +33,17 @@ EFFECTS = {
     "lenient": "points added to every text",
     "own": "points added to its own texts",
     "own if named": "points added to its own texts where names are shown",
-    "noise": "SD of its repeats as recorded, in points",
+    "apart": "points that two of its answers to one text lie apart on average, as recorded",
     "chance": "share of its answers given by lot",
     "first place": "share of pairs in which it takes what stands first",
     "letter A": "share of pairs in which it takes what is called A",
     "refuses": "share of its replies that cannot be used",
 }
 """What judge 0 can be made to do, and in which unit."""
+
+APART = 2 / math.sqrt(math.pi)
+"""How far two answers with normal noise of SD 1 lie apart on average. Rounding changes nothing of it: as many steps of
+the scale lie between two scores, on average, as the scores are steps apart."""
 
 ITEM_SHARE, TEXT_SHARE = 0.10, 0.08
 """SDs of how good items and texts are, as shares of the range: enough that texts differ, far from the scale's ends."""
@@ -158,8 +162,8 @@ def _scores(
     if expected:
         return np.repeat(means[..., None], 2, axis=-1)
     noise = np.full((sizes.judges, 1, 1, 1), sizes.noise * sizes.span)
-    if "noise" in effect:  # rounding adds a variance of step^2 / 12
-        noise[0] = math.sqrt(max(0.0, effect["noise"] ** 2 - sizes.step**2 / 12))
+    if "apart" in effect:
+        noise[0] = effect["apart"] / APART
     scores = means[..., None] + noise * rng.normal(0, 1, (*means.shape, sizes.repeats))
     by_lot = rng.random(scores.shape[1:]) < effect.get("chance", 0.0)
     scores[0] = np.where(by_lot, rng.uniform(sizes.low, sizes.high, scores.shape[1:]), scores[0])

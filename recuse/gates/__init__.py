@@ -9,6 +9,7 @@
 | what the numbers say | no accepted fault | accepted fault that accepts it | accepted fault that does not |
 |---|---|---|---|
 | pass | pass | fail: no longer needed | fail: no longer needed |
+| pass, and what is accepted is a doubt (outcomes without "fail") | | pass | pass |
 | undecided, gate allows it | undecided, allowed | fail: no longer needed | fail: no longer needed |
 | fail | fail | accepted | fail, naming both bounds |
 | undecided | undecided | accepted | undecided, naming both bounds |

@@ -77,7 +77,9 @@ def _stays_green(verdict: Record) -> float:
     if power is None or outcome not in ("pass", "accepted"):
         return 1.0
     again: float = power["same_again"]
-    return again if outcome == "pass" else 1 - again
+    if outcome == "pass":
+        return again
+    return 1.0 if "fail" not in (verdict["accepted_fault"]["accept"].get("outcome") or ["fail"]) else 1 - again
 
 
 def _smallest_faults(verdicts: list[Record]) -> list[dict[str, Any]]:

@@ -256,10 +256,14 @@ class Gates(Mapping[str, Gate]):
             blocks=blocks,
         )
 
-    def _under(self, known: AcceptedFault, decided: Decided, allowed: bool) -> tuple[Outcome, Remedy, Acceptance]:
+    def _under(
+        self, known: AcceptedFault, decided: Decided, allowed: bool
+    ) -> tuple[Outcome, Remedy | None, Acceptance | None]:
         """Outcome and remedy once the accepted fault is taken into account, and what became of it."""
         member, decision = decided.member, decided.decision
         _must_reach_beyond(known, member.applied, self.file)
+        if decision.outcome == "pass" and known.doubt:
+            return "pass", None, None
         if decision.outcome == "pass" or allowed:
             unneeded = remedies.unneeded_accepted_fault(known, member.subject, decision, self.file)
             return "fail", unneeded, _acceptance(known, decision, "no longer needed")

@@ -89,9 +89,11 @@ class Limit:
         """The value with three digits, or with as many more as it takes to see on which side of the bounds it lies."""
         return self._told(value, signed=self.signed, apart_from=(self.low, self.high))
 
-    def distance(self, amount: float) -> str:
-        """A difference of two values, in the same unit."""
-        return self._told(amount, apart_from=(0.0,))
+    def distance(self, value: float, bound: float) -> str:
+        """How far the two are apart as they are shown, so that the three figures of a sentence agree."""
+        value, bound = (float(self.show(end).removesuffix(" %")) for end in (value, bound))
+        amount = figure(float(f"{abs(value - bound):.12g}"))
+        return f"{amount} %" if self.percent else amount
 
     def _told(self, value: float, *, signed: bool = False, apart_from: tuple[float, ...]) -> str:
         if not self.percent or math.isnan(value):

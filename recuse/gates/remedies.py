@@ -61,12 +61,12 @@ def next_step(name: str, decided: Decided, file: str) -> Remedy | None:
 
 def _how_far(limit: Limit, estimate: Estimate) -> dict[str, Any]:
     side, bound = ("above", limit.high) if estimate.value > limit.high else ("below", limit.low)
-    beyond = limit.distance(limit.excess(estimate.value))
+    beyond = limit.distance(estimate.value, bound)
     text = f"{limit.show(estimate.value)} is {side} {limit.show(bound)} by {beyond}"
-    near = limit.excess(estimate.low if side == "above" else estimate.high)
+    end = estimate.low if side == "above" else estimate.high
+    near = limit.excess(end)
     if near > 0:
-        shown = limit.show(estimate.low if side == "above" else estimate.high)
-        text += f", and the near end of the interval, {shown}, by {limit.distance(near)}"
+        text += f", and the near end of the interval, {limit.show(end)}, by {limit.distance(end, bound)}"
     return {
         "kind": "outside",
         "finding": f"{text}.",
@@ -114,7 +114,7 @@ def _straddling(decided: Decided) -> dict[str, Any]:
     enough = _rounded_up(factor * n)
     finding = (
         f"{straddles} About {enough} {units} instead of {n} would decide with {percent(ENOUGH)} chance, if the true "
-        f"value lies {limit.distance(abs(limit.excess(estimate.value)))} from {limit.show(bound)}, as measured."
+        f"value lies {limit.distance(estimate.value, bound)} from {limit.show(bound)}, as measured."
     )
     return {"kind": "straddles", "finding": finding, "needed": enough}
 

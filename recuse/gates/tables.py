@@ -222,6 +222,11 @@ class AcceptedFault(Table, strict=False):
             raise ValueError("is told in the measure's own unit; write the numbers the verdict shows, without of_range")
         return accept
 
+    @property
+    def doubt(self) -> bool:
+        """Accepts what is not known and no fault. New answers may settle it and unsettle it again: a pass is a pass."""
+        return bool(self.accept.outcome) and "fail" not in self.accept.outcome
+
     def covers(self, subject: Mapping[str, str]) -> bool:
         """Every name the accepted fault gives is in the subject, with one of the accepted fault's values."""
         return all(name in subject and subject[name] in self.values(name) for name in self.subject)

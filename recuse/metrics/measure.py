@@ -1,7 +1,7 @@
 """What a measure is called, its unit, how to read it and which direction is bad: said where it is computed, once.
 
-    @measure("run_sd", "spread over repeats", above="is unsteady|are unsteady", reading="...")
-    def run_sd(ratings: Ratings) -> Estimates: ...
+    @measure("repeat_difference", "difference between repeats", above="is unsteady|are unsteady", reading="...")
+    def repeat_difference(ratings: Ratings) -> Estimates: ...
 
 Every output (terminal, Markdown, HTML, JSON) renders from this description. A measure of a team's own repository is
 described the same way; one that is not described is called by its own name.

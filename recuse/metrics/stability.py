@@ -18,16 +18,44 @@ from recuse.metrics.measure import measure
 from recuse.metrics.score_matrix import score_matrix
 from recuse.ratings import Cells, Ratings
 from recuse.schema import Estimate, Estimates
+from recuse.statistics.mean_differences import mean_difference
 from recuse.statistics.power import observations_for_half_width
-from recuse.statistics.spread_distributions import ChiSquareSD, FixedTexts, kurtosis_df
+from recuse.statistics.fixed_texts import FixedTexts, kurtosis_df
 
 Floats = NDArray[np.float64]
 
-CHI_SQUARE = "pooled within-text SD, chi-square interval with degrees of freedom by kurtosis and one slip allowed for"
+MEAN_DIFFERENCE = "Gini's mean difference over repeats, t on its logarithm, corrected for skewness, one slip allowed for"
+POOLED = "pooled within-text SD"
+NO_INTERVAL = "no interval of an SD holds where scores have heavy tails: repeat_difference has one"
+SINGLE = "no text has two usable repeats"
 
 
 @measure(
-    "run_sd", "spread over repeats", above="is unsteady|are unsteady", rank=200,
+    "repeat_difference", "difference between repeats", above="is unsteady|are unsteady", rank=200,
+    reading="How far two of a judge's answers to one text lie apart, on average over all pairs of answers.",
+)  # fmt: skip
+def repeat_difference(ratings: Ratings) -> Estimates:
+    """Gini's mean difference of a judge's answers to one text, by judge and factor level:
+
+        sum_u (R_u - 1) G_u / sum_u (R_u - 1),   G_u = mean of |x_a - x_b| over all pairs of the text's R_u answers
+
+    over the judge's texts with two repeats or more; 1.13 SDs where scores are normal. The interval is that of
+    `recuse.statistics.mean_differences`: over repeats of these texts, 93.5 to 97 % at nominal 95 % for normal, whole,
+    crowded, skewed, rarely slipping and heavy-tailed scores (`python tests/benchmarks/coverage.py spread`). A judge
+    that never moved has 0 and an upper end above it.
+
+    Undefined where no text has two repeats.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"judge": "a", "item": "i", "target": "t", "repeat": [0, 1, 2], "score": [1.0, 3.0, 1.0]})
+    >>> round(repeat_difference(Ratings.of(frame)).of(judge="a").value, 3)
+    1.333
+    """
+    return _by_judge(ratings, _repeat_difference)
+
+
+@measure(
+    "run_sd", "spread over repeats", rank=205,
     reading="How far a judge's score of one text moves when it is asked again: SD over repeats, pooled over texts.",
 )  # fmt: skip
 def run_sd(ratings: Ratings) -> Estimates:
@@ -35,12 +63,9 @@ def run_sd(ratings: Ratings) -> Estimates:
 
         sqrt(sum_u (R_u - 1) s2_u / sum_u (R_u - 1)),   df = sum_u (R_u - 1)
 
-    over the judge's texts with two repeats or more. The chi-square interval gives up degrees of freedom where scores
-    have heavy tails or texts differ in spread (`kurtosis_df`), and allows for one slip by a step more than was seen:
-    a judge that never moved has SD 0 and an upper end above it (`ChiSquareSD`). What it covers is printed by
-    `python tests/benchmarks/coverage.py spread`: with 5 texts and ten repeats 94 to 98 % at nominal 95 % for normal,
-    whole, crowded and rarely slipping scores. Tails as heavy as Student's t with 3 degrees of freedom are beyond it (84
-    %; the same holds for every other method tried): fifty scores do not show them.
+    over the judge's texts with two repeats or more. Without an interval: none covers where tails are as heavy as
+    Student's t with 3 degrees of freedom, unless it is 1.3 times as wide as it need be for normal scores
+    (docs/statistics.md). `repeat_difference` is the measure to gate.
 
     Undefined where no text has two repeats.
 
@@ -100,8 +125,7 @@ def repeat_reliability(ratings: Ratings, form: Literal["single", "mean"] = "sing
 def runs_needed(ratings: Ratings, half_width: float, level: float = 0.95) -> Estimates:
     """Repeats per text that bring the interval of one text's mean to +- `half_width`, by judge and factor level.
 
-    Student's t with the judge's pooled SD; low and high are the repeats needed at the ends of that SD's interval.
-    Undefined for a judge that never moved: its spread is unknown, not 0.
+    Student's t with the judge's pooled SD, which has no interval, so that neither have they. Undefined for a judge that never moved: its spread is unknown, not 0.
 
     >>> import pandas as pd
     >>> rows = [("i", 0, 1), ("i", 1, 2), ("j", 0, 4), ("j", 1, 5)]
@@ -122,46 +146,59 @@ def _by_judge(ratings: Ratings, compute: Callable[[Cells, int], Estimate]) -> Es
     return Estimates(("judge", *ratings.within()), estimates)
 
 
+def _repeat_difference(cells: Cells, i: int) -> Estimate:
+    n, excluded = int(cells.count[i].sum()), int(cells.lost[i].sum())
+    distribution = mean_difference(cells.scores[i], cells.step)
+    about: dict[str, Any] = {"n": n, "n_excluded": excluded, "over": "repeats", "method": MEAN_DIFFERENCE}
+    if math.isnan(distribution.value):
+        return undefined("repeat_difference", SINGLE, **about)
+    return estimated(
+        "repeat_difference", distribution.value, distribution, unit=cells.scale.unit, span=cells.scale.span,
+        note=THESE_TEXTS, detail=_losses(cells, i), **about,
+    )  # fmt: skip
+
+
 def _run_sd(cells: Cells, i: int) -> Estimate:
     repeated = cells.count[i] >= 2
     df = int((cells.count[i][repeated] - 1).sum())
     n, excluded = int(cells.count[i].sum()), int(cells.lost[i].sum())
     if df == 0:
-        return undefined(
-            "run_sd", "no text has two usable repeats", method=CHI_SQUARE, over="repeats", n=n, n_excluded=excluded
-        )
+        return undefined("run_sd", SINGLE, method=POOLED, over="repeats", n=n, n_excluded=excluded)
     weights = (cells.count[i][repeated] - 1) / df
     sd = math.sqrt(math.fsum((weights * cells.variance[i][repeated]).tolist()))
-    effective = _effective_df(cells, i, cells.step)
-    distribution = ChiSquareSD(sd, effective, cells.step, int(cells.count[i][repeated].sum()), df)
-    return estimated(
-        "run_sd", sd, distribution, n=n, n_excluded=excluded, unit=cells.scale.unit, span=cells.scale.span,
-        method=CHI_SQUARE, over="repeats", note=THESE_TEXTS, detail={
-            "by_target": _by_target(cells, i), "df": df, "effective_df": number(effective), **_losses(cells, i),
-        },
+    return Estimate(
+        metric="run_sd", value=sd, low=math.nan, high=math.nan, level=0.95, n=n, n_excluded=excluded,
+        unit=cells.scale.unit, span=cells.scale.span, method=POOLED, over="repeats", note=NO_INTERVAL,
+        detail={"by_target": _by_target(cells, i), "df": df},
     )  # fmt: skip
 
 
 def _losses(cells: Cells, i: int) -> dict[str, Any]:
-    """A lost repeat may have been anywhere on the scale: between the SD of those that stayed, were it like them, and
-    that with every lost one at the end that is farther from its text's mean."""
+    """A lost repeat may have been anywhere on the scale: at the text's median, or at the end of the scale that is
+    farther from the text's mean; of several lost ones half may have been at either end."""
     if not cells.lost[i].any():
         return {}
-    m, r, lost = np.nan_to_num(cells.mean[i], nan=cells.scale.ends[0]), cells.count[i], cells.lost[i]
-    far = np.maximum(*(np.abs(m - end) for end in cells.scale.ends))
+    r, lost = cells.count[i], cells.lost[i]
+    apart, least, most = (np.zeros(len(r)) for _ in range(3))
+    for u, scores in enumerate(cells.scores[i]):
+        if len(scores):
+            apart[u] = np.abs(scores[:, None] - scores[None, :]).sum() / 2
+            least[u] = np.abs(scores - np.median(scores)).sum()
+            most[u] = max(np.abs(scores - end).sum() for end in cells.scale.ends)
     total = r + lost
-    with np.errstate(invalid="ignore", divide="ignore"):
-        extra = np.where(lost > 0, np.where(total > 0, r * lost / np.maximum(total, 1), 0.0) * far**2, 0.0)
-    squares = float(np.nansum(cells.moments.squares[i]))
-    df = float(np.maximum(total - 1, 0).sum())
-    highest = math.sqrt((squares + float(extra.sum())) / df) if df else math.nan
-    lowest = math.sqrt(squares / df) if df else math.nan
+    used = total > 1
+    df = float((total[used] - 1).sum())
+    bounds = (
+        float((2 * all_apart[used] / total[used]).sum() / df) if df else math.nan
+        for all_apart in (apart + lost * least, apart + lost * most + lost**2 // 4 * cells.scale.span)
+    )
     middle = float(np.median(cells.mean[i][r > 0])) if (r > 0).any() else 0.0
     upper = cells.mean[i] > middle
     sides = {
         name: (int(lost[side].sum()), int(total[side].sum()))
         for name, side in (("high texts", upper), ("low texts", ~upper))
     }
+    lowest, highest = bounds
     return losses(sides, (lowest, highest))
 
 
@@ -175,12 +212,12 @@ def _by_target(cells: Cells, i: int) -> dict[str, float | None]:
     return estimates
 
 
-def _effective_df(cells: Cells, i: int, step: float = 0.0) -> float:
+def _effective_df(cells: Cells, i: int) -> float:
     """`kurtosis_df` over the judge's texts with two repeats or more."""
     groups = [scores for scores in cells.scores[i] if len(scores) >= 2]
     deviations = np.concatenate([scores - scores.mean() for scores in groups])
     squares, fourths = float((deviations**2).sum()), float((deviations**4).sum())
-    return kurtosis_df(squares, fourths, len(deviations), len(groups), step)
+    return kurtosis_df(squares, fourths, len(deviations), len(groups))
 
 
 def _reliability(cells: Cells, i: int, form: Literal["single", "mean"]) -> Estimate:
@@ -244,18 +281,15 @@ def _needed(sd: Estimate, half_width: float, level: float) -> Estimate:
     wanted = observations_for_half_width(sd.value, half_width, level=level) if sd.defined else None
     if wanted is None:
         why = (
-            sd.note.removeprefix("undefined: ")
+            SINGLE
             if not sd.defined
             else "no repeat differs from another, so the spread is unknown"
         )
         return undefined(
             "runs_needed", why, n=sd.n, n_excluded=sd.n_excluded, unit="repeats", over="repeats", method=method
         )
-    at = sd.at(level)
-    ends = [observations_for_half_width(end, half_width, level=level) for end in (at.low, at.high)]
-    low, high = (math.nan if end is None else float(end) for end in ends)
     return Estimate(
-        metric="runs_needed", value=float(wanted), low=low, high=high, level=level, unit="repeats", over="repeats",
+        metric="runs_needed", value=float(wanted), low=math.nan, high=math.nan, level=level, unit="repeats", over="repeats",
         n=sd.n,
         n_excluded=sd.n_excluded, method=method, note=THESE_TEXTS,
         detail={"sd": number(sd.value), "half_width": half_width},

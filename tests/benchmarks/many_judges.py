@@ -22,7 +22,7 @@ from recuse.ratings import Numeric, Ratings  # noqa: E402
 
 MEASURES = (
     coverage.parse_rate, score_matrix.score_matrix, consensus.consensus_deviation, consensus.self_bias,
-    consensus.leniency, consensus.self_preference, stability.run_sd, stability.cell_table,
+    consensus.leniency, consensus.self_preference, stability.repeat_difference, stability.cell_table,
     stability.repeat_reliability, self_preference.against_received, self_preference.against_given,
     self_preference.controlled, scale_framing.direction_insensitivity, scale_framing.shift,
     scale_framing.shift_by_target, scale_framing.self_preference_change,

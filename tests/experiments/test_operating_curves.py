@@ -42,8 +42,8 @@ def test_self_preference(ratings, gate):
 
 
 @pytest.mark.asks("repeats")
-def test_run_sd(ratings, gate):
-    assert gate("run_sd", stability.run_sd(ratings))
+def test_repeat_difference(ratings, gate):
+    assert gate("repeat_difference", stability.repeat_difference(ratings))
 """
 GATES = """
 [run]
@@ -59,7 +59,7 @@ within = [-0.04, 0.04]
 of_range = true
 reason = "r"
 
-[run_sd]
+[repeat_difference]
 at_most = 0.05
 of_range = true
 reason = "r"
@@ -105,7 +105,7 @@ def test_a_judge_on_the_limit_seldom_fails_and_seldom_passes(record):
 
 
 def test_the_fault_that_is_promised_is_found_in_four_of_five_runs(record):
-    for name in ("leniency", "run_sd"):
+    for name in ("leniency", "repeat_difference"):
         promised = gate_of(record, name)["promised"]
         assert promised["fails"] >= 0.8 - 3 * math.sqrt(0.8 * 0.2 / 30), name
 
@@ -165,11 +165,11 @@ def test_expected_scores_carry_the_fault_and_nothing_else():
     assert found.of(judge="judge-1").value == pytest.approx(-0.2)
 
 
-def test_noise_is_the_sd_of_repeats_as_recorded():
+def test_answers_lie_as_far_apart_as_they_are_told_to():
     from recuse.metrics import stability
 
     many = replace(SMALL, items=200, repeats=4)
-    found = stability.run_sd(simulated_scores(many, {"noise": 0.8}, np.random.default_rng(2)))
+    found = stability.repeat_difference(simulated_scores(many, {"apart": 0.8}, np.random.default_rng(2)))
     assert found.of(judge="judge-0").value == pytest.approx(0.8, abs=0.03)
 
 
@@ -216,7 +216,7 @@ def test_more_items_are_asked_for_where_fair_judges_would_not_pass(folder):
 def test_the_shipped_gates_are_simulated_by_the_shipped_questions():
     shipped = Path(__file__).parents[2] / "evals"
     asked = asked_of(shipped, Sizes(items=6, pairs=8))
-    assert {"leniency", "run_sd", "human_offset", "slot_preference", "parse_rate"} <= set(asked)
+    assert {"leniency", "repeat_difference", "human_offset", "slot_preference", "parse_rate"} <= set(asked)
     assert {"direction", "framing_shift", "padding", "injection"} <= set(asked)
 
 

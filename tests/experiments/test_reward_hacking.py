@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from recuse.experiments.reward_hacking import best_of, flipped
+from recuse.experiments.reward_hacking import best_of, flipped, told
 from recuse.standins.judge_model import JudgeModel
 
 TEXTS = 1.45
@@ -47,3 +49,14 @@ def test_a_small_bias_turns_pairs_round(bias: float) -> None:
     expected = stats.norm.cdf(bias / (math.sqrt(2) * SD)) - 0.5
     assert flipped(POLISH, bias, np.random.default_rng(6)) == pytest.approx(expected, abs=0.004)
     assert flipped(POLISH, 0.0, np.random.default_rng(6)) == 0
+
+
+def test_the_page_tells_what_the_command_prints() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "illusion.md").read_text("utf-8")
+    of_16, turned = told().splitlines()[1], told().splitlines()[-1]
+    score, substance = re.findall(r"(?:score|substance) ([+-][0-9.]+)", of_16)
+    assert f"{float(score)} points" in page.replace("\n", " ")
+    assert float(substance) == 0
+    share = re.search(r"turns (\d+)%", turned)
+    assert share
+    assert f"turns {share[1]} % of the pairs" in page.replace("\n", " ")

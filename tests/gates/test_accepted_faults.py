@@ -71,6 +71,14 @@ def test_a_judge_that_got_better_turns_the_accepted_fault_red(load, estimate):
     assert "Delete the accepted fault (panel = published, judge = grok | gemini) from evals/gates.toml" in told(verdict)
 
 
+@pytest.mark.parametrize("doubt", [OUTCOME, BOTH])
+def test_an_accepted_doubt_that_is_settled_is_a_plain_pass(load, estimate, doubt):
+    """Recorded again, an interval near a bound may cross it or not: neither is a fault to be unlearnt."""
+    verdict = load(GATE + doubt).decide("bias", estimate(0.1, 0.05), GROK)[0]
+    assert (verdict.outcome, verdict.accepted_fault, verdict.remedy) == ("pass", None, None)
+    assert load(GATE + doubt).decide("bias", estimate(0.77, 0.05), GROK)[0].outcome == "fail"
+
+
 def test_an_allowed_undecided_needs_no_accepted_fault(load, estimate):
     text = GATE.replace("reason", 'undecided = "allow"\nbecause = "few"\nuntil = 2027-12-31\nreason') + BEYOND
     verdict = load(text).decide("bias", estimate(0.48, 0.1), GROK)[0]
@@ -193,5 +201,8 @@ def test_an_accepted_fault_never_makes_green_what_it_does_not_accept(estimate, v
     )
     within = "within" not in accept or -0.5 <= value <= 0.9
     holds = within and bare.outcome in accept.get("outcome", (bare.outcome,))
-    assert bool(after) == (not bare and holds and today <= until)
-    assert (after.outcome == "accepted") == bool(after)
+    if bare:  # an accepted doubt may be settled, an accepted fault must not be unlearnt unseen
+        assert after.outcome == ("pass" if "outcome" in accept else "fail")
+    else:
+        assert bool(after) == (holds and today <= until)
+        assert (after.outcome == "accepted") == bool(after)

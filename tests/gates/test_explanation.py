@@ -242,3 +242,10 @@ def test_of_several_verdicts_only_those_that_object_are_explained(load, estimate
     verdicts = load(GATE).decide("bias", family, {})
     assert verdicts.explain() == explain(verdicts.of(judge="b"))
     assert verdicts[:1].explain() == ""
+
+
+def test_the_figures_of_a_remedy_agree_as_they_are_shown(load, estimate):
+    """1.496 is told as 1.5, so it lies 1 beyond 0.5, not 0.996."""
+    gates = load('[bias]\nwithin = [-0.5, 0.5]\nreason = "r"\n')
+    finding = gates.decide("bias", estimate(1.496, 0.05), {"judge": "a"})[0].remedy.finding
+    assert finding.startswith("+1.5 is above +0.5 by 1, and")

@@ -13,7 +13,7 @@ from recuse.gates.power import Spread, chance_to_fail, chance_to_pass, factor_to
 from recuse.schema import Estimate
 from recuse.statistics.bounded import bounded_mean
 from recuse.statistics.distributions import Binomial, Student
-from recuse.statistics.spread_distributions import ChiSquareSD
+from recuse.statistics.mean_differences import mean_difference
 
 WITHIN = Limit.of({"within": (-0.5, 0.5)})
 RUNS = 20_000
@@ -65,14 +65,18 @@ def test_the_smallest_fault_fails_in_four_of_five_repetitions(estimate):
 
 
 def test_the_smallest_fault_of_a_spread_grows_with_the_spread_it_causes():
-    """A judge whose SD is at the promised fault fails the limit on SDs in four of five simulated recordings."""
+    """A judge whose answers lie as far apart as the promised fault fails the limit in four of five recordings."""
     limit, rng = Limit.of({"at_most": 0.5}), np.random.default_rng(5)
-    distribution = ChiSquareSD(0.3, 100)
-    estimate = Estimate(metric="run_sd", value=0.3, low=0.26, high=0.36, distribution=distribution, n=100, method="m")
-    found = power_of(limit, estimate, 0.95, 0.99).smallest_fault
-    seen = found * np.sqrt(rng.chisquare(100, 4000) / 100)
-    fails = [ChiSquareSD(sd, 100).interval(0.99)[0] > 0.5 for sd in seen]
-    assert np.mean(fails) == pytest.approx(0.8, abs=0.02)
+    promised = []
+    for scores in rng.normal(0, 0.3, (200, 10, 11)):
+        found = mean_difference(scores)
+        low, high = found.interval(0.95)
+        estimate = Estimate(metric="repeat_difference", value=found.value, low=low, high=high, distribution=found,
+                            n=110, method="m")  # fmt: skip
+        promised.append(power_of(limit, estimate, 0.95, 0.99).smallest_fault)
+    sds = np.array(promised) * math.sqrt(math.pi) / 2
+    fails = [mean_difference(rng.normal(0, sd, (10, 11))).interval(0.99)[0] > 0.5 for sd in sds for _ in range(5)]
+    assert np.mean(fails) == pytest.approx(0.8, abs=0.05)
 
 
 def test_the_smallest_fault_knows_what_a_mean_with_nothing_below_0_may_hide():

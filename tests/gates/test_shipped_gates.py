@@ -43,7 +43,7 @@ def test_every_gate_that_decides_by_intervals_may_spend_the_same(gates):
     assert {gates.alpha(name) for name in gates} == {0.0, round(0.05 / 40, 12)}
 
 
-IN_POINTS = [("self_preference", 10.0, 0.5), ("leniency", 10.0, 0.4), ("name_effect", 10.0, 0.5), ("run_sd", 10.0, 0.5),
+IN_POINTS = [("self_preference", 10.0, 0.5), ("leniency", 10.0, 0.4), ("name_effect", 10.0, 0.5), ("repeat_difference", 10.0, 0.5),
              ("human_offset", 10.0, 0.6), ("own_text", 4.0, 0.25), ("framing_shift", 4.0, 0.5)]  # fmt: skip
 
 

@@ -46,6 +46,7 @@ FROM_THE_MERCHANT_RISK_STUDY = {
     "test_reported_statistics.test_self_reported_sd",
     "test_score_stability.test_cells",
     "test_score_stability.test_repeat_reliability",
+    "test_score_stability.test_repeat_difference",
     "test_score_stability.test_run_sd",
     "test_score_stability.test_runs_needed",
 }

@@ -31,6 +31,7 @@ MEASURES = {
     "self_preference": consensus.self_preference,
     "name_effect": name_effect.name_effect,
     "bias_gone_without_names": name_effect.bias_gone_without_names,
+    "repeat_difference": stability.repeat_difference,
     "run_sd": stability.run_sd,
     "cell_table": stability.cell_table,
     "repeat_reliability": lambda r: stability.repeat_reliability(r, form="mean"),

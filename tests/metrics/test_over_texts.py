@@ -105,26 +105,26 @@ def one_judge(rate, rows, step=1.0):
 
 
 def test_a_deterministic_judge_can_keep_the_limits_of_steadiness(rate):
-    """Ten equal repeats of five texts leave slips in up to 7 % of repeats possible: an SD of a quarter of a step."""
+    """Ten equal repeats of five texts leave slips in up to 7 % of repeats possible: an eighth of a step between two."""
     ratings = one_judge(rate, [[3.0] * 10, [5.0] * 10, [6.0] * 10, [8.0] * 10, [9.0] * 10])
-    (sd,), (reliability,) = stability.run_sd(ratings).values(), stability.repeat_reliability(ratings).values()
+    (apart,), (reliability,) = stability.repeat_difference(ratings).values(), stability.repeat_reliability(ratings).values()
     slips = 1 - 0.025 ** (1 / 50)
-    assert (sd.low, sd.high) == pytest.approx((0.0, math.sqrt(slips * (1 - slips))))
-    assert decide(Limit.of({"at_most": 0.5}), sd).outcome == "pass"
+    assert (apart.low, apart.high) == pytest.approx((0.0, 2 * slips * (1 - slips)))
+    assert decide(Limit.of({"at_most": 0.5}), apart).outcome == "pass"
     assert reliability.value == 1
     assert decide(Limit.of({"at_least": 0.5}), reliability).outcome == "pass"
 
 
 def test_few_equal_repeats_cannot(rate):
-    (sd,) = stability.run_sd(one_judge(rate, [[3.0] * 2, [5.0] * 2])).values()
-    assert decide(Limit.of({"at_most": 0.2}), sd).outcome == "undecided"
+    (apart,) = stability.repeat_difference(one_judge(rate, [[3.0] * 2, [5.0] * 2])).values()
+    assert decide(Limit.of({"at_most": 0.2}), apart).outcome == "undecided"
 
 
 def test_a_judge_that_wanders_fails_both(rate):
     rng = np.random.default_rng(8)
     ratings = one_judge(rate, rng.integers(0, 11, (5, 10)).astype(float).tolist())
-    (sd,), (reliability,) = stability.run_sd(ratings).values(), stability.repeat_reliability(ratings).values()
-    assert decide(Limit.of({"at_most": 0.5}), sd).outcome == "fail"
+    (apart,), (reliability,) = stability.repeat_difference(ratings).values(), stability.repeat_reliability(ratings).values()
+    assert decide(Limit.of({"at_most": 0.5}), apart).outcome == "fail"
     assert decide(Limit.of({"at_least": 0.5}), reliability).outcome == "fail"
 
 

@@ -59,12 +59,26 @@ def test_pooled_sd_by_hand(rate):
     assert found.detail["by_target"]["c"] is None
 
 
-def test_light_tails_are_not_rewarded_and_heavy_ones_cost(rate):
-    """Coin-flip scores have the lightest tails there are: df stays 18. One wild run in twenty leaves few."""
-    flips = rate({("x", t): [8, 9] * 5 for t in "ab"})
-    wild = rate({("x", t): [8.0, 8.1] * 4 + [8.0, last] for t, last in {"a": 8.1, "b": 2.0}.items()})
-    assert one(stability.run_sd(flips)).detail["effective_df"] == 18
-    assert one(stability.run_sd(wild)).detail["effective_df"] < 5
+def test_mean_difference_by_hand(rate):
+    """Pairs of 7, 9: 2. Pairs of 8, 8, 9, 9: four of six are 1 apart. One and three degrees of freedom: (2 + 2) / 4."""
+    found = one(stability.repeat_difference(rate({("x", "a"): [7, 9], ("x", "b"): [8, 8, 9, 9], ("x", "c"): [5]})))
+    assert (found.value, found.n, found.unit) == (pytest.approx(1.0), 7, "points")
+    assert 0 < found.low < 1 < found.high
+
+
+def test_an_sd_has_no_interval_and_says_where_there_is_one(rate):
+    found = one(stability.run_sd(rate({("x", t): [8, 9] * 5 for t in "ab"})))
+    assert math.isnan(found.low)
+    assert math.isnan(found.high)
+    assert "repeat_difference" in found.note
+
+
+def test_lost_answers_may_have_been_anywhere(rate):
+    """Answers 4 and 6 and a lost one, on 0-10. At the median, 5, the pairs are 2, 1 and 1 apart, at either end of the
+    scale 2, 4 and 6."""
+    ratings = rate({("x", "a"): [4, 6, "refused"], ("x", "b"): [7, 7, 7]}, scales=Numeric(0, 10, 1))
+    bounds = one(stability.repeat_difference(ratings)).detail["losses"]["bounds"]
+    assert bounds == pytest.approx([(4 / 3) / 2, (12 / 3) / 2])
 
 
 def test_shrout_and_fleiss(rate, shrout_fleiss):
@@ -104,15 +118,17 @@ def test_uneven_cells_use_the_mean_group_size(rate):
 def test_shifting_a_judge_changes_neither_spread_nor_reliability(rate, shrout_fleiss):
     before, after = (rate(f) for f in (shrout_fleiss, shrout_fleiss.assign(score=shrout_fleiss["score"] * 2 - 3)))
     assert one(stability.run_sd(after)).value == pytest.approx(2 * one(stability.run_sd(before)).value)
+    apart = [one(stability.repeat_difference(ratings)) for ratings in (before, after)]
+    assert [apart[1].value, apart[1].low] == pytest.approx([2 * apart[0].value, 2 * apart[0].low])
     expected = one(stability.repeat_reliability(before)).value
     assert one(stability.repeat_reliability(after)).value == pytest.approx(expected)
 
 
 def test_runs_needed_by_hand(rate, make_repeats):
-    """SD 0.2 to +- 0.1: 18 repeats (see the power tests); the ends are those of the SD's interval."""
+    """SD 0.2 to +- 0.1: 18 repeats (see the power tests); without an interval, as the SD."""
     found = one(stability.runs_needed(rate({("x", t): make_repeats(8, 0.2) for t in "abcde"}), 0.1))
     assert (found.value, found.unit) == (18, "repeats")
-    assert found.low < 18 < found.high
+    assert math.isnan(found.low)
     assert found.detail["sd"] == pytest.approx(0.2)
 
 
@@ -121,9 +137,9 @@ def test_runs_needed_by_hand(rate, make_repeats):
 
 def test_a_constant_judge(rate):
     ratings = rate({("x", t): [7, 7, 7] for t in "abc"})
-    spread, reliability = one(stability.run_sd(ratings)), one(stability.repeat_reliability(ratings))
-    assert (spread.value, spread.low) == (0, 0)
-    assert spread.high > 0
+    apart, reliability = one(stability.repeat_difference(ratings)), one(stability.repeat_reliability(ratings))
+    assert (apart.value, apart.low) == (0, 0)
+    assert apart.high > 0
     assert not reliability.defined
     assert "constant: all 9 repeats gave 7" in reliability.note
     needed = one(stability.runs_needed(ratings, 0.1))
@@ -151,6 +167,7 @@ def test_single_runs_say_nothing(rate):
     ratings = rate({("x", "a"): [7], ("x", "b"): [8, "refused"]})
     for found in (
         one(stability.run_sd(ratings)),
+        one(stability.repeat_difference(ratings)),
         one(stability.repeat_reliability(ratings)),
         one(stability.runs_needed(ratings, 0.1)),
     ):

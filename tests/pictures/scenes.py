@@ -73,8 +73,8 @@ def test_parse_rate(ratings, gate):
 
 
 @pytest.mark.asks("repeats")
-def test_run_sd(ratings, gate):
-    assert gate("run_sd", stability.run_sd(ratings))
+def test_repeat_difference(ratings, gate):
+    assert gate("repeat_difference", stability.repeat_difference(ratings))
 '''
 GATES = """
 [parse_rate]
@@ -83,7 +83,7 @@ decide = "point"
 label = "readable"
 reason = "one lost reply in twenty is what the desk can still check by hand"
 
-[run_sd]
+[repeat_difference]
 at_most = 0.5
 label = "spread over repeats"
 reason = "half a point on a scale of ten: below it, two replies tell texts apart that people tell apart"

@@ -60,8 +60,8 @@ EXPECTED: dict[str, dict[tuple[str, str], str]] = {
         ("name_effect", "itself"): "undecided",
         ("self_preference", "itself"): "undecided",
     },
-    # An SD of 1 is twice the limit of run_sd, and its single replies say little about the text.
-    "noisy": {**FIVE_TEXTS, ("run_sd", "itself"): "fail", ("repeat_reliability", "itself"): "undecided"},
+    # Answers with an SD of 1 lie 1.1 apart, twice the limit, and its single replies say little about the text.
+    "noisy": {**FIVE_TEXTS, ("repeat_difference", "itself"): "fail", ("repeat_reliability", "itself"): "undecided"},
     # 7 where the others see 8.3 on average, the more so the better the text. It has no order and no reliability: not
     # measurable. Fifty equal scores do show that it is steady.
     "constant": {
@@ -81,15 +81,15 @@ EXPECTED: dict[str, dict[tuple[str, str], str]] = {
         ("human_offset", "itself"): "undecided",
         ("leniency", "itself"): "undecided",
         ("name_effect", "itself"): "undecided",
-        ("run_sd", "itself"): "undecided",
+        ("repeat_difference", "itself"): "undecided",
         ("self_preference", "itself"): "undecided",
     },
-    # No total follows from its scores. They are 0.3 off in turn, so on average right; but with them the totals have an
-    # SD of 0.4, near run_sd's limit of 0.5.
+    # No total follows from its scores. They are 0.3 off in turn, so on average right; but with them two
+    # totals lie about 0.4 apart, near the limit of 0.5.
     "wrong-totals": {
         **FIVE_TEXTS,
         ("reported_total", "itself"): "fail",
-        ("run_sd", "itself"): "undecided",
+        ("repeat_difference", "itself"): "undecided",
         ("repeat_reliability", "itself"): "undecided",
     },
 }

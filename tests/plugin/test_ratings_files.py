@@ -29,7 +29,7 @@ def test_parse_rate(ratings, gate):
 
 @pytest.mark.asks("scores", "repeats")
 def test_needs_more(ratings, measure):
-    measure(stability.run_sd(ratings))
+    measure(stability.repeat_difference(ratings))
 '''
 GATES = '[parse_rate]\nat_least = 0.9\ndecide = "point"\nreason = "nine in ten, for the test"\n'
 

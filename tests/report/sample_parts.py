@@ -70,7 +70,7 @@ MEASURES = {
         ("self_preference", "self-preference", True, "prefers its own work|prefer their own work", ""),
         ("name_effect", "effect of the name", True, "is swayed by names|are swayed by names", ""),
         ("leniency", "leniency", True, "is more lenient than its peers|are more lenient than their peers", ""),
-        ("run_sd", "spread over repeats", False, "is unsteady|are unsteady", ""),
+        ("repeat_difference", "spread over repeats", False, "is unsteady|are unsteady", ""),
         ("repeat_reliability", "repeat reliability", False, "", "is unsteady|are unsteady"),
         ("human_offset", "offset from people", True, "scores above people|score above people", ""),
         ("rank_correlation", "rank correlation with the data", False, "", "does not follow the data|do not follow it"),
@@ -93,7 +93,7 @@ GATES = {  # gate -> (limit, label, reason)
     ),
     "leniency": ({"within": [-0.4, 0.4]}, "leniency", "a judge 0.4 off its peers cannot replace one of them"),
     "name_effect": ({"within": [-0.5, 0.5]}, "names shown", "a judge that reads only the text has an effect of 0"),
-    "run_sd": ({"at_most": 0.5}, "steady", "the mean of ten runs is then known to a third of a point"),
+    "repeat_difference": ({"at_most": 0.5}, "steady", "the mean of ten runs is then known to a third of a point"),
     "repeat_reliability": ({"at_least": 0.5}, "tells apart", "below one half, noise outweighs the texts"),
     "human_offset": (
         {"within": [-0.6, 0.6]},
@@ -258,10 +258,10 @@ def ask_stability(results: Results, panel: Results, scores: Any, sds: Any, targe
             add_gated(
                 results,
                 question,
-                "run_sd",
+                "repeat_difference",
                 panel,
                 judge,
-                estimated("run_sd", sd, sd / 4, n=50, detail=detail),
+                estimated("repeat_difference", sd, sd / 4, n=50, detail=detail),
                 names=names,
             )
             icc = 0.97 - sd / 3

@@ -82,7 +82,7 @@ def both() -> Results:
     means = {c: [[round(rng.gauss(7.2 + i / 2, 0.5), 2) for _ in JUDGES] for i in range(3)] for c in NAMES}
     sds = {c: [[round(abs(rng.gauss(1.4 - 0.4 * i, 0.3)), 2) for _ in JUDGES] for i in range(3)] for c in NAMES}
     for name in names:
-        for gate in ("run_sd", "repeat_reliability", "human_offset", "human_order", "parse_rate", "leniency"):
+        for gate in ("repeat_difference", "repeat_reliability", "human_offset", "human_order", "parse_rate", "leniency"):
             ACCEPTED_FAULTS.setdefault(
                 (gate, name),
                 {
@@ -117,7 +117,7 @@ def failing() -> Results:
                     '[[accepted]]\ngate = "self_bias"\nuntil = "YYYY-MM-DD"',
                 ),
             )
-        if verdict["gate"] == "run_sd" and who == "perplexity-sonar":
+        if verdict["gate"] == "repeat_difference" and who == "perplexity-sonar":
             remedy = remedy_of("not measured", "Could not be measured: no target has two usable repeats.")
             verdict.update(outcome="not measured", accepted_fault=None, remedy=remedy)
             verdict["estimate"].update(
@@ -138,7 +138,7 @@ def failing() -> Results:
     }
     brief = {
         "kind": "verdict",
-        "what": "run_sd",
+        "what": "repeat_difference",
         "subject": {"panel": "published", "judge": "gpt-5.1"},
         "outcome": "pass",
         "value": 0.2,

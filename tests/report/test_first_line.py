@@ -105,7 +105,7 @@ def test_no_number_no_margin() -> None:
     assert "because of" in line
     for v in results["verdicts"]:
         v.update(outcome="pass", accepted_fault=None)
-        if v["gate"] == "run_sd" and v["subject"]["judge"] == "gpt-5.1":
+        if v["gate"] == "repeat_difference" and v["subject"]["judge"] == "gpt-5.1":
             v.update(outcome="not measured")
             v["estimate"].update(value=float("nan"), note="undefined: no two replies")
     line = decision_lines(view_of(samples.counted(results)))[0].text

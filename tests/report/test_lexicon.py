@@ -12,15 +12,15 @@ from recuse.report.lexicon import Lexicon, Measure
 from recuse.report.page import page
 
 HELD = {
-    "measures": {"run_sd": {"title": "spread", "signed": True, "above": "is unsteady|are unsteady", "rank": 7}},
+    "measures": {"repeat_difference": {"title": "spread", "signed": True, "above": "is unsteady|are unsteady", "rank": 7}},
     "factors": [{"name": "names", "levels": [{"name": "shown", "words": "names shown"}, {"name": "a", "words": "A"}]}],
     "tasks": [{"name": "t", "criteria": ["total", "accuracy"]}],
 }
 
 
 def test_a_measure_is_spoken_of_as_it_describes_itself() -> None:
-    measure = Lexicon(HELD).measure("run_sd")
-    assert measure == Measure("run_sd", "spread", signed=True, rank=7)
+    measure = Lexicon(HELD).measure("repeat_difference")
+    assert measure == Measure("repeat_difference", "spread", signed=True, rank=7)
 
 
 def test_what_is_not_described_is_called_by_its_name() -> None:

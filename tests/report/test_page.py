@@ -231,7 +231,7 @@ def test_baseline_movement() -> None:
     assert next(next(changes.all("tr")).all("b")).text == "+0.510 [+0.300, +0.720], 0.200 to 0.710"
     assert "self_bias limit widened" in section.text
     assert cells == ["self bias", "published, merchant_risk, grok-4, names shown", "value", "0.610", "0.710", "+0.100"]
-    assert "run sd: published, gpt-5.1" in section.text
+    assert "repeat difference: published, gpt-5.1" in section.text
 
 
 def test_hostile_words_stay_words() -> None:

@@ -18,8 +18,9 @@ from recuse.statistics.clusters import clustered_share, difference_of_means
 from recuse.statistics.contrasts import contrast
 from recuse.statistics.distributions import FisherZ
 from recuse.statistics.rank_correlation import spearman
+from recuse.statistics.mean_differences import mean_difference
 from recuse.statistics.single_texts import own_against_others
-from recuse.statistics.spread_distributions import ChiSquareSD, FixedTexts, kurtosis_df
+from recuse.statistics.fixed_texts import FixedTexts, kurtosis_df
 
 HALF_SCALE = (-0.5, 0.5)
 
@@ -106,17 +107,20 @@ CONTRASTS = [
     Scenario("lognormal own cell", *contrasts(lognormal, normal(0.1), math.exp(0.5), 0.01), least=93),
 ]
 
-# --------------------------------------------------------------------------- spread of 5 texts x 10 repeats
+# --------------------------------------------------------------------------- how far two answers lie apart
 
 
-def spreads(draw, truth, step):
+def spreads(draw, step, truth=None, *, texts=5, repeats=10):
     def distributions(rng, sims):
-        for x in draw(rng, (sims, 5, 10)):
-            deviations = x - x.mean(1, keepdims=True)
-            squares, fourths = float((deviations**2).sum()), float((deviations**4).sum())
-            yield ChiSquareSD(math.sqrt(squares / 45), kurtosis_df(squares, fourths, 50, 5, step), step, 50, 45)
+        return (mean_difference(x, step) for x in draw(rng, (sims, texts, repeats)))
 
-    return distributions, truth
+    return distributions, gap_of(draw) if truth is None else truth
+
+
+def gap_of(draw):
+    """Mean difference of two answers of 400,000 pairs to each of five texts."""
+    x = draw(np.random.default_rng(9), (400_000, 5, 2))
+    return float(np.abs(x[..., 0] - x[..., 1]).mean())
 
 
 def tails(df):
@@ -124,18 +128,28 @@ def tails(df):
 
 
 def unequal(rng, size):
-    return rng.normal(0, 1, size) * np.array([0.2, 0.5, 1, 1.5, 2])[:, None]
+    return rng.normal(0, 1, size) * np.resize([0.2, 0.5, 1, 1.5, 2], size[-2])[:, None]
 
 
 SPREAD = [
-    Scenario("normal", *spreads(normal(1), 1, 0.02)),
-    Scenario("unequal texts", *spreads(unequal, math.sqrt(1.508), 0.02), most=98.5),
-    Scenario("t with 5 df", *spreads(tails(5), math.sqrt(5 / 3), 0.02)),
-    Scenario("t with 3 df", *spreads(tails(3), math.sqrt(3), 0.02), least=80),
-    Scenario("hard ceiling", *spreads(HARD, sd_of(HARD), 0.2), most=98.5),
-    Scenario("grades 85:15 (grid) ", *spreads(two_grades(0.15), sd_of(two_grades(0.15)), 1)),
-    Scenario("slips of 5 % (grid)", *spreads(two_grades(0.05), sd_of(two_grades(0.05)), 1), most=98),
-    Scenario("slips of 2 % (grid)", *spreads(two_grades(0.02), sd_of(two_grades(0.02)), 1), most=98),
+    Scenario("normal", *spreads(normal(1), 0.02)),
+    Scenario("unequal texts", *spreads(unequal, 0.02)),
+    Scenario("t with 5 df", *spreads(tails(5), 0.02)),
+    Scenario("t with 3 df", *spreads(tails(3), 0.02, 6 * math.sqrt(3) / (2 * math.pi))),
+    Scenario("exponential", *spreads(exponential, 0.02, 1.0)),
+    Scenario("hard ceiling", *spreads(HARD, 0.2)),
+    Scenario("grades 85:15 (grid) ", *spreads(two_grades(0.15), 1, 0.255)),
+    Scenario("slips of 5 % (grid)", *spreads(two_grades(0.05), 1, 0.095)),
+    Scenario("slips of 2 % (grid)", *spreads(two_grades(0.02), 1, 0.0392)),
+    Scenario("normal, 30 x 3", *spreads(normal(1), 0.02, texts=30, repeats=3)),
+    Scenario("t with 3 df, 30 x 3", *spreads(tails(3), 0.02, 6 * math.sqrt(3) / (2 * math.pi), texts=30, repeats=3)),
+    Scenario("slips of 5 %, 30 x 3 (grid)", *spreads(two_grades(0.05), 1, 0.095, texts=30, repeats=3)),
+    Scenario("normal, 15 x 2", *spreads(normal(1), 0.02, texts=15, repeats=2)),
+    Scenario("t with 3 df, 15 x 2", *spreads(tails(3), 0.02, 6 * math.sqrt(3) / (2 * math.pi), texts=15, repeats=2)),
+    Scenario("normal, 5 x 3", *spreads(normal(1), 0.02, texts=5, repeats=3)),
+    Scenario("normal, one text x 10", *spreads(normal(1), 0.02, texts=1)),
+    Scenario("t with 3 df, one text x 10", *spreads(tails(3), 0.02, 6 * math.sqrt(3) / (2 * math.pi), texts=1)),
+    Scenario("unequal texts, 30 x 4", *spreads(unequal, 0.02, texts=30, repeats=4)),
 ]
 
 # --------------------------------------------------------------------------- reliability in telling texts apart

@@ -20,7 +20,8 @@ from recuse.statistics.distributions import (
     Student,
     welch_satterthwaite,
 )
-from recuse.statistics.spread_distributions import ChiSquareSD, FixedTexts
+from recuse.statistics.fixed_texts import FixedTexts
+from recuse.statistics.mean_differences import MeanDifference, mean_difference
 
 DISTRIBUTIONS = {
     "student": Student(0.77, 0.06, 19.2),
@@ -30,9 +31,9 @@ DISTRIBUTIONS = {
     "fisher": FisherZ(0.69, 15),
     "contrast": Contrast(0.77, 0.06, 19.2),
     "skewed contrast": Contrast(0.77, 0.3, 9.0, -0.6),
-    "sd": ChiSquareSD(0.2, 45),
-    "sd of whole scores": ChiSquareSD(0.2, 45, 1.0, 50),
-    "sd of equal scores": ChiSquareSD(0.0, 45, 1.0, 50),
+    "mean difference": MeanDifference(0.2, 0.11, 45),
+    "mean difference of whole scores": MeanDifference(0.2, 0.15, 45, 0.8, 1.0, 50),
+    "mean difference of equal scores": MeanDifference(0.0, 0.11, 45, 0.0, 1.0, 50),
     "reliability": FixedTexts(36.5, 4, 45, 10),
     "reliability of the mean": FixedTexts(3.2, 4, 45, 10, "mean"),
     "reliability without noise": FixedTexts(math.inf, 4, 45, 10, between=0.8, step=1.0, n=50),
@@ -70,8 +71,8 @@ NOTHING_VARIES = {
     "no trials": Binomial(0, 0),
     "perfect order": FisherZ(1.0, 15),
     "seven pairs": FisherZ(0.5, 7),
-    "constant scores": ChiSquareSD(0.0, 45),
-    "one run per cell": ChiSquareSD(0.3, 0),
+    "constant scores": MeanDifference(0.0, 0.11, 45),
+    "one run per cell": mean_difference([np.array([3.0])]),
     "no noise on a scale without steps": FixedTexts(math.inf, 4, 45, 10),
     "one cluster": bounded_mean([0.5, 0.5], [1, 1], (0.0, 1.0)),
     "equal draws": Draws(0.5, np.full(999, 0.5)),
@@ -156,19 +157,12 @@ def test_fisher_z_by_hand():
     assert FisherZ(0.5, 15).interval(0.95) == pytest.approx((math.tanh(-0.0508077), math.tanh(1.1494199)), abs=1e-6)
 
 
-def test_sd_interval_is_that_of_the_variance():
-    sample = np.random.default_rng(4).normal(0, 1, 12)
-    low, high = ChiSquareSD(sample.std(ddof=1), 11).interval(0.95)
-    quantiles = stats.chi2(11).ppf([0.975, 0.025])
-    assert [low**2, high**2] == pytest.approx(11 * sample.var(ddof=1) / quantiles)
-
-
 def test_limits_beyond_what_a_number_can_be():
     assert Binomial(3, 10).p_value(-0.1, "above") == 0.0
     assert Binomial(3, 10).p_value(1.0, "above") == 1.0
     assert FisherZ(0.5, 15).p_value(-1.0, "above") == 0.0
     assert FisherZ(0.5, 15).p_value(1.0, "below") == 0.0
-    assert ChiSquareSD(0.2, 9).p_value(0.0, "above") == 0.0
+    assert MeanDifference(0.2, 0.2, 9).p_value(0.0, "above") == 0.0
     assert FixedTexts(2.0, 4, 45, 10).p_value(1.0, "below") == 0.0
 
 

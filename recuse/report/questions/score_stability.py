@@ -19,16 +19,16 @@ ORDER = 20
 
 
 def draw(group: Group) -> dict[str, Any]:
-    spread = group.of("run_sd")
+    apart = group.of("repeat_difference")
     main, _ = main_and_rest(matrices(group, "score_matrix"))
     return {
-        "reading": _reading(group, spread),
+        "reading": _reading(group, apart),
         "coverage": usable_replies(group),
-        "run_sd": forest_plot(
-            spread,
+        "apart": forest_plot(
+            apart,
             group.label,
-            caption="Spread of one text's score over repeats, pooled over texts",
-            value_name="SD",
+            caption="How far two answers to one text lie apart, on average",
+            value_name="difference",
             minimum=0,
         ),
         "cells": magnitude_maps(
@@ -68,16 +68,16 @@ def _needed(group: Group) -> Table | None:
     return Table(f"Repeats per text that would give its mean to ±{wanted} points", columns, rows) if rows else None
 
 
-def _reading(group: Group, spread: list[Number]) -> str:
-    known = [n for n in spread if is_number(n.value)]
+def _reading(group: Group, apart: list[Number]) -> str:
+    known = [n for n in apart if is_number(n.value)]
     if not known:
-        return "No judge's spread over repeats could be measured."
+        return "How far a judge's answers to one text lie apart could be measured of no judge."
     least, most = (choose(known, key=lambda n: n.value) for choose in (min, max))
     if least.who == most.who:
-        return f"The spread of {group.label(most.who)} over repeats is {fixed(most.value)} points at most."
+        return f"Two answers of {group.label(most.who)} to one text lie {fixed(most.value)} points apart at most."
     still = len({n.who for n in known if n.value == 0})
     moved = f" {in_words(still, capital=True)} never moved at all." if still else ""
     return (
-        f"The same judge on the same text moves by {fixed(least.value)} points ({group.label(least.who)}) to "
-        f"{fixed(most.value)} ({group.label(most.who)}) from repeat to repeat.{moved}"
+        f"Two answers of one judge to one text lie {fixed(least.value)} points ({group.label(least.who)}) to "
+        f"{fixed(most.value)} ({group.label(most.who)}) apart on average.{moved}"
     )

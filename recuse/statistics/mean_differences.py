@@ -1,0 +1,199 @@
+"""Gini's mean difference: how far two answers to one text lie apart, on average over all pairs of answers.
+
+It is to a standard deviation what a mean absolute deviation is, and keeps nearly all of its precision (98 % where
+scores are normal). Unlike one it has an interval that holds where tails are heavy: of fifty scores from Student's t
+with 3 degrees of freedom half look normal, and their SD lies a third too low; no interval of an SD that covers 93.5 %
+of them is narrower than 1.3 times the usual one where scores *are* normal. The mean difference of the same scores
+depends on no fourth moment.
+
+For text t with R answers, d_ab = |x_a - x_b|, the mean difference G_t of its pairs is a U-statistic of variance
+
+    c1 E[d_ab d_ac] + c2 E[d_ab^2] - (c1 + c2) E[d]^2,   c1 = 4 (R - 2) / (R (R - 1)),   c2 = 2 / (R (R - 1))
+
+(Hoeffding 1948, Annals of Mathematical Statistics 19, 293-325; Nair 1936, Biometrika 28, 428-436), each expectation
+estimated without bias. Texts with fewer than four answers tell E[d]^2 only together: how their mean differences vary
+from text to text counts as error there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from recuse.statistics.distributions import NOTHING, Side, tail
+
+__all__ = ["MeanDifference", "mean_difference"]
+
+Floats = NDArray[np.float64]
+
+SKEW = 0.7
+"""How much of Johnson's correction for skewness is applied, on the scale of logarithms."""
+NORMAL = 0.511
+"""Squared relative standard error of the mean difference of normal scores, times degrees of freedom."""
+LEAST = 0.5
+"""Of what normal scores have: no smaller squared error is believed."""
+ENOUGH = 4
+"""Answers to one text that tell the error of its mean difference by themselves."""
+FARTHEST = 50.0
+"""In logarithms: beyond any scale."""
+
+
+@dataclass(frozen=True, slots=True)
+class MeanDifference:
+    """log(value) is Student's t with `df` degrees of freedom and standard error `error`, its upper end moved out by a
+    part of Johnson's correction for `skew`, the estimate's own skewness (1978, Journal of the American Statistical
+    Association 73, 536-544):
+
+        value exp(-t error)   to   value exp((t + SKEW skew (1 + 2 t^2) / 6) error) + 2 step / n
+
+    The last term is one slip by a `step` of the scale more than the `n` answers show. Where none of them differed,
+    the share p of slips is at most 1 - tail^(1 / n) (Clopper and Pearson), the mean difference 2 p (1 - p) step.
+    """
+
+    value: float
+    error: float
+    df: float
+    skew: float = 0.0
+    step: float = 0.0
+    n: int = 0
+
+    @property
+    def undefined(self) -> str:
+        if not self.df > 0 or math.isnan(self.value):
+            return "no text has two usable repeats"
+        known = self.value > 0 or (self.step > 0 and self.n > 1)
+        return "" if known else "no repeat differs from another, so nothing bounds the true spread"
+
+    def interval(self, level: float) -> tuple[float, float]:
+        if self.undefined:
+            return NOTHING
+        if self.value == 0:
+            slips = min(0.5, 1 - tail(level) ** (1 / self.n))
+            return 0.0, 2 * self.step * slips * (1 - slips)
+        t = float(special.stdtrit(self.df, 1 - tail(level)))
+        out = min(FARTHEST, (t + self._bend * (1 + 2 * t * t)) * self.error)
+        return self.value * math.exp(-min(FARTHEST, t * self.error)), self.value * math.exp(out) + self._slip
+
+    def p_value(self, limit: float, side: Side) -> float:
+        if self.undefined:
+            return 1.0
+        if self.value == 0:
+            return self._without_a_slip(limit, side)
+        least = 0.0 if side == "above" else self._slip
+        if limit <= least:
+            return 0.0 if side == "above" else 1.0
+        if side == "above":
+            t = math.log(self.value / limit) / self.error
+        else:
+            t = self._unbent(math.log((limit - least) / self.value) / self.error)
+        return float(special.stdtr(self.df, -t))
+
+    def moved(self, value: float) -> MeanDifference:
+        """The same answers of a judge whose mean difference is `value`."""
+        return replace(self, value=value)
+
+    def half_width_at(self, factor: float) -> float | None:
+        if self.undefined:
+            return None
+        root = math.sqrt(factor)
+        more = MeanDifference(self.value, self.error / root, self.df * factor, self.skew / root, self.step,
+                              round(self.n * factor))  # fmt: skip
+        low, high = more.interval(0.95)
+        return (high - low) / 2
+
+    @property
+    def _bend(self) -> float:
+        return SKEW * max(0.0, self.skew) / 6
+
+    @property
+    def _slip(self) -> float:
+        return 2 * self.step / self.n if self.n else 0.0
+
+    def _unbent(self, out: float) -> float:
+        """The t of which t + bend (1 + 2 t^2) is `out`, for t of 0 or more; what lies below that is no evidence."""
+        if self._bend == 0:
+            return out
+        inner = 1 - 8 * self._bend * (self._bend - out)
+        return (math.sqrt(inner) - 1) / (4 * self._bend) if inner > 1 else 0.0
+
+    def _without_a_slip(self, limit: float, side: Side) -> float:
+        if side == "above" or limit <= 0:
+            return 0.0 if side == "above" and limit < 0 else 1.0
+        share = 2 * limit / self.step
+        return 0.0 if share > 1 else ((1 + math.sqrt(1 - share)) / 2) ** self.n
+
+
+def mean_difference(texts: Sequence[Floats], step: float = 0.0) -> MeanDifference:
+    """Of the answers to each text, shape (R_t,), two or more of some: sum_t (R_t - 1) G_t / sum_t (R_t - 1).
+
+    >>> round(mean_difference([np.array([1.0, 3.0]), np.array([2.0, 2.0])]).value, 3)
+    1.0
+    """
+    sizes = np.array([len(scores) for scores in texts], dtype=int)
+    df, n = int((sizes[sizes > 1] - 1).sum()), int(sizes[sizes > 1].sum())
+    if not df:
+        return MeanDifference(math.nan, math.nan, 0)
+    every = [
+        _Texts.of(np.array([scores for scores in texts if len(scores) == r], dtype=float), df)
+        for r in np.unique(sizes[sizes > 1])
+    ]
+    parts = [part for part in every if part.repeats >= ENOUGH]
+    if few := [part for part in every if part.repeats < ENOUGH]:
+        parts.append(_together(few))
+    value = math.fsum(float((part.weight * part.mean).sum()) for part in parts)
+    if value < 1e-12:
+        return MeanDifference(0.0, math.sqrt(NORMAL / df), df, 0.0, step, n)
+    variance = max(math.fsum(part.variance for part in parts) / value**2, LEAST * NORMAL / df)
+    third = math.fsum(part.third for part in parts) / value**3
+    return MeanDifference(value, math.sqrt(variance), df, third / variance**1.5, step, n)
+
+
+@dataclass(frozen=True, slots=True)
+class _Texts:
+    """Texts with equally many answers, each of which stands for itself, or one that stands for all with few; every
+    array has shape (T,). `squares` is c1 E[d_ab d_ac] + c2 E[d_ab^2] and `factor` c1 + c2, both times weight^2; `third`
+    the third central moment of the weighted sum of means."""
+
+    repeats: int
+    weight: Floats
+    mean: Floats
+    squares: Floats
+    factor: Floats
+    third: float
+
+    @classmethod
+    def of(cls, x: Floats, df: int) -> _Texts:
+        r = x.shape[1]
+        d = np.abs(x[:, :, None] - x[:, None, :])
+        rows, squares, pairs = d.sum(axis=2), (d * d).sum(axis=(1, 2)), r * (r - 1)
+        mean, weight = rows.sum(axis=1) / pairs, np.full(len(x), (r - 1) / df)
+        with_two = (rows * rows).sum(axis=1) - squares  # sum of d_ab d_ac, b and c different
+        parts = (rows / (r - 1) - mean[:, None]) ** 3
+        third = 8 * weight[0] ** 3 * float(parts.sum()) / (r - 2) ** 3 if r > 2 else 0.0
+        return cls(
+            r, weight, mean, weight**2 * (4 * with_two + 2 * squares) / pairs**2, weight**2 * (4 * r - 6) / pairs, third
+        )
+
+    @property
+    def variance(self) -> float:
+        """V = squares - factor m^2 with m^2 = mean^2 - V / weight^2, summed; 0 where nothing tells it."""
+        left = 1 - self.factor / self.weight**2
+        known = left > 1e-9
+        return float(((self.squares - self.factor * self.mean**2)[known] / left[known]).sum())
+
+
+def _together(few: Sequence[_Texts]) -> _Texts:
+    """Texts that tell the error of their mean differences only by how these vary from text to text."""
+    weight, mean, squares, factor = (
+        np.concatenate([getattr(part, name) for part in few]) for name in ("weight", "mean", "squares", "factor")
+    )
+    centre = float((weight * mean).sum() / weight.sum())
+    return _Texts(
+        ENOUGH, weight.sum(keepdims=True), np.array([centre]), squares.sum(keepdims=True), factor.sum(keepdims=True),
+        float((weight**3 * (mean - centre) ** 3).sum()),
+    )  # fmt: skip
