@@ -61,8 +61,7 @@ def digests(plan: Plan, headers: Mapping[str, Mapping[str, Any]]) -> dict[str, A
     return digests | {"judges": {name: _digest(sorted(prompts)) for name, prompts in sorted(judges.items())}}
 
 
-def _canonical(value: Any) -> str:
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
+_canonical = json.JSONEncoder(sort_keys=True, ensure_ascii=False, default=str).encode
 
 
 def _digest(value: Any) -> str:

@@ -17,6 +17,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from functools import lru_cache
+from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -108,11 +109,11 @@ def _payloads(task: Task, file: str) -> pd.DataFrame:
 
 
 def _event_rates(task: Task, file: str) -> pd.DataFrame:
-    """Computed once per state of the folder's files: every protocol of the task asks for it."""
-    path = task.folder / file
+    """Computed once per state of the files beside it: every protocol of the task asks for it, and tasks share one."""
+    path = Path(normpath(task.folder / file))
     if not path.is_file():
         raise RecuseError(f"{path}: no such file; task.toml of {task.name} names it")
-    stamp = tuple(sorted((p.name, p.stat().st_mtime_ns, p.stat().st_size) for p in task.folder.iterdir()))
+    stamp = tuple(sorted((p.name, p.stat().st_mtime_ns, p.stat().st_size) for p in path.parent.iterdir()))
     return _rates_of(path, stamp).copy()
 
 

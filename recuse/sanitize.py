@@ -32,7 +32,7 @@ def visible(text: str) -> str:
 
     Stacks of more than four combining marks are cut to four: they would paint over neighbouring lines.
     """
-    if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
+    if text.isascii() and (text.isprintable() or text.replace("\n", "").replace("\t", "").isprintable()):
         return text  # as almost every text of a report is, and a tenth of the cost
     plain = text.replace("\r\n", "\n")
     return _STACK.sub(r"\1", _INVISIBLE.sub(_spelled, plain))

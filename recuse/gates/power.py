@@ -25,8 +25,10 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import mul
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
 from recuse.gates.decisions import has_interval
@@ -45,6 +47,7 @@ NODES = 7
 MOST = 0.4
 """Of the range: a larger difference from others in the middle of the scale is cut short by its end, and found less."""
 
+Floats = NDArray[np.float64]
 Parts = tuple[tuple[float, float], ...]
 
 
@@ -206,6 +209,7 @@ def _moved_fault(
     return moved(bound + sign * enough).interval(2 * ENOUGH - 1)[1 if upper else 0]
 
 
+@lru_cache(maxsize=4096)
 def _quantile(level: float, df: float) -> float:
     probability = (1 + level) / 2
     return float(special.ndtri(probability) if math.isinf(df) else special.stdtrit(df, probability))
@@ -213,13 +217,14 @@ def _quantile(level: float, df: float) -> float:
 
 def _exceeds(shift: float, df: float, estimated: Parts, t: float) -> float:
     """P(T > t) for noncentral t, averaged over the standard errors that are possible given the one estimated."""
-    if not estimated or math.isinf(shift):
-        return _noncentral(shift, df, t)
-    return float(sum(weight * _noncentral(shift * scale, df, t) for scale, weight in _scales(estimated)))
+    if math.isinf(shift):
+        return 1.0 if shift > 0 else 0.0
+    scales, weights = _scales(estimated) if estimated else _KNOWN
+    return float(sum(map(mul, weights, _noncentral(shift * scales, df, t))))
 
 
 @lru_cache(maxsize=4096)
-def _scales(estimated: Parts) -> tuple[tuple[float, float], ...]:
+def _scales(estimated: Parts) -> tuple[Floats, tuple[float, ...]]:
     """Estimated over true standard error with weights, at the nodes of Gauss and Hermite for every part: the true
     variance of a part is the estimated one times df / chi-square(df)."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
@@ -228,18 +233,22 @@ def _scales(estimated: Parts) -> tuple[tuple[float, float], ...]:
         variances = share * df / special.chdtri(df, special.ndtr(-nodes))
         each = list(zip(variances.tolist(), (weights / weights.sum()).tolist(), strict=True))
         scales = [(so_far + more, weight * mine) for so_far, weight in scales for more, mine in each]
-    return tuple((1 / math.sqrt(variance), weight) for variance, weight in scales)
+    return np.array([1 / math.sqrt(variance) for variance, _ in scales]), tuple(weight for _, weight in scales)
 
 
-def _noncentral(shift: float, df: float, t: float) -> float:
-    """P(T > t); scipy's fails for large shifts, where a normal distribution with its spread does as well."""
-    if math.isinf(shift):
-        return 1.0 if shift > 0 else 0.0
-    if df <= 1e4 and abs(shift) <= SURE:
-        chance = 1 - float(special.nctdtr(df, shift, t))
-        if not math.isnan(chance):
-            return min(1.0, max(0.0, chance))
-    return float(special.ndtr((shift - t) / math.sqrt(1 + t * t / (2 * df))))
+_KNOWN: tuple[Floats, tuple[float, ...]] = np.ones(1), (1.0,)
+
+
+def _noncentral(shifts: Floats, df: float, t: float) -> list[float]:
+    """P(T > t) at each shift, all in one call: they are asked for by the ten thousand. scipy's fails for large shifts,
+    where a normal distribution with its spread does as well."""
+    near = np.abs(shifts) <= SURE if df <= 1e4 else np.zeros(len(shifts), dtype=bool)
+    chances = np.full(len(shifts), math.nan)
+    chances[near] = np.clip(1 - special.nctdtr(df, shifts[near], t), 0.0, 1.0)
+    if (rest := np.isnan(chances)).any():
+        chances[rest] = special.ndtr((shifts[rest] - t) / math.sqrt(1 + t * t / (2 * df)))
+    estimates: list[float] = chances.tolist()
+    return estimates
 
 
 def _rounded(chance: float) -> float:

@@ -36,11 +36,11 @@ def _spelled(value: Any) -> bytes:
     does and takes a fifth of the time. It spells numbers differently (1e-7 for 1e-07)."""
     kind = type(value)
     if kind is str:
-        return _text(value) if len(value) < LONG else _long_text(value)
+        return _short_text(value) if len(value) < LONG else _long_text(value)
     if kind is int or kind is float:
         return _plain(value)
     if isinstance(value, dict) and value:
-        return b"{%b}" % b",".join([b"%b:%b" % (_name(name), _spelled(value[name])) for name in sorted(value)])
+        return b"{%b}" % b",".join([spelled + _spelled(value[name]) for name, spelled in _names(tuple(value))])
     if isinstance(value, _LISTS) and value:
         kinds = set(map(type, value))
         if kinds <= _SPELLED_AS_THEY_ARE:
@@ -67,10 +67,12 @@ def _encoded(value: Any) -> bytes:
 
 
 @lru_cache(maxsize=1024)
-def _name(name: object) -> bytes:
-    if not isinstance(name, str):
-        raise TypeError(f"the keys of an object must be text, not {type(name).__name__}")
-    return _text(name)
+def _names(names: tuple[object, ...]) -> tuple[tuple[object, bytes], ...]:
+    """The names of an object in order, each with what stands before its value."""
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"the keys of an object must be text, not {type(name).__name__}")
+    return tuple((name, _text(name) + b":") for name in sorted(map(str, names)))
 
 
 def _text(text: str) -> bytes:
@@ -81,8 +83,8 @@ def _text(text: str) -> bytes:
 
 
 LONG = 200
-_long_text = lru_cache(maxsize=256)(_text)
-"""A prompt is spelled once for all judges that are asked it."""
+_short_text, _long_text = lru_cache(maxsize=1024)(_text), lru_cache(maxsize=256)(_text)
+"""A prompt, a role and the name of a model are spelled once for all judges that are asked and all that is asked."""
 
 _LISTS, _NUMBERS, _NUMBER_KINDS = (list, tuple), (int, float), {int, float}
 _SPELLED_AS_THEY_ARE = {int, bool, type(None)}

@@ -105,7 +105,7 @@ def _thoughts(content: object) -> str:
 def _logprobs(block: Mapping[str, Any]) -> tuple[Mapping[str, float], ...] | None:
     if not block.get("content"):
         return None
-    return tuple(dict(map(token, position["top_logprobs"])) for position in block["content"])
+    return tuple([dict(map(token, position["top_logprobs"])) for position in block["content"]])
 
 
 def _tokens(block: Mapping[str, Any]) -> tuple[tuple[str, float], ...] | None:

@@ -20,6 +20,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -136,9 +137,13 @@ class Said:
     rows: pd.DataFrame
     names: tuple[str, ...]
 
-    @property
+    @cached_property
     def plain(self) -> pd.Series[str]:
         return self.rows["response"].astype(str).str.lower().map(lambda text: " ".join(WORD.findall(text)))
+
+    @cached_property
+    def texts(self) -> pd.Series[str]:
+        return self.rows["item"].astype(str) + "/" + self.rows["target"].astype(str)
 
 
 def _joined(ratings: Ratings, beside: Ratings) -> pd.DataFrame:
@@ -153,7 +158,8 @@ def _joined(ratings: Ratings, beside: Ratings) -> pd.DataFrame:
         (score - scale.ends[0]) / scale.span if isinstance(scale, Numeric) and np.isfinite(scale.span) else np.nan
         for score, scale in zip(rows["score"], map(ratings.scales.get, rows["criterion"]), strict=True)
     ]
-    reply = rows[["item", "target", "repeat", *ratings.factors]].astype(str).agg("/".join, axis=1)
+    named = (rows[name].astype(str) for name in ("item", "target", "repeat", *ratings.factors))
+    reply = list(map("/".join, zip(*named, strict=True)))
     rows = rows.assign(height=np.array(heights, dtype=float), reply=reply)
     texts = beside.texts
     known = texts[["item", "target", "text"]] if texts is not None and "text" in texts else None
@@ -186,7 +192,7 @@ def _copied(said: Said) -> Flags:
 
 
 def _boilerplate(said: Said) -> Flags:
-    keyed = said.rows.assign(plain=said.plain, of=said.rows["item"].astype(str) + "/" + said.rows["target"].astype(str))
+    keyed = said.rows.assign(plain=said.plain, of=said.texts)
     return (keyed.groupby("plain")["of"].transform("nunique") > 1).to_numpy() & ~_empty(said)
 
 
@@ -223,7 +229,7 @@ FINDINGS: Mapping[str, Callable[[Said], Flags]] = {
 
 
 def _share(said: Said, flags: Flags) -> Estimate:
-    texts = (said.rows["item"].astype(str) + "/" + said.rows["target"].astype(str)).to_numpy()
+    texts = said.texts.to_numpy()
     estimates = said.rows[flags].drop_duplicates("response").head(EXAMPLES)
     columns = (estimates[name] for name in ("item", "criterion", "score", "response"))
     examples = [

@@ -147,7 +147,7 @@ def _delta(metric: str, cells: RubricCells, averaging: Averaging, detail: dict[s
     both = {name: number(float(value)) for name, value in zip(("base", "grounded"), mean_correlation(r), strict=True)}
     fisher = mean_correlation(r, "fisher")
     detail = {**both, "fisher": number(float(fisher[1] - fisher[0])), "pairs": r.shape[1], **detail}
-    return jackknifed(metric, cells, of, unit="", detail=detail)
+    return jackknifed(metric, cells, of, reach=2.0, unit="", detail=detail)
 
 
 def _cells_detail(cells: RubricCells, looks: int) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from recuse.ratings import Ratings
 from recuse.ratings.array import RatingArray, arrays_by_level
 from recuse.ratings.factors import RUBRIC
 from recuse.schema import Estimate
-from recuse.statistics.distributions import Student
+from recuse.statistics.distributions import Side, Student
 from recuse.statistics.pair_correlations import PairCorrelations
 
 __all__ = ["BASELINE", "GROUNDED", "JACKKNIFE", "RubricCells", "jackknifed", "rubric_cells"]
@@ -81,10 +81,13 @@ def rubric_cells(ratings: Ratings, *sources: str) -> Iterator[tuple[tuple[str, .
             yield names, _cells(part, {source: arrays[source] for source in sources})
 
 
-def jackknifed(metric: str, cells: RubricCells, of: Callable[[Floats], Floats], **more: Any) -> Estimate:
+def jackknifed(
+    metric: str, cells: RubricCells, of: Callable[[Floats], Floats], *, reach: float = math.inf, **more: Any
+) -> Estimate:
     """The estimate of a function of the correlations, (..., sources, pairs) -> (...): its value on all texts, and its
     interval by leaving out one unit after the other, on as many degrees of freedom less one (Efron and Tibshirani 1993,
-    ch. 11). Pairs without a correlation are left out, which the note says; undefined where none is left."""
+    ch. 11), as far as the function can `reach` on either side of 0. Pairs without a correlation are left out, which the
+    note says; undefined where none is left."""
     pairs, count = cells.pairs(), math.comb(len(cells.judges), 2)
     facts = {**cells.facts(pairs), "method": JACKKNIFE.format(units=cells.called), **more}
     facts["detail"] = {**more.get("detail", {}), "texts": int(pairs.texts.max(initial=0))}
@@ -98,7 +101,8 @@ def jackknifed(metric: str, cells: RubricCells, of: Callable[[Floats], Floats], 
     left = of(pairs.without_each()[pairs.used])
     known = len(left) > 2 and bool(np.isfinite(left).all())
     spread = float(np.sum((left - left.mean()) ** 2)) if known else math.nan
-    distribution = LeavingOut(value, math.sqrt((len(left) - 1) / len(left) * spread), max(len(left) - 1, 1))
+    error = math.sqrt((len(left) - 1) / len(left) * spread)
+    distribution = LeavingOut(value, error, max(len(left) - 1, 1), reach=reach)
     gone = count - len(pairs.pairs)
     note = f"left out: {LEFT_OUT.format(which=f'{gone} of {count} pairs')}" if gone else ""
     return estimated(metric, value, distribution, note=note, **facts)
@@ -109,7 +113,18 @@ LEFT_OUT = "{which}: fewer than three texts in common, or one score for all of t
 
 @dataclass(frozen=True, slots=True)
 class LeavingOut(Student):
-    """The jackknife's distribution: Student's t on one degree of freedom less than there are units."""
+    """The jackknife's distribution: Student's t on one degree of freedom less than there are units, for a value that
+    cannot lie further than `reach` from 0."""
+
+    reach: float = field(default=math.inf, kw_only=True)
+
+    def interval(self, level: float) -> tuple[float, float]:
+        low, high = Student.interval(self, level)
+        return (low, high) if math.isnan(low) else (max(low, -self.reach), min(high, self.reach))
+
+    def p_value(self, limit: float, side: Side) -> float:
+        beyond = limit >= self.reach if side == "above" else limit <= -self.reach
+        return 1.0 if beyond else Student.p_value(self, limit, side)
 
     @property
     def undefined(self) -> str:

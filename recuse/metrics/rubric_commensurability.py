@@ -47,7 +47,7 @@ def agreement_by_rubric(ratings: Ratings) -> Estimates:
             rows = zip(cells.pair_names(), pairs.r()[0], pairs.texts, strict=True)
             detail = {"pairs": [{"pair": pair, "r": number(r), "n": int(n)} for pair, r, n in rows]}
             estimates[source, *names] = jackknifed(
-                "agreement_by_rubric", cells, lambda r: mean_correlation(r)[..., 0], detail=detail
+                "agreement_by_rubric", cells, lambda r: mean_correlation(r)[..., 0], reach=1.0, detail=detail
             )
     return Estimates((RUBRIC, *ratings.within(RUBRIC)), estimates)
 
@@ -73,7 +73,11 @@ def rubric_step(ratings: Ratings) -> Estimates:
     for before, source in _steps(ratings):
         for names, cells in rubric_cells(ratings, before, source):
             estimates[source, *names] = jackknifed(
-                "rubric_step", cells, _difference, detail={"before": before, "pairs": len(cells.pair_names())}
+                "rubric_step",
+                cells,
+                _difference,
+                reach=2.0,
+                detail={"before": before, "pairs": len(cells.pair_names())},
             )
     return Estimates((RUBRIC, *ratings.within(RUBRIC)), estimates)
 

@@ -55,17 +55,22 @@ def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> li
 
 def criterion_of(task: Task) -> str:
     """The one criterion; `RecuseError` where the task has several or it has no options that a reply can name."""
-    place = task.folder / "task.toml"
     if len(task.criteria) != 1:
         raise RecuseError(
-            f"{place}: a choice among options is asked on one criterion, and the task has "
+            f"{task.folder / 'task.toml'}: a choice among options is asked on one criterion, and the task has "
             f"{', '.join(task.criteria)}; leave one"
         )
     scale = task.scales[task.criteria[0]]
     if not isinstance(scale, Nominal | Ordinal):
-        raise RecuseError(f'{place}: criterion {task.criteria[0]} has no options; give it options = ["...", "..."]')
+        raise RecuseError(
+            f"{task.folder / 'task.toml'}: criterion {task.criteria[0]} has no options; "
+            'give it options = ["...", "..."]'
+        )
     if bad := [option for option in scale.options if any(mark in option for mark in SEPARATORS)]:
-        raise RecuseError(f"{place}: option {bad[0]!r} holds a comma, a bar or a line end, which stand between options")
+        raise RecuseError(
+            f"{task.folder / 'task.toml'}: option {bad[0]!r} holds a comma, a bar or a line end, which stand between "
+            "options"
+        )
     return task.criteria[0]
 
 

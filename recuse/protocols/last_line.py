@@ -7,6 +7,7 @@ line, two lines that disagree, a verdict that is not on the last line or that th
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from recuse.protocols.reading import Unreadable, all_failed, answered, is_refusal
 from recuse.schema import Judgement, Reply
@@ -21,7 +22,8 @@ _DECORATION = "*_`# \t"
 def verdict(reply: Reply, label: str) -> str:
     """What follows "<label>:" on the last line; raises `Unreadable`."""
     text = answered(reply)
-    given = labelled(text, label)
+    values = [_value(line, label) for line in lines(text)]
+    given = [value for value in values if value is not None]
     if not given:
         if is_refusal(text):
             raise Unreadable("refused", short(text))
@@ -30,7 +32,7 @@ def verdict(reply: Reply, label: str) -> str:
         raise Unreadable(
             "unparsed", f'{len(set(given))} different lines "{label}: ..." ({", ".join(map(short, given))[:80]})'
         )
-    if _value(lines(text)[-1], label) is None:
+    if values[-1] is None:
         raise Unreadable("unparsed", f'"{label}: {short(given[0])}" is not on the last line')
     if reply.finish == "length":
         raise Unreadable("unparsed", f'the token limit ended the reply at "{label}: {short(given[0])}"')
@@ -66,5 +68,10 @@ def short(text: str) -> str:
 
 
 def _value(line: str, label: str) -> str | None:
-    match = re.fullmatch(rf"(?:[-+>•]\s+)?[*_`]{{0,3}}{label}[*_`]{{0,3}}\s?:[*_`\s]*(.*)", line, re.IGNORECASE)
+    match = _line_of(label).fullmatch(line)
     return match[1].strip(_DECORATION) if match else None
+
+
+@lru_cache
+def _line_of(label: str) -> re.Pattern[str]:
+    return re.compile(rf"(?:[-+>•]\s+)?[*_`]{{0,3}}{label}[*_`]{{0,3}}\s?:[*_`\s]*(.*)", re.IGNORECASE)

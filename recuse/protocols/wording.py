@@ -16,7 +16,7 @@ from recuse.schema import Message, RecuseError
 
 def messages(folder: Path, protocol: str, /, **variables: Any) -> tuple[Message, ...]:
     """The system message (if the task has one for this protocol) and the user message."""
-    prompts, system = folder / "prompts", f"{protocol}.system.j2"
+    prompts, system = _prompts(folder), f"{protocol}.system.j2"
     has_system = os.path.isfile(os.path.join(prompts, system))  # asked thousands of times, where a `Path` costs more
     parts = [Message("system", _render(prompts, system, variables))] if has_system else []
     return (*parts, Message("user", _render(prompts, f"{protocol}.user.j2", variables)))
@@ -28,6 +28,11 @@ def wording_hash(folder: Path, protocol: str) -> str:
     for path in sorted((folder / "prompts").glob(f"{protocol}.*.j2")):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
+
+
+@lru_cache
+def _prompts(folder: Path) -> Path:
+    return folder / "prompts"
 
 
 def _render(prompts: Path, name: str, variables: dict[str, Any]) -> str:

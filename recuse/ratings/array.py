@@ -236,9 +236,9 @@ def smallest_step(scale: Scale, scores: Floats) -> float:
 def numbers(ratings: Ratings, rows: pd.DataFrame) -> Floats:
     """The usable values of rows of the one criterion, on the ascending scale; NaN where there is none."""
     usable = rows["status"].eq("ok")
-    values = ratings.scale.numbers(rows["score"].where(usable), rows["response"].where(usable))
-    floats: Floats = np.asarray(values, dtype=float)
-    return floats
+    values: Floats = np.full(len(rows), np.nan)
+    values[usable] = ratings.scale.numbers(rows["score"][usable], rows["response"][usable])
+    return values
 
 
 def clusters_of(ratings: Ratings, items: tuple[str, ...]) -> tuple[str, ...]:

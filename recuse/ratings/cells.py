@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from recuse.ratings.array import AXES, clusters_of, names_in, numbers, places_of, smallest_step
 from recuse.ratings.moments import Moments, moments_of
 from recuse.ratings.scale import Scale
+from recuse.ratings.table import JUDGE
 from recuse.schema import RecuseError
 
 if TYPE_CHECKING:
@@ -123,17 +124,18 @@ def cells_of(ratings: Ratings) -> Cells:
 
     Raises `RecuseError` where a factor still varies, where the scale has no numbers, and where nothing was asked.
     """
-    table = ratings.table
-    judged = table[table["kind"] == "judge"]
-    rows = judged[judged["criterion"] == ratings.criterion]
+    criterion = ratings.criterion
     if ratings.factors:
         raise RecuseError(f"cells hold one combination of factor levels; {', '.join(ratings.factors)} still vary")
     if not ratings.scale.counts:
         raise RecuseError(
-            f"criterion {ratings.criterion} has options without distances; it cannot be averaged. Give its scale as "
+            f"criterion {criterion} has options without distances; it cannot be averaged. Give its scale as "
             "two ordered options or as numbers"
         )
-    names = [names_in(judged[name]) for name in AXES]
+    table = ratings.table
+    judged = table["kind"] == JUDGE
+    rows = table[[*AXES, "score", "response", "status", "repeat"]][judged & (table["criterion"] == criterion)]
+    names = [names_in(table[name][judged]) for name in AXES]
     judge, item, target = (places_of(rows[name], known) for known, name in zip(names, AXES, strict=True))
     text, codes = _texts(item, target, len(names[2]))
     shape = len(names[0]), len(codes)
@@ -149,7 +151,7 @@ def cells_of(ratings: Ratings) -> Cells:
     by_repeat = by_repeat[usable[by_repeat]]
     statuses = rows["status"].to_numpy()[~usable]
     return Cells(
-        ratings.criterion, names[0], names[1], names[2], cluster_names,
+        criterion, names[0], names[1], names[2], cluster_names,
         items, targets, cluster_places[items] if len(items) else items,
         moments_of(cells[by_repeat], values[by_repeat], shape[0] * shape[1]).reshape(*shape),
         np.bincount(cells[~usable], minlength=shape[0] * shape[1]).reshape(shape),

@@ -67,7 +67,7 @@ def level_words(factor: str, level: str) -> str:
 
 def levels_in(table: pd.DataFrame, factor: str) -> tuple[str, ...]:
     """The factor's levels that the table holds: known ones in the order above, others as they first appear."""
-    there = [str(level) for level in table[factor].dropna().drop_duplicates()]
+    there = [str(level) for level in table[factor].dropna().unique()]
     known = LEVELS.get(factor, ())
     return (*(level for level in known if level in there), *(level for level in there if level not in known))
 

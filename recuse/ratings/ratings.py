@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import product
+from operator import and_
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from recuse.ratings.factors import DIRECTION, check_levels, level_words, levels_in
@@ -104,8 +105,8 @@ class Ratings:
     @cached_property
     def raters(self) -> dict[str, str]:
         """Rater -> kind, in order of first appearance."""
-        rows = self.table[["rater", "kind"]].drop_duplicates("rater")
-        return dict(zip(map(str, rows["rater"]), rows["kind"], strict=True))
+        first = ~self.table["rater"].duplicated()
+        return dict(zip(map(str, self.table["rater"][first]), self.table["kind"][first], strict=True))
 
     @property
     def judges(self) -> tuple[str, ...]:
@@ -117,15 +118,17 @@ class Ratings:
 
     @cached_property
     def targets(self) -> tuple[str, ...]:
-        return tuple(map(str, self.table["target"].drop_duplicates()))
+        return tuple(map(str, self.table["target"].unique()))
 
     @cached_property
     def criteria(self) -> tuple[str, ...]:
-        return tuple(map(str, self.table["criterion"].drop_duplicates()))
+        return tuple(map(str, self.table["criterion"].unique()))
 
     def levels(self, factor: str) -> tuple[str, ...]:
         """The factor's levels in these ratings, the ordinary one first; empty where it was not varied."""
-        return levels_in(self.table, factor) if factor in self.factors else ()
+        if factor not in self.factors:
+            return ()
+        return self.remember(("levels", factor), lambda: levels_in(self.table, factor))
 
     def own(self) -> dict[str, str]:
         """Judge -> target, for the judges of these ratings that wrote one of their targets."""
@@ -152,11 +155,9 @@ class Ratings:
         return self.remember(("where", *sorted(levels.items())), lambda: self._where(levels))
 
     def _where(self, levels: Mapping[str, str]) -> Ratings:
-        rows, gone = self.table, set(levels)
-        for factor, level in levels.items():
-            rows = rows[rows[factor] == level]
-        left = tuple(name for name in self.factors if name not in gone)
-        table = rows.drop(columns=list(gone)) if rows is not self.table else rows
+        kept = [self.table[factor] == level for factor, level in levels.items()]
+        left = tuple(name for name in self.factors if name not in levels)
+        table = self.table.drop(columns=list(levels))[reduce(and_, kept)] if kept else self.table
         scales = self.scales
         if levels.get(DIRECTION) == "reversed":
             scales = {name: replace(s, reversed=True) if isinstance(s, Numeric) else s for name, s in scales.items()}

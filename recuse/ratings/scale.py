@@ -66,7 +66,8 @@ class Numeric:
         `RecuseError` for a score outside the scale, naming its row."""
         values = scores.astype(float)
         slack = SLACK * self.span if math.isfinite(self.span) else 0.0
-        outside = values.notna() & ~values.between(self.minimum - slack, self.maximum + slack)
+        plain = values.to_numpy()
+        outside = (plain < self.minimum - slack) | (plain > self.maximum + slack)
         if outside.any():
             raise RecuseError(
                 f"scores lie between {self.minimum:g} and {self.maximum:g}; row {values.index[outside][0]} has "

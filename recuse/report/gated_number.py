@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from recuse.report.lexicon import Lexicon, Measure, plain_name
@@ -86,12 +87,12 @@ class Number:
         points = self.lexicon.points(self.subject.get("task", "")) if self.estimate.get("unit") == "points" else None
         return self.measure.ends or (None if points is None else (-points if self.measure.signed else 0.0, points))
 
-    @property
+    @cached_property
     def who(self) -> str:
         """Whom the number is about: the judge, or what stands in its place; "" for the panel as a whole."""
         return next((self.subject[key] for key in ("judge", "author", "model", "target") if key in self.subject), "")
 
-    @property
+    @cached_property
     def factors(self) -> dict[str, str]:
         """What tells this number apart besides task, panel and whom it is about."""
         about = {*_PLACE, *(k for k, v in self.subject.items() if v == self.who)}

@@ -148,6 +148,7 @@ def _environment(folders: tuple[str, ...]) -> Environment:
     env = Environment(
         loader=ChoiceLoader([FileSystemLoader(folders), PackageLoader("recuse.report")]),
         autoescape=True,
+        auto_reload=False,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=StrictUndefined,

@@ -39,8 +39,7 @@ def ranks(values: ArrayLike) -> Floats:
 
 def spearman(x: ArrayLike, y: ArrayLike) -> Floats:
     """Pearson's correlation of mean ranks (exact with ties), along the last axis; NaN where either side is constant."""
-    a, b = (side - side.mean(axis=-1, keepdims=True) for side in (ranks(x), ranks(y)))
-    return _ratio((a * b).sum(axis=-1), (a**2).sum(axis=-1) * (b**2).sum(axis=-1))
+    return _pearson(ranks(x), ranks(y))
 
 
 def kendall(x: ArrayLike, y: ArrayLike) -> Floats:
@@ -69,7 +68,7 @@ def spearman_test(x: ArrayLike, y: ArrayLike, seed: int = SEED) -> PermutationTe
     if _steps(y_ties) < _steps(x_ties):
         a, b, x_ties = b, a, y_ties
     if _steps(x_ties) > STEPS or len(a) > 20:
-        return permutation_test(x, y, spearman, generator(seed, "spearman"))
+        return permutation_test(ranks(x), ranks(y), _pearson, generator(seed, "spearman"))  # an order keeps the ranks
     counts = _sums(tuple(sorted(x_ties.items())), tuple(np.sort(b).tolist()))
     n, both = len(a), int(a.sum()) * int(b.sum())
     distance = np.abs(n * np.arange(len(counts)) - both)
@@ -109,6 +108,11 @@ def _sums(groups: tuple[tuple[int, int], ...], y: tuple[int, ...]) -> NDArray[np
                     target[shift:] += counts[: length - shift]
         level = following
     return next(iter(level.values()))
+
+
+def _pearson(x: Floats, y: Floats) -> Floats:
+    a, b = (side - side.mean(axis=-1, keepdims=True) for side in (x, y))
+    return _ratio((a * b).sum(axis=-1), (a**2).sum(axis=-1) * (b**2).sum(axis=-1))
 
 
 def _ratio(numerator: Floats, squared: Floats) -> Floats:

@@ -27,6 +27,7 @@ import httpx2  # noqa: E402
 import vcr  # noqa: E402
 import workloads  # noqa: E402
 from measuring import Row, children, cpu, interleaved, table, wall  # noqa: E402
+from whole_run import whole_run  # noqa: E402
 from workloads import PANEL, headers, judged_plan, one_cell, sent, write_cassettes, write_stock  # noqa: E402
 
 from recuse.cassettes import Library  # noqa: E402
@@ -138,46 +139,6 @@ def ratings_table(work: Path, rounds: int) -> list[Row]:
         Row(work_done, text, mine, theirs, 3, False),
         Row("the same, peak memory", "400 MB", max(peaks), 400, 1, False, "MB"),
     ]
-
-
-FIRST_EDITION = "10a6e1c"
-REPOSITORY = HERE.parents[1]
-
-
-def whole_run(work: Path, rounds: int) -> list[Row]:
-    """`pytest evals/` of this repository, beside the first edition's commit, with the packages of this environment; and
-    in two processes, beside one."""
-    first = work / "first-edition"
-    if not first.exists():
-        command = ["git", "-C", str(REPOSITORY), "worktree", "add", "--detach", str(first), FIRST_EDITION]
-        if subprocess.run(command, capture_output=True, check=False).returncode:
-            raise SystemExit(f"commit {FIRST_EDITION} is not in this clone; fetch the whole history and try again")
-    try:
-        ours = children(lambda: _evals(REPOSITORY))
-        mine, theirs, two = interleaved(
-            min(rounds, 3), ours, children(lambda: _evals(first)), children(lambda: _evals(REPOSITORY, "-n", "2"))
-        )
-        once, twice = interleaved(
-            min(rounds, 3), wall(lambda: _evals(REPOSITORY)), wall(lambda: _evals(REPOSITORY, "-n", "2"))
-        )
-    finally:
-        subprocess.run(["git", "-C", str(REPOSITORY), "worktree", "remove", "--force", str(first)], check=False)
-    return [
-        Row("pytest evals/ of this repository, CPU", f"the first edition ({FIRST_EDITION})", mine, theirs, 0.35, False),
-        Row("the same with -n 2, CPU", "in one process", two, mine, 1.15, False),
-        Row("the same with -n 2, wall time", "in one process", twice, once, 1, False),
-    ]
-
-
-def _evals(root: Path, *options: str) -> None:
-    """Without the plugin of Hypothesis, which tests/ use and evals/ do not: at the end of every process it imports all
-    of itself."""
-    plugins = ["-p", "no:cacheprovider", "-p", "no:hypothesispytest"]
-    command = [sys.executable, "-m", "pytest", "evals", "-q", *plugins, *options]
-    environment = {**os.environ, "PYTHONPATH": str(root), "PYTEST_ADDOPTS": ""}
-    done = subprocess.run(command, capture_output=True, text=True, cwd=root, env=environment, check=False)
-    if done.returncode:
-        raise SystemExit(f"pytest evals/ failed in {root}:\n{done.stdout[-4000:]}{done.stderr[-2000:]}")
 
 
 def recording(work: Path, rounds: int) -> list[Row]:

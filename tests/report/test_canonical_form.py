@@ -64,3 +64,10 @@ def test_judges_words_cannot_steer_a_terminal_or_a_diff() -> None:
     text = report.canonical(samples.hostile())
     assert text.isascii()
     assert all(c.isprintable() or c == "\n" for c in text)
+
+
+def test_it_is_spelled_as_the_standard_library_does() -> None:
+    odd = {"b": [], "a": {}, "é": 'ü\n"\\\u202e', "n": [1, -0.5, 1e-7, 1e22, True, None, "", [[], {"k": [0]}]]}
+    assert report.canonical(odd) == json.dumps(normalised(odd), sort_keys=True, indent=1) + "\n"
+    everything = samples.hostile()
+    assert report.canonical(everything) == json.dumps(normalised(everything), sort_keys=True, indent=1) + "\n"

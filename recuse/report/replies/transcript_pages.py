@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -150,9 +151,12 @@ def _listed(exchange: Exchange) -> str:
     """A reply with its address: 12 hex digits and a number, so no text of anybody's."""
     call, reply = exchange.call, exchange.reply
     name = reply_id(call)
-    read = tuple((j.criterion, j.score, j.response, j.status, j.why) for j in exchange.judgements)
+    read = tuple(map(_READ, exchange.judgements))
     body = _body(read, reply.text, reply.reasoning)
     return f'<li id="{name}"><a href="#{name}">repeat {call.repeat + 1}</a>{body}</li>'
+
+
+_READ = attrgetter("criterion", "score", "response", "status", "why")
 
 
 @lru_cache(maxsize=4096)

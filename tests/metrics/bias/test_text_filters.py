@@ -36,6 +36,7 @@ CLEAN = {
 ])  # fmt: skip
 def test_phrases(text, name):
     assert name in filters.string_matching(text)
+    assert all(map(filters.has_phrase, (text, text.upper(), f"{text} Très bien.")))
 
 
 def test_clean_texts_have_none_and_other_words_get_through():

@@ -1,0 +1,25 @@
+"""True values computed from a table of payments, which tasks may share."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from recuse.references import reference_of
+from recuse.tasks import load_task
+
+TASKS = Path(__file__).resolve().parents[2] / "fixtures" / "tasks"
+
+
+def test_a_task_notices_a_change_in_the_file_of_another_task(tmp_path: Path) -> None:
+    for name in ("merchant_risk", "merchant_rationales"):
+        shutil.copytree(TASKS / name, tmp_path / name)
+    borrows, owns = (load_task(tmp_path / name) for name in ("merchant_rationales", "merchant_risk"))
+    before = reference_of(borrows)
+    weights = tmp_path / "merchant_risk" / "ground_truth.toml"
+    weights.write_text(weights.read_text().replace("count = 0.25\n", "count = 0.75\n"))
+    after, theirs = reference_of(borrows), reference_of(owns)
+    assert before is not None and after is not None and theirs is not None
+    assert list(after["item"]) == list(before["item"])
+    assert (after["value"] != before["value"]).any()
+    assert list(after["value"]) == list(theirs["value"])
