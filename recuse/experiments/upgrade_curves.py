@@ -72,9 +72,9 @@ Draw = tuple[str, tuple[Row, ...]]
 
 def upgrade_curves(folder: Path, sizes: Sizes, runs: int, seed: int, processes: int, today: date) -> dict[str, Any]:
     """{"runs", "false_fail", "same": [of scores, of these with tests beside them, of choices: {"kind", "promised",
-    word: share}], "gates": as of `validate`, "curve": [{"kind", "effect", "size", "runs", word: share}]}; empty where the
-    folder's gates know no upgrade. `promised`: how likely the judge asked anew is equivalent, by its components' own
-    sampling distributions. Half as many runs per size of a fault."""
+    word: share}], "gates": as of `validate`, "curve": [{"kind", "effect", "size", "runs", word: share}]}; empty where
+    the folder's gates know no upgrade. `promised`: how likely the judge asked anew is equivalent, by its components'
+    own sampling distributions. Half as many runs per size of a fault."""
     gates = gates_of(folder, today)
     if not any(component in gates for component in COMPONENTS):
         return {}

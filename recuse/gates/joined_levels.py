@@ -39,7 +39,7 @@ def _joined(group: Sequence[Tested]) -> Tested:
     changes = [change for *_, (change, _) in group]
     se, df = welch_satterthwaite([change.se**2 / len(group) ** 2 for change in changes],
                                  [change.df for change in changes])  # fmt: skip
-    was, now = (_mean_of([one[side] for one in group]) for side in (0, 1))
+    was, now = _mean_of([before for before, *_ in group]), _mean_of([after for _, after, _ in group])
     change = now["figures"]["value"] - was["figures"]["value"]
     return was, now, (Student(change, se, df), "same texts, all levels together")
 
