@@ -19,7 +19,9 @@ def test_a_task_notices_a_change_in_the_file_of_another_task(tmp_path: Path) -> 
     weights = tmp_path / "merchant_risk" / "ground_truth.toml"
     weights.write_text(weights.read_text().replace("count = 0.25\n", "count = 0.75\n"))
     after, theirs = reference_of(borrows), reference_of(owns)
-    assert before is not None and after is not None and theirs is not None
+    assert before is not None
+    assert after is not None
+    assert theirs is not None
     assert list(after["item"]) == list(before["item"])
     assert (after["value"] != before["value"]).any()
     assert list(after["value"]) == list(theirs["value"])
