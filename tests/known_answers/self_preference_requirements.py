@@ -42,14 +42,14 @@ ROWS: tuple[Row, ...] = (
         "listwise: the best of three or more",
         ("test_ways_of_asking.py::test_lists",),
         (PROMPTS + "test_a_list_is_turned_and_the_letter_read_back",),
-        UNRECORDED,
+        "",
     ),
     (
         "1.2.2",
         "a score from 0 to 100",
         ("test_ways_of_asking.py::test_hundred_steps",),
         (PROMPTS + "test_a_hundred_steps",),
-        UNRECORDED,
+        "",
     ),
     (
         "1.2.3",
@@ -84,15 +84,14 @@ ROWS: tuple[Row, ...] = (
         "a separate data channel as a defence",
         ("test_separate_channel.py::test_change",),
         (PLANTED, PROMPTS + "test_a_text_apart_is_data_in_a_message_of_its_own"),
-        UNRECORDED,
+        "",
     ),
     (
         "2.3",
         "payloads by another hand, on judges",
         ("test_separate_channel.py::test_success",),
         (HAND + "test_channels_by_hand",),
-        "found by code alone (test_prompt_injection.py::test_held_out_payloads): items for grades (channels-*) and for "
-        "duels (duels-held-out-*) are built, and no judge has been shown them",
+        "grades are recorded (panel local); duels with them (duels-held-out-*) are built and shown to no judge yet",
     ),
     (
         "2.4",
@@ -103,7 +102,7 @@ ROWS: tuple[Row, ...] = (
             "test_self_recognition.py::test_preference_from_pairs",
         ),
         (PLANTED, HAND + "test_who_knows_its_texts_and_favours_them"),
-        UNRECORDED,
+        "",
     ),
     (
         "2.4",
