@@ -149,7 +149,7 @@ def _by_judge(ratings: Ratings, compute: Callable[[Cells, int], Estimate]) -> Es
 
 def _repeat_difference(cells: Cells, i: int) -> Estimate:
     n, excluded = int(cells.count[i].sum()), int(cells.lost[i].sum())
-    distribution = mean_difference(cells.scores[i], cells.step)
+    distribution = mean_difference(cells.scores[i], cells.step, cells.scale.span)
     about: dict[str, Any] = {"n": n, "n_excluded": excluded, "over": "repeats", "method": MEAN_DIFFERENCE}
     if math.isnan(distribution.value):
         return undefined("repeat_difference", SINGLE, **about)

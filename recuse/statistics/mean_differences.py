@@ -52,7 +52,8 @@ class MeanDifference:
         value exp(-t error)   to   value exp((t + SKEW skew (1 + 2 t^2) / 6) error) + 2 step / n
 
     The last term is one slip by a `step` of the scale more than the `n` answers show. Where none of them differed,
-    the share p of slips is at most 1 - tail^(1 / n) (Clopper and Pearson), the mean difference 2 p (1 - p) step.
+    the share p of slips is at most 1 - tail^(1 / n) (Clopper and Pearson), the mean difference 2 p (1 - p) step. Two
+    independent answers on a scale lie no further apart, on average, than half its range: `reach`.
     """
 
     value: float
@@ -61,6 +62,7 @@ class MeanDifference:
     skew: float = 0.0
     step: float = 0.0
     n: int = 0
+    reach: float = math.inf
 
     @property
     def undefined(self) -> str:
@@ -77,13 +79,16 @@ class MeanDifference:
             return 0.0, 2 * self.step * slips * (1 - slips)
         t = float(special.stdtrit(self.df, 1 - tail(level)))
         out = min(FARTHEST, (t + self._bend * (1 + 2 * t * t)) * self.error)
-        return self.value * math.exp(-min(FARTHEST, t * self.error)), self.value * math.exp(out) + self._slip
+        high = min(self.value * math.exp(out) + self._slip, self._most)
+        return self.value * math.exp(-min(FARTHEST, t * self.error)), high
 
     def p_value(self, limit: float, side: Side) -> float:
         if self.undefined:
             return 1.0
         if self.value == 0:
             return self._without_a_slip(limit, side)
+        if side == "below" and limit >= self._most:
+            return 0.0
         least = 0.0 if side == "above" else self._slip
         if limit <= least:
             return 0.0 if side == "above" else 1.0
@@ -102,9 +107,14 @@ class MeanDifference:
             return None
         root = math.sqrt(factor)
         more = MeanDifference(self.value, self.error / root, self.df * factor, self.skew / root, self.step,
-                              round(self.n * factor))  # fmt: skip
+                              round(self.n * factor), self.reach)  # fmt: skip
         low, high = more.interval(0.95)
         return (high - low) / 2
+
+    @property
+    def _most(self) -> float:
+        """What few answers show may lie beyond what many could."""
+        return max(self.value, self.reach)
 
     @property
     def _bend(self) -> float:
@@ -128,8 +138,9 @@ class MeanDifference:
         return 0.0 if share > 1 else ((1 + math.sqrt(1 - share)) / 2) ** self.n
 
 
-def mean_difference(texts: Sequence[Floats], step: float = 0.0) -> MeanDifference:
-    """Of the answers to each text, shape (R_t,), two or more of some: sum_t (R_t - 1) G_t / sum_t (R_t - 1).
+def mean_difference(texts: Sequence[Floats], step: float = 0.0, span: float = math.inf) -> MeanDifference:
+    """Of the answers to each text, shape (R_t,), two or more of some: sum_t (R_t - 1) G_t / sum_t (R_t - 1). `step` and
+    `span` are those of the scale.
 
     >>> round(mean_difference([np.array([1.0, 3.0]), np.array([2.0, 2.0])]).value, 3)
     1.0
@@ -150,7 +161,7 @@ def mean_difference(texts: Sequence[Floats], step: float = 0.0) -> MeanDifferenc
         return MeanDifference(0.0, math.sqrt(NORMAL / df), df, 0.0, step, n)
     variance = max(math.fsum(part.variance for part in parts) / value**2, LEAST * NORMAL / df)
     third = math.fsum(part.third for part in parts) / value**3
-    return MeanDifference(value, math.sqrt(variance), df, third / variance**1.5, step, n)
+    return MeanDifference(value, math.sqrt(variance), df, third / variance**1.5, step, n, span / 2)
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,3 +59,14 @@ def test_a_slip_more_than_was_seen_is_allowed_for():
     low, high = mean_difference(scores, step=1.0).interval(0.95)
     assert high - mean_difference(scores).interval(0.95)[1] == pytest.approx(2 / 50)
     assert low > 0
+
+
+def test_two_answers_lie_no_further_apart_than_half_the_scale() -> None:
+    """E|X - Y| of two draws from any distribution on a range is at most half of it; four answers may show more."""
+    found = mean_difference([np.array([0.0, 10.0]), np.array([1.0, 9.0])], step=1.0, span=10.0)
+    assert found.value == pytest.approx(9.0)
+    assert found.interval(0.95)[1] == pytest.approx(9.0)
+    less = mean_difference([np.array([2.0, 4.0, 3.0]), np.array([5.0, 9.0, 5.0])], step=1.0, span=10.0)
+    low, high = less.interval(0.99)
+    assert 0 < low < less.value < high == 5.0
+    assert less.p_value(5.0, "below") == 0.0
