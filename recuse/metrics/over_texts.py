@@ -43,21 +43,22 @@ def true_scores(ratings: Ratings, array: RatingArray) -> Floats | None:
 
 def mean_over_texts(
     metric: str, values: Floats, array: RatingArray, part: Ratings, *, why: str, span: float, unit: str,
-    detail: Mapping[str, Any] | None = None, asked: NDArray[np.bool_] | None = None,
+    detail: Mapping[str, Any] | None = None, asked: NDArray[np.bool_] | None = None, signed: bool = True,
 ) -> Estimate:  # fmt: skip
-    """The mean of `values` (items, targets), none further from 0 than `span`; NaN is left out, and counted where it was
-    `asked`. Undefined, with `why`, where nothing is left."""
+    """The mean of `values` (items, targets), none further from 0 than `span`, and none below 0 unless `signed`; NaN is
+    left out, and counted where it was `asked`. Undefined, with `why`, where nothing is left."""
+    least = -span if signed else 0.0
     there = np.isfinite(values)
     wanted = there if asked is None else asked
     about: dict[str, Any] = {
         "n_excluded": int((wanted & ~there).sum()), "over": "clusters", "clusters": part.clusters, "unit": unit,
-        "span": 2 * span, "method": BOUNDED, "detail": detail or {},
+        "span": span - least, "method": BOUNDED, "detail": detail or {},
     }  # fmt: skip
     if not there.any():
         return undefined(metric, why, **about)
     codes = np.unique(np.array(array.clusters), return_inverse=True)[1]
     groups = np.broadcast_to(codes[:, None], values.shape)[there]
-    distribution = bounded_mean(values[there], groups, (-span, span))
+    distribution = bounded_mean(values[there], groups, (least, span))
     return estimated(
         metric, float(values[there].mean()), distribution, n=int(there.sum()), n_clusters=len(np.unique(groups)),
         **about,

@@ -54,7 +54,7 @@ def error_by_prompt(ratings: Ratings, factor: str = PROMPT) -> Estimates:
         for level, scores in one.scores.items():
             error = np.full(scores.shape, np.nan) if one.true is None else np.abs(scores - one.true)
             estimates[one.judge, level, *names] = one.estimate(
-                "error_by_prompt", error, UNKNOWN, one.part.scale.span, {"tokens": one.tokens.get(level)}
+                "error_by_prompt", error, UNKNOWN, one.part.scale.span, {"tokens": one.tokens.get(level)}, signed=False
             )
     return Estimates(("judge", factor, *ratings.within(factor)), estimates)
 
@@ -119,13 +119,24 @@ class _Ways:
     tokens: dict[str, float | None]
     true: Floats | None
 
-    def estimate(self, metric: str, values: Floats, why: str, span: float, detail: dict[str, Any]) -> Estimate:
+    def estimate(
+        self, metric: str, values: Floats, why: str, span: float, detail: dict[str, Any], *, signed: bool = True
+    ) -> Estimate:
         asked = np.any(list(self.asked.values()), axis=0)
         if self.true is not None:
             asked &= np.isfinite(self.true)
         unit = self.part.scale.unit
         return mean_over_texts(
-            metric, values, self.array, self.part, why=why, span=span, unit=unit, detail=detail, asked=asked
+            metric,
+            values,
+            self.array,
+            self.part,
+            why=why,
+            span=span,
+            unit=unit,
+            detail=detail,
+            asked=asked,
+            signed=signed,
         )
 
 

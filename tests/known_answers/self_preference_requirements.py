@@ -28,14 +28,14 @@ ROWS: tuple[Row, ...] = (
         "observations first, then the number alone on the last line; list of faults; no outside information",
         ("test_ways_of_asking.py::test_grades", "test_ways_of_asking.py::test_verdicts"),
         (PROMPTS + "test_observations_come_first_and_the_grade_stands_alone", PROMPTS + "test_a_bare_last_line"),
-        UNRECORDED,
+        "",
     ),
     (
         "1.2.1",
         "few-shot, reference answer, guidelines",
         ("test_ways_of_asking.py::test_grades", "test_ways_of_asking.py::test_verdicts"),
         (PROMPTS + "test_every_way_of_asking_adds_to_the_same_words", HAND + "test_error_change_by_hand"),
-        UNRECORDED,
+        "",
     ),
     (
         "1.2.2",
@@ -109,14 +109,14 @@ ROWS: tuple[Row, ...] = (
         "capability against overconfidence, where answers can be checked",
         ("test_ways_of_asking.py::test_overconfidence",),
         (PLANTED, HAND + "test_overconfidence_knows_skill_leniency_and_noise"),
-        UNRECORDED,
+        "",
     ),
     (
         "2.4.1",
         "solve first, then judge",
         ("test_ways_of_asking.py::test_verdicts",),
         (PLANTED, PROMPTS + "test_a_solution_of_its_own_is_shown"),
-        UNRECORDED,
+        "",
     ),
     (
         "2.4.1",
