@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from recuse.ratings.factors import LEVELS
+from recuse.schema.factors import FACTORS
 from recuse.statistics.distributions import Student, welch_satterthwaite
 
 __all__ = ["joined_levels", "without_levels"]
@@ -32,7 +32,7 @@ def joined_levels(tested: Sequence[Tested]) -> list[Tested]:
 
 def without_levels(subject: Mapping[str, str]) -> dict[str, str]:
     """The subject at whatever level of the known factors."""
-    return {name: value for name, value in subject.items() if name not in LEVELS}
+    return {name: value for name, value in subject.items() if name not in FACTORS}
 
 
 def _joined(group: Sequence[Tested]) -> Tested:

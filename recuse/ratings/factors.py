@@ -11,6 +11,18 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from recuse.schema import RecuseError
+from recuse.schema.factors import (
+    CHANNEL,
+    DIRECTION,
+    LABELS,
+    NAMES,
+    ORDER,
+    PROMPT,
+    RUBRIC,
+    TEMPERATURE,
+    VERSION,
+    WORDING,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,12 +31,6 @@ __all__ = [
     "CHANNEL", "DIRECTION", "LABELS", "LEVELS", "NAMES", "ORDER", "PROMPT", "RUBRIC", "TEMPERATURE", "VERSION",
     "WORDING", "check_levels", "level_words", "levels_in",
 ]  # fmt: skip
-
-NAMES, DIRECTION, ORDER, LABELS, VERSION = "names", "direction", "order", "labels", "version"
-RUBRIC = "rubric_source"
-WORDING, CHANNEL, PROMPT = "wording", "channel", "prompt"
-TEMPERATURE = "temperature"
-"""Its levels are numbers, whichever were asked: it is in no list of levels."""
 
 LEVELS: Mapping[str, tuple[str, ...]] = {
     NAMES: ("shown", "hidden"),  # whose work it is: told in the prompt, or hidden behind a label

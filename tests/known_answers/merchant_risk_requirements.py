@@ -195,7 +195,7 @@ ROWS: tuple[Row, ...] = (
         "Figs 1, 3, 4",
         "prompt, rationale cards and schema in the report: on the pages of replies, which the numbers lead to",
         (KEPT + "test_rules_kept",),
-        ("report/test_replies.py::test_a_reply_stands_with_what_was_read_in_it_and_leads_to_its_prompt",),
+        ("report/test_reply_pages.py::test_a_reply_stands_with_what_was_read_in_it_and_leads_to_its_prompt",),
         "",
     ),
     (

@@ -10,7 +10,7 @@ from pathlib import Path
 import browser
 import pytest
 import samples
-from test_replies import exchange, transcript
+from test_reply_pages import exchange, transcript
 
 from recuse import report
 from recuse.report.replies import write_transcript

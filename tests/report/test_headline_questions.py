@@ -99,8 +99,10 @@ def test_what_is_read_off_a_drawing(everything: Results, question: str, told: li
 
 
 def test_the_count_of_significant_tests_is_told_as_measured(everything: Results) -> None:
-    (counted,) = (e for e in everything["measurements"] if e["estimate"]["metric"] == "significant_tests")
-    assert counted["estimate"]["detail"]["told"] in plain(html_of(about(everything, "self_preference")))
+    counted = [e for e in everything["measurements"] if e["estimate"]["metric"] == "significant_tests"]
+    assert counted
+    page = plain(html_of(about(everything, "self_preference")))
+    assert [e["estimate"]["detail"]["told"] for e in counted if e["estimate"]["detail"]["told"] not in page] == []
 
 
 @pytest.mark.parametrize("question", QUESTIONS)

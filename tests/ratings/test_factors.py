@@ -1,0 +1,10 @@
+"""The factors that gates know by name are those that ratings know levels of."""
+
+from __future__ import annotations
+
+from recuse.ratings.factors import LEVELS
+from recuse.schema.factors import FACTORS
+
+
+def test_every_factor_with_known_levels_is_named() -> None:
+    assert tuple(sorted(LEVELS)) == tuple(sorted(FACTORS))
