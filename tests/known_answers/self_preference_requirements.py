@@ -21,7 +21,7 @@ ROWS: tuple[Row, ...] = (
         "wording (quality, badness) x direction of the scale, as two factors",
         ("test_wording.py::test_effects", "test_wording.py::test_flip", "test_wording.py::test_self_preference"),
         (PLANTED, PROMPTS + "test_the_legend_stays_true_whatever_the_word", HAND + "test_wording_by_hand"),
-        UNRECORDED,
+        "",
     ),
     (
         "1.1, App. A",
