@@ -137,8 +137,8 @@ ROWS: tuple[Row, ...] = (
         "100 stories",
         (),
         (),
-        "33 are recorded: 67 more, by four authors and four judges in two directions, are 2,144 grades and 6 MB of "
-        "cassettes without log-probabilities, which do not fit",
+        "33 are recorded: 67 more, by four authors and four judges in two directions, are 268 texts and 2,144 grades, "
+        "some five hours of one core and 6 MB of cassettes",
     ),
     (
         "3",
