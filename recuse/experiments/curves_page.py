@@ -8,10 +8,12 @@ from typing import Any
 
 from recuse.experiments.scripted_panel import EFFECTS
 from recuse.experiments.scripted_tests import TEST_EFFECTS
+from recuse.experiments.scripted_upgrade import CALL_EFFECTS
 
 __all__ = ["page"]
 
-EVERY = {**EFFECTS, **TEST_EFFECTS}
+EVERY = {**EFFECTS, **TEST_EFFECTS, **CALL_EFFECTS}
+"""What each planted effect is, in words."""
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP = 320, 190, 40, 34, 12
 
 STYLE = """

@@ -13,13 +13,13 @@ import numpy as np
 import pytest
 
 from recuse.experiments.asking import asked_of
-from recuse.experiments.curves_page import page
+from recuse.experiments.curves_page import EVERY, page
 from recuse.experiments.forecasts import forecasts
-from recuse.experiments.operating_curves import Scenario, _drawn, validate
+from recuse.experiments.operating_curves import FAULTS, Scenario, _drawn, validate
 from recuse.experiments.recorded_anew import recorded_anew
 from recuse.experiments.scripted_panel import simulated_choices, simulated_scores
 from recuse.experiments.sizes import Sizes, sizes_of_ratings
-from recuse.experiments.upgrade_curves import upgrade_curves
+from recuse.experiments.upgrade_curves import UPGRADE_FAULTS, upgrade_curves
 from recuse.experiments.validate_command import table
 from recuse.gates import Gates
 from recuse.metrics import consensus, position
@@ -287,3 +287,7 @@ def test_the_table_and_the_page(record):
     assert drawn.count("<svg") == 3
     assert "<script" not in drawn
     assert page(record, told) == drawn
+
+
+def test_every_fault_that_is_simulated_has_words_on_the_page() -> None:
+    assert {fault.effect for fault in (*FAULTS, *UPGRADE_FAULTS)} <= set(EVERY)
