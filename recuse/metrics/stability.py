@@ -281,11 +281,7 @@ def _needed(sd: Estimate, half_width: float, level: float) -> Estimate:
     method = f"smallest R with t(R - 1) sd / sqrt(R) <= {half_width:g}"
     wanted = observations_for_half_width(sd.value, half_width, level=level) if sd.defined else None
     if wanted is None:
-        why = (
-            SINGLE
-            if not sd.defined
-            else "no repeat differs from another, so the spread is unknown"
-        )
+        why = SINGLE if not sd.defined else "no repeat differs from another, so the spread is unknown"
         return undefined(
             "runs_needed", why, n=sd.n, n_excluded=sd.n_excluded, unit="repeats", over="repeats", method=method
         )

@@ -148,6 +148,7 @@ def test_an_outcome_that_differs_within_chance_is_listed_and_not_red(changed):
 
 def at_both_levels(shown, hidden):
     """One judge whose two levels have an interval for these texts alone of +-0.3 (Student's t, 20 df: se 0.144)."""
+
     def one(names, value):
         subject = {"panel": "p", "task": "t", "protocol": "q", "judge": "a", "names": names}
         found = verdict("a", value) | {"subject": subject}
