@@ -83,6 +83,8 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
+    """Simulated runs of one kind of panel, in which judge 0 may have a planted effect."""
+
     kind: str
     effect: Mapping[str, float | tuple[float, ...]]  # one size for all runs, or one for each
     gates: tuple[str, ...] = ()  # only these, all where empty

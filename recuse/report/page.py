@@ -46,6 +46,8 @@ from recuse.schema import RecuseError
 
 @dataclass(frozen=True, slots=True)
 class StripGate:
+    """One gate in the line above a group: its limit, and how many verdicts came out which way."""
+
     title: str
     limit: str
     counts: list[tuple[str, int]]
@@ -53,6 +55,8 @@ class StripGate:
 
 @dataclass(frozen=True, slots=True)
 class DrawnGroup:
+    """What a question found for one panel and task, with the template that draws it."""
+
     group: Group
     reading: str
     strip: list[StripGate]
@@ -65,6 +69,8 @@ class DrawnGroup:
 
 @dataclass(frozen=True, slots=True)
 class Section:
+    """A question with everything it was asked of, and its worst outcome."""
+
     question: Question
     anchor: str
     worst: str

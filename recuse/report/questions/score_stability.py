@@ -19,6 +19,7 @@ ORDER = 20
 
 
 def draw(group: Group) -> dict[str, Any]:
+    """What its template shows: how far repeats lie apart, reliability, and scores with their spread."""
     apart = group.of("repeat_difference")
     main, _ = main_and_rest(matrices(group, "score_matrix"))
     return {
