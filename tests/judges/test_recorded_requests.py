@@ -9,34 +9,32 @@ from typing import Any
 import pytest
 
 from recuse.cassettes import Library, request_key
+from recuse.chains import Chain
 from recuse.fingerprints import headers
 from recuse.panels import load_panel
 from recuse.plan import make_plan
 from recuse.schema import Judge
+from recuse.suite.asked import Asked
+from recuse.suite.selection import Selection
 from recuse.tasks import load_task
 
 ROOT = Path(__file__).resolve().parents[2]
-PANELS = ("published", "local", "thesis")
+PANELS = ("published", "local", "thesis", "writing")
 
 
 @pytest.mark.parametrize("name", PANELS)
 def test_every_planned_request_has_its_answer(name: str) -> None:
-    panel = load_panel(ROOT / "fixtures" / "panels" / f"{name}.toml")
+    """Chains included: the calls that follow from recorded replies are recorded as well."""
+    selection = Selection.load(ROOT, [name])
+    panel = selection.panels[name]
     library = Library(ROOT / "cassettes", name)
     for task_name, table in panel.tasks.items():
-        task = load_task(ROOT / "fixtures" / "tasks" / task_name)
         for protocol in table.protocols:
-            planned = make_plan(
-                name,
-                task.with_items(table.items.get(protocol)),
-                protocol,
-                panel.judges_of(task_name),
-                identify=request_key,
-                repeats=table.repeats.get(protocol),
-                targets=table.targets,
-            )
-            assert planned.calls
-            library.expect(planned.calls, headers(panel, planned))
+            plan = selection.plan(Asked(name, task_name, protocol))
+            chain = Chain(plan)
+            calls = chain.unfold(library.answer)
+            assert calls and chain.complete, f"{task_name}/{protocol} asks nothing, or not to its end"
+            library.expect(calls, headers(panel, plan, calls))
     coverage = library.coverage()
     assert (len(coverage.missing), coverage.stale, coverage.damaged) == (0, (), ())
 
