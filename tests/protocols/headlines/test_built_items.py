@@ -93,7 +93,8 @@ def test_an_attacked_text_is_its_clean_twin_and_the_payload() -> None:
 
 def test_an_attacked_pair_is_its_clean_twin_and_the_payload_on_one_side() -> None:
     pairs = {line["id"]: line for line in lines("pairs-local.jsonl")}
-    payloads = {row["id"]: row for row in lines("injections.jsonl") + lines("harmless.jsonl")}
+    held_out = {row["id"]: row for row in lines("held-out-injections.jsonl")}
+    payloads = {row["id"]: row for row in lines("injections.jsonl") + lines("harmless.jsonl")} | held_out
     attacked = lines("pairs-injected-local.jsonl")
     for line in attacked:
         fields, payload = line["fields"], payloads[line["fields"]["payload"]]
@@ -107,8 +108,9 @@ def test_an_attacked_pair_is_its_clean_twin_and_the_payload_on_one_side() -> Non
             clean["fields"]["b"],
         )
         assert payload["wants"] in ("any", "winner", "nothing")
-    assert len({line["fields"]["payload"] for line in attacked}) == 22 + 6
-    assert Counter(line["fields"]["attacked"] for line in attacked) == {"a": 17, "b": 17}
+    shown = {line["fields"]["payload"] for line in attacked}
+    assert (len(shown - held_out.keys()), len(shown & held_out.keys())) == (22 + 6, 13)
+    assert Counter(line["fields"]["attacked"] for line in attacked) == {"a": 17 + 7, "b": 17 + 6}
 
 
 def test_the_output_filter_sees_every_answer_an_attack_got() -> None:
