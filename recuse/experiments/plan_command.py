@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from recuse.experiments.forecasts import Forecast, forecasts
+from recuse.experiments.forecasts import Forecast, brought_by_judges, forecasts
 from recuse.experiments.sizes import Sizes
 from recuse.experiments.validate_command import evals_folder, root_of, sizes_from
 
@@ -43,7 +43,7 @@ def run_plan(source: Path | None, given: Mapping[str, Any], *, evals: Path | Non
     """The command; always exit code 0: a plan is no verdict."""
     sizes, folder = sizes_from(source, given), evals_folder(evals)
     needs = _needs(folder, sizes, seed)
-    print("\n".join([f"planned: {sizes}", "", *_gate_lines(needs), ""]))
+    print("\n".join([f"planned: {sizes}", "", *_gate_lines(needs), *_more_judges(folder, sizes), ""]))
     print("\n".join(_repeat_lines(folder, sizes, seed)))
     if source is not None and source.suffix == ".toml":
         print("\n".join(["", *_cost_lines(source, sizes, needs)]))
@@ -90,6 +90,18 @@ def _gate_lines(needs: Sequence[Need]) -> list[str]:
     return lines
 
 
+def _more_judges(folder: Path, sizes: Sizes) -> list[str]:
+    """What a panel of one judge or two cannot be asked."""
+    return [
+        f"not planned, needs a {ORDINAL[number]} judge: {', '.join(names)}"
+        for number in ORDINAL
+        if number > sizes.judges and (names := brought_by_judges(folder, sizes, number, date.today()))
+    ]
+
+
+ORDINAL = {2: "second", 3: "third"}
+
+
 def _number(needed: float | None) -> str:
     if needed is None:
         return "not known"
@@ -107,7 +119,7 @@ def _repeat_lines(folder: Path, sizes: Sizes, seed: int) -> list[str]:
             continue
         most = max(feasible, key=lambda n: (n.needed or 0) / n.now)
         items = math.ceil(sizes.items * (most.needed or 0) / most.now)
-        calls = items * sizes.judges * repeats * (2 if sizes.names else 1)
+        calls = items * sizes.texts * repeats * (2 if sizes.names else 1)
         never = [n.gate for n in bound if n not in feasible]
         phrase = f"{most.gate}{f'; never: {chr(44).join(never)}' if never else ''}"
         lines.append(f"{repeats:<10}{items:>16,}{calls:>18,}   {phrase}")

@@ -20,7 +20,8 @@ __all__ = ["Sizes", "sizes_of_panel", "sizes_of_ratings"]
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """A panel in which every judge wrote a text per item. `noise`: SD of a judge's repeats; `spread`: SD over items of
+    """A panel whose items have a text by each of `targets` systems, 0 standing for as many as there are judges; of
+    several, each judge wrote one. `noise`: SD of a judge's repeats; `spread`: SD over items of
     how much more or less than the other judges one thinks of a text; both are shares of the scale's range. `losses`:
     share of replies that cannot be read. `clusters`: how many topics the items share; 0 where they share nothing.
     `pairs` and `people` are 0 where none are asked."""
@@ -38,9 +39,10 @@ class Sizes:
     clusters: int = 0
     names: bool = False
     pairs: int = 80
+    targets: int = 0
 
     def __post_init__(self) -> None:
-        for name, least in (("judges", 2), ("items", 1), ("repeats", 1), ("people", 0), ("clusters", 0), ("pairs", 0)):
+        for name, least in LEAST.items():
             if getattr(self, name) < least:
                 raise RecuseError(f"--{name} is a whole number from {least}; got {getattr(self, name)}")
         if not self.high > self.low:
@@ -48,6 +50,11 @@ class Sizes:
         for name in ("noise", "spread", "losses"):
             if not 0 <= getattr(self, name) < 1:
                 raise RecuseError(f"--{name} is a share from 0 to below 1; got {getattr(self, name):g}")
+
+    @property
+    def texts(self) -> int:
+        """Texts per item."""
+        return self.targets or self.judges
 
     @property
     def span(self) -> float:
@@ -63,11 +70,20 @@ class Sizes:
     def __str__(self) -> str:
         """ "5 judges x 30 items x 3 repeats on 0-10, ..."."""
         topics = f" in {self.clusters} topics" if self.clusters else ""
+        each = f" with {_several(self.texts, 'text')} each" if self.texts != self.judges else ""
+        people = "1 person" if self.people == 1 else f"{self.people} people"
         return (
-            f"{self.judges} judges, {self.items} items{topics}, {self.repeats} repeats, {self.people} people, "
-            f"{self.pairs} pairs, scale {self.low:g}-{self.high:g}, noise {100 * self.noise:.3g} % and spread "
-            f"{100 * self.spread:.3g} % of its range, {100 * self.losses:.3g} % of replies lost"
+            f"{_several(self.judges, 'judge')}, {self.items} items{topics}{each}, {_several(self.repeats, 'repeat')}, "
+            f"{people}, {self.pairs} pairs, scale {self.low:g}-{self.high:g}, noise {100 * self.noise:.3g} % and "
+            f"spread {100 * self.spread:.3g} % of its range, {100 * self.losses:.3g} % of replies lost"
         )
+
+
+LEAST = {"judges": 1, "items": 1, "repeats": 1, "people": 0, "clusters": 0, "pairs": 0, "targets": 0}
+
+
+def _several(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def sizes_of_panel(path: Path, root: Path, usual: Sizes) -> Sizes:
@@ -89,13 +105,14 @@ def sizes_of_panel(path: Path, root: Path, usual: Sizes) -> Sizes:
     pairs, _ = Questions(selection).asked(["choices", "order"])
     return replace(
         usual,
-        judges=max(2, len(plan.judges)),
+        judges=len(plan.judges),
         items=max(map(len, per_target.values())),
         repeats=plan.repeats,
         low=float(task.scale[0]),
         high=float(task.scale[1]),
         names="names" in plan.factors and len(plan.factors["names"]) > 1,
         pairs=len({item for _, item, _ in selection.plan(pairs[0]).items}) if pairs else 0,
+        targets=len(per_target),
     )
 
 
@@ -103,7 +120,8 @@ def sizes_of_ratings(ratings: Ratings, usual: Sizes) -> Sizes:
     """What ratings turned out to be: sizes, losses, and the noise and spread that were measured.
 
     noise: pooled SD over repeats; spread: SD of what is left of a judge's mean scores once judges and texts are taken
-    out, less what repeats explain of it. Where there is one repeat, noise stays as assumed and spread has it in it."""
+    out, less what repeats explain of it; of one judge it stays as assumed. Where there is one repeat, noise stays as
+    assumed and spread has it in it."""
     from recuse.ratings import Numeric
 
     part = next((one for _, one in ratings.each() if isinstance(one.scale, Numeric)), None)
@@ -119,7 +137,9 @@ def sizes_of_ratings(ratings: Ratings, usual: Sizes) -> Sizes:
     left = means - np.nanmean(means, axis=0) - np.nanmean(means, axis=(1, 2), keepdims=True) + np.nanmean(means)
     repeats = int(counts.max())
     within = noise**2 / repeats if several.any() else 0.0
-    total = float(np.nanvar(left)) * len(means) / max(1, len(means) - 1)
+    spread = usual.spread * span
+    if len(means) > 1:
+        spread = math.sqrt(max(0.0, float(np.nanvar(left)) * len(means) / (len(means) - 1) - within))
     clusters = len(set(array.clusters))
     return replace(
         usual,
@@ -130,9 +150,10 @@ def sizes_of_ratings(ratings: Ratings, usual: Sizes) -> Sizes:
         low=scale.minimum,
         high=scale.maximum,
         noise=round(noise / span, 4),
-        spread=round(math.sqrt(max(0.0, total - within)) / span, 4),
+        spread=round(spread / span, 4),
         losses=round(float((table["status"] != "ok").mean()), 4),
         clusters=clusters if clusters < len(array.items) else 0,
         names=len(ratings.levels("names")) > 1,
         pairs=0,
+        targets=round(len(table[["item", "target"]].drop_duplicates()) / len(array.items)),
     )
