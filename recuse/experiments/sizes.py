@@ -73,9 +73,10 @@ class Sizes:
         each = f" with {_several(self.texts, 'text')} each" if self.texts != self.judges else ""
         people = "1 person" if self.people == 1 else f"{self.people} people"
         return (
-            f"{_several(self.judges, 'judge')}, {self.items} items{topics}{each}, {_several(self.repeats, 'repeat')}, "
-            f"{people}, {self.pairs} pairs, scale {self.low:g}-{self.high:g}, noise {100 * self.noise:.3g} % and "
-            f"spread {100 * self.spread:.3g} % of its range, {100 * self.losses:.3g} % of replies lost"
+            f"{_several(self.judges, 'judge')}, {_several(self.items, 'item')}{topics}{each}, "
+            f"{_several(self.repeats, 'repeat')}, {people}, {_several(self.pairs, 'pair')}, "
+            f"scale {self.low:g}-{self.high:g}, noise {100 * self.noise:.3g} % and spread {100 * self.spread:.3g} % "
+            f"of its range, {100 * self.losses:.3g} % of replies lost"
         )
 
 
@@ -93,7 +94,7 @@ def sizes_of_panel(path: Path, root: Path, usual: Sizes) -> Sizes:
     from recuse.suite.questions import Questions
 
     selection = Selection.load(root, [str(path.resolve())])
-    asked, _ = Questions(selection).asked(["scores", "numbers"])
+    asked, _ = Questions(selection).asked(["scores", "numbers"], rests_on="margins")
     if not asked:
         raise RecuseError(f"{path}: no task of this panel has texts scored by numbers, so there is nothing to simulate")
     plans = {one: selection.plan(one) for one in asked}
@@ -102,7 +103,7 @@ def sizes_of_panel(path: Path, root: Path, usual: Sizes) -> Sizes:
     per_target: dict[str, set[str]] = {}
     for _, item, target in plan.items:
         per_target.setdefault(target, set()).add(item)
-    pairs, _ = Questions(selection).asked(["choices", "order"])
+    pairs, _ = Questions(selection).asked(["choices", "order"], rests_on="margins")
     return replace(
         usual,
         judges=len(plan.judges),
@@ -116,21 +117,26 @@ def sizes_of_panel(path: Path, root: Path, usual: Sizes) -> Sizes:
     )
 
 
-def sizes_of_ratings(ratings: Ratings, usual: Sizes) -> Sizes:
+def sizes_of_ratings(ratings: Ratings, usual: Sizes, ends: tuple[float, float] | None = None) -> Sizes:
     """What ratings turned out to be: sizes, losses, and the noise and spread that were measured.
 
     noise: pooled SD over repeats; spread: SD of what is left of a judge's mean scores once judges and texts are taken
     out, less what repeats explain of it; of one judge it stays as assumed. Where there is one repeat, noise stays as
-    assumed and spread has it in it."""
+    assumed and spread has it in it. `ends`: of the scale, where the ratings do not say. `RecuseError` for options, and
+    for a scale without ends."""
     from recuse.ratings import Numeric
 
     part = next((one for _, one in ratings.each() if isinstance(one.scale, Numeric)), None)
-    scale = part.scale if part is not None else None
-    if part is None or not isinstance(scale, Numeric) or not math.isfinite(scale.span):
+    if part is None or not isinstance(scale := part.scale, Numeric):
+        raise RecuseError(
+            "sizes are taken from scores, and these ratings are options; give the sizes instead, for one judge of 100 "
+            "items and two people: recuse plan --judges 1 --items 100 --people 2 --scale 0-1"
+        )
+    low, high = (scale.minimum, scale.maximum) if ends is None else ends
+    if not math.isfinite(span := high - low):
         raise RecuseError("sizes are taken from scores on a scale with two ends; name it with --scale 0-10")
     array, table = part.array(), part.table[part.table["kind"] == "judge"]
     means, counts = array.means[~array.people], array.counts[~array.people]
-    span = scale.span
     several = counts > 1
     variances = array.moments.variance[~array.people][several]
     noise = math.sqrt(float(variances.mean())) if several.any() else usual.noise * span
@@ -147,8 +153,8 @@ def sizes_of_ratings(ratings: Ratings, usual: Sizes) -> Sizes:
         items=len(array.items),
         repeats=repeats,
         people=int(array.people.sum()),
-        low=scale.minimum,
-        high=scale.maximum,
+        low=low,
+        high=high,
         noise=round(noise / span, 4),
         spread=round(spread / span, 4),
         losses=round(float((table["status"] != "ok").mean()), 4),

@@ -77,3 +77,11 @@ def test_one_judge_is_simulated(planned):
                   command="validate")  # fmt: skip
     assert "simulated: 1 judge, 8 items" in out
     assert "repeat_difference" in out
+
+
+def test_options_are_no_scores_to_take_sizes_from(recuse, tmp_path):
+    path = tmp_path / "labels.csv"
+    path.write_text("item,anna,judge\n" + "".join(f"t{k},pass,{('pass', 'fail')[k % 2]}\n" for k in range(20)))
+    outcome = recuse("plan", path)
+    assert outcome.code == 3
+    assert "these ratings are options; give the sizes instead" in outcome.err

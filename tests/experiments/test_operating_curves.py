@@ -18,11 +18,12 @@ from recuse.experiments.forecasts import brought_by_judges, forecasts
 from recuse.experiments.operating_curves import FAULTS, Scenario, _drawn, validate
 from recuse.experiments.recorded_anew import recorded_anew
 from recuse.experiments.scripted_panel import simulated_choices, simulated_scores
-from recuse.experiments.sizes import Sizes, sizes_of_ratings
+from recuse.experiments.sizes import Sizes, sizes_of_panel, sizes_of_ratings
 from recuse.experiments.upgrade_curves import UPGRADE_FAULTS, upgrade_curves
 from recuse.experiments.validate_command import table
 from recuse.gates import Gates
 from recuse.metrics import consensus, position
+from recuse.ratings import Numeric
 from recuse.schema import RecuseError
 
 EVALS = """
@@ -213,6 +214,21 @@ def test_the_spread_of_one_judge_is_assumed_and_its_noise_measured():
     assert (found.judges, found.texts, found.people) == (1, 1, 2)
     assert found.spread == 0.07
     assert found.noise == pytest.approx(0.06, abs=0.004)
+
+
+def test_ends_of_the_scale_can_be_given_where_ratings_do_not_say():
+    ratings = simulated_scores(Sizes(judges=2, items=20, people=0), {}, np.random.default_rng(5))
+    endless = replace(ratings, scales={"rating": Numeric(-math.inf, math.inf)})
+    with pytest.raises(RecuseError, match="name it with --scale 0-10"):
+        sizes_of_ratings(endless, Sizes())
+    known = sizes_of_ratings(endless, Sizes(), (0.0, 20.0))
+    assert (known.low, known.high) == (0.0, 20.0)
+
+
+def test_a_panel_whose_source_fixes_no_replies_has_sizes():
+    root = Path(__file__).parents[2]
+    published = sizes_of_panel(root / "fixtures" / "panels" / "published.toml", root, Sizes())
+    assert (published.judges, published.items, published.texts, published.repeats) == (5, 1, 5, 10)
 
 
 def test_items_with_one_text_each_are_planned_with_one_text_each():
