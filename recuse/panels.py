@@ -143,6 +143,7 @@ class TaskTable(Table):
     judges: list[str] | None = None  # which of the panel's judges; all unless given
     factors: dict[str, dict[str, list[str]]] = Field(default_factory=dict)  # protocol -> factor -> levels asked
     items: dict[str, str] = Field(default_factory=dict)  # protocol -> file of the task folder, instead of items.jsonl
+    first: dict[str, Annotated[int, Field(ge=1)]] = Field(default_factory=dict)  # protocol -> so many items, not all
 
 
 class StandIn(Table):
@@ -278,8 +279,8 @@ def load_panel(path: Path) -> Panel:
                 protocol(checked_name(name, "protocol", where))
             except RecuseError as error:
                 raise ConfigurationError(f"{path}: task {task.name}: {error}") from error
-        for key, given in (("repeats", task.repeats), ("items", task.items), ("factors", task.factors)):
-            if unknown := [p for p in given if p not in task.protocols]:
+        for key in ("repeats", "items", "first", "factors"):
+            if unknown := [p for p in getattr(task, key) if p not in task.protocols]:
                 raise ConfigurationError(
                     f"{path}: task {task.name}: {key} for {', '.join(unknown)}, which is not in protocols"
                 )

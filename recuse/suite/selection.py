@@ -90,6 +90,7 @@ class Selection:
             repeats=table.repeats.get(asked.protocol),
             targets=table.targets,
             factors=table.factors.get(asked.protocol),
+            first=table.first.get(asked.protocol),
         )
 
     def authors(self, asked: Asked) -> dict[str, str]:
