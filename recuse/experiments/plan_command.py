@@ -16,11 +16,12 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from recuse.experiments.asking import gates_of
 from recuse.experiments.forecasts import Forecast, brought_by_judges, forecasts
 from recuse.experiments.sizes import Sizes
 from recuse.experiments.validate_command import evals_folder, root_of, sizes_from
 
-__all__ = ["run_plan"]
+__all__ = ["rarest_slips", "run_plan"]
 
 PILOTS = 8
 REPEATS = (1, 2, 3, 5, 10)
@@ -43,7 +44,8 @@ def run_plan(source: Path | None, given: Mapping[str, Any], *, evals: Path | Non
     """The command; always exit code 0: a plan is no verdict."""
     sizes, folder = sizes_from(source, given), evals_folder(evals)
     needs = _needs(folder, sizes, seed)
-    print("\n".join([f"planned: {sizes}", "", *_gate_lines(needs), *_more_judges(folder, sizes), ""]))
+    notes = [*_more_judges(folder, sizes), *_rare_slips(folder, sizes, needs)]
+    print("\n".join([f"planned: {sizes}", "", *_gate_lines(needs), *notes, ""]))
     print("\n".join(_repeat_lines(folder, sizes, seed)))
     if source is not None and source.suffix == ".toml":
         print("\n".join(["", *_cost_lines(source, sizes, needs)]))
@@ -100,6 +102,21 @@ def _more_judges(folder: Path, sizes: Sizes) -> list[str]:
 
 
 ORDINAL = {2: "second", 3: "third"}
+
+
+def _rare_slips(folder: Path, sizes: Sizes, needs: Sequence[Need]) -> list[str]:
+    """What a gate on an average leaves unseen, which no number of items changes."""
+    if not any(need.gate == "repeat_difference" for need in needs):
+        return []
+    gate = gates_of(folder, date.today())["repeat_difference"]
+    share = rarest_slips(gate.bound.high if gate.of_range else gate.bound.high / sizes.span)
+    return [f"repeat_difference limits an average: wild answers in fewer than 1 of {1 / share:.0f} stay within it"]
+
+
+def rarest_slips(limit: float) -> float:
+    """The share p of answers that may jump across the whole scale while two answers to a text lie at most `limit` of
+    the range apart on average, 2 p (1 - p) = limit; half of them where the limit is wider than any p reaches."""
+    return 0.5 if limit >= 0.5 else (1 - math.sqrt(1 - 2 * limit)) / 2
 
 
 def _number(needed: float | None) -> str:

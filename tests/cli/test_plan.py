@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from recuse.experiments import plan_command
+
 EVALS = """
 import pytest
 
@@ -35,8 +37,10 @@ reason = "r"
 
 
 @pytest.fixture
-def planned(recuse, tmp_path):
-    """`planned(*arguments)`: what `recuse plan` or another subcommand prints by two gates."""
+def planned(recuse, tmp_path, monkeypatch):
+    """`planned(*arguments)`: what `recuse plan` or another subcommand prints by two gates, of one pilot each."""
+    monkeypatch.setattr(plan_command, "PILOTS", 1)
+    monkeypatch.setattr(plan_command, "REPEATS", (2,))
     (tmp_path / "test_fairness.py").write_text(EVALS, encoding="utf-8")
     (tmp_path / "gates.toml").write_text(GATES, encoding="utf-8")
 
@@ -54,6 +58,7 @@ def test_one_judge_is_planned(planned):
     assert out.startswith("planned: 1 judge, 15 items, 3 repeats,")
     assert [line.split()[0] for line in out.split("\n\n")[1].splitlines()[2:3]] == ["repeat_difference"]
     assert "\nnot planned, needs a second judge: leniency\n" in out
+    assert "\nrepeat_difference limits an average: wild answers in fewer than 1 of 39 stay within it\n" in out
 
 
 def test_two_judges_are_planned_as_before(planned):
