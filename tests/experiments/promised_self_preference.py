@@ -1,4 +1,4 @@
-"""How often the fault comes true that self_preference promises to find with 80 %, at the usual sizes of `recuse validate`.
+"""How often the fault is found that self_preference promises to find with 80 %, at `recuse validate`'s usual sizes.
 
     python tests/experiments/promised_self_preference.py 6000
 
@@ -27,8 +27,8 @@ from recuse.statistics.clusters import OverClusters, difference_of_means
 SIZES = Sizes(people=0, pairs=0)
 GATES = Gates.load(Path(__file__).parents[2] / "evals" / "gates.toml", date(2026, 3, 1))
 LIMIT = Limit("within", -0.05 * SIZES.span, 0.05 * SIZES.span)
-LEVEL = 1 - GATES.alpha("self_preference") / SIZES.judges
-"""Holm's first step over the judges: at it a judge fails alone."""
+LEVEL = 1 - 2 * GATES.alpha("self_preference") / SIZES.judges
+"""Holm's first step over the judges, one-sided: at it a judge fails alone."""
 
 
 def preference(own: float, rng: np.random.Generator) -> OverClusters:
