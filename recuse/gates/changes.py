@@ -25,7 +25,6 @@ differs while the estimate has not changed beyond chance is listed; whether the 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from functools import partial
 from statistics import median
@@ -39,6 +38,7 @@ from recuse.gates.gates import Gates
 from recuse.gates.joined_levels import Tested, joined_levels, without_levels
 from recuse.gates.limit_changes import limit_changes
 from recuse.gates.limits import Limit
+from recuse.gates.untested_changes import changed_sources, figure, moved, removed, row_of
 from recuse.statistics.distributions import Student, welch_satterthwaite
 from recuse.statistics.multiplicity import decision_levels
 from recuse.statistics.paired import Paired
@@ -52,7 +52,6 @@ LIKE = ("unit", "over", "slice")
 """What two estimates share that are of the same thing: a slice that was looked for may be another one now."""
 NORMAL_DF = 1e6
 """Where a distribution has no degrees of freedom, it is normal, or taken for it."""
-EXACT = ("n", "n_clusters", "n_excluded")
 
 
 def compare(
@@ -83,21 +82,21 @@ def compare(
     same = _same_items(baseline.get("sources") or {}, results.get("sources") or {})
     tested = _tested(pairs, same)
     named = _all_named(tested, gates)
-    testable = {_key(_row(now)) for _, now, _ in tested}
+    testable = {_key(row_of(now)) for _, now, _ in tested}
     changed = {_key(row) for row in named}
     comparison: Json = {
         "path": path,
         "because": baseline.get("because"),
         "named": named,
         "outcomes": [
-            {**_row(now), "before": was["outcome"], "after": now["outcome"], "named": bool(_keys(now) & changed)}
+            {**row_of(now), "before": was["outcome"], "after": now["outcome"], "named": bool(_keys(now) & changed)}
             for was, now in pairs
             if was.get("outcome") != now.get("outcome")
         ],
         "limits": limit_changes(baseline["gates"], gates, results["verdicts"]),
-        "removed": _removed(baseline["asked"], asked(results)) if complete else [],
-        "sources": _sources(baseline.get("sources") or {}, results.get("sources") or {}),
-        "moved": [row for was, now in pairs for row in _moved(was, now, _key(_row(now)) in testable)],
+        "removed": removed(baseline["asked"], asked(results)) if complete else [],
+        "sources": changed_sources(baseline.get("sources") or {}, results.get("sources") or {}),
+        "moved": [row for was, now in pairs for row in moved(was, now, _key(row_of(now)) in testable)],
         "appeared": [_brief(after[key]) for key in sorted(after.keys() - before.keys())],
         "vanished": [_brief(before[key]) for key in sorted(before.keys() - after.keys())] if complete else [],
         "tested": len(tested),
@@ -128,7 +127,7 @@ def smallest_named(
     for _, now, (change, _) in tested:
         far, enough = special.stdtrit(change.df, [1 - SHARES["verdict"] / len(tested) / 2, 0.8])
         by_gate.setdefault(now["what"], []).append(float(far + enough) * change.se)
-    return {gate: _figure(median(sizes)) for gate, sizes in sorted(by_gate.items())}
+    return {gate: figure(median(sizes)) for gate, sizes in sorted(by_gate.items())}
 
 
 def objections(comparison: Mapping[str, Any]) -> list[str]:
@@ -162,9 +161,9 @@ def _named(tested: list[Tested], gates: Gates, alpha: float) -> list[Json]:
         if not _excludes_zero(distribution, level):
             continue
         low, high = distribution.interval(level)
-        rows.append(_row(now) | {
-            "before": was["figures"]["value"], "after": now["figures"]["value"], "change": _figure(distribution.value),
-            "low": _figure(low), "high": _figure(high), "level": level, "test": test,
+        rows.append(row_of(now) | {
+            "before": was["figures"]["value"], "after": now["figures"]["value"], "change": figure(distribution.value),
+            "low": figure(low), "high": figure(high), "level": level, "test": test,
             "beyond": _beyond(was, now, distribution.value, gates),
         })  # fmt: skip
     return rows
@@ -226,64 +225,6 @@ def _beyond(was: Mapping[str, Any], now: Mapping[str, Any], change: float, gates
     return ""
 
 
-# --------------------------------------------------------------------------- what cannot be tested
-
-
-def _moved(was: Mapping[str, Any], now: Mapping[str, Any], tested: bool) -> list[Json]:
-    """Counts that differ, and values that differ and have no sampling distribution to test them by."""
-    before, after = _compared(was["figures"], tested), _compared(now["figures"], tested)
-    return [
-        _row(now) | {"field": field, "before": a, "after": b, "delta": _delta(a, b)}
-        for field, a, b in _differences(before, after)
-        if not _same(a, b)
-    ]
-
-
-def _compared(figures: Mapping[str, Any], tested: bool) -> Json:
-    """Counts, and what no test speaks for: the value, and the cells of a matrix."""
-    counts = {name: figures.get(name) for name in EXACT}
-    return counts if tested else counts | {"value": figures.get("value")} | dict(figures.get("cells") or {})
-
-
-def _differences(before: Json, after: Json) -> list[tuple[str, Any, Any]]:
-    """(field, before, after) of every difference, None where a side has none, in the order of the fields."""
-    if before == after:  # nearly always, and far cheaper to see
-        return []
-    from deepdiff import DeepDiff
-    from deepdiff.helper import notpresent
-
-    diff = DeepDiff(before, after, view="tree", ignore_numeric_type_changes=True, threshold_to_diff_deeper=0)
-    differences: dict[str, tuple[Any, Any]] = {}
-    for leaf in (leaf for leaves in diff.values() for leaf in leaves):
-        was, now = (None if side is notpresent else side for side in (leaf.t1, leaf.t2))
-        differences[str(leaf.path(output_format="list")[0])] = was, now
-    return [(field, *differences[field]) for field in dict.fromkeys([*before, *after]) if field in differences]
-
-
-def _same(a: Any, b: Any) -> bool:
-    """Equal, or numbers that agree but for rounding."""
-    if isinstance(a, int | float) and isinstance(b, int | float):
-        return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12)
-    return bool(a == b)
-
-
-def _delta(before: object, after: object) -> float | None:
-    numbers = [x for x in (before, after) if isinstance(x, int | float) and not isinstance(x, bool)]
-    return _figure(numbers[1] - numbers[0]) if len(numbers) == 2 else None
-
-
-def _removed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """Tests that concluded nothing any more, and judges that are gone."""
-    tests = [f"the test {test} is gone" for test in before["tests"] if test not in after["tests"]]
-    judges = [
-        f"{judge} is no longer in the panel {panel}"
-        for panel, names in before["judges"].items()
-        for judge in names
-        if judge not in after["judges"].get(panel, ())
-    ]
-    return tests + judges
-
-
 def _same_items(before: Mapping[str, Any], after: Mapping[str, Any]) -> set[str]:
     return {place for place in before.keys() & after.keys() if before[place].get("items") == after[place].get("items")}
 
@@ -292,24 +233,7 @@ def _place(entry: Mapping[str, Any]) -> str:
     return "/".join(str(entry["subject"].get(name, "")) for name in ("panel", "task", "protocol"))
 
 
-def _sources(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """What the judges were asked and who they are, where it is not what it was: items, prompt, rubric, judge."""
-    phrases = []
-    for place in sorted(before.keys() & after.keys()):
-        was, now = before[place], after[place]
-        phrases += [f"{place}: the {name} changed" for name in ("items", "prompt", "rubric", "scale")
-                 if was.get(name) != now.get(name)]  # fmt: skip
-        judges = was.get("judges") or {}, now.get("judges") or {}
-        phrases += [f"{place}: {j} changed" for j in sorted(judges[0].keys() & judges[1].keys())
-                 if judges[0][j] != judges[1][j]]  # fmt: skip
-    return phrases
-
-
 # --------------------------------------------------------------------------- sentences
-
-
-def _row(entry: Mapping[str, Any]) -> Json:
-    return {"kind": entry["kind"], "what": entry["what"], "subject": entry["subject"]}
 
 
 def _key(row: Mapping[str, Any]) -> tuple[str, ...]:
@@ -318,16 +242,12 @@ def _key(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _keys(entry: Mapping[str, Any]) -> set[tuple[str, ...]]:
     """Of the entry, and of all levels of its factors together."""
-    row = _row(entry)
+    row = row_of(entry)
     return {_key(row), _key(row | {"subject": without_levels(entry["subject"])})}
 
 
 def _brief(entry: Mapping[str, Any]) -> Json:
-    return _row(entry) | {"outcome": entry.get("outcome"), "value": entry["figures"].get("value")}
-
-
-def _figure(value: float) -> float:
-    return float(f"{value:.10g}")
+    return row_of(entry) | {"outcome": entry.get("outcome"), "value": entry["figures"].get("value")}
 
 
 def _told(row: Mapping[str, Any]) -> str:

@@ -1,0 +1,88 @@
+"""What differs from a baseline and cannot be tested: counts, values without a distribution, sources, what is gone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+__all__ = ["changed_sources", "figure", "moved", "removed", "row_of"]
+
+Json = dict[str, Any]
+EXACT = ("n", "n_clusters", "n_excluded")
+
+
+def moved(was: Mapping[str, Any], now: Mapping[str, Any], tested: bool) -> list[Json]:
+    """Counts that differ, and values that differ and have no sampling distribution to test them by."""
+    before, after = _compared(was["figures"], tested), _compared(now["figures"], tested)
+    return [
+        row_of(now) | {"field": field, "before": a, "after": b, "delta": _delta(a, b)}
+        for field, a, b in _differences(before, after)
+        if not _same(a, b)
+    ]
+
+
+def _compared(figures: Mapping[str, Any], tested: bool) -> Json:
+    """Counts, and what no test speaks for: the value, and the cells of a matrix."""
+    counts = {name: figures.get(name) for name in EXACT}
+    return counts if tested else counts | {"value": figures.get("value")} | dict(figures.get("cells") or {})
+
+
+def _differences(before: Json, after: Json) -> list[tuple[str, Any, Any]]:
+    """(field, before, after) of every difference, None where a side has none, in the order of the fields."""
+    if before == after:  # nearly always, and far cheaper to see
+        return []
+    from deepdiff import DeepDiff
+    from deepdiff.helper import notpresent
+
+    diff = DeepDiff(before, after, view="tree", ignore_numeric_type_changes=True, threshold_to_diff_deeper=0)
+    differences: dict[str, tuple[Any, Any]] = {}
+    for leaf in (leaf for leaves in diff.values() for leaf in leaves):
+        was, now = (None if side is notpresent else side for side in (leaf.t1, leaf.t2))
+        differences[str(leaf.path(output_format="list")[0])] = was, now
+    return [(field, *differences[field]) for field in dict.fromkeys([*before, *after]) if field in differences]
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Equal, or numbers that agree but for rounding."""
+    if isinstance(a, int | float) and isinstance(b, int | float):
+        return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12)
+    return bool(a == b)
+
+
+def _delta(before: object, after: object) -> float | None:
+    numbers = [x for x in (before, after) if isinstance(x, int | float) and not isinstance(x, bool)]
+    return figure(numbers[1] - numbers[0]) if len(numbers) == 2 else None
+
+
+def removed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """Tests that concluded nothing any more, and judges that are gone."""
+    tests = [f"the test {test} is gone" for test in before["tests"] if test not in after["tests"]]
+    judges = [
+        f"{judge} is no longer in the panel {panel}"
+        for panel, names in before["judges"].items()
+        for judge in names
+        if judge not in after["judges"].get(panel, ())
+    ]
+    return tests + judges
+
+
+def changed_sources(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    """What the judges were asked and who they are, where it is not what it was: items, prompt, rubric, judge."""
+    phrases = []
+    for place in sorted(before.keys() & after.keys()):
+        was, now = before[place], after[place]
+        phrases += [f"{place}: the {name} changed" for name in ("items", "prompt", "rubric", "scale")
+                 if was.get(name) != now.get(name)]  # fmt: skip
+        judges = was.get("judges") or {}, now.get("judges") or {}
+        phrases += [f"{place}: {j} changed" for j in sorted(judges[0].keys() & judges[1].keys())
+                 if judges[0][j] != judges[1][j]]  # fmt: skip
+    return phrases
+
+
+def row_of(entry: Mapping[str, Any]) -> Json:
+    return {"kind": entry["kind"], "what": entry["what"], "subject": entry["subject"]}
+
+
+def figure(value: float) -> float:
+    return float(f"{value:.10g}")
