@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -82,6 +85,21 @@ def test_it_says_what_was_read_and_what_would_unlock_the_rest(recuse, tickets):
     assert "people        anna, ben" in out
     assert "rating: fail < pass" in out
     assert "needs the judge's repeats: a column repeat, or columns judge.1, judge.2" in out
+
+
+@pytest.mark.parametrize(("judge", "code"), [(good, 0), (inverted, 1)])
+def test_a_reader_who_leaves_early_changes_no_verdict(tickets, judge, code):
+    """`recuse check tickets.csv | head -1` in a script that looks at the exit code."""
+    nobody, out = os.pipe()
+    os.close(nobody)
+    try:
+        run = subprocess.run(
+            [sys.executable, "-m", "recuse.cli", "check", tickets(judge)],
+            stdout=out, stderr=subprocess.PIPE, text=True, timeout=300,
+        )  # fmt: skip
+    finally:
+        os.close(out)
+    assert (run.returncode, run.stderr) == (code, "")
 
 
 def test_what_cannot_be_read_is_one_line_and_code_three(recuse, tmp_path):
