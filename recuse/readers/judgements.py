@@ -19,6 +19,7 @@ from recuse.readers.values import (
     scale_from_text,
     scale_of_labels,
     scale_of_numbers,
+    told_top,
 )  # fmt: skip
 from recuse.schema import RecuseError
 
@@ -212,7 +213,7 @@ def _numbers(part: pd.DataFrame, criterion: str, declared: str, place: Place) ->
         _check_one_scale(part, values, criterion)
     if bad.any():
         faults.append(_fault("answer(s) are not numbers", part[bad], place, "they count as unusable"))
-    scale = given or scale_of_numbers(values)
+    scale = given or scale_of_numbers(values, told_top(part["cell"]))
     assert isinstance(scale, Numeric)
     outside = values.notna() & ~values.between(scale.minimum, scale.maximum)
     if outside.any():

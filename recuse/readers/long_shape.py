@@ -53,8 +53,9 @@ def named(cells: pd.Series[Any], usual: str = "") -> pd.Series[Any]:
 
 def _rated_columns(mapping: ColumnMapping, usual_rater: str) -> list[tuple[str, str, int, str]]:
     """(rater, criterion, repeat, column) of every column with ratings; repeat -1 where a column holds one of each."""
+    about = mapping.criteria
     own = [
-        (_rater_name(rater), "rating", k if len(columns) > 1 else -1, column)
+        (_rater_name(rater), about.get(column, "rating"), k if len(columns) > 1 and not about else -1, column)
         for rater, columns in mapping.raters.items()
         for k, column in enumerate(columns)
     ]

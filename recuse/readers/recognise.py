@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from recuse.ratings.factors import LEVELS
 from recuse.readers.column import Column
 from recuse.readers.column_names import FACTORS, NAMES, SETS, WINNERS, is_judge, is_person, plain
+from recuse.readers.crossed_names import crossed_names
 from recuse.readers.mapping import ColumnMapping
 from recuse.schema import RecuseError
 
@@ -235,13 +236,21 @@ class _Finder:
         else:
             declared = [n for n in rated if n in named or is_judge(n) or is_person(n) or plain(n) in NAMES["value"]]
             kept = self._alike(declared) or [n for n in rated if self.columns[n].like_ratings]
-            raters: dict[str, list[str]] = {}
-            for name in kept:
-                raters.setdefault(self._base(name, kept), []).append(name)
-            self.roles["raters"] = {name: tuple(columns) for name, columns in raters.items()}
+            self._take_wide(kept)
             if not declared and "gold" in self.roles and not kept:
                 return
         self.free = [name for name in self.free if name not in kept]
+
+    def _take_wide(self, names: list[str]) -> None:
+        """Columns of a rater are its ratings by criterion where the names say so, otherwise its repeats."""
+        if crossed := crossed_names(names):
+            self.roles |= {"raters": crossed.raters, "criteria": crossed.criteria}
+            return
+        raters: dict[str, tuple[str, ...]] = {}
+        for name in names:
+            base = self._base(name, names)
+            raters[base] = (*raters.get(base, ()), name)
+        self.roles["raters"] = raters
 
     def _alike(self, names: list[str]) -> list[str]:
         """Columns whose values look like those of the surest ones: persons and judges answer on one scale."""

@@ -241,3 +241,20 @@ def test_counts_that_do_not_add_up_are_told_with_their_line(recuse, tmp_path):
     found = recuse("check", tmp_path / "counts.csv")
     assert found.code != 0
     assert "counts.csv: line 2: count_yes, count_no add up to 3 + 1 = 4, and total says '5'" in found.err
+
+
+def test_every_criterion_counts_and_is_named(recuse, tmp_path):
+    """A judge that is good on one criterion and says the same to everything on another is not cleared for that."""
+    rng = np.random.default_rng(5)
+    rows = ["ticket,gpt4_tone,gpt4_truth,anna_tone,anna_truth,ben_tone,ben_truth"]
+    for ticket in range(60):
+        tone, truth = rng.integers(1, 6, 2)
+        near = [int(np.clip(value + rng.integers(-1, 2), 1, 5)) for value in (tone, tone, truth, tone, truth)]
+        rows.append(f"{ticket},{near[0]},3,{near[1]},{near[2]},{near[3]},{near[4]}")
+    path = tmp_path / "two.csv"
+    path.write_text("\n".join(rows), encoding="utf-8")
+    found = recuse("check", path)
+    assert found.code == 1
+    assert found.first.startswith("gpt4 is not cleared: on truth, it always says 3, so it tells nothing apart")
+    assert "Agreement with people on tone" in found.out
+    assert "Agreement with people on truth" in found.out
