@@ -250,11 +250,11 @@ def test_every_criterion_counts_and_is_named(recuse, tmp_path):
     for ticket in range(60):
         tone, truth = rng.integers(1, 6, 2)
         near = [int(np.clip(value + rng.integers(-1, 2), 1, 5)) for value in (tone, tone, truth, tone, truth)]
-        rows.append(f"{ticket},{near[0]},3,{near[1]},{near[2]},{near[3]},{near[4]}")
+        rows.append(f"{ticket},{near[0]},5,{near[1]},{near[2]},{near[3]},{near[4]}")
     path = tmp_path / "two.csv"
     path.write_text("\n".join(rows), encoding="utf-8")
     found = recuse("check", path)
     assert found.code == 1
-    assert found.first.startswith("gpt4 is not cleared: on truth, it always says 3, so it tells nothing apart")
+    assert found.first.startswith("gpt4 is not cleared: on truth, it always says 5, so it tells nothing apart")
     assert "Agreement with people on tone" in found.out
     assert "Agreement with people on truth" in found.out
