@@ -101,12 +101,13 @@ class Column:
         if self.numeric:
             low, high = other.ends
             return low - 1 <= self.ends[0] and self.ends[1] <= max(1.6 * high, high + 1)
-        return bool(self._words & other._words)
+        return bool(self.words & other.words)
 
     def only_answers_of(self, other: Column) -> bool:
         """The same, and no word besides."""
-        return self.rating and self.answers_like(other) and (self.numeric or self._words <= other._words)
+        return self.rating and self.answers_like(other) and (self.numeric or self.words <= other.words)
 
     @cached_property
-    def _words(self) -> set[str]:
+    def words(self) -> set[str]:
+        """Its different values in one spelling."""
         return {str(value).strip().lower() for value in self.distinct}

@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 from recuse.ratings.factors import LEVELS
 from recuse.readers.column import Column
-from recuse.readers.column_names import FACTORS, NAMES, SETS, WINNERS, is_judge, is_person, plain
+from recuse.readers.column_names import (
+    FACTORS, NAMES, SETS, WINNERS, base_of, is_date, is_judge, is_person, plain,
+)  # fmt: skip
 from recuse.readers.crossed_names import crossed_names
 from recuse.readers.mapping import ColumnMapping
+from recuse.readers.values import CHOICE_WORDS
 from recuse.schema import RecuseError
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["recognise"]
-
 
 FEWEST_CLUSTERS, MOST_SLICES = 20, 30
 """With fewer levels a column groups texts and is a slice: an interval over a handful of clusters says nothing."""
@@ -27,7 +29,6 @@ SURELY = 5
 BY_NUMBER = ("id", "rater", "annotator", "reviewer", "worker", "user", "labeler", "labeller")
 """Columns of raters that may hold numbers."""
 REPEATS = re.compile(r"^(?:r|rep|repeat|run|trial|score|rating|sample|s)_?(\d{1,3})$")
-NUMBERED = re.compile(r"^(.+?)(?:\.|_r|_run_?|_rep_?|_repeat_?)(\d{1,3})$")
 
 
 def recognise(frame: pd.DataFrame, given: Mapping[str, Any]) -> ColumnMapping:
@@ -103,14 +104,21 @@ class _Finder:
     def _take_pair(self) -> None:
         if "first" in self.roles or "second" in self.roles:
             return
-        if not any(plain(name) in WINNERS for name in self.free) and "value" not in self.roles:
-            return
         short = {plain(n): n for n in self.free if not self.columns[n].wordy and not self.columns[n].numeric}
         for one, other in zip(NAMES["first"], NAMES["second"], strict=True):
             if one in short and other in short and self._meet(short[one], short[other]):
+                chosen = "value" in self.roles or any(plain(name) in WINNERS for name in self.free)
+                if not (chosen or self._choosers(short[one], short[other])):
+                    return
                 self._take("first", short[one])
                 self._take("second", short[other])
                 return
+
+    def _choosers(self, first: str, second: str) -> list[str]:
+        """Columns that hold nothing but choices between the two: each rater's, side by side."""
+        words = set(CHOICE_WORDS) | self.columns[first].words | self.columns[second].words
+        others = (self.columns[name] for name in self.free if name not in (first, second))
+        return [c.name for c in others if not c.numeric and len(c.distinct) > 1 and c.words <= words]
 
     def _meet(self, one: str, other: str) -> bool:
         """Whether two columns name what met; columns a and b must share a name, since raters may be called so."""
@@ -149,7 +157,7 @@ class _Finder:
             return
         named = {*self.roles.get("people", ()), *self.roles.get("judges", ())}
         value = self.columns[self.roles["value"][0]]
-        called = [name for name in self.free if (is_person(name) or is_judge(name)) and not _is_date(name)]
+        called = [name for name in self.free if (is_person(name) or is_judge(name)) and not is_date(name)]
         beside = [n for n in self.free if n in named or (n in called and self.columns[n].only_answers_of(value))]
         if beside:
             self.roles["raters"] = {name: (name,) for name in beside}
@@ -190,7 +198,7 @@ class _Finder:
             column = self.columns[name]
             if (
                 1 < len(column.distinct) <= len(self.frame) // 2
-                and not (column.numeric or column.wordy or _is_date(name))
+                and not (column.numeric or column.wordy or is_date(name))
                 and not (column.holds_labels and again < SURELY)  # a few ratings may differ by chance
                 and not (is_judge(name) or is_person(name) or plain(name) in NAMES["repeat"])
                 and not self.frame.duplicated([*keys, name]).any()
@@ -211,7 +219,7 @@ class _Finder:
                 few
                 and not column.numeric
                 and not column.wordy
-                and not _is_date(name)
+                and not is_date(name)
                 and not (keys and self._varies(name))
             ):
                 slices.append(name)
@@ -226,10 +234,15 @@ class _Finder:
 
     def _take_raters(self) -> None:
         """In a wide table, every column that may hold ratings is a rater; beside a column of raters, a criterion."""
-        if "raters" in self.roles or "value" in self.roles or "repeats" in self.roles or "first" in self.roles:
+        if "raters" in self.roles or "value" in self.roles or "repeats" in self.roles:
+            return
+        if "first" in self.roles:
+            choosers = self._choosers(self.roles["first"], self.roles["second"])
+            self.roles["raters"] = {name: (name,) for name in choosers}
+            self.free = [name for name in self.free if name not in choosers]
             return
         named = {*self.roles.get("people", ()), *self.roles.get("judges", ())}
-        rated = [n for n in self.free if n in named or (self.columns[n].rating and not _is_date(n))]
+        rated = [n for n in self.free if n in named or (self.columns[n].rating and not is_date(n))]
         if "rater" in self.roles:
             kept = [n for n in rated if n in named or self.columns[n].varied]
             self.roles["value"] = tuple(kept)
@@ -248,7 +261,7 @@ class _Finder:
             return
         raters: dict[str, tuple[str, ...]] = {}
         for name in names:
-            base = self._base(name, names)
+            base = base_of(name, names)
             raters[base] = (*raters.get(base, ()), name)
         self.roles["raters"] = raters
 
@@ -259,13 +272,6 @@ class _Finder:
         sure = [n for n in self.free if n not in names and self.columns[n].rating and self.columns[n].varied]
         like = [n for n in sure if any(self.columns[n].answers_like(self.columns[other]) for other in names)]
         return [n for n in self.free if n in names or n in like]
-
-    @staticmethod
-    def _base(name: str, kept: list[str]) -> str:
-        match = NUMBERED.match(name)
-        if match and sum(bool((o := NUMBERED.match(n)) and o[1] == match[1]) for n in kept) + (match[1] in kept) > 1:
-            return match[1]
-        return name
 
     # ------------------------------------------------------------------ together
 
@@ -291,8 +297,3 @@ class _Finder:
         if column.wordy:
             return "free text"
         return f"not recognised ({len(column.distinct)} different values)"
-
-
-def _is_date(name: str) -> bool:
-    return any(part in ("date", "time", "created", "updated", "at", "timestamp", "cost", "tokens", "latency", "words",
-                        "length", "chars", "usd", "seconds") for part in plain(name).split("_"))  # fmt: skip

@@ -11,7 +11,16 @@ from recuse.schema import RecuseError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["as_numbers", "is_empty", "labels_of", "scale_from_text", "scale_of_labels", "scale_of_numbers", "told_top"]
+__all__ = [
+    "CHOICE_WORDS",
+    "as_numbers",
+    "is_empty",
+    "labels_of",
+    "scale_from_text",
+    "scale_of_labels",
+    "scale_of_numbers",
+    "told_top",
+]
 
 EMPTY = ("", "nan", "na", "n/a", "null", "none", "-", "?", "#n/a", "missing")
 ORDERS: tuple[tuple[str, ...], ...] = (
@@ -25,8 +34,17 @@ ORDERS: tuple[tuple[str, ...], ...] = (
     ("never", "rarely", "sometimes", "often", "always"),
     ("strongly disagree", "disagree", "neutral", "agree", "strongly agree"),
     ("very bad", "bad", "neutral", "good", "very good"),
+    ("👎", "👍"), ("❌", "✅"), ("✗", "✓"), ("thumbs down", "thumbs up"), ("thumbs_down", "thumbs_up"),
 )  # fmt: skip
 """Labels whose order needs no telling, from worst to best."""
+CHOICE_WORDS = {
+    "first": "first", "1": "first", "a": "first", "model_a": "first", "left": "first", "output_1": "first",
+    "[[a]]": "first",
+    "second": "second", "2": "second", "b": "second", "model_b": "second", "right": "second", "output_2": "second",
+    "[[b]]": "second", "tie": "tie", "3": "tie", "0": "tie", "1.5": "tie", "c": "tie", "[[c]]": "tie", "draw": "tie",
+    "both": "tie", "equal": "tie", "same": "tie", "neither": "tie", "tie (bothbad)": "tie", "both bad": "tie",
+}  # fmt: skip
+"""What people write for the first of two, the second, and neither."""
 ENDS = (
     (0, 1),
     (0, 2),

@@ -191,3 +191,21 @@ def test_short_replies_are_texts_and_nobodys_verdicts(file):
     read = read_file(file("a.csv", "\n".join(["id,response,llm_pass,human_pass", *rows])))
     assert read.ratings.raters == {"llm_pass": "judge", "human_pass": "person"}
     assert read.mapping.text == "response"
+
+
+def test_pairs_with_a_column_for_every_rater(file):
+    rows = ["pid,first,second,judge_choice,ann,bob"]
+    for k in range(12):
+        one, other = ("X", "Y") if k % 2 else ("Y", "X")
+        rows.append(f"{k // 2},{one},{other},{'AB'[k % 2]},{'A' if k % 3 else 'tie'},{one}")
+    read = read_file(file("a.csv", "\n".join(rows)))
+    assert (read.kind, read.ratings.raters) == ("choices", {"judge_choice": "judge", "ann": "person", "bob": "person"})
+    table = read.ratings.table
+    assert set(table.loc[table["rater"] == "bob", "response"]) == {"first"}
+    assert set(table.loc[table["rater"] == "ann", "response"]) == {"first", "tie"}
+
+
+def test_thumbs_have_an_order(file):
+    rows = [f"{k},{'👍' if k % 3 else '👎'},{'👍' if k % 4 else '👎'}" for k in range(12)]
+    read = read_file(file("a.csv", "\n".join(["id,llm,human", *rows])))
+    assert read.ratings.scales == {"rating": Ordinal(("👎", "👍"))}
