@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 from recuse.ratings.factors import LEVELS
 from recuse.readers.column import Column
 from recuse.readers.column_names import (
-    FACTORS, NAMES, SETS, WINNERS, base_of, is_date, is_judge, is_person, plain,
+    FACTORS,
+    NAMES,
+    SETS,
+    WINNERS,
+    base_of,
+    is_date,
+    is_judge,
+    is_person,
+    plain,
 )  # fmt: skip
 from recuse.readers.crossed_names import crossed_names
 from recuse.readers.mapping import ColumnMapping
