@@ -12,7 +12,9 @@ import errno
 import os
 import stat
 import struct
+import threading
 import zlib
+from collections import OrderedDict
 from contextlib import suppress
 from pathlib import Path
 
@@ -23,6 +25,9 @@ SUFFIX = ".jsonl"
 PACKED = ".gz"
 LARGEST = 64 * 2**20
 """Bytes of a compressed cassette when unpacked. Never more than that is held: a few KB can unpack to gigabytes."""
+
+HELD = 32 * 2**20
+"""Bytes that are kept of what was unpacked last: a file is indexed, then replayed, or read line by line."""
 
 Stamp = tuple[int, int, int]
 
@@ -108,8 +113,39 @@ def contents(path: Path) -> tuple[bytes, os.stat_result]:
 
     `UnpackingError` for a compressed one that is damaged, `CassetteError` for one that unpacks to more than `LARGEST`
     bytes and for what is no plain file; `OSError` as usual."""
-    data, there = _raw(path)
-    return (unpacked(data, path) if is_packed(path) else data), there
+    if not is_packed(path):
+        return _raw(path)
+    there = os.lstat(path)
+    if (data := _last_unpacked.get(path, there)) is None:
+        raw, there = _raw(path)
+        data = unpacked(raw, path)
+        _last_unpacked.keep(path, there, data)
+    return data, there
+
+
+class _LastUnpacked:
+    """The contents of compressed files, those used last, up to `HELD` bytes. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._held: OrderedDict[tuple[Path, Stamp], bytes] = OrderedDict()
+        self._bytes = 0
+        self._lock = threading.Lock()
+
+    def get(self, path: Path, status: os.stat_result) -> bytes | None:
+        with self._lock:
+            if data := self._held.get((path, stamp(status))):
+                self._held.move_to_end((path, stamp(status)))
+            return data
+
+    def keep(self, path: Path, status: os.stat_result, data: bytes) -> None:
+        with self._lock:
+            self._bytes += len(data) - len(self._held.pop((path, stamp(status)), b""))
+            self._held[path, stamp(status)] = data
+            while self._bytes > HELD:
+                self._bytes -= len(self._held.popitem(last=False)[1])
+
+
+_last_unpacked = _LastUnpacked()
 
 
 def opened(path: Path) -> tuple[int, os.stat_result]:

@@ -18,7 +18,6 @@ Place = tuple[int, int]  # first byte and length of a line, line feed excluded
 Interaction = tuple[str, int]  # key and repeat
 
 OPEN_FILES = 128
-HELD_BYTES = 32 * 2**20  # of unpacked cassettes, from which single lines are read
 _NO_LINE = b"\0"
 HEAD = 160  # kind, keys and repeat stand in the first bytes of a line; bodies are not copied to index them
 
@@ -203,14 +202,13 @@ class LineReader:
 
     def __init__(self) -> None:
         self._open: OrderedDict[Path, int] = OrderedDict()
-        self._unpacked: OrderedDict[Path, bytes] = OrderedDict()
         self._lock = threading.Lock()
 
     def read(self, index: CellIndex, place: Place) -> bytes:
         at, length = place
+        if is_packed(index.path):
+            return read_indexed(index)[at : at + length]
         with self._lock:  # held while reading, so that no other thread closes the file meanwhile
-            if is_packed(index.path):
-                return self._held(index)[at : at + length]
             descriptor = self._open.get(index.path)
             if descriptor is None:
                 descriptor = self._opened(index)
@@ -221,23 +219,13 @@ class LineReader:
 
     def forget(self, path: Path) -> None:
         with self._lock:
-            self._unpacked.pop(path, None)
             if path in self._open:
                 os.close(self._open.pop(path))
 
     def close(self) -> None:
         with self._lock:
-            self._unpacked.clear()
             while self._open:
                 os.close(self._open.popitem()[1])
-
-    def _held(self, index: CellIndex) -> bytes:
-        """What a compressed file holds; those used last are kept, as far as there is room."""
-        data = self._unpacked.pop(index.path, None) or read_indexed(index)
-        self._unpacked[index.path] = data
-        while sum(map(len, self._unpacked.values())) > HELD_BYTES and len(self._unpacked) > 1:
-            self._unpacked.popitem(last=False)
-        return data
 
     def _opened(self, index: CellIndex) -> int:
         if len(self._open) >= OPEN_FILES:

@@ -77,20 +77,18 @@ def test_what_a_miss_says_names_the_compressed_file(plain: Path, root: Path) -> 
         opened(root, CALLS).response(CALLS[1])
 
 
-def test_single_lines_are_read_from_few_unpacked_files(
-    plain: Path, root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What is held is bounded, and a file is not unpacked again for its next line."""
-    from recuse.cassettes import index as module
-
-    for path in plain.parent.iterdir():
-        make_packed(path)
-    library, read, real = opened(root, CALLS), [], module.read_indexed
-    monkeypatch.setattr(module, "read_indexed", lambda index: (read.append(index.path.name[-10]), real(index))[1])
-    monkeypatch.setattr(module, "HELD_BYTES", 10)
-    for call in (CALLS[0], CALLS[2], CALLS[3], CALLS[4], CALLS[0]):
-        assert library.response(call).body == answer_for(call)
-    assert read == ["a", "b", "a"]
+def test_what_was_unpacked_last_is_not_unpacked_again(plain: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once to be indexed, replayed and read line by line; what is held is bounded."""
+    a, b = (make_packed(root / f"{CALLS[n].cell}.jsonl") for n in (0, 3))
+    read, real = [], cell_file.unpacked
+    monkeypatch.setattr(cell_file, "unpacked", lambda raw, path: (read.append(path), real(raw, path))[1])
+    assert len(answers(root, [CALLS[0], CALLS[2], *CALLS[3:]])) == 5
+    assert read == [a, b]
+    monkeypatch.setattr(cell_file, "HELD", len(contents(a)[0]) + len(contents(b)[0]) - 1)  # room for one of them
+    monkeypatch.setattr(cell_file, "_last_unpacked", cell_file._LastUnpacked())
+    for path in (a, b, b, a, a, b):
+        contents(path)
+    assert read[2:] == [a, b, a, b]
 
 
 # --------------------------------------------------------------------------- recording
