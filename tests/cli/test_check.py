@@ -258,3 +258,11 @@ def test_every_criterion_counts_and_is_named(recuse, tmp_path):
     assert found.first.startswith("gpt4 is not cleared: on truth, it always says 5, so it tells nothing apart")
     assert "Agreement with people on tone" in found.out
     assert "Agreement with people on truth" in found.out
+
+
+def test_a_file_of_people_alone_is_one_line(recuse, tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text("id,human_a,human_b\n" + "\n".join(f"{k},{k % 5},{k % 4}" for k in range(30)), encoding="utf-8")
+    found = recuse("check", path)
+    assert (found.code, found.out) == (3, "")
+    assert "no judge was found in it, only people (human_a, human_b); say who is one: --judge A,B" in found.err

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from recuse.ratings import Nominal, Numeric, Ordinal
@@ -209,3 +211,21 @@ def test_thumbs_have_an_order(file):
     rows = [f"{k},{'👍' if k % 3 else '👎'},{'👍' if k % 4 else '👎'}" for k in range(12)]
     read = read_file(file("a.csv", "\n".join(["id,llm,human", *rows])))
     assert read.ratings.scales == {"rating": Ordinal(("👎", "👍"))}
+
+
+def test_a_list_of_judgements_within_a_record_is_a_row_for_each(file):
+    judges = {"gpt": 0, "claude": 1}
+    rows = [
+        {
+            "id": k,
+            "judgments": [{"judge": name, "score": k % 5 + shift} for name, shift in judges.items()],
+            "human_score": k % 5,
+        }
+        for k in range(10)
+    ]
+    rows[3]["judgments"][1]["score"] = "none of that"
+    read = read_file(file("a.jsonl", "\n".join(map(json.dumps, rows))))
+    assert read.ratings.raters == {"gpt": "judge", "claude": "judge", "human": "person"}
+    counts = read.ratings.table.groupby("rater", observed=True).size().to_dict()
+    assert counts == {"gpt": 10, "claude": 10, "human": 10}
+    assert "line 4" in read.faults[0].sentence()
