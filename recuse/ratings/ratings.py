@@ -152,12 +152,17 @@ class Ratings:
 
     def where(self, **levels: str) -> Ratings:
         """The rows with these factor levels; the factors are then fixed and no longer varied."""
+        whole = self._of_all_criteria
+        if whole is not self:  # rows are chosen once for all criteria
+            return whole.where(**levels)._measuring(self.headline)
         return self.remember(("where", *sorted(levels.items())), lambda: self._where(levels))
 
     def _where(self, levels: Mapping[str, str]) -> Ratings:
         kept = [self.table[factor] == level for factor, level in levels.items()]
         left = tuple(name for name in self.factors if name not in levels)
-        table = self.table.drop(columns=list(levels))[reduce(and_, kept)] if kept else self.table
+        table = self.table[reduce(and_, kept)] if kept else self.table
+        for factor in levels:  # of a table that is ours alone: `drop` would make a second one
+            del table[factor]
         scales = self.scales
         if levels.get(DIRECTION) == "reversed":
             scales = {name: replace(s, reversed=True) if isinstance(s, Numeric) else s for name, s in scales.items()}
@@ -188,7 +193,19 @@ class Ratings:
         """The same ratings with other criteria to be measured; `RatingsError` for one that is not there."""
         if unknown := [name for name in criteria if name not in self.criteria]:
             raise RatingsError(f"no ratings of criterion {', '.join(unknown)}; there are {', '.join(self.criteria)}")
-        return self.remember(("criteria", *criteria), lambda: replace(self, headline=tuple(criteria), _memory={}))
+        return self._measuring(criteria)
+
+    def _measuring(self, criteria: tuple[str, ...]) -> Ratings:
+        whole = self._of_all_criteria
+        return whole.remember(
+            ("criteria", *criteria), lambda: replace(whole, headline=criteria, _memory={"whole": whole})
+        )
+
+    @property
+    def _of_all_criteria(self) -> Ratings:
+        """These ratings before `with_criterion` chose among their criteria: the same rows."""
+        whole: Ratings = self._memory.get("whole", self)
+        return whole
 
     def each(self, *compared: str) -> Iterator[tuple[tuple[str, ...], Ratings]]:
         """(levels in the order of `within(*compared)`, ratings) for every headline criterion and every combination of
@@ -236,3 +253,7 @@ class Ratings:
             self._memory[key] = make()
         remembered: Found = self._memory[key]
         return remembered
+
+    def remember_of_rows(self, key: Any, make: Callable[[], Found]) -> Found:
+        """The same for what depends on the rows alone: made once, whatever criteria are measured on them."""
+        return self._of_all_criteria.remember(key, make)
