@@ -31,7 +31,7 @@ CRITERION = "criterion"
 Found = TypeVar("Found")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Ratings:
     """Ratings of one task by one protocol, or of one file.
 
@@ -65,7 +65,7 @@ class Ratings:
     thresholds: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     tiers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     beside: Callable[[str], Ratings | None] = lambda kind: None
-    _memory: dict[Any, Any] = field(default_factory=dict, repr=False)
+    _memory: dict[Any, Any] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -241,6 +241,10 @@ class Ratings:
         from recuse.ratings.array import array_of
 
         return self.remember(("array", self.headline), lambda: array_of(self))
+
+    def __repr__(self) -> str:
+        """Short: a traceback shows it for every frame that was given ratings."""
+        return f"<Ratings: {len(self.table)} rows by {', '.join(self.raters)} on {', '.join(self.headline)}>"
 
     def _repr_html_(self) -> str:
         from recuse.ratings.notebook import ratings_html
