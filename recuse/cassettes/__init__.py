@@ -3,12 +3,12 @@
 matching            what makes two requests the same, and which planned call an HTTP request is
 record_format       the lines of a file
 index               where everything is in a file
-cell_cassette       the file of one cell: its name, what the plan wants of it, what it holds, what was used
+cell_file           the file of a cell: where it is, plain or compressed, its bytes, how it is replaced
+cell_cassette       the cassette of one cell: its name, what the plan wants of it, what it holds, what was used
 coverage            what a plan finds: there, missing, stale, damaged or unused
 library             all cassettes of a panel: recorded answers by call
 vcrpy_adapter       HTTP clients are answered from the library; stock vcrpy reads the files
 response_filter     which responses are kept, and what of them
-redaction           no secret is written or shown
 storage, writer     what is recorded is stored so that nothing is lost
 integrity           `python -m recuse.cassettes check|compact`: is a file sound, and how it is put right
 
@@ -18,8 +18,8 @@ Asking what is missing, within limits and a budget, is in `recuse.recording`.
 from __future__ import annotations
 
 from recuse.cassettes.cell_cassette import cell_name
+from recuse.cassettes.cell_file import CassetteError, CassetteWarning
 from recuse.cassettes.coverage import Coverage, MissingInteractionError, Stale, Unused
-from recuse.cassettes.index import CassetteError, CassetteWarning
 from recuse.cassettes.library import MODES, Library, Mode
 from recuse.cassettes.matching import CELL_HEADER, REPEAT_HEADER, call_headers, canonical_json, request_key
 from recuse.cassettes.writer import StorageError

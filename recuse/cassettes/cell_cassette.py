@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from recuse.cassettes.cell_file import SUFFIX, CassetteError, cell_of, contents, stamp_of, stored_path
 from recuse.cassettes.coverage import Stale, Unused, fingerprint_differences, nearest, request_differences
-from recuse.cassettes.index import CassetteError, CellIndex, Interaction, read_index, read_requests, stamp_of
+from recuse.cassettes.index import CellIndex, Interaction, read_index, read_requests
 from recuse.cassettes.record_format import Recorded
 from recuse.naming import checked_name
 from recuse.sanitize import visible
@@ -35,13 +36,14 @@ class CellCassette:
         "index",
         "main",
         "obsolete_side",
+        "plain",
         "recorded_header",
         "touched",
     )
 
     def __init__(self, root: Path, cell: str, anew: bool = False) -> None:
         self.cell = cell
-        self.main = root / f"{cell}{SUFFIX}"
+        self.plain = root / f"{cell}{SUFFIX}"
         self.header: Mapping[str, Any] | None = None
         self.calls: tuple[Call, ...] = ()
         self._used: dict[str, int] = {}  # key -> bit n: repeat n was used. Ten times smaller than pairs
@@ -49,17 +51,18 @@ class CellCassette:
 
     def load(self, anew: bool = False) -> None:
         """Read the file again: after it was mended or replaced, or to turn to recording anew."""
-        main = read_index(self.main)
+        main = read_index(self.plain)
+        self.main = main.path
         self.anew, self.touched, self.obsolete_side = anew, False, False
         self._base: tuple[str, Recorded] | None = None
         self.recorded_header: Mapping[str, Any] | None = main.header
-        self.index = read_index(self.main.with_name(self.main.name + SIDE)) if anew else main
+        self.index = read_index(self.plain.with_name(self.plain.name + SIDE)) if anew else main
         self._side_header = self.index.header if anew else None
         self.faults = [*self.index.faults, *self._misplaced()]
 
     def refresh(self) -> None:
         """Read the file again if it is not the one that was read."""
-        if self.index.stamp != stamp_of(self.index.path):
+        if self.index.stamp != stamp_of(self.index.path) or self.main != stored_path(self.plain):
             self.load(self.anew)
             if self.header is not None:
                 self.expect_header(self.header)
@@ -155,7 +158,7 @@ class CellCassette:
         return self._base
 
     def _requests(self) -> dict[str, Recorded]:
-        return read_requests(self.index, self.index.path.read_bytes()) if self.index.requests else {}
+        return read_requests(self.index, contents(self.index.path)[0]) if self.index.requests else {}
 
     def use(self, key: str, repeat: int) -> None:
         self._used[key] = self._used.get(key, 0) | 1 << repeat
@@ -183,7 +186,6 @@ def _identity(header: Mapping[str, Any]) -> dict[str, Any]:
 
 
 JOIN = "~"  # joins the parts of a cell name, hence not allowed inside one
-SUFFIX = ".jsonl"
 LONGEST_FILE = 200  # leaves room for suffixes of side files below the 255 bytes most file systems allow
 
 
@@ -197,7 +199,7 @@ def cell_name(panel: str, task: str, protocol: str, judge: str, target: str, fac
 
 def checked_cell(cell: str) -> str:
     """The cell's name without file suffix if every part of it is a safe file name; `RecuseError` otherwise."""
-    cell = cell.removesuffix(SUFFIX)
+    cell = cell_of(cell) or cell
     parts = cell.split("/")
     if len(parts) != 4:
         raise RecuseError(f"cassette {cell!r} is not of the form <panel>/<task>/<protocol>/<cell>")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import os
-import stat
 import threading
 import warnings
 from collections import OrderedDict
@@ -12,25 +10,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from recuse.cassettes import record_format
+from recuse.cassettes import cell_file, record_format
+from recuse.cassettes.cell_file import CassetteError, CassetteWarning, Stamp, UnpackingError, is_packed, stored_path
 from recuse.cassettes.record_format import Recorded, whole_body
-from recuse.schema import RecuseError
 
 Place = tuple[int, int]  # first byte and length of a line, line feed excluded
 Interaction = tuple[str, int]  # key and repeat
-Stamp = tuple[int, int, int]
 
 OPEN_FILES = 128
 _NO_LINE = b"\0"
 HEAD = 160  # kind, keys and repeat stand in the first bytes of a line; bodies are not copied to index them
-
-
-class CassetteError(RecuseError):
-    """A cassette file is not what was written; nothing of it is served."""
-
-
-class CassetteWarning(UserWarning):
-    """A cassette file is usable, but something was left out."""
 
 
 @dataclass(slots=True)
@@ -58,77 +47,42 @@ class CellIndex:
 
 
 def read_index(path: Path) -> CellIndex:
-    """Index a cassette file, verifying the checksum of every line. A missing file gives an empty index."""
+    """Index the file of a cell, plain (`path`) or compressed, verifying the checksum of every line. A missing file
+    gives an empty index; `CassetteError` where there are two that differ."""
+    found = stored_path(path)
     try:
-        data, there = _contents(path)
-        return index_of(path, data, _stamp(there))
+        data, there = cell_file.contents(found)
+        return index_of(found, data, cell_file.stamp(there))
     except FileNotFoundError:
-        return CellIndex(path, None)
+        return (
+            CellIndex(path, None) if stored_path(path) == found else read_index(path)
+        )  # its form was changed just now
+    except UnpackingError as error:
+        return CellIndex(found, cell_file.stamp_of(found), faults=[str(error)])
     except CassetteError as error:
-        return CellIndex(path, None, faults=[str(error)])
+        return CellIndex(found, None, faults=[str(error)])
     except OSError as error:
-        return CellIndex(path, None, faults=[f"{path}: cannot be read ({error.strerror})"])
-
-
-def open_cassette(path: Path) -> int:
-    """A descriptor for reading; `CassetteError` for what is no plain file: a link may lead elsewhere, a pipe blocks."""
-    return _opened(path)[0]
-
-
-def _opened(path: Path) -> tuple[int, os.stat_result]:
-    try:
-        descriptor = os.open(path, _READ_FLAGS)
-    except OSError as error:
-        if error.errno != errno.ELOOP:
-            raise
-        raise CassetteError(f"{path}: a symbolic link; a cassette must be a file of its own") from None
-    there = os.fstat(descriptor)
-    if not stat.S_ISREG(there.st_mode):
-        os.close(descriptor)
-        raise CassetteError(f"{path}: not a plain file; remove it, or restore the cassette from version control")
-    return descriptor, there
-
-
-_READ_FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_BINARY", "O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK"))
-
-
-def _contents(path: Path) -> tuple[bytes, os.stat_result]:
-    """All bytes of a plain file, and its state when it was opened. Thousands of files are read this way."""
-    descriptor, there = _opened(path)
-    try:
-        data = os.read(descriptor, there.st_size + 1)  # one byte more than there is shows that there is no more
-        while len(data) > there.st_size or (data and len(data) < there.st_size):
-            if not (more := os.read(descriptor, 1 << 20)):
-                break
-            data += more
-        return data, there
-    finally:
-        os.close(descriptor)
-
-
-def stamp_of(path: Path) -> Stamp | None:
-    """What tells whether a file was changed: inode, size and time of last change; None where there is no file."""
-    try:
-        return _stamp(os.lstat(path))
-    except FileNotFoundError:
-        return None
-
-
-def _stamp(status: os.stat_result) -> Stamp:
-    return status.st_ino, status.st_size, status.st_mtime_ns
+        return CellIndex(found, None, faults=[f"{found}: cannot be read ({error.strerror})"])
 
 
 def read_indexed(index: CellIndex) -> bytes:
     """The bytes of a file that was indexed; `CassetteError` if it has been changed since."""
-    data, there = _contents(index.path)
+    try:
+        data, there = cell_file.contents(index.path)
+    except FileNotFoundError:
+        raise _changed(index) from None
     check_unchanged(index, there)
     return data
 
 
 def check_unchanged(index: CellIndex, status: os.stat_result) -> None:
     """`CassetteError` if the file is not the one that was indexed."""
-    if index.stamp is not None and _stamp(status) != index.stamp:
-        raise CassetteError(f"{index.path}: the file was changed by another program while it was in use; start again")
+    if index.stamp is not None and cell_file.stamp(status) != index.stamp:
+        raise _changed(index)
+
+
+def _changed(index: CellIndex) -> CassetteError:
+    return CassetteError(f"{index.path}: the file was changed by another program while it was in use; start again")
 
 
 def index_of(path: Path | str, data: bytes, stamp: Stamp | None = None) -> CellIndex:
@@ -252,6 +206,8 @@ class LineReader:
 
     def read(self, index: CellIndex, place: Place) -> bytes:
         at, length = place
+        if is_packed(index.path):
+            return read_indexed(index)[at : at + length]
         with self._lock:  # held while reading, so that no other thread closes the file meanwhile
             descriptor = self._open.get(index.path)
             if descriptor is None:
@@ -274,9 +230,12 @@ class LineReader:
     def _opened(self, index: CellIndex) -> int:
         if len(self._open) >= OPEN_FILES:
             os.close(self._open.popitem(last=False)[1])
-        descriptor = open_cassette(index.path)
         try:
-            check_unchanged(index, os.fstat(descriptor))
+            descriptor, there = cell_file.opened(index.path)
+        except FileNotFoundError:
+            raise _changed(index) from None
+        try:
+            check_unchanged(index, there)
         except CassetteError:
             os.close(descriptor)
             raise

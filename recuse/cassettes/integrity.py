@@ -1,8 +1,9 @@
-"""Is a cassette what it claims to be (checksums, names, provenance, fingerprints, secrets, size), and how one is put
+"""Is a cassette what it claims to be (checksums, names, provenance, fingerprints, secrets, size), and what puts it
 right: what can be saved of a damaged file, and the order its lines should have."""
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -12,40 +13,43 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from recuse.cassettes import record_format
-from recuse.cassettes.cell_cassette import SUFFIX, SUPERSEDED, check_distinct, checked_cell
-from recuse.cassettes.index import CassetteError, CellIndex, Interaction, index_of, read_requests
+from recuse.cassettes import cell_file, record_format
+from recuse.cassettes.cell_cassette import SUPERSEDED, check_distinct, checked_cell
+from recuse.cassettes.cell_file import CassetteError, cell_of, contents, is_packed, plain_path
+from recuse.cassettes.index import CellIndex, Interaction, index_of, read_requests
 from recuse.cassettes.matching import request_key
 from recuse.cassettes.record_format import Recorded, request_line
 from recuse.cassettes.response_filter import reason_to_drop
-from recuse.cassettes.writer import replace_file
 from recuse.key_shapes import key_shapes_in
 from recuse.sanitize import visible
 from recuse.schema import PROVENANCES, RecuseError, Request
 
 DAMAGED = ".damaged"  # beside a cassette: the file as it was before its damaged lines were cut out
-LARGEST_MB = 50.0
+LARGEST_MB = 60.0
 
 
 @dataclass
 class Checked:
-    """What a check found. `faults` name file and line; `panels` count files, answers and bytes."""
+    """What a check found. `faults` name file and line; per panel: files, those compressed, answers, bytes as stored."""
 
     faults: list[str] = field(default_factory=list)
     files: Counter[str] = field(default_factory=Counter)
+    packed: Counter[str] = field(default_factory=Counter)
     answers: Counter[str] = field(default_factory=Counter)
     bytes: Counter[str] = field(default_factory=Counter)
 
     def text(self) -> str:
-        rows = [
-            f"{panel}: {self.files[panel]} cassettes, {self.answers[panel]} answers, {self.bytes[panel] / 1e6:.2f} MB"
-            for panel in sorted(self.files)
-        ]
-        total = f"{sum(self.files.values())} cassettes, {sum(self.answers.values())} answers, {self.megabytes:.2f} MB"
+        rows = [f"{panel}: {self._counts(panel)}" for panel in sorted(self.files)]
+        total = self._counts(*self.files)
         counts = (
             [f"{len(self.faults)} faults:", *(f"  {fault}" for fault in self.faults)] if self.faults else ["no faults"]
         )
         return visible("\n".join([*rows, f"all: {total}", *counts]))
+
+    def _counts(self, *panels: str) -> str:
+        files, packed, answers = (sum(n[p] for p in panels) for n in (self.files, self.packed, self.answers))
+        compressed = f" ({packed} compressed)" if packed else ""
+        return f"{files} cassettes{compressed}, {answers} answers, {sum(self.bytes[p] for p in panels) / 1e6:.2f} MB"
 
     @property
     def megabytes(self) -> float:
@@ -62,9 +66,9 @@ def check_cassettes(root: Path, largest_mb: float = LARGEST_MB) -> Checked:
         inside = path.relative_to(root)
         if inside.parts[0] == SUPERSEDED:
             continue
-        if path.suffix == SUFFIX:
-            cells.append(inside.as_posix().removesuffix(SUFFIX))
-            _check_file(checked, path, cells[-1])
+        if (cell := cell_of(inside.as_posix())) is not None:
+            cells.append(cell)
+            _check_file(checked, path, cell)
         else:
             checked.faults.append(f"{path}: not a cassette ({_leftover(path)})")
     _collect(checked, lambda: check_distinct(cells))
@@ -77,15 +81,33 @@ def _check_file(checked: Checked, path: Path, cell: str) -> None:
     if path.is_symlink():
         checked.faults.append(f"{path}: a symbolic link; a cassette must be a file of its own")
         return
+    panel = cell.split("/")[0]
+    checked.files[panel] += 1
+    checked.packed[panel] += is_packed(path)
+    checked.bytes[panel] += path.stat().st_size
     _collect(checked, lambda: checked_cell(cell))
-    data = path.read_bytes()
+    if is_packed(path):
+        checked.faults += _form_faults(path)
+    _collect(checked, lambda: _check_contents(checked, path, cell, contents(path)[0]))
+
+
+def _form_faults(path: Path) -> Iterator[str]:
+    plain = plain_path(path)
+    if os.path.lexists(plain):
+        try:
+            cell_file.stored_path(plain)
+            yield f"{path}: left over from an interrupted change of form; {plain.name} holds all of it: delete this one"
+        except CassetteError as error:
+            yield str(error)
+    if cell_file.has_foreign_header(path):
+        yield f"{path}: packed by another program, which may have put a name or a time into it; compact it with --gzip"
+
+
+def _check_contents(checked: Checked, path: Path, cell: str, data: bytes) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a torn last line is reported as a fault below
         index = index_of(path, data)
-    panel = cell.split("/")[0]
-    checked.files[panel] += 1
-    checked.answers[panel] += len(index.answers)
-    checked.bytes[panel] += len(data)
+    checked.answers[cell.split("/")[0]] += len(index.answers)
     checked.faults += index.faults
     if index.torn:
         checked.faults.append(f"{path}: the last line is unfinished; record again with --record=missing, or compact it")
@@ -135,28 +157,6 @@ def _collect(checked: Checked, check: Any) -> None:
         check()
     except RecuseError as error:
         checked.faults.append(str(error))
-
-
-def compact(path: Path, drop_damaged: bool = False) -> str:
-    """Rewrite one cassette in order and without an unfinished last line; says what was done.
-
-    Changed line endings are put back. A file with other damage is refused unless `drop_damaged`; it is then kept as
-    FILE.damaged."""
-    old = path.read_bytes()
-    data, dropped = salvaged(old, str(path))
-    index = index_of(path, data)
-    if (dropped or index.faults) and not drop_damaged:
-        raise CassetteError("\n  ".join((f"{path} is damaged and was left alone", *(dropped or index.faults)[:5])))
-    if index.faults:
-        raise CassetteError(f"{path}: nothing usable is left: {index.faults[0]}")
-    if dropped:
-        replace_file(path.with_name(path.name + DAMAGED), old)
-    new = canonical_bytes(index, data, None, ())
-    if new == old:
-        return f"{path}: already in order, {len(index.answers)} answers"
-    replace_file(path, new)
-    gone = f", {len(dropped)} damaged lines left out" if dropped else ""
-    return f"{path}: {len(index.answers)} answers, {len(old):,} -> {len(new):,} bytes{gone}"
 
 
 # --------------------------------------------------------------------------- what can be saved of a damaged file

@@ -25,12 +25,12 @@ from recuse.cassettes.cell_cassette import CellCassette, check_distinct, check_p
 from recuse.cassettes.coverage import Coverage, MissingInteractionError, Unused, missing_message
 from recuse.cassettes.index import Interaction, LineReader, read_indexed
 from recuse.cassettes.matching import REPEAT_HEADER, JudgeRequest, RequestMatcher, canonical_body, public_url
-from recuse.cassettes.redaction import Secrets, check_no_keys, clean_logging
 from recuse.cassettes.response_filter import decompressed, in_utf_8, kept_headers, reason_to_drop
 from recuse.cassettes.storage import Storage
 from recuse.cycle_collector import paused_cycle_collector
 from recuse.naming import checked_name
 from recuse.network import blocked_network, is_loopback
+from recuse.redaction import Secrets, check_no_keys, clean_logging
 from recuse.sanitize import visible
 from recuse.schema import Call, RawResponse, RecuseError, Request
 

@@ -16,8 +16,8 @@ from hashlib import blake2b
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
-from recuse.cassettes.redaction import PLACEHOLDER, Secrets
 from recuse.judges.canonical import CanonicalJson, canonical_value
+from recuse.redaction import PLACEHOLDER, Secrets
 from recuse.schema import Call, RecuseError, Request
 
 REPEAT_HEADER = "x-recuse-repeat"

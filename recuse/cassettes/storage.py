@@ -12,14 +12,15 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from recuse import __version__
-from recuse.cassettes import record_format
-from recuse.cassettes.cell_cassette import SERVED, SUFFIX, SUPERSEDED, CellCassette
+from recuse.cassettes import cell_file, record_format
+from recuse.cassettes.cell_cassette import SERVED, SUPERSEDED, CellCassette
+from recuse.cassettes.cell_file import contents, is_packed, packed_path, raw_bytes, replace_contents
 from recuse.cassettes.index import Interaction, LineReader
 from recuse.cassettes.integrity import DAMAGED, canonical_bytes, is_in_order, salvaged
 from recuse.cassettes.matching import canonical_body, public_url
 from recuse.cassettes.record_format import request_line
-from recuse.cassettes.redaction import Secrets
 from recuse.cassettes.writer import Writer, replace_file, sync_all
+from recuse.redaction import Secrets
 from recuse.schema import RawResponse, RecuseError, Request
 
 
@@ -46,21 +47,33 @@ class Storage:
         sync_all(written)
 
     def mend(self, cassettes: Iterable[CellCassette]) -> None:
-        """Before the first answer arrives: cut damage out of cassettes, keeping the damaged file beside."""
+        """Before the first answer arrives: cut damage out of cassettes, keeping the damaged file beside; unpack what is
+        to be recorded into."""
         for cassette in cassettes:
             if cassette.obsolete_side:  # recorded for another prompt or model, and never finished
                 cassette.index.path.unlink(missing_ok=True)
                 cassette.load(anew=True)
-            if not cassette.index.size:
-                continue
-            if cassette.faults and not cassette.index.faults:
-                cassette.check()  # somebody moved the file here: not for us to decide
-            if cassette.index.faults:
-                path, anew = cassette.index.path, cassette.anew
-                replace_file(path.with_name(path.name + DAMAGED), path.read_bytes())
-                replace_file(path, self._sound_part(cassette))
-                self._reader.forget(path)
-                cassette.load(anew)
+            index = cassette.index
+            packed = is_packed(index.path)
+            if cassette.faults and (not index.faults or (packed and index.stamp is None)):
+                cassette.check()  # somebody moved the file here, or it cannot be read at all: not for us to decide
+            if index.faults and (index.size or packed):
+                replace_file(index.path.with_name(index.path.name + DAMAGED), raw_bytes(index.path))
+                replace_contents(index.path, self._sound_part(cassette))
+                self._load_again(cassette)
+            if self._must_change_form(cassette):
+                cell_file.make_plain(cassette.main)
+                self._load_again(cassette)
+
+    def _must_change_form(self, cassette: CellCassette) -> bool:
+        """Whether a file is compressed that will be appended to, or is there in both forms since its last unpacking."""
+        if is_packed(cassette.main):
+            return not cassette.anew and bool(cassette.missing)
+        return packed_path(cassette.main).exists()
+
+    def _load_again(self, cassette: CellCassette) -> None:
+        self._reader.forget(cassette.index.path)
+        cassette.load(cassette.anew)
 
     def begin(self, cassettes: Iterable[CellCassette]) -> None:
         """Give every cell that lacks answers its file, with its header: an answer that arrives needs no new one."""
@@ -82,6 +95,7 @@ class Storage:
                 raise RecuseError(
                     f"cell {cassette.cell}: an answer was not stored, a secret could not be taken out of it"
                 )
+            assert not is_packed(index.path)  # `mend` has unpacked what lacks answers
             start = index.sound_size
             self._writer.append(index.path, (b"\n" if index.unended else b"") + data, start)
             _enter(cassette, interaction, new, start + index.unended)
@@ -140,7 +154,7 @@ class Storage:
         )
 
     def _sound_part(self, cassette: CellCassette) -> bytes:
-        data, _ = salvaged(cassette.index.path.read_bytes(), str(cassette.index.path))
+        data, _ = salvaged(cell_file.readable_part(cassette.index.path), str(cassette.index.path))
         if record_format.kind_of(data) == record_format.HEADER:
             return data
         header = self._header_line(cassette)  # without the old header nobody knows what was served then
@@ -149,12 +163,12 @@ class Storage:
     def _rewrite(self, cassette: CellCassette, superseded: set[str], renew_header: bool) -> None:
         path = cassette.index.path
         self._writer.forget(path)
-        header = self._header_line(cassette) if renew_header else None
-        data = canonical_bytes(cassette.index, path.read_bytes(), header, _order(cassette), superseded)
+        header, old = self._header_line(cassette) if renew_header else None, contents(path)[0]
+        data = canonical_bytes(cassette.index, old, header, _order(cassette), superseded)
         if cassette.main.exists() and (cassette.anew or superseded):
             self._set_aside(cassette)
-        if cassette.anew or data != path.read_bytes():
-            replace_file(cassette.main, data)
+        if cassette.anew or data != old:
+            replace_contents(cassette.main, data)
         if cassette.anew:
             path.unlink()
         self._reader.forget(path)
@@ -163,9 +177,9 @@ class Storage:
 
     def _set_aside(self, cassette: CellCassette) -> None:
         """Keep what a new recording replaces, outside version control."""
-        aside = self._root / SUPERSEDED / f"{cassette.cell}{SUFFIX}"
+        aside = self._root / SUPERSEDED / cassette.main.relative_to(self._root)
         aside.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(aside, cassette.main.read_bytes())
+        replace_file(aside, raw_bytes(cassette.main))
 
 
 def _order(cassette: CellCassette) -> list[Interaction]:

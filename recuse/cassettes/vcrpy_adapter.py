@@ -2,7 +2,8 @@
 
 Everything vcrpy-specific is here. Names of vcrpy relied on: `Cassette` with `use`, `load`,
 `can_play_response_for`, `play_response`, `append`, `filter_request`, `write_protected`, `_load`, `_save`, `_path`;
-`vcr.record_mode.RecordMode`; the request's `method`, `uri`, `body_bytes`, `headers`; the response mapping
+`vcr.record_mode.RecordMode`; for a persister, `vcr.serialize.deserialize` and `CassetteNotFoundError`; the request's
+`method`, `uri`, `body_bytes`, `headers`; the response mapping
 {"status": {"code", "message"}, "headers": {name: [values]}, "body": {"string": bytes}}. A contract test pins them.
 """
 
@@ -12,14 +13,18 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from vcr.cassette import Cassette
+from vcr.persisters.filesystem import CassetteNotFoundError
 from vcr.record_mode import RecordMode
 from vcr.request import Request as VcrRequest
+from vcr.serialize import deserialize as vcr_deserialize
 
 from recuse.cassettes import record_format
-from recuse.cassettes.index import CassetteError, Place, index_of, read_requests
+from recuse.cassettes.cell_file import CassetteError, contents, plain_path, stored_path
+from recuse.cassettes.index import Place, index_of, read_requests
 from recuse.cassettes.matching import REPEAT_HEADER
 from recuse.schema import RawResponse, RecuseError
 
@@ -89,6 +94,22 @@ def patched(library: Library) -> Iterator[LibraryCassette]:
     """All HTTP of this process goes through the library while the context is open."""
     with LibraryCassette.use(path=str(library.root), library=library, record_mode=RecordMode.NONE) as cassette:
         yield cassette
+
+
+class Persister:
+    """vcrpy's reader of files, for cassettes in either form (`register_persister`); its own reads plain ones only."""
+
+    @staticmethod
+    def load_cassette(cassette_path: str, serializer: Any) -> Any:
+        try:
+            data, _ = contents(stored_path(plain_path(Path(cassette_path))))
+        except FileNotFoundError:
+            raise CassetteNotFoundError from None
+        return vcr_deserialize(data.decode("utf-8", "surrogateescape"), serializer)
+
+    @staticmethod
+    def save_cassette(cassette_path: str, cassette_dict: Mapping[str, Any], serializer: Any) -> None:
+        serialize(cassette_dict)
 
 
 def deserialize(text: str) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from __future__ import annotations
 import errno
 import os
 from collections import OrderedDict
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Self
 
@@ -61,6 +61,18 @@ class RecordingLock:
 
     def release(self) -> None:
         os.close(self._fd)
+
+
+@contextmanager
+def nothing_records(folder: Path) -> Iterator[None]:
+    """While open, no recording into the folder begins; `RecuseError` if one is under way: it would write into files
+    that are no longer there."""
+    lock = RecordingLock(folder) if fcntl is not None and folder.is_dir() else None
+    try:
+        yield
+    finally:
+        if lock is not None:
+            lock.release()
 
 
 class Writer:
@@ -253,6 +265,17 @@ def replace_file(path: Path, data: bytes) -> None:
             temporary.unlink(missing_ok=True)
         said = f"{path}: could not be rewritten ({error.strerror}); the file is unchanged. {_remedy(error)}"
         raise StorageError(said) from error
+    _sync_folder(path.parent)
+
+
+def remove_file(path: Path) -> None:
+    """Take the file away, if it is there, so that it stays away even if the machine dies."""
+    try:
+        path.unlink()
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise StorageError(f"{path}: could not be removed ({error.strerror}). {_remedy(error)}") from error
     _sync_folder(path.parent)
 
 

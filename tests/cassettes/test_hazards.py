@@ -29,7 +29,7 @@ from misbehaving import Server
 from small_plans import KEY, files, opened, plan, send_all
 
 from recuse.cassettes import NetworkBlockedError, call_headers
-from recuse.cassettes.redaction import Secrets
+from recuse.redaction import Secrets
 from recuse.schema import Call, RecuseError
 
 HERE = Path(__file__).parent

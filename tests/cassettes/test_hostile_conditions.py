@@ -21,10 +21,10 @@ from small_plans import KEY, answer_for, files, headers, opened, plan, recorded,
 
 from recuse.cassettes import CassetteError, Library, StorageError, call_headers
 from recuse.cassettes.integrity import check_cassettes
-from recuse.cassettes.redaction import Secrets, clean_logging
 from recuse.cassettes.response_filter import LARGEST_BODY, decompressed, in_utf_8
 from recuse.cassettes.storage import Storage
 from recuse.cassettes.writer import Writer
+from recuse.redaction import Secrets, clean_logging
 from recuse.schema import Call, RawResponse, RecuseError
 
 JSON = {"content-type": "application/json"}

@@ -15,12 +15,12 @@ from misbehaving import Server
 from small_plans import KEY, files, headers, opened, plan, recorded
 
 from recuse.cassettes import Library, call_headers, canonical_json, request_key
-from recuse.cassettes.redaction import Secrets
 from recuse.judges import WIRES, wire
 from recuse.judges.client import Client
 from recuse.judges.credentials import Credentials
 from recuse.key_shapes import key_shapes_in
 from recuse.recording import Limits, ProgressLine, record
+from recuse.redaction import Secrets
 from recuse.schema import Call, Judge, Message, Prompt, RecuseError, Request
 
 AZURE = {"api-version": "2024-10-21"}  # the one format that cannot do without takes it, and the others do not mind

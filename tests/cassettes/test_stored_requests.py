@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from small_plans import files, headers, opened, plan, recorded
 
 from recuse.cassettes import Library, canonical_json, record_format, request_key
+from recuse.cassettes.__main__ import compact
 from recuse.cassettes.index import index_of, read_requests
-from recuse.cassettes.integrity import check_cassettes, compact
+from recuse.cassettes.integrity import check_cassettes
 from recuse.cassettes.record_format import request_line
 from recuse.schema import Request
 

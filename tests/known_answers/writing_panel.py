@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import fmean
 
+from recuse.cassettes.cell_file import contents, stored_files
 from recuse.metrics.evidence_overlap import evidence_overlap
 from recuse.metrics.knowledge_grounding import delta_k
 from recuse.metrics.planted_flaws import flaw_penalty
@@ -102,12 +103,12 @@ def _of_cost(root: Path) -> Iterator[str]:
 def _tokens(root: Path) -> dict[str, dict[str, float]]:
     """Judge -> stage or source -> mean tokens of a call, as the servers counted them."""
     counts: dict[str, dict[str, list[int]]] = {}
-    for path in sorted((root / "cassettes" / "writing" / "writing" / "merg").glob("*.jsonl")):
-        judge, *place = path.stem.split("~")
+    for cell, path in stored_files(root / "cassettes" / "writing" / "writing" / "merg").items():
+        judge, *place = cell.split("~")
         if place == ["rubric", "dimensions"]:
             continue
         name = place[0] if len(place) == 1 or place[0] == "rubric" else place[1]
-        lines = map(json.loads, filter(str.strip, path.read_text("utf-8").split("\n")))
+        lines = map(json.loads, contents(path)[0].splitlines())
         spent = [line["json"]["usage"]["total_tokens"] for line in lines if line["kind"] == "answer"]
         counts.setdefault(judge, {}).setdefault(name, []).extend(spent)
     return {judge: {name: fmean(found) for name, found in by.items()} for judge, by in counts.items()}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import gzip
 import re
 import subprocess
 import tomllib
@@ -125,9 +126,10 @@ def test_the_readme_says_what_every_eval_asks_and_needs(path):
 def test_no_file_names_a_place_on_somebodys_machine():
     found = []
     for path in committed():
-        if path.suffix in (".png", ".gz", ".npz", ".lock", ".eval", ".parquet") or path == Path(__file__):
+        if path.suffix in (".png", ".npz", ".lock", ".eval", ".parquet") or path == Path(__file__):
             continue
-        text = path.read_text(encoding="utf-8")
+        data = path.read_bytes()
+        text = (gzip.decompress(data) if path.suffix == ".gz" else data).decode()
         recorded = "cassettes" in path.relative_to(ROOT).parts  # what a judge said is its own affair
         found += [str(path)] if str(ROOT) in text or (not recorded and MACHINE_PATH.search(text)) else []
     assert found == []

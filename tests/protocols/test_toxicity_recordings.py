@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from scipy.stats import binomtest
 
+from recuse.cassettes.cell_file import contents, stored_files
 from recuse.cassettes.library import Library
 from recuse.cassettes.matching import request_key
 from recuse.elicit import read
@@ -103,8 +104,8 @@ def test_choices_show_less_toxicity_than_sets_do(replay: Replay):
 
 
 def test_a_request_is_stored_once_and_all_of_it_is_small():
-    files = sorted((ROOT / "cassettes" / "local" / "toxicity").rglob("*.jsonl"))
+    files = stored_files(ROOT / "cassettes" / "local" / "toxicity").values()
     assert len(files) == len(PROTOCOLS) * len(PANEL.judges)
     assert sum(path.stat().st_size for path in files) < BUDGET
     for path in files:
-        assert path.read_text("utf-8").count('"kind":"request"') == len(TASK.items), path.name
+        assert contents(path)[0].count(b'"kind":"request"') == len(TASK.items), path.name

@@ -13,6 +13,7 @@ import pytest
 
 from fixtures.makers import word_thesis_replies
 from recuse import elicit
+from recuse.cassettes.cell_file import contents, stored_files
 from recuse.cassettes.library import Library
 from recuse.chains import Chain
 from recuse.fingerprints import headers
@@ -98,8 +99,8 @@ def test_evidence_is_drawn_anew_each_time(replay: Replay) -> None:
     table = replay("local", "pairwise_evidence")
     assert (table.groupby(["rater", "item", "order"]).size() == 3).all()
     answers = set()
-    for path in (ROOT / "cassettes" / "local" / "headlines" / "pairwise_evidence").glob("*.jsonl"):
-        lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    for path in stored_files(ROOT / "cassettes" / "local" / "headlines" / "pairwise_evidence").values():
+        lines = [json.loads(line) for line in contents(path)[0].splitlines()]
         answers |= {line["json"]["choices"][0]["message"]["content"] for line in lines if line["kind"] == "answer"}
     assert len(answers) > 0.95 * len(table)
 
@@ -130,8 +131,8 @@ def test_the_thesis_grades_come_back_from_the_cassettes(replay: Replay) -> None:
 
 
 def test_no_answer_names_a_place_on_the_recording_machine() -> None:
-    for path in (ROOT / "cassettes" / "local" / "headlines").rglob("*.jsonl"):
-        for line in path.read_text("utf-8").splitlines():
+    for path in stored_files(ROOT / "cassettes" / "local" / "headlines").values():
+        for line in contents(path)[0].splitlines():
             answer = json.loads(line)
             if answer["kind"] == "answer":
                 assert answer["json"]["model"] == path.name.split("~")[0]

@@ -1,0 +1,276 @@
+"""The file of a cell: where it is, its bytes, and how it is replaced. Everything else asks here and sees plain bytes.
+
+A cell is stored as `<cell>.jsonl` or, compressed, as `<cell>.jsonl.gz`: gzip of exactly the same bytes, without name
+and time, so that the same cassette is the same file. What is recorded into is plain: it is unpacked first
+(`make_plain`), and stays so until `python -m recuse.cassettes compact --gzip` packs it. An interruption leaves the old
+form, or both; then the plain one is whole and is the cell, and the next change of form takes the other away.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import struct
+import threading
+import zlib
+from collections import OrderedDict
+from contextlib import suppress
+from pathlib import Path
+
+from recuse.cassettes.writer import remove_file, replace_file
+from recuse.schema import RecuseError
+
+SUFFIX = ".jsonl"
+PACKED = ".gz"
+LARGEST = 64 * 2**20
+"""Bytes of a compressed cassette when unpacked. Never more than that is held: a few KB can unpack to gigabytes."""
+
+HELD = 32 * 2**20
+"""Bytes that are kept of what was unpacked last: a file is indexed, then replayed, or read line by line."""
+
+Stamp = tuple[int, int, int]
+
+_HEADER = b"\x1f\x8b\x08\0\0\0\0\0\x02\xff"  # deflate; no name, no time; level 9; no particular system
+_GZIP, _RAW = zlib.MAX_WBITS | 16, -zlib.MAX_WBITS
+_PIECE = 1024
+
+
+class CassetteError(RecuseError):
+    """A cassette file is not what was written; nothing of it is served."""
+
+
+class CassetteWarning(UserWarning):
+    """A cassette file is usable, but something was left out."""
+
+
+class UnpackingError(CassetteError):
+    """A compressed cassette is damaged or cut off."""
+
+
+# --------------------------------------------------------------------------- where it is
+
+
+def is_packed(path: Path) -> bool:
+    return path.name.endswith(SUFFIX + PACKED)
+
+
+def plain_path(path: Path) -> Path:
+    """Where the cell of this file is when it is plain."""
+    return path.with_name(path.name.removesuffix(PACKED)) if is_packed(path) else path
+
+
+def packed_path(path: Path) -> Path:
+    """Where the cell of this file is when it is compressed."""
+    return path if is_packed(path) else path.with_name(path.name + PACKED)
+
+
+def cell_of(name: str) -> str | None:
+    """The cell whose file has this name, relative to the folder of cassettes; None for what is no cassette."""
+    plain = name.removesuffix(PACKED)
+    return plain.removesuffix(SUFFIX) if plain.endswith(SUFFIX) else None
+
+
+def stored_files(folder: Path) -> dict[str, Path]:
+    """Every cell below `folder`, by its place there, with the file that holds it; none of hidden folders."""
+    names = ((path, path.relative_to(folder).as_posix()) for path in sorted(folder.rglob("*")))
+    cells = {plain_path(path): cell for path, name in names if (cell := cell_of(name)) and not name.startswith(".")}
+    return {cell: stored_path(plain) for plain, cell in cells.items()}
+
+
+def stored_path(plain: Path) -> Path:
+    """The file that holds a cell, `plain` or its compressed form; `plain` where there is neither.
+
+    `CassetteError` where there are both, unless the plain one begins with all that the other holds: then a change of
+    form was interrupted, and the plain one is the cell."""
+    packed = f"{plain}{PACKED}"
+    if not os.path.lexists(packed):
+        return plain
+    if not os.path.lexists(plain):
+        return Path(packed)
+    _check_continued(plain, Path(packed))
+    return plain
+
+
+def _check_continued(plain: Path, packed: Path) -> None:
+    try:
+        held, why = contents(packed)[0], "their contents differ"
+        if contents(plain)[0].startswith(held):
+            return
+    except CassetteError as error:
+        why = f"they cannot be compared: {error}"
+    raise CassetteError(
+        f"{plain} and {packed} are both there, for one cell, and {why}. Compare them "
+        f"(`gzip -dc {packed.name} | diff - {plain.name}`) and delete one"
+    )
+
+
+# --------------------------------------------------------------------------- its bytes
+
+
+def contents(path: Path) -> tuple[bytes, os.stat_result]:
+    """All bytes of a cassette, unpacked, and the state of its file when it was opened. Thousands are read this way.
+
+    `UnpackingError` for a compressed one that is damaged, `CassetteError` for one that unpacks to more than `LARGEST`
+    bytes and for what is no plain file; `OSError` as usual."""
+    if not is_packed(path):
+        return _raw(path)
+    there = os.lstat(path)
+    if (data := _last_unpacked.get(path, there)) is None:
+        raw, there = _raw(path)
+        data = unpacked(raw, path)
+        _last_unpacked.keep(path, there, data)
+    return data, there
+
+
+class _LastUnpacked:
+    """The contents of compressed files, those used last, up to `HELD` bytes. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._held: OrderedDict[tuple[Path, Stamp], bytes] = OrderedDict()
+        self._bytes = 0
+        self._lock = threading.Lock()
+
+    def get(self, path: Path, status: os.stat_result) -> bytes | None:
+        with self._lock:
+            if data := self._held.get((path, stamp(status))):
+                self._held.move_to_end((path, stamp(status)))
+            return data
+
+    def keep(self, path: Path, status: os.stat_result, data: bytes) -> None:
+        with self._lock:
+            self._bytes += len(data) - len(self._held.pop((path, stamp(status)), b""))
+            self._held[path, stamp(status)] = data
+            while self._bytes > HELD:
+                self._bytes -= len(self._held.popitem(last=False)[1])
+
+
+_last_unpacked = _LastUnpacked()
+
+
+def opened(path: Path) -> tuple[int, os.stat_result]:
+    """A descriptor for reading; `CassetteError` for what is no plain file: a link may lead elsewhere, a pipe blocks."""
+    try:
+        descriptor = os.open(path, _READ_FLAGS)
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise
+        raise CassetteError(f"{path}: a symbolic link; a cassette must be a file of its own") from None
+    there = os.fstat(descriptor)
+    if not stat.S_ISREG(there.st_mode):
+        os.close(descriptor)
+        raise CassetteError(f"{path}: not a plain file; remove it, or restore the cassette from version control")
+    return descriptor, there
+
+
+_READ_FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_BINARY", "O_CLOEXEC", "O_NOFOLLOW", "O_NONBLOCK"))
+
+
+def raw_bytes(path: Path) -> bytes:
+    """The bytes of the file as it is stored."""
+    return _raw(path)[0]
+
+
+def _raw(path: Path) -> tuple[bytes, os.stat_result]:
+    descriptor, there = opened(path)
+    try:
+        data = os.read(descriptor, there.st_size + 1)  # one byte more than there is shows that there is no more
+        while len(data) > there.st_size or (data and len(data) < there.st_size):
+            if not (more := os.read(descriptor, 1 << 20)):
+                break
+            data += more
+        return data, there
+    finally:
+        os.close(descriptor)
+
+
+def stamp_of(path: Path) -> Stamp | None:
+    """What tells whether a file was changed: inode, size and time of last change; None where there is no file."""
+    try:
+        return stamp(os.lstat(path))
+    except FileNotFoundError:
+        return None
+
+
+def stamp(status: os.stat_result) -> Stamp:
+    return status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def readable_part(path: Path) -> bytes:
+    """The bytes of a cassette up to where a compressed one is damaged; all of a plain one."""
+    raw = raw_bytes(path)
+    if not is_packed(path):
+        return raw
+    stream, data = zlib.decompressobj(_GZIP), bytearray()
+    with suppress(zlib.error):
+        for at in range(0, len(raw), _PIECE):
+            data += stream.decompress(raw[at : at + _PIECE], LARGEST + 1 - len(data))
+            if len(data) > LARGEST:
+                break
+    return bytes(data)
+
+
+# --------------------------------------------------------------------------- compressed
+
+
+def packed(data: bytes) -> bytes:
+    """The compressed form of a cassette: the same bytes for the same content, on every machine of one zlib."""
+    stream = zlib.compressobj(9, zlib.DEFLATED, _RAW)
+    return b"".join((_HEADER, stream.compress(data), stream.flush(), struct.pack("<LL", zlib.crc32(data), len(data))))
+
+
+def unpacked(raw: bytes, path: Path) -> bytes:
+    """The content of a compressed cassette; see `contents`. Its last four bytes say how long it is, modulo 2**32."""
+    stream, length = zlib.decompressobj(_GZIP), int.from_bytes(raw[-4:], "little")
+    try:
+        data = stream.decompress(raw, min(length, LARGEST) + 1)
+    except zlib.error as error:
+        raise _damaged(path, str(error).partition("decompressing data: ")[2] or str(error)) from None
+    if len(data) > LARGEST:
+        raise CassetteError(
+            f"{path}: unpacks to more than {LARGEST // 2**20} MB, as no cassette does; restore it from version control"
+        )
+    if not stream.eof or stream.unused_data or len(data) != length:
+        raise _damaged(path, "more follows its end" if stream.unused_data else "it is cut off")
+    return data
+
+
+def has_foreign_header(path: Path) -> bool:
+    """Whether a compressed cassette was packed by another program, which may have put a name and a time into it."""
+    return not raw_bytes(path).startswith(_HEADER)
+
+
+def _damaged(path: Path, why: str) -> UnpackingError:
+    return UnpackingError(
+        f"{path}: the compressed cassette is damaged ({why}); restore it from version control, "
+        "or delete it and record again"
+    )
+
+
+# --------------------------------------------------------------------------- how it is replaced
+
+
+def replace_contents(path: Path, data: bytes) -> None:
+    """Put `data` in place of what the file holds, in the form it has, whole or not at all."""
+    replace_file(path, packed(data) if is_packed(path) else data)
+
+
+def make_plain(path: Path) -> Path:
+    """Unpack the file of a cell, and take away what an interrupted change of form left; the plain file."""
+    plain = plain_path(path)
+    if is_packed(stored_path(plain)):
+        replace_file(plain, contents(packed_path(plain))[0])
+    remove_file(packed_path(plain))
+    return plain
+
+
+def make_packed(path: Path) -> Path:
+    """Compress the file of a cell; the compressed file. `CassetteError` for one too large to be read back."""
+    plain = plain_path(path)
+    if stored_path(plain) == plain:
+        data, _ = contents(plain)
+        if len(data) > LARGEST:
+            raise CassetteError(f"{plain}: more than {LARGEST // 2**20} MB, too large to be compressed")
+        replace_file(packed_path(plain), packed(data))
+        remove_file(plain)
+    return packed_path(plain)
