@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO, cast
 
 from recuse.experiments.arguments import add_simulations
 from recuse.pull_request import add_comment
@@ -44,14 +46,42 @@ def main(argv: Sequence[str] | None = None) -> int:
     from recuse.schema import RecuseError
 
     try:
-        code: int = arguments.run(arguments)
+        with redirect_stdout(cast("TextIO", _Unheard(sys.stdout))):
+            code: int = arguments.run(arguments)
+            sys.stdout.flush()
     except RecuseError as error:
         print(f"recuse: {error}", file=sys.stderr)
         return 3
-    except BrokenPipeError:
-        sys.stderr.close()
-        return 0
     return code
+
+
+class _Unheard:
+    """Standard output whose reader may leave early (`| head`): the verdict, and so the exit code, stays what it is."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
+
+    def write(self, text: str) -> int:
+        try:
+            self._out.write(text)
+        except BrokenPipeError:
+            self._drop()
+        return len(text)
+
+    def flush(self) -> None:
+        try:
+            self._out.flush()
+        except BrokenPipeError:
+            self._drop()
+
+    def _drop(self) -> None:
+        """What is still buffered goes nowhere, now and when Python ends."""
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, self._out.fileno())
+        os.close(nowhere)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._out, name)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -23,7 +23,7 @@ def headers(panel: Panel, plan: Plan, calls: Sequence[Call] | None = None) -> di
     first_calls: dict[str, Call] = {}
     for call in plan.calls if calls is None else calls:
         first_calls.setdefault(call.cell, call)
-    prompt, rubric = wording_hash(plan.task.folder, template(plan.protocol)), rubric_hash(plan.task)
+    prompt, rubric = wording_hash(plan.task, template(plan.protocol)), rubric_hash(plan.task)
     return {
         cell: {
             "provenance": panel.provenance,

@@ -30,6 +30,10 @@ EXACT = r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?==[A-Za-z0-9][A-Za-z0-9.+!_-]
 """A requirement that names one version of one package of the index: a folder or an address would be built, and run."""
 
 
+PLAIN = r"^[A-Za-z0-9_][A-Za-z0-9._-]*$"
+"""A name without a path."""
+
+
 class LocalServer(Table):
     """A model served on loopback while recording, its weights taken from a package index."""
 
@@ -71,6 +75,12 @@ class JudgeTable(Table):
         ["model"], min_length=1,
         description='what else than the model is changed on purpose, e.g. change = ["model", "sampling"]',
     )  # fmt: skip
+    prompts: Annotated[str, Field(pattern=PLAIN)] | None = Field(
+        None, description="a candidate's own templates, a folder beside the task's prompts/, e.g. \"prompts-v2\""
+    )
+    rubric: Annotated[str, Field(pattern=PLAIN)] | None = Field(
+        None, description='a candidate\'s own criteria, a file beside task.toml, e.g. "rubric-v2.toml"'
+    )
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -100,9 +110,13 @@ class JudgeTable(Table):
             return ""
 
     def judge(self) -> Judge:
-        values = self.model_dump(exclude={"price", "server", "behaviour", "label", "omit", "replaces", "change"})
+        values = self.model_dump(exclude={"price", "server", "behaviour", "label", "omit", *OF_CANDIDATES})
         prices = self.price.model_dump() if self.price else {}
         return Judge(label=self.label or self.name, omit=tuple(self.omit), **values, **prices)
+
+
+OF_CANDIDATES = ("replaces", "change", "prompts", "rubric")
+"""What of a judge's table says whom it would replace, and how it is asked instead."""
 
 
 def check_no_keys(judge: JudgeTable) -> None:
@@ -143,6 +157,7 @@ class TaskTable(Table):
     judges: list[str] | None = None  # which of the panel's judges; all unless given
     factors: dict[str, dict[str, list[str]]] = Field(default_factory=dict)  # protocol -> factor -> levels asked
     items: dict[str, str] = Field(default_factory=dict)  # protocol -> file of the task folder, instead of items.jsonl
+    first: dict[str, Annotated[int, Field(ge=1)]] = Field(default_factory=dict)  # protocol -> so many items, not all
 
 
 class StandIn(Table):
@@ -191,14 +206,30 @@ class PanelTable(Table):
                     f"judge {judge.name}: replaces names a judge of this panel that is in use; got {judge.replaces!r}, "
                     f"in use: {known}"
                 )
-            words = next((kind for kind in judge.change if kind in ("prompt", "rubric")), "")
-            if judge.replaces is not None and words:
-                raise ValueError(
-                    f"judge {judge.name}: all judges of a panel are asked with one prompt and one rubric, so none can "
-                    f"change the {words} here. Leave the panel of {judge.replaces} as it is; put the new words into "
-                    "a task folder of their own, the candidate and that task into a second panel, record it, and run "
-                    f"recuse compare OLD.toml NEW.toml {judge.replaces} {judge.name} --change {words}"
-                )
+            for kind, key, own in (("prompt", "prompts", judge.prompts), ("rubric", "rubric", judge.rubric)):
+                self._check_words(judge, kind, key, own)
+
+    def _check_words(self, judge: JudgeTable, kind: Any, key: str, own: str | None) -> None:
+        if own is not None and judge.replaces is None:
+            raise ValueError(
+                f"judge {judge.name}: judges in use are asked with the task's {kind}, so that they can be compared; "
+                f'{key} = "{own}" needs replaces, the judge that this one would replace'
+            )
+        if own is None and judge.replaces is not None and kind in judge.change:
+            example = "prompts-v2" if key == "prompts" else "rubric-v2.toml"
+            raise ValueError(
+                f"judge {judge.name}: change names the {kind}, and it is asked with the task's; name its own by {key}, "
+                f'beside the task\'s, e.g. {key} = "{example}"'
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class OwnWords:
+    """A folder beside a task's prompts/ and a file beside its task.toml that a candidate is asked with; None: the
+    task's."""
+
+    prompts: str | None = None
+    rubric: str | None = None
 
 
 @dataclass(frozen=True)
@@ -220,6 +251,7 @@ class Panel:
     behaviours: Mapping[str, str]
     replaces: Mapping[str, str] = dataclasses.field(default_factory=dict)  # candidate -> the judge in use
     changes: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)  # candidate -> what it changes
+    words: Mapping[str, OwnWords] = dataclasses.field(default_factory=dict)  # candidate -> how it is asked instead
 
     def only(self, names: Sequence[str]) -> Panel:
         """The same panel with these judges left. Unknown names are an error that lists the known ones."""
@@ -278,8 +310,8 @@ def load_panel(path: Path) -> Panel:
                 protocol(checked_name(name, "protocol", where))
             except RecuseError as error:
                 raise ConfigurationError(f"{path}: task {task.name}: {error}") from error
-        for key, given in (("repeats", task.repeats), ("items", task.items), ("factors", task.factors)):
-            if unknown := [p for p in given if p not in task.protocols]:
+        for key in ("repeats", "items", "first", "factors"):
+            if unknown := [p for p in getattr(task, key) if p not in task.protocols]:
                 raise ConfigurationError(
                     f"{path}: task {task.name}: {key} for {', '.join(unknown)}, which is not in protocols"
                 )
@@ -303,5 +335,15 @@ def load_panel(path: Path) -> Panel:
         stand_in=table.stand_in,
         behaviours={j.name: j.behaviour for j in table.judge if j.behaviour},
         replaces={j.name: j.replaces for j in table.judge if j.replaces is not None},
-        changes={j.name: tuple(j.change) for j in table.judge if j.replaces is not None},
+        changes={j.name: _changes(j, table.judge) for j in table.judge if j.replaces is not None},
+        words={j.name: OwnWords(j.prompts, j.rubric) for j in table.judge if j.prompts or j.rubric},
     )
+
+
+def _changes(judge: JudgeTable, panel: Sequence[JudgeTable]) -> tuple[str, ...]:
+    """What a candidate changes: what it says, or the model where that is another; and words of its own."""
+    words = [kind for kind, own in (("prompt", judge.prompts), ("rubric", judge.rubric)) if own]
+    incumbent = next(one for one in panel if one.name == judge.replaces)
+    same = (judge.wire, judge.base_url, judge.model) == (incumbent.wire, incumbent.base_url, incumbent.model)
+    kinds = [] if words and same and "change" not in judge.model_fields_set else judge.change
+    return tuple(dict.fromkeys([*kinds, *words]))

@@ -70,9 +70,11 @@ def make_plan(
     repeats: int | None = None,
     targets: Sequence[str] | None = None,
     factors: Levels | None = None,
+    first: int | None = None,
 ) -> Plan:
     """The plan of one protocol. `identify` gives a request its cassette key; `factors` restricts what is varied to some
-    levels, by the protocol's names or by those of the ratings table. `RecuseError` for an unknown target or level."""
+    levels, by the protocol's names or by those of the ratings table, `first` the items to so many. `RecuseError` for an
+    unknown target or level."""
     how = protocol(protocol_name)
     varied = levels_asked(how, protocol_name, factors or {})
     if unknown := [target for target in targets or () if target not in task.targets]:
@@ -84,11 +86,18 @@ def make_plan(
     items = {
         (judge.name, item.id, item.target): item
         for judge in judges.values()
-        for item in how.items(task, judge)
+        for item in items_asked(how, task, judge, first)
         if targets is None or item.target in targets
     }
     check_stages(how, protocol_name)
     return Plan(panel, task, protocol_name, judges, items, varied, repeats or how.REPEATS, identify, judges)
+
+
+def items_asked(how: ElicitationProtocol, task: Task, judge: Judge, first: int | None) -> Sequence[Item]:
+    """The items that a judge is shown: all of the protocol's, or those of its first so many ids."""
+    items = how.items(task, judge)
+    chosen = {*list(dict.fromkeys(item.id for item in items))[:first]}
+    return items if first is None else [item for item in items if item.id in chosen]
 
 
 def levels_asked(how: ElicitationProtocol, name: str, wanted: Levels) -> dict[str, tuple[str, ...]]:

@@ -102,12 +102,14 @@ class _TaskFile(_Open):
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A task folder. `data` is task.toml as written; its keys beyond the few used here belong to the task's prompts."""
+    """A task folder. `data` is task.toml as written; its keys beyond the few used here belong to the task's prompts.
+    `prompts`: a folder of templates that come before those of prompts/, where a candidate is asked with its own."""
 
     name: str
     folder: Path
     data: Mapping[str, Any]
     items_file: str = "items.jsonl"
+    prompts: str = ""
 
     @property
     def title(self) -> str:
@@ -131,6 +133,11 @@ class Task:
     def scales(self) -> dict[str, Scale]:
         """Criterion -> its scale: its own, its options, or the task's."""
         return {c["id"]: _scale_of(c, self.data.get("scale", {})) for c in self.data["criterion"]}
+
+    @cached_property
+    def prompt_folders(self) -> tuple[Path, ...]:
+        """Where templates are looked for, in this order."""
+        return tuple(self.folder / name for name in (self.prompts, "prompts") if name)
 
     @property
     def thresholds(self) -> tuple[float, ...]:
@@ -171,6 +178,26 @@ class Task:
         if file is not None and (Path(file).name != file or file.startswith(".")):
             raise RecuseError(f"{self.folder}: items {file!r} must name a file of this folder, without a path")
         return self if file in (None, self.items_file) else replace(self, items_file=file)
+
+    def in_other_words(self, prompts: str | None, rubric: str | None) -> Task:
+        """The same task asked with the templates of another folder and with what another file says instead of
+        task.toml, where there are such. `RecuseError` for a file that changes more than what judges are told."""
+        data = _reworded(self, self.folder / rubric) if rubric and (self.folder / rubric).is_file() else self.data
+        return replace(self, prompts=prompts or "", data=data)
+
+
+def _reworded(task: Task, path: Path) -> Mapping[str, Any]:
+    words = read_toml(path)
+    data = {**task.data, **words}
+    parse(_TaskFile, data, path)
+    ground = sorted(words.keys() & (_TaskFile.model_fields.keys() - {"criterion"}))
+    if ground or Task(task.name, task.folder, data).scales != task.scales:
+        raise RecuseError(
+            f"{path}: a candidate's rubric may say other things of the criteria, and this changes "
+            f"{', '.join(ground) or 'their ids or scales'}; both judges need the same texts, criteria and scales, so "
+            "leave these to task.toml"
+        )
+    return data
 
 
 def _scale_of(criterion: Mapping[str, Any], usual: Mapping[str, Any]) -> Scale:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.util
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 from types import ModuleType
@@ -31,10 +31,20 @@ NAME = "recuse_shipped_"
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """`results` as results.json holds them; `panel` the file that was asked."""
+    """`results` as results.json holds them; `panel` the file that was asked; `criterion`: only what is about it."""
 
     panel: FilePanel
     results: Mapping[str, Any]
+    criterion: str = ""
+
+    def about(self, criterion: str) -> Answers:
+        """The answers on one criterion, and those on none in particular."""
+        return replace(self, criterion=criterion)
+
+    def by_criterion(self) -> list[Answers]:
+        """Criterion by criterion where there are several."""
+        several = self.panel.ratings.headline
+        return [self.about(name) for name in several] if len(several) > 1 else [self]
 
     @property
     def version(self) -> str:
@@ -54,7 +64,12 @@ class Answers:
         return [v for v in self.results["verdicts"] if self._is_on(v["subject"], judge)]
 
     def _is_on(self, subject: Mapping[str, str], judge: str) -> bool:
-        return subject.get("judge") == judge and subject.get(VERSION, self.version) == self.version
+        about = subject.get("criterion", "")
+        return (
+            subject.get("judge") == judge
+            and subject.get(VERSION, self.version) == self.version
+            and (not self.criterion or about in ("", self.criterion))
+        )
 
 
 def ask_file(panel: FilePanel, folder: Path, today: date) -> Answers:

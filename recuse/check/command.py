@@ -18,6 +18,7 @@ from recuse.check.text import told
 from recuse.check.underspecified import pass_rate_ranges
 from recuse.file_panels import load_versions
 from recuse.readers.mapping import saved_path
+from recuse.schema import RecuseError
 from recuse.shipped import shipped_evals
 
 __all__ = ["check"]
@@ -36,6 +37,9 @@ def check(
         print("Cases chosen for their disagreement say who errs, not how often: they clear nobody.")
         return EXIT["undecided"]
     panel = load_versions(files, reader=reader, **given)
+    if not panel.judges:
+        people = ", ".join(panel.ratings.persons) or "none"
+        raise RecuseError(f"{file}: no judge was found in it, only people ({people}); say who is one: --judge A,B")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a degenerate table is told in words, not by numpy
         answers = ask_file(panel, shipped_evals(), date.today())

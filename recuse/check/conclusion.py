@@ -69,7 +69,7 @@ def conclude(answers: Answers) -> Conclusion:
     return Conclusion(tuple(_conclude(answers, judge, labels) for judge in answers.panel.judges))
 
 
-def _conclude(answers: Answers, judge: str, labels: Labels) -> JudgeConclusion:
+def _conclude(answers: Answers, judge: str, labels: Mapping[str, Labels]) -> JudgeConclusion:
     verdicts = [v for v in answers.verdicts_on(judge) if v["gate"] not in NOT_COUNTED and v["blocks"]]
     failed = [v for v in verdicts if _says(v) == "fail"]
     signs = [v for v in verdicts if _is_sign(v)]
@@ -78,9 +78,9 @@ def _conclude(answers: Answers, judge: str, labels: Labels) -> JudgeConclusion:
     agreement = [v for v in verdicts if v["gate"] in DECIDING]
     bars = _bars(answers, judge, labels)
     if failed or any(word == "not cleared" for word, _ in bars):
-        constant = labels.always(judge)
-        reasons = [reason for word, reason in bars if word == "not cleared" and reason != constant]
-        phrases = [*([constant] if constant else []), *(_clause(answers, v, judge) for v in failed), *reasons]
+        constant = [_on(criterion) + always for criterion, own in labels.items() if (always := own.always(judge))]
+        reasons = [reason for word, reason in bars if word == "not cleared" and reason not in constant]
+        phrases = [*constant, *(_clause(answers, v, judge) for v in failed), *reasons]
         clauses = dict.fromkeys(phrases)
         return JudgeConclusion(judge, "not cleared", "; ".join([*clauses][:MOST_REASONS]), _gates(failed))
     phrases = [reason for _, reason in bars[:1]]
@@ -134,11 +134,25 @@ def _says(verdict: Mapping[str, Any]) -> str:
     return str(accepted.get("otherwise") or verdict["outcome"])
 
 
-def _bars(answers: Answers, judge: str, labels: Labels) -> list[tuple[Word, str]]:
-    """What no verdict can make up for: too few labels, constant raters, no better than the commonest label."""
-    bars: list[tuple[Word, str]] = []
-    if not labels.people:
+def _bars(answers: Answers, judge: str, labels: Mapping[str, Labels]) -> list[tuple[Word, str]]:
+    """What no verdict can make up for, on any criterion: too few labels, constant raters, no better than the commonest
+    label."""
+    if not any(own.people for own in labels.values()):
         return [("undecided", "nobody's ratings to compare it with; add a column per person, or say --people A,B")]
+    return [
+        (word, _on(name) + reason)
+        for name, own in labels.items()
+        for word, reason in _bars_of(answers.about(name), judge, own)
+    ]
+
+
+def _on(criterion: str) -> str:
+    """What a clause begins with where a file has several criteria."""
+    return f"on {criterion}, " if criterion else ""
+
+
+def _bars_of(answers: Answers, judge: str, labels: Labels) -> list[tuple[Word, str]]:
+    bars: list[tuple[Word, str]] = []
     if always := labels.always(judge):
         bars.append(("not cleared", always))
     if labels.people_constant:
@@ -154,6 +168,11 @@ def _bars(answers: Answers, judge: str, labels: Labels) -> list[tuple[Word, str]
 
 def _clause(answers: Answers, verdict: Mapping[str, Any], judge: str) -> str:
     """What the judge does, as a clause that follows "judge is not cleared: "."""
+    criterion = verdict["subject"].get("criterion", "")
+    return _on(criterion) + _does(answers.about(criterion), verdict, judge)
+
+
+def _does(answers: Answers, verdict: Mapping[str, Any], judge: str) -> str:
     gate, estimate = verdict["gate"], verdict["estimate"]
     if gate == "human_ceiling":
         return _beyond_chance(answers, judge)
@@ -209,6 +228,7 @@ def _open(verdict: Mapping[str, Any]) -> str:
     remedy = verdict.get("remedy") or {}
     needed, observed = remedy.get("needed"), remedy.get("observed")
     what = "agreement with people less people's own" if verdict["gate"] == "human_ceiling" else _words(verdict["gate"])
+    what = _on(verdict["subject"].get("criterion", "")) + what
     if _says(verdict) == "not measured" or verdict["estimate"]["value"] is None:
         return f"{what} could not be measured ({verdict['estimate']['note'] or 'no reason given'})"
     more = f"; about {rounded(needed - observed)} {remedy.get('units') or 'items'} more would decide" \

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from recuse.ratings.scale import Numeric
+from recuse.ratings.scale import Numeric, Scale
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,10 +17,11 @@ __all__ = ["Labels", "labels_of"]
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """`table`: one row per usable answer with rater, kind, text (what was judged), criterion and answer."""
+    """Usable answers on one criterion. `table`: one row per answer with rater, kind, text (what was judged), answer;
+    `options`: the criterion's options, () where it has numbers."""
 
     table: pd.DataFrame
-    options: dict[str, tuple[str, ...]]  # criterion -> its options, () where it has numbers
+    options: tuple[str, ...]
 
     @property
     def people(self) -> tuple[str, ...]:
@@ -42,43 +43,33 @@ class Labels:
     def too_few(self, fewest: int) -> str:
         """A clause where a class has fewer labels by people than `fewest`, "" where all have enough."""
         people = self.table[self.table["kind"] == "person"]
-        for criterion, options in self.options.items():
-            mine = people[people["criterion"] == criterion]
-            if not options:
-                texts = mine["text"].nunique()
-                if texts < fewest:
-                    return f"people rated {texts} texts; at least {fewest} are needed"
-                continue
-            weight = 1 / mine.groupby("text")["text"].transform("size")  # several people share one text
-            counts = weight.groupby(mine["answer"]).sum().reindex(list(options), fill_value=0.0)
-            counts = counts[counts > 0] if len(options) > 2 else counts
-            rare = str(counts.idxmin())
-            if counts[rare] < fewest:
-                of = f" of {criterion}" if len(self.options) > 1 else ""
-                return f'people say "{rare}" of {counts[rare]:.0f} texts only{of}; at least {fewest} are needed'
-        return ""
+        if not self.options:
+            texts = people["text"].nunique()
+            return f"people rated {texts} texts; at least {fewest} are needed" if texts < fewest else ""
+        weight = 1 / people.groupby("text")["text"].transform("size")  # several people share one text
+        counts = weight.groupby(people["answer"]).sum().reindex(list(self.options), fill_value=0.0)
+        counts = counts[counts > 0] if len(self.options) > 2 else counts
+        rare = str(counts.idxmin())
+        if counts[rare] >= fewest:
+            return ""
+        return f'people say "{rare}" of {counts[rare]:.0f} texts only; at least {fewest} are needed'
 
     def agrees_no_more_than_majority(self, judge: str) -> str:
         """A clause where people's commonest answer agrees with them as often as the judge does; options only."""
         people = self.table[self.table["kind"] == "person"]
-        mine = self.table[self.table["rater"] == judge].drop_duplicates(["text", "criterion"])
-        for criterion, options in self.options.items():
-            if not options:
-                continue
-            met = people[people["criterion"] == criterion].merge(
-                mine[mine["criterion"] == criterion][["text", "answer"]], on="text", suffixes=("", "_judge")
-            )
-            if met.empty:
-                continue
-            common = met["answer"].mode().iloc[0]
-            same, constant = (met["answer"] == met["answer_judge"]).mean(), (met["answer"] == common).mean()
-            if same <= constant:
-                return f'always saying "{common}" agrees with people as often ({constant:.2f}, the judge {same:.2f})'
-        return ""
+        mine = self.table[self.table["rater"] == judge].drop_duplicates("text")
+        met = people.merge(mine[["text", "answer"]], on="text", suffixes=("", "_judge"))
+        if not self.options or met.empty:
+            return ""
+        common = met["answer"].mode().iloc[0]
+        same, constant = (met["answer"] == met["answer_judge"]).mean(), (met["answer"] == common).mean()
+        if same > constant:
+            return ""
+        return f'always saying "{common}" agrees with people as often ({constant:.2f}, the judge {same:.2f})'
 
 
-def labels_of(read: FileRatings) -> Labels:
-    """The usable answers of a file; a choice is which of the two texts won."""
+def labels_of(read: FileRatings) -> dict[str, Labels]:
+    """Criterion, "" where there is one, -> the usable answers on it; a choice is which of the two texts won."""
     ratings = read.ratings
     table = ratings.table[ratings.table["status"] == "ok"]
     answer = table["response"].where(
@@ -92,11 +83,17 @@ def labels_of(read: FileRatings) -> Labels:
     rows = table[["rater", "kind", "criterion"]].assign(
         text=table["item"].astype(str) + "\x1f" + table["target"].astype(str), answer=answer.astype(str)
     )
-    scales = {name: ratings.scales[name] for name in ratings.headline}
-    options = {name: () if isinstance(s, Numeric) else tuple(s.options) for name, s in scales.items()}
-    if read.kind == "choices":
-        options = dict.fromkeys(options, ("first", "second"))
-    return Labels(rows, options)
+    several = len(ratings.headline) > 1
+    return {
+        str(name) if several else "": Labels(rows[rows["criterion"] == name], _options(ratings.scales[name], read.kind))
+        for name in ratings.headline
+    }
+
+
+def _options(scale: Scale, kind: str) -> tuple[str, ...]:
+    if kind == "choices":
+        return ("first", "second")
+    return () if isinstance(scale, Numeric) else tuple(scale.options)
 
 
 def _only(answers: pd.Series[str]) -> str:

@@ -9,7 +9,8 @@ from typing import Any
 __all__ = ["add_simulations"]
 
 SIZES = (
-    ("judges", int, "N", "judges, each of which wrote a text per item"),
+    ("judges", int, "N", "judges; one is enough for the questions that need no other"),
+    ("targets", int, "N", "systems with a text on every item; 0: one per judge, written by it"),
     ("items", int, "N", "items per judge"),
     ("repeats", int, "N", "times each judge scores a text"),
     ("people", int, "N", "people who score the same texts; 0: none"),

@@ -3,7 +3,7 @@ distributions."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from recuse.gates.explanation import count_of
 from recuse.gates.power import factor_to_decide
 from recuse.schema import Estimate, Estimates, members
 
-__all__ = ["Forecast", "forecasts"]
+__all__ = ["Forecast", "brought_by_judges", "forecasts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,14 @@ def forecasts(folder: Path, sizes: Sizes, draws: int, seed: int, today: date) ->
             measured = measured_by(wanted, simulate(sizes, {}, np.random.default_rng((seed, draw))))
             rows += [one for name, estimates in measured.items() for one in _forecasts_of(gates, name, estimates)]
     return rows
+
+
+def brought_by_judges(folder: Path, sizes: Sizes, judges: int, today: date) -> list[str]:
+    """The gates with intervals that are asked with so many judges and not with one fewer, in the file's order. Both
+    judge the same texts, one by each of three systems unless `sizes` says how many."""
+    gates, targets = gates_of(folder, today), sizes.targets or 3
+    fewer, more = (asked_of(folder, replace(sizes, judges=number, targets=targets)) for number in (judges - 1, judges))
+    return [name for name in gates if name in more and name not in fewer and gates[name].decide == "interval"]
 
 
 def _forecasts_of(gates: Gates, name: str, estimates: Estimates | Estimate) -> list[Forecast]:

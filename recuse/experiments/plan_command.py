@@ -16,11 +16,12 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from recuse.experiments.forecasts import Forecast, forecasts
+from recuse.experiments.asking import gates_of
+from recuse.experiments.forecasts import Forecast, brought_by_judges, forecasts
 from recuse.experiments.sizes import Sizes
 from recuse.experiments.validate_command import evals_folder, root_of, sizes_from
 
-__all__ = ["run_plan"]
+__all__ = ["rarest_slips", "run_plan"]
 
 PILOTS = 8
 REPEATS = (1, 2, 3, 5, 10)
@@ -43,7 +44,8 @@ def run_plan(source: Path | None, given: Mapping[str, Any], *, evals: Path | Non
     """The command; always exit code 0: a plan is no verdict."""
     sizes, folder = sizes_from(source, given), evals_folder(evals)
     needs = _needs(folder, sizes, seed)
-    print("\n".join([f"planned: {sizes}", "", *_gate_lines(needs), ""]))
+    notes = [*_more_judges(folder, sizes), *_rare_slips(folder, sizes, needs)]
+    print("\n".join([f"planned: {sizes}", "", *_gate_lines(needs), *notes, ""]))
     print("\n".join(_repeat_lines(folder, sizes, seed)))
     if source is not None and source.suffix == ".toml":
         print("\n".join(["", *_cost_lines(source, sizes, needs)]))
@@ -90,6 +92,33 @@ def _gate_lines(needs: Sequence[Need]) -> list[str]:
     return lines
 
 
+def _more_judges(folder: Path, sizes: Sizes) -> list[str]:
+    """What a panel of one judge or two cannot be asked."""
+    return [
+        f"not planned, needs a {ORDINAL[number]} judge: {', '.join(names)}"
+        for number in ORDINAL
+        if number > sizes.judges and (names := brought_by_judges(folder, sizes, number, date.today()))
+    ]
+
+
+ORDINAL = {2: "second", 3: "third"}
+
+
+def _rare_slips(folder: Path, sizes: Sizes, needs: Sequence[Need]) -> list[str]:
+    """What a gate on an average leaves unseen, which no number of items changes."""
+    if not any(need.gate == "repeat_difference" for need in needs):
+        return []
+    gate = gates_of(folder, date.today())["repeat_difference"]
+    share = rarest_slips(gate.bound.high if gate.of_range else gate.bound.high / sizes.span)
+    return [f"repeat_difference limits an average: wild answers in fewer than 1 of {1 / share:.0f} stay within it"]
+
+
+def rarest_slips(limit: float) -> float:
+    """The share p of answers that may jump across the whole scale while two answers to a text lie at most `limit` of
+    the range apart on average, 2 p (1 - p) = limit; half of them where the limit is wider than any p reaches."""
+    return 0.5 if limit >= 0.5 else (1 - math.sqrt(1 - 2 * limit)) / 2
+
+
 def _number(needed: float | None) -> str:
     if needed is None:
         return "not known"
@@ -107,7 +136,7 @@ def _repeat_lines(folder: Path, sizes: Sizes, seed: int) -> list[str]:
             continue
         most = max(feasible, key=lambda n: (n.needed or 0) / n.now)
         items = math.ceil(sizes.items * (most.needed or 0) / most.now)
-        calls = items * sizes.judges * repeats * (2 if sizes.names else 1)
+        calls = items * sizes.texts * repeats * (2 if sizes.names else 1)
         never = [n.gate for n in bound if n not in feasible]
         phrase = f"{most.gate}{f'; never: {chr(44).join(never)}' if never else ''}"
         lines.append(f"{repeats:<10}{items:>16,}{calls:>18,}   {phrase}")
@@ -125,7 +154,7 @@ def _cost_lines(source: Path, sizes: Sizes, needs: Sequence[Need]) -> list[str]:
     from recuse.suite.questions import Questions
 
     selection = Selection.load(root_of(source), [str(source.resolve())])
-    asked, _ = Questions(selection).asked(["scores", "numbers"])
+    asked, _ = Questions(selection).asked(["scores", "numbers"], rests_on="margins")
     chains = [Chain(selection.plan(one)) for one in asked]
     costs = [cost for chain in chains for cost in expected_costs(chain.expected(), chain.judges)]
     calls, dollars = sum(cost.calls for cost in costs), expected_dollars(costs)

@@ -84,8 +84,8 @@ def simulated_scores(
     frame["kind"] = frame["kind"].fillna("judge") if "kind" in frame else "judge"
     if not sizes.names:
         frame = frame.drop(columns="names")
-    known: dict[str, Any] = {} if not sizes.clusters else {"texts": _topics(sizes, names), "clusters": "topics"}
-    authors = {name: f"text-{j}" for j, name in enumerate(names)}
+    known: dict[str, Any] = {} if not sizes.clusters else {"texts": _topics(sizes), "clusters": "topics"}
+    authors = {name: f"text-{j}" for j, name in enumerate(names) if 1 < sizes.texts > j}
     return Ratings.of(frame, scales=Numeric(sizes.low, sizes.high), authors=authors, **known)
 
 
@@ -136,7 +136,7 @@ def _worths(sizes: Sizes, rng: np.random.Generator) -> Floats:
     easy = rng.normal(0, ITEM_SHARE, sizes.items)
     if sizes.clusters:
         easy = 0.5 * easy + 0.87 * rng.normal(0, ITEM_SHARE, sizes.clusters)[_topic_of(sizes)]
-    texts = rng.normal(0, TEXT_SHARE, (sizes.items, sizes.judges))
+    texts = rng.normal(0, TEXT_SHARE, (sizes.items, sizes.texts))
     worth: Floats = (sizes.low + sizes.high) / 2 + sizes.span * (easy[:, None] + texts)
     return worth
 
@@ -144,9 +144,9 @@ def _worths(sizes: Sizes, rng: np.random.Generator) -> Floats:
 def _views(sizes: Sizes, rng: np.random.Generator) -> Floats:
     """What each judge thinks of each text beyond what all think, (judges, items, targets); shared in part by the items
     of a topic."""
-    own = rng.normal(0, sizes.spread, (sizes.judges, sizes.items, sizes.judges))
+    own = rng.normal(0, sizes.spread, (sizes.judges, sizes.items, sizes.texts))
     if sizes.clusters:
-        shared = rng.normal(0, sizes.spread, (sizes.judges, sizes.clusters, sizes.judges))
+        shared = rng.normal(0, sizes.spread, (sizes.judges, sizes.clusters, sizes.texts))
         own = 0.8 * own + 0.6 * shared[:, _topic_of(sizes)]
     views: Floats = sizes.span * own
     return views
@@ -199,12 +199,12 @@ def _topic_of(sizes: Sizes) -> NDArray[np.intp]:
     return np.arange(sizes.items) % sizes.clusters
 
 
-def _topics(sizes: Sizes, names: list[str]) -> pd.DataFrame:
+def _topics(sizes: Sizes) -> pd.DataFrame:
     import pandas as pd
 
     topics = _topic_of(sizes)
     return pd.DataFrame([
         {"item": f"item-{i}", "target": f"text-{t}", "cluster": f"topic-{topics[i]}"}
         for i in range(sizes.items)
-        for t in range(len(names))
+        for t in range(sizes.texts)
     ])  # fmt: skip

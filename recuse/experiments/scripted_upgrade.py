@@ -47,7 +47,7 @@ def line_up(sizes: Sizes, kind: str, effect: Mapping[str, float], seed: tuple[in
 
 def calls_of(sizes: Sizes, effect: Mapping[str, float], seed: tuple[int, ...], again: int) -> dict[str, float | None]:
     """Mean dollars and seconds per call, as recorded of the judge's calls."""
-    rng, calls = np.random.default_rng((*seed, again)), sizes.items * sizes.judges * sizes.repeats
+    rng, calls = np.random.default_rng((*seed, again)), sizes.items * sizes.texts * sizes.repeats
     dollars, seconds = (
         effect.get(name, 1.0) * (1 + varies / math.sqrt(calls) * rng.normal())
         for name, varies in (("costs", COST_VARIES), ("takes", TIME_VARIES))

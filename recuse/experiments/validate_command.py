@@ -56,7 +56,8 @@ def sizes_from(source: Path | None, given: Mapping[str, Any]) -> Sizes:
         return sizes_of_panel(source, root_of(source), usual).with_given(given)
     from recuse.file_panels import load_file_panel
 
-    return sizes_of_ratings(load_file_panel(source).ratings, usual).with_given(given)
+    ends = (given["low"], given["high"]) if given.get("low") is not None else None
+    return sizes_of_ratings(load_file_panel(source).ratings, usual, ends).with_given(given)
 
 
 def evals_folder(given: Path | None) -> Path:

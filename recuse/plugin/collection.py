@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from recuse.cycle_collector import spare_the_cycle_collector
 from recuse.plugin.marks import asks_judges, needs_of, question_of
 from recuse.plugin.options import given
 from recuse.plugin.session import is_opened, is_worker, open_suite
@@ -64,7 +64,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     config = session.config
     if not is_opened(config):
         return
-    gc.freeze()  # what was imported stays until the end: the cycle collector need not look through it again
+    spare_the_cycle_collector()
     if given(config, "record") == "none" or config.option.collectonly:
         return
     suite = open_suite(config)

@@ -36,7 +36,7 @@ def headline(task: Task) -> tuple[str, ...]:
 
 
 def _solving(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier) -> Prompt:
-    words = wording.messages(task.folder, "correctness.solution", task=task.data, **item.fields)
+    words = wording.messages(task, "correctness.solution", task=task.data, **item.fields)
     return Prompt(words, temperature=0.0, max_tokens=120, grammar=solving.GRAMMAR)
 
 
@@ -63,7 +63,7 @@ def uses(factors: Mapping[str, str]) -> Sequence[Use]:
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier) -> Prompt:
     chosen, own = factors["prompt"], earlier.get("solution", {}).get("answer")
-    words = wording.messages(task.folder, "correctness", task=task.data, prompt=chosen, own=own, **item.fields)
+    words = wording.messages(task, "correctness", task=task.data, prompt=chosen, own=own, **item.fields)
     grammar = grading_family.grammar(CHOICES, prompt=chosen, label=LABEL)
     return Prompt(words, temperature=0.0, max_tokens=200, grammar=grammar)
 

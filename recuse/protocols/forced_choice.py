@@ -87,7 +87,7 @@ def question(words: str, task: Task, item: Item) -> tuple[Message, ...]:
     by_id = {option["id"]: option for option in task.data.get("option", ())}
     options: list[Mapping[str, Any]] = [by_id.get(name, {"id": name}) for name in options_of(task)]
     criterion = task.data["criterion"][0]
-    return wording.messages(task.folder, words, task=task.data, criterion=criterion, options=options, **item.fields)
+    return wording.messages(task, words, task=task.data, criterion=criterion, options=options, **item.fields)
 
 
 def chosen_options(reply: Reply, options: Sequence[str]) -> list[str]:

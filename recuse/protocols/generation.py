@@ -52,7 +52,7 @@ def scales(task: Task) -> dict[str, Scale]:
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
-    words = wording.messages(task.folder, "generation", task=task.data, **item.fields)
+    words = wording.messages(task, "generation", task=task.data, **item.fields)
     schema, stepwise = _schema(task, item), _stepwise_schema(task, item)
     return Prompt(words, temperature=0.7, max_tokens=1400, schema=schema, grammar_schema=stepwise)
 

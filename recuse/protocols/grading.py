@@ -47,7 +47,7 @@ def scales(task: Task) -> dict[str, Scale]:
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
-    words = wording.messages(task.folder, WORDING, task=task.data, framing=factors["framing"], **item.fields)
+    words = wording.messages(task, WORDING, task=task.data, framing=factors["framing"], **item.fields)
     return Prompt(words, temperature=0.0, max_tokens=200, top_logprobs=10, grammar=grammar(task))
 
 

@@ -57,7 +57,7 @@ def labelled(folder: Path) -> tuple[Mapping[str, Any], ...]:
 
 
 def _words(task: Task, stage: str, **told: Any) -> tuple[Message, ...]:
-    return wording.messages(task.folder, f"{WORDING}.{stage}", task=task.data, **told)
+    return wording.messages(task, f"{WORDING}.{stage}", task=task.data, **told)
 
 
 def _drafting(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier) -> Prompt:

@@ -53,4 +53,4 @@ def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> li
 
 
 def _words(task: Task, item: Item, channel: str) -> tuple[Message, ...]:
-    return wording.messages(task.folder, "grading_channels", task=task.data, channel=channel, **item.fields)
+    return wording.messages(task, "grading_channels", task=task.data, channel=channel, **item.fields)

@@ -44,7 +44,7 @@ def question(
 ) -> tuple[Message, ...]:  # fmt: skip
     """The messages of the family at one choice of what varies."""
     return wording.messages(
-        task.folder, WORDING, task=task.data, prompt=prompt, wording=asked, framing=framing,
+        task, WORDING, task=task.data, prompt=prompt, wording=asked, framing=framing,
         top=task.data["scale"]["maximum"] if top is None else top, criteria=criteria, solution=solution, **item.fields,
     )  # fmt: skip
 

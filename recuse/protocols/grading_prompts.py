@@ -32,7 +32,7 @@ def scales(task: Task) -> dict[str, Scale]:
 
 def _writing(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier) -> Prompt:
     """What the judge is asked as a writer, at temperature 0."""
-    words = wording.messages(task.folder, f"{WORDING}.solution", task=task.data, **item.fields)
+    words = wording.messages(task, f"{WORDING}.solution", task=task.data, **item.fields)
     asked = headline_generation.prompt(task, item, factors)
     return Prompt(words, temperature=0.0, max_tokens=asked.max_tokens, grammar=asked.grammar)
 

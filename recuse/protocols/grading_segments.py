@@ -20,7 +20,7 @@ FACTORS: Mapping[str, tuple[str, ...]] = {"segment": ("headline", "lead")}
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
     segment = factors["segment"]
     words = wording.messages(
-        task.folder,
+        task,
         "grading_segments",
         task=task.data,
         story=item.fields["story"],

@@ -32,7 +32,7 @@ def headline(task: Task) -> tuple[str, ...]:
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
-    words = wording.messages(task.folder, "headline_generation", task=task.data, **item.fields)
+    words = wording.messages(task, "headline_generation", task=task.data, **item.fields)
     return Prompt(words, temperature=1.0, max_tokens=240, top_logprobs=1, grammar=_grammar())
 
 

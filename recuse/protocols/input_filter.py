@@ -29,7 +29,7 @@ def scales(task: Task) -> dict[str, Scale]:
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
-    words = wording.messages(task.folder, "input_filter", task=task.data, text=item.fields["text"])
+    words = wording.messages(task, "input_filter", task=task.data, text=item.fields["text"])
     return Prompt(words, temperature=0.0, max_tokens=200, grammar=last_line.YES_OR_NO)
 
 

@@ -52,7 +52,7 @@ def shown(item: Item, factors: Mapping[str, str]) -> list[Mapping[str, str]]:
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
     texts = shown(item, factors)
     words = wording.messages(
-        task.folder, "listwise", task=task.data, story=item.fields["story"], texts=texts, letters=LETTERS[: len(texts)]
+        task, "listwise", task=task.data, story=item.fields["story"], texts=texts, letters=LETTERS[: len(texts)]
     )
     choices = " | ".join(f'"{letter}"' for letter in LETTERS[: len(texts)])
     return Prompt(words, temperature=0.0, max_tokens=200, grammar=f'root ::= "{LABEL}: " ({choices})')

@@ -68,7 +68,7 @@ KNOWLEDGE_PHRASES = ("task_type", "excellent", "good", "poor")
 
 def knowledge_prompt(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier) -> Prompt:
     """Stage 1: what the judge knows of this kind of task."""
-    words = wording.messages(task.folder, "merg.knowledge", task=task.data, **item.fields)
+    words = wording.messages(task, "merg.knowledge", task=task.data, **item.fields)
     lists = {name: {"type": "array", "items": phrase(task), "minItems": 2, "maxItems": 2} for name in KNOWLEDGE_LISTS}
     asked = {"task_type": phrase(task), **lists, **{name: phrase(task) for name in KNOWLEDGE_PHRASES[1:]}}
     return Prompt(words, TEMPERATURE, max_tokens=500, schema=exactly(asked))
@@ -91,7 +91,7 @@ REFLECTIONS = (*HABITS, "blind_spot", "focus")
 
 def reflection_prompt(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier) -> Prompt:
     """Stage 2: what an answer to this request has to get right."""
-    words = wording.messages(task.folder, "merg.reflection", task=task.data, **item.fields, **earlier)
+    words = wording.messages(task, "merg.reflection", task=task.data, **item.fields, **earlier)
     return Prompt(words, TEMPERATURE, max_tokens=400, schema=exactly({name: phrase(task) for name in REFLECTIONS}))
 
 
@@ -112,7 +112,7 @@ def fixed_names(task: Task, factors: Mapping[str, str]) -> list[str]:
 def rubric_prompt(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier) -> Prompt:
     """Stage 3: five dimensions with their levels."""
     names = fixed_names(task, factors)
-    words = wording.messages(task.folder, "merg.rubric", task=task.data, names=names, **item.fields, **earlier)
+    words = wording.messages(task, "merg.rubric", task=task.data, names=names, **item.fields, **earlier)
     schema, tenths = (rubric_schema(task, named=bool(names), tenths=by_grammar) for by_grammar in (False, True))
     return Prompt(words, TEMPERATURE, max_tokens=800, schema=schema, grammar_schema=tenths)
 
@@ -166,7 +166,7 @@ def prompt(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier)
     given = {**item.fields, "checklist": item.fields["checklist"] if factors[RUBRIC] == "checklist" else None}
     rubric = earlier.get("rubric") or universal_rubric(task)
     words = wording.messages(
-        task.folder, "merg.evaluation", task=task.data, rubric=rubric, reflection=earlier.get("reflection"), **given
+        task, "merg.evaluation", task=task.data, rubric=rubric, reflection=earlier.get("reflection"), **given
     )
     score = {"enum": [int(n) for n in range(int(task.scale[0]), int(task.scale[1]) + 1)]}
     if factors[RUBRIC] == "checklist":

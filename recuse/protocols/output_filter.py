@@ -40,7 +40,7 @@ def facts(task: Task, item: Item) -> dict[str, Any]:
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
     shown = {name: item.fields[name] for name in ("text", "answer")}
-    words = wording.messages(task.folder, "output_filter", task=task.data, **shown)
+    words = wording.messages(task, "output_filter", task=task.data, **shown)
     return Prompt(words, temperature=0.0, max_tokens=200, grammar=last_line.YES_OR_NO)
 
 

@@ -80,7 +80,7 @@ def question(words: str, task: Task, item: Item, factors: Mapping[str, str]) -> 
     first, second = names(factors)
     texts = [item.fields["texts"][side] for side in factors["order"]]
     return wording.messages(
-        task.folder,
+        task,
         words,
         task=task.data,
         story=item.fields["text"],

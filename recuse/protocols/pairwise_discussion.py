@@ -85,7 +85,7 @@ def _words(name: str, task: Task, item: Item, factors: Mapping[str, str], earlie
     texts = [item.fields["texts"][side] for side in factors["order"]]
     peer = earlier.get("peer answer") or earlier.get("peer review")
     return wording.messages(
-        task.folder, name, task=task.data, story=item.fields["text"], first=texts[0],
+        task, name, task=task.data, story=item.fields["text"], first=texts[0],
         second=texts[1], first_label=first, second_label=second, own=earlier.get("review", {}).get("text"),
         peer=peer["text"] if peer else None, last="peer answer" in earlier,
     )  # fmt: skip

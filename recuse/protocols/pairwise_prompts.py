@@ -32,7 +32,7 @@ def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
     first, second = pairwise.names(factors)
     texts = [item.fields["texts"][side] for side in factors["order"]]
     words = wording.messages(
-        task.folder, "pairwise_prompts", task=task.data, prompt=factors["prompt"], story=item.fields["text"],
+        task, "pairwise_prompts", task=task.data, prompt=factors["prompt"], story=item.fields["text"],
         first=texts[0], second=texts[1], first_label=first, second_label=second,
     )  # fmt: skip
     grammar = f'root ::= "{LABELS[factors["prompt"]]}: " ({pairwise.choices(factors)})'

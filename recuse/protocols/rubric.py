@@ -47,7 +47,7 @@ def items(task: Task, judge: Judge) -> Sequence[Item]:
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
     words = wording.messages(
-        task.folder,
+        task,
         "rubric",
         task=task.data,
         author_label=author_label(task, item.target, factors["condition"]),

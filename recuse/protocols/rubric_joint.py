@@ -44,7 +44,7 @@ def items(task: Task, judge: Judge) -> Sequence[Item]:
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
     labels = _labels(task, item, factors)
     shown = [{**one, "author_label": label} for one, label in zip(item.fields["sets"], labels, strict=True)]
-    words = wording.messages(task.folder, "rubric_joint", task=task.data, sets=shown)
+    words = wording.messages(task, "rubric_joint", task=task.data, sets=shown)
     return Prompt(words, temperature=0.7, max_tokens=1200, schema=_schema(task, item, factors))
 
 

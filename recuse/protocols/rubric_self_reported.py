@@ -41,7 +41,7 @@ def scales(task: Task) -> dict[str, Scale]:
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
     label = author_label(task, item.target, factors["condition"])
-    words = wording.messages(task.folder, "rubric_self_reported", task=task.data, author_label=label, **item.fields)
+    words = wording.messages(task, "rubric_self_reported", task=task.data, author_label=label, **item.fields)
     return Prompt(words, temperature=0.7, max_tokens=1500)
 
 

@@ -30,7 +30,7 @@ def scales(task: Task) -> dict[str, Scale]:
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
-    words = wording.messages(task.folder, "self_recognition", task=task.data, **item.fields)
+    words = wording.messages(task, "self_recognition", task=task.data, **item.fields)
     return Prompt(words, temperature=0.0, max_tokens=200, grammar=last_line.YES_OR_NO)
 
 

@@ -34,7 +34,7 @@ def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
     first, second = pairwise.names(factors)
     texts = [item.fields["texts"][side] for side in factors["order"]]
     words = wording.messages(
-        task.folder, "self_recognition_pairs", task=task.data,
+        task, "self_recognition_pairs", task=task.data,
         first=texts[0], second=texts[1], first_label=first, second_label=second,
     )  # fmt: skip
     grammar = f'root ::= "{LABEL}: " ("{first}" | "{second}")'

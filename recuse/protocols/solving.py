@@ -33,7 +33,7 @@ def headline(task: Task) -> tuple[str, ...]:
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
-    words = wording.messages(task.folder, "solving", task=task.data, **item.fields)
+    words = wording.messages(task, "solving", task=task.data, **item.fields)
     return Prompt(words, temperature=TEMPERATURE, max_tokens=120, grammar=GRAMMAR)
 
 

@@ -30,7 +30,7 @@ def headline(task: Task) -> tuple[str, ...]:
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
-    words = wording.messages(task.folder, "text_generation", task=task.data, **item.fields)
+    words = wording.messages(task, "text_generation", task=task.data, **item.fields)
     return Prompt(words, temperature=1.0, max_tokens=90)
 
 

@@ -46,7 +46,7 @@ def scales(task: Task) -> dict[str, Scale]:
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
-    words = wording.messages(task.folder, WORDING, task=task.data, story=item.fields["story"])
+    words = wording.messages(task, WORDING, task=task.data, story=item.fields["story"])
     literal = json.dumps(_text(item), ensure_ascii=False)  # GBNF escapes quotes, backslashes and line ends as JSON does
     return Prompt(words, temperature=0.0, max_tokens=600, top_logprobs=1, grammar=f"root ::= {literal}")
 

@@ -161,7 +161,7 @@ def array_of(ratings: Ratings, axes: Axes | None = None) -> RatingArray:
             "scale as two ordered options or as numbers"
         )
     table = ratings.table
-    rows = table[table["criterion"] == criterion]
+    rows = table[[*AXES, "score", "response", "status", "repeat"]][table["criterion"] == criterion]
     raters, items, targets = axes or (names_in(table[name]) for name in AXES)
     axes = raters, items, targets
     codes = [places_of(rows[name], names) for names, name in zip(axes, AXES, strict=True)]
@@ -235,7 +235,7 @@ def smallest_step(scale: Scale, scores: Floats) -> float:
 
 def numbers(ratings: Ratings, rows: pd.DataFrame) -> Floats:
     """The usable values of rows of the one criterion, on the ascending scale; NaN where there is none."""
-    usable = rows["status"].eq("ok")
+    usable = rows["status"].eq("ok").to_numpy()
     values: Floats = np.full(len(rows), np.nan)
     values[usable] = ratings.scale.numbers(rows["score"][usable], rows["response"][usable])
     return values

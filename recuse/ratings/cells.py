@@ -22,6 +22,8 @@ from recuse.ratings.table import JUDGE
 from recuse.schema import RecuseError
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from recuse.ratings.ratings import Ratings
 
 __all__ = ["Cells", "cells_of"]
@@ -132,11 +134,10 @@ def cells_of(ratings: Ratings) -> Cells:
             f"criterion {criterion} has options without distances; it cannot be averaged. Give its scale as "
             "two ordered options or as numbers"
         )
-    table = ratings.table
-    judged = table["kind"] == JUDGE
-    rows = table[[*AXES, "score", "response", "status", "repeat"]][judged & (table["criterion"] == criterion)]
-    names = [names_in(table[name][judged]) for name in AXES]
-    judge, item, target = (places_of(rows[name], known) for known, name in zip(names, AXES, strict=True))
+    judged, names, places = ratings.remember_of_rows("judged", lambda: _judged(ratings.table))
+    mine = (ratings.table["criterion"] == criterion).to_numpy()[judged]
+    rows = ratings.table[["score", "response", "status", "repeat"]].iloc[judged[mine]]
+    judge, item, target = (codes[mine] for codes in places)
     text, codes = _texts(item, target, len(names[2]))
     shape = len(names[0]), len(codes)
     cells = judge * shape[1] + text
@@ -158,6 +159,14 @@ def cells_of(ratings: Ratings) -> Cells:
         _lost_by(names, judge[~usable], target[~usable], statuses), ratings.scale, ratings.clusters,
         (cells[by_repeat], values[by_repeat]),
     )  # fmt: skip
+
+
+def _judged(table: pd.DataFrame) -> tuple[NDArray[np.intp], list[tuple[str, ...]], list[NDArray[np.intp]]]:
+    """The rows of judges; the judges, items and targets in them; and which of these each of the rows is about."""
+    rows = np.flatnonzero(table["kind"] == JUDGE)
+    columns = [table[name].iloc[rows] for name in AXES]
+    names = [names_in(column) for column in columns]
+    return rows, names, [places_of(column, known) for column, known in zip(columns, names, strict=True)]
 
 
 def _texts(item: NDArray[Any], target: NDArray[Any], width: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

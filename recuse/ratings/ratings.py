@@ -31,7 +31,7 @@ CRITERION = "criterion"
 Found = TypeVar("Found")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Ratings:
     """Ratings of one task by one protocol, or of one file.
 
@@ -65,7 +65,7 @@ class Ratings:
     thresholds: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     tiers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     beside: Callable[[str], Ratings | None] = lambda kind: None
-    _memory: dict[Any, Any] = field(default_factory=dict, repr=False)
+    _memory: dict[Any, Any] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -152,12 +152,17 @@ class Ratings:
 
     def where(self, **levels: str) -> Ratings:
         """The rows with these factor levels; the factors are then fixed and no longer varied."""
+        whole = self._of_all_criteria
+        if whole is not self:  # rows are chosen once for all criteria
+            return whole.where(**levels)._measuring(self.headline)
         return self.remember(("where", *sorted(levels.items())), lambda: self._where(levels))
 
     def _where(self, levels: Mapping[str, str]) -> Ratings:
         kept = [self.table[factor] == level for factor, level in levels.items()]
         left = tuple(name for name in self.factors if name not in levels)
-        table = self.table.drop(columns=list(levels))[reduce(and_, kept)] if kept else self.table
+        table = self.table[reduce(and_, kept)] if kept else self.table
+        for factor in levels:  # of a table that is ours alone: `drop` would make a second one
+            del table[factor]
         scales = self.scales
         if levels.get(DIRECTION) == "reversed":
             scales = {name: replace(s, reversed=True) if isinstance(s, Numeric) else s for name, s in scales.items()}
@@ -188,7 +193,19 @@ class Ratings:
         """The same ratings with other criteria to be measured; `RatingsError` for one that is not there."""
         if unknown := [name for name in criteria if name not in self.criteria]:
             raise RatingsError(f"no ratings of criterion {', '.join(unknown)}; there are {', '.join(self.criteria)}")
-        return self.remember(("criteria", *criteria), lambda: replace(self, headline=tuple(criteria), _memory={}))
+        return self._measuring(criteria)
+
+    def _measuring(self, criteria: tuple[str, ...]) -> Ratings:
+        whole = self._of_all_criteria
+        return whole.remember(
+            ("criteria", *criteria), lambda: replace(whole, headline=criteria, _memory={"whole": whole})
+        )
+
+    @property
+    def _of_all_criteria(self) -> Ratings:
+        """These ratings before `with_criterion` chose among their criteria: the same rows."""
+        whole: Ratings = self._memory.get("whole", self)
+        return whole
 
     def each(self, *compared: str) -> Iterator[tuple[tuple[str, ...], Ratings]]:
         """(levels in the order of `within(*compared)`, ratings) for every headline criterion and every combination of
@@ -225,6 +242,10 @@ class Ratings:
 
         return self.remember(("array", self.headline), lambda: array_of(self))
 
+    def __repr__(self) -> str:
+        """Short: a traceback shows it for every frame that was given ratings."""
+        return f"<Ratings: {len(self.table)} rows by {', '.join(self.raters)} on {', '.join(self.headline)}>"
+
     def _repr_html_(self) -> str:
         from recuse.ratings.notebook import ratings_html
 
@@ -236,3 +257,7 @@ class Ratings:
             self._memory[key] = make()
         remembered: Found = self._memory[key]
         return remembered
+
+    def remember_of_rows(self, key: Any, make: Callable[[], Found]) -> Found:
+        """The same for what depends on the rows alone: made once, whatever criteria are measured on them."""
+        return self._of_all_criteria.remember(key, make)

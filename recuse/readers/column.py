@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Column"]
 
-FEW_LABELS, LONG = 25, 40
+FEW_LABELS, LONG, FEWEST_TEXTS = 25, 40, 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,15 +62,52 @@ class Column:
         return bool(len(self.distinct)) and all(str(v).strip().lower() in known for v in self.distinct[:50])
 
     @property
+    def told_once(self) -> bool:
+        """Whether nearly every cell says something else, in no words that rate: a text, however short."""
+        several = len(self.filled) >= FEWEST_TEXTS and len(self.distinct) >= 0.8 * len(self.filled)
+        return several and not self.numeric and not self.holds_labels
+
+    @property
     def rating(self) -> bool:
-        """Whether it may hold ratings: numbers, or a few short labels."""
+        """Whether it may hold ratings: numbers, or a few short labels that come again."""
         if not len(self.distinct):
             return False
         if self.numeric:
             return True
-        return len(self.distinct) <= FEW_LABELS and self.length <= 30
+        return len(self.distinct) <= FEW_LABELS and self.length <= 30 and not self.told_once
 
     @property
     def has_fraction(self) -> bool:
         """Whether it holds numbers with a point."""
         return self.numeric and any("." in str(v) for v in self.distinct[:100])
+
+    @property
+    def varied(self) -> bool:
+        """Whether it is no mere numbering of the rows."""
+        whole = len(self.distinct) == len(self.filled) and len(self.filled) > 20
+        return not (whole and not self.has_fraction)
+
+    @property
+    def like_ratings(self) -> bool:
+        """Whether it looks like ratings although nothing else speaks for it: several values, most of them repeated."""
+        repeated = len(self.distinct) <= len(self.filled) / 2
+        return self.varied and len(self.distinct) > 1 and (self.numeric or self.holds_labels or repeated)
+
+    def answers_like(self, other: Column) -> bool:
+        """Whether its values look like those of a column that surely holds ratings: persons and judges answer on one
+        scale."""
+        if self.numeric != other.numeric or len(self.distinct) > 101:
+            return False
+        if self.numeric:
+            low, high = other.ends
+            return low - 1 <= self.ends[0] and self.ends[1] <= max(1.6 * high, high + 1)
+        return bool(self.words & other.words)
+
+    def only_answers_of(self, other: Column) -> bool:
+        """The same, and no word besides."""
+        return self.rating and self.answers_like(other) and (self.numeric or self.words <= other.words)
+
+    @cached_property
+    def words(self) -> set[str]:
+        """Its different values in one spelling."""
+        return {str(value).strip().lower() for value in self.distinct}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-__all__ = ["JUDGES", "NAMES", "PEOPLE", "ROLES", "is_judge", "is_person", "plain"]
+__all__ = ["JUDGES", "NAMES", "PEOPLE", "ROLES", "base_of", "is_date", "is_judge", "is_person", "plain"]
 
 ROLES = (
     "item", "target", "criterion", "cluster", "text", "rater", "kind", "value", "repeat", "gold", "author", "reason",
@@ -87,6 +87,9 @@ PEOPLE = (
 )  # fmt: skip
 
 
+NUMBERED = re.compile(r"^(.+?)(?:\.|_r|_run_?|_rep_?|_repeat_?)(\d{1,3})$")
+
+
 def plain(name: str) -> str:
     """A column's name in plain form: "Item ID" is item_id, "judgeModel" judge_model."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.strip())
@@ -106,3 +109,17 @@ def is_judge(name: str) -> bool:
 def is_person(name: str) -> bool:
     """Whether a rater is called as people are."""
     return any(part in PEOPLE for part in _parts(name))
+
+
+def is_date(name: str) -> bool:
+    """Whether a column is called as times, costs and lengths are, which are nobody's ratings."""
+    return any(part in ("date", "time", "created", "updated", "at", "timestamp", "cost", "tokens", "latency", "words",
+                        "length", "chars", "usd", "seconds") for part in plain(name).split("_"))  # fmt: skip
+
+
+def base_of(name: str, names: Sequence[str]) -> str:
+    """anna for anna.1 where the names hold another column of hers; else the name itself."""
+    match = NUMBERED.match(name)
+    if match and sum(bool((o := NUMBERED.match(n)) and o[1] == match[1]) for n in names) + (match[1] in names) > 1:
+        return match[1]
+    return name

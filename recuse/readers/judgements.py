@@ -13,12 +13,14 @@ from recuse.ratings.scale import Nominal, Numeric, Ordinal, ResponseSets, Scale
 from recuse.readers.faults import SHOWN, Fault, shown
 from recuse.readers.response_sets import always_one, find_sets
 from recuse.readers.values import (
+    CHOICE_WORDS,
     as_numbers,
     is_empty,
     labels_of,
     scale_from_text,
     scale_of_labels,
     scale_of_numbers,
+    told_top,
 )  # fmt: skip
 from recuse.schema import RecuseError
 
@@ -30,13 +32,6 @@ __all__ = ["Judgements", "read_cells", "read_winners", "without_duplicates"]
 FREE_TEXT = 60
 """A column with more different labels than this holds sentences, not ratings."""
 STATUSES = {"refused": "refused", "refusal": "refused", "error": "error", "unparsed": "unparsed"}
-WINNERS = {
-    "first": "first", "1": "first", "a": "first", "model_a": "first", "left": "first", "output_1": "first",
-    "[[a]]": "first",
-    "second": "second", "2": "second", "b": "second", "model_b": "second", "right": "second", "output_2": "second",
-    "[[b]]": "second", "tie": "tie", "3": "tie", "0": "tie", "1.5": "tie", "c": "tie", "[[c]]": "tie", "draw": "tie",
-    "both": "tie", "equal": "tie", "same": "tie", "neither": "tie", "tie (bothbad)": "tie", "both bad": "tie",
-}  # fmt: skip
 Place = Callable[[int], str]
 
 
@@ -97,7 +92,7 @@ def read_winners(long: pd.DataFrame, place: Place) -> Judgements:
     long = long[~(empty & long["kind"].eq("person"))]
     said = labels_of(long["cell"]).str.replace(r"^(\d+)\.0$", r"\1", regex=True)
     first, second = (labels_of(long[side]) for side in ("first", "second"))
-    won = said.map(WINNERS)
+    won = said.map(CHOICE_WORDS)
     won = won.mask(said == first, "first").mask(said == second, "second").astype(object)
     empty = empty[long.index]
     strange = won.isna() & ~empty
@@ -109,7 +104,7 @@ def read_winners(long: pd.DataFrame, place: Place) -> Judgements:
             "a winner is first, second or tie, A or B, 1, 2 or 3 (tie), or the name of one of the two; "
             + faults[0].sentence()
         )
-    used = {str(word) for word in said[~empty & ~strange].drop_duplicates()} & set(WINNERS)
+    used = {str(word) for word in said[~empty & ~strange].drop_duplicates()} & set(CHOICE_WORDS)
     numbers = "winner: 1 is the first, 2 the second, 3 a tie" if used & {"1", "2"} else ""
     rows = long.assign(
         score=np.nan, response=won.where(won.notna(), None), status=np.where(won.notna(), "ok", "unparsed"),
@@ -212,7 +207,7 @@ def _numbers(part: pd.DataFrame, criterion: str, declared: str, place: Place) ->
         _check_one_scale(part, values, criterion)
     if bad.any():
         faults.append(_fault("answer(s) are not numbers", part[bad], place, "they count as unusable"))
-    scale = given or scale_of_numbers(values)
+    scale = given or scale_of_numbers(values, told_top(part["cell"]))
     assert isinstance(scale, Numeric)
     outside = values.notna() & ~values.between(scale.minimum, scale.maximum)
     if outside.any():

@@ -30,13 +30,15 @@ def lengthened(frame: pd.DataFrame, mapping: ColumnMapping, usual_rater: str = "
     blocks = []
     for rater, criterion, repeat, column in _rated_columns(mapping, usual_rater):
         changed: dict[str, Any] = {"column": column, "cell": frame[column].to_numpy(dtype=object)}
-        if not mapping.rater:
+        beside = bool(mapping.value) and column not in mapping.value
+        if beside or not mapping.rater:
             changed["rater"] = rater
         if not mapping.criterion:
             changed["criterion"] = criterion
         if repeat >= 0:
             changed["repeat"] = repeat
-        blocks.append(facts.assign(**changed))
+        block = facts.assign(**changed)
+        blocks.append(_once(block) if beside else block)
     return pd.concat(blocks, ignore_index=True) if len(blocks) > 1 else blocks[0].reset_index(drop=True)
 
 
@@ -51,16 +53,22 @@ def named(cells: pd.Series[Any], usual: str = "") -> pd.Series[Any]:
 
 def _rated_columns(mapping: ColumnMapping, usual_rater: str) -> list[tuple[str, str, int, str]]:
     """(rater, criterion, repeat, column) of every column with ratings; repeat -1 where a column holds one of each."""
-    if mapping.raters:
-        return [
-            (_rater_name(rater), "rating", k if len(columns) > 1 else -1, column)
-            for rater, columns in mapping.raters.items()
-            for k, column in enumerate(columns)
-        ]
+    about = mapping.criteria
+    own = [
+        (_rater_name(rater), about.get(column, "rating"), k if len(columns) > 1 and not about else -1, column)
+        for rater, columns in mapping.raters.items()
+        for k, column in enumerate(columns)
+    ]
     if mapping.repeats:
-        return [(usual_rater, "rating", k, column) for k, column in enumerate(mapping.repeats)]
+        return own or [(usual_rater, "rating", k, column) for k, column in enumerate(mapping.repeats)]
     several = len(mapping.value) > 1
-    return [(usual_rater, column if several else "rating", -1, column) for column in mapping.value]
+    return [*((usual_rater, column if several else "rating", -1, column) for column in mapping.value), *own]
+
+
+def _once(block: pd.DataFrame) -> pd.DataFrame:
+    """A rating that stands in every row about a text, once for each rater of the file, is one rating."""
+    about = [name for name in ("item", "target", "criterion", "first", "second", "cell") if name in block]
+    return block.drop_duplicates(about)
 
 
 def _rater_name(column: str) -> str:

@@ -24,6 +24,8 @@ class ColumnMapping:
 
     - `item`: the column that names what was judged; several where only together they do.
     - `raters`: in a wide table, rater -> its column, or its columns, one per repeat; else `rater` is the column.
+      Beside a column `rater`, those who have a column of their own. `criteria`: column of `raters` -> the criterion it
+      is about, where a rater's columns are no repeats.
     - `value`: the column with the rating; several where each holds another criterion. `repeats`: columns that hold
       the repeats of one rating side by side.
     - `judges`, `people`: names of raters. `factors`: what was varied. `slices`: what groups texts (a
@@ -48,6 +50,7 @@ class ColumnMapping:
     second: str = ""
     order: str = ""
     raters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    criteria: Mapping[str, str] = field(default_factory=dict)
     judges: tuple[str, ...] = ()
     people: tuple[str, ...] = ()
     factors: tuple[str, ...] = ()
@@ -80,7 +83,7 @@ class ColumnMapping:
             if not value or known.name == "ignored":
                 continue
             if isinstance(value, Mapping):
-                value = {name: list(columns) for name, columns in value.items()}
+                value = {name: of if isinstance(of, str) else list(of) for name, of in value.items()}
             record[known.name] = list(value) if isinstance(value, tuple) else value
         return {**record, **({"ignore": list(self.ignored)} if self.ignored else {})}
 
@@ -112,6 +115,9 @@ def given_mapping(given: Mapping[str, Any], columns: Sequence[str], place: str) 
         if role == "raters":
             value = {str(n): (c,) if isinstance(c, str) else tuple(c) for n, c in dict(value).items()}
             named = [c for cs in value.values() for c in cs]
+        elif role == "criteria":
+            value = {str(column): str(criterion) for column, criterion in dict(value).items()}
+            named = list(value)
         elif role in LISTS:
             value = tuple(part.strip() for part in value.split(",")) if isinstance(value, str) else tuple(value)
             named = [] if role in ("judges", "people") else list(value)

@@ -126,21 +126,26 @@ def from_records(
     path: Path, records: Iterable[Any], *, notes: Sequence[str] = (), unit: str = "record", made_by: str = "",
     numbers: Sequence[int] | None = None, faults: Sequence[Fault] = (),
 ) -> RawTable:  # fmt: skip
-    """A table of objects, objects within them as columns "outer.inner". `RecuseError` where one is no object."""
+    """A table of objects, objects within them as columns "outer.inner", a list of objects as a row for each of them
+    beside the rest. `RecuseError` where one is no object."""
     import pandas as pd
 
     flat: list[dict[str, str]] = []
+    places: list[int] = []
     for number, record in enumerate(records, start=1):
         if not isinstance(record, Mapping):
             raise RecuseError(f"{path}: {unit} {number} is {shown(record)}; each must be an object with named values")
-        flat.append(dict(_flattened(record)))
+        rows = [dict(_flattened(row)) for row in _unlisted(record)]
+        flat += rows
+        places += [number if numbers is None else numbers[number - 1]] * len(rows)
     if not flat:
         raise RecuseError(f"{path} holds no record")
     frame = pd.DataFrame(flat, dtype=object).fillna("")
     frame.columns = pd.Index([visible(str(name)).strip() for name in frame.columns])
     return RawTable(
-        path, frame, tuple(notes), unit, made_by, tuple(faults), numbers=None if numbers is None else tuple(numbers)
-    )
+        path, frame, tuple(notes), unit, made_by, tuple(faults),
+        numbers=None if numbers is None and len(flat) == places[-1] else tuple(places),
+    )  # fmt: skip
 
 
 def parquet(opened: Opened) -> RawTable:
@@ -160,6 +165,23 @@ def parquet(opened: Opened) -> RawTable:
     text = frame.apply(lambda column: column.map(_cell).where(column.notna(), "")).astype(object)
     text.columns = pd.Index([visible(str(name)).strip() for name in frame.columns])
     return RawTable(opened.path, text, ("Parquet",), "row")
+
+
+def _unlisted(record: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
+    """A record as it is, or one for each object of its only list of objects: the judgements of one text, say. A name
+    that the record has as well keeps the list's name before it."""
+    lists = [name for name, value in record.items() if _is_table(value)]
+    if len(lists) != 1:
+        return [record]
+    rest = {name: value for name, value in record.items() if name != lists[0]}
+    return [
+        {**rest, **{f"{lists[0]}.{name}" if name in rest else name: value for name, value in row.items()}}
+        for row in record[lists[0]]
+    ]
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and all(isinstance(row, Mapping) for row in value)
 
 
 def _flattened(record: Mapping[str, Any], before: str = "", depth: int = 1) -> Iterable[tuple[str, str]]:

@@ -8,8 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 from recuse.ratings.factors import LEVELS
 from recuse.readers.column import Column
-from recuse.readers.column_names import FACTORS, NAMES, SETS, WINNERS, is_judge, is_person, plain
+from recuse.readers.column_names import (
+    FACTORS,
+    NAMES,
+    SETS,
+    WINNERS,
+    base_of,
+    is_date,
+    is_judge,
+    is_person,
+    plain,
+)  # fmt: skip
+from recuse.readers.crossed_names import crossed_names
 from recuse.readers.mapping import ColumnMapping
+from recuse.readers.values import CHOICE_WORDS
 from recuse.schema import RecuseError
 
 if TYPE_CHECKING:
@@ -17,13 +29,14 @@ if TYPE_CHECKING:
 
 __all__ = ["recognise"]
 
-
 FEWEST_CLUSTERS, MOST_SLICES = 20, 30
 """With fewer levels a column groups texts and is a slice: an interval over a handful of clusters says nothing."""
+SURELY = 5
+"""So many rows that a column of letters tells apart are not told apart by chance."""
+
 BY_NUMBER = ("id", "rater", "annotator", "reviewer", "worker", "user", "labeler", "labeller")
 """Columns of raters that may hold numbers."""
 REPEATS = re.compile(r"^(?:r|rep|repeat|run|trial|score|rating|sample|s)_?(\d{1,3})$")
-NUMBERED = re.compile(r"^(.+?)(?:\.|_r|_run_?|_rep_?|_repeat_?)(\d{1,3})$")
 
 
 def recognise(frame: pd.DataFrame, given: Mapping[str, Any]) -> ColumnMapping:
@@ -56,6 +69,7 @@ class _Finder:
         self._take_item()
         self._take_role("criterion", lambda c: len(c.distinct) <= 100 and not c.numeric)
         self._take_value()
+        self._take_raters_beside()
         self._take_role("repeat", lambda c: len(c.distinct) <= 1000 and c.numeric)
         self._take_role("gold", lambda c: c.rating)
         self._take_role("author", lambda c: not c.wordy)
@@ -64,8 +78,9 @@ class _Finder:
             self._take_role("target", self._names_systems)
         self._take_role("order", lambda c: set(c.distinct) <= {"ab", "ba"})
         self._take_role("cluster", lambda c: not c.wordy and FEWEST_CLUSTERS <= len(c.distinct) < len(self.frame))
-        self._take_role("text", lambda c: c.wordy)
+        self._take_role("text", lambda c: c.wordy or c.told_once)
         self._take_factors()
+        self._take_what_tells_apart()
         self._take_raters()
         self._take_slices()
         self._check_something_rated()
@@ -97,14 +112,21 @@ class _Finder:
     def _take_pair(self) -> None:
         if "first" in self.roles or "second" in self.roles:
             return
-        if not any(plain(name) in WINNERS for name in self.free) and "value" not in self.roles:
-            return
         short = {plain(n): n for n in self.free if not self.columns[n].wordy and not self.columns[n].numeric}
         for one, other in zip(NAMES["first"], NAMES["second"], strict=True):
             if one in short and other in short and self._meet(short[one], short[other]):
+                chosen = "value" in self.roles or any(plain(name) in WINNERS for name in self.free)
+                if not (chosen or self._choosers(short[one], short[other])):
+                    return
                 self._take("first", short[one])
                 self._take("second", short[other])
                 return
+
+    def _choosers(self, first: str, second: str) -> list[str]:
+        """Columns that hold nothing but choices between the two: each rater's, side by side."""
+        words = set(CHOICE_WORDS) | self.columns[first].words | self.columns[second].words
+        others = (self.columns[name] for name in self.free if name not in (first, second))
+        return [c.name for c in others if not c.numeric and len(c.distinct) > 1 and c.words <= words]
 
     def _meet(self, one: str, other: str) -> bool:
         """Whether two columns name what met; columns a and b must share a name, since raters may be called so."""
@@ -136,6 +158,19 @@ class _Finder:
             self.free = [name for name in self.free if name not in sets]
             self.roles["value"] = (self.roles["value"], *sets)
 
+    def _take_raters_beside(self) -> None:
+        """Beside a column of ratings, columns that bear a person's or a judge's name and hold answers of the same kind:
+        a log of a judge's choices with what people chose in a column of its own."""
+        if "raters" in self.roles or len(self.roles.get("value", ())) != 1:
+            return
+        named = {*self.roles.get("people", ()), *self.roles.get("judges", ())}
+        value = self.columns[self.roles["value"][0]]
+        called = [name for name in self.free if (is_person(name) or is_judge(name)) and not is_date(name)]
+        beside = [n for n in self.free if n in named or (n in called and self.columns[n].only_answers_of(value))]
+        if beside:
+            self.roles["raters"] = {name: (name,) for name in beside}
+            self.free = [name for name in self.free if name not in beside]
+
     def _names_raters(self, column: Column) -> bool:
         """A column called judge may hold the names of judges, or the ratings of the only one."""
         if column.wordy or column.holds_labels or (column.numeric and not plain(column.name).endswith(BY_NUMBER)):
@@ -159,6 +194,26 @@ class _Finder:
                 self.free.remove(name)
         self.roles["factors"] = tuple(factors)
 
+    def _take_what_tells_apart(self) -> None:
+        """Where nothing is called a system and items have several rows, the short column that tells these apart, each
+        level at most once an item: rows on different things are no repeats of one."""
+        if "target" in self.roles or not self.roles.get("item") or self.roles.get("first") or "repeat" in self.roles:
+            return
+        found = (self.roles.get(role, "") for role in ("rater", "criterion"))
+        keys = [*self.roles["item"], *filter(None, found), *self.roles.get("factors", ())]
+        again = int(self.frame.duplicated(keys).sum())
+        for name in self.free if again else ():
+            column = self.columns[name]
+            if (
+                1 < len(column.distinct) <= len(self.frame) // 2
+                and not (column.numeric or column.wordy or is_date(name))
+                and not (column.holds_labels and again < SURELY)  # a few ratings may differ by chance
+                and not (is_judge(name) or is_person(name) or plain(name) in NAMES["repeat"])
+                and not self.frame.duplicated([*keys, name]).any()
+            ):
+                self._take("target", name)
+                return
+
     def _take_slices(self) -> None:
         """What groups texts: a few short names, the same in every row about one text."""
         if "slices" in self.roles:
@@ -172,7 +227,7 @@ class _Finder:
                 few
                 and not column.numeric
                 and not column.wordy
-                and not _is_date(name)
+                and not is_date(name)
                 and not (keys and self._varies(name))
             ):
                 slices.append(name)
@@ -187,59 +242,44 @@ class _Finder:
 
     def _take_raters(self) -> None:
         """In a wide table, every column that may hold ratings is a rater; beside a column of raters, a criterion."""
-        if "raters" in self.roles or "value" in self.roles or "repeats" in self.roles or "first" in self.roles:
+        if "raters" in self.roles or "value" in self.roles or "repeats" in self.roles:
+            return
+        if "first" in self.roles:
+            choosers = self._choosers(self.roles["first"], self.roles["second"])
+            self.roles["raters"] = {name: (name,) for name in choosers}
+            self.free = [name for name in self.free if name not in choosers]
             return
         named = {*self.roles.get("people", ()), *self.roles.get("judges", ())}
-        rated = [n for n in self.free if n in named or (self.columns[n].rating and not _is_date(n))]
+        rated = [n for n in self.free if n in named or (self.columns[n].rating and not is_date(n))]
         if "rater" in self.roles:
-            kept = [n for n in rated if n in named or self._varied(n)]
+            kept = [n for n in rated if n in named or self.columns[n].varied]
             self.roles["value"] = tuple(kept)
         else:
             declared = [n for n in rated if n in named or is_judge(n) or is_person(n) or plain(n) in NAMES["value"]]
-            kept = self._alike(declared) or [n for n in rated if self._like_ratings(n)]
-            raters: dict[str, list[str]] = {}
-            for name in kept:
-                raters.setdefault(self._base(name, kept), []).append(name)
-            self.roles["raters"] = {name: tuple(columns) for name, columns in raters.items()}
+            kept = self._alike(declared) or [n for n in rated if self.columns[n].like_ratings]
+            self._take_wide(kept)
             if not declared and "gold" in self.roles and not kept:
                 return
         self.free = [name for name in self.free if name not in kept]
+
+    def _take_wide(self, names: list[str]) -> None:
+        """Columns of a rater are its ratings by criterion where the names say so, otherwise its repeats."""
+        if crossed := crossed_names(names):
+            self.roles |= {"raters": crossed.raters, "criteria": crossed.criteria}
+            return
+        raters: dict[str, tuple[str, ...]] = {}
+        for name in names:
+            base = base_of(name, names)
+            raters[base] = (*raters.get(base, ()), name)
+        self.roles["raters"] = raters
 
     def _alike(self, names: list[str]) -> list[str]:
         """Columns whose values look like those of the surest ones: persons and judges answer on one scale."""
         if not names:
             return []
-        sure = [n for n in self.free if n not in names and self.columns[n].rating and self._varied(n)]
-        like = [n for n in sure if any(self._same_answers(self.columns[n], self.columns[other]) for other in names)]
+        sure = [n for n in self.free if n not in names and self.columns[n].rating and self.columns[n].varied]
+        like = [n for n in sure if any(self.columns[n].answers_like(self.columns[other]) for other in names)]
         return [n for n in self.free if n in names or n in like]
-
-    @staticmethod
-    def _same_answers(one: Column, other: Column) -> bool:
-        if one.numeric != other.numeric or len(one.distinct) > 101:
-            return False
-        if one.numeric:
-            low, high = other.ends
-            return low - 1 <= one.ends[0] and one.ends[1] <= max(1.6 * high, high + 1)
-        mine, known = ({str(v).strip().lower() for v in c.distinct} for c in (one, other))
-        return bool(mine & known)
-
-    def _like_ratings(self, name: str) -> bool:
-        """Whether a column that nothing else speaks for looks like ratings: several values, most of them repeated."""
-        column = self.columns[name]
-        repeated = len(column.distinct) <= len(column.filled) / 2
-        return self._varied(name) and len(column.distinct) > 1 and (column.numeric or column.holds_labels or repeated)
-
-    def _varied(self, name: str) -> bool:
-        column = self.columns[name]
-        whole = len(column.distinct) == len(column.filled) and len(column.filled) > 20
-        return not (whole and not column.has_fraction)
-
-    @staticmethod
-    def _base(name: str, kept: list[str]) -> str:
-        match = NUMBERED.match(name)
-        if match and sum(bool((o := NUMBERED.match(n)) and o[1] == match[1]) for n in kept) + (match[1] in kept) > 1:
-            return match[1]
-        return name
 
     # ------------------------------------------------------------------ together
 
@@ -265,8 +305,3 @@ class _Finder:
         if column.wordy:
             return "free text"
         return f"not recognised ({len(column.distinct)} different values)"
-
-
-def _is_date(name: str) -> bool:
-    return any(part in ("date", "time", "created", "updated", "at", "timestamp", "cost", "tokens", "latency", "words",
-                        "length", "chars", "usd", "seconds") for part in plain(name).split("_"))  # fmt: skip

@@ -11,7 +11,16 @@ from recuse.schema import RecuseError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["as_numbers", "is_empty", "labels_of", "scale_from_text", "scale_of_labels", "scale_of_numbers"]
+__all__ = [
+    "CHOICE_WORDS",
+    "as_numbers",
+    "is_empty",
+    "labels_of",
+    "scale_from_text",
+    "scale_of_labels",
+    "scale_of_numbers",
+    "told_top",
+]
 
 EMPTY = ("", "nan", "na", "n/a", "null", "none", "-", "?", "#n/a", "missing")
 ORDERS: tuple[tuple[str, ...], ...] = (
@@ -25,8 +34,17 @@ ORDERS: tuple[tuple[str, ...], ...] = (
     ("never", "rarely", "sometimes", "often", "always"),
     ("strongly disagree", "disagree", "neutral", "agree", "strongly agree"),
     ("very bad", "bad", "neutral", "good", "very good"),
+    ("👎", "👍"), ("❌", "✅"), ("✗", "✓"), ("thumbs down", "thumbs up"), ("thumbs_down", "thumbs_up"),
 )  # fmt: skip
 """Labels whose order needs no telling, from worst to best."""
+CHOICE_WORDS = {
+    "first": "first", "1": "first", "a": "first", "model_a": "first", "left": "first", "output_1": "first",
+    "[[a]]": "first",
+    "second": "second", "2": "second", "b": "second", "model_b": "second", "right": "second", "output_2": "second",
+    "[[b]]": "second", "tie": "tie", "3": "tie", "0": "tie", "1.5": "tie", "c": "tie", "[[c]]": "tie", "draw": "tie",
+    "both": "tie", "equal": "tie", "same": "tie", "neither": "tie", "tie (bothbad)": "tie", "both bad": "tie",
+}  # fmt: skip
+"""What people write for the first of two, the second, and neither."""
 ENDS = (
     (0, 1),
     (0, 2),
@@ -44,6 +62,7 @@ ENDS = (
     (0, 100),
 )
 KNOWN_SHARE = 0.9
+OUT_OF = r"^(-?\d+(?:[.,]\d+)?)\s*(?:/|out of)\s*(\d+)$"
 
 
 def is_empty(cells: pd.Series[Any]) -> pd.Series[bool]:
@@ -56,7 +75,7 @@ def is_empty(cells: pd.Series[Any]) -> pd.Series[bool]:
 
 
 def as_numbers(cells: pd.Series[Any]) -> pd.Series[float]:
-    """Cells as numbers, NaN where they are none; "3,5" and "85 %" are numbers, infinite ones are not."""
+    """Cells as numbers, NaN where they are none; "3,5", "85 %" and "4/5" are numbers, infinite ones are not."""
     import numpy as np
     import pandas as pd
 
@@ -65,10 +84,26 @@ def as_numbers(cells: pd.Series[Any]) -> pd.Series[float]:
     numbers = pd.to_numeric(plain, errors="coerce").to_numpy(dtype=float, copy=True)
     lost = np.isnan(numbers)
     if lost.any():
-        mended = plain[lost].str.replace(r"\s*%$", "", regex=True).str.replace(r"^(-?\d+),(\d+)$", r"\1.\2", regex=True)
+        mended = plain[lost].str.replace(r"\s*%$", "", regex=True)
+        if told_top(plain) is not None:
+            mended = mended.str.replace(OUT_OF, r"\1", regex=True)
+        mended = mended.str.replace(r"^(-?\d+),(\d+)$", r"\1.\2", regex=True)
         numbers[lost] = pd.to_numeric(mended, errors="coerce").to_numpy(dtype=float)
     numbers = np.append(np.where(np.isfinite(numbers), numbers, np.nan), np.nan)
     return pd.Series(numbers[codes], index=cells.index)
+
+
+def told_top(cells: pd.Series[Any]) -> float | None:
+    """The best that cells say they are out of: 5 for "4/5" and "3 out of 5", 100 for "85 %"; None where none says it,
+    where they do not say the same, or where one is above it."""
+    import pandas as pd
+
+    plain = pd.Series(pd.unique(cells), dtype=object).astype(str).str.strip()
+    found = plain.str.extract(OUT_OF).dropna()
+    shares = pd.to_numeric(plain[plain.str.endswith("%")].str.rstrip("% ").str.replace(",", "."), errors="coerce")
+    tops = {*found[1].astype(float), *([100.0] if len(shares) else [])}
+    values = [*found[0].str.replace(",", ".").astype(float), *shares.dropna()]
+    return tops.pop() if len(tops) == 1 and max(values, default=0.0) <= max(tops) else None
 
 
 def labels_of(cells: pd.Series[Any]) -> pd.Series[Any]:
@@ -81,14 +116,17 @@ def labels_of(cells: pd.Series[Any]) -> pd.Series[Any]:
     return pd.Series(spelled[codes], index=cells.index)
 
 
-def scale_of_numbers(values: pd.Series[float]) -> Numeric:
-    """The usual scale that the numbers fit into (1 to 5, 0 to 10, ...), or from their smallest to their largest."""
+def scale_of_numbers(values: pd.Series[float], top: float | None = None) -> Numeric:
+    """The usual scale that the numbers fit into (1 to 5, 0 to 10, ...), or from their smallest to their largest; up to
+    `top` where the cells say what they are out of."""
     import numpy as np
 
     seen = np.unique(values.dropna().to_numpy(dtype=float))
     low, high = float(seen[0]), float(seen[-1])
     whole = bool((seen == np.round(seen)).all())
     step = 1.0 if whole else 0.5 if bool((seen * 2 == np.round(seen * 2)).all()) else None
+    if top is not None and low >= 0 and high <= top:
+        return Numeric(0.0 if low < 1 or top >= 100 else 1.0, top, step)
     fitting = [
         (float(a), float(b)) for a, b in ENDS if a <= low and high <= b and (a == 0) == (low < 1) and high > 0.5 * b
     ]

@@ -149,7 +149,7 @@ class Recording:
 
     def _queues(self, calls: Sequence[Call]) -> list[_JudgeQueue]:
         by_judge: dict[str, list[Call]] = {}
-        for call in calls:
+        for call in sorted(calls, key=_words):  # prompts that begin alike in a row: prompt caches reuse the beginning
             by_judge.setdefault(call.judge, []).append(call)
         return [_JudgeQueue(judge, judge_calls, self._form) for judge, judge_calls in by_judge.items()]
 
@@ -282,6 +282,10 @@ class _JudgeQueue:
         self._form(form_of(call)).in_flight -= 1
         self.changed.set()
         self.changed = asyncio.Event()
+
+
+def _words(call: Call) -> tuple[str, ...]:
+    return tuple(message.content for message in call.prompt.messages) if call.prompt else ()
 
 
 def _raise_bugs(workers: Sequence[asyncio.Task[None]]) -> None:

@@ -148,6 +148,8 @@ def _word(n: Number) -> str:
 
 
 def _foot(upgrade: Mapping[str, Any], mine: list[Number], minus: str) -> Iterator[str]:
+    if (changed := list(upgrade["change"])) != ["model"]:
+        yield f"Changed on purpose: {' and '.join(changed)}."
     if not mine:
         return
     count = f"{len(mine)} comparisons" if len(mine) > 1 else "one comparison"

@@ -10,7 +10,7 @@ from recuse.blinded_people import BLINDED
 from recuse.explanations import REMARKS
 from recuse.file_panels import FILE
 from recuse.panel_ratings import headline_of, scales_of
-from recuse.plan import levels_asked
+from recuse.plan import items_asked, levels_asked
 from recuse.protocols import called
 from recuse.protocols import protocol as known_protocol
 from recuse.protocols.facts import facts_of
@@ -118,7 +118,8 @@ class Questions:
         if asked.candidate:
             judges.pop(panel.replaces[asked.candidate])
             judges[asked.candidate] = panel.judges[asked.candidate]
-        items = protocol.items(task, next(iter(judges.values()))) if judges else ()
+        first = table.first.get(asked.protocol)
+        items = items_asked(protocol, task, next(iter(judges.values())), first) if judges else ()
         about = [asked.candidate] if asked.candidate else [*judges]
         texts: dict[str, int] = {}
         sharing: dict[str, set[str]] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from recuse import elicit
 from recuse.cassettes.coverage import Coverage, MissingInteractionError, unused_lines
 from recuse.cassettes.library import Library, Mode
 from recuse.chains import Chain
+from recuse.explanations import REMARKS
 from recuse.fingerprints import digests, headers
 from recuse.panels import Panel
 from recuse.plan import Plan
@@ -45,6 +46,7 @@ class Recordings:
     keep: Keep | None = None
     _libraries: dict[str, Library] = field(default_factory=dict)
     _unrecorded: dict[str, RecuseError] = field(default_factory=dict)  # panel -> why its recording ended early
+    _judging: dict[Asked, Sequence[Call]] = field(default_factory=dict)  # the calls whose replies give remarks as well
 
     def close(self) -> None:
         """Close the cassettes of every panel."""
@@ -70,6 +72,8 @@ class Recordings:
             chain.unfold(library.answer)
         exchanges: list[Exchange] | None = None if self.keep is None else []
         elicited = elicit.read(plan, library.replay(chain.final_calls), chain, exchanges)
+        if any(hasattr(chain.how, kind) for kind in REMARKS):
+            self._judging[asked] = chain.final_calls
         account = _account(chain, library, elicited, left_out)
         if self.keep is not None:
             account["replies"] = self.keep(_transcript(asked, self.selection.panels[asked.panel], exchanges or []))
@@ -77,10 +81,12 @@ class Recordings:
         return elicited, account | {"source": asked_of}
 
     def replies(self, asked: Asked, plan: Plan) -> Iterable[tuple[Call, RawResponse]]:
-        """What `read` has read already, once more: for what is seldom asked of a reply."""
-        library, (chain, coverage) = self._library(asked.panel), self._unfolded(asked, plan)
-        kept = [call for call in chain.final_calls if call.judge not in _not_recorded(coverage)]
-        return library.replay(kept)
+        """What `read`, here or in another worker, has read already, once more: for what is seldom asked of a reply."""
+        if asked not in self._judging:
+            chain, coverage = self._unfolded(asked, plan)
+            left_out = _not_recorded(coverage)
+            self._judging[asked] = [call for call in chain.final_calls if call.judge not in left_out]
+        return self._library(asked.panel).replay(self._judging[asked])
 
     def _unfolded(self, asked: Asked, plan: Plan) -> tuple[Chain, Coverage]:
         """The plan's calls, as far as the library has the replies they are made from, and what it lacks."""

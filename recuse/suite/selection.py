@@ -9,7 +9,7 @@ from typing import Self
 
 from recuse.cassettes.matching import request_key
 from recuse.file_panels import FilePanel, is_ratings_file, load_file_panels
-from recuse.panels import Panel, load_panel
+from recuse.panels import OwnWords, Panel, load_panel
 from recuse.plan import Plan, make_plan
 from recuse.schema import RecuseError
 from recuse.suite.asked import Asked
@@ -30,7 +30,7 @@ class Selection:
     files: Mapping[str, FilePanel] = field(default_factory=dict)
     shown: frozenset[str] = frozenset()
     _tasks: dict[str, Task] = field(default_factory=dict)
-    _tasks_with_items: dict[tuple[str, str | None], Task] = field(default_factory=dict)
+    _as_asked: dict[tuple[str, str | None, OwnWords], Task] = field(default_factory=dict)
 
     @classmethod
     def load(cls, root: Path, panels: Sequence[str], ratings: Sequence[str] = (), judges: Sequence[str] = ()) -> Self:
@@ -54,6 +54,7 @@ class Selection:
         selection = cls(root, {p.name: p for p in loaded}, {file.name: file for file in files}, frozenset(judges))
         for panel in loaded:
             selection._check_authors(panel)
+            selection._check_words(panel)
         return selection
 
     def task(self, name: str) -> Task:
@@ -63,13 +64,15 @@ class Selection:
         return self._tasks[name]
 
     def task_of(self, asked: Asked) -> Task:
-        """The task with the items that this panel is asked about by this protocol."""
+        """The task as this panel is asked it by this protocol: with its items, and with a candidate's own words."""
         if asked.panel in self.files:
             raise RecuseError(f"{asked}: ratings from a file have no task; ask for the fixture ratings alone")
-        file = self.panels[asked.panel].task(asked.task).items.get(asked.protocol)
-        if (asked.task, file) not in self._tasks_with_items:
-            self._tasks_with_items[asked.task, file] = self.task(asked.task).with_items(file)
-        return self._tasks_with_items[asked.task, file]
+        panel = self.panels[asked.panel]
+        file, words = panel.task(asked.task).items.get(asked.protocol), panel.words.get(asked.candidate, OwnWords())
+        if (asked.task, file, words) not in self._as_asked:
+            task = self.task(asked.task).with_items(file).in_other_words(words.prompts, words.rubric)
+            self._as_asked[asked.task, file, words] = task
+        return self._as_asked[asked.task, file, words]
 
     def plan(self, asked: Asked) -> Plan:
         """The calls of one protocol to the judges in use, or to the candidate; `RecuseError` if the panel does not have
@@ -90,6 +93,7 @@ class Selection:
             repeats=table.repeats.get(asked.protocol),
             targets=table.targets,
             factors=table.factors.get(asked.protocol),
+            first=table.first.get(asked.protocol),
         )
 
     def authors(self, asked: Asked) -> dict[str, str]:
@@ -107,6 +111,15 @@ class Selection:
         if wrong:
             listed = ", ".join(f"judge {name}: author {author!r}" for name, author in wrong.items())
             raise RecuseError(f"{panel.path}: {listed} is no target of its tasks; known: {', '.join(sorted(targets))}")
+
+    def _check_words(self, panel: Panel) -> None:
+        """Words that no task has would leave a candidate asked like the judge in use, and found equivalent."""
+        for name, words in panel.words.items():
+            folders = [self.task(task).folder for task in panel.tasks if name in panel.candidates_of(task)]
+            for own in filter(None, (words.prompts, words.rubric)):
+                if folders and not any((folder / own).exists() for folder in folders):
+                    listed = ", ".join(str(folder / own) for folder in folders)
+                    raise RecuseError(f"{panel.path}: judge {name} is to be asked with {own}, and there is no {listed}")
 
 
 def _panel_path(root: Path, given: str) -> Path:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -82,6 +85,21 @@ def test_it_says_what_was_read_and_what_would_unlock_the_rest(recuse, tickets):
     assert "people        anna, ben" in out
     assert "rating: fail < pass" in out
     assert "needs the judge's repeats: a column repeat, or columns judge.1, judge.2" in out
+
+
+@pytest.mark.parametrize(("judge", "code"), [(good, 0), (inverted, 1)])
+def test_a_reader_who_leaves_early_changes_no_verdict(tickets, judge, code):
+    """`recuse check tickets.csv | head -1` in a script that looks at the exit code."""
+    nobody, out = os.pipe()
+    os.close(nobody)
+    try:
+        run = subprocess.run(
+            [sys.executable, "-m", "recuse.cli", "check", tickets(judge)],
+            stdout=out, stderr=subprocess.PIPE, text=True, timeout=300,
+        )  # fmt: skip
+    finally:
+        os.close(out)
+    assert (run.returncode, run.stderr) == (code, "")
 
 
 def test_what_cannot_be_read_is_one_line_and_code_three(recuse, tmp_path):
@@ -223,3 +241,28 @@ def test_counts_that_do_not_add_up_are_told_with_their_line(recuse, tmp_path):
     found = recuse("check", tmp_path / "counts.csv")
     assert found.code != 0
     assert "counts.csv: line 2: count_yes, count_no add up to 3 + 1 = 4, and total says '5'" in found.err
+
+
+def test_every_criterion_counts_and_is_named(recuse, tmp_path):
+    """A judge that is good on one criterion and says the same to everything on another is not cleared for that."""
+    rng = np.random.default_rng(5)
+    rows = ["ticket,gpt4_tone,gpt4_truth,anna_tone,anna_truth,ben_tone,ben_truth"]
+    for ticket in range(60):
+        tone, truth = rng.integers(1, 6, 2)
+        near = [int(np.clip(value + rng.integers(-1, 2), 1, 5)) for value in (tone, tone, truth, tone, truth)]
+        rows.append(f"{ticket},{near[0]},5,{near[1]},{near[2]},{near[3]},{near[4]}")
+    path = tmp_path / "two.csv"
+    path.write_text("\n".join(rows), encoding="utf-8")
+    found = recuse("check", path)
+    assert found.code == 1
+    assert found.first.startswith("gpt4 is not cleared: on truth, it always says 5, so it tells nothing apart")
+    assert "Agreement with people on tone" in found.out
+    assert "Agreement with people on truth" in found.out
+
+
+def test_a_file_of_people_alone_is_one_line(recuse, tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text("id,human_a,human_b\n" + "\n".join(f"{k},{k % 5},{k % 4}" for k in range(30)), encoding="utf-8")
+    found = recuse("check", path)
+    assert (found.code, found.out) == (3, "")
+    assert "no judge was found in it, only people (human_a, human_b); say who is one: --judge A,B" in found.err

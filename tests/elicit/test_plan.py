@@ -47,6 +47,13 @@ def test_only_the_targets_that_the_panel_names(task: Task, judges: Judges) -> No
     assert {call.target for call in plan_of(task, judges(), targets=["beta"]).calls} == {"beta"}
 
 
+def test_only_the_first_items_with_all_their_texts(task: Task, judges: Judges) -> None:
+    lines = [{"id": name, "target": of, "fields": {"essay": "E"}} for name in "xyz" for of in ("alpha", "beta")]
+    (task.folder / "items.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    calls = plan_of(Task(task.name, task.folder, task.data), judges(), first=2).calls
+    assert {(call.item, call.target) for call in calls} == set(itertools.product("xy", ("alpha", "beta")))
+
+
 def test_an_unknown_target_is_told_with_the_known_ones(task: Task, judges: Judges) -> None:
     with pytest.raises(RecuseError, match="panel mini, task essays: unknown target gamma; known: alpha, beta"):
         plan_of(task, judges(), targets=["beta", "gamma"])

@@ -14,15 +14,16 @@ import pytest
 
 from recuse.experiments.asking import asked_of
 from recuse.experiments.curves_page import EVERY, page
-from recuse.experiments.forecasts import forecasts
+from recuse.experiments.forecasts import brought_by_judges, forecasts
 from recuse.experiments.operating_curves import FAULTS, Scenario, _drawn, validate
 from recuse.experiments.recorded_anew import recorded_anew
 from recuse.experiments.scripted_panel import simulated_choices, simulated_scores
-from recuse.experiments.sizes import Sizes, sizes_of_ratings
+from recuse.experiments.sizes import Sizes, sizes_of_panel, sizes_of_ratings
 from recuse.experiments.upgrade_curves import UPGRADE_FAULTS, upgrade_curves
 from recuse.experiments.validate_command import table
 from recuse.gates import Gates
 from recuse.metrics import consensus, position
+from recuse.ratings import Numeric
 from recuse.schema import RecuseError
 
 EVALS = """
@@ -30,14 +31,15 @@ import pytest
 
 from recuse.metrics import consensus, stability
 
-pytestmark = pytest.mark.asks("scores", "numbers", "peers")
+pytestmark = pytest.mark.asks("scores", "numbers")
 
 
+@pytest.mark.asks("peers")
 def test_leniency(ratings, gate):
     assert gate("leniency", consensus.leniency(ratings))
 
 
-@pytest.mark.asks("authors")
+@pytest.mark.asks("authors", "peers")
 def test_self_preference(ratings, gate):
     assert gate("self_preference", consensus.self_preference(ratings))
 
@@ -203,11 +205,41 @@ def test_sizes_are_read_off_ratings():
     assert found.noise == pytest.approx(0.06, abs=0.003)
     assert found.spread == pytest.approx(0.05, abs=0.008)
     assert found.losses == pytest.approx(0.05, abs=0.01)
+    assert found.texts == 5
+
+
+def test_the_spread_of_one_judge_is_assumed_and_its_noise_measured():
+    known = Sizes(judges=1, items=150, repeats=3, people=2, pairs=0, noise=0.06, step=0)
+    found = sizes_of_ratings(simulated_scores(known, {}, np.random.default_rng(5)), Sizes(spread=0.07))
+    assert (found.judges, found.texts, found.people) == (1, 1, 2)
+    assert found.spread == 0.07
+    assert found.noise == pytest.approx(0.06, abs=0.004)
+
+
+def test_ends_of_the_scale_can_be_given_where_ratings_do_not_say():
+    ratings = simulated_scores(Sizes(judges=2, items=20, people=0), {}, np.random.default_rng(5))
+    endless = replace(ratings, scales={"rating": Numeric(-math.inf, math.inf)})
+    with pytest.raises(RecuseError, match="name it with --scale 0-10"):
+        sizes_of_ratings(endless, Sizes())
+    known = sizes_of_ratings(endless, Sizes(), (0.0, 20.0))
+    assert (known.low, known.high) == (0.0, 20.0)
+
+
+def test_a_panel_whose_source_fixes_no_replies_has_sizes():
+    root = Path(__file__).parents[2]
+    published = sizes_of_panel(root / "fixtures" / "panels" / "published.toml", root, Sizes())
+    assert (published.judges, published.items, published.texts, published.repeats) == (5, 1, 5, 10)
+
+
+def test_items_with_one_text_each_are_planned_with_one_text_each():
+    ratings = simulated_scores(Sizes(judges=2, items=20, targets=1, people=0), {}, np.random.default_rng(5))
+    assert sizes_of_ratings(ratings, Sizes()).texts == 1
 
 
 @pytest.mark.parametrize(
     ("wrong", "says"),
-    [({"judges": 1}, "--judges is a whole number from 2; got 1"),
+    [({"judges": 0}, "--judges is a whole number from 1; got 0"),
+     ({"targets": -1}, "--targets is a whole number from 0; got -1"),
      ({"noise": 3.0}, "--noise is a share from 0 to below 1"),
      ({"low": 5.0, "high": 1.0}, "--scale has its lower end first, as 0-10; got 5-1")],
 )  # fmt: skip
@@ -227,6 +259,15 @@ def test_more_items_are_asked_for_where_fair_judges_would_not_pass(folder):
     assert many.factor == 1.0
     assert few.smallest_fault is None  # it would have to be larger than the scale leaves room for
     assert many.smallest_fault > 0.4
+
+
+@pytest.mark.parametrize("targets", [0, 1, 3])
+def test_one_judge_is_planned_what_needs_no_other_and_told_what_does(folder, targets):
+    alone = replace(SMALL, judges=1, targets=targets)
+    assert {one.gate for one in forecasts(folder, alone, 2, 1, TODAY)} == {"repeat_difference"}
+    brought = brought_by_judges(folder, alone, 2, TODAY)
+    assert brought == (["leniency"] if targets == 1 else ["self_preference", "leniency"])
+    assert brought_by_judges(folder, alone, 3, TODAY) == []
 
 
 def test_the_shipped_gates_are_simulated_by_the_shipped_questions():

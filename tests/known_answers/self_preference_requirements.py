@@ -63,7 +63,7 @@ ROWS: tuple[Row, ...] = (
         "told that order and length must not matter, and not told",
         ("test_ways_of_asking.py::test_choices",),
         (PROMPTS + "test_not_told_is_the_same_but_for_one_sentence",),
-        UNRECORDED,
+        "",
     ),
     (
         "2.1.1",
@@ -89,9 +89,13 @@ ROWS: tuple[Row, ...] = (
     (
         "2.3",
         "payloads by another hand, on judges",
-        ("test_separate_channel.py::test_success",),
-        (HAND + "test_channels_by_hand",),
-        "grades are recorded (panel local); duels with them (duels-held-out-*) are built and shown to no judge yet",
+        ("test_separate_channel.py::test_success", "test_prompt_injection.py::test_success_in_pairs"),
+        (
+            HAND + "test_channels_by_hand",
+            "protocols/headlines/test_built_items.py::"
+            "test_an_attacked_pair_is_its_clean_twin_and_the_payload_on_one_side",
+        ),
+        "",
     ),
     (
         "2.4",
@@ -137,8 +141,8 @@ ROWS: tuple[Row, ...] = (
         "100 stories",
         (),
         (),
-        "33 are recorded: 67 more, by four authors and four judges in two directions, are 268 texts and 2,144 grades, "
-        "some five hours of one core and 6 MB of cassettes",
+        "a hundred are written and ready for any panel; panel local is asked about the first 33: the others, by four "
+        "authors and four judges in two directions, are 268 texts and 2,144 grades, some hours of one core",
     ),
     (
         "3",
@@ -190,7 +194,7 @@ ROWS: tuple[Row, ...] = (
         "pairs: pick the worse",
         ("test_ways_of_asking.py::test_choices",),
         (PLANTED, PROMPTS + "test_the_worse_text_named_is_the_other_one_chosen"),
-        UNRECORDED,
+        "",
     ),
     (
         "issue",

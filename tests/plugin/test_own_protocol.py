@@ -26,7 +26,7 @@ ONE_WORD = '''
 
 
     def prompt(task, item, factors):
-        words = wording.messages(task.folder, "one_word", **item.fields)
+        words = wording.messages(task, "one_word", **item.fields)
         return Prompt(words, temperature=0.5, max_tokens=5)
 
 

@@ -62,6 +62,11 @@ def numbers_of(results, *judges):
     return [{key: r[key] for key in ("subject", "estimate")} | {"outcome": r.get("outcome")} for r in kept]
 
 
+def digests_of(results, candidate):
+    """What the judges in use were asked, or the candidate."""
+    return results["sources"][f"mini/essays/rubric{candidate}"]
+
+
 def test_admitting_a_candidate_changes_no_number_of_the_judges_in_use(repo, candidate):
     candidate.run("--record=missing")
     admitted = candidate.run().results
@@ -98,12 +103,69 @@ def test_whom_a_candidate_replaces_must_be_in_use(candidate, replaces, says):
     assert says in candidate.run().text
 
 
-@pytest.mark.parametrize("words", ["prompt", "rubric"])
-def test_words_of_their_own_need_a_panel_of_their_own(candidate, words):
-    candidate.edit("fixtures/panels/mini.toml", 'replaces = "eve"', f'replaces = "eve"\nchange = ["model", "{words}"]')
-    told = " ".join(candidate.run().text.split())
-    assert f"so none can change the {words} here" in told
-    assert f"recuse compare OLD.toml NEW.toml eve cat --change {words}" in told
+def differing(one, other):
+    """The names under which two records hold different values."""
+    return {name for name in one if one[name] != other[name]}
+
+
+@pytest.fixture
+def reworded(candidate):
+    """`reworded(line)`: Cat is asked with a prompt or a rubric of its own, which stand in the task's folder."""
+    essays = "fixtures/tasks/essays"
+    candidate.write(f"{essays}/prompts-v2/rubric.user.j2", "Be strict with {{ author_label }}: {{ essay }}")
+    candidate.write(f"{essays}/rubric-v2.toml", 'criterion = [{ id = "clarity", ask = "Why?" }, { id = "depth" }]')
+
+    def edit(*lines):
+        candidate.edit("fixtures/panels/mini.toml", 'replaces = "eve"', "\n".join(['replaces = "eve"', *lines]))
+        return candidate
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"), [('prompts = "prompts-v2"', "prompt"), ('rubric = "rubric-v2.toml"', "rubric")]
+)
+def test_words_of_its_own_are_an_upgrade_of_their_own_kind(reworded, candidate, line, kind):
+    candidate.run("--record=missing")
+    before = candidate.run().results
+    run = reworded(line).run("evals", "--record=missing")
+    [upgrade] = run.results["upgrades"]
+    assert (upgrade["verdict"], upgrade["change"], upgrade["reasons"]) == ("worse", ["model", kind], [])
+    assert f"Changed on purpose: model and {kind}." in run.text
+    in_use = ("ann", "bob", "eve")
+    assert numbers_of(run.results, *in_use) == numbers_of(before, *in_use)
+    assert digests_of(run.results, "") == digests_of(before, "")
+    assert differing(digests_of(before, "/cat"), digests_of(run.results, "/cat")) == {kind}
+
+
+def test_only_the_candidate_is_shown_its_own_prompt(reworded):
+    repo = reworded('prompts = "prompts-v2"')
+    repo.run("--record=missing")
+    shown = {
+        name: {b"Be strict" in words for cell, words in repo.cassettes.items() if f"/{name}~" in cell}
+        for name in ("cat", "eve")
+    }
+    assert shown == {"cat": {True}, "eve": {False}}
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [('change = ["model", "prompt"]', "change names the prompt, and it is asked with the task's; name its own by "),
+     ('change = ["rubric"]', 'e.g. rubric = "rubric-v2.toml"'),
+     ('prompts = "prompts-v3"', "judge cat is to be asked with prompts-v3, and there is no "),
+     ('prompts = "../prompts"', "prompts"),
+     ('rubric = "task.toml"', "this changes name, scale, target"),
+     ('rubric = "depth.toml"', "this changes their ids or scales")],
+)  # fmt: skip
+def test_words_of_its_own_that_cannot_be(reworded, line, says):
+    repo = reworded(line)
+    repo.write("fixtures/tasks/essays/depth.toml", 'criterion = [{ id = "depth" }]')
+    assert says in " ".join(repo.run().text.split())
+
+
+def test_judges_in_use_are_asked_with_the_words_of_the_task(candidate):
+    candidate.edit("fixtures/panels/mini.toml", 'model = "eve-1"', 'model = "eve-1"\nprompts = "prompts-v2"')
+    assert "judge eve: judges in use are asked with the task's prompt" in " ".join(candidate.run().text.split())
 
 
 def test_another_temperature_is_not_comparable_unless_it_is_declared(candidate):

@@ -30,7 +30,7 @@ def items(task, judge):
 
 
 def prompt(task, item, factors):
-    return Prompt(wording.messages(task.folder, "one_word", text=item.fields["text"]), temperature=0.5, max_tokens=5)
+    return Prompt(wording.messages(task, "one_word", text=item.fields["text"]), temperature=0.5, max_tokens=5)
 
 
 def read(task, item, factors, reply):

@@ -107,3 +107,15 @@ def test_a_measure_is_computed_once_per_ratings_and_arguments() -> None:
     assert counted(ratings, 1) == counted(ratings) + 1
     counted(Ratings.of(frame()))
     assert calls == [0, 1, 0]
+
+
+def test_rows_are_chosen_once_whichever_comes_first_the_criterion_or_the_level() -> None:
+    ratings = Ratings.of(frame())
+    assert ratings.with_criterion("tone").where(names="shown") is ratings.where(names="shown").with_criterion("tone")
+    of_criteria = [part for names, part in ratings.each() if names[0] == "shown"]
+    assert len(of_criteria) == 2
+    assert of_criteria[0].table is of_criteria[1].table
+
+
+def test_a_traceback_shows_no_table() -> None:
+    assert repr(Ratings.of(frame())) == "<Ratings: 24 rows by x, y, ann on tone, facts>"

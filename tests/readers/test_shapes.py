@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from recuse.ratings import Nominal, Numeric, Ordinal
@@ -149,3 +151,81 @@ def test_what_is_said_wrongly_is_told_with_what_there_is(file, given, told):
 def test_a_table_without_ratings_says_how_to_name_them(file):
     with pytest.raises(RecuseError, match="--value COLUMN"):
         read_file(file("a.csv", "name,colour_of_door\nanna,blue\nben,blue\n"))
+
+
+def test_a_person_in_a_column_of_its_own_beside_a_log_of_choices(file):
+    rows = ["id,model_a,model_b,judge,winner,human"]
+    for k, (judge, human) in enumerate([("model_a", "model_a"), ("model_b", "tie"), ("tie", "model_b")] * 4):
+        rows += [f"{k},llama,mistral,{name},{judge},{human}" for name in ("gpt-x", "gpt-y")]
+    read = read_file(file("a.csv", "\n".join(rows)))
+    assert read.ratings.raters == {"gpt-x": "judge", "gpt-y": "judge", "human": "person"}
+    table = read.ratings.table
+    assert table.groupby("rater", observed=True).size().to_dict() == {"gpt-x": 12, "gpt-y": 12, "human": 12}
+    assert list(table.loc[table["rater"] == "human", "response"])[:3] == ["first", "tie", "second"]
+
+
+def test_a_persons_score_beside_a_long_table_is_one_rating_a_text(file):
+    rows = [f"{k},{judge},{k % 5 + shift},{k % 5}" for k in range(10) for shift, judge in enumerate(("gpt-x", "gpt-y"))]
+    read = read_file(file("a.csv", "\n".join(["ticket,judge,score,human_score", *rows])))
+    assert read.ratings.raters == {"gpt-x": "judge", "gpt-y": "judge", "human": "person"}
+    mine = read.ratings.table[read.ratings.table["rater"] == "human"]
+    assert list(mine["score"]) == [k % 5 for k in range(10)]
+    assert set(mine["repeat"]) == {0}
+
+
+@pytest.mark.parametrize("levels", [("A", "B"), ("blau", "rot")])
+def test_rows_that_an_unknown_column_tells_apart_are_no_repeats(file, levels):
+    rows = [f"{k},{level},{k % 7},{(k + 1) % 7}" for k in range(12) for level in levels]
+    read = read_file(file("a.csv", "\n".join(["ticket,Modell,gpt-4o,anna", *rows])))
+    assert read.mapping.target == "Modell"
+    assert set(read.ratings.table["repeat"]) == {0}
+
+
+def test_runs_that_are_named_are_repeats_still(file):
+    rows = [f"{k},{run},{k % 7},{(k + 1) % 7}" for k in range(12) for run in ("morning", "evening")]
+    read = read_file(file("a.csv", "\n".join(["ticket,run,gpt-4o,anna", *rows])))
+    assert read.mapping.target == ""
+    assert set(read.ratings.table["repeat"]) == {0, 1}
+
+
+def test_short_replies_are_texts_and_nobodys_verdicts(file):
+    rows = [f"{k},reply number {k},{'TRUE' if k % 3 else 'FALSE'},{'TRUE' if k % 4 else 'FALSE'}" for k in range(12)]
+    read = read_file(file("a.csv", "\n".join(["id,response,llm_pass,human_pass", *rows])))
+    assert read.ratings.raters == {"llm_pass": "judge", "human_pass": "person"}
+    assert read.mapping.text == "response"
+
+
+def test_pairs_with_a_column_for_every_rater(file):
+    rows = ["pid,first,second,judge_choice,ann,bob"]
+    for k in range(12):
+        one, other = ("X", "Y") if k % 2 else ("Y", "X")
+        rows.append(f"{k // 2},{one},{other},{'AB'[k % 2]},{'A' if k % 3 else 'tie'},{one}")
+    read = read_file(file("a.csv", "\n".join(rows)))
+    assert (read.kind, read.ratings.raters) == ("choices", {"judge_choice": "judge", "ann": "person", "bob": "person"})
+    table = read.ratings.table
+    assert set(table.loc[table["rater"] == "bob", "response"]) == {"first"}
+    assert set(table.loc[table["rater"] == "ann", "response"]) == {"first", "tie"}
+
+
+def test_thumbs_have_an_order(file):
+    rows = [f"{k},{'👍' if k % 3 else '👎'},{'👍' if k % 4 else '👎'}" for k in range(12)]
+    read = read_file(file("a.csv", "\n".join(["id,llm,human", *rows])))
+    assert read.ratings.scales == {"rating": Ordinal(("👎", "👍"))}
+
+
+def test_a_list_of_judgements_within_a_record_is_a_row_for_each(file):
+    judges = {"gpt": 0, "claude": 1}
+    rows = [
+        {
+            "id": k,
+            "judgments": [{"judge": name, "score": k % 5 + shift} for name, shift in judges.items()],
+            "human_score": k % 5,
+        }
+        for k in range(10)
+    ]
+    rows[3]["judgments"][1]["score"] = "none of that"
+    read = read_file(file("a.jsonl", "\n".join(map(json.dumps, rows))))
+    assert read.ratings.raters == {"gpt": "judge", "claude": "judge", "human": "person"}
+    counts = read.ratings.table.groupby("rater", observed=True).size().to_dict()
+    assert counts == {"gpt": 10, "claude": 10, "human": 10}
+    assert "line 4" in read.faults[0].sentence()

@@ -38,8 +38,8 @@ def test_another_scale_is_told():
 @pytest.mark.parametrize(
     ("field", "change", "remedy"),
     [
-        ("prompt", "prompt", "if that is the upgrade, compare two panels with --change prompt"),
-        ("rubric", "rubric", "if that is the upgrade, compare two panels with --change rubric"),
+        ("prompt", "prompt", "if that is the upgrade, declare it: --change prompt"),
+        ("rubric", "rubric", "if that is the upgrade, declare it: --change rubric"),
         ("temperature", "sampling", 'declare it: change = ["model", "sampling"], or --change model,sampling'),
         ("repeats", "sampling", 'declare it: change = ["model", "sampling"], or --change model,sampling'),
     ],

@@ -40,11 +40,11 @@ SETTINGS: Mapping[str, str] = {
 """Fields of a cassette's fingerprint that say how a judge was asked -> what an upgrade must declare to change them."""
 
 DECLARE: Mapping[str, str] = {
-    "prompt": "; if that is the upgrade, compare two panels with --change prompt",
-    "rubric": "; if that is the upgrade, compare two panels with --change rubric",
+    "prompt": "; if that is the upgrade, declare it: --change prompt",
+    "rubric": "; if that is the upgrade, declare it: --change rubric",
     "sampling": '; declare it: change = ["model", "sampling"], or --change model,sampling',
 }
-"""Where it is said: judges of one panel share prompt and rubric, not how they are sampled."""
+"""Where it is said. A candidate of a panel has words of its own only where it names them, so only panels differ."""
 
 TEXT = ["item", "target"]
 

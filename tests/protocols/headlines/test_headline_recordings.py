@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,16 +15,17 @@ from fixtures.makers import word_thesis_replies
 from recuse import elicit
 from recuse.cassettes.cell_file import contents, stored_files
 from recuse.cassettes.library import Library
-from recuse.cassettes.matching import request_key
+from recuse.chains import Chain
 from recuse.fingerprints import headers
-from recuse.panels import load_panel
-from recuse.plan import make_plan
 from recuse.protocols import called, protocol
+from recuse.suite.asked import Asked
+from recuse.suite.selection import Selection
 from recuse.tasks import load_task
 
 ROOT = Path(__file__).resolve().parents[3]
 TASK = load_task(ROOT / "fixtures" / "tasks" / "headlines")
-PANELS = {name: load_panel(ROOT / "fixtures" / "panels" / f"{name}.toml") for name in ("local", "thesis")}
+SELECTION = Selection.load(ROOT, ["local", "thesis"])
+PANELS = SELECTION.panels
 LOCAL = PANELS["local"].task("headlines").protocols
 
 Replay = Callable[[str, str], pd.DataFrame]
@@ -37,13 +39,11 @@ def replay() -> Replay:
 
     def read(panel: str, name: str) -> pd.DataFrame:
         if (panel, name) not in done:
-            table = PANELS[panel].task("headlines")
-            task, judges = TASK.with_items(table.items.get(name)), PANELS[panel].judges_of("headlines")
-            plan = make_plan(panel, task, name, judges, identify=request_key)
-            library = Library(ROOT / "cassettes", panel)
-            coverage = library.expect(plan.calls, headers(PANELS[panel], plan))
+            plan, library = SELECTION.plan(Asked(panel, "headlines", name)), Library(ROOT / "cassettes", panel)
+            chain = Chain(plan)
+            coverage = library.expect(chain.unfold(library.answer), headers(PANELS[panel], plan, chain.calls))
             assert coverage.complete, coverage.text()
-            done[panel, name] = elicit.read(plan, library.replay(plan.calls)).table
+            done[panel, name] = elicit.read(plan, library.replay(chain.final_calls), chain).table
         return done[panel, name]
 
     return read
@@ -53,13 +53,13 @@ def replay() -> Replay:
 def test_every_local_judge_answered_everything(replay: Replay, name: str) -> None:
     table = replay("local", name)
     assert sorted(table["rater"].unique()) == sorted(PANELS["local"].judges_of("headlines"))
-    items = protocol(name).items(TASK.with_items(PANELS["local"].task("headlines").items.get(name)), _judge())
+    asked = Counter(judge for judge, _, _ in SELECTION.plan(Asked("local", "headlines", name)).items)
     levels = 1
     for values in protocol(name).FACTORS.values():
         levels *= len(values)
     for judge, rows in table.groupby("rater"):
         calls = rows.drop_duplicates(["item", "target", *(called(protocol(name), f) for f in protocol(name).FACTORS)])
-        assert len(calls) == len(items) * levels, judge
+        assert len(calls) == asked[judge] * levels, judge
 
 
 def test_a_grammar_leaves_no_local_verdict_unread(replay: Replay) -> None:

@@ -1,0 +1,92 @@
+"""`recuse plan` from a file of ratings or from sizes alone: a team with one judge has a plan as well."""
+
+from __future__ import annotations
+
+import pytest
+
+from recuse.experiments import plan_command
+
+EVALS = """
+import pytest
+
+from recuse.metrics import consensus, stability
+
+pytestmark = pytest.mark.asks("scores", "numbers")
+
+
+@pytest.mark.asks("peers")
+def test_leniency(ratings, gate):
+    assert gate("leniency", consensus.leniency(ratings))
+
+
+@pytest.mark.asks("repeats")
+def test_repeat_difference(ratings, gate):
+    assert gate("repeat_difference", stability.repeat_difference(ratings))
+"""
+GATES = """
+[leniency]
+within = [-0.04, 0.04]
+of_range = true
+reason = "r"
+
+[repeat_difference]
+at_most = 0.05
+of_range = true
+reason = "r"
+"""
+
+
+@pytest.fixture
+def planned(recuse, tmp_path, monkeypatch):
+    """`planned(*arguments)`: what `recuse plan` or another subcommand prints by two gates, of one pilot each."""
+    monkeypatch.setattr(plan_command, "PILOTS", 1)
+    monkeypatch.setattr(plan_command, "REPEATS", (2,))
+    (tmp_path / "test_fairness.py").write_text(EVALS, encoding="utf-8")
+    (tmp_path / "gates.toml").write_text(GATES, encoding="utf-8")
+
+    def run(*arguments, command="plan"):
+        outcome = recuse(command, *arguments, "--evals", tmp_path)
+        assert outcome.err == ""
+        assert outcome.code == 0
+        return outcome.out
+
+    return run
+
+
+def test_one_judge_is_planned(planned):
+    out = planned("--judges", 1, "--items", 15, "--people", 0, "--pairs", 0)
+    assert out.startswith("planned: 1 judge, 15 items, 3 repeats,")
+    assert [line.split()[0] for line in out.split("\n\n")[1].splitlines()[2:3]] == ["repeat_difference"]
+    assert "\nnot planned, needs a second judge: leniency\n" in out
+    assert "\nrepeat_difference limits an average: wild answers in fewer than 1 of 39 stay within it\n" in out
+
+
+def test_two_judges_are_planned_as_before(planned):
+    out = planned("--judges", 2, "--items", 15, "--people", 0, "--pairs", 0)
+    assert "leniency" in out
+    assert "not planned" not in out
+
+
+def test_a_file_with_one_judge_is_planned_by_what_was_measured(planned, tmp_path):
+    rows = (f"t{k},{3 + k % 5},{3 + k % 5},{3 + (k + k % 2) % 5}" for k in range(40))
+    path = tmp_path / "tickets.csv"
+    path.write_text("item,anna,judge.1,judge.2\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    out = planned(path, "--scale", "1-10")
+    assert out.startswith("planned: 1 judge, 40 items, 2 repeats, 1 person, ")
+    assert "spread 4 % of its range" in out
+    assert "\nnot planned, needs a second judge: leniency\n" in out
+
+
+def test_one_judge_is_simulated(planned):
+    out = planned("--judges", 1, "--items", 8, "--people", 0, "--pairs", 0, "--runs", 4, "--processes", 1,
+                  command="validate")  # fmt: skip
+    assert "simulated: 1 judge, 8 items" in out
+    assert "repeat_difference" in out
+
+
+def test_options_are_no_scores_to_take_sizes_from(recuse, tmp_path):
+    path = tmp_path / "labels.csv"
+    path.write_text("item,anna,judge\n" + "".join(f"t{k},pass,{('pass', 'fail')[k % 2]}\n" for k in range(20)))
+    outcome = recuse("plan", path)
+    assert outcome.code == 3
+    assert "these ratings are options; give the sizes instead" in outcome.err

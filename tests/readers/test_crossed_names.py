@@ -1,0 +1,61 @@
+"""Columns that name a rater and a criterion at once."""
+
+from __future__ import annotations
+
+import pytest
+
+from recuse.readers import read_file
+from recuse.readers.crossed_names import crossed_names
+
+
+@pytest.mark.parametrize(
+    ("names", "raters", "criteria"),
+    [
+        (["gpt4_tone", "gpt4_accuracy", "anna_tone", "anna_accuracy"], {"gpt4", "anna"}, {"tone", "accuracy"}),
+        (["tone (gpt4)", "tone (anna)", "truth (gpt4)", "truth (anna)"], {"(gpt4)", "(anna)"}, {"tone", "truth"}),
+        (["human_1_is_short", "human_2_is_short", "human_1_fits", "human_2_fits"], {"human_1", "human_2"},
+         {"is_short", "fits"}),
+        (["judge.a", "judge.b", "human.a", "human.b", "expert.a"], {"judge", "human", "expert"}, {"a", "b"}),
+    ],
+)  # fmt: skip
+def test_raters_and_criteria_are_told_apart(names, raters, criteria):
+    found = crossed_names(names)
+    assert found is not None
+    assert set(found.raters) == raters
+    assert set(found.criteria.values()) == criteria
+    assert {column for columns in found.raters.values() for column in columns} == set(names) == set(found.criteria)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["gpt_1", "gpt_2", "anna_1", "anna_2"],  # repeats
+        ["gpt4", "claude", "anna", "ben"],
+        ["gpt4_tone", "anna_tone"],  # one criterion
+        ["red_tone", "red_truth", "blue_tone", "blue_truth"],  # nobody's name says who rates
+        ["gpt_human", "gpt_expert", "claude_human", "claude_expert"],  # both sides are names
+        ["gpt_a", "anna_b", "ben_c", "mia_d"],
+    ],
+)
+def test_other_names_are_no_table_of_both(names):
+    assert crossed_names(names) is None
+
+
+def test_every_criterion_of_a_wide_table_has_its_own_ratings(file):
+    rows = [f"{k},{k % 5},{(k + 1) % 5},{k % 5},{(k + 2) % 5}" for k in range(20)]
+    names = "ticket,gpt4_tone,gpt4_accuracy,anna_tone,anna_accuracy"
+    read = read_file(file("a.csv", "\n".join([names, *rows])))
+    assert read.ratings.raters == {"gpt4": "judge", "anna": "person"}
+    assert read.ratings.headline == ("tone", "accuracy")
+    means = read.ratings.table.groupby(["rater", "criterion"], observed=True)["score"].agg(list)
+    assert means["anna", "accuracy"] == [(k + 2) % 5 for k in range(20)]
+    assert set(read.ratings.table["repeat"]) == {0}
+
+
+def test_what_was_saved_is_read_again(file, tmp_path):
+    rows = [f"{k},{k % 5},{(k + 1) % 5},{k % 5},{(k + 2) % 5}" for k in range(20)]
+    path = file("a.csv", "\n".join(["ticket,gpt4_tone,gpt4_accuracy,anna_tone,anna_accuracy", *rows]))
+    first = read_file(path)
+    (tmp_path / "a.recuse.toml").write_text(first.mapping.toml(), encoding="utf-8")
+    assert read_file(path).mapping.record() == first.mapping.record()
+    assert read_file(path).ratings.table.equals(first.ratings.table)
