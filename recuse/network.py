@@ -108,6 +108,13 @@ def is_loopback(host: Any) -> bool:
     return (mapped or address).is_loopback
 
 
+def loopback_addresses(urls: Iterable[str]) -> set[tuple[str, int]]:
+    """(host, port) of those addresses that are on this machine, by each name that they can be reached by."""
+    parts = [url for url in map(urlsplit, urls) if is_loopback(url.hostname)]
+    ports = {url: url.port or {"http": 80, "https": 443}.get(url.scheme, 0) for url in parts}
+    return {(host, ports[url]) for url in parts for host in (url.hostname or "", "127.0.0.1", "::1", "localhost")}
+
+
 def _proxies() -> frozenset[tuple[str, int]]:
     """Proxies on this machine that the environment names: a way out that looks like loopback."""
     proxies = [urlsplit(value) for name, value in os.environ.items() if name.lower().endswith("_proxy")]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from recuse.cassettes.cell_file import SUFFIX, CassetteError, cell_of, contents, stamp_of, stored_path
-from recuse.cassettes.coverage import Stale, Unused, fingerprint_differences, nearest, request_differences
+from recuse.cassettes.coverage import Coverage, Stale, Unused, fingerprint_differences, nearest, request_differences
 from recuse.cassettes.index import CellIndex, Interaction, read_index, read_requests
 from recuse.cassettes.record_format import Recorded
 from recuse.naming import checked_name
@@ -179,6 +179,18 @@ class CellCassette:
         if stored == self.cell:
             return []
         return [f"{self.index.path}:1: recorded as cell {stored}; the file was moved or copied from there"]
+
+
+def coverage_of(cassettes: Iterable[CellCassette]) -> Coverage:
+    """What their plans find in the cassettes of these cells."""
+    cassettes = list(cassettes)
+    return Coverage(
+        planned=sum(len(cassette.calls) for cassette in cassettes),
+        missing=tuple(call for cassette in cassettes for call in cassette.missing),
+        stale=tuple(difference for cassette in cassettes for difference in cassette.stale()),
+        damaged=tuple(fault for cassette in cassettes for fault in cassette.faults),
+        unplanned=tuple(difference for cassette in cassettes for difference in cassette.unplanned()),
+    )
 
 
 def _identity(header: Mapping[str, Any]) -> dict[str, Any]:

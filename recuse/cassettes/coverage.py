@@ -145,7 +145,7 @@ class MissingInteractionError(RecuseError):
 
 
 def missing_message(
-    call: Call | None, asked: Request, repeat: int | None, where: str, recorded: Iterable[Recorded], remedy: str
+    call: Call | None, asked: Request, repeat: int | None, where: str, recorded: Iterable[Recorded], command: str
 ) -> str:
     """The message of a miss. `recorded`: the requests stored in the cell, among which the nearest is looked for."""
     who = describe(call) if call else f"{asked.method} {asked.url}, repeat {'unknown' if repeat is None else repeat}"
@@ -160,7 +160,7 @@ def missing_message(
         )
     else:
         parts.append("  nothing is recorded there")
-    return "\n".join([*parts, f"  {remedy}"])
+    return "\n".join([*parts, f"  record it: {command}"])
 
 
 def nearest(recorded: Iterable[Recorded], asked: Request) -> Recorded | None:

@@ -21,22 +21,21 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from recuse.cassettes import record_format
-from recuse.cassettes.cell_cassette import CellCassette, check_distinct, check_panel_folder, checked_cell
+from recuse.cassettes.cell_cassette import CellCassette, check_distinct, check_panel_folder, checked_cell, coverage_of
 from recuse.cassettes.coverage import Coverage, MissingInteractionError, Unused, missing_message
 from recuse.cassettes.index import Interaction, LineReader, read_indexed
-from recuse.cassettes.matching import REPEAT_HEADER, JudgeRequest, RequestMatcher, canonical_body, public_url
-from recuse.cassettes.response_filter import decompressed, in_utf_8, kept_headers, reason_to_drop
+from recuse.cassettes.matching import REPEAT_HEADER, JudgeRequest, RequestMatcher, public_request, public_url
+from recuse.cassettes.response_filter import kept_response
 from recuse.cassettes.storage import Storage
 from recuse.cycle_collector import paused_cycle_collector
 from recuse.naming import checked_name
-from recuse.network import blocked_network, is_loopback
+from recuse.network import blocked_network, is_loopback, loopback_addresses
 from recuse.redaction import Secrets, check_no_keys, clean_logging
 from recuse.sanitize import visible
 from recuse.schema import Call, RawResponse, RecuseError, Request
 
 Mode = Literal["replay", "missing", "all"]
 MODES: tuple[Mode, ...] = ("replay", "missing", "all")
-_PORTS = {"http": 80, "https": 443}
 _in_use = threading.Lock()
 
 
@@ -93,7 +92,7 @@ class Library:
         if self._storage is not None:  # calls that became known only from the replies recorded so far
             self._storage.mend(cassettes.values())
             self._storage.begin(cassettes.values())
-        return _coverage(cassettes.values())
+        return coverage_of(cassettes.values())
 
     def has(self, call: Call) -> bool:
         return (call.key, call.repeat) in self._cassette(call.cell).index.answers
@@ -104,7 +103,7 @@ class Library:
 
     def coverage(self) -> Coverage:
         """All plans registered so far against what is recorded by now."""
-        return _coverage(self._cassettes.values())
+        return coverage_of(self._cassettes.values())
 
     # ------------------------------------------------------------------ replay
 
@@ -174,7 +173,8 @@ class Library:
             raise RecuseError("a cassette library is already in use in this process; one serves all cells, so share it")
         try:
             with ExitStack() as stack:
-                stack.enter_context(blocked_network(self._answered()) if self.mode == "replay" else self._recording())
+                recorded = loopback_addresses({call.request.url for c in self._cassettes.values() for call in c.calls})
+                stack.enter_context(blocked_network(recorded) if self.mode == "replay" else self._recording())
                 stack.enter_context(clean_logging(self.secrets))
                 stack.enter_context(patched(self))
                 yield self
@@ -194,7 +194,7 @@ class Library:
             return cassette, (asked.key, asked.repeat)
         call = cassette.planned(asked.key, asked.repeat)
         if self.mode == "replay" or call is None:
-            raise self._miss(cassette, call, _public(method, url, body or b""), asked.repeat)
+            raise self._miss(cassette, call, public_request(method, url, body or b""), asked.repeat)
         return None
 
     # ------------------------------------------------------------------ recording
@@ -206,24 +206,14 @@ class Library:
             return  # not a judge call: a health check of a local server, say
         cassette = self._cassette_for(asked, method, url, body)
         interaction = asked.key, asked.repeat
-        received = {name.lower(): value for name, value in response.headers.items()}
         try:
-            plain = decompressed(response.body, received.get("content-encoding", ""))
-            reason = reason_to_drop(response.status, plain)
-        except ValueError as error:
-            reason = str(error)
-        if reason:
-            self.dropped[cassette.cell, *interaction] = self.shown(reason)
+            kept = kept_response(response)
+        except ValueError as why:
+            self.dropped[cassette.cell, *interaction] = self.shown(str(why))
             return
         if self._storage is None:
             raise RecuseError("an answer can only be stored while the library is in use for recording")
-        kept, plain = kept_headers(received), in_utf_8(plain)
-        self._storage.store(
-            cassette,
-            interaction,
-            Request(url, body, method),
-            RawResponse(response.status, kept, plain, response.seconds),
-        )
+        self._storage.store(cassette, interaction, Request(url, body, method), kept)
 
     def shown(self, text: str) -> str:
         """`text` as it may be shown: without secrets and without characters that act on a terminal."""
@@ -267,9 +257,8 @@ class Library:
             return self._cassette(asked.cell)
         recorded = [request for cassette in self._cassettes.values() for request in cassette.recorded_requests()[:50]]
         where = f"{self.root / self.panel} (the request is in no plan)"
-        raise self._missed(
-            missing_message(None, _public(method, url, body), asked.repeat, where, recorded, self._remedy)
-        )
+        unknown = public_request(method, url, body)
+        raise self._missed(missing_message(None, unknown, asked.repeat, where, recorded, self.command))
 
     def _check_stray(self, method: str, url: str) -> None:
         """A request that is no judge call may go out while recording, and on loopback; never out while replaying."""
@@ -285,26 +274,12 @@ class Library:
         if self.mode == "replay":
             cassette.check()
         where = f"{cassette.index.path} ({len(cassette.index.answers)} answers)"
-        return self._missed(missing_message(call, asked, repeat, where, cassette.recorded_requests(), self._remedy))
-
-    @property
-    def _remedy(self) -> str:
-        return f"record it: {self.command}"
+        return self._missed(missing_message(call, asked, repeat, where, cassette.recorded_requests(), self.command))
 
     def _missed(self, message: str) -> MissingInteractionError:
         message = self.shown(message)
         self.misses.append(message)
         return MissingInteractionError(message)
-
-    def _answered(self) -> set[tuple[str, int]]:
-        """Loopback addresses of recorded servers: replay must not reach them either."""
-        answered: set[tuple[str, int]] = set()
-        for url in {call.request.url for cassette in self._cassettes.values() for call in cassette.calls}:
-            parts = urlsplit(url)
-            if is_loopback(parts.hostname):
-                port = parts.port or _PORTS.get(parts.scheme, 0)
-                answered |= {(host, port) for host in (parts.hostname or "", "127.0.0.1", "::1", "localhost")}
-        return answered
 
     @contextmanager
     def _recording(self) -> Iterator[None]:
@@ -321,18 +296,3 @@ class Library:
             finally:
                 self._storage.close()
                 self._storage = None
-
-
-def _coverage(cassettes: Iterable[CellCassette]) -> Coverage:
-    cassettes = list(cassettes)
-    return Coverage(
-        planned=sum(len(cassette.calls) for cassette in cassettes),
-        missing=tuple(call for cassette in cassettes for call in cassette.missing),
-        stale=tuple(difference for cassette in cassettes for difference in cassette.stale()),
-        damaged=tuple(fault for cassette in cassettes for fault in cassette.faults),
-        unplanned=tuple(difference for cassette in cassettes for difference in cassette.unplanned()),
-    )
-
-
-def _public(method: str, url: str, body: bytes) -> Request:
-    return Request(public_url(url), canonical_body(body), method)

@@ -123,6 +123,11 @@ def public_url(url: str) -> str:
     return urlunsplit((parts.scheme.lower(), place, parts.path or "/", urlencode(query, quote_via=quote), ""))
 
 
+def public_request(method: str, url: str, body: bytes) -> Request:
+    """A request as it may be shown and compared: its address without secrets, its body in canonical form."""
+    return Request(public_url(url), canonical_body(body), method)
+
+
 def _blank(value: Any) -> Any:
     if isinstance(value, dict):
         return {

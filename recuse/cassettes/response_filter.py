@@ -16,12 +16,23 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from recuse.policy import is_policy_refusal
+from recuse.schema import RawResponse
 
 LARGEST_BODY = 16 * 2**20
 """Bytes of a body, decompressed. A judge's reply has a few thousand; what is larger is a fault or an attack."""
 
 KEPT_HEADERS = ("content-type", "request-id", "x-request-id")
 """Response headers that are stored. All others (cookies, organisation ids, rate limits) are dropped unread."""
+
+
+def kept_response(response: RawResponse) -> RawResponse:
+    """What is stored of a response: decompressed, in UTF-8, with few headers. `ValueError`, with the reason, for one
+    that is not kept."""
+    headers = {name.lower(): value for name, value in response.headers.items()}
+    body = decompressed(response.body, headers.get("content-encoding", ""))
+    if reason := reason_to_drop(response.status, body):
+        raise ValueError(reason)
+    return RawResponse(response.status, kept_headers(headers), in_utf_8(body), response.seconds)
 
 
 def reason_to_drop(status: int, body: bytes) -> str:

@@ -31,6 +31,8 @@ from whole_run import whole_run  # noqa: E402
 from workloads import PANEL, headers, judged_plan, one_cell, sent, write_cassettes, write_stock  # noqa: E402
 
 from recuse.cassettes import Library  # noqa: E402
+from recuse.cassettes.cell_file import make_packed, stored_files  # noqa: E402
+from recuse.plan import Plan  # noqa: E402
 from recuse.recording import Limits, record  # noqa: E402
 from recuse.schema import Call, RawResponse  # noqa: E402
 
@@ -154,6 +156,18 @@ def recording(work: Path, rounds: int) -> list[Row]:
     return rows
 
 
+def compressed(work: Path, rounds: int) -> list[Row]:
+    """Indexing and replaying cassettes straight from the files, compressed against plain."""
+    plain, packed, plan = work / "plain", work / "compressed", judged_plan(3300)
+    for root in (plain, packed):
+        _prepared(root, 3300)
+    for path in stored_files(packed).values():
+        make_packed(path)
+    mine, theirs = interleaved(rounds, cpu(lambda: _read(packed, plan)), cpu(lambda: _read(plain, plan)))
+    size = sum(path.stat().st_size for path in stored_files(packed).values()) / 1e6
+    return [Row(f"3,300 calls read, compressed ({size:.1f} MB)", "plain", mine, theirs, 2, False)]
+
+
 def measures(work: Path, rounds: int) -> list[Row]:
     """Every measure that applies to 20 judges x 500 items x 20 targets, and how that grows from 10 judges."""
 
@@ -185,6 +199,7 @@ ROWS: dict[str, Callable[[Path, int], list[Row]]] = {
     "client": client,
     "table": ratings_table,
     "recording": recording,
+    "compressed": compressed,
     "whole-run": whole_run,
     "measures": measures,
 }
@@ -254,6 +269,11 @@ def _opened(root: Path, calls: Sequence[Call]) -> Library:
     if not library.expect(calls).complete:
         raise SystemExit(f"the cassettes in {root} are not complete")
     return library
+
+
+def _read(root: Path, plan: Plan) -> None:
+    for _ in _opened(root, plan.calls).replay(plan.calls):
+        pass
 
 
 def _replay(client: httpx2.Client, root: Path, calls: Sequence[Call]) -> None:
