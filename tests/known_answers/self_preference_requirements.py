@@ -56,7 +56,7 @@ ROWS: tuple[Row, ...] = (
         "AutoCalibrate: draft, evaluate, refine on labels; chosen on one fold, tested on the other",
         ("test_ways_of_asking.py::test_inferred_criteria",),
         (PLANTED, PROMPTS + "test_criteria_are_refined_on_what_was_misjudged"),
-        UNRECORDED,
+        "",
     ),
     (
         "2.1.1, 2.2.1",
