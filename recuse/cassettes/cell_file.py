@@ -52,6 +52,7 @@ class UnpackingError(CassetteError):
 
 
 def is_packed(path: Path) -> bool:
+    """Whether a file is a compressed cassette, by its name."""
     return path.name.endswith(SUFFIX + PACKED)
 
 
@@ -193,6 +194,7 @@ def stamp_of(path: Path) -> Stamp | None:
 
 
 def stamp(status: os.stat_result) -> Stamp:
+    """The same of a file whose status is known."""
     return status.st_ino, status.st_size, status.st_mtime_ns
 
 

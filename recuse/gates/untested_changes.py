@@ -81,8 +81,10 @@ def changed_sources(before: Mapping[str, Any], after: Mapping[str, Any]) -> list
 
 
 def row_of(entry: Mapping[str, Any]) -> Json:
+    """What an entry of the baseline is about: kind, what, subject."""
     return {"kind": entry["kind"], "what": entry["what"], "subject": entry["subject"]}
 
 
 def figure(value: float) -> float:
+    """With ten digits, as results.json writes numbers."""
     return float(f"{value:.10g}")

@@ -95,7 +95,8 @@ def repeat_reliability(ratings: Ratings, form: Literal["single", "mean"] = "sing
         mean:   ICC(1,k) = (MSB - MSW) / MSB                    how well the mean of k repeats does
 
     MSB, MSW: mean squares between texts and between repeats of a text. k: repeats per text; where they differ,
-    (N - sum R_u^2 / N) / (U - 1), and the interval is approximate. Detail carries both forms, k and the mean squares.
+    (N - sum R_u^2 / N) / (U - 1), and the interval is approximate; below two it lets the single form fall under -1,
+    which is told as -1. Detail carries both forms, k and the mean squares.
     Shrout and Fleiss (1979), Psychological Bulletin 86, 420-428. The single form is the one to gate: the mean of enough
     repeats is reliable whatever the judge.
 
@@ -252,6 +253,7 @@ def _reliability(cells: Cells, i: int, form: Literal["single", "mean"]) -> Estim
         between=between / float(k), step=cells.step, n=int(sizes.sum()),
     )  # fmt: skip
     single, mean = ((f - 1) / (f + k - 1), 1 - 1 / f if f > 0 else -math.inf) if f < math.inf else (1.0, 1.0)
+    single = max(single, -1.0)
     uneven = (
         ""
         if len(set(sizes.tolist())) == 1

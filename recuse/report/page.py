@@ -5,8 +5,6 @@ Local templates (reports/templates/) are looked up first, so a team can change a
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,6 +35,7 @@ from recuse.report.sections.gates import gate_rows
 from recuse.report.sections.identity import identity
 from recuse.report.sections.not_asked import in_one_line, not_asked
 from recuse.report.sections.words import words
+from recuse.report.style import STYLE, STYLE_HASH, with_style
 from recuse.report.tables import verdict_tables
 from recuse.report.upgrade_table import upgrade_tables
 from recuse.report.vocabulary import OUTCOME_NAMES, PROVENANCE_MEANINGS, RECOMMENDATION_MEANINGS, tally, worst
@@ -100,15 +99,16 @@ def page(
     questions = sorted(view.questions, key=lambda q: drawn.order(q.id))
     try:
         style = env.get_template("style.css.j2").render().strip()
-        return env.get_template("index.html.j2").render(
+        drawn_page = env.get_template("index.html.j2").render(
             **_parts(view, questions),
             identity=identity(view, known or {}),
             replies=ReplyPlaces((known or {}).get("replies") or {}),
             headline=headline,
             sections=[_section(env, view, question, drawn) for question in questions],
-            style=Markup(style),  # our own style sheet; "<" would end it early and is checked for below
-            style_hash=style_hash(style),
-        ).strip() + "\n"  # fmt: skip
+            style=Markup(STYLE),
+            style_hash=STYLE_HASH,
+        )
+        return with_style(drawn_page, style).strip() + "\n"
     except TEMPLATE_FAULTS as error:
         raise RecuseError(
             f"the report's template does not render: {_where(error)}; mend it or delete it from reports/templates/"
@@ -260,13 +260,6 @@ def _tally(view: View) -> list[tuple[str, int]]:
 
 
 # --------------------------------------------------------------------------- style
-
-
-def style_hash(style: str) -> str:
-    """What the content security policy allows: this style sheet and nothing else."""
-    if "</" in style:
-        raise RecuseError('the style sheet must not contain "</", which would end it early; mend style.css.j2')
-    return "sha256-" + base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
 
 
 def _where(error: Exception) -> str:

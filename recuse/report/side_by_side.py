@@ -11,8 +11,9 @@ from markupsafe import Markup
 from recuse.report import estimate_format
 from recuse.report.gated_number import Number
 from recuse.report.lexicon import plain_name
-from recuse.report.page import environment, style_hash
+from recuse.report.page import environment
 from recuse.report.results_model import View
+from recuse.report.style import STYLE, STYLE_HASH, with_style
 
 __all__ = ["Row", "page", "side_by_side", "text"]
 
@@ -61,10 +62,11 @@ def page(rows: list[Row], names: tuple[str, str], headlines: tuple[str, str]) ->
     env = environment()
     style = env.get_template("style.css.j2").render().strip()
     changed = [row for row in rows if row.changed]
-    return env.get_template("side_by_side.html.j2").render(
+    drawn = env.get_template("side_by_side.html.j2").render(
         names=names, headlines=headlines, changed=changed, same=[row for row in rows if not row.changed],
-        style=Markup(style), style_hash=style_hash(style),  # our own style sheet
-    ).strip() + "\n"  # fmt: skip
+        style=Markup(STYLE), style_hash=STYLE_HASH,
+    )  # fmt: skip
+    return with_style(drawn, style).strip() + "\n"
 
 
 def _gated(results: Mapping[str, Any]) -> dict[tuple[Any, ...], Number]:

@@ -12,7 +12,10 @@ PROMPTS = "self_preference/test_asking_protocols.py::"
 HAND = "self_preference/test_asking_measures.py::"
 RECORD = "self_preference/test_record_headlines.py::"
 BIAS = "metrics/bias/"
-UNRECORDED = "no recorded panel was asked so: it takes a recording of the local models or of a panel with keys"
+UNRECORDED = (
+    "the local models were asked, and Qwen 0.5B writes a verdict into its review as well, so that two different ones "
+    "stand in the reply: the recording ended itself after five such; it takes larger models"
+)
 
 Row = tuple[str, str, tuple[str, ...], tuple[str, ...], str]
 ROWS: tuple[Row, ...] = (

@@ -115,6 +115,12 @@ def test_uneven_cells_use_the_mean_group_size(rate):
     assert "approximate" in found.note
 
 
+def test_a_single_repeat_is_never_less_reliable_than_minus_one(rate):
+    """Two texts with the same mean, one of them scored once: k = 4 / 3, and the formula gives -1 / (k - 1) = -3."""
+    found = one(stability.repeat_reliability(rate({("x", "a"): [1, 5], ("x", "b"): [3]})))
+    assert found.value == -1
+
+
 def test_shifting_a_judge_changes_neither_spread_nor_reliability(rate, shrout_fleiss):
     before, after = (rate(f) for f in (shrout_fleiss, shrout_fleiss.assign(score=shrout_fleiss["score"] * 2 - 3)))
     assert one(stability.run_sd(after)).value == pytest.approx(2 * one(stability.run_sd(before)).value)

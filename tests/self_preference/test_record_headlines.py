@@ -17,7 +17,7 @@ from recuse.panels import load_panel
 
 ROOT = Path(__file__).resolve().parents[2]
 FIVE = ROOT / "fixtures" / "panels" / "five-providers.toml"
-STORIES, AUTHORS, FEW = 33, 5, 4
+STORIES, AUTHORS, FEW = 100, 5, 4
 CALLS = STORIES + STORIES * AUTHORS * 2 + FEW * AUTHORS * 4 + FEW * AUTHORS
 """Of one judge: to write, to grade in both directions, to grade under two words, to say which texts are its own."""
 
@@ -28,7 +28,7 @@ def test_the_cost_is_told_without_keys_and_nothing_is_asked(monkeypatch, capsys)
         monkeypatch.delenv(judge.api_key_env, raising=False)
     assert record_headlines.main(str(FIVE)) == 0
     told = capsys.readouterr().out
-    assert told.count(f"{CALLS} calls") == AUTHORS
+    assert told.count(f" {CALLS:,} calls") == AUTHORS
     assert f"all judges: {CALLS * AUTHORS:,} calls" in told
     assert "at most $" in told.splitlines()[-2]
     assert told.rstrip().endswith("Nothing was asked. Add --yes to record.")
@@ -89,6 +89,6 @@ def test_a_panel_writes_builds_and_grades_by_one_command(tmp_path: Path, address
     assert record_headlines.main(str(panel), "--yes", root=tmp_path) == 0
     assert Toy.asked == {"write": STORIES * 3, "grade": FEW * 3 * 3 * 2}
     built = (tmp_path / "fixtures" / "tasks" / "headlines" / "items-mine.jsonl").read_text("utf-8").splitlines()
-    assert Counter(json.loads(line)["target"] for line in built) == {"claude": 33, "gpt": 33, "sonar": 33}
+    assert Counter(json.loads(line)["target"] for line in built) == dict.fromkeys(("claude", "gpt", "sonar"), STORIES)
     assert record_headlines.main(str(panel), "--yes", root=tmp_path) == 0
     assert sum(Toy.asked.values()) == STORIES * 3 + FEW * 18, "what is recorded is not asked again"

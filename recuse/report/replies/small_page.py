@@ -7,7 +7,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from recuse.report.page import environment, style_hash
+from recuse.report.page import environment
+from recuse.report.style import style_hash
 
 __all__ = ["small_page"]
 
