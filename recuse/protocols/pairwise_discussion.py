@@ -36,7 +36,8 @@ def scales(task: Task) -> dict[str, Scale]:
 
 
 def _turn(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier) -> Prompt:
-    grammar = f'root ::= [^\\n]{{10,{LONGEST}}} "\\n" "{pairwise.LABEL}: " ({pairwise.choices(factors)})'
+    # The line of reasons has a name of its own, so that no model writes a second choice there.
+    grammar = f'root ::= "Review: " [^\\n]{{10,{LONGEST}}} "\\n" "{pairwise.LABEL}: " ({pairwise.choices(factors)})'
     name = "pairwise_discussion.answer" if "peer review" in earlier else "pairwise_discussion.review"
     return Prompt(_words(name, task, item, factors, earlier), temperature=0.0, max_tokens=200, grammar=grammar)
 
@@ -47,7 +48,7 @@ def _said(task: Task, item: Item, factors: Mapping[str, str], reply: Reply, earl
 
 
 def _specimen(task: Task, item: Item, factors: Mapping[str, str]) -> Any:
-    return {"text": "x" * (LONGEST + 12), "place": "tie", "tokens": 0}
+    return {"text": "x" * (LONGEST + 20), "place": "tie", "tokens": 0}
 
 
 STAGES = (

@@ -13,8 +13,8 @@ HAND = "self_preference/test_asking_measures.py::"
 RECORD = "self_preference/test_record_headlines.py::"
 BIAS = "metrics/bias/"
 UNRECORDED = (
-    "the local models were asked, and Qwen 0.5B writes a verdict into its review as well, so that two different ones "
-    "stand in the reply: the recording ended itself after five such; it takes larger models"
+    "not recorded: with a line of reasons that has a name of its own the replies of small models can be read (before, "
+    "five of five of Qwen 0.5B held two verdicts), but 96 calls in free text take forty minutes of one core here"
 )
 
 Row = tuple[str, str, tuple[str, ...], tuple[str, ...], str]
