@@ -134,11 +134,11 @@ def pictures(report: Path) -> dict[str, str]:
         return {}
     text = report.read_text(encoding="utf-8")
     found = {}
-    for part in re.finditer(r'<section id="(q-[^"]+)".*?</section>', text, re.DOTALL):
-        head, defs = text.partition("</head>")[0], re.search(r'<svg class="defs".*?</svg>', text)
-        body = part[0].replace('<details class="question">', '<details class="question" open>')
-        body = re.sub(r'(<a (?:class="[^"]*" )?href=")(?=#)', r"\1../index.html", body)
-        body = re.sub(r'(<a (?:class="[^"]*" )?href=")(?=replies/)', r"\1../", body)
+    for part in re.finditer(r"<section id=(q-[^\s>]+).*?</section>", text, re.DOTALL):  # the page leaves quotes out
+        head, defs = text.partition("</head>")[0], re.search(r"<svg class=defs.*?</svg>", text)
+        body = part[0].replace("<details class=question>", "<details class=question open>")
+        body = re.sub(r'(<a (?:class=(?:"[^"]*"|\S+) )?href=)(?=#)', r"\1../index.html", body)
+        body = re.sub(r'(<a (?:class=(?:"[^"]*"|\S+) )?href=)(?=replies/)', r"\1../", body)
         body = body.replace("<a ", '<a target="_top" ')
         found[part[1]] = f"{head}</head><body><main>{defs[0] if defs else ''}{body}</main></body></html>\n"
     return found

@@ -48,7 +48,7 @@ def test_an_earlier_report_is_told_as_on_its_day(recuse, kept, tmp_path):
     assert " ".join(found.out.split()).startswith(report.headline(results)[:60])
     report.write(results, tmp_path / "reports")
     pages = [(tmp_path / name).read_text() for name in ("page.html", "reports/index.html")]
-    verdicts = [re.search(r'<section id="verdicts".*?</section>', page, re.DOTALL)[0] for page in pages]
+    verdicts = [re.search(r"<section id=verdicts .*?</section>", page, re.DOTALL)[0] for page in pages]
     assert verdicts[0] == verdicts[1]
 
 

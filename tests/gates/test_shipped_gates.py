@@ -40,7 +40,7 @@ def test_what_may_stay_undecided_says_why_and_until_when(gates):
 
 
 def test_every_gate_that_decides_by_intervals_may_spend_the_same(gates):
-    assert {gates.alpha(name) for name in gates} == {0.0, round(0.05 / 43, 12)}
+    assert {gates.alpha(name) for name in gates} == {0.0, round(0.05 / 49, 12)}
 
 
 IN_POINTS = [("self_preference", 10.0, 0.5), ("leniency", 10.0, 0.4), ("name_effect", 10.0, 0.5),
