@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -51,6 +52,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
     except RecuseError as error:
         print(f"recuse: {error}", file=sys.stderr)
+        return 3
+    except Exception:  # a fault of ours: Python's own exit code would be 1, which says that a judge is not cleared
+        traceback.print_exc()
         return 3
     return code
 

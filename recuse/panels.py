@@ -22,6 +22,8 @@ from recuse.schema import Judge, Provenance, RecuseError, SourceFixes
 
 
 class Price(Table):
+    """Dollars per million tokens."""
+
     input_usd_per_mtok: float = Field(ge=0)
     output_usd_per_mtok: float = Field(ge=0)
 
@@ -47,6 +49,8 @@ class LocalServer(Table):
 
 
 class JudgeTable(Table):
+    """[[judge]] of a panel file: where it is asked, with which settings, and what it costs."""
+
     name: str
     label: str | None = None
     wire: str
@@ -150,6 +154,8 @@ def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
 
 
 class TaskTable(Table):
+    """[[task]] of a panel file: what its judges are asked, and how much of it."""
+
     name: str
     protocols: list[str] = Field(min_length=1)
     repeats: dict[str, Annotated[int, Field(ge=1)]] = Field(default_factory=dict)
@@ -168,6 +174,8 @@ class StandIn(Table):
 
 
 class PanelTable(Table):
+    """A panel file."""
+
     name: str
     description: str
     provenance: Literal["recorded", "reconstructed", "scripted"]

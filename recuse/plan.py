@@ -96,8 +96,10 @@ def make_plan(
 def items_asked(how: ElicitationProtocol, task: Task, judge: Judge, first: int | None) -> Sequence[Item]:
     """The items that a judge is shown: all of the protocol's, or those of its first so many ids."""
     items = how.items(task, judge)
+    if first is None:
+        return items
     chosen = {*list(dict.fromkeys(item.id for item in items))[:first]}
-    return items if first is None else [item for item in items if item.id in chosen]
+    return [item for item in items if item.id in chosen]
 
 
 def levels_asked(how: ElicitationProtocol, name: str, wanted: Levels) -> dict[str, tuple[str, ...]]:

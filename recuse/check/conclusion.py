@@ -35,6 +35,8 @@ FEWEST = 20
 
 @dataclass(frozen=True, slots=True)
 class JudgeConclusion:
+    """The word on one judge, the reason for it, and the gates that gave it."""
+
     judge: str
     word: Word
     reason: str  # a clause that follows "judge is not cleared: "

@@ -43,7 +43,7 @@ class Labels:
     def too_few(self, fewest: int) -> str:
         """A clause where a class has fewer labels by people than `fewest`, "" where all have enough."""
         people = self.table[self.table["kind"] == "person"]
-        if not self.options:
+        if not self.options or people.empty:
             texts = people["text"].nunique()
             return f"people rated {texts} texts; at least {fewest} are needed" if texts < fewest else ""
         weight = 1 / people.groupby("text")["text"].transform("size")  # several people share one text

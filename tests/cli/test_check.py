@@ -266,3 +266,21 @@ def test_a_file_of_people_alone_is_one_line(recuse, tmp_path):
     found = recuse("check", path)
     assert (found.code, found.out) == (3, "")
     assert "no judge was found in it, only people (human_a, human_b); say who is one: --judge A,B" in found.err
+
+
+def test_a_criterion_that_nobody_rated_keeps_a_judge_from_being_cleared(recuse, tmp_path):
+    rows = ["case,judge_tone,judge_tag,anna_tone,ben_tone"]
+    rows += [f"{k},{k % 5},{('spam', 'news', 'ad')[k % 3]},{k % 5},{k % 5}" for k in range(60)]
+    path = tmp_path / "gaps.csv"
+    path.write_text("\n".join(rows), encoding="utf-8")
+    found = recuse("check", path)
+    assert found.code == 2
+    assert found.first.startswith("judge stays undecided: on tag, people rated 0 texts; at least 20 are needed")
+
+
+def test_a_fault_of_our_own_is_no_verdict(recuse, tickets, monkeypatch):
+    """Python ends with 1 for an exception that nobody caught, which would read as: not cleared."""
+    monkeypatch.setattr("recuse.check.command.conclude", lambda answers: 1 / 0)
+    found = recuse("check", tickets(good))
+    assert found.code == 3
+    assert "ZeroDivisionError" in found.err
