@@ -11,12 +11,14 @@ import numpy as np
 
 from recuse.experiments.asking import SIMULATED, asked_of, gates_of, measured_by
 from recuse.experiments.sizes import Sizes
+from recuse.experiments.upgrade_curves import asked_anew, kinds_of
 from recuse.gates import Gates, Limit
 from recuse.gates.explanation import count_of
 from recuse.gates.power import factor_to_decide
-from recuse.schema import Estimate, Estimates, members
+from recuse.metrics.upgrade import COMPONENTS
+from recuse.schema import Verdict
 
-__all__ = ["Forecast", "brought_by_judges", "forecasts"]
+__all__ = ["Forecast", "brought_by_judges", "forecasts", "upgrade_forecasts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,11 @@ def forecasts(folder: Path, sizes: Sizes, draws: int, seed: int, today: date) ->
         wanted = [question for name, (of, question) in asked.items() if of == kind and gates[name].decide == "interval"]
         for draw in range(draws if wanted else 0):
             measured = measured_by(wanted, simulate(sizes, {}, np.random.default_rng((seed, draw))))
-            rows += [one for name, estimates in measured.items() for one in _forecasts_of(gates, name, estimates)]
+            rows += [
+                _forecast(gates, verdict)
+                for name, estimates in measured.items()
+                for verdict in gates.decide(name, estimates, {"panel": "planned"})
+            ]
     return rows
 
 
@@ -53,16 +59,26 @@ def brought_by_judges(folder: Path, sizes: Sizes, judges: int, today: date) -> l
     return [name for name in gates if name in more and name not in fewer and gates[name].decide == "interval"]
 
 
-def _forecasts_of(gates: Gates, name: str, estimates: Estimates | Estimate) -> list[Forecast]:
-    gate, forecasts_of_gate = gates[name], []
-    verdicts = gates.decide(name, estimates, {"panel": "planned"})
-    for verdict, (_, estimate) in zip(verdicts, members(estimates), strict=True):
-        power, rule = verdict.power, verdict.rule
-        factor = None
-        if power is not None and power.fair is not None:
-            factor = factor_to_decide(Limit.of(verdict.limit), estimate, gate.level, rule.fail_level, power.fair)
-        forecasts_of_gate.append(Forecast(
-            name, estimate.units, count_of(estimate), power.fair_passes if power else None,
-            power.smallest_fault if power else None, factor,
-        ))  # fmt: skip
-    return forecasts_of_gate
+def upgrade_forecasts(folder: Path, sizes: Sizes, draws: int, seed: int, today: date) -> list[Forecast]:
+    """The same for a judge that is held against itself, asked anew: one for each component of an upgrade that decides
+    by an interval, in their order. Empty where the folder's gates know no upgrade."""
+    gates = gates_of(folder, today)
+    if not any(component in gates for component in COMPONENTS):
+        return []
+    every: list[Forecast] = []
+    for kind in kinds_of(sizes):
+        if kind != "scores":  # which are among those with tests beside them
+            verdicts = [asked_anew(folder, sizes, kind, {}, (seed, draw), today) for draw in range(draws)]
+            every += [_forecast(gates, row) for verdict in verdicts for row in verdict.rows]
+    return sorted(every, key=lambda one: COMPONENTS.index(one.gate))
+
+
+def _forecast(gates: Gates, verdict: Verdict) -> Forecast:
+    estimate, power, factor = verdict.estimate, verdict.power, None
+    if power is not None and power.fair is not None:
+        levels = gates[verdict.gate].level, verdict.rule.fail_level
+        factor = factor_to_decide(Limit.of(verdict.limit), estimate, *levels, power.fair)
+    return Forecast(
+        verdict.gate, estimate.units, count_of(estimate), power.fair_passes if power else None,
+        power.smallest_fault if power else None, factor,
+    )  # fmt: skip

@@ -3,13 +3,14 @@
 A few panels of fair judges are simulated at the panel's own sizes, measured and gated; each estimate's sampling
 distribution then says how likely a fair judge passes, which fault would be found with 80 % chance, and how many items
 (or repeats, where a gate speaks of these texts only) it takes for a fair judge to pass with 80 %. The same is asked
-with fewer and more repeats, since items and repeats both cost calls.
+with fewer and more repeats, since items and repeats both cost calls; and of an upgrade, by a judge that is held against
+itself asked anew.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -17,7 +18,7 @@ from statistics import median
 from typing import Any
 
 from recuse.experiments.asking import gates_of
-from recuse.experiments.forecasts import Forecast, brought_by_judges, forecasts
+from recuse.experiments.forecasts import Forecast, brought_by_judges, forecasts, upgrade_forecasts
 from recuse.experiments.sizes import Sizes
 from recuse.experiments.validate_command import evals_folder, root_of, sizes_from
 
@@ -47,16 +48,23 @@ def run_plan(source: Path | None, given: Mapping[str, Any], *, evals: Path | Non
     notes = [*_more_judges(folder, sizes), *_rare_slips(folder, sizes, needs)]
     print("\n".join([f"planned: {sizes}", "", *_gate_lines(needs), *notes, ""]))
     print("\n".join(_repeat_lines(folder, sizes, seed)))
+    if components := _by_gate(upgrade_forecasts(folder, sizes, PILOTS, seed, date.today())):
+        print("\n".join(["", UPGRADE, "", *_gate_lines(components, "component", "same judge", "change found")]))
     if source is not None and source.suffix == ".toml":
         print("\n".join(["", *_cost_lines(source, sizes, needs)]))
     return 0
 
 
 def _needs(folder: Path, sizes: Sizes, seed: int) -> list[Need]:
-    needs: dict[str, list[Forecast]] = {}
-    for one in forecasts(folder, sizes, PILOTS, seed, date.today()):
-        needs.setdefault(one.gate, []).append(one)
-    return [_need(gate, mine) for gate, mine in needs.items()]
+    return _by_gate(forecasts(folder, sizes, PILOTS, seed, date.today()))
+
+
+def _by_gate(every: Iterable[Forecast]) -> list[Need]:
+    """One for each gate and for each of the units that it counts."""
+    needs: dict[tuple[str, str], list[Forecast]] = {}
+    for one in every:
+        needs.setdefault((one.gate, one.units), []).append(one)
+    return [_need(gate, mine) for (gate, _), mine in needs.items()]
 
 
 def _need(gate: str, mine: Sequence[Forecast]) -> Need:
@@ -78,17 +86,24 @@ def _median(values: Any) -> float | None:
 # --------------------------------------------------------------------------- text
 
 
-def _gate_lines(needs: Sequence[Need]) -> list[str]:
+UPGRADE = """a candidate for the judge in use: if it is the same judge asked anew, how likely each component passes
+(it may replace the judge in use if all do), and which change is found"""
+
+
+def _gate_lines(
+    needs: Sequence[Need], of: str = "gate", who: str = "fair judge", what: str = "fault found"
+) -> list[str]:
+    wide = max([20, *(len(need.gate) + 1 for need in needs)])
     lines = [
-        f"{'gate':<20}{'there are':>16}{'fair judge':>12}{'80 % need':>12}{'fault found':>14}",
-        f"{'':<20}{'':>16}{'passes':>12}{'about':>12}{'with 80 %':>14}",
+        f"{of:<{wide}}{'there are':>16}{who:>12}{'80 % need':>12}{what:>14}",
+        f"{'':<{wide}}{'':>16}{'passes':>12}{'about':>12}{'with 80 %':>14}",
     ]
     for need in needs:
         passes = "" if need.fair_passes is None else f"{100 * need.fair_passes:.0f} %"
         unknown = "" if need.fair_passes is None else "none"
         fault = unknown if need.smallest_fault is None else f"{need.smallest_fault:.3g}"
         there = f"{need.now} {need.units}"
-        lines.append(f"{need.gate:<20}{there:>16}{passes:>12}{_number(need.needed):>12}{fault:>14}")
+        lines.append(f"{need.gate:<{wide}}{there:>16}{passes:>12}{_number(need.needed):>12}{fault:>14}".rstrip())
     return lines
 
 
@@ -122,7 +137,7 @@ def rarest_slips(limit: float) -> float:
 def _number(needed: float | None) -> str:
     if needed is None:
         return "not known"
-    return "unfeasible" if math.isinf(needed) else f"{needed:.0f}"
+    return "unfeasible" if math.isinf(needed) else f"{needed:,.0f}"
 
 
 def _repeat_lines(folder: Path, sizes: Sizes, seed: int) -> list[str]:

@@ -23,7 +23,7 @@ from recuse.gates.upgrade import UpgradeVerdict
 from recuse.metrics.upgrade import COMPONENTS, Upgrade
 from recuse.upgrade import judge_upgrade
 
-__all__ = ["ACCEPTED", "UPGRADE_FAULTS", "UpgradeFault", "upgrade_curves"]
+__all__ = ["ACCEPTED", "UPGRADE_FAULTS", "UpgradeFault", "asked_anew", "kinds_of", "upgrade_curves"]
 
 JUDGE = "judge-0"
 CHUNK = 10
@@ -78,7 +78,7 @@ def upgrade_curves(folder: Path, sizes: Sizes, runs: int, seed: int, processes: 
     gates = gates_of(folder, today)
     if not any(component in gates for component in COMPONENTS):
         return {}
-    kinds = ("scores", TESTS, *(("choices",) if sizes.pairs else ()))
+    kinds = kinds_of(sizes)
     cases: list[tuple[str, Mapping[str, float], int]] = [(kind, {}, runs) for kind in kinds]
     cases += [(f.kind, {f.effect: size}, max(2, runs // 2)) for f in UPGRADE_FAULTS if f.kind in kinds
               for size in _sizes(gates, f, sizes)]  # fmt: skip
@@ -94,6 +94,11 @@ def upgrade_curves(folder: Path, sizes: Sizes, runs: int, seed: int, processes: 
                   for (kind, effect, _), draws in zip(cases[len(kinds):], drawn[len(kinds):], strict=True)
                   for name, size in effect.items()],
     }  # fmt: skip
+
+
+def kinds_of(sizes: Sizes) -> tuple[str, ...]:
+    """The kinds of ratings on which a candidate is simulated."""
+    return ("scores", TESTS, *(("choices",) if sizes.pairs else ()))
 
 
 def _sizes(gates: Gates, fault: UpgradeFault, sizes: Sizes) -> Iterable[float]:
@@ -135,15 +140,22 @@ def _draws(
 
 
 def _draw(
-    folder: Path, sizes: Sizes, kind: str, effect: Mapping[str, float], seed: tuple[int, int, int], today: date
+    folder: Path, sizes: Sizes, kind: str, effect: Mapping[str, float], seed: tuple[int, ...], today: date
 ) -> Draw:
+    verdict = asked_anew(folder, sizes, kind, effect, seed, today)
+    return verdict.word, tuple(_rows(verdict))
+
+
+def asked_anew(
+    folder: Path, sizes: Sizes, kind: str, effect: Mapping[str, float], seed: tuple[int, ...], today: date
+) -> UpgradeVerdict:
+    """The verdict on a judge that is asked the same once more and, the second time, does what `effect` says."""
     both: tuple[Mapping[str, float], ...] = ({}, effect)
     before, after = (line_up(sizes, kind, given, seed, again) for again, given in enumerate(both))
     old, new = (calls_of(sizes, given, seed, again) for again, given in enumerate(both))
     upgrade = Upgrade(before, JUDGE, after, JUDGE, calls=(old, new) if kind == TESTS else ({}, {}))
     subject = {"panel": "simulated", "task": kind, "protocol": "scripted"}
-    verdict = judge_upgrade(gates_of(folder, today), upgrade, subject)
-    return verdict.word, tuple(_rows(verdict))
+    return judge_upgrade(gates_of(folder, today), upgrade, subject)
 
 
 def _rows(verdict: UpgradeVerdict) -> Iterable[Row]:

@@ -31,7 +31,7 @@ __all__ = ["MeanDifference", "mean_difference"]
 
 Floats = NDArray[np.float64]
 
-SKEW = 0.7
+SKEW = 0.85
 """How much of Johnson's correction for skewness is applied, on the scale of logarithms."""
 NORMAL = 0.511
 """Squared relative standard error of the mean difference of normal scores, times degrees of freedom."""

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from recuse.experiments import plan_command
+from recuse.metrics.upgrade import COMPONENTS
 
 EVALS = """
 import pytest
@@ -34,6 +38,7 @@ at_most = 0.05
 of_range = true
 reason = "r"
 """
+SHIPPED = Path(__file__).resolve().parents[2] / "evals" / "gates.toml"
 
 
 @pytest.fixture
@@ -65,6 +70,7 @@ def test_two_judges_are_planned_as_before(planned):
     out = planned("--judges", 2, "--items", 15, "--people", 0, "--pairs", 0)
     assert "leniency" in out
     assert "not planned" not in out
+    assert "candidate" not in out
 
 
 def test_a_file_with_one_judge_is_planned_by_what_was_measured(planned, tmp_path):
@@ -82,6 +88,19 @@ def test_one_judge_is_simulated(planned):
                   command="validate")  # fmt: skip
     assert "simulated: 1 judge, 8 items" in out
     assert "repeat_difference" in out
+
+
+def test_an_upgrade_is_planned_by_its_components(planned, tmp_path):
+    with (tmp_path / "gates.toml").open("a", encoding="utf-8") as gates:
+        gates.writelines(re.findall(r"^\[upgrade_.*?(?=^\[|\Z)", SHIPPED.read_text("utf-8"), re.MULTILINE | re.DOTALL))
+    out = planned("--judges", 1, "--items", 40, "--people", 0, "--pairs", 0)
+    lines = out.partition("a candidate for the judge in use")[2].splitlines()
+    rows = {line.split()[0]: line.split()[1:] for line in lines if line.startswith("upgrade_")}
+    assert list(rows) == [name for name in COMPONENTS if name in rows]
+    assert rows["upgrade_shift"][:5] == ["40", "items", "100", "%", "40"]
+    passes, needed = int(rows["upgrade_injection"][2]), int(rows["upgrade_injection"][4])
+    assert passes < 80  # forty attacks decide nothing that small
+    assert needed > 40
 
 
 def test_options_are_no_scores_to_take_sizes_from(recuse, tmp_path):
