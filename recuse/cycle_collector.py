@@ -14,8 +14,8 @@ OBJECTS = 50_000
 @contextmanager
 def paused_cycle_collector() -> Iterator[None]:
     """A context, or a decorator. The collector looks through all living objects again and again while they grow in
-    number, for cycles that a plan of calls, an index and a table do not have: a quarter of the time of a large replay.
-    What is no longer used is freed at once all the same, by its reference count."""
+    number, for cycles that a plan of calls, an index and a table do not have. What is no longer
+    used is freed at once all the same, by its reference count."""
     was_running = gc.isenabled()
     gc.disable()
     try:
@@ -28,6 +28,6 @@ def paused_cycle_collector() -> Iterator[None]:
 def spare_the_cycle_collector() -> None:
     """For the rest of the process: what is there now, such as all that was imported, stays until the end and is not
     looked through again; of new objects OBJECTS come together before the collector looks for cycles among them, instead
-    of 700. Ratings and what was measured on them stay as well, and a twentieth of a run went into finding that out."""
+    of 700: ratings and what was measured on them stay as well."""
     gc.freeze()
     gc.set_threshold(OBJECTS, *gc.get_threshold()[1:])

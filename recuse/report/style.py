@@ -21,7 +21,7 @@ TAG, QUOTED = re.compile(r"<[a-z][^<>]*>"), re.compile(r"""="([^\s"'=<>`]+)"(/?)
 
 def with_style(page: str, style: str) -> str:
     """The page with its style sheet. On a narrow screen a cell shows the name of its column, which a template gives as
-    `data-name`: every name is said once in the style sheet and referred to by number, a tenth of a long page less."""
+    `data-name`: every name is said once in the style sheet and referred to by number."""
     numbers: dict[str, int] = {}
     page = NAMED.sub(lambda cell: f' data-n="{numbers.setdefault(cell[1], len(numbers))}"', page)
     page = TAG.sub(lambda tag: QUOTED.sub(_unquoted, tag[0]), page)
@@ -32,7 +32,7 @@ def with_style(page: str, style: str) -> str:
 
 
 def _unquoted(attribute: re.Match[str]) -> str:
-    """HTML needs no quotes around a value without blanks (HTML standard, 13.1.2.3); of these there are 15,000."""
+    """HTML needs no quotes around a value without blanks (HTML standard, 13.1.2.3)."""
     return f"={attribute[1]}{' /' if attribute[2] else ''}"
 
 
