@@ -97,8 +97,8 @@ CONTRASTS = [
     Scenario("normal", *contrasts(normal(1), normal(1), 0, 0.2)),
     Scenario("unequal noise", *contrasts(normal(1), normal(0.2), 0, 0.1)),
     Scenario("mild ceiling", *contrasts(*[ceiling(9.5, 0.5, 0.2)] * 2, 0, 0.2)),
-    Scenario("hard ceiling", *contrasts(HARD, HARD, 0, 0.2), most=98.5),
-    Scenario("whole scores at the ceiling", *contrasts(OFTEN, OFTEN, 0, 1.0), most=100),
+    Scenario("hard ceiling (grid)", *contrasts(HARD, HARD, 0, 0.2), most=98.5),
+    Scenario("whole scores at the ceiling (grid)", *contrasts(OFTEN, OFTEN, 0, 1.0), most=100),
     Scenario("grades 85:15 (grid)", *contrasts(two_grades(0.15), two_grades(0.15), 0, 1.0), most=100),
     Scenario("own slips 5 %, quiet peers (grid)", *contrasts(two_grades(0.05), quiet, 0.95, 1.0), most=100),
     Scenario("all slip 5 % (grid)", *contrasts(two_grades(0.05), two_grades(0.05), 0, 1.0), most=100),
@@ -184,7 +184,9 @@ RELIABILITY = [
     Scenario("unequal noise", *reliabilities(FIFTEEN, np.exp(np.linspace(-1.2, 1.2, 15)), 10)),
     Scenario("heavy-tailed noise", *reliabilities(FIFTEEN, 1, 10, heavy)),
     Scenario("a hundred texts, three repeats", *reliabilities(np.linspace(-1.5, 1.5, 100), 1, 3)),
-    Scenario("t with 3 df", *reliabilities(FIFTEEN, 1, 10, lambda rng, size: tails(3)(rng, size) / math.sqrt(3))),
+    Scenario(
+        "t with 3 df", *reliabilities(FIFTEEN, 1, 10, lambda rng, size: tails(3)(rng, size) / math.sqrt(3)), least=93
+    ),
     Scenario("unequal noise, 30 x 3", *reliabilities(THIRTY, np.exp(np.linspace(-1, 1, 30)), 3), least=93),
 ]
 
@@ -270,7 +272,7 @@ def shares(p, clusters, size, alike):
 
 
 SHARES = [
-    Scenario("p = 0.1, 15 x 4, alike 0.6", *shares(0.1, 15, 4, 0.6), most=100),
+    Scenario("p = 0.1, 15 x 4, alike 0.6 (grid)", *shares(0.1, 15, 4, 0.6), most=100),
     Scenario("p = 0.1, 100 x 4, alike 0.3", *shares(0.1, 100, 4, 0.3), most=98),
     Scenario("p = 0.5, 30 x 4, alike 0.3", *shares(0.5, 30, 4, 0.3), most=98),
 ]
