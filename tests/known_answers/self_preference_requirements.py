@@ -12,10 +12,7 @@ PROMPTS = "self_preference/test_asking_protocols.py::"
 HAND = "self_preference/test_asking_measures.py::"
 RECORD = "self_preference/test_record_headlines.py::"
 BIAS = "metrics/bias/"
-UNRECORDED = (
-    "not recorded: with a line of reasons that has a name of its own the replies of small models can be read (before, "
-    "five of five of Qwen 0.5B held two verdicts), but 96 calls in free text take forty minutes of one core here"
-)
+BUILT = "protocols/headlines/test_built_items.py::"
 
 Row = tuple[str, str, tuple[str, ...], tuple[str, ...], str]
 ROWS: tuple[Row, ...] = (
@@ -130,7 +127,7 @@ ROWS: tuple[Row, ...] = (
         "Peer Discussion of two judges",
         ("test_ways_of_asking.py::test_discussion",),
         (PLANTED, PROMPTS + "test_a_discussion_reads_the_peer_twice"),
-        UNRECORDED + "; two rounds are asked, agreed or not: a chain cannot end early",
+        "two rounds are asked, agreed or not: a chain cannot end early",
     ),
     (
         "2.4.1",
@@ -142,10 +139,9 @@ ROWS: tuple[Row, ...] = (
     (
         "3",
         "100 stories",
-        (),
-        (),
-        "a hundred are written and ready for any panel; panel local is asked about the first 33: the others, by four "
-        "authors and four judges in two directions, are 268 texts and 2,144 grades, some hours of one core",
+        ("test_scale_framing.py::test_direction", "test_self_preference.py::test_self_preference"),
+        (BUILT + "test_unusable_texts_are_left_out_and_enough_remain",),
+        "",
     ),
     (
         "3",
