@@ -26,57 +26,13 @@ from recuse.metrics import consensus, position
 from recuse.ratings import Numeric
 from recuse.schema import RecuseError
 
-EVALS = """
-import pytest
-
-from recuse.metrics import consensus, stability
-
-pytestmark = pytest.mark.asks("scores", "numbers")
-
-
-@pytest.mark.asks("peers")
-def test_leniency(ratings, gate):
-    assert gate("leniency", consensus.leniency(ratings))
-
-
-@pytest.mark.asks("authors", "peers")
-def test_self_preference(ratings, gate):
-    assert gate("self_preference", consensus.self_preference(ratings))
-
-
-@pytest.mark.asks("repeats")
-def test_repeat_difference(ratings, gate):
-    assert gate("repeat_difference", stability.repeat_difference(ratings))
-"""
-GATES = """
-[run]
-families = 3
-
-[self_preference]
-within = [-0.05, 0.05]
-of_range = true
-reason = "r"
-
-[leniency]
-within = [-0.04, 0.04]
-of_range = true
-reason = "r"
-
-[repeat_difference]
-at_most = 0.05
-of_range = true
-reason = "r"
-"""
 SMALL = Sizes(judges=4, items=12, repeats=2, people=0, pairs=0)
 TODAY = date(2026, 3, 1)
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory) -> Path:
-    where = tmp_path_factory.mktemp("evals")
-    (where / "test_fairness.py").write_text(EVALS, encoding="utf-8")
-    (where / "gates.toml").write_text(GATES, encoding="utf-8")
-    return where
+def folder(tmp_path_factory, three_gates) -> Path:
+    return three_gates(tmp_path_factory.mktemp("evals"))
 
 
 @pytest.fixture(scope="module")
