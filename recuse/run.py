@@ -40,6 +40,7 @@ class Run:
     nobody_asked: bool = False  # some eval found no panel that offers what it needs
 
     def add(self, properties: Sequence[tuple[str, Any]]) -> None:
+        """Take in what one test hands over: pairs of a kind (`recuse.record_kinds`) and a record."""
         for kind, record in properties:
             if kind == VERDICT:
                 self.verdicts.append(record)
@@ -140,6 +141,7 @@ class Run:
             report.write(self.results, folder, identity=identity)
 
     def terminal(self, width: int, color: bool) -> str:
+        """What the terminal prints at the end: the results, recordings that nothing used, and objections."""
         from recuse import report
 
         written = Path("reports") / "index.html"

@@ -51,11 +51,13 @@ class Conclusion:
 
     @property
     def word(self) -> Word:
+        """The worst word on any judge; undecided where there is none."""
         words = {j.word for j in self.judges} or {"undecided"}
         return next(w for w in ("not cleared", "undecided", "cleared") if w in words)
 
     @property
     def exit_code(self) -> int:
+        """Of `recuse check`, by the word."""
         return EXIT[self.word]
 
     def sentences(self) -> list[str]:

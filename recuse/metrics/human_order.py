@@ -101,10 +101,12 @@ class Sides:
 
     @property
     def per_text(self) -> bool:
+        """Whether people rated single texts."""
         return self.against.people.per_text
 
     @property
     def what(self) -> str:
+        """What is ordered, in the plural: "texts" or "targets"."""
         cells = self.against.cells
         return "targets" if not self.per_text or len(cells.items) == len(cells.target_names) else "texts"
 
@@ -156,6 +158,7 @@ class Sides:
         return self._redrawn[draws]
 
     def cluster_weights(self, rng: np.random.Generator, draws: int) -> Floats:
+        """How often each cluster is drawn, with replacement, shape (draws, clusters)."""
         groups = len(self.against.cells.cluster_names)
         picked = rng.integers(groups, size=(draws, groups)) + np.arange(draws)[:, None] * groups
         return np.bincount(picked.ravel(), minlength=draws * groups).reshape(draws, groups).astype(float)

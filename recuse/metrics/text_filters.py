@@ -170,6 +170,7 @@ class StatisticalFilter:
         return dict(zip(FEATURES, map(float, self._above(text)), strict=True))
 
     def suspicious(self, text: str) -> bool:
+        """Whether any feature lies more than `limit` standard deviations above the clean mean."""
         return bool((self._above(text) > self.limit).any())
 
     def _above(self, text: str) -> Floats:

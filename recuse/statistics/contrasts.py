@@ -49,6 +49,7 @@ class Contrast(Student):
 
     @property
     def skewed(self) -> bool:
+        """Whether the skewness is worth a wider interval."""
         return abs(self.skew) > SYMMETRIC
 
     def interval(self, level: float) -> tuple[float, float]:

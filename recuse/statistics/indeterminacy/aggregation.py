@@ -68,10 +68,12 @@ class RatingVectors:
 
     @cached_property
     def h(self) -> Floats:
+        """The most frequent choice, (..., I, K): `hard`."""
         return hard(self.choices, self.ties)
 
     @cached_property
     def hrs(self) -> Floats:
+        """Options endorsed by a share of at least tau, (..., I, K): `hard_response_set`."""
         return hard_response_set(self.endorsed, self.tau)
 
     def by(self, aggregation: Aggregation) -> Floats:
