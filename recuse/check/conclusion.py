@@ -21,7 +21,6 @@ __all__ = ["EXIT", "Conclusion", "JudgeConclusion", "conclude", "rounded"]
 
 Word = Literal["cleared", "not cleared", "undecided"]
 EXIT: Mapping[str, int] = {"cleared": 0, "not cleared": 1, "undecided": 2}
-UNREADABLE = 3
 DECIDING = ("human_ceiling", "gain_over_constant", "unanswered", "parse_rate")
 NOT_COUNTED = ("leniency",)
 MISSING = ("unanswered", "parse_rate")

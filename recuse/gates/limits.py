@@ -65,10 +65,6 @@ class Limit:
         """The whole interval lies outside, on one side. False for an interval with a missing end."""
         return not math.isnan(low) and not math.isnan(high) and (high < self.low or low > self.high)
 
-    def settled_by(self, low: float, high: float) -> bool:
-        """Whether the interval lies wholly inside or wholly outside, so that it decides."""
-        return self.encloses(low, high) or self.excludes(low, high)
-
     def reaches_beyond(self, other: Limit) -> bool:
         """Everything `other` holds and more."""
         return self.low <= other.low and other.high <= self.high and self != other

@@ -71,11 +71,6 @@ class RatedOptions:
         return bool(self.set_raters.any())
 
     @property
-    def has_judge_sets(self) -> bool:
-        """Whether any judge gave a response set."""
-        return bool(np.isfinite(self.judge_endorsed).any())
-
-    @property
     def over(self) -> Literal["items", "clusters"]:
         """What a repetition would draw: clusters, where several texts share one."""
         return "items" if len(set(self.clusters.tolist())) == len(self.clusters) else "clusters"

@@ -15,14 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from recuse.schema import RecuseError
 
-__all__ = ["AGGREGATIONS", "Aggregation", "RatingVectors", "Ties", "hard", "hard_response_set", "shares_of"]
+__all__ = ["Aggregation", "RatingVectors", "Ties", "hard", "hard_response_set", "shares_of"]
 
 Floats = NDArray[np.float64]
 Aggregation = Literal["h", "s", "hrs", "srs"]
+"""Hard and soft, of choices and of response sets."""
 Ties = Literal["split", "first", "leave out"]
-AGGREGATIONS: dict[Aggregation, str] = {
-    "h": "hard", "s": "soft", "hrs": "hard response set", "srs": "soft response set",
-}  # fmt: skip
 CLOSE = 1e-9
 """Shares this close are equal: 0.1 + 0.2 reaches a threshold of 0.3."""
 
