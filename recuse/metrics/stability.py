@@ -6,7 +6,7 @@ Merchant-risk paper, sec. 3.1, appendix D (SDs divide by n - 1) and appendix E.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -226,47 +226,52 @@ def _reliability(cells: Cells, i: int, form: Literal["single", "mean"]) -> Estim
     method = f"one-way ICC(1,{'1' if form == 'single' else 'k'}), noncentral F interval, texts fixed"
     groups = [scores for scores in cells.scores[i] if len(scores)]
     sizes = np.array([len(scores) for scores in groups], dtype=float)
-    n, excluded = len(groups), int(cells.lost[i].sum())
+    n = len(groups)
     about: dict[str, Any] = {
-        "n": int(sizes.sum()), "n_excluded": excluded, "over": "repeats", "method": method
+        "n": int(sizes.sum()), "n_excluded": int(cells.lost[i].sum()), "over": "repeats", "method": method
     }  # fmt: skip
-    if n < 2 or sizes.sum() <= n:
-        why = "reliability needs two texts, and a text with two usable repeats"
-        return undefined("repeat_reliability", why, **about)
-    everything = np.concatenate(groups)
-    if everything.max() - everything.min() < 1e-12:
-        why = (
-            f"constant: all {len(everything)} repeats gave {everything[0]:g}, so there is nothing to be reliable about"
-        )
+    if why := _why_no_reliability(cells, i, groups, sizes, form):
         return undefined("repeat_reliability", why, **about)
     within, between = _mean_squares(cells, i, sizes)
-    if form == "mean" and between == 0:
-        why = "all texts have the same mean, and ICC(1,k) divides by the variance between them"
-        return undefined("repeat_reliability", why, **about)
     k = (sizes.sum() - (sizes**2).sum() / sizes.sum()) / (n - 1)
     f = between / within if within > 0 else math.inf
-    noise = cells.variance[i][cells.count[i] > 1]
-    unequal = float((noise**2).sum()) * (k - 1) / (k + 1)
-    df_between = min(n - 1.0, max(1.0, (n - 1) / n * float(noise.sum()) ** 2 / unequal)) if unequal > 0 else n - 1.0
     distribution = FixedTexts(
-        f, df_between, _effective_df(cells, i), float(k), form,
+        f, _between_df(cells, i, n, k), _effective_df(cells, i), float(k), form,
         between=between / float(k), step=cells.step, n=int(sizes.sum()),
     )  # fmt: skip
     single, mean = ((f - 1) / (f + k - 1), 1 - 1 / f if f > 0 else -math.inf) if f < math.inf else (1.0, 1.0)
     single = max(single, -1.0)
-    uneven = (
-        ""
-        if len(set(sizes.tolist())) == 1
-        else "texts have different numbers of repeats, so the interval is approximate"
-    )
-    return estimated(
-        "repeat_reliability", float(single if form == "single" else mean), distribution, n=int(sizes.sum()),
-        n_excluded=excluded, over="repeats", method=method, note="; ".join(part for part in (THESE_TEXTS, uneven) if
-        part), detail={
-            "icc_single": number(single), "icc_mean": number(mean) if f > 0 else None, "texts": n,
-            "repeats_per_text": number(k), "ms_between": number(between), "ms_within": number(within),
-        },
-    )  # fmt: skip
+    uneven = len(set(sizes.tolist())) > 1
+    parts = (THESE_TEXTS, "texts have different numbers of repeats, so the interval is approximate" if uneven else "")
+    detail = {
+        "icc_single": number(single), "icc_mean": number(mean) if f > 0 else None, "texts": n,
+        "repeats_per_text": number(k), "ms_between": number(between), "ms_within": number(within),
+    }  # fmt: skip
+    value, note = float(single if form == "single" else mean), "; ".join(part for part in parts if part)
+    return estimated("repeat_reliability", value, distribution, note=note, detail=detail, **about)
+
+
+def _why_no_reliability(
+    cells: Cells, i: int, groups: Sequence[Floats], sizes: Floats, form: Literal["single", "mean"]
+) -> str:
+    """In words; empty where there is a reliability."""
+    if len(groups) < 2 or sizes.sum() <= len(groups):
+        return "reliability needs two texts, and a text with two usable repeats"
+    everything = np.concatenate(groups)
+    if everything.max() - everything.min() < 1e-12:
+        return (
+            f"constant: all {len(everything)} repeats gave {everything[0]:g}, so there is nothing to be reliable about"
+        )
+    if form == "mean" and _mean_squares(cells, i, sizes)[1] == 0:
+        return "all texts have the same mean, and ICC(1,k) divides by the variance between them"
+    return ""
+
+
+def _between_df(cells: Cells, i: int, n: int, k: float) -> float:
+    """Degrees of freedom of MSB over n texts of about k repeats: fewer than n - 1 where texts differ in noise."""
+    noise = cells.variance[i][cells.count[i] > 1]
+    unequal = float((noise**2).sum()) * (k - 1) / (k + 1)
+    return min(n - 1.0, max(1.0, (n - 1) / n * float(noise.sum()) ** 2 / unequal)) if unequal > 0 else n - 1.0
 
 
 def _mean_squares(cells: Cells, i: int, sizes: np.ndarray) -> tuple[float, float]:

@@ -15,9 +15,10 @@ import pytest
 from recuse.experiments.asking import asked_of
 from recuse.experiments.curves_page import EVERY, page
 from recuse.experiments.forecasts import brought_by_judges, forecasts
-from recuse.experiments.operating_curves import FAULTS, Scenario, _drawn, validate
+from recuse.experiments.operating_curves import FAULTS, validate
 from recuse.experiments.recorded_anew import recorded_anew
 from recuse.experiments.scripted_panel import simulated_choices, simulated_scores
+from recuse.experiments.simulated_runs import Scenario, drawn_runs
 from recuse.experiments.sizes import Sizes, sizes_of_panel, sizes_of_ratings
 from recuse.experiments.upgrade_curves import UPGRADE_FAULTS, upgrade_curves
 from recuse.experiments.validate_command import table
@@ -249,7 +250,7 @@ def test_a_judge_with_the_fault_of_a_test_fails_and_a_fair_one_does_not(kind, ga
     sizes = Sizes(judges=2, items=30, repeats=3, pairs=80)
 
     def outcomes(effect):
-        [run] = _drawn(SHIPPED, sizes, [Scenario(kind, effect, (gate,), 1, 1)], 1, 1, TODAY)[0]
+        [run] = drawn_runs(SHIPPED, sizes, [Scenario(kind, effect, (gate,), 1, 1)], 1, 1, TODAY)[0]
         return {one.judge: one.outcome for one in run}
 
     assert outcomes({fault: share})["judge-0"] == "fail"
