@@ -207,8 +207,8 @@ def _not_asked(view: View) -> str:
     if not entries:
         return ""
     lines = [
-        f"- {_text(u.title)} For want of {_text(u.missing)} ({_text(numbers.listed(u.places, most=4))}): "
-        f"{_text('; '.join(u.unlock))}."
+        f"- {_text('; '.join(u.how))}: {u.count} question{'s' if u.count > 1 else ''} for want of {_text(u.missing)}. "
+        f"{_text(' '.join(title for w in u.wanting for title in w.titles))}"
         for u in entries[:MOST_UNASKED]
     ]
     if len(entries) > MOST_UNASKED:

@@ -11,7 +11,7 @@ from recuse import report
 from recuse.report.canonical_form import normalised
 from recuse.report.page import page
 from recuse.report.results_model import View
-from recuse.report.sections.not_asked import in_one_line, not_asked
+from recuse.report.sections.not_asked import Wanting, in_one_line, not_asked
 from recuse.report.summary import summary
 
 PEOPLE = "add ratings by people (task.toml, [people])"
@@ -33,11 +33,22 @@ def results() -> samples.Results:
     return {**samples.published(), "not_asked": listed}
 
 
-def test_the_same_want_of_one_question_is_told_once_with_its_places() -> None:
+def test_what_unlocks_most_comes_first_with_its_questions_and_places() -> None:
     first, second = not_asked(View(normalised(results())))
-    assert (first.title, first.missing) == ("Does a hold?", "repeats")
-    assert (second.title, second.missing, second.unlock) == ("Does b hold?", "people", [PEOPLE])
-    assert second.places == ["published: headlines, rubric", "published: merchant risk, rubric"]
+    assert (first.how, first.missing, first.count) == ([PEOPLE], "people", 2)
+    assert first.wanting == [
+        Wanting(["Does b hold?"], ["published: headlines, rubric", "published: merchant risk, rubric"])
+    ]
+    assert (second.how, second.missing, second.count) == (["record more repeats of the same question"], "repeats", 1)
+
+
+def test_questions_with_the_same_places_are_told_together() -> None:
+    listed = [entry("b", "x", "people"), entry("a", "x", "people"), entry("c", "y", "people")]
+    (only,) = not_asked(View(normalised({**samples.published(), "not_asked": listed})))
+    assert only.wanting == [
+        Wanting(["Does a hold?", "Does b hold?"], ["published: x, rubric"]),
+        Wanting(["Does c hold?"], ["published: y, rubric"]),
+    ]
 
 
 def test_what_the_source_does_not_fix_is_said_in_a_sentence() -> None:
@@ -70,10 +81,7 @@ def test_terminal_has_one_line() -> None:
 def test_summary_folds_the_list() -> None:
     text = summary(normalised(results()))
     assert "<summary>Not asked: 3 questions for want of people (2), repeats (1)</summary>" in text
-    assert (
-        "- Does b hold? For want of people (published: headlines, rubric and published: merchant risk, rubric):" in text
-    )
-    assert "add ratings by people (task.toml, \\[people\\])." in text
+    assert "- add ratings by people (task.toml, \\[people\\]): 2 questions for want of people. Does b hold?" in text
 
 
 def test_page_folds_the_list() -> None:
@@ -82,4 +90,5 @@ def test_page_folds_the_list() -> None:
     )
     assert section.one("summary").text == "3 questions for want of people (2), repeats (1)"
     rows = [[cell.text for cell in row.all() if cell.tag in ("th", "td")] for row in section.one("tbody").all("tr")]
-    assert rows[0] == ["Does a hold?", "repeats", "record more repeats of the same question", "published: x, rubric"]
+    again = "record more repeats of the same question"
+    assert rows[1] == [again, "repeats", "1", "Does a hold? published: x, rubric"]

@@ -14,30 +14,43 @@ MOST_NEEDS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Unasked:
-    """One question, wanting the same data in one place or several."""
+class Wanting:
+    """Questions that lack the same in the same places."""
 
-    title: str
-    missing: str  # "people, repeats"; "not measured: the source gives no pairs"
-    unlock: list[str]  # "add ratings by people (task.toml, [people])"
+    titles: list[str]
     places: list[str]  # "local: headlines, grading"
 
 
-def not_asked(view: View) -> list[Unasked]:
-    """In the order of the questions' titles."""
-    reasons: dict[tuple[str, tuple[str, ...]], list[Mapping[str, Any]]] = {}
+@dataclass(frozen=True, slots=True)
+class Unlock:
+    """What would let questions be asked: how many, one for each place, and which."""
+
+    how: list[str]  # "add ratings by people (task.toml, [people])"
+    missing: str  # "people, repeats"; "not measured: the source gives no pairs"
+    count: int
+    wanting: list[Wanting]
+
+
+def not_asked(view: View) -> list[Unlock]:
+    """By what would unlock most."""
+    remedies: dict[tuple[tuple[str, ...], str], list[Mapping[str, Any]]] = {}
     for entry in _entries(view):
-        reasons.setdefault((str(entry.get("question")), tuple(entry.get("missing") or ())), []).append(entry)
-    unasked = [
-        Unasked(
-            title=str(mine[0].get("title") or plain_name(question)),
-            missing=_in_words(missing, mine[0].get("unfixed") or ()),
-            unlock=list(dict.fromkeys(text for entry in mine for text in entry.get("unlock") or ())),
-            places=sorted(dict.fromkeys(map(_place, mine))),
-        )
-        for (question, missing), mine in reasons.items()
-    ]
-    return sorted(unasked, key=lambda u: (u.title, u.missing))
+        missing = _in_words(entry.get("missing") or (), entry.get("unfixed") or ())
+        remedies.setdefault((tuple(entry.get("unlock") or ()), missing), []).append(entry)
+    unlocks = [Unlock([*how], missing, len(mine), _wanting(mine)) for (how, missing), mine in remedies.items()]
+    return sorted(unlocks, key=lambda one: (-one.count, one.how, one.missing))
+
+
+def _wanting(entries: Iterable[Mapping[str, Any]]) -> list[Wanting]:
+    """Questions in the order of their titles, those with the same places together."""
+    places: dict[str, set[str]] = {}
+    for entry in entries:
+        title = str(entry.get("title") or plain_name(str(entry.get("question"))))
+        places.setdefault(title, set()).add(_place(entry))
+    together: dict[tuple[str, ...], list[str]] = {}
+    for title in sorted(places):
+        together.setdefault(tuple(sorted(places[title])), []).append(title)
+    return [Wanting(titles, [*where]) for where, titles in together.items()]
 
 
 def in_one_line(view: View) -> str:
