@@ -8,10 +8,18 @@ is missing and what would bring it.
 
 from __future__ import annotations
 
-from recuse.offers.design import Design, design_of, has_lengths, has_neutral_texts, has_twins, offered
+from recuse.offers.design import (
+    Design,
+    design_of,
+    has_lengths,
+    has_neutral_texts,
+    has_twins,
+    have_items_in_common,
+    offered,
+)
 from recuse.offers.needs import CANDIDATE, KINDS, NEEDS, Need, check_needs, kind_of, missing, unlock
 
 __all__ = [
     "CANDIDATE", "KINDS", "NEEDS", "Design", "Need", "check_needs", "design_of", "has_lengths", "has_neutral_texts",
-    "has_twins", "kind_of", "missing", "offered", "unlock",
+    "has_twins", "have_items_in_common", "kind_of", "missing", "offered", "unlock",
 ]  # fmt: skip

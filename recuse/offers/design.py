@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
     from recuse.ratings import Ratings
 
-__all__ = ["Design", "design_of", "has_lengths", "has_neutral_texts", "has_twins", "offered"]
+__all__ = [
+    "Design", "design_of", "has_lengths", "has_neutral_texts", "has_twins", "have_items_in_common", "offered",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

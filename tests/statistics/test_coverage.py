@@ -1,8 +1,9 @@
 """Do intervals at nominal 95 % hold the truth in 93.5 to 97 % of the samples that real judges give?
 
 Each scenario of `scenarios.py` states its own bounds where no method keeps those: one text against four where tails are
-as heavy as Student's t with 3 degrees of freedom, and what lies on a grid, which is held more often than 95 %. By default 300
-samples (Monte-Carlo error 1.3 points, three of which are allowed); with 2,000 where slow tests run, error 0.5.
+as heavy as Student's t with 3 degrees of freedom, and what lies on a grid, which is held more often than 95 %. By
+default 300 samples (Monte-Carlo error 1.3 points, three of which are allowed); with 2,000 where slow tests run, error
+0.5.
 """
 
 from __future__ import annotations
