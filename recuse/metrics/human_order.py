@@ -69,7 +69,7 @@ def order_agreement(ratings: Ratings, seed: int = resampling.SEED, draws: int = 
 def closest_judge(ratings: Ratings, seed: int = resampling.SEED, draws: int = 1999) -> Estimates:
     """Which judge lies closest to people, by factor level: smallest mean over texts of |judge - people|; the value is
     that distance. Every judge is compared on the texts that it and people rated. It has no interval: the smallest of
-    several distances is too small for where it was found, and a bootstrap of it covers 32 to 89 % at nominal 95 %.
+    several distances is too small for where it was found, and a bootstrap of it covers far too seldom.
 
     Detail: `judge`, and `ranking` from closest to farthest with `distance` and `first`, the share of resampled panels
     (repeats redrawn within cells, or items) in which that judge is closest. Ties go to the first in the panel.

@@ -67,8 +67,8 @@ def model_agreement(ratings: Ratings) -> Estimates:
     target by the items that both judged.
 
     The interval is over targets (other systems like these), for one pair of judges; the mean of several pairs varies
-    less. Resampling items instead fails: their noise pulls every resampled rho down, and the 95 % interval held the
-    truth in 0 to 99 % of simulated panels. Undefined with fewer than three targets, or without another judge.
+    less. Resampling items instead fails: their noise pulls every resampled rho down, and an interval of them may miss
+    the truth nearly always. Undefined with fewer than three targets, or without another judge.
 
     >>> import pandas as pd
     >>> rows = [(j, i, t, s + k) for k, j in enumerate("xy") for i in range(3) for t, s in zip("abc", (1, 3, 2))]

@@ -101,8 +101,8 @@ def repeat_reliability(ratings: Ratings, form: Literal["single", "mean"] = "sing
     repeats is reliable whatever the judge.
 
     The interval is over repeats of these texts (`FixedTexts`). Over new texts there is none: a variance of five to a
-    hundred texts has no interval that covers unless texts are normal (one bad text in ten: 33 to 96 % at nominal 95 %
-    by F, jackknife or kurtosis-adjusted F).
+    hundred texts has no interval that covers unless texts are normal (with one bad text in ten, those by F, jackknife
+    and kurtosis-adjusted F all fall short).
 
     Undefined for a constant judge: with no variance of either kind, reliability is 0/0. A judge whose repeats never
     differ but whose texts do has ICC 1 and a lower end below it, from the slips that its repeats cannot rule out; one
