@@ -18,7 +18,7 @@ from recuse.metrics.measure import measure
 from recuse.metrics.score_matrix import score_matrix
 from recuse.ratings import Cells, Ratings
 from recuse.schema import Estimate, Estimates
-from recuse.statistics.fixed_texts import FixedTexts, kurtosis_df
+from recuse.statistics.fixed_texts import FixedTexts, noise_of
 from recuse.statistics.mean_differences import mean_difference
 from recuse.statistics.power import observations_for_half_width
 
@@ -214,14 +214,6 @@ def _by_target(cells: Cells, i: int) -> dict[str, float | None]:
     return estimates
 
 
-def _effective_df(cells: Cells, i: int) -> float:
-    """`kurtosis_df` over the judge's texts with two repeats or more."""
-    groups = [scores for scores in cells.scores[i] if len(scores) >= 2]
-    deviations = np.concatenate([scores - scores.mean() for scores in groups])
-    squares, fourths = float((deviations**2).sum()), float((deviations**4).sum())
-    return kurtosis_df(squares, fourths, len(deviations), len(groups))
-
-
 def _reliability(cells: Cells, i: int, form: Literal["single", "mean"]) -> Estimate:
     method = f"one-way ICC(1,{'1' if form == 'single' else 'k'}), noncentral F interval, texts fixed"
     groups = [scores for scores in cells.scores[i] if len(scores)]
@@ -235,9 +227,9 @@ def _reliability(cells: Cells, i: int, form: Literal["single", "mean"]) -> Estim
     within, between = _mean_squares(cells, i, sizes)
     k = (sizes.sum() - (sizes**2).sum() / sizes.sum()) / (n - 1)
     f = between / within if within > 0 else math.inf
+    noise = noise_of([scores for scores in groups if len(scores) > 1])
     distribution = FixedTexts(
-        f, _between_df(cells, i, n, k), _effective_df(cells, i), float(k), form,
-        between=between / float(k), step=cells.step, n=int(sizes.sum()),
+        f, n, noise, float(k), form, between=between / float(k), step=cells.step, n=int(sizes.sum()),
     )  # fmt: skip
     single, mean = ((f - 1) / (f + k - 1), 1 - 1 / f if f > 0 else -math.inf) if f < math.inf else (1.0, 1.0)
     single = max(single, -1.0)
@@ -265,13 +257,6 @@ def _why_no_reliability(
     if form == "mean" and _mean_squares(cells, i, sizes)[1] == 0:
         return "all texts have the same mean, and ICC(1,k) divides by the variance between them"
     return ""
-
-
-def _between_df(cells: Cells, i: int, n: int, k: float) -> float:
-    """Degrees of freedom of MSB over n texts of about k repeats: fewer than n - 1 where texts differ in noise."""
-    noise = cells.variance[i][cells.count[i] > 1]
-    unequal = float((noise**2).sum()) * (k - 1) / (k + 1)
-    return min(n - 1.0, max(1.0, (n - 1) / n * float(noise.sum()) ** 2 / unequal)) if unequal > 0 else n - 1.0
 
 
 def _mean_squares(cells: Cells, i: int, sizes: np.ndarray) -> tuple[float, float]:

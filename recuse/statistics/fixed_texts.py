@@ -3,37 +3,67 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
 from recuse.statistics.distributions import NOTHING, Side, tail
 
-__all__ = ["FixedTexts", "kurtosis_df"]
+__all__ = ["FixedTexts", "Noise", "noise_of"]
 
-
-def kurtosis_df(squares: float, fourths: float, n: int, cells: int) -> float:
-    """Degrees of freedom of a pooled variance: min(df, 2 df / (gamma - (R - 3) / R)), df = n - cells.
-
-    gamma = (n + 1) sum d^4 / (sum d^2)^2 is the kurtosis of the n deviations d from their cells' means, `squares` and
-    `fourths` the two sums; R = n / cells. The variance of log s^2 is (gamma - (R - 3) / R) / df after Bonett (2006),
-    Computational Statistics & Data Analysis 50, 775-782; normal scores have about 2 / df. What a few dozen repeats show
-    of a heavy tail is a part of it, so the excess over 3 counts `SEEN` times. Never above df: short tails are not
-    rewarded.
-    """
-    df = n - cells
-    if squares < 1e-20:
-        return float(df)
-    gamma, size = (n + 1) * fourths / squares**2, n / cells
-    gamma += (SEEN - 1) * max(0.0, gamma - 3)
-    return min(float(df), 2 * df / (gamma - (size - 3) / size))
-
+Floats = NDArray[np.float64]
 
 HALVINGS = 40
 """To twelve digits. `scipy.special.ncfdtrinc` finds no noncentrality above 10,000, and smaller ones to two or three."""
-SEEN = 3.0
-"""How many times the excess kurtosis seen counts."""
+SEEN = 4.5
+"""How many times the excess kurtosis seen counts: what a few dozen repeats show of a heavy tail is a part of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """What makes the repeats of texts differ from normal ones of one variance. `df`: degrees of freedom of their pooled
+    variance. `unequal`: mean of the squared variances over the square of their mean, 1 where texts are equally noisy.
+    `afar`: mean variance of the texts weighted by how far they lie from the mean of all, over that of all."""
+
+    df: float
+    unequal: float = 1.0
+    afar: float = 1.0
+
+
+def noise_of(texts: Sequence[Floats]) -> Noise:
+    """Of the repeats of each text, shape (R_t,), two or more of each.
+
+    With d the n deviations from the means of T texts, R = n / T and u = `unequal`, whose estimate is corrected for
+    variances of so few normal repeats:
+
+        gamma = (n + 1) sum d^4 / (sum d^2)^2 / u,    df = 2 n / (u (gamma - (R - 3) / (R - 1)))
+
+    gamma is their kurtosis within texts; the squared relative standard error of a variance of R values is (gamma -
+    (R - 3) / (R - 1)) / R, which gives n - T where they are normal. The excess of gamma over 3 counts `SEEN` times; df
+    is never above n - T: short tails are not rewarded.
+    """
+    sizes = np.array([len(x) for x in texts], dtype=float)
+    means, variances = (np.array([part(x) for x in texts]) for part in (np.mean, _variance))
+    n, cells, repeats = float(sizes.sum()), len(texts), float(sizes.mean())
+    if variances.mean() < 1e-20:
+        return Noise(n - cells)
+    few = (repeats - 1) / (repeats + 1)
+    unequal = max(1.0, cells * few * float((variances**2).sum() / variances.sum() ** 2))
+    away = (means - means.mean()) ** 2
+    afar = float((away * variances).sum() / away.sum() / variances.mean()) if away.sum() > 1e-20 else 1.0
+    deviations = np.concatenate([x - mean for x, mean in zip(texts, means, strict=True)])
+    gamma = (n + 1) * float((deviations**4).sum()) / float((deviations**2).sum()) ** 2 / unequal
+    gamma += (SEEN - 1) * max(0.0, gamma - 3)
+    df = 2 * n / (unequal * (gamma - (repeats - 3) / (repeats - 1)))
+    return Noise(min(n - cells, df), unequal, afar)
+
+
+def _variance(x: Floats) -> float:
+    return float(x.var(ddof=1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +73,18 @@ class FixedTexts:
 
     B is the variance of the texts' true means (divisor T - 1), W the mean variance of repeats of a text. Texts are not
     a sample here, so that nothing is assumed about how they are distributed: F = k s^2(means) / W follows the
-    noncentral F with noncentrality df_between k B / W. `df_between` is T - 1, less where texts differ in noise
-    (Satterthwaite), and `df_within` is given up for heavy tails (`kurtosis_df`). Steiger and Fouladi (1997), in What If
-    There Were No Significance Tests?
+    noncentral F with noncentrality df k B / W (Steiger and Fouladi 1997, in What If There Were No Significance Tests?).
+    Of s^2(means) the noise has the variance 2 (u + 2 w k B / W) / (T - 1), u being the noise's `unequal` and w its
+    `afar`; so df = (T - 1) (1 + 2 k B / W) / (u + 2 w k B / W), T - 1 where texts are equally noisy and never above it
+    (Satterthwaite). F's second df are those of the noise.
 
     Where no repeat differed (f infinite), W is at most step^2 p (1 - p), p = 1 - tail^(1 / n) being the share of slips
     by one `step` that `n` repeats without one cannot rule out (Clopper and Pearson); `between` = s^2(means).
     """
 
     f: float
-    df_between: float
-    df_within: float
+    texts: int
+    noise: Noise
     k: float
     form: Literal["single", "mean"] = "single"
     between: float = 0.0
@@ -62,7 +93,7 @@ class FixedTexts:
 
     @property
     def undefined(self) -> str:
-        if math.isnan(self.f) or not (self.df_between > 0 and self.df_within > 0):
+        if math.isnan(self.f) or not (self.texts > 1 and self.noise.df > 0):
             return "needs two targets and a cell with two runs"
         if self.f == math.inf and not (self.step > 0 and self.n > 1):
             return "the runs of a target never differ, and the scale's step is unknown"
@@ -90,8 +121,7 @@ class FixedTexts:
             if side == "below" or share >= 0.25:
                 return 1.0 if side == "below" else 0.0
             return ((1 + math.sqrt(1 - 4 * share)) / 2) ** self.n
-        noncentrality = theta * self.df_between * self.k
-        below = self._cdf(noncentrality)
+        below = self._cdf(theta)
         return 1 - below if side == "above" else below
 
     def half_width_at(self, factor: float) -> float | None:
@@ -106,15 +136,18 @@ class FixedTexts:
         """B / W at which F lies at this probability of its distribution; 0 where none is that small."""
         if self._cdf(0.0) <= probability:
             return 0.0
-        low, high = 0.0, self.df_between * self.f
+        low, high = 0.0, self.f / self.k
         while self._cdf(high) > probability:
             low, high = high, 2 * high
         for _ in range(HALVINGS):
             middle = (low + high) / 2
             low, high = (middle, high) if self._cdf(middle) > probability else (low, middle)
-        return (low + high) / 2 / self.df_between / self.k
+        return (low + high) / 2
 
-    def _cdf(self, noncentrality: float) -> float:
-        if noncentrality == 0:
-            return float(special.fdtr(self.df_between, self.df_within, self.f))
-        return float(special.ncfdtr(self.df_between, self.df_within, noncentrality, self.f))
+    def _cdf(self, theta: float) -> float:
+        """How likely F is at most as large as seen, B / W being `theta`."""
+        wide, noise = 2 * self.k * theta, self.noise
+        df = max(1.0, min(1.0, (1 + wide) / (noise.unequal + wide * noise.afar)) * (self.texts - 1))
+        if theta == 0:
+            return float(special.fdtr(df, noise.df, self.f))
+        return float(special.ncfdtr(df, noise.df, theta * df * self.k, self.f))

@@ -20,7 +20,7 @@ from recuse.statistics.distributions import (
     Student,
     welch_satterthwaite,
 )
-from recuse.statistics.fixed_texts import FixedTexts
+from recuse.statistics.fixed_texts import FixedTexts, Noise
 from recuse.statistics.mean_differences import MeanDifference, mean_difference
 
 DISTRIBUTIONS = {
@@ -34,9 +34,9 @@ DISTRIBUTIONS = {
     "mean difference": MeanDifference(0.2, 0.11, 45),
     "mean difference of whole scores": MeanDifference(0.2, 0.15, 45, 0.8, 1.0, 50),
     "mean difference of equal scores": MeanDifference(0.0, 0.11, 45, 0.0, 1.0, 50),
-    "reliability": FixedTexts(36.5, 4, 45, 10),
-    "reliability of the mean": FixedTexts(3.2, 4, 45, 10, "mean"),
-    "reliability without noise": FixedTexts(math.inf, 4, 45, 10, between=0.8, step=1.0, n=50),
+    "reliability": FixedTexts(36.5, 5, Noise(45), 10),
+    "reliability of the mean": FixedTexts(3.2, 5, Noise(45), 10, "mean"),
+    "reliability without noise": FixedTexts(math.inf, 5, Noise(45), 10, between=0.8, step=1.0, n=50),
     "bounded": bounded_mean([1, 0, 0, -1, 0, 0, 1, 1, 0, 0], range(10), (-4.0, 4.0), slip=1.0),
     "bounded share": bounded_mean([1, 0, 1, 1, 0.5, 0.5], [1, 1, 2, 2, 3, 3], (0.0, 1.0)),
     "bounded, all equal": bounded_mean([0.0] * 11, range(11), (-0.5, 0.5)),
@@ -73,7 +73,7 @@ NOTHING_VARIES = {
     "seven pairs": FisherZ(0.5, 7),
     "constant scores": MeanDifference(0.0, 0.11, 45),
     "one run per cell": mean_difference([np.array([3.0])]),
-    "no noise on a scale without steps": FixedTexts(math.inf, 4, 45, 10),
+    "no noise on a scale without steps": FixedTexts(math.inf, 5, Noise(45), 10),
     "one cluster": bounded_mean([0.5, 0.5], [1, 1], (0.0, 1.0)),
     "equal draws": Draws(0.5, np.full(999, 0.5)),
     "no draws": Draws(0.5, np.empty(0)),
@@ -163,7 +163,7 @@ def test_limits_beyond_what_a_number_can_be():
     assert FisherZ(0.5, 15).p_value(-1.0, "above") == 0.0
     assert FisherZ(0.5, 15).p_value(1.0, "below") == 0.0
     assert MeanDifference(0.2, 0.2, 9).p_value(0.0, "above") == 0.0
-    assert FixedTexts(2.0, 4, 45, 10).p_value(1.0, "below") == 0.0
+    assert FixedTexts(2.0, 5, Noise(45), 10).p_value(1.0, "below") == 0.0
 
 
 # --------------------------------------------------------------------------- coverage
@@ -205,7 +205,7 @@ def test_an_end_beyond_the_draws_is_unknown():
 @pytest.mark.parametrize(("texts", "repeats", "ratio"), [(300, 3, 2.0), (6_900, 8, 9.7), (21_000, 2, 50.0)])
 def test_the_reliability_of_thousands_of_texts_lies_around_its_value(texts: int, repeats: int, ratio: float) -> None:
     """An interval holds its value, ends where its p-values say, and shrinks with the root of the number of texts."""
-    reliability = FixedTexts(1 + repeats * ratio, texts - 1, texts * (repeats - 1), repeats)
+    reliability = FixedTexts(1 + repeats * ratio, texts, Noise(texts * (repeats - 1)), repeats)
     value, (low, high) = ratio / (1 + ratio), reliability.interval(0.95)
     assert low < value < high
     assert high - low < 8 * (1 - value) / math.sqrt(texts)
