@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.metrics.consensus import OVER_ITEMS, ZERO, self_bias
-from recuse.metrics.deviations import WELCH, deviations
+from recuse.metrics.consensus import OVER_ITEMS, self_bias
+from recuse.metrics.deviations import WELCH, ZERO, deviations
 from recuse.metrics.estimates import estimated, number, these_texts, undefined
 from recuse.metrics.losses import losses
 from recuse.metrics.measure import measure
