@@ -38,10 +38,12 @@ class FilePanel:
 
     @property
     def task(self) -> str:
+        """The file's name, for want of a task."""
         return self.name
 
     @property
     def ratings(self) -> Ratings:
+        """What was read of the file."""
         return self.read.ratings
 
     def protocol(self, kind: str) -> str:
@@ -54,10 +56,12 @@ class FilePanel:
 
     @property
     def judges(self) -> tuple[str, ...]:
+        """The judges in the file, in order of first appearance."""
         return self.ratings.judges
 
     @cached_property
     def design(self) -> offers.Design:
+        """What the rows offer to questions."""
         return offers.design_of(self.ratings, self.read.kind)
 
     def record(self) -> Mapping[str, Any]:

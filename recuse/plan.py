@@ -48,12 +48,6 @@ class Plan:
         asks depends on the replies before."""
         return [] if stages_of(protocol(self.protocol)) else _calls(self)
 
-    def with_calls(self, calls: Sequence[Call]) -> Plan:
-        """The same plan with these calls instead of its own."""
-        changed = replace(self)
-        changed.__dict__["calls"] = list(calls)  # where the cached property would put them
-        return changed
-
     def without(self, judges: AbstractSet[str]) -> Plan:
         """The same plan for the other judges."""
         kept = {name: judge for name, judge in self.judges.items() if name not in judges}

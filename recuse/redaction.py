@@ -59,6 +59,7 @@ class Secrets:
         )
 
     def clean_text(self, text: str) -> str:
+        """`clean` for text, half surrogate pairs included."""
         return self.clean(text.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass") if self else text
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,8 +15,6 @@ from recuse.schema import RecuseError
 
 if TYPE_CHECKING:
     from recuse.gates import Gates
-    from recuse.panels import Panel
-    from recuse.ratings.scale import Scale
     from recuse.suite import Selection
 
 UNUSED_SHOWN = 10
@@ -40,6 +38,7 @@ class Run:
     nobody_asked: bool = False  # some eval found no panel that offers what it needs
 
     def add(self, properties: Sequence[tuple[str, Any]]) -> None:
+        """Take in what one test hands over: pairs of a kind (`recuse.record_kinds`) and a record."""
         for kind, record in properties:
             if kind == VERDICT:
                 self.verdicts.append(record)
@@ -140,6 +139,7 @@ class Run:
             report.write(self.results, folder, identity=identity)
 
     def terminal(self, width: int, color: bool) -> str:
+        """What the terminal prints at the end: the results, recordings that nothing used, and objections."""
         from recuse import report
 
         written = Path("reports") / "index.html"
@@ -182,6 +182,7 @@ class Run:
     def _assemble(self, selection: Selection, gates: Gates) -> dict[str, Any]:
         from recuse.gates import recommendations
         from recuse.gates.error_rates import error_rates
+        from recuse.run_subjects import factor_records, panel_record, task_records
 
         outcomes = [record["outcome"] for record in self.verdicts]
         counts = {name: outcomes.count(name) for name in ("pass", "fail", "undecided", "not measured", "accepted")}
@@ -191,11 +192,11 @@ class Run:
             "counts": counts,
             "headline": "",
             "decision": None,
-            "panels": [*map(_panel, selection.panels.values()), *(f.record() for f in selection.files.values())],
+            "panels": [*map(panel_record, selection.panels.values()), *(f.record() for f in selection.files.values())],
             "questions": self._questions(),
             "measures": dict(sorted(self.measures.items())),
-            "factors": _factors(),
-            "tasks": _tasks(selection),
+            "factors": factor_records(),
+            "tasks": task_records(selection),
             "not_asked": self._not_asked(),
             "verdicts": self.verdicts,
             "recommendations": recommendations(self.verdicts),
@@ -246,65 +247,3 @@ class Run:
         total = {name: sum(c[name] for c in by_panel.values()) for name in ("files", "interactions", "used", "unused")}
         lines = [line for _, part in sorted(self.replayed.items()) for line in part["unused_lines"]]
         return {**total, "by_panel": by_panel, "unused_lines": lines}
-
-
-def _factors() -> list[dict[str, Any]]:
-    """Known factors and their levels in words, in their order: how the report speaks of them."""
-    from recuse.ratings.factors import LEVELS, level_words
-
-    return [
-        {"name": factor, "levels": [{"name": level, "words": level_words(factor, level)} for level in levels]}
-        for factor, levels in LEVELS.items()
-    ]
-
-
-def _tasks(selection: Selection) -> list[dict[str, Any]]:
-    """Tasks with their criteria, those that stand for a judgement as a whole first, how many points the widest of their
-    scales has, and whether their people are simulated."""
-    from recuse.panel_ratings import scales_of
-    from recuse.protocols import protocol
-
-    named: dict[str, dict[str, None]] = {}
-    widths: dict[str, list[float]] = {}
-    for panel in selection.panels.values():
-        for name, table in panel.tasks.items():
-            task, criteria = selection.task(name), named.setdefault(name, {})
-            for how in map(protocol, table.protocols):
-                criteria |= dict.fromkeys(how.headline(task) if hasattr(how, "headline") else ())
-                widths.setdefault(name, []).extend(_widths(scales_of(how, task).values()))
-    for name, criteria in named.items():
-        criteria |= dict.fromkeys(selection.task(name).criteria)
-    tasks: list[dict[str, Any]] = [{"name": name, "criteria": list(criteria)} for name, criteria in named.items()]
-    for entry in tasks:
-        entry["points"] = max(widths[entry["name"]], default=None)
-        if selection.task(entry["name"]).people_simulated:
-            entry["people_simulated"] = True
-    return tasks + [
-        {
-            "name": f.task,
-            "criteria": list(f.ratings.headline),
-            "points": max(_widths(f.ratings.scales.values()), default=None),
-        }
-        for f in selection.files.values()
-    ]
-
-
-def _widths(scales: Iterable[Scale]) -> list[float]:
-    """How many points there are between the ends of each scale that has points."""
-    from recuse.ratings.scale import Numeric
-
-    return [scale.maximum - scale.minimum for scale in scales if isinstance(scale, Numeric)]
-
-
-def _panel(panel: Panel) -> Mapping[str, Any]:
-    return {
-        "name": panel.name,
-        "provenance": panel.provenance,
-        "description": panel.description,
-        "source": panel.source,
-        "judges": [
-            {"name": j.name, "label": j.label, "wire": j.wire, "model": j.model, "author": j.author}
-            for j in panel.judges.values()
-        ],
-        "tasks": list(panel.tasks),
-    }

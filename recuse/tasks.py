@@ -113,10 +113,12 @@ class Task:
 
     @property
     def title(self) -> str:
+        """What people call the task."""
         return str(self.data.get("title", self.name))
 
     @cached_property
     def criteria(self) -> tuple[str, ...]:
+        """Ids of the criteria, in the order of the file."""
         return tuple(c["id"] for c in self.data["criterion"])
 
     @cached_property
@@ -166,6 +168,7 @@ class Task:
 
     @property
     def targets(self) -> dict[str, Mapping[str, Any]]:
+        """Target -> its table in task.toml."""
         return {t["id"]: t for t in self.data["target"]}
 
     @cached_property

@@ -26,6 +26,7 @@ class Usages:
         self._reasoning = dict.fromkeys(self._judges, 0)  # among the output tokens, where a provider tells
 
     def count(self, call: Call, reply: Reply, seconds: float | None = None) -> None:
+        """Add one reply. What it does not say is unknown for its whole judge."""
         judge, usage, so_far = call.judge, reply.usage, self._seconds[call.judge]
         self._seconds[judge] = None if so_far is None or seconds is None else so_far + seconds
         self._calls[judge] += 1

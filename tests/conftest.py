@@ -1,12 +1,55 @@
-"""Oracles that tests of several folders compare with."""
+"""What tests of several folders share: an oracle to compare with, and a small evals/ folder."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
+
+EVALS = """
+import pytest
+
+from recuse.metrics import consensus, stability
+
+pytestmark = pytest.mark.asks("scores", "numbers")
+
+
+@pytest.mark.asks("peers")
+def test_leniency(ratings, gate):
+    assert gate("leniency", consensus.leniency(ratings))
+
+
+@pytest.mark.asks("authors", "peers")
+def test_self_preference(ratings, gate):
+    assert gate("self_preference", consensus.self_preference(ratings))
+
+
+@pytest.mark.asks("repeats")
+def test_repeat_difference(ratings, gate):
+    assert gate("repeat_difference", stability.repeat_difference(ratings))
+"""
+GATES = """
+[run]
+families = 3
+
+[self_preference]
+within = [-0.05, 0.05]
+of_range = true
+reason = "r"
+
+[leniency]
+within = [-0.04, 0.04]
+of_range = true
+reason = "r"
+
+[repeat_difference]
+at_most = 0.05
+of_range = true
+reason = "r"
+"""
 
 
 def jackknife_of(y: np.ndarray, design: np.ndarray, groups: np.ndarray) -> tuple[float, float]:
@@ -28,3 +71,15 @@ def jackknife_of(y: np.ndarray, design: np.ndarray, groups: np.ndarray) -> tuple
 @pytest.fixture(scope="session")
 def jackknife() -> Callable[..., tuple[float, float]]:
     return jackknife_of
+
+
+@pytest.fixture(scope="session")
+def three_gates() -> Callable[[Path], Path]:
+    """`three_gates(folder)`: the folder, with the evals and limits of `EVALS` and `GATES` written into it."""
+
+    def write(folder: Path) -> Path:
+        (folder / "test_fairness.py").write_text(EVALS, encoding="utf-8")
+        (folder / "gates.toml").write_text(GATES, encoding="utf-8")
+        return folder
+
+    return write

@@ -31,26 +31,31 @@ _STATUS = {
 
 
 def line(number: str, call: Call) -> bytes:
+    """The body of the call under its number."""
     entry = {"custom_id": number, "params": json.loads(call.request.body)}
     return json.dumps(entry, ensure_ascii=False).encode("utf-8", "backslashreplace")
 
 
 def submit(web: Web, lines: Sequence[bytes], tag: str) -> str:
+    """All requests in one JSON body. The tag goes nowhere: Anthropic keeps no mark of ours."""
     return str(web.create(_at(web, ""), {"requests": [json.loads(entry) for entry in lines]})["id"])
 
 
 def progress(web: Web, batch: str) -> Progress:
+    """Anthropic's own word for the state; a batch as a whole never fails."""
     status = web.get(_at(web, f"/{batch}"))
     return Progress(status["processing_status"] == "ended", status["processing_status"], payload=status)
 
 
 def results(web: Web, progress: Progress) -> Iterator[Result]:
+    """As JSON lines, each in the form of an answer to a single call."""
     # Not `results_url`: an address out of an answer could lead the key elsewhere.
     for entry in web.lines(_at(web, f"/{progress.payload['id']}/results")):
         yield Result(str(entry.get("custom_id")), _outcome(entry.get("result") or {}))
 
 
 def cancel(web: Web, batch: str) -> None:
+    """Answers that are there by then come with the results."""
     web.create(_at(web, f"/{batch}/cancel"), {})
 
 

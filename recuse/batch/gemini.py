@@ -22,11 +22,13 @@ _DONE = ("SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED")
 
 
 def line(number: str, call: Call) -> bytes:
+    """The body of the call under its number."""
     entry = {"key": number, "request": json.loads(call.request.body)}
     return json.dumps(entry, ensure_ascii=False).encode("utf-8", "backslashreplace")
 
 
 def submit(web: Web, lines: Sequence[bytes], tag: str) -> str:
+    """Uploads the lines as a file and orders a batch of it, the tag as its display name."""
     file = _upload(web, b"\n".join(lines), tag)
     order = {"batch": {"displayName": tag, "inputConfig": {"fileName": file}}}
     url = web.address(f"/models/{segment(web.judge.model)}:batchGenerateContent", without=(_call(web),))
@@ -34,6 +36,8 @@ def submit(web: Web, lines: Sequence[bytes], tag: str) -> str:
 
 
 def progress(web: Web, batch: str) -> Progress:
+    """Google's own word for the state, without its prefix. `BatchError` where another batch is told of than was asked
+    for."""
     status = web.get(_at(web, f"/{batch}"))
     if status["name"] != batch:
         raise BatchError(f"judge {web.judge.name}: asked for {batch}, told of {status['name']}")
@@ -43,6 +47,7 @@ def progress(web: Web, batch: str) -> Progress:
 
 
 def results(web: Web, progress: Progress) -> Iterator[Result]:
+    """From the file of answers; none where the batch made no file."""
     made = progress.payload.get("response") or (progress.payload.get("metadata") or {}).get("output") or {}
     if not (file := made.get("responsesFile")):
         return
@@ -52,10 +57,12 @@ def results(web: Web, progress: Progress) -> Iterator[Result]:
 
 
 def cancel(web: Web, batch: str) -> None:
+    """The batch ends as CANCELLED; its file of answers is read if there is one."""
     web.create(_at(web, f"/{batch}:cancel"), {})
 
 
 def find(web: Web, tag: str, size: int, known: frozenset[str]) -> str | None:
+    """By the tag as display name, page by page."""
     page: dict[str, str] = {}
     while True:
         listing = web.get(_at(web, "/batches"), {"pageSize": "100", **page})

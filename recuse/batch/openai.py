@@ -22,11 +22,15 @@ _DONE = ("completed", "failed", "expired", "cancelled")
 
 
 def line(number: str, call: Call) -> bytes:
+    """The body of the call, under the endpoint that OpenAI calls by. `BatchError` for an address its batches do not
+    take."""
     entry = {"custom_id": number, "method": "POST", "url": _endpoint(call), "body": json.loads(call.request.body)}
     return json.dumps(entry, ensure_ascii=False).encode("utf-8", "backslashreplace")
 
 
 def submit(web: Web, lines: Sequence[bytes], tag: str) -> str:
+    """Uploads the lines as a file and orders a batch of it, the tag in its metadata. All lines go to one endpoint, that
+    of the first."""
     endpoint = json.loads(lines[0])["url"]
     content = ("recuse.jsonl", b"\n".join(lines), "application/jsonl")
     sent = web.upload(_at(web, "/files"), data={"purpose": "batch"}, files={"file": content})
@@ -36,6 +40,7 @@ def submit(web: Web, lines: Sequence[bytes], tag: str) -> str:
 
 
 def progress(web: Web, batch: str) -> Progress:
+    """OpenAI's own word for the state; a batch that failed as a whole has a `fault`."""
     status = web.get(_at(web, f"/batches/{batch}"))
     faults = [str(fault.get("message")) for fault in (status.get("errors") or {}).get("data") or ()]
     fault = "; ".join(dict.fromkeys(faults)) or "the batch failed" if status["status"] == "failed" else ""
@@ -43,6 +48,7 @@ def progress(web: Web, batch: str) -> Progress:
 
 
 def results(web: Web, progress: Progress) -> Iterator[Result]:
+    """Answers from the output file, then what the error file says of the others."""
     for name in ("output_file_id", "error_file_id"):
         if file := progress.payload.get(name):
             for entry in web.lines(_at(web, f"/files/{file}/content")):
@@ -50,10 +56,12 @@ def results(web: Web, progress: Progress) -> Iterator[Result]:
 
 
 def cancel(web: Web, batch: str) -> None:
+    """Answers that are there by then come with the results."""
     web.create(_at(web, f"/batches/{batch}/cancel"), {})
 
 
 def find(web: Web, tag: str, size: int, known: frozenset[str]) -> str | None:
+    """By the tag in the metadata, page by page."""
     after: dict[str, str] = {}
     while True:
         page = web.get(_at(web, "/batches"), {"limit": "100", **after})

@@ -26,8 +26,11 @@ TRIES = 2  # how often one process submits a call: again only where time ran out
 class Shelf(Protocol):
     """Where answers are kept: what this needs of a cassette library that is in use for recording."""
 
-    def has(self, call: Call) -> bool: ...
-    def store(self, call: Call, response: RawResponse) -> None: ...
+    def has(self, call: Call) -> bool:
+        """Whether the answer to a call is kept."""
+
+    def store(self, call: Call, response: RawResponse) -> None:
+        """Keep the answer to a call."""
 
 
 @dataclass

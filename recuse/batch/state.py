@@ -36,16 +36,20 @@ class State:
         return iter(tuple(self._entries.values()))
 
     def of(self, judges: Sequence[str]) -> list[Entry]:
+        """Batches of these judges."""
         return [entry for entry in self if entry.judge in judges]
 
     def under_way(self) -> set[str]:
+        """Numbers of all requests in some batch."""
         return {number for entry in self for number in entry.numbers}
 
     def put(self, entry: Entry) -> None:
+        """Enter a batch, or what is new of it, and write the file."""
         self._entries[entry.tag] = entry
         self._write()
 
     def remove(self, tag: str) -> None:
+        """Take a batch out, whose answers are stored, and write the file."""
         self._entries.pop(tag, None)
         self._write()
 

@@ -70,6 +70,8 @@ class CellCassette:
     # ------------------------------------------------------------------ what the plan wants
 
     def plan(self, calls: Iterable[Call]) -> None:
+        """Add calls to those that this cell is asked for. `RecuseError` where two different calls send word for word
+        the same request in one repeat."""
         planned: dict[Interaction, Call] = {}
         for call in (*self.calls, *calls):
             other = planned.setdefault((call.key, call.repeat), call)
@@ -81,6 +83,9 @@ class CellCassette:
         self.calls = tuple(planned.values())
 
     def expect_header(self, header: Mapping[str, Any]) -> None:
+        """What the header says if the cassette is of the judge and the words of today: `stale` compares. `RecuseError`
+        for a header without provenance or fingerprint. A side file that was begun for another header is obsolete from
+        here on."""
         if header.get("provenance") not in PROVENANCES or not isinstance(header.get("fingerprint"), Mapping):
             raise RecuseError(
                 f"cell {self.cell}: a cassette header needs a `provenance` (one of {', '.join(PROVENANCES)}) "
@@ -93,14 +98,17 @@ class CellCassette:
             self.recorded_header = header  # thousands of cells share one
 
     def planned(self, key: str, repeat: int) -> Call | None:
+        """The planned call of a request key and repeat; None where the plan has none."""
         return next((call for call in self.calls if call.key == key and call.repeat == repeat), None)
 
     @property
     def missing(self) -> list[Call]:
+        """Planned calls without a recorded answer, in the order of the plan."""
         answers = self.index.answers
         return [call for call in self.calls if (call.key, call.repeat) not in answers]
 
     def unplanned(self) -> list[Unused]:
+        """Recorded answers that no planned call asks for, in the order of the file."""
         if len(self.calls) == len(self.index.answers) and not self.missing:
             return []
         planned = {(call.key, call.repeat) for call in self.calls}
@@ -120,6 +128,7 @@ class CellCassette:
         ]
 
     def served_differently(self) -> bool:
+        """Whether the weights or the server of a local model were others when the cassette was recorded."""
         return any(s.field.split(".")[0] == SERVED for s in self.stale())
 
     def superseded(self) -> set[str]:
@@ -129,6 +138,7 @@ class CellCassette:
         return self.unplanned_keys()
 
     def unplanned_keys(self) -> set[str]:
+        """Keys of recorded requests that no planned call sends."""
         return set(self.index.requests) - {call.key for call in self.calls}
 
     def _changed_words(self) -> str:
@@ -149,6 +159,7 @@ class CellCassette:
             )
 
     def recorded_requests(self) -> list[Recorded]:
+        """Every request of the file as it was recorded, in its order."""
         return list(self._requests().values())
 
     def base(self) -> tuple[str, Recorded] | None:
@@ -161,14 +172,17 @@ class CellCassette:
         return read_requests(self.index, contents(self.index.path)[0]) if self.index.requests else {}
 
     def use(self, key: str, repeat: int) -> None:
+        """Note that an answer was used, for `unused`."""
         self._used[key] = self._used.get(key, 0) | 1 << repeat
 
     def use_all(self, calls: Iterable[Call]) -> None:
+        """The same for many calls at once."""
         used = self._used
         for call in calls:
             used[call.key] = used.get(call.key, 0) | 1 << call.repeat
 
     def unused(self) -> Iterator[Unused]:
+        """Recorded answers that nothing has used so far, with their call where the plan knows it."""
         for key, repeat in self.index.answers:
             if not self._used.get(key, 0) >> repeat & 1:
                 yield Unused(self.cell, key, repeat, self.planned(key, repeat))

@@ -53,10 +53,12 @@ class Coverage:
 
     @property
     def present(self) -> int:
+        """How many planned calls are recorded, whether or not they are stale."""
         return self.planned - len(self.missing)
 
     @property
     def complete(self) -> bool:
+        """Whether every planned call can be replayed as it stands."""
         return not (self.missing or self.stale or self.damaged)
 
     def text(self, limit: int = 12) -> str:

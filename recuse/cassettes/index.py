@@ -38,6 +38,7 @@ class CellIndex:
 
     @property
     def exists(self) -> bool:
+        """Whether there is such a file, or bytes that stand for one."""
         return self.size > 0 or self.stamp is not None
 
     @property
@@ -205,6 +206,7 @@ class LineReader:
         self._lock = threading.Lock()
 
     def read(self, index: CellIndex, place: Place) -> bytes:
+        """The line at `place` of an indexed file. `CassetteError` where the file is another one by now, or shorter."""
         at, length = place
         if is_packed(index.path):
             return read_indexed(index)[at : at + length]
@@ -218,11 +220,13 @@ class LineReader:
         return line
 
     def forget(self, path: Path) -> None:
+        """Close a file: it is about to be replaced."""
         with self._lock:
             if path in self._open:
                 os.close(self._open.pop(path))
 
     def close(self) -> None:
+        """Close all files; they are opened again when they are read again."""
         with self._lock:
             while self._open:
                 os.close(self._open.popitem()[1])

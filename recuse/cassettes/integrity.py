@@ -39,6 +39,7 @@ class Checked:
     bytes: Counter[str] = field(default_factory=Counter)
 
     def text(self) -> str:
+        """A line of counts per panel and one for all, then the faults."""
         rows = [f"{panel}: {self._counts(panel)}" for panel in sorted(self.files)]
         total = self._counts(*self.files)
         counts = (
@@ -53,6 +54,7 @@ class Checked:
 
     @property
     def megabytes(self) -> float:
+        """Size of all files as stored, in units of 10^6 bytes."""
         return sum(self.bytes.values()) / 1e6
 
 

@@ -95,6 +95,7 @@ class Library:
         return coverage_of(cassettes.values())
 
     def has(self, call: Call) -> bool:
+        """Whether a call has a recorded answer, sound or stale."""
         return (call.key, call.repeat) in self._cassette(call.cell).index.answers
 
     def resumed(self, calls: Iterable[Call]) -> int:
@@ -155,6 +156,8 @@ class Library:
         return self.serve(cassette, interaction)
 
     def serve(self, cassette: CellCassette, interaction: Interaction) -> RawResponse:
+        """The answer to an interaction that `find` returned, counted as used. Replaying, `CassetteError` where its file
+        is damaged."""
         if cassette.faults and self.mode == "replay":
             cassette.check()
         line = self._reader.read(cassette.index, cassette.index.answers[interaction])
@@ -230,6 +233,7 @@ class Library:
         return self._storage.full if self._storage is not None else ""
 
     def close(self) -> None:
+        """Close the files that answers were read from."""
         self._reader.close()
 
     # ------------------------------------------------------------------ accounts

@@ -157,6 +157,7 @@ class RequestMatcher:
         self._cells: dict[str, str | None] = {}  # key -> its only cell; None: more than one cell asks it
 
     def remember(self, cell: str, calls: Iterable[Call]) -> None:
+        """Know the requests of these calls by their bytes from now on, and which cell asks them."""
         for key, request in {call.key: call.request for call in calls}.items():
             self._keys[request.method, public_url(request.url), request.body] = key
             if self._cells.setdefault(key, cell) != cell:

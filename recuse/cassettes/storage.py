@@ -35,9 +35,11 @@ class Storage:
 
     @property
     def full(self) -> str:
+        """Why nothing more should be asked, although what is on its way can still be written; empty if all is well."""
         return self._writer.full
 
     def close(self) -> None:
+        """Flush and close all files, and let other processes record."""
         self._writer.close()
 
     def sync(self) -> None:

@@ -49,6 +49,7 @@ class LibraryCassette(Cassette):  # type: ignore[misc]
         return answer is not None
 
     def play_response(self, request: VcrRequest) -> dict[str, Any]:
+        """The answer that `can_play_response_for` found, as vcrpy spells it."""
         answer = getattr(request, "recuse_answer", None)
         if answer is None:
             answer = self.library.find(request.method, request.uri, request.body_bytes, request.headers)
@@ -56,6 +57,7 @@ class LibraryCassette(Cassette):  # type: ignore[misc]
         return vcr_response(self.library.serve(*answer))
 
     def append(self, request: VcrRequest, response: dict[str, Any]) -> None:
+        """Hand a real answer to the library, with the seconds since its request was looked up."""
         headers = {name: ", ".join(values) for name, values in response["headers"].items()}
         asked = getattr(request, "recuse_asked", None)
         seconds = None if asked is None else time.monotonic() - asked
@@ -64,6 +66,7 @@ class LibraryCassette(Cassette):  # type: ignore[misc]
 
     @property
     def write_protected(self) -> bool:
+        """Never: vcrpy asks this before it lets a request out."""
         # A miss has already been raised by `can_play_response_for`; what it lets through may go out.
         return False
 
@@ -101,6 +104,8 @@ class Persister:
 
     @staticmethod
     def load_cassette(cassette_path: str, serializer: Any) -> Any:
+        """The cassette as vcrpy's requests and responses. vcrpy's `CassetteNotFoundError` where there is no such
+        file."""
         try:
             data, _ = contents(stored_path(plain_path(Path(cassette_path))))
         except FileNotFoundError:
@@ -109,6 +114,7 @@ class Persister:
 
     @staticmethod
     def save_cassette(cassette_path: str, cassette_dict: Mapping[str, Any], serializer: Any) -> None:
+        """Always raises `RecuseError`, as `serialize` does."""
         serialize(cassette_dict)
 
 

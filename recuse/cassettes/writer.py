@@ -60,6 +60,7 @@ class RecordingLock:
             ) from None
 
     def release(self) -> None:
+        """Let other processes record into the folder."""
         os.close(self._fd)
 
 
@@ -154,6 +155,7 @@ class Writer:
                 os.close(descriptor)
 
     def close(self) -> None:
+        """Flush and close every file, give the ballast back, and let other processes record."""
         try:
             self._close(list(self._open))
         finally:

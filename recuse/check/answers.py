@@ -56,11 +56,13 @@ class Answers:
         return next(self.every(metric, judge), None)
 
     def every(self, metric: str, judge: str) -> Iterator[dict[str, Any]]:
+        """Every estimate of a metric on a judge's newest version and on this criterion: gated ones first."""
         for record in (*self.results["verdicts"], *self.results["measurements"]):
             if record["estimate"]["metric"] == metric and self._is_on(record["subject"], judge):
                 yield record["estimate"]
 
     def verdicts_on(self, judge: str) -> list[dict[str, Any]]:
+        """The verdicts on a judge's newest version and on this criterion."""
         return [v for v in self.results["verdicts"] if self._is_on(v["subject"], judge)]
 
     def _is_on(self, subject: Mapping[str, str], judge: str) -> bool:

@@ -9,13 +9,13 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from recuse.check.answers import ask_file
-from recuse.check.conclusion import EXIT, conclude
+from recuse.check.answers import Answers, ask_file
+from recuse.check.conclusion import EXIT, Conclusion, conclude
 from recuse.check.disagreements import disagreements as find_disagreements
 from recuse.check.disagreements import write_disagreements
 from recuse.check.review import is_review, read_review
 from recuse.check.text import told
-from recuse.check.underspecified import pass_rate_ranges
+from recuse.check.underspecified import PassRateRange, pass_rate_ranges
 from recuse.file_panels import load_versions
 from recuse.readers.mapping import saved_path
 from recuse.schema import RecuseError
@@ -29,8 +29,8 @@ def check(
     json: Path | None = None, disagreements: Path | None = None, save: bool = False,
 ) -> int:  # fmt: skip
     """The exit code: 0 cleared, 1 not cleared, 2 undecided. Several files are versions of one judge, the oldest first;
-    the verdict is on the newest. A file that `disagreements` wrote is read back: whom your
-    verdicts side with. Raises `RecuseError` for what cannot be read."""
+    the verdict is on the newest. A file that `disagreements` wrote is read back: whom your verdicts side with. Raises
+    `RecuseError` for what cannot be read."""
     file = files[-1]
     if is_review(file):
         print("\n".join(review.sentence() for review in read_review(file)))
@@ -56,13 +56,21 @@ def check(
         print(
             f"\n{write_disagreements(panel.read, disagreements)} disagreements: {disagreements}; fill in your_verdict"
         )
-    results = {
+    _write(_results(answers, conclusion, ranges), json, html)
+    return conclusion.exit_code
+
+
+def _results(answers: Answers, conclusion: Conclusion, ranges: Sequence[PassRateRange]) -> dict[str, Any]:
+    return {
         **answers.results, "headline": conclusion.sentences()[0] if conclusion.judges else "",
         "check": {"word": conclusion.word, "judges": [
             {"judge": j.judge, "word": j.word, "reason": j.reason, "because": list(j.because)}
             for j in conclusion.judges
         ], "underspecified": [pass_rates.record() for pass_rates in ranges]},
     }  # fmt: skip
+
+
+def _write(results: Mapping[str, Any], json: Path | None, html: Path | None) -> None:
     if json:
         from recuse import report
 
@@ -73,4 +81,3 @@ def check(
 
         plain = normalised(results)
         html.write_text(page(plain, plain["headline"], (), ()), encoding="utf-8")
-    return conclusion.exit_code

@@ -21,7 +21,6 @@ __all__ = ["EXIT", "Conclusion", "JudgeConclusion", "conclude", "rounded"]
 
 Word = Literal["cleared", "not cleared", "undecided"]
 EXIT: Mapping[str, int] = {"cleared": 0, "not cleared": 1, "undecided": 2}
-UNREADABLE = 3
 DECIDING = ("human_ceiling", "gain_over_constant", "unanswered", "parse_rate")
 NOT_COUNTED = ("leniency",)
 MISSING = ("unanswered", "parse_rate")
@@ -51,11 +50,13 @@ class Conclusion:
 
     @property
     def word(self) -> Word:
+        """The worst word on any judge; undecided where there is none."""
         words = {j.word for j in self.judges} or {"undecided"}
         return next(w for w in ("not cleared", "undecided", "cleared") if w in words)
 
     @property
     def exit_code(self) -> int:
+        """Of `recuse check`, by the word."""
         return EXIT[self.word]
 
     def sentences(self) -> list[str]:

@@ -25,6 +25,7 @@ class Labels:
 
     @property
     def people(self) -> tuple[str, ...]:
+        """The people who rated, in order of first appearance."""
         return tuple(map(str, self.table.loc[self.table["kind"] == "person", "rater"].unique()))
 
     def constant(self, judge: str) -> str:
@@ -38,6 +39,7 @@ class Labels:
 
     @property
     def people_constant(self) -> str:
+        """The one answer that people ever give, "" where they give several."""
         return _only(self.table.loc[self.table["kind"] == "person", "answer"])
 
     def too_few(self, fewest: int) -> str:

@@ -23,9 +23,11 @@ class Review:
 
     @property
     def decided(self) -> int:
+        """How many cases have your verdict."""
         return self.with_judge + self.with_people + self.neither
 
     def sentence(self) -> str:
+        """With whom you side, in numbers."""
         if not self.decided:
             return f"{self.judge}: none of {self.cases} disagreements has a your_verdict yet."
         return (

@@ -49,9 +49,11 @@ class PassRateRange:
     beta: float = BETA
 
     def record(self) -> dict[str, Any]:
+        """As builtins."""
         return asdict(self)
 
     def sentence(self) -> str:
+        """Who disagrees on how many texts, and how far the pass rate could lie from the one that is told."""
         who = "people disagree" if self.who == "people" else f"{self.who} answers in two ways"
         return (
             f"{who} on {self.disputed} of {self.texts} texts, and an answer is {self.other} or {self.option}, never "

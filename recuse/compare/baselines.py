@@ -41,13 +41,16 @@ class BaselineVerdict:
 
     @property
     def exit_code(self) -> int:
+        """Of `recuse compare`, by the word."""
         return EXIT[self.word]
 
     def record(self) -> Json:
+        """As builtins."""
         return {"verdict": self.word, "sentence": self.sentence, "changes": list(self.changes), "shared": self.shared,
                 "tested": self.tested, "reasons": list(self.reasons)}  # fmt: skip
 
     def lines(self) -> Iterator[str]:
+        """What the terminal prints: the sentence, why it is so, and the changes, the deciding one first."""
         yield self.sentence
         yield from (f"  {reason}" for reason in self.reasons)
         if self.shared:

@@ -16,6 +16,8 @@ DASHES = ("", "6 3", "2 3", "8 3 2 3")
 
 @dataclass(frozen=True, slots=True)
 class Line:
+    """One line of a chart: its path in pixels, and the values that the table beside the chart repeats."""
+
     name: str
     path: str
     colour: str

@@ -27,6 +27,7 @@ class Finding:
 
     @property
     def holds(self) -> bool:
+        """Whether the difference exceeds the margin, so that the claim of the paper came out here too."""
         return self.difference > self.margin
 
 

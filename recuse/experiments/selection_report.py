@@ -39,6 +39,8 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
+    """What was simulated, what came out, and its drawings."""
+
     trials: int
     seed: int
     study: SelectionStudy

@@ -48,10 +48,12 @@ class Study:
 
     @property
     def levels(self) -> Floats:
+        """True level of each target, the lowest tier first, shape (T,)."""
         return np.array([level for levels in self.tiers.values() for level in levels])
 
     @property
     def targets(self) -> tuple[str, ...]:
+        """Names of the targets, in the order of `levels`."""
         return tuple(f"{tier}-{k + 1}" for tier, levels in self.tiers.items() for k in range(len(levels)))
 
 

@@ -84,6 +84,7 @@ class Population:
 
     @cached_property
     def judges(self) -> RatingVectors:
+        """Of the judges, without error."""
         return RatingVectors(forced_choices(self.judge_choice, self.judged), endorsements(self.task, self.judged))
 
     def sampled_people(self, budgets: Sequence[int], rng: np.random.Generator) -> RatingVectors:

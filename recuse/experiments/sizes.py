@@ -58,6 +58,7 @@ class Sizes:
 
     @property
     def span(self) -> float:
+        """Range of the scale, in points."""
         return self.high - self.low
 
     def with_given(self, given: Mapping[str, Any]) -> Sizes:
@@ -65,6 +66,7 @@ class Sizes:
         return replace(self, **{name: value for name, value in given.items() if value is not None})
 
     def record(self) -> dict[str, Any]:
+        """As builtins."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
 
     def __str__(self) -> str:

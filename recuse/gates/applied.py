@@ -15,6 +15,8 @@ __all__ = ["AppliedLimit", "applied_limit"]
 
 @dataclass(frozen=True, slots=True)
 class AppliedLimit:
+    """A limit in the unit of one estimate, and why it stands where it does."""
+
     limit: Limit  # in the estimate's unit
     reason: str
     unit: str = ""

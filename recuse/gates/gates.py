@@ -189,11 +189,6 @@ class Gates(Mapping[str, Gate]):
         ]
 
     @property
-    def tolerances(self) -> dict[str, float]:
-        """Per gate, the movement against the baseline that is not worth reporting, where the file gives one."""
-        return {name: gate.tolerance for name, gate in self.gates.items() if gate.tolerance is not None}
-
-    @property
     def file(self) -> str:
         """The file as verdicts call it: folder and name, no machine's path."""
         return "/".join(self.path.parts[-2:])

@@ -33,6 +33,7 @@ class Limit:
         return cls("at_most", -math.inf, float(cast("float", mapping["at_most"])))
 
     def mapping(self) -> dict[str, float | list[float]]:
+        """As builtins, the form that `of` reads."""
         if self.kind == "within":
             return {"within": [self.low, self.high]}
         return {self.kind: self.low if self.kind == "at_least" else self.high}
@@ -53,6 +54,7 @@ class Limit:
     # -- what lies where
 
     def holds(self, value: float) -> bool:
+        """Whether the value lies inside, ends included. False for NaN."""
         return self.low <= value <= self.high
 
     def encloses(self, low: float, high: float) -> bool:
@@ -62,9 +64,6 @@ class Limit:
     def excludes(self, low: float, high: float) -> bool:
         """The whole interval lies outside, on one side. False for an interval with a missing end."""
         return not math.isnan(low) and not math.isnan(high) and (high < self.low or low > self.high)
-
-    def settled_by(self, low: float, high: float) -> bool:
-        return self.encloses(low, high) or self.excludes(low, high)
 
     def reaches_beyond(self, other: Limit) -> bool:
         """Everything `other` holds and more."""

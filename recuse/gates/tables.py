@@ -37,10 +37,12 @@ class LimitTable(Table, strict=False):
 
     @property
     def limits(self) -> list[str]:
+        """Which of within, at_least and at_most the table states."""
         return [kind for kind in LIMIT_KINDS if getattr(self, kind) is not None]
 
     @property
     def limit(self) -> Limit | None:
+        """The limit as the file tells it; None where the table states none."""
         return Limit.of({kind: getattr(self, kind) for kind in self.limits}) if self.limits else None
 
     @property
@@ -73,10 +75,12 @@ class LimitElsewhere(LimitTable):
 
     @property
     def where(self) -> dict[str, str]:
+        """Task, panel and protocol, as far as they are named."""
         names = {"task": self.task, "panel": self.panel, "protocol": self.protocol}
         return {name: value for name, value in names.items() if value is not None}
 
     def covers(self, subject: Mapping[str, str]) -> bool:
+        """Whether a verdict about this subject is decided by this limit."""
         return self.where.items() <= subject.items()
 
     def rivals(self, other: LimitElsewhere) -> bool:
@@ -165,6 +169,7 @@ class Gate(LimitTable):
         return self.undecided == "allow" and not self.allowance_expired(today)
 
     def allowance_expired(self, today: date) -> bool:
+        """Whether undecided was allowed until a day that has passed."""
         return self.until is not None and today > self.until
 
     def stated_for(self, subject: Mapping[str, str]) -> Gate | LimitElsewhere:
@@ -232,6 +237,7 @@ class AcceptedFault(Table, strict=False):
         return all(name in subject and subject[name] in self.values(name) for name in self.subject)
 
     def values(self, name: str) -> tuple[str, ...]:
+        """The values that the fault names, one or several, always as a tuple."""
         given = self.subject[name]
         return (given,) if isinstance(given, str) else given
 
@@ -246,6 +252,7 @@ class AcceptedFault(Table, strict=False):
 
     @property
     def described(self) -> str:
+        """ "panel = published, judge = a | b": whom it is about."""
         return ", ".join(f"{name} = {' | '.join(self.values(name))}" for name in self.subject)
 
 

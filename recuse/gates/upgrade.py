@@ -64,6 +64,7 @@ class UpgradeVerdict:
 
     @property
     def exit_code(self) -> int:
+        """Of `recuse compare`, by the word."""
         return EXIT[self.word]
 
     @property

@@ -35,6 +35,7 @@ class Verdicts(Sequence[Verdict]):
 
     @property
     def gate(self) -> str:
+        """The gate that decided; empty where nothing was measured."""
         return self[0].gate if len(self) else ""
 
     @property

@@ -83,7 +83,7 @@ def read_response(format_: Wire, response: RawResponse) -> Reply:
 
 
 def _decoded(body: bytes) -> Any:
-    """The JSON value of a body. pydantic's parser takes half the time; what it refuses (half of a surrogate pair) the
+    """The JSON value of a body. pydantic's parser is faster; what it refuses (half of a surrogate pair) the
     standard library may still read, and it words the fault."""
     try:
         return from_json(body)

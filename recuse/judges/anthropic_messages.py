@@ -14,6 +14,8 @@ _FINISH = {"max_tokens": "length", "model_context_window_exceeded": "length", "r
 
 
 def request(judge: Judge, prompt: Prompt, seed: int | None) -> Request:
+    """System messages joined in `system`, the others in `messages`; the schema, as far as Anthropic takes it, under
+    `output_config`. `RecuseError` for a seed, which the format does not take."""
     if seed is not None:
         raise RecuseError(f"judge {judge.name}: the Anthropic messages format takes no seed; remove `seeded = true`")
     body: dict[str, Any] = {
@@ -30,10 +32,13 @@ def request(judge: Judge, prompt: Prompt, seed: int | None) -> Request:
 
 
 def headers(key: str | None) -> dict[str, str]:
+    """The key as `x-api-key`, and the version of the interface, which is wanted with or without a key."""
     return {"anthropic-version": VERSION} | ({"x-api-key": key} if key else {})
 
 
 def read(payload: Mapping[str, Any]) -> Reply:
+    """Text blocks joined; `thinking` blocks are the reasoning. A stop for any other reason than length or refusal
+    counts as a whole answer."""
     usage, blocks = payload.get("usage") or {}, payload["content"]
     details = usage.get("output_tokens_details") or {}
     return Reply(
@@ -46,6 +51,7 @@ def read(payload: Mapping[str, Any]) -> Reply:
 
 
 def payload(text: str, *, model: str, refusal: bool, input_tokens: int, output_tokens: int) -> dict[str, Any]:
+    """The inverse of `read`: one text block; a refusal by its `stop_reason`."""
     return {
         "type": "message",
         "role": "assistant",

@@ -15,6 +15,8 @@ __all__ = ["headers", "payload", "read", "request"]
 
 
 def request(judge: Judge, prompt: Prompt, seed: int | None) -> Request:
+    """The body of `openai_chat` without the model, which is the deployment in the address; schemas as OpenAI takes
+    them. `RecuseError` without `api-version` in the panel's `query`."""
     if "api-version" not in judge.query:
         raise RecuseError(
             f'judge {judge.name}: Azure OpenAI wants a version: add `query = {{ api-version = "2024-10-21" }}`'
@@ -24,4 +26,5 @@ def request(judge: Judge, prompt: Prompt, seed: int | None) -> Request:
 
 
 def headers(key: str | None) -> dict[str, str]:
+    """The key as `api-key`."""
     return {"api-key": key} if key else {}

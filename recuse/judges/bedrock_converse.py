@@ -24,6 +24,8 @@ _FINISH = {
 
 
 def request(judge: Judge, prompt: Prompt, seed: int | None) -> Request:
+    """System messages in `system`, the others in `messages`; the schema as a JSON text under `outputConfig`.
+    `RecuseError` for a seed, which the format does not take."""
     if seed is not None:
         raise RecuseError(f"judge {judge.name}: the Bedrock Converse format takes no seed; remove `seeded = true`")
     body: dict[str, Any] = {
@@ -40,6 +42,7 @@ def request(judge: Judge, prompt: Prompt, seed: int | None) -> Request:
 
 
 def headers(key: str | None) -> dict[str, str]:
+    """A Bedrock API key as a bearer token; without one `signer` authorises the request."""
     return {"authorization": f"Bearer {key}"} if key else {}
 
 
@@ -72,6 +75,7 @@ def signer(judge: Judge) -> Callable[[Request], Mapping[str, str]]:
 
 
 def read(payload: Mapping[str, Any]) -> Reply:
+    """Text blocks joined; `reasoningContent` is the reasoning. What a guardrail or a filter stopped is a refusal."""
     blocks, usage = payload["output"]["message"]["content"], payload.get("usage") or {}
     thoughts = [block["reasoningContent"] for block in blocks if "reasoningContent" in block]
     return Reply(
@@ -85,6 +89,7 @@ def read(payload: Mapping[str, Any]) -> Reply:
 
 
 def payload(text: str, *, model: str, refusal: bool, input_tokens: int, output_tokens: int) -> dict[str, Any]:
+    """The inverse of `read`: one text block; a refusal by its `stopReason`."""
     return {
         "output": {"message": {"role": "assistant", "content": [{"text": text}]}},
         "stopReason": "content_filtered" if refusal else "end_turn",

@@ -18,6 +18,7 @@ _ROLES = {"user": "user", "assistant": "model"}
 
 
 def request(judge: Judge, prompt: Prompt, seed: int | None) -> Request:
+    """The request of `body`, to the model in the address."""
     url = address(judge, f"/models/{segment(judge.model)}:generateContent")
     return Request(url, described(judge, body(judge, prompt, seed)))
 
@@ -41,11 +42,14 @@ def body(judge: Judge, prompt: Prompt, seed: int | None) -> dict[str, Any]:
 
 
 def headers(key: str | None) -> dict[str, str]:
+    """The key as `x-goog-api-key`."""
     # In a header, never as ?key=: an URL ends up in logs.
     return {"x-goog-api-key": key} if key else {}
 
 
 def read(payload: Mapping[str, Any]) -> Reply:
+    """The parts of the first candidate joined, those marked `thought` as reasoning. A blocked prompt and a stop for
+    safety, recitation or the like are refusals; tokens of thoughts count as output."""
     model, counts = payload.get("modelVersion"), _usage(payload.get("usageMetadata") or {})
     if blocked := (payload.get("promptFeedback") or {}).get("blockReason"):
         return Reply(text=f"prompt blocked: {blocked}", finish="refusal", model=model, usage=counts)
@@ -61,6 +65,7 @@ def read(payload: Mapping[str, Any]) -> Reply:
 
 
 def payload(text: str, *, model: str, refusal: bool, input_tokens: int, output_tokens: int) -> dict[str, Any]:
+    """The inverse of `read`: one candidate with one part; a refusal by its `finishReason`."""
     return {
         "modelVersion": model,
         "candidates": [

@@ -18,6 +18,7 @@ _OWN_HOST = "api.openai.com"
 
 
 def request(judge: Judge, prompt: Prompt, seed: int | None) -> Request:
+    """The model and what `body` says; schemas as OpenAI takes them where its own host is asked, whole elsewhere."""
     # OpenAI takes a subset of JSON schemas; servers that enforce one by grammar need the lengths to end a text.
     strict = urlsplit(judge.base_url).hostname == _OWN_HOST
     url = address(judge, "/chat/completions")
@@ -48,10 +49,13 @@ def body(judge: Judge, prompt: Prompt, seed: int | None, *, strict: bool) -> dic
 
 
 def headers(key: str | None) -> dict[str, str]:
+    """The key as a bearer token."""
     return {"authorization": f"Bearer {key}"} if key else {}
 
 
 def read(payload: Mapping[str, Any]) -> Reply:
+    """The first choice: a refusal where it says so in `refusal` or was filtered, reasoning by any of the names that
+    servers give it, log-probabilities where they are there."""
     choice = payload["choices"][0]
     message, usage = choice["message"], payload.get("usage") or {}
     details = usage.get("completion_tokens_details") or {}
@@ -69,6 +73,7 @@ def read(payload: Mapping[str, Any]) -> Reply:
 
 
 def payload(text: str, *, model: str, refusal: bool, input_tokens: int, output_tokens: int) -> dict[str, Any]:
+    """The inverse of `read`: one choice; a refusal in `message.refusal`."""
     message = (
         {"role": "assistant", "content": None, "refusal": text} if refusal else {"role": "assistant", "content": text}
     )

@@ -16,6 +16,8 @@ _CUT = {"max_output_tokens": "length", "content_filter": "refusal"}
 
 
 def request(judge: Judge, prompt: Prompt, seed: int | None) -> Request:
+    """System messages joined in `instructions`, the others in `input`; the schema under `text`. `RecuseError` for a
+    seed, which the format does not take."""
     if seed is not None:
         raise RecuseError(f"judge {judge.name}: the OpenAI Responses format takes no seed; remove `seeded = true`")
     body: dict[str, Any] = {
@@ -36,6 +38,8 @@ def request(judge: Judge, prompt: Prompt, seed: int | None) -> Request:
 
 
 def read(payload: Mapping[str, Any]) -> Reply:
+    """The texts of all messages joined, or their refusals; a response that is neither completed nor incomplete ended in
+    error."""
     status = payload.get("status", "completed")
     if status not in ("completed", "incomplete"):
         return Reply(text=f"the response is {status}", finish="error", model=payload.get("model"))
@@ -55,6 +59,7 @@ def read(payload: Mapping[str, Any]) -> Reply:
 
 
 def payload(text: str, *, model: str, refusal: bool, input_tokens: int, output_tokens: int) -> dict[str, Any]:
+    """The inverse of `read`: one message with one part; a refusal as a part of that type."""
     part = {"type": "refusal", "refusal": text} if refusal else {"type": "output_text", "text": text, "annotations": []}
     return {
         "object": "response",

@@ -20,11 +20,13 @@ _SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 
 
 def request(judge: Judge, prompt: Prompt, seed: int | None) -> Request:
+    """The body of `gemini_generate`, to the model below the project of `base_url`."""
     url = address(judge, f"/publishers/google/models/{segment(judge.model)}:generateContent")
     return Request(url, described(judge, body(judge, prompt, seed)))
 
 
 def headers(key: str | None) -> dict[str, str]:
+    """An access token as a bearer token; without one `signer` authorises the request."""
     return {"authorization": f"Bearer {key}"} if key else {}
 
 

@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 JACKKNIFE = "jackknife, t"
 FEWEST = 20
 """Labels outside the commonest option (of numbers: texts) below which no interval of a chance-corrected coefficient can
-be believed: with 3 fails among 30 texts, intervals at 95 % hold the truth in 73 % of samples."""
+be believed: where fails are few, intervals hold the truth far less often than they say."""
 NO_OPTIONS = "answers are numbers here, not options; read the correlations, the concordance or alpha"
 NO_NUMBERS = "answers are options here, not numbers; read kappa or alpha"
 

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, undefined
+from recuse.metrics.judge_pairs import units_of
 from recuse.metrics.measure import measure
-from recuse.metrics.resolution import units_of
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import array_of, judges_array
 from recuse.schema import Estimate, Estimates

@@ -8,12 +8,15 @@ from numpy.typing import NDArray
 from recuse.ratings import Cells
 from recuse.statistics.contrasts import Contrast, contrast
 
-__all__ = ["WELCH", "deviations", "over_repeats", "peer_weights"]
+__all__ = ["ONE_JUDGE", "WELCH", "ZERO", "deviations", "over_repeats", "peer_weights"]
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 WELCH = "linear contrast of cell means, t and Hall's interval, quiet cells by the scale's step"
+ONE_JUDGE = "no consensus: one judge"
+ZERO = 1e-9
+"""Biases closer to 0 than this (points) have no direction; smaller ones are rounding."""
 
 
 def deviations(cells: Cells) -> Floats:

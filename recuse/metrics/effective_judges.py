@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.judge_pairs import all_pairs, units_of
 from recuse.metrics.measure import measure
-from recuse.metrics.resolution import all_pairs, units_of
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import judges_array
 from recuse.ratings.people import people_on

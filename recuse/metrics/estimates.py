@@ -35,7 +35,8 @@ class SamplingDistribution(Distribution, Protocol):
     none."""
 
     @property
-    def undefined(self) -> str: ...
+    def undefined(self) -> str:
+        """Why there is no interval, in words; empty where there is one."""
 
 
 def estimated(

@@ -139,10 +139,12 @@ class Said:
 
     @cached_property
     def plain(self) -> pd.Series[str]:
+        """Each explanation as its words, in lower case, one blank between them."""
         return self.rows["response"].astype(str).str.lower().map(lambda text: " ".join(WORD.findall(text)))
 
     @cached_property
     def texts(self) -> pd.Series[str]:
+        """Of each explanation: which text it is about, "item/target"."""
         return self.rows["item"].astype(str) + "/" + self.rows["target"].astype(str)
 
 

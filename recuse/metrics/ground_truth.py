@@ -54,6 +54,7 @@ class Picks:
 
     @property
     def lost(self) -> int:
+        """Rows that take no part: without a level, or of an item that the reference does not cover."""
         return len(self.unknown) + self.unusable
 
     @property

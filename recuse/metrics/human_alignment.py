@@ -200,6 +200,7 @@ class Compared:
         return losses_of_judge(self.cells, judge, self.people.mean, rated)
 
     def nothing(self, wanted: Mask) -> str:
+        """Why there is nothing to compare on the `wanted` cells, (J, U)."""
         rated = np.isfinite(self.people.mean)
         if not wanted.any():
             return "there is no such text"
@@ -214,6 +215,8 @@ class Compared:
         return int((wanted & ~used & np.isfinite(self.people.mean)).sum())
 
     def note(self, wanted: Mask, *, alone: bool) -> str:
+        """What limits a comparison on the `wanted` cells, (J, U); `alone`: one person rated each text, so how far
+        people scatter is unknown."""
         unrated = int((wanted.any(axis=0) & ~np.isfinite(self.people.mean)).sum())
         parts = [ALONE] if alone else []
         return "; ".join(parts + ([f"{unrated} texts that no person rated are left out"] if unrated else []))

@@ -178,8 +178,8 @@ def _used(answers: Answers, judge: int) -> NDArray[np.bool_]:
 def _distribution(table: _Table, coefficient: Coefficient, clusters: NDArray[np.intp]) -> Difference:
     """The difference of two coefficients, each with its own interval; they share texts, so they are correlated.
 
-    Of options, the correlation is held to at most `MOST_SHARED`: from few disagreements it comes out too high, and then
-    13 % of intervals lay above 0 for judges that are one more person, all right 99 times in 100; so held, none did."""
+    Of options, the correlation is held to at most `MOST_SHARED`: from few disagreements it comes out too high, and
+    intervals then lie above 0 for judges that are merely one more person."""
     worst = table.largest
 
     def part(k: int) -> Coefficient:

@@ -69,7 +69,7 @@ def order_agreement(ratings: Ratings, seed: int = resampling.SEED, draws: int = 
 def closest_judge(ratings: Ratings, seed: int = resampling.SEED, draws: int = 1999) -> Estimates:
     """Which judge lies closest to people, by factor level: smallest mean over texts of |judge - people|; the value is
     that distance. Every judge is compared on the texts that it and people rated. It has no interval: the smallest of
-    several distances is too small for where it was found, and a bootstrap of it covers 32 to 89 % at nominal 95 %.
+    several distances is too small for where it was found, and a bootstrap of it covers far too seldom.
 
     Detail: `judge`, and `ranking` from closest to farthest with `distance` and `first`, the share of resampled panels
     (repeats redrawn within cells, or items) in which that judge is closest. Ties go to the first in the panel.
@@ -101,10 +101,12 @@ class Sides:
 
     @property
     def per_text(self) -> bool:
+        """Whether people rated single texts."""
         return self.against.people.per_text
 
     @property
     def what(self) -> str:
+        """What is ordered, in the plural: "texts" or "targets"."""
         cells = self.against.cells
         return "targets" if not self.per_text or len(cells.items) == len(cells.target_names) else "texts"
 
@@ -156,6 +158,7 @@ class Sides:
         return self._redrawn[draws]
 
     def cluster_weights(self, rng: np.random.Generator, draws: int) -> Floats:
+        """How often each cluster is drawn, with replacement, shape (draws, clusters)."""
         groups = len(self.against.cells.cluster_names)
         picked = rng.integers(groups, size=(draws, groups)) + np.arange(draws)[:, None] * groups
         return np.bincount(picked.ravel(), minlength=draws * groups).reshape(draws, groups).astype(float)

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.judge_pairs import units_of
 from recuse.metrics.measure import measure
-from recuse.metrics.resolution import units_of
 from recuse.ratings import Numeric, RatingArray, Ratings
 from recuse.ratings.array import judges_array
 from recuse.schema import Estimate, Estimates

@@ -116,10 +116,9 @@ def length_coefficient(ratings: Ratings) -> Estimates:
     `texts` has item, target, words. Quality and everything else the peers see in the text cancels on the left side;
     item_i takes up a level per item (one for all where every item is a single text), target_t a taste for (or against)
     an author, the judge itself included. Jackknife over clusters. Fair judges of texts whose quality goes with their
-    length are found significant at 5 % in about 5 % of cases (simulated panels of 4 judges, 30 items, 4 authors);
-    nearly all of them without the peers. One thing it cannot tell from a bias: a judge that tells good from bad more
-    sharply than its peers adds more to the better texts, and so to longer ones where those are the better. The twins
-    decide.
+    length are found significant about as often as the level says; nearly all of them without the peers. One thing it
+    cannot tell from a bias: a judge that tells good from bad more sharply than its peers adds more to the better texts,
+    and so to longer ones where those are the better. The twins decide.
 
     Detail: `raw`, the same without the peers: how the judge's own scores go with length. Undefined with one judge, and
     where no target's texts vary in length against the others'. Raises `RatingsError` where the texts tell no lengths.

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.metrics.consensus import OVER_ITEMS, ZERO, self_bias
-from recuse.metrics.deviations import WELCH, deviations
+from recuse.metrics.consensus import OVER_ITEMS, self_bias
+from recuse.metrics.deviations import WELCH, ZERO, deviations
 from recuse.metrics.estimates import estimated, number, these_texts, undefined
 from recuse.metrics.losses import losses
 from recuse.metrics.measure import measure
@@ -67,9 +67,9 @@ def bias_gone_without_names(ratings: Ratings) -> Estimates:
     25.8.
 
     Judges without a direction (A = 0) have no ratio and are left out. There is no interval: a ratio whose denominator
-    may be 0 has no method that covers (a bootstrap was 50 to 60 points wide, and hundreds with a bias near 0). Detail:
-    `judges` with their own percentages, and `left_out`. Not the attenuation of psychometrics, by which noise makes a
-    correlation smaller.
+    may be 0 has no method that covers (a bootstrap widens without bound as the bias nears 0). Detail: `judges` with
+    their own percentages, and `left_out`. Not the attenuation of psychometrics, by which noise makes a correlation
+    smaller.
 
     >>> import pandas as pd
     >>> rows = [("a", "shown", 5), ("a", "hidden", 4.5), ("b", "shown", 4), ("b", "hidden", 4)]

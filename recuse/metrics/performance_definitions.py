@@ -84,6 +84,8 @@ def performance(ratings: Ratings, tau: float = 0.5, beta: float = 0.0) -> Estima
 
 @dataclass(frozen=True, slots=True)
 class Sides:
+    """Rating vectors of both sides on the same texts."""
+
     judges: RatingVectors
     people: RatingVectors
 

@@ -30,7 +30,6 @@ from recuse.statistics.paired import Paired
 __all__ = ["preference_where_recognised", "recognised_in_pairs", "recognised_singly", "recognition_and_preference"]
 
 Floats = NDArray[np.float64]
-YARDSTICKS = ("chance", "peers")
 DIFFERENCE = "difference of means over items, Student's t"
 
 
@@ -52,7 +51,7 @@ def recognised_in_pairs(ratings: Ratings) -> Estimates:
     >>> frame = pd.DataFrame({"judge": ["x", "z"], "item": "1", "response": ["first", "second"]})
     >>> texts = pd.DataFrame({"item": ["1"], "a": "x", "b": "y"})
     >>> estimates = recognised_in_pairs(Ratings.of(frame, texts=texts, authors={"x": "x"}))
-    >>> [estimates.of(judge="x", against=name).value for name in YARDSTICKS]
+    >>> [estimates.of(judge="x", against=name).value for name in ("chance", "peers")]
     [0.5, 1.0]
     """
     estimates: dict[tuple[str, ...], Estimate] = {}

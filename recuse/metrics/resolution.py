@@ -17,26 +17,33 @@ Agreement of judges is no evidence that they are right: they may look at the sam
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, matrix, number, undefined
+from recuse.metrics.judge_pairs import (
+    Level,
+    all_pairs,
+    coefficient_of,
+    common_items,
+    lost_texts,
+    shares_of_judge,
+    units_of,
+)
 from recuse.metrics.measure import measure
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import judges_array
 from recuse.schema import Estimate, Estimates
 from recuse.statistics.agreement import Coefficient, panel
-from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.agreement.scales import NoInterval
 from recuse.statistics.distributions import FisherZ
 from recuse.statistics.repeated_measures import repeated_measures
 
 __all__ = [
-    "absolute_agreement", "all_pairs", "coefficient_of", "model_agreement", "panel_agreement", "resolution_gap",
-    "sample_agreement", "units_of",
+    "absolute_agreement", "model_agreement", "panel_agreement", "resolution_gap",
+    "sample_agreement",
 ]  # fmt: skip
 
 Floats = NDArray[np.float64]
@@ -60,8 +67,8 @@ def model_agreement(ratings: Ratings) -> Estimates:
     target by the items that both judged.
 
     The interval is over targets (other systems like these), for one pair of judges; the mean of several pairs varies
-    less. Resampling items instead fails: their noise pulls every resampled rho down, and the 95 % interval held the
-    truth in 0 to 99 % of simulated panels. Undefined with fewer than three targets, or without another judge.
+    less. Resampling items instead fails: their noise pulls every resampled rho down, and an interval of them may miss
+    the truth nearly always. Undefined with fewer than three targets, or without another judge.
 
     >>> import pandas as pd
     >>> rows = [(j, i, t, s + k) for k, j in enumerate("xy") for i in range(3) for t, s in zip("abc", (1, 3, 2))]
@@ -145,12 +152,9 @@ def resolution_gap(ratings: Ratings) -> Estimates:
 
     Detail: `model`, `sample` and `absolute`; `ranking_noise` = model - sample and `offset` = sample - absolute;
     `panel_icc`, ICC(2,1) of all judges at once, averaged over targets; `pairs_differ`, whether some pairs of judges
-    agree better; `averaged`: the correlation to expect between two judges' averages of m texts per target,
-
-        (T + W / m) / sqrt((T_x + W_x / m) (T_y + W_y / m))
-
-    T the covariance (variances) of the judges' target means, freed of the texts' share, W those of texts within
-    targets. Undefined with fewer than three targets or five common items per target.
+    agree better; `averaged`: the correlation to expect between two judges' averages of m texts per target
+    (`recuse.statistics.agreement.panel.agreement_of_averages`; the paper's noise that averaging absorbs). Undefined
+    with fewer than three targets or five common items per target.
 
     >>> import pandas as pd
     >>> noise = {"x": (0, 1, 2, 1, 1), "y": (1, 1, 0, 1, 2)}
@@ -166,9 +170,6 @@ def resolution_gap(ratings: Ratings) -> Estimates:
 # --------------------------------------------------------------------------- by judge
 
 
-Level = Callable[[Floats], Floats]
-
-
 def _by_judge(ratings: Ratings, metric: str, level: Level, method: str) -> Estimates:
     estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each():
@@ -182,11 +183,16 @@ def _by_judge(ratings: Ratings, metric: str, level: Level, method: str) -> Estim
 def _estimate(
     metric: str, array: RatingArray, judge: int, level: Level, method: str, pairs: Floats, clusters: str
 ) -> Estimate:
-    shares = _shares(array, judge)
+    shares = shares_of_judge(array, judge)
     over_targets = level is panel.model_agreement
     targets = int((shares[..., 0] > 0).any(axis=(0, 1)).sum())
     units = OF_ALL_TARGETS | {"n_clusters": targets} if over_targets else units_of(array, clusters)
-    facts: dict[str, Any] = {"n": _items(shares), "n_excluded": _lost(array, judge), "method": method, **units}
+    facts: dict[str, Any] = {
+        "n": common_items(shares),
+        "n_excluded": lost_texts(array, judge),
+        "method": method,
+        **units,
+    }
     detail = _detail(array, pairs, shares, level)
     coefficient = coefficient_of(shares, level)
     if coefficient.undefined:
@@ -196,46 +202,13 @@ def _estimate(
     return estimated(metric, value, distribution, detail=detail, **facts)
 
 
-def coefficient_of(shares: Floats, level: Level) -> Coefficient:
-    """A level of agreement (a function of `recuse.statistics.agreement.panel`) of shares (items, pairs, targets, 6),
-    mean over pairs of the mean over targets, as a coefficient that items can be left out of."""
-    items, *inner = shares.shape
-
-    def of(sums: Floats) -> Floats:
-        return panel.mean_known(level(sums.reshape(-1, *inner)))
-
-    return Coefficient(shares.reshape(items, -1), of, lambda sums: _why(sums.reshape(inner), level), "correlation")
-
-
-def _why(sums: Floats, level: Level) -> str:
-    n = sums[..., 0]
-    if not len(n):
-        return "no other judge to agree with"
-    if level is panel.model_agreement and int((n > 0).all(axis=0).sum()) < panel.FEWEST_TARGETS:
-        return f"an order of targets needs {panel.FEWEST_TARGETS} that both judges rated"
-    if not (n >= panel.FEWEST_ITEMS).any() and level is not panel.model_agreement:
-        return f"no target has {panel.FEWEST_ITEMS} items that both judges rated"
-    return "" if np.isfinite(panel.mean_known(level(sums[None]))).all() else "a judge gives every text the same score"
-
-
-def _shares(array: RatingArray, judge: int) -> Floats:
-    others = [k for k in range(len(array.raters)) if k != judge]
-    return panel.pair_shares(array.means[judge], array.means[others], _centre(array))
-
-
-def _centre(array: RatingArray) -> float:
-    """Any number near the scores: sums about it lose no digits."""
-    known = array.means[np.isfinite(array.means)]
-    return float(np.round(known.mean(), 3)) if len(known) else 0.0
-
-
 def _pairwise(array: RatingArray, level: Level) -> Floats:
     """The level's agreement of every two judges, averaged over targets, (J, J); NaN on the diagonal."""
     count = len(array.raters)
     correlations = np.full((count, count), np.nan)
     for judge in range(count):
         others = [k for k in range(count) if k != judge]
-        values = level(_shares(array, judge).sum(axis=0)) if others else np.empty((0, 1))
+        values = level(shares_of_judge(array, judge).sum(axis=0)) if others else np.empty((0, 1))
         correlations[judge, others] = values if values.ndim == 1 else panel.mean_known(values[:, None])
     return correlations
 
@@ -254,57 +227,38 @@ def _detail(array: RatingArray, pairs: Floats, shares: Floats, level: Level) -> 
     return detail
 
 
-def _items(shares: Floats) -> int:
-    """How many items two judges have in common."""
-    return int((shares[..., 0] > 0).any(axis=(1, 2)).sum())
-
-
-def _lost(array: RatingArray, judge: int) -> int:
-    """Texts that the judge was asked about and that have no usable score of it."""
-    return int((array.asked[judge] & ~np.isfinite(array.means[judge])).sum())
-
-
-def units_of(array: RatingArray, clusters: str) -> dict[str, Any]:
-    """What a jackknife over items or their clusters is over, as facts of an `Estimate`."""
-    if not array.clustered:
-        return {"over": "items"}
-    return {"over": "clusters", "clusters": clusters, "n_clusters": len(set(array.clusters))}
-
-
 # --------------------------------------------------------------------------- the three side by side
 
 
 def _panel(array: RatingArray, clusters: str) -> Estimate:
     shares = all_pairs(array)
     coefficient = coefficient_of(shares, panel.absolute_agreement)
-    lost = sum(_lost(array, judge) for judge in range(len(array.raters)))
-    facts: dict[str, Any] = {"n": _items(shares), "n_excluded": lost, "method": JACKKNIFE, **units_of(array, clusters)}
+    lost = sum(lost_texts(array, judge) for judge in range(len(array.raters)))
+    facts: dict[str, Any] = {
+        "n": common_items(shares),
+        "n_excluded": lost,
+        "method": JACKKNIFE,
+        **units_of(array, clusters),
+    }
     if coefficient.undefined:
         return undefined("panel_agreement", coefficient.undefined, **facts)
     distribution = coefficient.jackknife(np.array(array.clusters))
     return estimated("panel_agreement", coefficient.value, distribution, detail={"judges": len(array.raters)}, **facts)
 
 
-def all_pairs(array: RatingArray) -> Floats:
-    """Shares of every two judges, each pair once: (items, pairs, targets, 6)."""
-    centre, count = _centre(array), len(array.raters)
-    parts = [panel.pair_shares(array.means[a], array.means[a + 1 :], centre) for a in range(count - 1)]
-    nothing = np.empty((len(array.items), 0, len(array.targets), 6))
-    return np.concatenate(parts, axis=1) if parts else nothing
-
-
 def _gap(array: RatingArray, clusters: str) -> Estimate:
     shares = all_pairs(array)
     model, sample, absolute = (coefficient_of(shares, level) for level in LEVELS)
-    facts: dict[str, Any] = {"n": _items(shares), "method": SIDE_BY_SIDE, **units_of(array, clusters)}
+    facts: dict[str, Any] = {"n": common_items(shares), "method": SIDE_BY_SIDE, **units_of(array, clusters)}
     if why := model.undefined or sample.undefined:
         return undefined("resolution_gap", why, **facts)
+    averages = panel.agreement_of_averages(shares.sum(axis=0), AVERAGED)
     detail = {
         "model": number(model.value), "sample": number(sample.value), "absolute": number(absolute.value),
         "ranking_noise": number(model.value - sample.value), "offset": number(sample.value - absolute.value),
         "offset_interval": _offset_interval(sample, absolute, array),
         "panel_icc": number(_panel_icc(array)),
-        "averaged": [[m, number(r)] for m, r in _averaged(shares.sum(axis=0))],
+        "averaged": [[m, number(r)] for m, r in zip(AVERAGED, averages, strict=True)],
         "pairs_differ": _pairs_differ(shares), "judges": len(array.raters), "targets": len(array.targets),
     }  # fmt: skip
     distribution = NoInterval(NO_GAP_INTERVAL)
@@ -334,34 +288,3 @@ def _panel_icc(array: RatingArray) -> float:
     squares = mean_squares(np.moveaxis(array.means, 0, -1).swapaxes(0, 1))
     values = np.where(squares.n >= panel.FEWEST_ITEMS, icc(squares), np.nan)
     return float(panel.mean_known(values[None])[0])
-
-
-def _averaged(sums: Floats) -> list[tuple[int, float]]:
-    """m, and the correlation to expect between two judges' averages of m texts per target, over pairs (paper 002's
-    noise that averaging absorbs)."""
-    n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
-    known = n >= 2
-    count = np.where(known, n, 2.0)
-    within = [
-        np.where(known, (squares - a * b / count) / (count - 1), np.nan)
-        for squares, a, b in ((xy, x, y), (xx, x, x), (yy, y, y))
-    ]
-    means = [np.where(known, total / count, np.nan) for total in (x, y)]
-    between = [_covariance(a, b) for a, b in ((means[0], means[1]), (means[0], means[0]), (means[1], means[1]))]
-    w = [panel.mean_known(part[:, None]) for part in within]
-    t = [b - panel.mean_known((part / count)[:, None]) for b, part in zip(between, within, strict=True)]
-    averaged = []
-    for m in AVERAGED:
-        shared, mine, other = (a + b / m for a, b in zip(t, w, strict=True))
-        each = ratio(shared, np.sqrt(np.maximum(mine, 0) * np.maximum(other, 0)))
-        averaged.append((m, float(panel.mean_known(np.clip(each, -1, 1)[None])[0])))
-    return averaged
-
-
-def _covariance(a: Floats, b: Floats) -> Floats:
-    """Over targets, per pair: (pairs, targets) to (pairs,)."""
-    known = np.isfinite(a) & np.isfinite(b)
-    n = known.sum(axis=-1)
-    a, b = (np.where(known, side, 0.0) for side in (a, b))
-    shared = (a * b).sum(axis=-1) - a.sum(axis=-1) * b.sum(axis=-1) / np.maximum(n, 1)
-    return np.where(n > 1, shared / np.maximum(n - 1, 1), np.nan)

@@ -43,6 +43,7 @@ class RubricCells:
     called: str
 
     def pairs(self) -> PairCorrelations:
+        """How each two judges correlate under each source, over `units`."""
         return PairCorrelations.of(self.scores, self.units)
 
     def only(self, texts: NDArray[np.bool_]) -> RubricCells:
@@ -70,6 +71,7 @@ class RubricCells:
         return {"n": len(items), "over": "clusters", "clusters": self.called, "n_clusters": len(units)}
 
     def pair_names(self) -> list[str]:
+        """ "a / b" for each pair of `pairs`, in its order."""
         return [f"{self.judges[i]} / {self.judges[j]}" for i, j in self.pairs().pairs]
 
 

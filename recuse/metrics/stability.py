@@ -6,7 +6,7 @@ Merchant-risk paper, sec. 3.1, appendix D (SDs divide by n - 1) and appendix E.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -101,8 +101,8 @@ def repeat_reliability(ratings: Ratings, form: Literal["single", "mean"] = "sing
     repeats is reliable whatever the judge.
 
     The interval is over repeats of these texts (`FixedTexts`). Over new texts there is none: a variance of five to a
-    hundred texts has no interval that covers unless texts are normal (one bad text in ten: 33 to 96 % at nominal 95 %
-    by F, jackknife or kurtosis-adjusted F).
+    hundred texts has no interval that covers unless texts are normal (with one bad text in ten, those by F, jackknife
+    and kurtosis-adjusted F all fall short).
 
     Undefined for a constant judge: with no variance of either kind, reliability is 0/0. A judge whose repeats never
     differ but whose texts do has ICC 1 and a lower end below it, from the slips that its repeats cannot rule out; one
@@ -218,23 +218,13 @@ def _reliability(cells: Cells, i: int, form: Literal["single", "mean"]) -> Estim
     method = f"one-way ICC(1,{'1' if form == 'single' else 'k'}), noncentral F interval, texts fixed"
     groups = [scores for scores in cells.scores[i] if len(scores)]
     sizes = np.array([len(scores) for scores in groups], dtype=float)
-    n, excluded = len(groups), int(cells.lost[i].sum())
+    n = len(groups)
     about: dict[str, Any] = {
-        "n": int(sizes.sum()), "n_excluded": excluded, "over": "repeats", "method": method
+        "n": int(sizes.sum()), "n_excluded": int(cells.lost[i].sum()), "over": "repeats", "method": method
     }  # fmt: skip
-    if n < 2 or sizes.sum() <= n:
-        why = "reliability needs two texts, and a text with two usable repeats"
-        return undefined("repeat_reliability", why, **about)
-    everything = np.concatenate(groups)
-    if everything.max() - everything.min() < 1e-12:
-        why = (
-            f"constant: all {len(everything)} repeats gave {everything[0]:g}, so there is nothing to be reliable about"
-        )
+    if why := _why_no_reliability(cells, i, groups, sizes, form):
         return undefined("repeat_reliability", why, **about)
     within, between = _mean_squares(cells, i, sizes)
-    if form == "mean" and between == 0:
-        why = "all texts have the same mean, and ICC(1,k) divides by the variance between them"
-        return undefined("repeat_reliability", why, **about)
     k = (sizes.sum() - (sizes**2).sum() / sizes.sum()) / (n - 1)
     f = between / within if within > 0 else math.inf
     noise = noise_of([scores for scores in groups if len(scores) > 1])
@@ -243,19 +233,30 @@ def _reliability(cells: Cells, i: int, form: Literal["single", "mean"]) -> Estim
     )  # fmt: skip
     single, mean = ((f - 1) / (f + k - 1), 1 - 1 / f if f > 0 else -math.inf) if f < math.inf else (1.0, 1.0)
     single = max(single, -1.0)
-    uneven = (
-        ""
-        if len(set(sizes.tolist())) == 1
-        else "texts have different numbers of repeats, so the interval is approximate"
-    )
-    return estimated(
-        "repeat_reliability", float(single if form == "single" else mean), distribution, n=int(sizes.sum()),
-        n_excluded=excluded, over="repeats", method=method, note="; ".join(part for part in (THESE_TEXTS, uneven) if
-        part), detail={
-            "icc_single": number(single), "icc_mean": number(mean) if f > 0 else None, "texts": n,
-            "repeats_per_text": number(k), "ms_between": number(between), "ms_within": number(within),
-        },
-    )  # fmt: skip
+    uneven = len(set(sizes.tolist())) > 1
+    parts = (THESE_TEXTS, "texts have different numbers of repeats, so the interval is approximate" if uneven else "")
+    detail = {
+        "icc_single": number(single), "icc_mean": number(mean) if f > 0 else None, "texts": n,
+        "repeats_per_text": number(k), "ms_between": number(between), "ms_within": number(within),
+    }  # fmt: skip
+    value, note = float(single if form == "single" else mean), "; ".join(part for part in parts if part)
+    return estimated("repeat_reliability", value, distribution, note=note, detail=detail, **about)
+
+
+def _why_no_reliability(
+    cells: Cells, i: int, groups: Sequence[Floats], sizes: Floats, form: Literal["single", "mean"]
+) -> str:
+    """In words; empty where there is a reliability."""
+    if len(groups) < 2 or sizes.sum() <= len(groups):
+        return "reliability needs two texts, and a text with two usable repeats"
+    everything = np.concatenate(groups)
+    if everything.max() - everything.min() < 1e-12:
+        return (
+            f"constant: all {len(everything)} repeats gave {everything[0]:g}, so there is nothing to be reliable about"
+        )
+    if form == "mean" and _mean_squares(cells, i, sizes)[1] == 0:
+        return "all texts have the same mean, and ICC(1,k) divides by the variance between them"
+    return ""
 
 
 def _mean_squares(cells: Cells, i: int, sizes: np.ndarray) -> tuple[float, float]:

@@ -164,10 +164,10 @@ def controlled_excess(ratings: Ratings) -> Estimates:
     judge; j_p and n_p are the mean credit less 1/2 that the judge, and neutral peers, give the first of them. lambda is
     1 for a judge that tells texts apart as its peers do and 0 for one led by chance (detail `discrimination`).
 
-    Jackknife over clusters, t on G - 1 degrees of freedom. Fair judges (5 authors, 40 stories) are found significant at
-    5 % in 3 to 6 % of cases where quality and noise differ moderately, 8 to 13 % where they differ by factors of two
-    and more; `excess` in 8 to 24 %. Undefined where every other author's texts win alike, where nobody neutral judged,
-    and below two clusters.
+    Jackknife over clusters, t on G - 1 degrees of freedom. Fair judges are found significant about as often as the
+    level says where quality and noise differ moderately, and more often where they differ by factors of two and more;
+    by `excess` more often still. Undefined where every other author's texts win alike, where nobody neutral judged, and
+    below two clusters.
 
     >>> import pandas as pd
     >>> frame = pd.DataFrame({"judge": ["x", "y"], "item": "1", "response": ["first", "tie"]})

@@ -12,7 +12,7 @@ from typing import Any
 
 from recuse.protocols import grading_family, last_line, reading, solving, wording
 from recuse.protocols.stages import Earlier, Stage, Use
-from recuse.ratings.scale import Numeric, Scale
+from recuse.ratings.scale import Scale
 from recuse.schema import Item, Judge, Judgement, Prompt, Reply
 from recuse.tasks import Task
 
@@ -24,14 +24,17 @@ CHOICES = '"yes" | "no"'
 
 
 def items(task: Task, judge: Judge) -> Sequence[Item]:
+    """All items of the task, whoever judges."""
     return task.items
 
 
 def scales(task: Task) -> dict[str, Scale]:
-    return {f"{task.criteria[0]}.{grading_family.TOKENS}": Numeric(0.0, 1e6, unit="tokens")}
+    """Of the tokens that a verdict took, beside the scale of the verdict itself, which is the task's."""
+    return grading_family.token_scale(task.criteria[0])
 
 
 def headline(task: Task) -> tuple[str, ...]:
+    """The first criterion of the task, the one with the options yes and no."""
     return task.criteria[:1]
 
 
@@ -62,6 +65,8 @@ def uses(factors: Mapping[str, str]) -> Sequence[Use]:
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier) -> Prompt:
+    """The question in the way `factors["prompt"]` names, at temperature 0; `earlier["solution"]` is shown where the
+    judge solved the problem first."""
     chosen, own = factors["prompt"], earlier.get("solution", {}).get("answer")
     words = wording.messages(task, "correctness", task=task.data, prompt=chosen, own=own, **item.fields)
     grammar = grading_family.grammar(CHOICES, prompt=chosen, label=LABEL)
@@ -69,6 +74,8 @@ def prompt(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier)
 
 
 def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply, earlier: Earlier) -> list[Judgement]:
+    """One of the options of the criterion, and the tokens of the call and of the solution before it, where the server
+    counts them. "observations" may give the bare option on the last line."""
     criterion = task.criteria[0]
     try:
         given = grading_family.verdict(reply, LABEL, bare=factors["prompt"] == grading_family.OBSERVED)

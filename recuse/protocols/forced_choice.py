@@ -28,17 +28,20 @@ SEPARATORS = (",", "|", "\n")
 
 
 def items(task: Task, judge: Judge) -> Sequence[Item]:
+    """All items of the task, whoever judges. `RecuseError` where the task has no one criterion with options."""
     criterion_of(task)
     return task.items
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
+    """Item and options, for exactly one of these; the same for every repeat."""
     one = " | ".join(map(quoted, options_of(task)))
     words = question("forced_choice", task, item)
     return Prompt(words, temperature=TEMPERATURE, max_tokens=40, grammar=f"root ::= {one}")
 
 
 def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
+    """One row: the option. Unparsed where the reply names several."""
     criterion = criterion_of(task)
     try:
         chosen = chosen_options(reply, options_of(task))

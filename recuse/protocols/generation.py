@@ -33,6 +33,8 @@ LONGEST = 700
 
 
 def items(task: Task, judge: Judge) -> Sequence[Item]:
+    """The whole table of categories as one item, or one item a line of trade, with the judge as the target: it writes
+    its own. `RecuseError` for a table that cannot be read or lacks a category of a line of trade."""
     author, table = judge.author or judge.name, _categories(task)
     if "segment" not in task.data:
         return (Item(task.name, "category-table", author, {"mccs": table}),)
@@ -43,15 +45,19 @@ def items(task: Task, judge: Judge) -> Sequence[Item]:
 
 
 def headline(task: Task) -> tuple[str, ...]:
+    """The risk level of a category; texts and rules stand beside it."""
     return (CRITERION,)
 
 
 def scales(task: Task) -> dict[str, Scale]:
+    """Of the risk level: the task's levels, from the lowest to the highest."""
     levels = [float(entry["level"]) for entry in task.data["level"]]
     return {CRITERION: Numeric(min(levels), max(levels), 1.0, unit="levels")}
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
+    """Table and levels; the reply is a list with one object a level, which servers that enforce a schema by grammar are
+    held to level by level."""
     words = wording.messages(task, "generation", task=task.data, **item.fields)
     schema, stepwise = _schema(task, item), _stepwise_schema(task, item)
     return Prompt(words, temperature=0.7, max_tokens=1400, schema=schema, grammar_schema=stepwise)

@@ -9,10 +9,9 @@ The score is the digit as written; whoever compares framings converts. Where the
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 
-from recuse.protocols import last_line, log_probabilities, reading, wording
+from recuse.protocols import grading_family, last_line, log_probabilities, reading, wording
 from recuse.ratings.scale import Numeric, Scale
 from recuse.schema import Item, Judge, Judgement, Prompt, RecuseError, Reply
 from recuse.tasks import Task
@@ -26,6 +25,7 @@ LABEL = "Rating"
 
 
 def items(task: Task, judge: Judge) -> Sequence[Item]:
+    """All items of the task, whoever judges. `RecuseError` where the task has several criteria."""
     criterion_of(task)
     return task.items
 
@@ -47,17 +47,21 @@ def scales(task: Task) -> dict[str, Scale]:
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
+    """The text under the legend of `factors["framing"]`, at temperature 0, with the log-probabilities of the likeliest
+    tokens."""
     words = wording.messages(task, WORDING, task=task.data, framing=factors["framing"], **item.fields)
     return Prompt(words, temperature=0.0, max_tokens=200, top_logprobs=10, grammar=grammar(task))
 
 
 def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
+    """The grade as written, whatever the framing. Where it is on the scale and the server gave log-probabilities, rows
+    ".expected" and ".mass" follow."""
     criterion = criterion_of(task)
     try:
         given = last_line.verdict(reply, LABEL)
     except reading.Unreadable as failure:
         return reading.all_failed([criterion], failure)
-    grade = _grade(given, criterion, task)
+    grade = grading_family.whole_number(given, criterion, task.scale, LABEL)
     if grade.score is None:
         return [grade]
     return [grade, *log_probabilities.weighted(criterion, f"{grade.score:g}", grades(task), reply)]
@@ -73,13 +77,3 @@ def grades(task: Task) -> list[str]:
     """The whole numbers of the scale, as a judge writes them."""
     low, high = task.scale
     return [str(number) for number in range(math.ceil(low), math.floor(high) + 1)]
-
-
-def _grade(given: str, criterion: str, task: Task) -> Judgement:
-    if not re.fullmatch(r"[-+]?[0-9]{1,9}(?:\.[0-9]{1,9})?\.?", given):
-        why = f'"{LABEL}: {last_line.short(given)}" is not a whole number'
-        return Judgement(criterion, status="unparsed", why=why)
-    number = float(given)
-    if number != round(number):
-        return Judgement(criterion, status="out_of_scale", why=f"{criterion} is {number:g}, not a whole number")
-    return reading.score(number, criterion, task.scale)

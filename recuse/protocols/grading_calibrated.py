@@ -20,7 +20,7 @@ from typing import Any
 from recuse.protocols import grading, grading_family, reading, wording
 from recuse.protocols.grading import items
 from recuse.protocols.stages import Earlier, Stage, Use
-from recuse.ratings.scale import Numeric, Scale
+from recuse.ratings.scale import Scale
 from recuse.schema import Item, Judgement, Message, Prompt, RecuseError, Reply
 from recuse.tasks import Task
 
@@ -39,7 +39,8 @@ PER = ("criteria",)
 
 
 def scales(task: Task) -> dict[str, Scale]:
-    return {f"{grading.criterion_of(task)}.{grading_family.TOKENS}": Numeric(0.0, 1e6, unit="tokens")}
+    """Of the tokens that a grade took, beside the grade's own scale, which is the task's."""
+    return grading_family.token_scale(grading.criterion_of(task))
 
 
 @lru_cache
@@ -141,12 +142,15 @@ def uses(factors: Mapping[str, str]) -> Sequence[Use]:
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier) -> Prompt:
+    """The text with the given criteria, or with those that the judge drafted or refined (the one entry of `earlier`),
+    at temperature 0."""
     own = next(iter(earlier.values()), {"text": ""})["text"]
     words = grading_family.question(task, item, criteria=own)
     return Prompt(words, temperature=0.0, max_tokens=200, grammar=grading.grammar(task))
 
 
 def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply, earlier: Earlier) -> list[Judgement]:
+    """The grade, and the tokens of this call. What drafting cost is no part of it: it is paid once for all texts."""
     criterion = grading.criterion_of(task)
     try:
         judgement = grading_family.whole_number(grading_family.verdict(reply), criterion, task.scale)

@@ -15,7 +15,7 @@ from typing import Any
 from recuse.protocols import facts as usual
 from recuse.protocols import grading, grading_family, reading, wording
 from recuse.protocols.grading import items
-from recuse.ratings.scale import Numeric, Scale
+from recuse.ratings.scale import Scale
 from recuse.schema import Item, Judgement, Message, Prompt, Reply
 from recuse.tasks import Task
 
@@ -27,7 +27,8 @@ REPEATS = 1
 
 
 def scales(task: Task) -> dict[str, Scale]:
-    return {f"{grading.criterion_of(task)}.{grading_family.TOKENS}": Numeric(0.0, 1e6, unit="tokens")}
+    """Of the tokens that a grade took, beside the grade's own scale, which is the task's."""
+    return grading_family.token_scale(grading.criterion_of(task))
 
 
 def facts(task: Task, item: Item) -> dict[str, Any]:
@@ -36,6 +37,8 @@ def facts(task: Task, item: Item) -> dict[str, Any]:
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
+    """Instructions and text in one message, or the text as JSON in a message of its own (`factors["channel"]`), at
+    temperature 0."""
     asked, apart = _words(task, item, factors["channel"]), factors["channel"] == "separate"
     if apart:
         data = json.dumps({name: item.fields[name] for name in task.text}, ensure_ascii=False)
@@ -44,6 +47,7 @@ def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
 
 
 def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
+    """The grade, and the tokens of the call."""
     criterion = grading.criterion_of(task)
     try:
         judgement = grading_family.whole_number(grading_family.verdict(reply), criterion, task.scale)

@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from recuse.protocols import last_line, reading, wording
+from recuse.ratings.scale import Numeric, Scale
 from recuse.schema import Item, Judgement, Message, Reply
 from recuse.tasks import Task
 
@@ -73,10 +74,11 @@ def verdict(reply: Reply, label: str = LABEL, *, bare: bool = False) -> str:
     return lines[-1]
 
 
-def whole_number(given: str, criterion: str, scale: tuple[float, float]) -> Judgement:
-    """A whole number on the scale, or the reason why not."""
+def whole_number(given: str, criterion: str, scale: tuple[float, float], label: str = "") -> Judgement:
+    """A whole number on the scale, or the reason why not, which shows what was `given` behind the label, if any."""
     if not re.fullmatch(r"[-+]?[0-9]{1,9}(?:\.[0-9]{1,9})?\.?", given):
-        return Judgement(criterion, status="unparsed", why=f'"{last_line.short(given)}" is not a whole number')
+        shown = f"{label}: {last_line.short(given)}" if label else last_line.short(given)
+        return Judgement(criterion, status="unparsed", why=f'"{shown}" is not a whole number')
     number = float(given)
     if number != round(number):
         return Judgement(criterion, status="out_of_scale", why=f"{criterion} is {number:g}, not a whole number")
@@ -91,6 +93,11 @@ def with_tokens(judgement: Judgement, reply: Reply, before: int | None = 0) -> l
         return [judgement]
     spent = float(sum(count for count in counts if count is not None))
     return [judgement, Judgement(f"{judgement.criterion}.{TOKENS}", score=spent)]
+
+
+def token_scale(criterion: str) -> dict[str, Scale]:
+    """Of the row that `with_tokens` puts beside a judgement: its criterion -> its scale."""
+    return {f"{criterion}.{TOKENS}": Numeric(0.0, 1e6, unit="tokens")}
 
 
 def spent(reply: Reply) -> int | None:

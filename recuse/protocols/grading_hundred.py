@@ -21,21 +21,24 @@ TOP = 100
 
 
 def headline(task: Task) -> tuple[str, ...]:
+    """A criterion of its own, "<criterion>.hundred": its numbers are on no scale of the task."""
     return (_criterion(task),)
 
 
 def scales(task: Task) -> dict[str, Scale]:
-    tokens = Numeric(0.0, 1e6, unit="tokens")
-    return {_criterion(task): Numeric(0, TOP, 1), f"{_criterion(task)}.{grading_family.TOKENS}": tokens}
+    """Whole numbers from 0 to 100, and the tokens that a grade took."""
+    return {_criterion(task): Numeric(0, TOP, 1), **grading_family.token_scale(_criterion(task))}
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
+    """The bare question of the family with 100 as the highest number, at temperature 0."""
     words = grading_family.question(task, item, top=TOP)
     grammar = f'root ::= "{grading_family.LABEL}: " ("100" | [1-9] [0-9] | [0-9])'
     return Prompt(words, temperature=0.0, max_tokens=200, grammar=grammar)
 
 
 def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
+    """The grade from 0 to 100, and the tokens of the call."""
     criterion = _criterion(task)
     try:
         judgement = grading_family.whole_number(grading_family.verdict(reply), criterion, (0, TOP))

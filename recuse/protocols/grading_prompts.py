@@ -14,7 +14,7 @@ from typing import Any
 from recuse.protocols import grading, grading_family, headline_generation, last_line, reading, wording
 from recuse.protocols.grading import items
 from recuse.protocols.stages import Earlier, Stage, Use
-from recuse.ratings.scale import Numeric, Scale
+from recuse.ratings.scale import Scale
 from recuse.schema import Item, Judgement, Prompt, Reply
 from recuse.tasks import Task
 
@@ -27,7 +27,8 @@ WORDING = grading_family.WORDING
 
 
 def scales(task: Task) -> dict[str, Scale]:
-    return {f"{grading.criterion_of(task)}.{grading_family.TOKENS}": Numeric(0.0, 1e6, unit="tokens")}
+    """Of the tokens that a grade took, beside the grade's own scale, which is the task's."""
+    return grading_family.token_scale(grading.criterion_of(task))
 
 
 def _writing(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier) -> Prompt:
@@ -60,6 +61,8 @@ def uses(factors: Mapping[str, str]) -> Sequence[Use]:
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier) -> Prompt:
+    """The question in the way `factors["prompt"]` names, at temperature 0; `earlier["solution"]` is shown where the
+    judge wrote a text first."""
     chosen = factors["prompt"]
     words = grading_family.question(task, item, prompt=chosen, solution=earlier.get("solution", {}).get("text"))
     choices = " | ".join(f'"{grade}"' for grade in grading.grades(task))
@@ -67,6 +70,8 @@ def prompt(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier)
 
 
 def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply, earlier: Earlier) -> list[Judgement]:
+    """The grade, and the tokens of this call and of the text written before it. "observations" may give the bare grade
+    on the last line."""
     criterion = grading.criterion_of(task)
     try:
         given = grading_family.verdict(reply, bare=factors["prompt"] == grading_family.OBSERVED)

@@ -18,6 +18,8 @@ FACTORS: Mapping[str, tuple[str, ...]] = {"segment": ("headline", "lead")}
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
+    """The story and one of headline and lead (`factors["segment"]`), at temperature 0. `KeyError` for an item without
+    it."""
     segment = factors["segment"]
     words = wording.messages(
         task,

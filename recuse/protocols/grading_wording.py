@@ -22,11 +22,13 @@ WORDING = grading_family.WORDING
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
+    """The question in the words of `factors["wording"]` on the scale of `factors["framing"]`, at temperature 0."""
     words = grading_family.question(task, item, asked=factors["wording"], framing=factors["framing"])
     return Prompt(words, temperature=0.0, max_tokens=200, grammar=grading.grammar(task))
 
 
 def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
+    """The grade as written, whatever words and direction."""
     criterion = grading.criterion_of(task)
     try:
         return [grading_family.whole_number(grading_family.verdict(reply), criterion, task.scale)]

@@ -23,20 +23,25 @@ LONGEST = {"headline": 100, "lead": 320}
 
 
 def items(task: Task, judge: Judge) -> Sequence[Item]:
+    """One item a story of the task folder (`stories.jsonl`), with the judge as the target: it writes its own."""
     target = judge.author or judge.name
     return tuple(Item(task.name, name, target, {"story": text}) for name, text in stories(task.folder).items())
 
 
 def headline(task: Task) -> tuple[str, ...]:
+    """Headline and lead; perplexity stands beside them."""
     return PARTS
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
+    """The story, at temperature 1, with the log-probability of every token written."""
     words = wording.messages(task, "headline_generation", task=task.data, **item.fields)
     return Prompt(words, temperature=1.0, max_tokens=240, top_logprobs=1, grammar=_grammar())
 
 
 def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
+    """A row for the headline and one for the lead, response = the text; a lead that the token limit cut is unparsed. A
+    row "perplexity" follows where the server gave log-probabilities."""
     try:
         text = reading.answered(reply)
     except reading.Unreadable as failure:

@@ -17,21 +17,26 @@ CRITERION = "steers"
 
 
 def items(task: Task, judge: Judge) -> Sequence[Item]:
+    """All items of the task, whoever judges."""
     return task.items
 
 
 def headline(task: Task) -> tuple[str, ...]:
+    """Whether the text tries to steer its grader."""
     return (CRITERION,)
 
 
 def scales(task: Task) -> dict[str, Scale]:
+    """ "no" before "yes"."""
     return {CRITERION: Ordinal(("no", "yes"))}
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
+    """The item's `text` and nothing else of it, at temperature 0."""
     words = wording.messages(task, "input_filter", task=task.data, text=item.fields["text"])
     return Prompt(words, temperature=0.0, max_tokens=200, grammar=last_line.YES_OR_NO)
 
 
 def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
+    """One row, response = "yes" or "no"."""
     return [last_line.yes_or_no(reply, CRITERION)]

@@ -1,5 +1,6 @@
-"""Listwise comparison: which of three or more texts for the same item is best? In as many rotations as there are places
-to stand first, at most four, at temperature 0 (thesis "Investigating Bias in LLM Self-Evaluation", sec. 1.2.2, note 3).
+"""Listwise comparison: which of three or more texts for the same item is best? In three rotations, so that
+each text of a list of three stands first once, at temperature 0 (thesis "Investigating Bias in LLM Self-Evaluation",
+sec. 1.2.2, note 3).
 
 An item has `story` and `texts`, a list of objects with `target` and the task's text fields. The response is the target
 of the text that was chosen; where the item says which one is best (`best`, a target), that is known to measures.
@@ -11,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from recuse.protocols import grading_family, last_line, reading, wording
-from recuse.ratings.scale import Nominal, Numeric, Scale
+from recuse.ratings.scale import Nominal, Scale
 from recuse.schema import Item, Judge, Judgement, Prompt, Reply
 from recuse.tasks import Task
 
@@ -24,16 +25,18 @@ LETTERS = "ABCDEFGH"
 
 
 def items(task: Task, judge: Judge) -> Sequence[Item]:
+    """All items of the task, whoever judges."""
     return task.items
 
 
 def headline(task: Task) -> tuple[str, ...]:
+    """Which text is best; the tokens stand beside it."""
     return (CRITERION,)
 
 
 def scales(task: Task) -> dict[str, Scale]:
-    tokens = Numeric(0.0, 1e6, unit="tokens")
-    return {CRITERION: Nominal(tuple(task.targets)), f"{CRITERION}.{grading_family.TOKENS}": tokens}
+    """The targets, without an order, and the tokens that a choice took."""
+    return {CRITERION: Nominal(tuple(task.targets)), **grading_family.token_scale(CRITERION)}
 
 
 def facts(task: Task, item: Item) -> dict[str, Any]:
@@ -50,6 +53,7 @@ def shown(item: Item, factors: Mapping[str, str]) -> list[Mapping[str, str]]:
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
+    """The story and its texts by letter, in the order of `factors["rotation"]`, at temperature 0."""
     texts = shown(item, factors)
     words = wording.messages(
         task, "listwise", task=task.data, story=item.fields["story"], texts=texts, letters=LETTERS[: len(texts)]
@@ -59,6 +63,7 @@ def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
 
 
 def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
+    """One row, response = the target whose letter was named, and the tokens of the call."""
     try:
         given = last_line.verdict(reply, LABEL).rstrip(".").upper()
     except reading.Unreadable as failure:

@@ -48,10 +48,12 @@ TEMPERATURE = 0.0
 
 
 def items(task: Task, judge: Judge) -> Sequence[Item]:
+    """All items of the task, whoever judges."""
     return task.items
 
 
 def headline(task: Task) -> tuple[str, ...]:
+    """The weighted mean; the dimensions and their plain mean stand beside it."""
     return (OVERALL,)
 
 
@@ -90,7 +92,7 @@ REFLECTIONS = (*HABITS, "blind_spot", "focus")
 
 
 def reflection_prompt(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier) -> Prompt:
-    """Stage 2: what an answer to this request has to get right."""
+    """Stage 2: how each habit may mislead the judge here, where it is blind, and what it is to look at."""
     words = wording.messages(task, "merg.reflection", task=task.data, **item.fields, **earlier)
     return Prompt(words, TEMPERATURE, max_tokens=400, schema=exactly({name: phrase(task) for name in REFLECTIONS}))
 
@@ -110,7 +112,7 @@ def fixed_names(task: Task, factors: Mapping[str, str]) -> list[str]:
 
 
 def rubric_prompt(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier) -> Prompt:
-    """Stage 3: five dimensions with their levels."""
+    """Stage 3: five dimensions, each with its anchors, and their weights."""
     names = fixed_names(task, factors)
     words = wording.messages(task, "merg.rubric", task=task.data, names=names, **item.fields, **earlier)
     schema, tenths = (rubric_schema(task, named=bool(names), tenths=by_grammar) for by_grammar in (False, True))
@@ -163,6 +165,8 @@ def uses(factors: Mapping[str, str]) -> Sequence[Use]:
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier) -> Prompt:
+    """Stage 4: the text, with the checklist or with a rubric and what the judge said of its habits (`earlier`). The
+    scores come as a list in the order of the dimensions. `RecuseError` for a task whose [[universal]] is no rubric."""
     given = {**item.fields, "checklist": item.fields["checklist"] if factors[RUBRIC] == "checklist" else None}
     rubric = earlier.get("rubric") or universal_rubric(task)
     words = wording.messages(

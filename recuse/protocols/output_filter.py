@@ -21,14 +21,17 @@ CRITERION = "steered"
 
 
 def items(task: Task, judge: Judge) -> Sequence[Item]:
+    """All items of the task, whoever judges."""
     return task.items
 
 
 def headline(task: Task) -> tuple[str, ...]:
+    """Whether the answer shows that the text steered its grader."""
     return (CRITERION,)
 
 
 def scales(task: Task) -> dict[str, Scale]:
+    """ "no" before "yes"."""
     return {CRITERION: Ordinal(("no", "yes"))}
 
 
@@ -39,10 +42,12 @@ def facts(task: Task, item: Item) -> dict[str, Any]:
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
+    """The item's `text` and `answer` and nothing else of it, at temperature 0."""
     shown = {name: item.fields[name] for name in ("text", "answer")}
     words = wording.messages(task, "output_filter", task=task.data, **shown)
     return Prompt(words, temperature=0.0, max_tokens=200, grammar=last_line.YES_OR_NO)
 
 
 def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
+    """One row, response = "yes" or "no"."""
     return [last_line.yes_or_no(reply, CRITERION)]

@@ -26,14 +26,17 @@ LABEL = "Winner"
 
 
 def items(task: Task, judge: Judge) -> Sequence[Item]:
+    """All items of the task, whoever judges."""
     return task.items
 
 
 def scales(task: Task) -> dict[str, Scale]:
+    """The places, without an order: "first", "second", "tie"."""
     return {CRITERION: Nominal(("first", "second", "tie"))}
 
 
 def headline(task: Task) -> tuple[str, ...]:
+    """The winner."""
     return (CRITERION,)
 
 
@@ -47,22 +50,28 @@ def facts(task: Task, item: Item) -> dict[str, Any]:
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
+    """The story and both texts, in the order and under the names of the factors, at temperature 0."""
     grammar = f'root ::= "{LABEL}: " ({choices(factors)})'
     return Prompt(question(WORDING, task, item, factors), temperature=0.0, max_tokens=300, grammar=grammar)
 
 
 def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
+    """One row, response = the place of the text that was named: "first", "second" or "tie"."""
     try:
-        given = last_line.verdict(reply, LABEL)
+        return [Judgement(CRITERION, response=chosen_place(reply, LABEL, factors))]
     except reading.Unreadable as failure:
         return reading.all_failed([CRITERION], failure)
+
+
+def chosen_place(reply: Reply, label: str, factors: Mapping[str, str]) -> str:
+    """Where the text stood that the last line names, "<label>: A": "first", "second" or "tie". Raises `Unreadable`."""
+    given = last_line.verdict(reply, label)
     first, second = names(factors)
-    places = {first.lower(): "first", second.lower(): "second", "tie": "tie"}
-    place = places.get(given.rstrip(".").lower())
+    place = {first.lower(): "first", second.lower(): "second", "tie": "tie"}.get(given.rstrip(".").lower())
     if place is None:
-        why = f'"{LABEL}: {last_line.short(given)}" is none of {first}, {second}, tie'
-        return [Judgement(CRITERION, status="unparsed", why=why)]
-    return [Judgement(CRITERION, response=place)]
+        why = f'"{label}: {last_line.short(given)}" is none of {first}, {second}, tie'
+        raise reading.Unreadable("unparsed", why)
+    return place
 
 
 def names(factors: Mapping[str, str]) -> tuple[str, str]:

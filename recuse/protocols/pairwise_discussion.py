@@ -14,7 +14,7 @@ from typing import Any
 from recuse.protocols import grading_family, pairwise, reading, wording
 from recuse.protocols.pairwise import facts, headline, items
 from recuse.protocols.stages import Earlier, Stage, Use
-from recuse.ratings.scale import Numeric, Scale
+from recuse.ratings.scale import Scale
 from recuse.schema import Item, Judgement, Message, Prompt, Reply
 from recuse.tasks import Task
 
@@ -30,9 +30,9 @@ PER = ("item", "target", "order")
 
 
 def scales(task: Task) -> dict[str, Scale]:
+    """The places for both choices, and the tokens that the last one took."""
     places = pairwise.scales(task)
-    tokens = Numeric(0.0, 1e6, unit="tokens")
-    return {**places, FIRST: places[CRITERION], f"{CRITERION}.{grading_family.TOKENS}": tokens}
+    return {**places, FIRST: places[CRITERION], **grading_family.token_scale(CRITERION)}
 
 
 def _turn(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier) -> Prompt:
@@ -43,7 +43,7 @@ def _turn(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier) 
 
 
 def _said(task: Task, item: Item, factors: Mapping[str, str], reply: Reply, earlier: Earlier) -> Any:
-    place = _place(task, item, factors, reply)
+    place = pairwise.chosen_place(reply, pairwise.LABEL, factors)
     return {"text": reading.answered(reply).strip(), "place": place, "tokens": grading_family.spent(reply)}
 
 
@@ -65,15 +65,19 @@ def uses(factors: Mapping[str, str]) -> Sequence[Use]:
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str], earlier: Earlier) -> Prompt:
+    """Both texts, the judge's own review and its peer's answer (`earlier`), for a choice and nothing else, at
+    temperature 0."""
     grammar = f'root ::= "{pairwise.LABEL}: " ({pairwise.choices(factors)})'
     words = _words("pairwise_discussion", task, item, factors, earlier)
     return Prompt(words, temperature=0.0, max_tokens=200, grammar=grammar)
 
 
 def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply, earlier: Earlier) -> list[Judgement]:
+    """The choice after the discussion with the tokens of the review, of the peer's answer and of this call; and
+    "first_choice", the one before."""
     first = Judgement(FIRST, response=earlier["review"]["place"])
     try:
-        place = _place(task, item, factors, reply)
+        place = pairwise.chosen_place(reply, pairwise.LABEL, factors)
     except reading.Unreadable as failure:
         return [*reading.all_failed([CRITERION], failure), first]
     tokens = [earlier["review"]["tokens"], earlier["peer answer"]["tokens"]]
@@ -90,10 +94,3 @@ def _words(name: str, task: Task, item: Item, factors: Mapping[str, str], earlie
         second=texts[1], first_label=first, second_label=second, own=earlier.get("review", {}).get("text"),
         peer=peer["text"] if peer else None, last="peer answer" in earlier,
     )  # fmt: skip
-
-
-def _place(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> str:
-    judgement = pairwise.read(task, item, factors, reply)[0]
-    if judgement.response is None:
-        raise reading.Unreadable(judgement.status, judgement.why)
-    return judgement.response

@@ -20,6 +20,7 @@ LONGEST = 160  # characters of evidence per text that the grammar allows
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
+    """Both texts in the order of the factors, for a line of evidence on each before the choice, at temperature 1."""
     words = pairwise.question("pairwise_evidence", task, item, factors)
     evidence = " ".join(f'"Text {name}: " [^\\n]{{10,{LONGEST}}} "\\n"' for name in pairwise.names(factors))
     grammar = f'root ::= {evidence} "{pairwise.LABEL}: " ({pairwise.choices(factors)})'

@@ -23,6 +23,8 @@ FACTORS: Mapping[str, tuple[str, ...]] = {"order": ("ab", "ba"), "labels": ("pla
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
+    """The prompt of `pairwise`, with "{label}" in the attacked lead replaced by the name that the text has in this
+    order."""
     side, texts = item.fields["attacked"], item.fields["texts"]
     label = pairwise.names(factors)[factors["order"].index(side)]
     attacked = {**texts[side], "lead": texts[side]["lead"].replace("{label}", label)}

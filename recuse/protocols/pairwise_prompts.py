@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from recuse.protocols import grading_family, last_line, pairwise, reading, wording
+from recuse.protocols import grading_family, pairwise, reading, wording
 from recuse.protocols.pairwise import CRITERION, facts, headline, items
-from recuse.ratings.scale import Numeric, Scale
+from recuse.ratings.scale import Scale
 from recuse.schema import Item, Judgement, Prompt, Reply
 from recuse.tasks import Task
 
@@ -25,10 +25,12 @@ OTHER = {"first": "second", "second": "first", "tie": "tie"}
 
 
 def scales(task: Task) -> dict[str, Scale]:
-    return {**pairwise.scales(task), f"{CRITERION}.{grading_family.TOKENS}": Numeric(0.0, 1e6, unit="tokens")}
+    """The places, as in `pairwise`, and the tokens that a choice took."""
+    return {**pairwise.scales(task), **grading_family.token_scale(CRITERION)}
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
+    """Both texts in the order of the factors, asked in the way `factors["prompt"]` names, at temperature 0."""
     first, second = pairwise.names(factors)
     texts = [item.fields["texts"][side] for side in factors["order"]]
     words = wording.messages(
@@ -40,16 +42,11 @@ def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
 
 
 def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
-    label = LABELS[factors["prompt"]]
+    """One row, response = the place of the better text: where the worse one was asked for, the other place. The tokens
+    of the call follow."""
     try:
-        given = last_line.verdict(reply, label)
+        place = pairwise.chosen_place(reply, LABELS[factors["prompt"]], factors)
     except reading.Unreadable as failure:
         return reading.all_failed([CRITERION], failure)
-    first, second = pairwise.names(factors)
-    places = {first.lower(): "first", second.lower(): "second", "tie": "tie"}
-    place = places.get(given.rstrip(".").lower())
-    if place is None:
-        why = f'"{label}: {last_line.short(given)}" is none of {first}, {second}, tie'
-        return [Judgement(CRITERION, status="unparsed", why=why)]
     better = OTHER[place] if factors["prompt"] == "worse" else place
     return grading_family.with_tokens(Judgement(CRITERION, response=better), reply)

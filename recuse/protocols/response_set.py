@@ -32,15 +32,18 @@ OFFERS = "response_sets"
 
 
 def scales(task: Task) -> dict[str, Scale]:
+    """Sets over the options of the task's criterion."""
     return {criterion_of(task): ResponseSets(options_of(task))}
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
+    """Item and options, for one or more of these; the same for every repeat."""
     words = forced_choice.question("response_set", task, item)
     return Prompt(words, temperature=TEMPERATURE, max_tokens=40, grammar=grammar(options_of(task)))
 
 
 def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
+    """One row, response = the set, as "a|b" in the task's order."""
     criterion, scale = criterion_of(task), ResponseSets(options_of(task))
     try:
         chosen = chosen_options(reply, scale.options)

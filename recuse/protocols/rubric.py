@@ -27,6 +27,7 @@ def total(task: Task) -> str | None:
 
 
 def headline(task: Task) -> tuple[str, ...]:
+    """The judge's own total where the task has one, else all criteria."""
     whole = total(task)
     return task.criteria if whole is None else (whole,)
 
@@ -37,15 +38,19 @@ def parts(task: Task) -> tuple[str, ...]:
 
 
 def scales(task: Task) -> dict[str, Scale]:
+    """Of the total, which is no criterion of the task: the task's range and step."""
     whole = total(task)
     return {} if whole is None else {whole: Numeric(*task.scale, task.data["scale"].get("step"))}
 
 
 def items(task: Task, judge: Judge) -> Sequence[Item]:
+    """All items of the task, whoever judges."""
     return task.items
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
+    """The text under its author's name or behind the fixed label (`factors["condition"]`), at temperature 0.7. The
+    reply is an object with a score and a reason per criterion, and the total."""
     words = wording.messages(
         task,
         "rubric",
@@ -58,6 +63,7 @@ def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
 
 
 def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
+    """A row per criterion and one for the total, each with its score or why it has none."""
     try:
         answer = reading.json_value(reply, dict)
     except reading.Unreadable as failure:

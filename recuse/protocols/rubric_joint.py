@@ -27,10 +27,13 @@ headline, parts = rubric.headline, rubric.parts
 
 
 def scales(task: Task) -> dict[str, Scale]:
+    """As in `rubric`, and the places 1 to the number of targets."""
     return {**rubric.scales(task), PLACE: Numeric(1.0, float(len(task.targets)), 1.0, unit="places")}
 
 
 def items(task: Task, judge: Judge) -> Sequence[Item]:
+    """One item per id with the sets of all its targets in `sets`; where no two sets share an id, one item with all of
+    them."""
     by_id: dict[str, list[Item]] = {}
     for item in task.items:
         by_id.setdefault(item.id, []).append(item)
@@ -42,6 +45,8 @@ def items(task: Task, judge: Judge) -> Sequence[Item]:
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
+    """All sets of the item, each under its author's name or label (`factors["condition"]`), at temperature 0.7. The
+    reply has an entry per author and a ranking."""
     labels = _labels(task, item, factors)
     shown = [{**one, "author_label": label} for one, label in zip(item.fields["sets"], labels, strict=True)]
     words = wording.messages(task, "rubric_joint", task=task.data, sets=shown)

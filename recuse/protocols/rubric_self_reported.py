@@ -22,10 +22,12 @@ FINAL = "final"
 
 
 def items(task: Task, judge: Judge) -> Sequence[Item]:
+    """All items of the task, whoever judges."""
     return task.items
 
 
 def headline(task: Task) -> tuple[str, ...]:
+    """The mean that the judge claims for its total."""
     return (f"{FINAL}.mean",)
 
 
@@ -40,12 +42,16 @@ def scales(task: Task) -> dict[str, Scale]:
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
+    """The text under its author's name or label (`factors["condition"]`), for ten runs in one reply, at temperature
+    0.7."""
     label = author_label(task, item.target, factors["condition"])
     words = wording.messages(task, "rubric_self_reported", task=task.data, author_label=label, **item.fields)
     return Prompt(words, temperature=0.7, max_tokens=1500)
 
 
 def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
+    """Two rows per criterion and for the total, ".mean" and ".sd", as claimed. An SD above the width of the scale is
+    out of scale."""
     parts = [(name, statistic) for name in (*task.criteria, FINAL) for statistic in ("mean", "sd")]
     try:
         answer = reading.json_value(reply, dict)

@@ -23,14 +23,17 @@ LABEL = "Mine"
 
 
 def headline(task: Task) -> tuple[str, ...]:
+    """Which text the judge says that it wrote."""
     return (CRITERION,)
 
 
 def scales(task: Task) -> dict[str, Scale]:
+    """The places, without an order: "first" and "second"; there is no tie."""
     return {CRITERION: Nominal(("first", "second"))}
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
+    """Both texts in the order of the factors, without the story, at temperature 0."""
     first, second = pairwise.names(factors)
     texts = [item.fields["texts"][side] for side in factors["order"]]
     words = wording.messages(
@@ -42,6 +45,7 @@ def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
 
 
 def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
+    """One row, response = the place of the text that was named: "first" or "second"."""
     try:
         given = last_line.verdict(reply, LABEL)
     except reading.Unreadable as failure:

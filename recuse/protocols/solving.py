@@ -24,20 +24,25 @@ GRAMMAR = f'root ::= [^\\n]{{5,{LONGEST}}} "\\n" "{LABEL}: " [0-9]{{1,6}}'
 
 
 def items(task: Task, judge: Judge) -> Sequence[Item]:
+    """One item a problem of the task folder (`prompts.jsonl`), with the judge as the target: it writes its own."""
     target = judge.author or judge.name
     return tuple(Item(task.name, name, target, fields) for name, fields in prompts(task.folder).items())
 
 
 def headline(task: Task) -> tuple[str, ...]:
+    """The working and the answer."""
     return PARTS
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
+    """The problem, for a line of working and a whole number."""
     words = wording.messages(task, "solving", task=task.data, **item.fields)
     return Prompt(words, temperature=TEMPERATURE, max_tokens=120, grammar=GRAMMAR)
 
 
 def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
+    """Two rows: the working without the line of the answer, and the number as its digits. Without a number both
+    fail."""
     try:
         given = number(last_line.verdict(reply, LABEL))
     except reading.Unreadable as failure:

@@ -21,15 +21,19 @@ CRITERION = "response"
 
 
 def items(task: Task, judge: Judge) -> Sequence[Item]:
+    """One item a writing prompt of the task folder (`prompts.jsonl`), with the judge as the target: it writes its
+    own."""
     target = judge.author or judge.name
     return tuple(Item(task.name, name, target, fields) for name, fields in prompts(task.folder).items())
 
 
 def headline(task: Task) -> tuple[str, ...]:
+    """The text."""
     return (CRITERION,)
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
+    """The writing prompt, at temperature 1, without a grammar."""
     words = wording.messages(task, "text_generation", task=task.data, **item.fields)
     return Prompt(words, temperature=1.0, max_tokens=90)
 

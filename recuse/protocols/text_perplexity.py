@@ -33,25 +33,31 @@ CRITERIA = ("perplexity", "bits_per_character")
 
 
 def items(task: Task, judge: Judge) -> Sequence[Item]:
+    """All items of the task, whoever judges."""
     return task.items
 
 
 def headline(task: Task) -> tuple[str, ...]:
+    """Bits per character, by which judges can be compared; perplexity stands beside it."""
     return CRITERIA[1:]
 
 
 def scales(task: Task) -> dict[str, Scale]:
+    """Perplexity from 1 and bits per character from 0, without an upper end; lower is better predicted."""
     known = {"perplexity": (1.0, ""), "bits_per_character": (0.0, "bits per character")}
     return {name: Numeric(known[name][0], math.inf, reversed=True, unit=known[name][1]) for name in CRITERIA}
 
 
 def prompt(task: Task, item: Item, factors: Mapping[str, str]) -> Prompt:
+    """The prompt of `headline_generation`, with a grammar that allows the text of the item alone."""
     words = wording.messages(task, WORDING, task=task.data, story=item.fields["story"])
     literal = json.dumps(_text(item), ensure_ascii=False)  # GBNF escapes quotes, backslashes and line ends as JSON does
     return Prompt(words, temperature=0.0, max_tokens=600, top_logprobs=1, grammar=f"root ::= {literal}")
 
 
 def read(task: Task, item: Item, factors: Mapping[str, str], reply: Reply) -> list[Judgement]:
+    """Rows "perplexity" and "bits_per_character" by the formulas above; both fail where the reply is not the text or
+    has no log-probabilities."""
     try:
         text = reading.answered(reply)
         if text != _text(item):

@@ -56,6 +56,7 @@ class Answers:
 
     @property
     def over(self) -> Literal["items", "clusters"]:
+        """What a repetition would draw: clusters, where several items share one."""
         return "items" if len(set(self.clusters.tolist())) == len(set(self.items)) else "clusters"
 
     @cached_property

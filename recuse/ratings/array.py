@@ -45,22 +45,27 @@ class RatingArray:
 
     @property
     def means(self) -> Floats:
+        """Mean over repeats, shape (raters, items, targets); NaN where nothing was usable."""
         return self.moments.mean
 
     @property
     def counts(self) -> NDArray[np.int64]:
+        """Usable repeats, shape (raters, items, targets)."""
         return self.moments.count
 
     @property
     def shape(self) -> tuple[int, int, int]:
+        """How many raters, items and targets."""
         return len(self.raters), len(self.items), len(self.targets)
 
     @property
     def axes(self) -> Axes:
+        """Names of raters, items and targets."""
         return self.raters, self.items, self.targets
 
     @property
     def judges(self) -> tuple[str, ...]:
+        """The raters that are no people."""
         return tuple(name for name, person in zip(self.raters, self.people, strict=True) if not person)
 
     @property
@@ -84,6 +89,7 @@ class RatingArray:
 
     @property
     def step(self) -> float:
+        """The smallest difference that the scores resolve."""
         return smallest_step(self.scale, self._rows[1])
 
     def only_judges(self) -> RatingArray:
@@ -108,9 +114,11 @@ class RatingArray:
         )
 
     def row(self, rater: str) -> int:
+        """Place of a rater; `RecuseError` where it is not among them."""
         return _place(self.raters, rater, "rater")
 
     def column(self, target: str) -> int:
+        """Place of a target; `RecuseError` where it is not among them."""
         return _place(self.targets, target, "target")
 
     def columns(self, authors: Mapping[str, str]) -> list[int | None]:

@@ -54,14 +54,17 @@ class Cells:
 
     @property
     def mean(self) -> Floats:
+        """Mean over repeats, shape (J, U); NaN where nothing was usable."""
         return self.moments.mean
 
     @property
     def count(self) -> NDArray[np.int64]:
+        """Usable repeats, shape (J, U)."""
         return self.moments.count
 
     @property
     def variance(self) -> Floats:
+        """Sample variance over repeats, shape (J, U); NaN below two."""
         return self.moments.variance
 
     @cached_property
@@ -71,11 +74,14 @@ class Cells:
 
     @property
     def over(self) -> Literal["repeats", "items", "clusters"]:
+        """What a repetition would draw: repeats where the texts are fixed, clusters where several items share one, else
+        items."""
         if self.fixed:
             return "repeats"
         return "items" if len(self.cluster_names) == len(self.item_names) else "clusters"
 
     def row(self, judge: str) -> int:
+        """Place of a judge; `RecuseError` where it is not among them."""
         if judge not in self.judges:
             raise RecuseError(f"judge {judge} is not in the ratings; they hold {', '.join(self.judges)}")
         return self.judges.index(judge)
@@ -107,6 +113,7 @@ class Cells:
 
     @cached_property
     def step(self) -> float:
+        """The smallest difference that the scores resolve."""
         return smallest_step(self.scale, self._rows[1])
 
     def by_target(self, values: Floats) -> Floats:

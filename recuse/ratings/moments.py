@@ -34,6 +34,7 @@ class Moments:
         return variance
 
     def reshape(self, *shape: int) -> Moments:
+        """The same moments in cells of another shape."""
         return Moments(self.count.reshape(shape), self.mean.reshape(shape), self.squares.reshape(shape))
 
 

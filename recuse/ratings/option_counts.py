@@ -41,6 +41,7 @@ class OptionCounts:
 
     @property
     def judges(self) -> tuple[str, ...]:
+        """The raters that are no people."""
         return tuple(name for name, person in zip(self.raters, self.people, strict=True) if not person)
 
     @property

@@ -52,10 +52,12 @@ class RatedOptions:
 
     @cached_property
     def people_choices(self) -> Floats:
+        """Share of people's choices, (U, K); NaN where nobody chose."""
         return _shares(self.people_counts, self.people_counts.sum(axis=-1))
 
     @cached_property
     def people_endorsed(self) -> Floats:
+        """Share of people's response sets that hold the option, (U, K); NaN where nobody gave any."""
         return _shares(self.people_sets, self.set_raters)
 
     def offers(self, *aggregations: str) -> bool:
@@ -65,14 +67,12 @@ class RatedOptions:
 
     @property
     def has_people_sets(self) -> bool:
+        """Whether any person gave a response set."""
         return bool(self.set_raters.any())
 
     @property
-    def has_judge_sets(self) -> bool:
-        return bool(np.isfinite(self.judge_endorsed).any())
-
-    @property
     def over(self) -> Literal["items", "clusters"]:
+        """What a repetition would draw: clusters, where several texts share one."""
         return "items" if len(set(self.clusters.tolist())) == len(self.clusters) else "clusters"
 
 

@@ -110,18 +110,22 @@ class Ratings:
 
     @property
     def judges(self) -> tuple[str, ...]:
+        """Raters that are judges, in order of first appearance."""
         return tuple(name for name, kind in self.raters.items() if kind == JUDGE)
 
     @property
     def persons(self) -> tuple[str, ...]:
+        """Raters that are people, in order of first appearance."""
         return tuple(name for name, kind in self.raters.items() if kind == PERSON)
 
     @cached_property
     def targets(self) -> tuple[str, ...]:
+        """Whose texts are rated, in order of first appearance."""
         return tuple(map(str, self.table["target"].unique()))
 
     @cached_property
     def criteria(self) -> tuple[str, ...]:
+        """All criteria of the table, in order of first appearance."""
         return tuple(map(str, self.table["criterion"].unique()))
 
     def levels(self, factor: str) -> tuple[str, ...]:
@@ -146,6 +150,7 @@ class Ratings:
 
     @property
     def scale(self) -> Scale:
+        """Scale of the one criterion that is measured; `RatingsError` where there are several."""
         return self.scales[self.criterion]
 
     # ------------------------------------------------------------------ parts of it

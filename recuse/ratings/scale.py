@@ -48,6 +48,7 @@ class Numeric:
 
     @property
     def ends(self) -> tuple[float, float]:
+        """Minimum and maximum."""
         return self.minimum, self.maximum
 
     @property
@@ -89,18 +90,22 @@ class Ordinal:
 
     @property
     def unit(self) -> str:
+        """Means are shares of the better option, where there are two."""
         return "share"
 
     @property
     def ends(self) -> tuple[float, float]:
+        """Places of the worst and the best option."""
         return 0.0, float(len(self.options) - 1)
 
     @property
     def span(self) -> float:
+        """The number of steps from the worst option to the best."""
         return self.ends[1]
 
     @property
     def counts(self) -> bool:
+        """Whether a mean of places means anything: of two options alone, whose distance is one."""
         return len(self.options) == 2
 
     def numbers(self, scores: pd.Series[Any], responses: pd.Series[Any]) -> pd.Series[float]:
@@ -157,6 +162,7 @@ class ResponseSets(_WithoutDistances):
         return responses.map(codes).astype(float)
 
     def code(self, members: Collection[str]) -> float:
+        """The set as a number: bit k stands for option k."""
         return float(sum(1 << k for k, option in enumerate(self.options) if option in members))
 
     @property

@@ -58,7 +58,7 @@ def completed(frame: pd.DataFrame) -> pd.DataFrame:
     table["score"] = pd.to_numeric(table["score"], errors="coerce").astype(float)
     rest = [name for name in table.columns if name not in COLUMNS]
     table = table[[*COLUMNS, *rest]]
-    # names as Python's own texts: kept in Arrow's, each choice of rows or columns takes twice as long
+    # names as Python's own texts: kept in Arrow's, each choice of rows or columns takes longer
     table.columns = pd.Index([*COLUMNS, *rest], dtype=object)
     return table
 

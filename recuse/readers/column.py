@@ -25,10 +25,12 @@ class Column:
 
     @cached_property
     def filled(self) -> pd.Series[Any]:
+        """The cells that are not empty."""
         return self.cells[~is_empty(self.cells)]
 
     @cached_property
     def distinct(self) -> pd.Index[Any]:
+        """The different values among them, in order of first appearance."""
         import pandas as pd
 
         return pd.Index(pd.unique(self.filled))
@@ -53,6 +55,7 @@ class Column:
 
     @property
     def wordy(self) -> bool:
+        """Whether it looks like texts: no numbers, and long ones."""
         return not self.numeric and self.length > LONG
 
     @property

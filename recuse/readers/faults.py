@@ -28,10 +28,12 @@ class Fault:
         return f"{self.count} {self.what}" + (f" ({where})" if where else "") + f"; {self.done}"
 
     def record(self) -> dict[str, object]:
+        """As builtins."""
         return {"what": self.what, "count": self.count, "places": list(self.places), "done": self.done}
 
     @classmethod
     def of(cls, what: str, places: Iterable[str], done: str, count: int | None = None) -> Fault:
+        """From every place where it is met, of which the first few are kept; `count` where it is not their number."""
         every = list(places)
         return cls(what, len(every) if count is None else count, tuple(every[:SHOWN]), done)
 

@@ -51,6 +51,7 @@ class FileRatings:
 
     @property
     def name(self) -> str:
+        """The file's name without its endings."""
         return stem_of(self.path)
 
 

@@ -60,6 +60,7 @@ class ColumnMapping:
 
     @property
     def pairs(self) -> bool:
+        """Whether a row compares two texts."""
         return bool(self.first)
 
     def columns(self) -> set[str]:

@@ -17,7 +17,7 @@ __all__ = ["MAX_BYTES", "Opened", "open_file", "stem_of"]
 MAX_BYTES = 1 << 30
 """No file is unpacked beyond this."""
 MAX_RATIO, FREE = 400, 64 << 20
-"""Above 64 MB, a file that unpacks to more than 400 times its size is taken for a bomb; ratings shrink 5 to 50 fold."""
+"""Above 64 MB, a file that unpacks to more than 400 times its size is taken for a bomb; tables shrink far less."""
 PACKED = (".gz", ".bz2", ".xz", ".zip")
 CHUNK = 1 << 20
 

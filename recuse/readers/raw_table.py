@@ -47,6 +47,7 @@ class RawTable:
         return f"{self.unit} {self.at(row)}"
 
     def at(self, row: int) -> int:
+        """Number of the line or record where a row stands in the file, counted from 1."""
         return self._starts[row] if self._starts is not None else row + 1
 
     @cached_property

@@ -91,6 +91,8 @@ class Recording:
         return self._why_stopped or (f"{self.signals.received[0]} received" if self.signals.received else "")
 
     def stop(self, why: str) -> None:
+        """Ask nothing more; the first reason given is the one that is reported. Calls on their way are still
+        awaited."""
         self._why_stopped = self._why_stopped or why
         if self._stop is not None:
             self._stop.set()
@@ -132,6 +134,7 @@ class Recording:
         _raise_bugs(workers)
 
     def outcome(self) -> RecordingReport:
+        """What became of the calls, as of now."""
         failed = {id(call) for call, _ in self.failed}
         return RecordingReport(
             planned=len(self.missing),

@@ -40,10 +40,12 @@ class FormCheck:
 
     @property
     def decided(self) -> bool:
+        """Whether enough replies were looked at: no later one changes `hopeless`."""
         return not self.checked or len(self._read) >= FIRST or sum(self._read) > FIRST - TOO_MANY
 
     @property
     def hopeless(self) -> bool:
+        """Whether so many of the first replies cannot be read that no more are asked for."""
         first = self._read[:ALL_OF_FIRST]
         return self._read.count(False) >= TOO_MANY or (len(first) == ALL_OF_FIRST and not any(first))
 
@@ -65,6 +67,7 @@ class FormCheck:
             self.excerpt = self.excerpt or visible(shortened(text, EXCERPT)[0]) or "(nothing)"
 
     def text(self) -> str:
+        """How many of the first replies cannot be read, why, the beginning of one, and what to change."""
         judge, task, protocol, stage = self.form
         reasons = "; ".join(f"{why} ({count}x)" for why, count in self.reasons.most_common(5))
         return (

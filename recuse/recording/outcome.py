@@ -34,9 +34,11 @@ class RecordingReport:
 
     @property
     def complete(self) -> bool:
+        """Whether every call that had no answer now has one."""
         return self.stored == self.planned
 
     def text(self, limit: int = 12) -> str:
+        """Readable summary; at most `limit` lines of failures, and of calls not asked."""
         money = f", ${self.spent:,.2f} spent" if self.spent else ""
         parts = [f"recorded {self.stored} of {self.planned} missing answers in {self.seconds:.0f} s{money}"]
         if self.stopped:

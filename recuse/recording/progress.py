@@ -30,10 +30,12 @@ class Spending:
 
     @property
     def counted(self) -> bool:
+        """Whether any judge has a price."""
         return bool(self.prices)
 
     @property
     def spent(self) -> float | None:
+        """Dollars so far; None where no judge has a price."""
         return self._dollars if self.prices else None
 
     @property
@@ -47,6 +49,7 @@ class Spending:
         )
 
     def add(self, call: Call, response: RawResponse) -> None:
+        """Count one answer at its judge's price."""
         if call.judge not in self.prices:
             return
         usage, (price_in, price_out) = self.usage_of(call, response), self.prices[call.judge]

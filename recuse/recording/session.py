@@ -175,6 +175,8 @@ class Replies:
         self._last: tuple[RawResponse, Reply] | None = None
 
     def reply(self, call: Call, response: RawResponse) -> Reply:
+        """The reply that a response holds, in the wire format of the call's judge; what cannot be decoded ended in
+        error."""
         if self._last is None or self._last[0] is not response:
             self._last = response, read_response(wire(self._judges[call.judge].wire), response)
         return self._last[1]

@@ -40,11 +40,6 @@ ON_SHADE: dict[Mode, str] = {"light": "#1c1b19", "dark": "#ffffff"}
 _RAMPS = {"o": "over", "u": "under", "r": "rank", "m": "amount"}
 
 
-def colours(mode: Mode) -> dict[str, str]:
-    """Name -> hex of the page's colours."""
-    return PALETTE[mode]
-
-
 def shades(mode: Mode) -> dict[str, str]:
     """Heat-map class ("o1" .. "o9" over, "u" under, "r" rank, "m" amount) -> background."""
     base = PALETTE[mode]
@@ -55,26 +50,15 @@ def shades(mode: Mode) -> dict[str, str]:
     }
 
 
-def contrast(a: str, b: str) -> float:
-    """WCAG 2 contrast ratio of two hex colours, 1 to 21."""
-    darker, lighter = sorted((_luminance(a), _luminance(b)))
-    return (lighter + 0.05) / (darker + 0.05)
-
-
 def mix(a: str, b: str, share: float) -> str:
     """`share` of b in a, mixed in OKLab (Ottosson 2020), as hex."""
     left, right = _oklab(a), _oklab(b)
     return _hex([x + (y - x) * share for x, y in zip(left, right, strict=True)])
 
 
-def _channels(colour: str) -> list[float]:
+def linear_rgb(colour: str) -> list[float]:
     eight_bit = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     return [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in eight_bit]
-
-
-def _luminance(colour: str) -> float:
-    r, g, b = _channels(colour)
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b
 
 
 _TO_LMS = ((0.4122214708, 0.5363325363, 0.0514459929), (0.2119034982, 0.6806995451, 0.1073969566),
@@ -95,7 +79,7 @@ def _times(matrix: tuple[tuple[float, ...], ...], vector: list[float]) -> list[f
 
 
 def _oklab(colour: str) -> list[float]:
-    return _times(_TO_LAB, [c ** (1 / 3) for c in _times(_TO_LMS, _channels(colour))])
+    return _times(_TO_LAB, [c ** (1 / 3) for c in _times(_TO_LMS, linear_rgb(colour))])
 
 
 def _hex(lab: list[float]) -> str:

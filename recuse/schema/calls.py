@@ -31,6 +31,8 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Message:
+    """One message of a prompt."""
+
     role: Literal["system", "user", "assistant"]
     content: str
 

@@ -57,6 +57,7 @@ class Estimate:
 
     @property
     def defined(self) -> bool:
+        """Whether there is a number: the value is neither NaN nor infinite."""
         return math.isfinite(self.value)
 
     @property
@@ -125,6 +126,8 @@ class Estimates(Mapping[tuple[str, ...], Estimate]):
         self._estimates = dict(estimates)
 
     def of(self, **subject: str) -> Estimate:
+        """The estimate for one subject, every name of `by` given. `RecuseError` where there is none, listing those
+        there are."""
         try:
             return self._estimates[tuple(subject[name] for name in self.by)]
         except KeyError:

@@ -40,6 +40,8 @@ class StandinReply:
 
 
 class Source(Protocol):
+    """What answers in place of the judges of a panel."""
+
     def reply(self, call: Call, fields: Mapping[str, Any]) -> StandinReply:
         """The answer to one call; `fields` are those of the item it is about. Same call, same answer, in any order."""
 

@@ -36,6 +36,7 @@ class Asked:
 
     @property
     def url(self) -> str:
+        """As the client means it, with the query."""
         return f"http://{self.host}{self.path}"
 
 

@@ -53,6 +53,8 @@ class Part:
         return 0.0 if self.counted or not 0 < share < 1 else share * (1 - share) * self.top**2 / self.trials
 
     def bounds(self, alpha: float, df: float) -> tuple[float, float]:
+        """Low and high end, each missed with probability alpha: Jeffreys' bounds of a share (Beta quantiles with half a
+        hit and half a miss added), no tighter than the mean. `df`: of the variance that `trials` follow from."""
         if not self.top > 0:
             return 0.0, 0.0
         spread = 1.0 if self.counted else float(special.ndtri(alpha)) / float(special.stdtrit(df, alpha))
@@ -76,6 +78,7 @@ class BoundedMean:
 
     @property
     def value(self) -> float:
+        """The mean."""
         return self.origin + self.above.mean - self.below.mean
 
     @property

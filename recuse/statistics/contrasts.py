@@ -1,8 +1,8 @@
 """Contrasts of cell means, where a cell is ten or so repeats of one judge on one text.
 
-Repeats are few, whole-numbered, crowded at an end of the scale, and often all equal. Plain Welch-Satterthwaite t holds
-84 % of contrasts at nominal 95 % for grades that are 5 or 4 at 85 to 15, and 40 % where a judge slips one time in
-twenty; `contrast` mends what makes it fall short, in this order:
+Repeats are few, whole-numbered, crowded at an end of the scale, and often all equal. Plain Welch-Satterthwaite t falls
+short for grades that are mostly 5 and sometimes 4, and far short where a judge slips one time in twenty; `contrast`
+(`python tests/benchmarks/coverage.py contrasts`) mends what makes it fall short, in this order:
 
 - A cell in which nothing varied is not certain. Its variance is that of the one slip by one step of the scale that n
   repeats cannot rule out: alone in a contrast, its 95 % interval ends where Clopper and Pearson's for 0 slips of n
@@ -49,6 +49,7 @@ class Contrast(Student):
 
     @property
     def skewed(self) -> bool:
+        """Whether the skewness is worth a wider interval."""
         return abs(self.skew) > SYMMETRIC
 
     def interval(self, level: float) -> tuple[float, float]:

@@ -121,11 +121,9 @@ class Binomial:
 class FisherZ:
     """Spearman's rank correlation of n pairs: atanh(rho) is normal with variance (1 + rho^2 / 2) / (n - 3).
 
-    Bonett and Wright (2000), Psychometrika 65, 23-28. With 15 pairs of which one side has five tied groups of three it
-    covers 95.4 to 96.3 % at nominal 95 % for true correlations from 0 to 0.9 (20,000 simulated panels each); Fieller's
-    1.06 / (n - 3) falls to 93.7 % there. On five grades on either side, or one, it covers 93.7 to 98 % for 8 to 60
-    pairs and true correlations from 0.5 to 0.95. Undefined at rho = -1 or 1, where the variance on this scale loses
-    meaning, and below eight pairs.
+    Bonett and Wright (2000), Psychometrika 65, 23-28: unlike Fieller's 1.06 / (n - 3), it grows with rho. What it
+    covers with and without ties: `python tests/benchmarks/coverage.py ranks`. Undefined at rho = -1 or 1, where the
+    variance on this scale loses meaning, and below eight pairs.
     """
 
     rho: float

@@ -3,8 +3,8 @@
 It is to a standard deviation what a mean absolute deviation is, and keeps nearly all of its precision (98 % where
 scores are normal). Unlike one it has an interval that holds where tails are heavy: of fifty scores from Student's t
 with 3 degrees of freedom half look normal, and their SD lies a third too low; no interval of an SD that covers 93.5 %
-of them is narrower than 1.3 times the usual one where scores *are* normal. The mean difference of the same scores
-depends on no fourth moment.
+of them is narrower than 1.3 times the usual one where scores *are* normal (`python tests/benchmarks/heavy_tails.py`).
+The mean difference of the same scores depends on no fourth moment.
 
 For text t with R answers, d_ab = |x_a - x_b|, the mean difference G_t of its pairs is a U-statistic of variance
 

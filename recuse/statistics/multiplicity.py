@@ -17,10 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from recuse.schema import RecuseError
 
-__all__ = ["CORRECTIONS", "Correction", "decision_levels", "holm"]
+__all__ = ["Correction", "decision_levels", "holm"]
 
 Correction = Literal["holm", "bonferroni", "none"]
-CORRECTIONS: tuple[Correction, ...] = ("holm", "bonferroni", "none")
 
 
 def holm(p: ArrayLike) -> NDArray[np.float64]:

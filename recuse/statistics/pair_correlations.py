@@ -53,6 +53,7 @@ class PairCorrelations:
 
     @property
     def units(self) -> int:
+        """How many items or clusters there are."""
         return int(self.sums.shape[2])
 
     @property

@@ -67,6 +67,7 @@ class Paired:
 
     @property
     def distribution(self) -> OverClusters:
+        """Of the mean: over clusters where these are known, else Student over items."""
         if self.clustered is not None:
             return self.clustered
         return OverItems(self.mean, self.sd / math.sqrt(self.n) if self.n > 1 else math.nan, self.n - 1)
@@ -80,10 +81,12 @@ class Paired:
 
     @property
     def t(self) -> float:
+        """mean / se; NaN where nothing varies."""
         return math.nan if self.distribution.undefined else self.mean / self.distribution.se
 
     @property
     def p(self) -> float:
+        """Two-sided, against a mean of 0; NaN where nothing varies."""
         return math.nan if self.distribution.undefined else 2 * float(special.stdtr(self.distribution.df, -abs(self.t)))
 
     @property

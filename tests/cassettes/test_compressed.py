@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tracemalloc
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -153,29 +154,47 @@ def test_a_disk_that_is_full_while_unpacking_loses_nothing(
     assert opened(root, CALLS).coverage().complete
 
 
-@pytest.mark.parametrize("survives", ["remove_file", "replace_file"])
-def test_unpacking_that_is_killed_goes_on_by_itself(
-    survives: str, plain: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+def by_recording(plain: Path, root: Path) -> Path:
+    with opened(root, CALLS, mode="missing").use():
+        return plain
+
+
+def by_compacting(plain: Path, root: Path) -> Path:
+    assert main(["compact", "--gzip", str(plain)]) == 0
+    return Path(f"{plain}.gz")
+
+
+@pytest.mark.parametrize("goes_on", [by_recording, by_compacting])
+@pytest.mark.parametrize("killed_at", ["replace_file", "remove_file"])
+@pytest.mark.parametrize("change", [make_plain, make_packed])
+def test_a_change_of_form_that_is_killed_loses_nothing_and_goes_on_by_itself(
+    change: Callable[[Path], Path],
+    killed_at: str,
+    goes_on: Callable[[Path, Path], Path],
+    plain: Path,
+    root: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Killed before the plain file is there, and before the compressed one is gone."""
-    before = plain.read_bytes()
-    make_packed(plain)
+    """Killed before the new form is there, and before the old one is gone."""
+    data, calls = plain.read_bytes(), [CALLS[0], CALLS[2], *CALLS[3:]]
+    old, new = plain, Path(f"{plain}.gz")
+    if change is make_plain:
+        old, new = make_packed(plain), plain
 
     def killed(*_: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as at:
-        at.setattr(cell_file, survives, killed)
+        at.setattr(cell_file, killed_at, killed)
         with pytest.raises(KeyboardInterrupt):
-            make_plain(plain)
-    assert plain.exists() is (survives == "remove_file")
-    assert Path(f"{plain}.gz").exists()
-    recorded_before = [CALLS[0], CALLS[2], *CALLS[3:]]
-    assert [a.body for a in answers(root, recorded_before)] == [answer_for(call) for call in recorded_before]
-    library = opened(root, CALLS, mode="missing")
-    with library.use():
-        assert plain.read_bytes() == before
-        assert not Path(f"{plain}.gz").exists()
+            change(plain)
+    assert old.exists()
+    assert new.exists() is (killed_at == "remove_file")
+    assert stored_path(plain) == (plain if plain.exists() else old)
+    assert [a.body for a in answers(root, calls)] == [answer_for(call) for call in calls]
+    left = goes_on(plain, root)
+    assert [path for path in (plain, Path(f"{plain}.gz")) if path.exists()] == [left]
+    assert contents(left)[0] == data
 
 
 def test_what_an_interrupted_unpacking_left_is_taken_away_though_nothing_is_missing(plain: Path, root: Path) -> None:
@@ -352,26 +371,6 @@ def test_compacting_a_damaged_file_leaves_it_alone_unless_told(plain: Path, caps
     assert main(["compact", "--drop-damaged", str(path)]) == 0
     assert Path(f"{path}.damaged").read_bytes() == damaged
     assert contents(path)[0] == data
-
-
-@pytest.mark.parametrize("survives", ["remove_file", "replace_file"])
-def test_compressing_that_is_killed_loses_nothing(
-    survives: str, plain: Path, root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    data = plain.read_bytes()
-
-    def killed(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as at:
-        at.setattr(cell_file, survives, killed)
-        with pytest.raises(KeyboardInterrupt):
-            make_packed(plain)
-    assert plain.read_bytes() == data
-    assert stored_path(plain) == plain
-    assert main(["compact", "--gzip", str(plain)]) == 0
-    assert contents(Path(f"{plain}.gz"))[0] == data
-    assert not plain.exists()
 
 
 def test_nothing_is_compacted_while_a_recording_is_under_way(

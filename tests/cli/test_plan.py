@@ -10,44 +10,15 @@ import pytest
 from recuse.experiments import plan_command
 from recuse.metrics.upgrade import COMPONENTS
 
-EVALS = """
-import pytest
-
-from recuse.metrics import consensus, stability
-
-pytestmark = pytest.mark.asks("scores", "numbers")
-
-
-@pytest.mark.asks("peers")
-def test_leniency(ratings, gate):
-    assert gate("leniency", consensus.leniency(ratings))
-
-
-@pytest.mark.asks("repeats")
-def test_repeat_difference(ratings, gate):
-    assert gate("repeat_difference", stability.repeat_difference(ratings))
-"""
-GATES = """
-[leniency]
-within = [-0.04, 0.04]
-of_range = true
-reason = "r"
-
-[repeat_difference]
-at_most = 0.05
-of_range = true
-reason = "r"
-"""
 SHIPPED = Path(__file__).resolve().parents[2] / "evals" / "gates.toml"
 
 
 @pytest.fixture
-def planned(recuse, tmp_path, monkeypatch):
-    """`planned(*arguments)`: what `recuse plan` or another subcommand prints by two gates, of one pilot each."""
+def planned(recuse, three_gates, tmp_path, monkeypatch):
+    """`planned(*arguments)`: what `recuse plan` or another subcommand prints by three gates, of one pilot each."""
     monkeypatch.setattr(plan_command, "PILOTS", 1)
     monkeypatch.setattr(plan_command, "REPEATS", (2,))
-    (tmp_path / "test_fairness.py").write_text(EVALS, encoding="utf-8")
-    (tmp_path / "gates.toml").write_text(GATES, encoding="utf-8")
+    three_gates(tmp_path)
 
     def run(*arguments, command="plan"):
         outcome = recuse(command, *arguments, "--evals", tmp_path)
@@ -62,7 +33,7 @@ def test_one_judge_is_planned(planned):
     out = planned("--judges", 1, "--items", 15, "--people", 0, "--pairs", 0)
     assert out.startswith("planned: 1 judge, 15 items, 3 repeats,")
     assert [line.split()[0] for line in out.split("\n\n")[1].splitlines()[2:3]] == ["repeat_difference"]
-    assert "\nnot planned, needs a second judge: leniency\n" in out
+    assert "\nnot planned, needs a second judge: self_preference, leniency\n" in out
     assert "\nrepeat_difference limits an average: wild answers in fewer than 1 of 39 stay within it\n" in out
 
 

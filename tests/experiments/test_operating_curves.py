@@ -15,9 +15,10 @@ import pytest
 from recuse.experiments.asking import asked_of
 from recuse.experiments.curves_page import EVERY, page
 from recuse.experiments.forecasts import brought_by_judges, forecasts
-from recuse.experiments.operating_curves import FAULTS, Scenario, _drawn, validate
+from recuse.experiments.operating_curves import FAULTS, validate
 from recuse.experiments.recorded_anew import recorded_anew
 from recuse.experiments.scripted_panel import simulated_choices, simulated_scores
+from recuse.experiments.simulated_runs import Scenario, drawn_runs
 from recuse.experiments.sizes import Sizes, sizes_of_panel, sizes_of_ratings
 from recuse.experiments.upgrade_curves import UPGRADE_FAULTS, upgrade_curves
 from recuse.experiments.validate_command import table
@@ -26,57 +27,13 @@ from recuse.metrics import consensus, position
 from recuse.ratings import Numeric
 from recuse.schema import RecuseError
 
-EVALS = """
-import pytest
-
-from recuse.metrics import consensus, stability
-
-pytestmark = pytest.mark.asks("scores", "numbers")
-
-
-@pytest.mark.asks("peers")
-def test_leniency(ratings, gate):
-    assert gate("leniency", consensus.leniency(ratings))
-
-
-@pytest.mark.asks("authors", "peers")
-def test_self_preference(ratings, gate):
-    assert gate("self_preference", consensus.self_preference(ratings))
-
-
-@pytest.mark.asks("repeats")
-def test_repeat_difference(ratings, gate):
-    assert gate("repeat_difference", stability.repeat_difference(ratings))
-"""
-GATES = """
-[run]
-families = 3
-
-[self_preference]
-within = [-0.05, 0.05]
-of_range = true
-reason = "r"
-
-[leniency]
-within = [-0.04, 0.04]
-of_range = true
-reason = "r"
-
-[repeat_difference]
-at_most = 0.05
-of_range = true
-reason = "r"
-"""
 SMALL = Sizes(judges=4, items=12, repeats=2, people=0, pairs=0)
 TODAY = date(2026, 3, 1)
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory) -> Path:
-    where = tmp_path_factory.mktemp("evals")
-    (where / "test_fairness.py").write_text(EVALS, encoding="utf-8")
-    (where / "gates.toml").write_text(GATES, encoding="utf-8")
-    return where
+def folder(tmp_path_factory, three_gates) -> Path:
+    return three_gates(tmp_path_factory.mktemp("evals"))
 
 
 @pytest.fixture(scope="module")
@@ -293,7 +250,7 @@ def test_a_judge_with_the_fault_of_a_test_fails_and_a_fair_one_does_not(kind, ga
     sizes = Sizes(judges=2, items=30, repeats=3, pairs=80)
 
     def outcomes(effect):
-        [run] = _drawn(SHIPPED, sizes, [Scenario(kind, effect, (gate,), 1, 1)], 1, 1, TODAY)[0]
+        [run] = drawn_runs(SHIPPED, sizes, [Scenario(kind, effect, (gate,), 1, 1)], 1, 1, TODAY)[0]
         return {one.judge: one.outcome for one in run}
 
     assert outcomes({fault: share})["judge-0"] == "fail"

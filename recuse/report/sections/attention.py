@@ -66,11 +66,6 @@ def needs_attention(view: View) -> list[Matter]:
     return _matters(view, [n for n in chosen if not is_of_upgrade(n) or id(n) in deciding])
 
 
-def left_undecided(view: View) -> list[Matter]:
-    """Undecided verdicts that their gate allows."""
-    return _matters(view, [n for n in view.numbers if n.outcome == "undecided" and tolerated(n)])
-
-
 def run_faults(view: View) -> list[str]:
     """What is wrong with the run as a whole, each fault once: limits that no longer fit, tests without a verdict. What
     changed against the baseline is told where the changes are."""

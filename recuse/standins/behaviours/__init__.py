@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Said:
+    """What a stand-in says where it is more than words."""
+
     text: str
     refusal: bool = False  # the provider's own refusal flag, beyond what the text says
 
@@ -43,9 +45,13 @@ Behaviour = Callable[[Facts], "str | Said"]
 
 
 class Behaviours(Protocol):
+    """What a module of behaviours has."""
+
     BEHAVIOURS: Mapping[str, Behaviour]
 
-    def read_settings(self, path: Path) -> Any: ...
+    def read_settings(self, path: Path) -> Any:
+        """The module's own settings, from a file of the stand-in's folder; its behaviours get them as
+        `Facts.settings`."""
 
 
 def behaviours(protocol: str) -> Behaviours:

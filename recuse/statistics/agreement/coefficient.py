@@ -49,6 +49,7 @@ class Coefficient:
 
     @cached_property
     def sums(self) -> Floats:
+        """The shares summed over items, (F,)."""
         sums: Floats = self.shares.sum(axis=0)
         return sums
 
@@ -64,6 +65,7 @@ class Coefficient:
 
     @cached_property
     def value(self) -> float:
+        """The coefficient on all items; NaN where it is undefined."""
         if self.undefined:
             return math.nan
         return float(self.of(self.sums[None])[0]) if self.exact is None else self.exact

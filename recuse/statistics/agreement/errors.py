@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from recuse.statistics.agreement.coefficient import EMPTY, Coefficient, ratio
 
-__all__ = ["constant_label", "constant_number", "mean_absolute_error", "mean_error"]
+__all__ = ["constant_number", "mean_absolute_error", "mean_error"]
 
 Floats = NDArray[np.float64]
 
@@ -24,14 +24,6 @@ def mean_error(rater: ArrayLike, labels: ArrayLike) -> Coefficient:
 def mean_absolute_error(rater: ArrayLike, labels: ArrayLike) -> Coefficient:
     """Mean of |rater - label| over items, both (items,)."""
     return _mean(np.abs(np.asarray(rater, dtype=float) - np.asarray(labels, dtype=float)))
-
-
-def constant_label(tables: Floats) -> tuple[int, float]:
-    """The option that labels (columns of tables (items, K, K)) have most often, and its share: the base rate, which is
-    the percent agreement of a rater that always says so. NaN without labels."""
-    shares = tables.sum(axis=(0, 1))
-    best = int(shares.argmax())
-    return best, float(shares[best] / shares.sum()) if shares.sum() > 0 else np.nan
 
 
 def constant_number(labels: ArrayLike) -> tuple[float, float]:

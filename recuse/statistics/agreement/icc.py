@@ -163,6 +163,7 @@ class ICC:
 
     @property
     def value(self) -> float:
+        """The correlation itself."""
         return float(icc(self.squares, self.form))
 
     @property

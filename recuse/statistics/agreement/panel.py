@@ -10,6 +10,8 @@ Arrays: judges x items x targets. Shapes of sums end in (..., targets, 6).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,8 +19,8 @@ from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.rank_correlation import spearman
 
 __all__ = [
-    "FEWEST_ITEMS", "FEWEST_TARGETS", "absolute_agreement", "mean_known", "model_agreement", "pair_shares",
-    "sample_agreement",
+    "FEWEST_ITEMS", "FEWEST_TARGETS", "absolute_agreement", "agreement_of_averages", "mean_known", "model_agreement",
+    "pair_shares", "sample_agreement",
 ]  # fmt: skip
 
 Floats = NDArray[np.float64]
@@ -75,6 +77,33 @@ def model_agreement(sums: Floats) -> Floats:
     return spearman(x, y)
 
 
+def agreement_of_averages(sums: Floats, texts: Sequence[int]) -> list[float]:
+    """The correlation to expect between two judges' averages of m texts per target, for each m of `texts`, mean over
+    pairs of sums (pairs, targets, 6):
+
+        (T + W / m) / sqrt((T_x + W_x / m) (T_y + W_y / m))
+
+    T the covariance (variances) of the judges' target means, freed of the texts' share, W those of texts within
+    targets."""
+    n, x, y, xx, yy, xy = np.moveaxis(sums, -1, 0)
+    known = n >= 2
+    count = np.where(known, n, 2.0)
+    within = [
+        np.where(known, (squares - a * b / count) / (count - 1), np.nan)
+        for squares, a, b in ((xy, x, y), (xx, x, x), (yy, y, y))
+    ]
+    means = [np.where(known, total / count, np.nan) for total in (x, y)]
+    between = [_covariance(a, b) for a, b in ((means[0], means[1]), (means[0], means[0]), (means[1], means[1]))]
+    w = [mean_known(part[:, None]) for part in within]
+    t = [b - mean_known((part / count)[:, None]) for b, part in zip(between, within, strict=True)]
+    averaged = []
+    for m in texts:
+        shared, mine, other = (a + b / m for a, b in zip(t, w, strict=True))
+        each = ratio(shared, np.sqrt(np.maximum(mine, 0) * np.maximum(other, 0)))
+        averaged.append(float(mean_known(np.clip(each, -1, 1)[None])[0]))
+    return averaged
+
+
 def mean_known(values: Floats) -> Floats:
     """Mean over pairs of the mean over targets, of what is defined: (B, pairs, targets) or (B, pairs) to (B,)."""
     while values.ndim > 1:
@@ -87,3 +116,12 @@ def _spread(n: Floats, total: Floats, squares: Floats) -> Floats:
     """n times the sum of squares about the mean, 0 where that is rounding."""
     spread = n * squares - total**2
     return np.where(spread > 1e-11 * np.maximum(n * squares, 1e-300), spread, 0.0)
+
+
+def _covariance(a: Floats, b: Floats) -> Floats:
+    """Over targets, per pair: (pairs, targets) to (pairs,)."""
+    known = np.isfinite(a) & np.isfinite(b)
+    n = known.sum(axis=-1)
+    a, b = (np.where(known, side, 0.0) for side in (a, b))
+    shared = (a * b).sum(axis=-1) - a.sum(axis=-1) * b.sum(axis=-1) / np.maximum(n, 1)
+    return np.where(n > 1, shared / np.maximum(n - 1, 1), np.nan)

@@ -15,14 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from recuse.schema import RecuseError
 
-__all__ = ["AGGREGATIONS", "Aggregation", "RatingVectors", "Ties", "hard", "hard_response_set", "shares_of"]
+__all__ = ["Aggregation", "RatingVectors", "Ties", "hard", "hard_response_set", "shares_of"]
 
 Floats = NDArray[np.float64]
 Aggregation = Literal["h", "s", "hrs", "srs"]
+"""Hard and soft, of choices and of response sets."""
 Ties = Literal["split", "first", "leave out"]
-AGGREGATIONS: dict[Aggregation, str] = {
-    "h": "hard", "s": "soft", "hrs": "hard response set", "srs": "soft response set",
-}  # fmt: skip
 CLOSE = 1e-9
 """Shares this close are equal: 0.1 + 0.2 reaches a threshold of 0.3."""
 
@@ -68,10 +66,12 @@ class RatingVectors:
 
     @cached_property
     def h(self) -> Floats:
+        """The most frequent choice, (..., I, K): `hard`."""
         return hard(self.choices, self.ties)
 
     @cached_property
     def hrs(self) -> Floats:
+        """Options endorsed by a share of at least tau, (..., I, K): `hard_response_set`."""
         return hard_response_set(self.endorsed, self.tau)
 
     def by(self, aggregation: Aggregation) -> Floats:

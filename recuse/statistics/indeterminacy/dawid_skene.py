@@ -42,6 +42,7 @@ class CommonClasses:
 
     @property
     def recall(self) -> Floats:
+        """P(a rater answers k | common class k), (R, K)."""
         return np.diagonal(self.confusion, axis1=1, axis2=2)
 
     def truth_bounds(self, rater: int, option: int) -> tuple[float, float]:

@@ -80,10 +80,12 @@ class Identifiability:
 
     @property
     def identifiable(self) -> bool:
+        """Whether the rank is the number of sets."""
         return self.rank == self.sets
 
     @property
     def words(self) -> str:
+        """The same as a sentence, with what to do where it is not."""
         if self.identifiable:
             return f"forced choices between {self.options} options determine how often each response set is meant"
         return (

@@ -42,6 +42,7 @@ class Definition:
 
     @property
     def name(self) -> str:
+        """ "measure(judge/people)", as in the paper."""
         return f"{self.measure}({self.judge}/{self.people})"
 
     def items(self, judges: RatingVectors, people: RatingVectors) -> Floats:

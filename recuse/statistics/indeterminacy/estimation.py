@@ -35,6 +35,7 @@ class TransitionEstimate:
 
     @property
     def empty(self) -> tuple[int, ...]:
+        """Columns of which nothing was counted: they hold the prior alone."""
         return tuple(int(place) for place in np.flatnonzero(self.counts.sum(axis=0) == 0))
 
 

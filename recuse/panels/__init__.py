@@ -1,0 +1,9 @@
+"""Panels: which judges are examined, how they are reached, and on which tasks (fixtures/panels/*.toml)."""
+
+from __future__ import annotations
+
+from recuse.panels.judge_table import LocalServer
+from recuse.panels.panel import OwnWords, Panel, load_panel
+from recuse.panels.panel_table import StandIn
+
+__all__ = ["LocalServer", "OwnWords", "Panel", "StandIn", "load_panel"]

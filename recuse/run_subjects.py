@@ -1,0 +1,73 @@
+"""What results.json says of the panels, tasks and factors of a run: who was examined, and in which words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from recuse.panel_ratings import scales_of
+from recuse.protocols import protocol
+from recuse.ratings.factors import LEVELS, level_words
+from recuse.ratings.scale import Numeric, Scale
+
+if TYPE_CHECKING:
+    from recuse.panels import Panel
+    from recuse.suite import Selection
+
+__all__ = ["factor_records", "panel_record", "task_records"]
+
+
+def panel_record(panel: Panel) -> Mapping[str, Any]:
+    """A panel and its judges, candidates among them, without their addresses."""
+    return {
+        "name": panel.name,
+        "provenance": panel.provenance,
+        "description": panel.description,
+        "source": panel.source,
+        "judges": [
+            {"name": j.name, "label": j.label, "wire": j.wire, "model": j.model, "author": j.author}
+            for j in panel.judges.values()
+        ],
+        "tasks": list(panel.tasks),
+    }
+
+
+def task_records(selection: Selection) -> list[dict[str, Any]]:
+    """Tasks with their criteria, those that stand for a judgement as a whole first, how many points the widest of their
+    scales has, and whether their people are simulated."""
+    named: dict[str, dict[str, None]] = {}
+    widths: dict[str, list[float]] = {}
+    for panel in selection.panels.values():
+        for name, table in panel.tasks.items():
+            task, criteria = selection.task(name), named.setdefault(name, {})
+            for how in map(protocol, table.protocols):
+                criteria |= dict.fromkeys(how.headline(task) if hasattr(how, "headline") else ())
+                widths.setdefault(name, []).extend(_widths(scales_of(how, task).values()))
+    for name, criteria in named.items():
+        criteria |= dict.fromkeys(selection.task(name).criteria)
+    tasks: list[dict[str, Any]] = [{"name": name, "criteria": list(criteria)} for name, criteria in named.items()]
+    for entry in tasks:
+        entry["points"] = max(widths[entry["name"]], default=None)
+        if selection.task(entry["name"]).people_simulated:
+            entry["people_simulated"] = True
+    return tasks + [
+        {
+            "name": f.task,
+            "criteria": list(f.ratings.headline),
+            "points": max(_widths(f.ratings.scales.values()), default=None),
+        }
+        for f in selection.files.values()
+    ]
+
+
+def factor_records() -> list[dict[str, Any]]:
+    """Known factors and their levels in words, in their order: how the report speaks of them."""
+    return [
+        {"name": factor, "levels": [{"name": level, "words": level_words(factor, level)} for level in levels]}
+        for factor, levels in LEVELS.items()
+    ]
+
+
+def _widths(scales: Iterable[Scale]) -> list[float]:
+    """How many points there are between the ends of each scale that has points."""
+    return [scale.maximum - scale.minimum for scale in scales if isinstance(scale, Numeric)]
