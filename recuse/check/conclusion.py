@@ -96,9 +96,7 @@ def _conclude(answers: Answers, judge: str, labels: Mapping[str, Labels]) -> Jud
     return JudgeConclusion(judge, "cleared", "it agrees with your people about as well as they agree with each other")
 
 
-def _unsettled(
-    answers: Answers, agreement: Sequence[Mapping[str, Any]], open_ones: Sequence[Mapping[str, Any]]
-) -> str:
+def _unsettled(answers: Answers, agreement: Sequence[Mapping[str, Any]], open_ones: Sequence[Mapping[str, Any]]) -> str:
     """What of the agreement with people keeps a judge from being cleared, none of it failed; "" where nothing does."""
     gates = {v["gate"] for v in agreement}
     if "human_ceiling" not in gates and "gain_over_constant" not in gates:
@@ -153,7 +151,8 @@ def _bars(answers: Answers, judge: str, labels: Mapping[str, Labels]) -> list[tu
 
 def _on(criterion: str, at: Mapping[str, str] | None = None) -> str:
     """What a clause begins with where a file has several criteria, or a judge was asked in several ways."""
-    return "".join([f"on {criterion}, " if criterion else "", *(f"with {level_words(*one)}, " for one in (at or {}).items())])
+    levels = "".join(f"with {level_words(*one)}, " for one in (at or {}).items())
+    return (f"on {criterion}, " if criterion else "") + levels
 
 
 def _bars_of(answers: Answers, judge: str, labels: Labels) -> list[tuple[Word, str]]:

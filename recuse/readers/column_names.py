@@ -136,8 +136,8 @@ def is_date(name: str) -> bool:
     if len(parts) > LONGEST_NAME:
         return False  # a question, whose words say nothing of the kind of its answers
     return parts[-1] == "at" or any(part in (
-        "date", "time", "created", "updated", "timestamp", "cost", "tokens", "latency", "words", "length", "chars", "usd",
-        "seconds",
+        "date", "time", "created", "updated", "timestamp", "cost", "tokens", "latency", "words", "length", "chars",
+        "usd", "seconds",
     ) for part in parts)  # fmt: skip
 
 

@@ -17,9 +17,7 @@ SURELY = 5
 """Fewer rows may be alike by chance."""
 
 
-def without_copies(
-    long: pd.DataFrame, raw: RawTable, mapping: ColumnMapping
-) -> tuple[pd.DataFrame, tuple[Fault, ...]]:
+def without_copies(long: pd.DataFrame, raw: RawTable, mapping: ColumnMapping) -> tuple[pd.DataFrame, tuple[Fault, ...]]:
     """The rows without copies of earlier ones, which are no repeats: they would make a judge look steady.
 
     Copies are told from repeats by people, whom nobody asks twice: theirs are among the copied rows, every row that

@@ -10,12 +10,12 @@ import numpy as np
 
 from recuse.ratings import Ratings, ResponseSets
 from recuse.readers.column_names import NAMES, plain
-from recuse.readers.counts import without_counts
 from recuse.readers.copies import without_copies
+from recuse.readers.counts import without_counts
 from recuse.readers.faults import Fault
 from recuse.readers.formats import read_raw
-from recuse.readers.judgements import Judgements, read_cells, read_winners, without_duplicates
 from recuse.readers.json_cells import with_fields_of_json
+from recuse.readers.judgements import Judgements, read_cells, read_winners, without_duplicates
 from recuse.readers.kinds import with_kinds
 from recuse.readers.long_shape import lengthened, named
 from recuse.readers.mapping import ColumnMapping, given_mapping, saved_mapping, saved_path

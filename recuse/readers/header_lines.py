@@ -75,7 +75,7 @@ def _first_rows(text: str, separator: str) -> list[tuple[list[str], int]]:
 
 
 def _after_titles(rows: list[list[str]]) -> int:
-    """How many rows stand above the header: with one cell or none, where those from the header on have three or more."""
+    """How many rows stand above the header: with one cell or none, where those from there on have three or more."""
     at = next((k for k, cells in enumerate(rows) if sum(map(bool, cells)) > 1), 0)
     wide = len(rows[at]) >= 3 and sum(map(bool, rows[at])) >= 3
     return at if wide and all(len(cells) <= len(rows[at]) for cells in rows) else 0

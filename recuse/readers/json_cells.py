@@ -59,7 +59,8 @@ def _fields(cells: pd.Series[Any]) -> pd.DataFrame | None:
     kept = [key for key in names if key == rating or rating is None or not _counts(key, found)]
     if not kept:
         return None
-    return pd.DataFrame({key: [cell_text(one.get(key)) for one in found] for key in kept}, index=cells.index, dtype=object)
+    columns = {key: [cell_text(one.get(key)) for one in found] for key in kept}
+    return pd.DataFrame(columns, index=cells.index, dtype=object)
 
 
 def _counts(key: str, objects: list[dict[str, Any]]) -> bool:

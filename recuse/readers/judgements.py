@@ -293,7 +293,8 @@ def _check_one_scale(part: pd.DataFrame, values: pd.Series[float], criterion: st
     if a > 1.6 * b and a - b > STRICT and scale_of_numbers(values[part["rater"] == high]).maximum > b:
         raise RecuseError(
             f"{criterion}: {high} gives numbers up to {a:g}, {low} only up to {b:g}; if that is one scale, say so "
-            f"(--scale {scale_of_numbers(values).minimum:g}-{a:g}), otherwise bring them to one or leave one out with --ignore"
+            f"(--scale {scale_of_numbers(values).minimum:g}-{a:g}), otherwise bring them to one or leave one out with "
+            "--ignore"
         )
 
 

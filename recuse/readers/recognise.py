@@ -323,8 +323,8 @@ class _Finder:
         self.free = [name for name in self.free if name not in kept]
 
     def _take_wide(self, names: list[str]) -> None:
-        """Columns of a rater are its ratings by criterion where the names say so, otherwise its repeats; columns that are
-        all called after what is rated are the criteria of one judge."""
+        """Columns of a rater are its ratings by criterion where the names say so, otherwise its repeats; columns that
+        are all called after what is rated are the criteria of one judge."""
         if len(names) > 1 and all(is_criterion(name) for name in names):
             self.roles |= {"raters": {"judge": tuple(names)}, "criteria": {name: name for name in names}}
             return

@@ -62,7 +62,8 @@ CHOICE_WORDS = {
     "first": "first", "1": "first", "a": "first", "model_a": "first", "left": "first", "output_1": "first",
     "[[a]]": "first",
     "second": "second", "2": "second", "b": "second", "model_b": "second", "right": "second", "output_2": "second",
-    "[[b]]": "second", "model_1": "first", "model_2": "second", "tie": "tie", "3": "tie", "0": "tie", "1.5": "tie", "c": "tie", "[[c]]": "tie", "draw": "tie",
+    "[[b]]": "second", "model_1": "first", "model_2": "second",
+    "tie": "tie", "3": "tie", "0": "tie", "1.5": "tie", "c": "tie", "[[c]]": "tie", "draw": "tie",
     "both": "tie", "equal": "tie", "same": "tie", "neither": "tie", "tie (bothbad)": "tie", "both bad": "tie",
 }  # fmt: skip
 """What people write for the first of two, the second, and neither."""

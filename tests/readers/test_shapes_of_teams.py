@@ -71,8 +71,8 @@ def test_words_that_say_the_same_are_one_verdict(file):
 
 def test_a_third_answer_that_is_no_verdict_stays_an_answer_of_its_own(file):
     said = [("pass", "pass", "pass"), ("fail", "fail", "invalid"), ("invalid", "invalid", "invalid")] * 10
-    scale = read_file(file("a.csv", table([(f"t{k}", *words) for k, words in enumerate(said)]))).ratings.scales["rating"]
-    assert set(scale.options) == {"fail", "invalid", "pass"}
+    ratings = read_file(file("a.csv", table([(f"t{k}", *words) for k, words in enumerate(said)]))).ratings
+    assert set(ratings.scales["rating"].options) == {"fail", "invalid", "pass"}
 
 
 @pytest.mark.parametrize(("slip", "lowest"), [(99, 1), (11, 1), (-1, 1)])
@@ -128,7 +128,7 @@ def test_labels_beside_numbers_are_told_with_who_gives_them(file):
 
 def test_several_numbers_in_a_cell_are_no_sets(file):
     rows = [f't{k},"[{k % 5}, {(k + k % 2) % 5}]",{k % 5}' for k in range(40)]
-    with pytest.raises(RecuseError, match="column human_scores holds several numbers a cell .* give every person a col"):
+    with pytest.raises(RecuseError, match=r"column human_scores holds several numbers a cell .* give every person"):
         read_file(file("a.csv", "\n".join(["ticket,human_scores,judge_score", *rows])))
 
 
@@ -219,7 +219,8 @@ def test_another_turn_is_no_repeat(file):
 
 
 def test_a_column_that_says_where_a_score_came_from_names_the_raters(file):
-    rows = [(f"tr-{k}", "helpfulness", (k + s) % 5 / 4, w) for k in range(30) for s, w in enumerate(("EVAL", "ANNOTATION"))]
+    who = ("EVAL", "ANNOTATION")
+    rows = [(f"tr-{k}", "helpfulness", (k + s) % 5 / 4, who[s]) for k in range(30) for s in (0, 1)]
     read = read_file(file("a.csv", table(rows, "traceId,name,value,source")))
     assert read.ratings.raters == {"EVAL": "judge", "ANNOTATION": "person"}
 
@@ -234,9 +235,9 @@ def test_metrics_are_criteria_of_one_judge_and_not_judges(file):
 
 @pytest.mark.parametrize("topic", ["topic", "metadata.topic"])
 def test_one_column_of_any_words_is_no_judge(file, topic):
-    lines = [json.dumps({"id": k, topic: ("a1", "b1", "c1")[k % 3], "responses": [{"v": 1}, {"v": 2}], "more": [{"w": 1}]})
-             for k in range(30)]  # fmt: skip
-    with pytest.raises(RecuseError, match="no column holds ratings .* Of responses, more, which hold lists, write a row"):
+    record = {"responses": [{"v": 1}, {"v": 2}], "more": [{"w": 1}]}
+    lines = [json.dumps({"id": k, topic: ("a1", "b1", "c1")[k % 3], **record}) for k in range(30)]
+    with pytest.raises(RecuseError, match=r"no column holds ratings .* Of responses, more, which hold lists, write"):
         read_file(file("a.jsonl", "\n".join(lines)))
 
 
