@@ -9,6 +9,7 @@ from typing import Any
 from recuse.check.answers import Answers
 from recuse.check.conclusion import rounded
 from recuse.check.figures import cell, interval, more, number
+from recuse.ratings.factors import level_words
 from recuse.sanitize import shortened
 
 __all__ = ["AGREEMENT", "SHOWN_JUDGES", "agreement", "labels_more", "metrics", "of_criterion"]
@@ -29,7 +30,7 @@ def agreement(answers: Answers) -> Iterator[str]:
     if not chosen:
         return
     yield ""
-    title = f"Agreement with people{f' on {answers.criterion}' if answers.criterion else ''}"
+    title = f"Agreement with people{f' on {answers.criterion}' if answers.criterion else ''}{_at(answers)}"
     yield f"{title[:46]:<48}" + "".join(f"{j[:24]:<26}" for j in judges)
     for metric in chosen:
         found = [answers.measured(metric, judge) for judge in judges]
@@ -118,5 +119,9 @@ def metrics(answers: Answers, question: str | None) -> list[str]:
 
 
 def of_criterion(answers: Answers) -> str:
-    """What follows a judge's name where a file has several criteria."""
-    return f", {answers.criterion}" if answers.criterion else ""
+    """What follows a judge's name where a file has several criteria, or a judge was asked in several ways."""
+    return (f", {answers.criterion}" if answers.criterion else "") + _at(answers)
+
+
+def _at(answers: Answers) -> str:
+    return "".join(f", {level_words(name, level)}" for name, level in answers.at.items())

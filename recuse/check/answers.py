@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib.util
 import inspect
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from types import ModuleType
@@ -27,24 +27,39 @@ if TYPE_CHECKING:
 __all__ = ["Answers", "Question", "ask_file", "questions"]
 
 NAME = "recuse_shipped_"
+COMPARED = "unanswered"
+"""The gate that decides wherever a judge is compared with people."""
 
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """`results` as results.json holds them; `panel` the file that was asked; `criterion`: only what is about it."""
+    """`results` as results.json holds them; `panel` the file that was asked; `criterion`: only what is about it; `at`:
+    only what was measured at these factor levels, such as temperature 1.0."""
 
     panel: FilePanel
     results: Mapping[str, Any]
     criterion: str = ""
+    at: Mapping[str, str] = field(default_factory=dict)
 
-    def about(self, criterion: str) -> Answers:
-        """The answers on one criterion, and those on none in particular."""
-        return replace(self, criterion=criterion)
+    def about(self, criterion: str, at: Mapping[str, str] | None = None) -> Answers:
+        """The answers on one criterion, and those on none in particular; at some factor levels, where any are given."""
+        return replace(self, criterion=criterion, at=self.at if at is None else at)
 
-    def by_criterion(self) -> list[Answers]:
-        """Criterion by criterion where there are several."""
+    def apart(self) -> list[Answers]:
+        """Criterion by criterion where there are several, each at every combination of factor levels that a judge was
+        compared with people at: what is true at one temperature need not be at another."""
         several = self.panel.ratings.headline
-        return [self.about(name) for name in several] if len(several) > 1 else [self]
+        by_criterion = [self.about(name) for name in several] if len(several) > 1 else [self]
+        return [one.about(one.criterion, at) for one in by_criterion for at in one._compared_at() or [{}]]
+
+    def _compared_at(self) -> list[dict[str, str]]:
+        subjects = (v["subject"] for v in self.results["verdicts"] if v["gate"] == COMPARED)
+        levels = [self.levels_of(s) for s in subjects if not self.criterion or s.get("criterion") == self.criterion]
+        return [level for k, level in enumerate(levels) if level not in levels[:k]]
+
+    def levels_of(self, subject: Mapping[str, str]) -> dict[str, str]:
+        """What a subject says of factors, the version of the judges left out."""
+        return {k: v for k, v in subject.items() if k in self.panel.ratings.factors and k != VERSION}
 
     @property
     def version(self) -> str:
@@ -70,6 +85,7 @@ class Answers:
         return (
             subject.get("judge") == judge
             and subject.get(VERSION, self.version) == self.version
+            and all(subject.get(name, level) == level for name, level in self.at.items())
             and (not self.criterion or about in ("", self.criterion))
         )
 

@@ -16,6 +16,7 @@ from typing import Any, Literal
 
 from recuse.check.answers import Answers
 from recuse.check.labels import Labels, labels_of
+from recuse.ratings.factors import level_words
 
 __all__ = ["EXIT", "Conclusion", "JudgeConclusion", "conclude", "rounded"]
 
@@ -89,20 +90,20 @@ def _conclude(answers: Answers, judge: str, labels: Mapping[str, Labels]) -> Jud
     phrases = [reason for _, reason in bars[:1]]
     phrases += [f"{_clause(answers, sign, judge)}, not yet surely by more than you allow" for sign in signs]
     open_ones = [v for v in agreement if _says(v) != "pass"]
-    if not bars and (unsettled := _unsettled(agreement, open_ones)):
+    if not bars and (unsettled := _unsettled(answers, agreement, open_ones)):
         phrases.append(unsettled)
     if phrases:
         return JudgeConclusion(judge, "undecided", "; ".join(phrases[:MOST_REASONS]), _gates([*signs, *open_ones]))
     return JudgeConclusion(judge, "cleared", "it agrees with your people about as well as they agree with each other")
 
 
-def _unsettled(agreement: Sequence[Mapping[str, Any]], open_ones: Sequence[Mapping[str, Any]]) -> str:
+def _unsettled(answers: Answers, agreement: Sequence[Mapping[str, Any]], open_ones: Sequence[Mapping[str, Any]]) -> str:
     """What of the agreement with people keeps a judge from being cleared, none of it failed; "" where nothing does."""
     gates = {v["gate"] for v in agreement}
     if "human_ceiling" not in gates and "gain_over_constant" not in gates:
         return "nothing in the file could be compared with people"
     if open_ones:
-        return _open(open_ones[0])
+        return _open(open_ones[0], answers.levels_of(open_ones[0]["subject"]))
     if "human_ceiling" not in gates:
         return (
             "it beats one constant answer, but only one person rated, so nobody knows how well people agree; a second "
@@ -149,9 +150,10 @@ def _bars(answers: Answers, judge: str, labels: Mapping[str, Labels]) -> list[tu
     ]
 
 
-def _on(criterion: str) -> str:
-    """What a clause begins with where a file has several criteria."""
-    return f"on {criterion}, " if criterion else ""
+def _on(criterion: str, at: Mapping[str, str] | None = None) -> str:
+    """What a clause begins with where a file has several criteria, or a judge was asked in several ways."""
+    levels = "".join(f"with {level_words(*one)}, " for one in (at or {}).items())
+    return (f"on {criterion}, " if criterion else "") + levels
 
 
 def _bars_of(answers: Answers, judge: str, labels: Labels) -> list[tuple[Word, str]]:
@@ -171,8 +173,8 @@ def _bars_of(answers: Answers, judge: str, labels: Labels) -> list[tuple[Word, s
 
 def _clause(answers: Answers, verdict: Mapping[str, Any], judge: str) -> str:
     """What the judge does, as a clause that follows "judge is not cleared: "."""
-    criterion = verdict["subject"].get("criterion", "")
-    return _on(criterion) + _does(answers.about(criterion), verdict, judge)
+    criterion, at = verdict["subject"].get("criterion", ""), answers.levels_of(verdict["subject"])
+    return _on(criterion, at) + _does(answers.about(criterion, at), verdict, judge)
 
 
 def _does(answers: Answers, verdict: Mapping[str, Any], judge: str) -> str:
@@ -227,11 +229,11 @@ def _beyond_chance(answers: Answers, judge: str) -> str:
     return "it agrees with your people less than they agree with each other"
 
 
-def _open(verdict: Mapping[str, Any]) -> str:
+def _open(verdict: Mapping[str, Any], at: Mapping[str, str]) -> str:
     remedy = verdict.get("remedy") or {}
     needed, observed = remedy.get("needed"), remedy.get("observed")
     what = "agreement with people less people's own" if verdict["gate"] == "human_ceiling" else _words(verdict["gate"])
-    what = _on(verdict["subject"].get("criterion", "")) + what
+    what = _on(verdict["subject"].get("criterion", ""), at) + what
     if _says(verdict) == "not measured" or verdict["estimate"]["value"] is None:
         return f"{what} could not be measured ({verdict['estimate']['note'] or 'no reason given'})"
     more = f"; about {rounded(needed - observed)} {remedy.get('units') or 'items'} more would decide" \

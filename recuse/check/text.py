@@ -30,7 +30,7 @@ def told(
     answers: Answers, conclusion: Conclusion, ranges: Sequence[PassRateRange], *, file: str, disagreements: int | None
 ) -> str:
     """The whole text; lines are not wrapped. `file` as it was typed, quoted, so that hints can be pasted."""
-    each = answers.by_criterion()
+    each = answers.apart()
     parts = [
         conclusion.sentences(),
         [line for part in each for line in _why(part)],

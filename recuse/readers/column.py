@@ -37,8 +37,8 @@ class Column:
 
     @cached_property
     def numeric(self) -> bool:
-        """Whether four in five of its cells are numbers; the others are faults, told one by one."""
-        return bool(len(self.filled)) and float(as_numbers(self.filled).notna().mean()) >= 0.8
+        """Whether half of its cells are numbers; the others (refusals, say) are faults, told one by one."""
+        return bool(len(self.filled)) and float(as_numbers(self.filled).notna().mean()) >= 0.5
 
     @cached_property
     def length(self) -> float:
@@ -103,7 +103,10 @@ class Column:
             return False
         if self.numeric:
             low, high = other.ends
-            return low - 1 <= self.ends[0] and self.ends[1] <= max(1.6 * high, high + 1)
+            if len(other.distinct) == 1:  # one answer for everything says little of the scale: any ratings fit
+                return self.like_ratings and len(self.distinct) <= FEW_LABELS and not self.has_fraction
+            least = min(low - 1, 0.0)  # who never gives the lowest or the highest marks answers on the same scale still
+            return least <= self.ends[0] and self.ends[1] <= max(1.6 * high, high + 2)
         return bool(self.words & other.words)
 
     def only_answers_of(self, other: Column) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-__all__ = ["JUDGES", "NAMES", "PEOPLE", "ROLES", "base_of", "is_date", "is_judge", "is_person", "plain"]
+__all__ = ["JUDGES", "NAMES", "PEOPLE", "ROLES", "base_of", "is_criterion", "is_date", "is_judge", "is_person", "plain"]
 
 ROLES = (
     "item", "target", "criterion", "cluster", "text", "rater", "kind", "value", "repeat", "gold", "author", "reason",
@@ -22,7 +22,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "target": (
         "target", "system", "system_id", "model", "model_id", "bot", "candidate", "assistant", "generator", "variant",
         "answer_model", "system_name", "model_name", "version", "output_id", "response_id", "answer_id", "response",
-        "completion_id", "provider",
+        "completion_id", "provider", "modell", "modelo", "modele",
     ),
     "criterion": (
         "criterion", "criteria", "metric", "dimension", "aspect", "attribute", "rubric", "scorer", "axis",
@@ -39,11 +39,13 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "rater": (
         "rater", "judge", "reviewer", "annotator", "grader", "evaluator", "labeler", "labeller", "worker",
         "judge_model", "rater_id", "annotator_id", "worker_id", "reviewer_id", "judge_name", "user", "who",
+        "email_address", "email", "e_mail", "e_mail_address", "username", "user_name", "respondent", "coder",
+        "completed_by", "annotated_by", "rated_by",
     ),
     "kind": ("kind", "rater_type", "rater_kind", "judge_type", "annotator_type", "human_or_model"),
     "value": (
         "score", "rating", "value", "label", "verdict", "grade", "judgment", "judgement", "decision", "passed", "pass",
-        "result", "response", "winner", "preference", "choice", "vote", "outcome", "success",
+        "result", "response", "winner", "preference", "choice", "vote", "outcome", "success", "answer", "values",
     ),
     "repeat": ("repeat", "rep", "run", "trial", "attempt", "iteration", "repetition", "epoch", "replicate"),
     "gold": (
@@ -65,6 +67,15 @@ NAMES: Mapping[str, tuple[str, ...]] = {
 """Role -> names in plain form, the surest first."""
 
 WINNERS = ("winner", "preference", "choice", "vote", "verdict", "result", "response", "decision", "score", "label")
+CRITERIA = (
+    "faithfulness", "groundedness", "relevancy", "relevance", "precision", "recall", "correctness", "helpfulness",
+    "harmlessness", "harmfulness", "coherence", "fluency", "similarity", "toxicity", "conciseness", "completeness",
+    "tone", "politeness", "accuracy", "safety", "hallucination", "consistency", "clarity", "usefulness", "factuality",
+    "quality", "empathy", "style", "usability", "naturalness",
+)  # fmt: skip
+"""What ratings are about. Several columns that are called so, and after nobody, are criteria of one rater."""
+PARTS = ("turn", "turn_id", "turn_index", "step", "message_index", "message_id", "segment", "sentence", "chunk")
+"""Columns that number the parts of an item."""
 FACTORS = (
     "names", "direction", "labels", "version", "judge_version", "rubric_source",
     "prompt", "prompt_version", "template", "temperature", "temp", "condition",
@@ -78,14 +89,17 @@ JUDGES = (
     "judge", "llm", "gpt", "claude", "sonnet", "haiku", "opus", "gemini", "gemma", "llama", "mistral", "mixtral",
     "qwen", "deepseek", "grok", "command", "phi", "model", "auto", "ai", "bot", "palm", "bard", "vicuna",
     "o1", "o3", "o4",
-    "kimi", "nova", "jamba", "glm", "yi", "prometheus",
+    "kimi", "nova", "jamba", "glm", "yi", "prometheus", "eval", "modell", "modelo", "modele",
 )  # fmt: skip
 PEOPLE = (
     "human", "humans", "person", "people", "annotator", "expert", "labeler", "labeller", "crowd", "reviewer", "doctor",
     "editor", "sme", "volunteer", "participant", "assessor", "lawyer", "nurse",
-    "you", "your",
+    "you", "your", "user", "customer", "coder", "moderator", "annotation",
 )  # fmt: skip
 
+
+LONGEST_NAME = 4
+"""A column's name of more words is a sentence."""
 
 NUMBERED = re.compile(r"^(.+?)(?:\.|_r|_run_?|_rep_?|_repeat_?)(\d{1,3})$")
 
@@ -111,10 +125,20 @@ def is_person(name: str) -> bool:
     return any(part in PEOPLE for part in _parts(name))
 
 
+def is_criterion(name: str) -> bool:
+    """Whether a column is called after what is rated, and after nobody who rates."""
+    return any(part in CRITERIA for part in _parts(name)) and not (is_judge(name) or is_person(name))
+
+
 def is_date(name: str) -> bool:
     """Whether a column is called as times, costs and lengths are, which are nobody's ratings."""
-    return any(part in ("date", "time", "created", "updated", "at", "timestamp", "cost", "tokens", "latency", "words",
-                        "length", "chars", "usd", "seconds") for part in plain(name).split("_"))  # fmt: skip
+    parts = plain(name).split("_")
+    if len(parts) > LONGEST_NAME:
+        return False  # a question, whose words say nothing of the kind of its answers
+    return parts[-1] == "at" or any(part in (
+        "date", "time", "created", "updated", "timestamp", "cost", "tokens", "latency", "words", "length", "chars",
+        "usd", "seconds",
+    ) for part in parts)  # fmt: skip
 
 
 def base_of(name: str, names: Sequence[str]) -> str:

@@ -10,9 +10,11 @@ import numpy as np
 
 from recuse.ratings import Ratings, ResponseSets
 from recuse.readers.column_names import NAMES, plain
+from recuse.readers.copies import without_copies
 from recuse.readers.counts import without_counts
 from recuse.readers.faults import Fault
 from recuse.readers.formats import read_raw
+from recuse.readers.json_cells import with_fields_of_json
 from recuse.readers.judgements import Judgements, read_cells, read_winners, without_duplicates
 from recuse.readers.kinds import with_kinds
 from recuse.readers.long_shape import lengthened, named
@@ -64,6 +66,7 @@ def read_file(path: Path | str, *, reader: str = "", **given: Any) -> FileRating
     path = Path(path)
     opened = open_file(path)
     raw, counted = without_counts(read_raw(opened, reader))
+    raw, fields = with_fields_of_json(raw)
     columns = [str(name) for name in raw.frame.columns]
     saved = given_mapping(saved_mapping(path), columns, saved_path(path).name)
     given_columns = given_mapping({k: v for k, v in given.items() if v}, columns, path.name)
@@ -71,6 +74,7 @@ def read_file(path: Path | str, *, reader: str = "", **given: Any) -> FileRating
     mapping, notes = _with_gold(raw, *_with_whole_items(raw, mapping))
     long = lengthened(raw.frame, mapping)
     long, said = with_kinds(long, mapping)
+    long, copied = without_copies(long, raw, mapping)
     judged = read_winners(long, raw.place) if mapping.pairs else read_cells(long, raw.place, mapping.scale)
     factors = _factors(mapping)
     rows, twice, numbered = without_duplicates(judged, factors, raw.place, bool(mapping.repeat))
@@ -80,8 +84,8 @@ def read_file(path: Path | str, *, reader: str = "", **given: Any) -> FileRating
         kind, ratings = _without_sets(_scored(rows, judged, raw, mapping, factors))
     file_ratings = FileRatings(
         path, opened.sha256, ratings, kind, mapping, raw, rows,
-        (*raw.faults, *judged.faults, *twice),
-        (*opened.notes, *raw.notes, *counted, *notes, *said, *judged.notes, *numbered),
+        (*raw.faults, *copied, *judged.faults, *twice),
+        (*opened.notes, *raw.notes, *counted, *fields, *notes, *said, *judged.notes, *numbered),
     )  # fmt: skip
     return replace(file_ratings, notes=(*file_ratings.notes, *_few_rated(ratings)))
 

@@ -14,9 +14,11 @@ from recuse.readers.faults import SHOWN, Fault, shown
 from recuse.readers.response_sets import always_one, find_sets
 from recuse.readers.values import (
     CHOICE_WORDS,
+    KNOWN_SHARE,
     as_numbers,
     is_empty,
     labels_of,
+    same_verdicts,
     scale_from_text,
     scale_of_labels,
     scale_of_numbers,
@@ -31,6 +33,10 @@ __all__ = ["Judgements", "read_cells", "read_winners", "without_duplicates"]
 
 FREE_TEXT = 60
 """A column with more different labels than this holds sentences, not ratings."""
+STRICT = 2
+"""A rater whose best mark is so far below the others' best may be strict, on the same scale."""
+MANY = 0.1
+"""Where so many cells name an option twice, they are no sets."""
 STATUSES = {"refused": "refused", "refusal": "refused", "error": "error", "unparsed": "unparsed"}
 Place = Callable[[int], str]
 
@@ -180,6 +186,12 @@ def _sets(part: pd.DataFrame, criterion: str, declared: str, place: Place) -> _R
         return None
     bad = labels.isin(sets.strange)
     faults = []
+    if given is None and bad.mean() > MANY and as_numbers(labels.str.extract(r"(\d+)")[0]).notna().mean() > KNOWN_SHARE:
+        raise RecuseError(
+            f"{criterion}: column {part.loc[bad, 'column'].iloc[0]} holds several numbers a cell "
+            f"({shown(part.loc[bad, 'cell'].iloc[0])}), which are no options that are all right; if they are several "
+            "people's ratings, give every person a column"
+        )
     if bad.any():
         why = "; ".join(list(sets.strange.values())[:SHOWN])
         faults.append(_fault(f"answer(s) are no set of options: {why}", part[bad], place, "they count as unusable"))
@@ -203,16 +215,18 @@ def _numbers(part: pd.DataFrame, criterion: str, declared: str, place: Place) ->
         return None
     faults = []
     bad = values.isna()
-    if given is None:
-        _check_one_scale(part, values, criterion)
-    if bad.any():
-        faults.append(_fault("answer(s) are not numbers", part[bad], place, "they count as unusable"))
     scale = given or scale_of_numbers(values, told_top(part["cell"]))
+    if given is None and isinstance(scale, Numeric):
+        _check_one_scale(part, values.where(values.between(scale.minimum, scale.maximum)), criterion)
+    if bad.any():
+        _check_one_kind(part, bad, criterion)
+        faults.append(_fault("answer(s) are not numbers", part[bad], place, "they count as unusable"))
     assert isinstance(scale, Numeric)
     outside = values.notna() & ~values.between(scale.minimum, scale.maximum)
     if outside.any():
         what = f"number(s) outside {scale.minimum:g} to {scale.maximum:g}"
-        faults.append(_fault(what, part[outside], place, "they count as unusable"))
+        done = "they count as unusable" if given else f"they count as unusable; {_as_wide(values)} counts them"
+        faults.append(_fault(what, part[outside], place, done))
     status = np.where(outside[bad | outside], "out_of_scale", "unparsed")
     seen = values[~(bad | outside)]
     note = f"{criterion}: {_scale_words(scale, bool(declared))}"
@@ -223,6 +237,8 @@ def _numbers(part: pd.DataFrame, criterion: str, declared: str, place: Place) ->
 
 def _labels(part: pd.DataFrame, criterion: str, declared: str, place: Place) -> _Read:
     labels = labels_of(part["cell"])
+    same = {} if declared else same_verdicts(labels.drop_duplicates())
+    labels = labels.replace(same) if same else labels
     counts = labels.value_counts()
     if declared:
         scale = scale_from_text(declared)
@@ -235,13 +251,7 @@ def _labels(part: pd.DataFrame, criterion: str, declared: str, place: Place) -> 
                     f"{criterion}: the column of ratings holds free text ({len(counts)} different answers, first "
                     f"{shown(part['cell'].iloc[0])}); name another column with --value"
                 )
-            numeric = as_numbers(labels).notna().groupby(part["rater"]).mean()
-            if (numeric > 0.9).any() and (numeric < 0.1).any():
-                one, other = numeric.idxmax(), numeric.idxmin()
-                raise RecuseError(
-                    f"{criterion}: {one} gives numbers and {other} labels; bring them to one scale, or leave one out "
-                    "with --ignore"
-                )
+            _check_one_kind(part, as_numbers(labels).isna(), criterion)
     bad = labels.isin(strange)
     faults = []
     if bad.any():
@@ -250,21 +260,41 @@ def _labels(part: pd.DataFrame, criterion: str, declared: str, place: Place) -> 
         what = f"answer(s) are none of {options}: {names}"
         faults.append(_fault(what, part[bad], place, "they count as unusable"))
     note = f"{criterion}: {_scale_words(scale, bool(declared))}"
+    if read_as := ", ".join(f"{word} as {said}" for word, said in same.items() if word != said):
+        note += f"; words that say the same count as one ({read_as})"
     return _Read(scale, labels.where(~bad, None).to_numpy(dtype=object), bad.to_numpy(), "out_of_scale", faults, [note])
 
 
+def _as_wide(values: pd.Series[float]) -> str:
+    return f"--scale {min(values.min(), 1):g}-{values.max():g}"
+
+
+def _check_one_kind(part: pd.DataFrame, words: pd.Series[bool], criterion: str) -> None:
+    """A rater who gives labels beside one who gives numbers answers another question."""
+    share = words.groupby(part["rater"]).mean()
+    if (share > 0.9).any() and (share < 0.1).any():
+        one, other = share.idxmin(), share.idxmax()
+        said = shown(part.loc[part["rater"].eq(other) & words, "cell"].iloc[0])
+        raise RecuseError(
+            f"{criterion}: {one} gives numbers and {other} labels ({said}); bring them to one scale, or leave one out "
+            "with --ignore"
+        )
+
+
 def _check_one_scale(part: pd.DataFrame, values: pd.Series[float], criterion: str) -> None:
-    """Raters whose numbers reach to quite different ends do not answer on one scale."""
-    ends = values.groupby(part["rater"], sort=False).agg(["max", "count"])
-    ends = ends[ends["count"] >= 20]
+    """Raters whose numbers reach to quite different ends do not answer on one scale. One who is a point or two short of
+    the top may be strict, and one who always says the same says nothing of the scale."""
+    ends = values.groupby(part["rater"], sort=False).agg(["max", "count", "nunique"])
+    ends = ends[(ends["count"] >= 20) & (ends["nunique"] > 1)]
     if len(ends) < 2:
         return
     ends = ends.sort_values("max", kind="stable")
     (low, high), (b, a) = (ends.index[[0, -1]], ends["max"].iloc[[0, -1]].astype(float))
-    if a > 1.6 * b and a - b > 1 and scale_of_numbers(values[part["rater"] == high]).maximum > b:
+    if a > 1.6 * b and a - b > STRICT and scale_of_numbers(values[part["rater"] == high]).maximum > b:
         raise RecuseError(
             f"{criterion}: {high} gives numbers up to {a:g}, {low} only up to {b:g}; if that is one scale, say so "
-            f"(--scale 0-{a:g}), otherwise bring them to one or leave one out with --ignore"
+            f"(--scale {scale_of_numbers(values).minimum:g}-{a:g}), otherwise bring them to one or leave one out with "
+            "--ignore"
         )
 
 
@@ -277,7 +307,10 @@ def _scale_words(scale: Scale, declared: bool) -> str:
         )
     if isinstance(scale, Ordinal):
         return " < ".join(scale.options) + (", as you said" if declared else "")
-    return ", ".join(scale.options) + ", without an order" + (", as you said" if declared else "")
+    unordered = ", ".join(scale.options) + ", without an order"
+    if declared:
+        return f"{unordered}, as you said"
+    return unordered + ("; if they have one, say --scale 'worst<...<best'" if len(scale.options) > 2 else "")
 
 
 def _fault(what: str, rows: pd.DataFrame, place: Place, done: str) -> Fault:

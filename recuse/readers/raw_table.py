@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recuse.readers.faults import Fault, shown
+from recuse.readers.header_lines import find_header, without_totals
 from recuse.readers.opening import Opened
 from recuse.sanitize import visible
 from recuse.schema import RecuseError
@@ -20,7 +21,7 @@ from recuse.schema import RecuseError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["RawTable", "delimited", "from_records", "parquet", "parse_json"]
+__all__ = ["RawTable", "cell_text", "delimited", "from_records", "parquet", "parse_json"]
 
 SEPARATORS = {",": "commas", "\t": "tabs", ";": "semicolons", "|": "bars"}
 DEPTH = 3
@@ -78,7 +79,8 @@ def delimited(opened: Opened) -> RawTable:
 
     text, notes = opened.text()
     separator = _separator(text)
-    header = _header(text, separator, opened.path)
+    found = find_header(text, separator)
+    text, header = found.text, _names(found.cells, opened.path)
     try:
         frame = pd.read_csv(
             io.StringIO(text), sep=separator, header=0, dtype=object, keep_default_na=False, na_values=[],
@@ -91,14 +93,15 @@ def delimited(opened: Opened) -> RawTable:
     frame.columns = pd.Index(header)
     if separator != ",":
         notes = (*notes, f"separated by {SEPARATORS[separator]}")
-    table = RawTable(opened.path, frame, notes, text=text, separator=separator)
     if frame.empty:
         raise RecuseError(f"{opened.path} has a header line and no row")
+    frame, faults = without_totals(frame)
+    table = RawTable(opened.path, frame, (*notes, *found.notes), faults=faults, text=text, separator=separator)
     short = table.short_rows() if frame[header[-1]].eq("").any() else []
     if not short:
         return table
     what, places = "row(s) have fewer cells than the header", (f"line {at}" for at in short[:5])
-    return replace(table, faults=(Fault.of(what, places, "what is missing counts as empty", len(short)),))
+    return replace(table, faults=(*faults, Fault.of(what, places, "what is missing counts as empty", len(short))))
 
 
 def parse_json(opened: Opened) -> tuple[Any, list[int] | None, tuple[str, ...]]:
@@ -163,7 +166,7 @@ def parquet(opened: Opened) -> RawTable:
     except Exception as error:  # pyarrow's own errors have no common base that could be named without it
         raise RecuseError(f"{opened.path} is no Parquet file that can be read: {error}") from error
     frame = frame.reset_index(drop=True)
-    text = frame.apply(lambda column: column.map(_cell).where(column.notna(), "")).astype(object)
+    text = frame.apply(lambda column: column.map(cell_text).where(column.notna(), "")).astype(object)
     text.columns = pd.Index([visible(str(name)).strip() for name in frame.columns])
     return RawTable(opened.path, text, ("Parquet",), "row")
 
@@ -190,10 +193,11 @@ def _flattened(record: Mapping[str, Any], before: str = "", depth: int = 1) -> I
         if isinstance(value, Mapping) and value and depth < DEPTH:
             yield from _flattened(value, f"{before}{name}.", depth + 1)
         else:
-            yield f"{before}{name}", _cell(value)
+            yield f"{before}{name}", cell_text(value)
 
 
-def _cell(value: Any) -> str:
+def cell_text(value: Any) -> str:
+    """A value of JSON or Parquet as a cell of a table of strings, "" for nothing."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -217,10 +221,7 @@ def _separator(text: str) -> str:
     return max(counts, key=fit)
 
 
-def _header(text: str, separator: str, path: Path) -> list[str]:
-    csv.field_size_limit(1 << 30)
-    rows = csv.reader(io.StringIO(text), delimiter=separator)
-    cells = next((row for row in rows if row), [])
+def _names(cells: Sequence[str], path: Path) -> list[str]:
     names = [visible(cell).strip() or f"column {k}" for k, cell in enumerate(cells, start=1)]
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:

@@ -11,9 +11,11 @@ from recuse.readers.column import Column
 from recuse.readers.column_names import (
     FACTORS,
     NAMES,
+    PARTS,
     SETS,
     WINNERS,
     base_of,
+    is_criterion,
     is_date,
     is_judge,
     is_person,
@@ -31,6 +33,8 @@ __all__ = ["recognise"]
 
 FEWEST_CLUSTERS, MOST_SLICES = 20, 30
 """With fewer levels a column groups texts and is a slice: an interval over a handful of clusters says nothing."""
+SAME_COLUMN = 0.98
+"""Two columns that say the same in so many rows name the same things."""
 SURELY = 5
 """So many rows that a column of letters tells apart are not told apart by chance."""
 
@@ -65,11 +69,14 @@ class _Finder:
         self._take_repeats()
         self._take_pair()
         self._take_role("rater", self._names_raters)
+        self._take_sources()
         self._take_role("kind", lambda c: len(c.distinct) <= 4 and not c.numeric)
         self._take_item()
         self._take_role("criterion", lambda c: len(c.distinct) <= 100 and not c.numeric)
         self._take_value()
         self._take_raters_beside()
+        self._take_what_raters_share()
+        self._take_parts()
         self._take_role("repeat", lambda c: len(c.distinct) <= 1000 and c.numeric)
         self._take_role("gold", lambda c: c.rating)
         self._take_role("author", lambda c: not c.wordy)
@@ -152,6 +159,7 @@ class _Finder:
         if "first" in self.roles:
             self._take_role("value", lambda c: len(c.distinct) <= 40, WINNERS)
         elif "rater" in self.roles:
+            self._take_role("value", lambda c: c.rating and len(c.distinct) > 1)
             self._take_role("value", lambda c: c.rating)
         if "value" in self.roles:
             sets = [name for name in self.free if plain(name) in SETS and len(self.columns[name].distinct)]
@@ -175,11 +183,62 @@ class _Finder:
         """A column called judge may hold the names of judges, or the ratings of the only one."""
         if column.wordy or column.holds_labels or (column.numeric and not plain(column.name).endswith(BY_NUMBER)):
             return False
+        if self._answers_as_others(column):
+            return False
         return len(column.distinct) <= max(2, len(self.frame) // 2) or len(self.frame) < 10
 
     def _names_systems(self, column: Column) -> bool:
         rows_per = len(self.frame) / max(len(column.distinct), 1)
-        return not column.wordy and 1 <= len(column.distinct) <= 200 and rows_per >= 2
+        fits = not column.wordy and 1 <= len(column.distinct) <= 200 and rows_per >= 2
+        return fits and not self._answers_as_others(column)
+
+    def _answers_as_others(self, column: Column) -> bool:
+        """A column called judge or model that holds what people's columns hold is a rater's answers; names of models
+        are names, whoever else bears them."""
+        if not 1 < len(column.distinct) <= MOST_SLICES or any(is_judge(str(value)) for value in column.distinct):
+            return False
+        called = {name for role in ("target", "author", "first", "second", "rater") for name in NAMES[role]}
+        others = (self.columns[name] for name in self.free if name != column.name and plain(name) not in called)
+        alike = (c for c in others if c.rating and len(column.words & c.words) > len(column.words) / 2)
+        return any(float((column.cells == c.cells).mean()) < SAME_COLUMN for c in alike)
+
+    def _take_sources(self) -> None:
+        """Where no column names raters, one whose every value is called as judges or as people are, both among them:
+        a log's column that says who a score came from."""
+        if "rater" in self.roles:
+            return
+        for name in self.free:
+            values = [str(value) for value in self.columns[name].distinct[: MOST_SLICES + 1]]
+            called = [(is_judge(value), is_person(value)) for value in values]
+            alone = all(judge != person for judge, person in called) and len(values) <= MOST_SLICES
+            if alone and len({*called}) == 2 and not self.columns[name].wordy:
+                self._take("rater", name)
+                return
+
+    def _take_what_raters_share(self) -> None:
+        """Where no column is called an item, the one that every rater has once and others have as well."""
+        if self.roles.get("item") or not self.roles.get("rater") or self.roles.get("first"):
+            return
+        keys = [self.roles["rater"], *filter(None, [self.roles.get("criterion")])]
+        for name in self.free:
+            column = self.columns[name]
+            shared = SURELY < len(column.distinct) <= len(column.filled) / 2 and not (column.wordy or is_date(name))
+            if shared and not column.has_fraction and not self.frame.duplicated([*keys, name]).any():
+                self._take("item", name)
+                self.roles["item"] = (name,)
+                return
+
+    def _take_parts(self) -> None:
+        """A column that numbers the parts of an item, where several rows are about one: another turn is no repeat."""
+        item = self.roles.get("item", ())
+        found = [self.roles.get(role, "") for role in ("rater", "criterion", "target")]
+        names = [name for name in self.free if plain(name) in PARTS and len(self.columns[name].distinct) > 1]
+        if not names or len(item) != 1 or "item" in self.given:
+            return
+        keys = [*item, *filter(None, found)]
+        if self.frame.duplicated(keys).any():
+            self.roles["item"] = (*item, names[0])
+            self.free.remove(names[0])
 
     def _take_factors(self) -> None:
         """Known names that vary while rater, item and target stay the same."""
@@ -250,20 +309,25 @@ class _Finder:
             self.free = [name for name in self.free if name not in choosers]
             return
         named = {*self.roles.get("people", ()), *self.roles.get("judges", ())}
-        rated = [n for n in self.free if n in named or (self.columns[n].rating and not is_date(n))]
+        reasons = [n for n in self.free if plain(n).rsplit("_", 1)[-1] in NAMES["reason"]]
+        rated = [n for n in self.free if n in named or (self.columns[n].rating and not is_date(n) and n not in reasons)]
         if "rater" in self.roles:
-            kept = [n for n in rated if n in named or self.columns[n].varied]
+            kept = [n for n in rated if n in named or (self.columns[n].varied and len(self.columns[n].distinct) > 1)]
             self.roles["value"] = tuple(kept)
         else:
             declared = [n for n in rated if n in named or is_judge(n) or is_person(n) or plain(n) in NAMES["value"]]
-            kept = self._alike(declared) or [n for n in rated if self.columns[n].like_ratings]
+            kept = self._alike(declared) or [n for n in rated if self.columns[n].like_ratings and self._said_again(n)]
             self._take_wide(kept)
             if not declared and "gold" in self.roles and not kept:
                 return
         self.free = [name for name in self.free if name not in kept]
 
     def _take_wide(self, names: list[str]) -> None:
-        """Columns of a rater are its ratings by criterion where the names say so, otherwise its repeats."""
+        """Columns of a rater are its ratings by criterion where the names say so, otherwise its repeats; columns that
+        are all called after what is rated are the criteria of one judge."""
+        if len(names) > 1 and all(is_criterion(name) for name in names):
+            self.roles |= {"raters": {"judge": tuple(names)}, "criteria": {name: name for name in names}}
+            return
         if crossed := crossed_names(names):
             self.roles |= {"raters": crossed.raters, "criteria": crossed.criteria}
             return
@@ -272,6 +336,15 @@ class _Finder:
             base = base_of(name, names)
             raters[base] = (*raters.get(base, ()), name)
         self.roles["raters"] = raters
+
+    def _said_again(self, name: str) -> bool:
+        """A column of labels that nothing calls a rater's is one only where another column holds the same labels."""
+        column = self.columns[name]
+        return (
+            column.numeric
+            or column.holds_labels
+            or any(column.words & self.columns[other].words for other in self.free if other != name)
+        )
 
     def _alike(self, names: list[str]) -> list[str]:
         """Columns whose values look like those of the surest ones: persons and judges answer on one scale."""
@@ -288,8 +361,12 @@ class _Finder:
             return
         raise RecuseError(
             "no column holds ratings that could be recognised; name it: --value COLUMN beside --rater COLUMN, or "
-            f"--judge COLUMN and --people COLUMN in a wide table. There are: {', '.join(self.columns)}"
+            f"--judge COLUMN and --people COLUMN in a wide table. There are: {', '.join(self.columns)}{self._nested()}"
         )
+
+    def _nested(self) -> str:
+        lists = [c.name for c in self.columns.values() if c.filled.astype(str).str.startswith("[{").any()]
+        return f". Of {', '.join(lists)}, which hold lists, write a row for each entry first" if lists else ""
 
     def _mapping(self) -> ColumnMapping:
         for name in self.free:

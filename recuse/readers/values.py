@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from recuse.ratings.scale import Nominal, Numeric, Ordinal, ResponseSets, Scale
@@ -16,13 +17,15 @@ __all__ = [
     "as_numbers",
     "is_empty",
     "labels_of",
+    "same_verdicts",
     "scale_from_text",
     "scale_of_labels",
     "scale_of_numbers",
     "told_top",
 ]
 
-EMPTY = ("", "nan", "na", "n/a", "null", "none", "-", "?", "#n/a", "missing")
+EMPTY = ("", "nan", "na", "n/a", "null", "none", "-", "?", "#n/a", "missing", "–", "—", "not applicable", "#value!",
+         "#ref!", "#div/0!")  # fmt: skip
 ORDERS: tuple[tuple[str, ...], ...] = (
     ("fail", "pass"), ("failed", "passed"), ("no", "yes"), ("false", "true"), ("bad", "good"), ("incorrect", "correct"),
     ("wrong", "right"), ("reject", "accept"), ("rejected", "accepted"), ("unsafe", "safe"), ("n", "y"), ("0", "1"),
@@ -35,13 +38,32 @@ ORDERS: tuple[tuple[str, ...], ...] = (
     ("strongly disagree", "disagree", "neutral", "agree", "strongly agree"),
     ("very bad", "bad", "neutral", "good", "very good"),
     ("👎", "👍"), ("❌", "✅"), ("✗", "✓"), ("thumbs down", "thumbs up"), ("thumbs_down", "thumbs_up"),
+    ("strongly disagree", "disagree", "neither agree nor disagree", "agree", "strongly agree"),
+    ("strongly disagree", "somewhat disagree", "neither agree nor disagree", "somewhat agree", "strongly agree"),
+    ("strongly disagree", "disagree", "somewhat disagree", "neither agree nor disagree", "somewhat agree", "agree",
+     "strongly agree"),
+    ("very dissatisfied", "dissatisfied", "neutral", "satisfied", "very satisfied"),
+    ("not at all", "slightly", "moderately", "very", "extremely"),
+    ("nein", "ja"), ("falsch", "richtig"), ("schlecht", "gut"), ("non", "oui"), ("faux", "vrai"), ("no", "sí"),
+    ("no", "si"), ("falso", "verdadero"), ("não", "sim"), ("nee", "ja"),
+    ("stimme gar nicht zu", "stimme nicht zu", "teils/teils", "stimme zu", "stimme voll zu"),
+    ("trifft gar nicht zu", "trifft eher nicht zu", "teils/teils", "trifft eher zu", "trifft voll zu"),
+    ("sehr schlecht", "schlecht", "neutral", "gut", "sehr gut"),
+    ("pas du tout d'accord", "pas d'accord", "neutre", "d'accord", "tout à fait d'accord"),
+    ("muy en desacuerdo", "en desacuerdo", "neutral", "de acuerdo", "muy de acuerdo"),
 )  # fmt: skip
 """Labels whose order needs no telling, from worst to best."""
+VERDICTS = (
+    ("fail", "failed", "no", "n", "false", "0", "incorrect", "wrong", "reject", "rejected", "❌", "✗", "👎"),
+    ("pass", "passed", "yes", "y", "true", "1", "correct", "right", "accept", "accepted", "✅", "✓", "👍"),
+)
+"""Words that say one thing: the worse verdict, and the better."""
 CHOICE_WORDS = {
     "first": "first", "1": "first", "a": "first", "model_a": "first", "left": "first", "output_1": "first",
     "[[a]]": "first",
     "second": "second", "2": "second", "b": "second", "model_b": "second", "right": "second", "output_2": "second",
-    "[[b]]": "second", "tie": "tie", "3": "tie", "0": "tie", "1.5": "tie", "c": "tie", "[[c]]": "tie", "draw": "tie",
+    "[[b]]": "second", "model_1": "first", "model_2": "second",
+    "tie": "tie", "3": "tie", "0": "tie", "1.5": "tie", "c": "tie", "[[c]]": "tie", "draw": "tie",
     "both": "tie", "equal": "tie", "same": "tie", "neither": "tie", "tie (bothbad)": "tie", "both bad": "tie",
 }  # fmt: skip
 """What people write for the first of two, the second, and neither."""
@@ -62,6 +84,13 @@ ENDS = (
     (0, 100),
 )
 KNOWN_SHARE = 0.9
+STRAYS, FEWEST = 0.02, 50
+"""So few numbers outside a usual scale, of at least so many, are slips or codes for "missing", and no longer scale."""
+STARS = r"^(?:[★⭐]\ufe0f?)+☆*$"
+COUNTED = r"^(-?\d+(?:[.,]\d+)?)\s*(?:stars?|points?|pts?\.?)$"
+POINT = r"^(-?\d+)\s*[-–—:=.(]\s*([^\W\d][^\d]*)$"
+POINT_BEHIND = r"^([^\W\d][^\d]*)\((-?\d+)\)$"
+MOST_POINTS = 11
 OUT_OF = r"^(-?\d+(?:[.,]\d+)?)\s*(?:/|out of)\s*(\d+)$"
 
 
@@ -75,7 +104,8 @@ def is_empty(cells: pd.Series[Any]) -> pd.Series[bool]:
 
 
 def as_numbers(cells: pd.Series[Any]) -> pd.Series[float]:
-    """Cells as numbers, NaN where they are none; "3,5", "85 %" and "4/5" are numbers, infinite ones are not."""
+    """Cells as numbers, NaN where they are none; "3,5", "85 %", "4/5", "3 stars", "★★★☆☆" and "4 - good" are numbers,
+    infinite ones are not."""
     import numpy as np
     import pandas as pd
 
@@ -88,20 +118,35 @@ def as_numbers(cells: pd.Series[Any]) -> pd.Series[float]:
         if told_top(plain) is not None:
             mended = mended.str.replace(OUT_OF, r"\1", regex=True)
         mended = mended.str.replace(r"^(-?\d+),(\d+)$", r"\1.\2", regex=True)
-        numbers[lost] = pd.to_numeric(mended, errors="coerce").to_numpy(dtype=float)
+        numbers[lost] = pd.to_numeric(_counted(mended), errors="coerce").to_numpy(dtype=float)
     numbers = np.append(np.where(np.isfinite(numbers), numbers, np.nan), np.nan)
     return pd.Series(numbers[codes], index=cells.index)
 
 
+def _counted(cells: pd.Series[Any]) -> pd.Series[Any]:
+    """Stars counted, numbers without their unit, and labelled points of a scale ("4 - good") as their numbers, where
+    every number has one label only; other cells as they are."""
+    stars = cells.str.fullmatch(STARS)
+    found = cells.mask(stars, cells.str.count("[★⭐]").astype(str)) if stars.any() else cells
+    found = found.str.replace(COUNTED, r"\1", regex=True)
+    ahead, behind = found.str.extract(POINT), found.str.extract(POINT_BEHIND)
+    number, label = ahead[0].fillna(behind[1]), ahead[1].fillna(behind[0]).str.lower().str.strip(" )")
+    pairs = {*zip(number.dropna(), label.dropna(), strict=True)}
+    if not 2 <= len(pairs) <= MOST_POINTS or len({n for n, _ in pairs}) < len(pairs):
+        return found
+    return found.mask(number.notna(), number)
+
+
 def told_top(cells: pd.Series[Any]) -> float | None:
-    """The best that cells say they are out of: 5 for "4/5" and "3 out of 5", 100 for "85 %"; None where none says it,
-    where they do not say the same, or where one is above it."""
+    """The best that cells say they are out of: 5 for "4/5", "3 out of 5" and "★★★☆☆", 100 for "85 %"; None where none
+    says it, where they do not say the same, or where one is above it."""
     import pandas as pd
 
     plain = pd.Series(pd.unique(cells), dtype=object).astype(str).str.strip()
     found = plain.str.extract(OUT_OF).dropna()
     shares = pd.to_numeric(plain[plain.str.endswith("%")].str.rstrip("% ").str.replace(",", "."), errors="coerce")
-    tops = {*found[1].astype(float), *([100.0] if len(shares) else [])}
+    stars = plain[plain.str.fullmatch(STARS) & plain.str.contains("☆")].str.count("[★⭐☆]")
+    tops = {*found[1].astype(float), *stars.astype(float), *([100.0] if len(shares) else [])}
     values = [*found[0].str.replace(",", ".").astype(float), *shares.dropna()]
     return tops.pop() if len(tops) == 1 and max(values, default=0.0) <= max(tops) else None
 
@@ -116,12 +161,27 @@ def labels_of(cells: pd.Series[Any]) -> pd.Series[Any]:
     return pd.Series(spelled[codes], index=cells.index)
 
 
+def same_verdicts(labels: Iterable[str]) -> dict[str, str]:
+    """Label -> what says the same, where pass and yes, or fail and no, are used side by side; empty elsewhere. The
+    first word of `VERDICTS` that is used stands for the others."""
+    used = set(labels)
+    worse, better = ([word for word in words if word in used] for words in VERDICTS)
+    if not (worse and better) or len(used) < 3 or used - {*worse, *better}:
+        return {}
+    pairs = [order for order in ORDERS if len(order) == 2]
+    ends = next(((w, b) for w in worse for b in better if (w, b) in pairs), (worse[0], better[0]))
+    return {word: ends[k] for k, words in enumerate((worse, better)) for word in words}
+
+
 def scale_of_numbers(values: pd.Series[float], top: float | None = None) -> Numeric:
     """The usual scale that the numbers fit into (1 to 5, 0 to 10, ...), or from their smallest to their largest; up to
-    `top` where the cells say what they are out of."""
+    `top` where the cells say what they are out of. One or two strays in a hundred are outside of a usual scale whose
+    both ends are used: an 11 among ratings from 1 to 10, a 99 for "missing"."""
     import numpy as np
 
     seen = np.unique(values.dropna().to_numpy(dtype=float))
+    if top is None and (usual := _but_for_strays(values.dropna().to_numpy(dtype=float))):
+        seen = seen[(usual[0] <= seen) & (seen <= usual[1])]
     low, high = float(seen[0]), float(seen[-1])
     whole = bool((seen == np.round(seen)).all())
     step = 1.0 if whole else 0.5 if bool((seen * 2 == np.round(seen * 2)).all()) else None
@@ -134,6 +194,16 @@ def scale_of_numbers(values: pd.Series[float], top: float | None = None) -> Nume
         low, high = min(fitting, key=lambda ends: ends[1] - ends[0])
         return Numeric(low, high, None if (low, high) == (0.0, 1.0) else step)
     return Numeric(low, high if high > low else low + 1.0, step)
+
+
+def _but_for_strays(values: Any) -> tuple[float, float] | None:
+    """Ends of the smallest usual scale that all but `STRAYS` of whole numbers fill; None where none is outside."""
+    for low, high in sorted(ENDS[1:], key=lambda ends: ends[1] - ends[0]) if len(values) >= FEWEST else ():
+        inside = values[(low <= values) & (values <= high)]
+        filled = {low, high} <= set(inside) and bool((inside == inside.round()).all())
+        if filled and 0 < len(values) - len(inside) <= STRAYS * len(values) and high - low > 1:
+            return float(low), float(high)
+    return None
 
 
 def scale_of_labels(counts: pd.Series[int]) -> tuple[Scale, set[str]]:

@@ -1,0 +1,106 @@
+"""What a spreadsheet puts around its table: titles above it, a header in two lines, averages below."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from recuse.readers.faults import Fault, shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Header", "find_header", "without_totals"]
+
+LOOKED_AT = 30
+NUMBER = re.compile(r"^[-+]?\d+(?:[.,]\d+)?\s*%?$")
+TOTALS = frozenset([
+    "average", "avg", "mean", "median", "total", "totals", "grand total", "sum", "count", "std", "stdev", "std dev",
+    "durchschnitt", "mittelwert", "summe", "gesamt", "moyenne", "total general", "promedio", "media",
+])  # fmt: skip
+"""What stands before a row that sums up the rows above it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """`cells`: the names of the columns as they stand, "" for none; `text`: the file with everything above its last
+    header line made empty, so that lines keep their numbers; `notes` say what was passed over."""
+
+    cells: list[str]
+    text: str
+    notes: tuple[str, ...] = ()
+
+
+def find_header(text: str, separator: str) -> Header:
+    """The header of a table with titles above it (a line with one cell, where the table is wider), or in two lines, the
+    upper with merged cells: "Tone" above "Anna" and "Ben" makes Anna_Tone and Ben_Tone."""
+    rows = _first_rows(text, separator)
+    if not rows:
+        return Header([], text)
+    at = _after_titles([cells for cells, _ in rows])
+    notes = [f"the table begins in line {rows[at - 1][1] + 1}, below its title"] if at else []
+    cells = rows[at][0]
+    if _two_lines([cells for cells, _ in rows[at:]]):
+        cells = _joined(cells, rows[at + 1][0])
+        at += 1
+        notes.append(f"its header has two lines, read together: {', '.join(cells[:4])}{', ...' * (len(cells) > 4)}")
+    return Header(cells, _emptied(text, rows[at - 1][1]) if at else text, tuple(notes))
+
+
+def without_totals(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[Fault, ...]]:
+    """The table without the rows at its end that begin with "Average", "Total" and the like."""
+    last = len(frame)
+    while last > 1 and str(frame.iat[last - 1, 0]).strip().rstrip(":").lower() in TOTALS:
+        last -= 1
+    if last == len(frame):
+        return frame, ()
+    what = f"row(s) at the end sum up the others, first {shown(frame.iat[last, 0])}"
+    return frame.iloc[:last], (Fault.of(what, (), "they are no ratings and left out", len(frame) - last),)
+
+
+def _first_rows(text: str, separator: str) -> list[tuple[list[str], int]]:
+    """The first rows that hold anything, each with the number of its last line."""
+    csv.field_size_limit(1 << 30)
+    reader = csv.reader(io.StringIO(text), delimiter=separator)
+    rows: list[tuple[list[str], int]] = []
+    for cells in reader:
+        if cells:
+            rows.append(([cell.strip() for cell in cells], reader.line_num))
+        if len(rows) == LOOKED_AT:
+            break
+    return rows
+
+
+def _after_titles(rows: list[list[str]]) -> int:
+    """How many rows stand above the header: with one cell or none, where those from there on have three or more."""
+    at = next((k for k, cells in enumerate(rows) if sum(map(bool, cells)) > 1), 0)
+    wide = len(rows[at]) >= 3 and sum(map(bool, rows[at])) >= 3
+    return at if wide and all(len(cells) <= len(rows[at]) for cells in rows) else 0
+
+
+def _two_lines(rows: list[list[str]]) -> bool:
+    """Whether the second row goes on naming columns: the first has gaps behind a name, the second has none but perhaps
+    its first and holds no number and nothing that any row below repeats."""
+    if len(rows) < 4 or len(rows[0]) != len(rows[1]):
+        return False
+    upper, lower, below = rows[0], rows[1], rows[2:]
+    gaps = [k for k in range(1, len(upper)) if not upper[k] and any(upper[:k])]
+    if not gaps or not all(lower[1:]) or any(NUMBER.match(cell) for cell in lower):
+        return False
+    return not any(cells[k : k + 1] == [lower[k]] for cells in below for k in range(len(lower)) if lower[k])
+
+
+def _joined(upper: list[str], lower: list[str]) -> list[str]:
+    names, over = [], ""
+    for above, below in zip(upper, lower, strict=True):
+        over = above or over
+        names.append("_".join(dict.fromkeys(filter(None, (below, over)))))
+    return names
+
+
+def _emptied(text: str, lines: int) -> str:
+    rest = text.split("\n", lines)
+    return "\n" * lines + rest[-1]
