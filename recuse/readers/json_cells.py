@@ -30,12 +30,14 @@ def with_fields_of_json(raw: RawTable) -> tuple[RawTable, tuple[str, ...]]:
     notes: list[str] = []
     parts: list[pd.DataFrame | pd.Series[Any]] = []
     for name in map(str, raw.frame.columns):
-        fields = _fields(raw.frame[name]) if not raw.made_by else None
-        if fields is None:
+        taken_apart = _fields(raw.frame[name]) if not raw.made_by else None
+        if taken_apart is None:
             parts.append(raw.frame[name])
             continue
+        fields, left_out = taken_apart
         fields.columns = pd.Index([f"{name}.{field}" for field in fields.columns])
-        notes.append(f"{name} holds JSON: read as {', '.join(fields.columns)}")
+        beside = f"; not read: {', '.join(left_out)}" if left_out else ""
+        notes.append(f"{name} holds JSON: read as {', '.join(fields.columns)}{beside}")
         parts.append(fields)
     if not notes:
         return raw, ()
@@ -43,9 +45,10 @@ def with_fields_of_json(raw: RawTable) -> tuple[RawTable, tuple[str, ...]]:
     return replace(raw, frame=frame.loc[:, ~frame.columns.duplicated()]), tuple(notes)
 
 
-def _fields(cells: pd.Series[Any]) -> pd.DataFrame | None:
-    """A column per field of the objects in the cells; None where too few hold one. Beside a field that is called as
-    ratings are (score, verdict, ...), another with numbers, such as a confidence, is no rating and left out."""
+def _fields(cells: pd.Series[Any]) -> tuple[pd.DataFrame, list[str]] | None:
+    """A column per field of the objects in the cells, and which fields are none; None where too few hold an object.
+    Beside a field that is called as ratings are (score, verdict, ...), another with numbers, such as a confidence, is
+    no rating and left out."""
     import pandas as pd
 
     filled = cells[cells.str.strip() != ""]

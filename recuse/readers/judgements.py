@@ -273,7 +273,7 @@ def _check_one_kind(part: pd.DataFrame, words: pd.Series[bool], criterion: str) 
     """A rater who gives labels beside one who gives numbers answers another question."""
     share = words.groupby(part["rater"]).mean()
     if (share > 0.9).any() and (share < 0.1).any():
-        one, other = share.idxmin(), share.idxmax()
+        one, other = str(share.idxmin()), str(share.idxmax())
         said = shown(part.loc[part["rater"].eq(other) & words, "cell"].iloc[0])
         raise RecuseError(
             f"{criterion}: {one} gives numbers and {other} labels ({said}); bring them to one scale, or leave one out "
