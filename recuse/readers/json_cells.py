@@ -63,7 +63,7 @@ def _fields(cells: pd.Series[Any]) -> tuple[pd.DataFrame, list[str]] | None:
     if not kept:
         return None
     columns = {key: [cell_text(one.get(key)) for one in found] for key in kept}
-    return pd.DataFrame(columns, index=cells.index, dtype=object)
+    return pd.DataFrame(columns, index=cells.index, dtype=object), [key for key in names if key not in kept]
 
 
 def _counts(key: str, objects: list[dict[str, Any]]) -> bool:
