@@ -87,7 +87,7 @@ KNOWN_SHARE = 0.9
 STRAYS, FEWEST = 0.02, 50
 """So few numbers outside a usual scale, of at least so many, are slips or codes for "missing", and no longer scale."""
 STARS = r"^(?:[★⭐]\ufe0f?)+☆*$"
-COUNTED = r"^(-?\d+(?:[.,]\d+)?)\s*(?:stars?|points?|pts?\.?)$"
+COUNTED = r"^(-?\d+(?:[.,]\d+)?)\s*(?:stars?|points?|pts?\.?|st|nd|rd|th)$"
 POINT = r"^(-?\d+)\s*[-–—:=.(]\s*([^\W\d][^\d]*)$"
 POINT_BEHIND = r"^([^\W\d][^\d]*)\((-?\d+)\)$"
 MOST_POINTS = 11
@@ -104,8 +104,8 @@ def is_empty(cells: pd.Series[Any]) -> pd.Series[bool]:
 
 
 def as_numbers(cells: pd.Series[Any]) -> pd.Series[float]:
-    """Cells as numbers, NaN where they are none; "3,5", "85 %", "4/5", "3 stars", "★★★☆☆" and "4 - good" are numbers,
-    infinite ones are not."""
+    """Cells as numbers, NaN where they are none; "3,5", "85 %", "4/5", "3 stars", "2nd", "★★★☆☆" and "4 - good" are
+    numbers, infinite ones are not."""
     import numpy as np
     import pandas as pd
 
@@ -124,8 +124,8 @@ def as_numbers(cells: pd.Series[Any]) -> pd.Series[float]:
 
 
 def _counted(cells: pd.Series[Any]) -> pd.Series[Any]:
-    """Stars counted, numbers without their unit, and labelled points of a scale ("4 - good") as their numbers, where
-    every number has one label only; other cells as they are."""
+    """Stars counted, numbers and ranks without what follows them, and labelled points of a scale ("4 - good") as their
+    numbers, where every number has one label only; other cells as they are."""
     stars = cells.str.fullmatch(STARS)
     found = cells.mask(stars, cells.str.count("[★⭐]").astype(str)) if stars.any() else cells
     found = found.str.replace(COUNTED, r"\1", regex=True)
