@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from recuse.experiments.shared_heuristics import PAPER, JudgeModel, Study, as_ratings, simulate
-from recuse.metrics import criteria_agreement, resolution
+from recuse.metrics import criteria_agreement, judge_pairs, resolution
 from recuse.ratings import Numeric, Ratings
 from recuse.statistics.agreement import Coefficient, panel
 
@@ -181,7 +181,7 @@ def test_intervals_over_items_hold_the_truth(items, targets, level):
     def measured(size: int, seed: int) -> Coefficient:
         scores = simulate(Study(judges=judges, tiers=tiers, items=size), np.random.default_rng(seed))[..., 0]
         shares = [panel.pair_shares(scores[a], scores[a + 1 :], 5.0) for a in range(2)]
-        return resolution.coefficient_of(np.concatenate(shares, axis=1), level)
+        return judge_pairs.coefficient_of(np.concatenate(shares, axis=1), level)
 
     truth = measured(40_000, 1).value
     intervals = [measured(items, 100 + k).jackknife().interval(0.95) for k in range(1000)]
