@@ -41,6 +41,29 @@ def test_a_good_judge_is_cleared_without_a_flag(recuse, tickets):
     assert found.first == "judge is cleared: it agrees with your people about as well as they agree with each other."
 
 
+def test_a_judge_asked_in_two_ways_is_told_apart(recuse, tmp_path):
+    """As its people at temperature 0, anything at 1."""
+    rng = np.random.default_rng(4)
+    truth, anything = rng.integers(1, 6, 120), rng.integers(1, 6, 120)
+    close = np.clip(truth + rng.choice([-1, 0, 0, 0, 1], (3, 120)), 1, 5)
+    with (tmp_path / "temperatures.csv").open("w", newline="", encoding="utf-8") as out:
+        rows = csv.writer(out)
+        rows.writerow(["item", "temperature", "anna", "ben", "judge"])
+        for k in range(120):
+            rows.writerow([f"t{k}", 0, close[0][k], close[1][k], close[2][k]])
+            rows.writerow([f"t{k}", 1, close[0][k], close[1][k], anything[k]])
+    found = recuse("check", tmp_path / "temperatures.csv")
+    assert found.code == 1
+    assert found.first.startswith("judge is not cleared: with temperature 1, it agrees with your people no more than")
+    blocks = re.findall(
+        r"^Agreement with people, temperature (\d).*?alpha with people +(-?\d\.\d\d)", found.out, re.M | re.S
+    )
+    assert [level for level, _ in blocks] == ["0", "1"]
+    (good_alpha, bad_alpha) = (float(alpha) for _, alpha in blocks)
+    assert good_alpha > 0.7
+    assert abs(bad_alpha) < 0.3
+
+
 @pytest.mark.parametrize(
     ("judge", "why"),
     [
