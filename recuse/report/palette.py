@@ -57,6 +57,7 @@ def mix(a: str, b: str, share: float) -> str:
 
 
 def linear_rgb(colour: str) -> list[float]:
+    """Red, green and blue of "#rrggbb" as shares of the light that a screen emits (sRGB, IEC 61966-2-1), 0 to 1."""
     eight_bit = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     return [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in eight_bit]
 
