@@ -69,18 +69,18 @@ def test_a_grammar_leaves_no_local_verdict_unread(replay: Replay) -> None:
         failed = main[main["status"] != "ok"]
         if name == "headline_generation":  # a grammar does not make a model stop
             assert set(failed["criterion"]) == {"lead"}
-            assert failed.groupby("rater").size().to_dict() == {"gemma-3-270m": 3, "smollm2-135m": 5}
+            assert failed.groupby("rater").size().to_dict() == {"gemma-3-270m": 4, "smollm2-135m": 10}
         else:
             assert failed.empty, name
 
 
-def test_local_judges_graded_all_texts_of_33_stories_in_both_framings(replay: Replay) -> None:
+def test_local_judges_graded_all_texts_of_a_hundred_stories_in_both_framings(replay: Replay) -> None:
     table = replay("local", "grading")
     grades = table[table["criterion"] == "overall"]
-    assert grades["item"].nunique() == 33
+    assert grades["item"].nunique() == 100
     texts = TASK.with_items("items-local.jsonl").items
     assert (grades.groupby(["rater", "direction"]).size() == len(texts)).all()
-    assert grades.groupby(["rater", "target", "direction"]).size().min() >= 28
+    assert grades.groupby(["rater", "target", "direction"]).size().min() >= 90
     assert grades["score"].isin([1, 2, 3, 4, 5]).all()
 
 
