@@ -142,7 +142,7 @@ def _foot(record: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-WIDTHS = (20, 11, 9, 11, 9, 13, 8, 14, 7)
+WIDTHS = (24, 11, 9, 11, 9, 13, 8, 14, 8)
 
 
 def _row(cells: tuple[str, ...]) -> str:
