@@ -84,8 +84,9 @@ ENDS = (
     (0, 100),
 )
 KNOWN_SHARE = 0.9
-STRAYS, FEWEST = 0.02, 50
-"""So few numbers outside a usual scale, of at least so many, are slips or codes for "missing", and no longer scale."""
+STRAYS, CODES, FEWEST = 0.02, 2, 50
+"""So few numbers outside a usual scale and outside 0 to 10, so few different ones, of at least so many in all, are
+slips or codes for "missing"."""
 STARS = r"^(?:[★⭐]\ufe0f?)+☆*$"
 COUNTED = r"^(-?\d+(?:[.,]\d+)?)\s*(?:stars?|points?|pts?\.?|st|nd|rd|th)$"
 POINT = r"^(-?\d+)\s*[-–—:=.(]\s*([^\W\d][^\d]*)$"
@@ -197,11 +198,16 @@ def scale_of_numbers(values: pd.Series[float], top: float | None = None) -> Nume
 
 
 def _but_for_strays(values: Any) -> tuple[float, float] | None:
-    """Ends of the smallest usual scale that all but `STRAYS` of whole numbers fill; None where none is outside."""
+    """Ends of the smallest usual scale that all but `STRAYS` of whole numbers fill; None where none is outside, and
+    where all lie within 0 to 10: a grade that is seldom given is a grade, and the worst ones are seldom given."""
+    if not len(values) or (values.min() >= 0 and values.max() <= 10):
+        return None
     for low, high in sorted(ENDS[1:], key=lambda ends: ends[1] - ends[0]) if len(values) >= FEWEST else ():
         inside = values[(low <= values) & (values <= high)]
+        outside = values[(values < low) | (values > high)]
         filled = {low, high} <= set(inside) and bool((inside == inside.round()).all())
-        if filled and 0 < len(values) - len(inside) <= STRAYS * len(values) and high - low > 1:
+        few = 0 < len(outside) <= STRAYS * len(values) and len(set(outside)) <= CODES
+        if filled and few and high - low > 1:
             return float(low), float(high)
     return None
 

@@ -88,6 +88,24 @@ def test_a_slip_does_not_stretch_the_scale(file, slip, lowest):
     assert f"{slip}" in fault.done
 
 
+def test_grades_that_are_seldom_given_are_grades(file):
+    """Harm from 0 to 4, mostly 0 to 2: the one 3 and the one 4 are what the judge is there for."""
+    rows = [(f"t{k}", k % 3, (k + 1) % 3, k % 3) for k in range(60)]
+    rows[7:9] = [("t7", 3, 4, 4), ("t8", 3, 3, 3)]
+    read = read_file(file("a.csv", table(rows)))
+    assert read.faults == ()
+    assert read.ratings.scales == {"rating": Numeric(0, 4, 1)}
+
+
+def test_several_high_marks_are_no_slips_however_few(file):
+    """Percentages that are mostly low: 35, 60 and 90 are marks like the others."""
+    rows = [(f"t{k}", k % 11, (k + 1) % 11, k % 11) for k in range(120)]
+    rows[7:10] = [("t7", 35, 35, 35), ("t8", 60, 60, 60), ("t9", 8, 90, 8)]
+    read = read_file(file("a.csv", table(rows)))
+    assert read.faults == ()
+    assert read.ratings.scales == {"rating": Numeric(0, 100, 1)}
+
+
 def test_many_numbers_beyond_a_usual_scale_are_another_scale(file):
     rows = [(f"t{k}", k % 12, (k + 1) % 12, k % 12) for k in range(60)]
     assert read_file(file("a.csv", table(rows))).ratings.scales == {"rating": Numeric(0, 11, 1)}

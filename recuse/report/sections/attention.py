@@ -41,6 +41,8 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Matter:
+    """One gate that is red or undecided: what it asks, of whom, by how much it is missed, and what the judges said."""
+
     gate: str
     title: str
     measure: Measure
