@@ -70,10 +70,14 @@ class CellCassette:
     # ------------------------------------------------------------------ what the plan wants
 
     def plan(self, calls: Iterable[Call]) -> None:
-        """Add calls to those that this cell is asked for. `RecuseError` where two different calls send word for word
-        the same request in one repeat."""
+        """Add calls to those that this cell is asked for. A list that repeats all that was known gives the order: the
+        calls of a chain become known in whatever order replies come. `RecuseError` where two different calls send word
+        for word the same request in one repeat."""
         planned: dict[Interaction, Call] = {}
-        for call in (*self.calls, *calls):
+        calls = tuple(calls)
+        told = {(call.key, call.repeat) for call in calls} if self.calls else set()
+        repeated = told.issuperset((call.key, call.repeat) for call in self.calls)
+        for call in (*calls, *self.calls) if repeated else (*self.calls, *calls):
             other = planned.setdefault((call.key, call.repeat), call)
             if other is not call and other != call:
                 raise RecuseError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import io
 import json
 from collections.abc import Sequence
@@ -75,6 +76,23 @@ def test_answers_are_on_disk_before_the_client_sees_them(root: Path, server: Ser
     with library.use():
         asyncio.run(one_by_one())
     assert seen == [1, 2, 3]
+
+
+def test_calls_that_became_known_late_stand_where_the_plan_has_them(tmp_path: Path, server: Server) -> None:
+    calls = [dataclasses.replace(call, cell="small/task/rubric/judge-a") for call in plan(server.url)]
+
+    def order(root: Path, *known: Sequence[Call]) -> list[tuple[str, int]]:
+        library = Library(root, "small", mode="missing")
+        for told in known:
+            library.expect(told, headers(calls))
+        recording(library, calls, concurrency=1)
+        library.close()
+        lines = map(json.loads, (root / "small/task/rubric/judge-a.jsonl").read_text("utf-8").splitlines())
+        return [(line["key"], line["run"]) for line in lines if line["kind"] == "answer"]
+
+    as_planned = [(call.key, call.repeat) for call in calls]
+    assert order(tmp_path / "at-once", calls) == as_planned
+    assert order(tmp_path / "late", calls[5:], calls) == as_planned
 
 
 def test_a_recording_made_twice_is_the_same_file_whatever_order_answers_came_in(tmp_path: Path, server: Server) -> None:
