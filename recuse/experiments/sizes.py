@@ -96,11 +96,11 @@ def sizes_of_panel(path: Path, root: Path, usual: Sizes) -> Sizes:
     from recuse.suite.questions import Questions
 
     selection = Selection.load(root, [str(path.resolve())])
-    asked, _ = Questions(selection).offering(["scores", "numbers"], rests_on="margins")
-    if not asked:
+    offering, _ = Questions(selection).offering(["scores", "numbers"], rests_on="margins")
+    if not offering:
         raise RecuseError(f"{path}: no task of this panel has texts scored by numbers, so there is nothing to simulate")
-    plans = {one: selection.plan(one) for one in asked}
-    largest = max(asked, key=lambda one: len(plans[one].items) * plans[one].repeats)
+    plans = {one: selection.plan(one) for one in offering}
+    largest = max(offering, key=lambda one: len(plans[one].items) * plans[one].repeats)
     plan, task = plans[largest], selection.task_of(largest)
     per_target: dict[str, set[str]] = {}
     for _, item, target in plan.items:

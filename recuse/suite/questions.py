@@ -10,7 +10,7 @@ from recuse.blinded_people import BLINDED
 from recuse.explanations import REMARKS
 from recuse.file_panels import FILE
 from recuse.panel_ratings import headline_of, scales_of
-from recuse.plan import items_asked, levels_asked
+from recuse.plan import planned_items, planned_levels
 from recuse.protocols import called
 from recuse.protocols import protocol as known_protocol
 from recuse.protocols.facts import facts_of
@@ -121,14 +121,14 @@ class Questions:
             judges.pop(panel.replaces[elicitation.candidate])
             judges[elicitation.candidate] = panel.judges[elicitation.candidate]
         first = table.first.get(elicitation.protocol)
-        items = items_asked(protocol, task, next(iter(judges.values())), first) if judges else ()
+        items = planned_items(protocol, task, next(iter(judges.values())), first) if judges else ()
         about = [elicitation.candidate] if elicitation.candidate else [*judges]
         texts: dict[str, int] = {}
         sharing: dict[str, set[str]] = {}
         for item in items:
             texts[item.target] = texts.get(item.target, 0) + 1
             sharing.setdefault(item.id, set()).add(item.target)
-        varied = levels_asked(protocol, elicitation.protocol, table.factors.get(elicitation.protocol, {}))
+        varied = planned_levels(protocol, elicitation.protocol, table.factors.get(elicitation.protocol, {}))
         wrote = panel.own(list(task.targets))
         people, persons = people_of(task, elicitation.protocol), persons_of(task, elicitation.protocol)
         shown, scales = self.selection.shown, scales_of(protocol, task)
