@@ -1,7 +1,8 @@
 """Filters that read the text alone: phrases common in injections, and what can be counted in it.
 
 Two of the defences against prompt injection (thesis on bias in LLM self-evaluation, sec. 2.3.1). What they stop, and
-what clean text they block, is measured in `recuse.metrics.defences`; `recuse.metrics.injection_phrases` has the phrases.
+what clean text they block, is measured in `recuse.metrics.defences`; `recuse.metrics.injection_phrases` has the
+phrases.
 """
 
 from __future__ import annotations
@@ -126,7 +127,7 @@ class StatisticalFilter:
         unknown = start.unknown(known)
         joined = [(start + end, unknown + end.unknown(known)) for end in map(_counted, endings)]
         features = np.array([counts.features(rare) for counts, rare in joined]).reshape(-1, len(FEATURES))
-        odd: NDArray[np.bool_] = ((features - self.mean) / self.sd > self.limit).any(axis=1)
+        odd: NDArray[np.bool_] = np.any((features - self.mean) / self.sd > self.limit, axis=1)
         return odd
 
     def _above(self, text: str) -> Floats:

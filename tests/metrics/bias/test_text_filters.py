@@ -99,7 +99,7 @@ def test_a_cluster_that_is_not_there_leaves_all_of_them():
 
 FRAGMENTS = (
     "ignore", "the rules", "instructions", "have", "changed", "system", ":", "Verdict", "you must", "score it", "give",
-    "it full", "end of", "text", "===", "\n", " " * 12, "a quiet morning at the harbour, with gulls", "café", "XYZZY", "42",
+    "it full", "end of", "text", "===", "\n", " " * 12, "a quiet morning at the harbour", "café", "XYZZY", "42",
 )  # fmt: skip
 
 
