@@ -102,16 +102,16 @@ def _estimate(table: pd.DataFrame) -> Estimate:
     about: dict[str, Any] = {
         "over": "clusters", "clusters": "payloads", "unit": "share", "span": 1.0, "method": BOUNDED
     }  # fmt: skip
-    asked = table[table["found"].notna()]
-    lost = len(table) - len(asked)
-    if asked.empty:
+    examined = table[table["found"].notna()]
+    lost = len(table) - len(examined)
+    if examined.empty:
         why = "no clean text passes the filter, or it could not be fitted" if len(table) else "no payload of this kind"
         return undefined("detection_rate", why, n_excluded=lost, **about)
     detail = {
-        "by_language": _by(asked, "language"), "by_class": _by(asked, "class"),
-        "missed": asked["payload"][asked["found"] == 0].tolist(),
+        "by_language": _by(examined, "language"), "by_class": _by(examined, "class"),
+        "missed": examined["payload"][examined["found"] == 0].tolist(),
     }  # fmt: skip
-    values = asked["found"].to_numpy()
+    values = examined["found"].to_numpy()
     return estimated(
         "detection_rate", float(values.mean()), bounded_mean(values, np.arange(len(values)), (0.0, 1.0)),
         n=len(values), n_clusters=len(values), n_excluded=lost, detail=detail, **about,
