@@ -1,6 +1,6 @@
 """Recording by batch: the missing calls go to the provider as files, for half the price, and come back within a day.
 
-    batches = Batches(panel, judges, keys, shelf, state=Path("cassettes/.batches/panel.json"))
+    batches = Batches(panel, judges, keys, answers, state=Path("cassettes/.batches/panel.json"))
     batches.submit(calls)              # what is neither recorded nor under way
     report = batches.wait(calls)       # polls and stores until nothing is under way; may be left at any moment
     report = batches.collect(calls)    # or: stores what has come back, without waiting
@@ -21,19 +21,19 @@ One batch interface per file; each is a module with
 from __future__ import annotations
 
 from recuse.batch.interface import BATCHES, Lost, Progress, Result, batch_interface
-from recuse.batch.recording import PRICE, Batches, BatchReport, Shelf
+from recuse.batch.recording import PRICE, AnswerStore, Batches, BatchReport
 from recuse.batch.web import BatchError, Web
 
 __all__ = [
     "BATCHES",
     "PRICE",
+    "AnswerStore",
     "BatchError",
     "BatchReport",
     "Batches",
     "Lost",
     "Progress",
     "Result",
-    "Shelf",
     "Web",
     "batch_interface",
 ]

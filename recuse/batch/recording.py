@@ -23,7 +23,7 @@ PRICE = 0.5  # of the price of calls one by one, at all three providers
 TRIES = 2  # how often one process submits a call: again only where time ran out
 
 
-class Shelf(Protocol):
+class AnswerStore(Protocol):
     """Where answers are kept: what this needs of a cassette library that is in use for recording."""
 
     def has(self, call: Call) -> bool:
@@ -76,14 +76,14 @@ class Batches:
         panel: str,
         judges: Mapping[str, Judge],
         keys: Mapping[str, Credentials],
-        shelf: Shelf,
+        answers: AnswerStore,
         *,
         state: Path,
         say: Callable[[str], None] = lambda line: None,
         attempts: int = 6,
         must_stop: Callable[[], str] = lambda: "",
     ) -> None:
-        self._panel, self._judges, self._shelf, self._say = panel, judges, shelf, say
+        self._panel, self._judges, self._answers, self._say = panel, judges, answers, say
         self._keys, self._attempts = keys, attempts
         self._state, self._must_stop = State(state), must_stop
         self._tried: dict[str, int] = {}
@@ -101,7 +101,7 @@ class Batches:
     def unsubmitted(self, calls: Sequence[Call]) -> list[Call]:
         """The calls that are neither stored nor under way: what `submit` would submit and what will be paid for."""
         under_way = self._state.under_way()
-        return [call for call in calls if number_of(call) not in under_way and not self._shelf.has(call)]
+        return [call for call in calls if number_of(call) not in under_way and not self._answers.has(call)]
 
     def collect(self, calls: Sequence[Call]) -> BatchReport:
         """Store what has come back for these calls. A batch leaves the state when all of it is done with."""
@@ -203,8 +203,8 @@ class Batches:
             else:
                 report.failed.append((call, words(outcome.why.encode())))
             return
-        self._shelf.store(call, outcome)
-        if self._shelf.has(call):
+        self._answers.store(call, outcome)
+        if self._answers.has(call):
             report.stored += 1
         else:
             report.failed.append((call, f"HTTP {outcome.status}: {words(outcome.body)}"))

@@ -116,7 +116,7 @@ def decide_upgrade(
     if failed := [row for row in rows if _says(row) == "fail"]:
         return _worse(verdict, _ordered(rows, sorted(failed, key=_telling_order)), phrase)
     if opened := [row for row in rows if _says(row) != "pass"]:
-        return _undecided(verdict, _ordered(rows, sorted(opened, key=_needed, reverse=True)), phrase)
+        return _undecided(verdict, _ordered(rows, sorted(opened, key=_needed, reverse=True)))
     if not len(rows):
         return replace(verdict, word="undecided", sentence=f"Whether {names[1]} may replace {names[0]} cannot be told: "
                        "nothing could be measured.")  # fmt: skip
@@ -140,7 +140,7 @@ def _worse(verdict: UpgradeVerdict, rows: Verdicts, phrase: Callable[[Verdict], 
     return replace(verdict, word="worse", sentence=sentence, clause=clause, rows=Verdicts(rows, sentence))
 
 
-def _undecided(verdict: UpgradeVerdict, rows: Verdicts, phrase: Callable[[Verdict], str]) -> UpgradeVerdict:
+def _undecided(verdict: UpgradeVerdict, rows: Verdicts) -> UpgradeVerdict:
     old, new = verdict.incumbent, verdict.candidate
     opened = [row for row in rows if _says(row) != "pass"]
     needed = [_needed(row) for row in opened]

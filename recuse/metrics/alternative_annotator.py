@@ -58,8 +58,8 @@ def advantage_over_person(ratings: Ratings, expert: str | None = None) -> Estima
     for names, part in ratings.each(*COMPARED):
         answers = answers_of(part, ratings)
         for j, judge in enumerate(answers.judges):
-            for person, duel in _duels(answers, j, expert).items():
-                estimates[(judge, person, *names)] = duel.estimate(answers)
+            for person, comparison in _comparisons(answers, j, expert).items():
+                estimates[(judge, person, *names)] = comparison.estimate(answers)
     return Estimates(("judge", "person", *ratings.within(*COMPARED)), estimates)
 
 
@@ -89,12 +89,12 @@ def winning_rate(ratings: Ratings, epsilon: float = EPSILON, q: float = 0.05, ex
     for names, part in ratings.each(*COMPARED):
         answers = answers_of(part, ratings)
         for j, judge in enumerate(answers.judges):
-            estimates[(judge, *names)] = _winning(answers, _duels(answers, j, expert), epsilon, q)
+            estimates[(judge, *names)] = _winning(answers, _comparisons(answers, j, expert), epsilon, q)
     return Estimates(("judge", *ratings.within(*COMPARED)), estimates)
 
 
 @dataclass(frozen=True, eq=False)
-class _Duel:
+class _Comparison:
     """Judge against one person: `judge` and `person` (n,) mark who was at least as good; `clusters` (n,)."""
 
     judge: Floats
@@ -117,20 +117,20 @@ class _Duel:
         return estimated("advantage_over_person", self.distribution.value, self.distribution, detail=detail, **facts)
 
 
-def _duels(answers: Answers, judge: int, expert: str | None) -> dict[str, _Duel]:
+def _comparisons(answers: Answers, judge: int, expert: str | None) -> dict[str, _Comparison]:
     if expert is not None and expert not in answers.people:
         raise RecuseError(f"there is no person {expert!r}; people: {', '.join(answers.people)}")
     others = np.array([expert is None or name == expert for name in answers.people])
-    duels = {}
+    comparisons = {}
     for p, name in enumerate(answers.people):
         rest = others.copy()
         rest[p] = False
         if rest.any():
-            duels[name] = _duel(answers, judge, p, rest)
-    return duels
+            comparisons[name] = _comparison(answers, judge, p, rest)
+    return comparisons
 
 
-def _duel(answers: Answers, judge: int, person: int, rest: NDArray[np.bool_]) -> _Duel:
+def _comparison(answers: Answers, judge: int, person: int, rest: NDArray[np.bool_]) -> _Comparison:
     if answers.options:
         shares = answers.person_shares
         there = np.isfinite(shares[:, :, 0])
@@ -147,7 +147,7 @@ def _duel(answers: Answers, judge: int, person: int, rest: NDArray[np.bool_]) ->
     used = answers.requested[judge] & there[person] & (number_of > 0)
     judge_scores = np.where(answered, scores[0], -np.inf)[used]
     slack = 1e-12 * np.maximum(1.0, np.abs(scores[1][used]))
-    return _Duel(
+    return _Comparison(
         (judge_scores >= scores[1][used] - slack).astype(float),
         (scores[1][used] >= judge_scores - slack).astype(float),
         answers.clusters[used],
@@ -155,29 +155,30 @@ def _duel(answers: Answers, judge: int, person: int, rest: NDArray[np.bool_]) ->
     )
 
 
-def _winning(answers: Answers, duels: dict[str, _Duel], epsilon: float, q: float) -> Estimate:
+def _winning(answers: Answers, comparisons: dict[str, _Comparison], epsilon: float, q: float) -> Estimate:
     facts: dict[str, Any] = {"method": f"alternative annotator test, epsilon {epsilon:g}, Benjamini-Yekutieli at {q:g}",
              "over": answers.over, "clusters": answers.clusters_called, "unit": "share", "span": 1.0}  # fmt: skip
-    tested = {name: duel for name, duel in duels.items() if len(duel.judge) >= FEWEST}
-    most = max((len(duel.judge) for duel in duels.values()), default=0)
+    tested = {name: comparison for name, comparison in comparisons.items() if len(comparison.judge) >= FEWEST}
+    most = max((len(comparison.judge) for comparison in comparisons.values()), default=0)
     if not tested:
         why = f"no person has {FEWEST} texts in common with another one and the judge; the most is {most}"
         return undefined("winning_rate", why, n=most, **facts)
-    p = np.array([duel.distribution.p_value(-epsilon, "above") for duel in tested.values()])
+    p = np.array([comparison.distribution.p_value(-epsilon, "above") for comparison in tested.values()])
     rejected = p <= _threshold(p, q)
     detail = {
-        "average_advantage": number(float(np.mean([duel.judge.mean() for duel in tested.values()]))),
+        "average_advantage": number(float(np.mean([comparison.judge.mean() for comparison in tested.values()]))),
         "epsilon": epsilon,
         "people": [
-            {"person": name, "n": len(duel.judge), "advantage": number(duel.distribution.value), "p":
+            {"person": name, "n": len(comparison.judge), "advantage": number(comparison.distribution.value), "p":
             float(f"{value:.6g}"),
              "won": bool(won)}
-            for (name, duel), value, won in zip(tested.items(), p.tolist(), rejected.tolist(), strict=True)
+            for (name, comparison), value, won in zip(tested.items(), p.tolist(), rejected.tolist(), strict=True)
         ],
-        "too_few_texts": [name for name in duels if name not in tested],
+        "too_few_texts": [name for name in comparisons if name not in tested],
     }  # fmt: skip
     facts["clusters"] = facts["clusters"] if facts["over"] == "clusters" else ""
-    distribution = Won(p, np.array([duel.distribution.p_value(-epsilon, "below") for duel in tested.values()]))
+    worse = [comparison.distribution.p_value(-epsilon, "below") for comparison in tested.values()]
+    distribution = Won(p, np.array(worse))
     low, high = distribution.interval(0.95)
     return Estimate(
         metric="winning_rate", value=float(rejected.mean()), low=low, high=high, n=most, detail=detail,

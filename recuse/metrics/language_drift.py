@@ -52,7 +52,7 @@ def language_drift(ratings: Ratings) -> Estimates:
                 compared.append(item)
                 if extra := by_target[target] - frozenset().union(*others):
                     drifted[item] = sorted(extra)
-        estimates[(target,)] = _share(compared, drifted, ratings)
+        estimates[(target,)] = _share(compared, drifted)
     return Estimates(("target",), estimates)
 
 
@@ -63,7 +63,7 @@ def scripts(text: str) -> frozenset[str]:
     return frozenset(unicodedata.name(char, "UNKNOWN").split()[0].split("-")[0] for char in letters)
 
 
-def _share(compared: list[str], drifted: dict[str, list[str]], ratings: Ratings) -> Estimate:
+def _share(compared: list[str], drifted: dict[str, list[str]]) -> Estimate:
     about: dict[str, Any] = {
         "over": "items", "unit": "share", "span": 1.0, "method": SHARE, "detail": {"items": drifted},
     }  # fmt: skip

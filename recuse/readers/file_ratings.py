@@ -100,7 +100,7 @@ def _with_whole_items(raw: RawTable, mapping: ColumnMapping) -> tuple[ColumnMapp
     """Where some items' names come back under another cluster or slice, both together are an item's name."""
     if len(mapping.item) != 1:
         return mapping, []
-    for other in filter(None, (mapping.cluster, *mapping.slices, *_groups(raw, mapping))):
+    for other in filter(None, (mapping.cluster, *mapping.slices, *_groups(mapping))):
         both = raw.frame[[mapping.item[0], other]].drop_duplicates()
         share = float(both[mapping.item[0]].duplicated(keep=False).mean())
         if 0 < share <= SELDOM:
@@ -111,7 +111,7 @@ def _with_whole_items(raw: RawTable, mapping: ColumnMapping) -> tuple[ColumnMapp
     return mapping, []
 
 
-def _groups(raw: RawTable, mapping: ColumnMapping) -> list[str]:
+def _groups(mapping: ColumnMapping) -> list[str]:
     """Columns called as groups are that vary within a few items, and were not recognised for that."""
     return [name for name in mapping.ignored if plain(name) in NAMES["cluster"]]
 

@@ -50,7 +50,7 @@ def record_batches(
             panel.name,
             judges,
             keys_from_environment(judges),
-            _Shelf(library, spending),
+            _LibraryStore(library, spending),
             state=library.root / FOLDER / f"{panel.name}.json",
             say=lambda line: recorder.say(f"{line}{_spent(spending)}"),
             must_stop=lambda: spending.exceeded,
@@ -66,7 +66,7 @@ def record_batches(
     _check(report, missing)
 
 
-class _Shelf:
+class _LibraryStore:
     """A library as batches see it, that counts what the answers in it cost."""
 
     def __init__(self, library: Library, spending: Spending) -> None:

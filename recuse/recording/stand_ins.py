@@ -8,7 +8,7 @@ from pathlib import Path
 from recuse.chains import Chain
 from recuse.panels import Panel
 from recuse.standins import StandInError, open_source
-from recuse.standins.request_router import Desk
+from recuse.standins.request_router import RequestRouter
 from recuse.standins.server import Answer, ReceivedRequest
 
 
@@ -17,7 +17,7 @@ def answer_for(panel: Panel, root: Path, chains: Sequence[Chain]) -> Answer:
     belongs to: two protocols may ask word for word the same, and are then answered apart."""
     source = open_source(panel, root)
     routers = {
-        f"{panel.name}/{chain.plan.task.name}/{chain.plan.protocol}": Desk(
+        f"{panel.name}/{chain.plan.task.name}/{chain.plan.protocol}": RequestRouter(
             chain.calls,
             chain.judges,
             source,

@@ -1,4 +1,4 @@
-"""The small print below a panel: n, over what, by which method, what was left out. One line per metric."""
+"""Footnotes below a drawing: n, over what, by which method, what was left out. One line per metric."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from recuse.report.numbers import count, is_number
 from recuse.report.results_model import Group
 
 
-def small_print(group: Group, above: Collection[str] = ()) -> list[str]:
+def footnotes(group: Group, above: Collection[str] = ()) -> list[str]:
     """Its lines, without those that already stand `above`, for the question's earlier panels."""
     by_method: dict[str, list[str]] = {}
     for metric in dict.fromkeys(n.metric for n in group.numbers):

@@ -18,7 +18,7 @@ from markupsafe import Markup
 from recuse.report import estimate_format
 from recuse.report.anchors import fault_anchor, group_anchor, question_anchor, verdict_anchor
 from recuse.report.first_line import decision_lines, upgrade_lines
-from recuse.report.footnotes import small_print
+from recuse.report.footnotes import footnotes
 from recuse.report.lexicon import plain_name
 from recuse.report.numbers import count
 from recuse.report.palette import ON_SHADE, PALETTE, shades
@@ -31,10 +31,10 @@ from recuse.report.sections.baseline import movement
 from recuse.report.sections.changed import TITLE, changed
 from recuse.report.sections.costs import costs
 from recuse.report.sections.error_rates import error_rates
+from recuse.report.sections.excerpts import excerpts
 from recuse.report.sections.gates import gate_rows
 from recuse.report.sections.identity import identity
 from recuse.report.sections.not_asked import in_one_line, not_asked
-from recuse.report.sections.words import words
 from recuse.report.style import STYLE, STYLE_HASH, with_style
 from recuse.report.tables import verdict_tables
 from recuse.report.upgrade_table import upgrade_tables
@@ -62,7 +62,7 @@ class DrawnGroup:
     anchor: str
     template: str
     context: Mapping[str, Any]
-    small_print: list[str]
+    footnotes: list[str]
     fault: str
 
 
@@ -117,7 +117,7 @@ def page(
 
 def _parts(view: View, questions: list[Question]) -> dict[str, Any]:
     """What the page shows besides its questions."""
-    listed, left_out = words(view)
+    listed, left_out = excerpts(view)
     return {
         "view": view,
         "decision": view.results.get("decision"),
@@ -139,8 +139,8 @@ def _parts(view: View, questions: list[Question]) -> dict[str, Any]:
         "error_rates": error_rates(view),
         "baseline": movement(view),
         "costs": costs(view),
-        "words": listed,
-        "words_left_out": left_out,
+        "excerpts": listed,
+        "excerpts_left_out": left_out,
     }
 
 
@@ -212,7 +212,7 @@ def _section(env: Environment, view: View, question: Question, drawings: Drawing
 def _all_drawn(env: Environment, groups: list[Group], drawings: Drawings) -> list[DrawnGroup]:
     drawn: list[DrawnGroup] = []
     for group in groups:
-        drawn.append(_drawn(env, group, drawings, {line for earlier in drawn for line in earlier.small_print}))
+        drawn.append(_drawn(env, group, drawings, {line for earlier in drawn for line in earlier.footnotes}))
     return drawn
 
 
@@ -231,7 +231,7 @@ def _drawn(env: Environment, group: Group, drawings: Drawings, above: Collection
         anchor=group_anchor(group.question.id, group.panel.name, group.task, group.protocol),
         template="questions/generic.html.j2" if fault else _template(env, group.question.id, module.__name__),
         context=context,
-        small_print=small_print(group, above),
+        footnotes=footnotes(group, above),
         fault=fault,
     )
 

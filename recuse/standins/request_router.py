@@ -16,7 +16,7 @@ Fields = Mapping[tuple[str, str, str], Mapping[str, Any]]
 """(judge, item, target) -> the fields of the item the judge is asked about."""
 
 
-class Desk:
+class RequestRouter:
     """An `Answer` for `serve`. A request is known by its cassette key, its repeat and, where two cells ask word for
     word the same, its cell. Nothing is answered that was not planned."""
 

@@ -1,4 +1,4 @@
-"""From an HTTP request to the judge's words and back: the desk alone, and the whole path over a real socket."""
+"""From an HTTP request to the judge's words and back: the router alone, and the whole path over a real socket."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from recuse.panels import Panel, StandIn
 from recuse.plan import Plan
 from recuse.schema import Call, Judge, RawResponse, Request
 from recuse.standins import StandInError, StandinReply, open_source
-from recuse.standins.request_router import Desk
+from recuse.standins.request_router import RequestRouter
 from recuse.standins.server import ReceivedRequest, serve
 
 Planned = Callable[..., Plan]
@@ -55,13 +55,13 @@ def asked(repeat: int = 0, cell: str | None = None, **body: Any) -> ReceivedRequ
 def test_answers_in_the_judge_s_wire_format(format_: str) -> None:
     source = Saying()
     calls = [call("a"), call("a", 1), call("b", body=b'{"n":2}')]
-    desk = Desk(calls, {"j": judge(format_)}, source, {("j", "a", "x"): {"title": "A"}}, "scripted")
-    status, headers, payload = desk(asked(repeat=1))
+    router = RequestRouter(calls, {"j": judge(format_)}, source, {("j", "a", "x"): {"title": "A"}}, "scripted")
+    status, headers, payload = router(asked(repeat=1))
     assert (status, headers["content-type"]) == (200, "application/json")
     reply = read_response(wire(format_), RawResponse(status, headers, payload))
     assert (reply.text, reply.finish, reply.model) == ("j on a, run 1", "stop", "m (scripted)")
     assert (reply.usage.input_tokens, reply.usage.output_tokens) == (5, 7)
-    refused = read_response(wire(format_), RawResponse(200, {}, desk(asked(n=2))[2]))
+    refused = read_response(wire(format_), RawResponse(200, {}, router(asked(n=2))[2]))
     assert refused.finish == "refusal"
     assert source.seen == [("a", {"title": "A"}), ("b", {})]
 
@@ -71,30 +71,34 @@ def test_answers_in_the_judge_s_wire_format(format_: str) -> None:
     [("m (scripted)", "scripted", "m (scripted)"), ("m", "reconstructed", "m (reconstructed)")],
 )
 def test_no_payload_passes_for_a_real_model(model: str, provenance: Any, shown: str) -> None:
-    desk = Desk([call("a")], {"j": judge("openai_chat", model)}, Saying(), {}, provenance)
-    assert json.loads(desk(asked())[2])["model"] == shown
+    router = RequestRouter([call("a")], {"j": judge("openai_chat", model)}, Saying(), {}, provenance)
+    assert json.loads(router(asked())[2])["model"] == shown
 
 
 def test_the_layout_of_the_body_does_not_matter_but_its_content_does() -> None:
-    desk = Desk([call("a", body=b'{"b":2.0,"a":"\xc3\xa9"}')], {"j": judge("openai_chat")}, Saying(), {}, "scripted")
-    assert desk(asked(a="é", b=2))[0] == 200
+    router = RequestRouter(
+        [call("a", body=b'{"b":2.0,"a":"\xc3\xa9"}')], {"j": judge("openai_chat")}, Saying(), {}, "scripted"
+    )
+    assert router(asked(a="é", b=2))[0] == 200
     with pytest.raises(
         StandInError,
         match=r"http://j.invalid/v1/x: repeat 0 of this request \(key [0-9a-f]{32}\) is not in the plan of 1",
     ):
-        desk(asked(a="e", b=2))
+        router(asked(a="e", b=2))
     with pytest.raises(StandInError, match="repeat 5 of this request"):
-        desk(asked(repeat=5, a="é", b=2))
+        router(asked(repeat=5, a="é", b=2))
 
 
 def test_cells_that_ask_the_same_are_told_apart_by_name() -> None:
-    desk = Desk([call("a", cell="one"), call("b", cell="two")], {"j": judge("openai_chat")}, Saying(), {}, "scripted")
-    assert b"j on a" in desk(asked(cell="one"))[2]
-    assert b"j on b" in desk(asked(cell="two"))[2]
+    router = RequestRouter(
+        [call("a", cell="one"), call("b", cell="two")], {"j": judge("openai_chat")}, Saying(), {}, "scripted"
+    )
+    assert b"j on a" in router(asked(cell="one"))[2]
+    assert b"j on b" in router(asked(cell="two"))[2]
     with pytest.raises(StandInError, match=r"2 calls ask the same in repeat 0 \(one, two\); send x-recuse-cell"):
-        desk(asked())
+        router(asked())
     with pytest.raises(StandInError, match="not in the plan"):
-        desk(asked(cell="three"))
+        router(asked(cell="three"))
 
 
 # --------------------------------------------------------------------------- the whole path
@@ -113,7 +117,7 @@ def over_http(panel: Panel, plan: Plan, root: Path, calls: list[Call]) -> list[t
 
             return await asyncio.gather(*map(one, calls))
 
-    with serve(Desk(plan.calls, plan.judges, open_source(panel, root), fields, panel.provenance)) as url:
+    with serve(RequestRouter(plan.calls, plan.judges, open_source(panel, root), fields, panel.provenance)) as url:
         return list(zip(calls, asyncio.run(ask(url)), strict=True))
 
 

@@ -22,7 +22,7 @@ PARTS = (("S", "s"), ("R", "r"), ("G", "g"))
 def draw(group: Group) -> dict[str, Any]:
     own = group.of("self_preference_controlled")
     return {
-        "reading": _reading(group, own),
+        "reading": _reading(own),
         "own": forest_plot(
             own,
             group.label,
@@ -67,7 +67,7 @@ _COMPARED = {
 }
 
 
-def _reading(group: Group, own: list[Number]) -> str:
+def _reading(own: list[Number]) -> str:
     known = {n.who for n in own if is_number(n.value)}
     above = {n.who for n in own if n.side_of_zero == "above"}
     below = {n.who for n in own if n.side_of_zero == "below"} - above

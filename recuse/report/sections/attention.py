@@ -9,7 +9,7 @@ from recuse.report.anchors import matter_anchor, question_anchor, verdict_anchor
 from recuse.report.gated_number import Number
 from recuse.report.lexicon import Measure
 from recuse.report.results_model import View
-from recuse.report.sections.words import Words, replies_of
+from recuse.report.sections.excerpts import Excerpt, replies_of
 from recuse.report.upgrade_table import deciding_numbers, is_of_upgrade
 from recuse.report.vocabulary import OUTCOME_NAMES, worst
 
@@ -53,7 +53,7 @@ class Matter:
     group: str  # where the question's answer about the first case is drawn
     cases: list[Case]
     ways: list[Way]
-    replies: list[Words]  # the failing judges' own
+    replies: list[Excerpt]  # the failing judges' own
 
     @property
     def outcome(self) -> str:
@@ -141,7 +141,7 @@ def _ways(mine: list[Number]) -> list[Way]:
     return ways
 
 
-def _replies(view: View, mine: list[Number]) -> list[Words]:
+def _replies(view: View, mine: list[Number]) -> list[Excerpt]:
     """Of each judge that it is about, in order, a reply of its own to what was asked here."""
     about = {(n.subject.get("panel"), n.who): n for n in reversed(mine) if "judge" in n.subject}
     quoted = [replies_of(view, n) for n in reversed(about.values())]

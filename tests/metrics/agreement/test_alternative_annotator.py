@@ -9,7 +9,7 @@ import pytest
 from simulated_raters import NAN, World, answers_from
 
 from recuse.metrics import alternative_annotator as alternative
-from recuse.metrics.alternative_annotator import Won, _duels, _threshold, _winning
+from recuse.metrics.alternative_annotator import Won, _comparisons, _threshold, _winning
 from recuse.ratings import Numeric, Ratings
 from recuse.schema import RecuseError
 
@@ -21,24 +21,24 @@ def test_by_hand():
     odd, judge = right.copy(), right.copy()
     odd[30:36] = 0
     judge[36:] = 0
-    duel = _duels(answers_from(judge, [odd, right, right]), 0, None)["person 0"]
-    assert (duel.judge.mean(), duel.person.mean()) == (36 / 40, 34 / 40)
-    assert duel.distribution.value == pytest.approx(2 / 40)
+    comparison = _comparisons(answers_from(judge, [odd, right, right]), 0, None)["person 0"]
+    assert (comparison.judge.mean(), comparison.person.mean()) == (36 / 40, 34 / 40)
+    assert comparison.distribution.value == pytest.approx(2 / 40)
 
 
 def test_ties_go_to_both():
     same = np.tile([0.0, 1.0], 20)
-    duel = _duels(answers_from(same, [same, same]), 0, None)["person 0"]
-    assert duel.judge.all()
-    assert duel.person.all()
-    assert duel.distribution.p_value(-0.1, "above") < 0.05  # equal is not worse by a tenth
+    comparison = _comparisons(answers_from(same, [same, same]), 0, None)["person 0"]
+    assert comparison.judge.all()
+    assert comparison.person.all()
+    assert comparison.distribution.p_value(-0.1, "above") < 0.05  # equal is not worse by a tenth
 
 
 def test_numbers_go_by_the_squared_difference_from_the_others():
     """Person 0 says 5, the others 1 and 3: squared differences 16 + 4; the judge's 2 has 1 + 1."""
     people = np.array([[5.0] * 30, [1.0] * 30, [3.0] * 30])
-    duel = _duels(answers_from(np.full(30, 2.0), people, scale=Numeric(0, 10)), 0, None)["person 0"]
-    assert (duel.judge.mean(), duel.person.mean()) == (1.0, 0.0)
+    comparison = _comparisons(answers_from(np.full(30, 2.0), people, scale=Numeric(0, 10)), 0, None)["person 0"]
+    assert (comparison.judge.mean(), comparison.person.mean()) == (1.0, 0.0)
 
 
 def test_p_value_is_the_one_sided_paired_t():
@@ -46,9 +46,9 @@ def test_p_value_is_the_one_sided_paired_t():
     from scipy import stats
 
     world = World(1, items=300, people=3)
-    duel = _duels(answers_from(world.judge("another person"), world.people), 0, None)["person 1"]
-    theirs = stats.ttest_1samp(duel.judge - duel.person, -0.1, alternative="greater")
-    assert duel.distribution.p_value(-0.1, "above") == pytest.approx(theirs.pvalue, rel=0.15)
+    comparison = _comparisons(answers_from(world.judge("another person"), world.people), 0, None)["person 1"]
+    theirs = stats.ttest_1samp(comparison.judge - comparison.person, -0.1, alternative="greater")
+    assert comparison.distribution.p_value(-0.1, "above") == pytest.approx(theirs.pvalue, rel=0.15)
 
 
 def test_benjamini_and_yekutieli():
@@ -69,7 +69,7 @@ def test_a_good_judge_wins_and_a_bad_one_does_not():
     rates = {}
     for kind in ("another person", "random", "inverted", "always passes"):
         answers = answers_from(world.judge(kind), world.people)
-        rates[kind] = _winning(answers, _duels(answers, 0, None), 0.1, 0.05)
+        rates[kind] = _winning(answers, _comparisons(answers, 0, None), 0.1, 0.05)
     assert rates["another person"].value == 1.0
     assert rates["random"].value == rates["inverted"].value == 0.0
     assert rates["another person"].detail["average_advantage"] > rates["random"].detail["average_advantage"]
@@ -78,10 +78,10 @@ def test_a_good_judge_wins_and_a_bad_one_does_not():
 
 def test_no_answer_is_no_advantage():
     world = World(3, items=100, people=3)
-    duel = _duels(answers_from(np.full(100, NAN), world.people), 0, None)["person 0"]
-    assert not duel.judge.any()
-    assert duel.person.all()
-    assert duel.lost == 100
+    comparison = _comparisons(answers_from(np.full(100, NAN), world.people), 0, None)["person 0"]
+    assert not comparison.judge.any()
+    assert comparison.person.all()
+    assert comparison.lost == 100
 
 
 def test_a_single_expert_is_the_reference():
@@ -90,19 +90,19 @@ def test_a_single_expert_is_the_reference():
     world = World(4, items=200, people=1)
     crowd = [world.judge("random"), world.judge("random")]
     answers = answers_from(world.rater(), [world.people[0], *crowd])
-    duels = _duels(answers, 0, "person 0")
-    assert set(duels) == {"person 1", "person 2"}
-    assert _winning(answers, duels, 0.1, 0.05).value == 1.0
+    comparisons = _comparisons(answers, 0, "person 0")
+    assert set(comparisons) == {"person 1", "person 2"}
+    assert _winning(answers, comparisons, 0.1, 0.05).value == 1.0
 
 
 def test_too_few_texts_in_common():
     same = np.tile([0.0, 1.0], 10)
     answers = answers_from(same, [same, same])
-    duels = _duels(answers, 0, None)
-    found = _winning(answers, duels, 0.1, 0.05)
+    comparisons = _comparisons(answers, 0, None)
+    found = _winning(answers, comparisons, 0.1, 0.05)
     assert math.isnan(found.value)
     assert "30 texts in common" in found.note
-    assert "the test needs 30" in duels["person 0"].estimate(answers).note
+    assert "the test needs 30" in comparisons["person 0"].estimate(answers).note
 
 
 def test_by_judge_and_person(table):

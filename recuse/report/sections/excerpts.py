@@ -16,11 +16,11 @@ from recuse.sanitize import shortened, visible
 
 MOST_REPLIES = 8
 MOST_CHARACTERS = 600
-MOST_CHARACTERS_ASKED = 1600
+MOST_PROMPT_CHARACTERS = 1600
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class Excerpt:
     judge: str
     target: str
     panel: str
@@ -34,15 +34,15 @@ class Words:
     prompt: str  # what it was asked; "" where the results do not hold it
 
 
-def words(view: View) -> tuple[list[Words], int]:
+def excerpts(view: View) -> tuple[list[Excerpt], int]:
     """The replies to show, and how many more there are in results.json. Every panel and judge gets its turn; what could
     not be used comes first."""
     entries = view.results.get("words") or []
     chosen = _in_turn(entries)[:MOST_REPLIES]
-    return [_words(view, entry) for entry in chosen], len(entries) - len(chosen)
+    return [_excerpt(view, entry) for entry in chosen], len(entries) - len(chosen)
 
 
-def replies_of(view: View, number: Number) -> list[Words]:
+def replies_of(view: View, number: Number) -> list[Excerpt]:
     """A judge's own replies to what the number was measured on: one that was read and one that could not be; at the
     number's own factor levels where there are such."""
     subject = number.subject
@@ -52,7 +52,7 @@ def replies_of(view: View, number: Number) -> list[Words]:
         key=lambda entry: sum(subject.get(f, level) != level for f, level in (entry.get("factors") or {}).items())
     )
     read = [entry for entry in mine if entry.get("status") == "ok"][:1]
-    return [_words(view, entry) for entry in [*read, *[e for e in mine if e.get("status") != "ok"][:1]]]
+    return [_excerpt(view, entry) for entry in [*read, *[e for e in mine if e.get("status") != "ok"][:1]]]
 
 
 def _in_turn(entries: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -71,14 +71,14 @@ def _in_turn(entries: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return [entries[place] for *_, place in sorted(turns)]
 
 
-def _words(view: View, entry: Mapping[str, Any]) -> Words:
+def _excerpt(view: View, entry: Mapping[str, Any]) -> Excerpt:
     panel = next((p for p in view.panels if p.name == entry.get("panel")), None)
     text, cut = shortened(str(entry.get("text") or ""), MOST_CHARACTERS)
     factors = [view.lexicon.level(name, str(level)) for name, level in (entry.get("factors") or {}).items()]
     repeat = entry.get("repeat")
     asked_again = [f"repeat {repeat + 1}"] if isinstance(repeat, int) else []
     about = [plain_name(str(entry.get("protocol") or "")), *factors, *asked_again]
-    return Words(
+    return Excerpt(
         judge=view.label(str(entry.get("judge") or ""), panel),
         target=view.label(str(entry.get("target") or ""), panel),
         panel=str(entry.get("panel") or ""),
@@ -89,5 +89,5 @@ def _words(view: View, entry: Mapping[str, Any]) -> Words:
         text=visible(text),
         row=entry,
         cut=f"{count(cut)} more characters in results.json" if cut else "",
-        prompt=visible(shortened(str(entry.get("prompt") or ""), MOST_CHARACTERS_ASKED)[0]),
+        prompt=visible(shortened(str(entry.get("prompt") or ""), MOST_PROMPT_CHARACTERS)[0]),
     )
