@@ -195,51 +195,63 @@ def _ends(distribution: Any) -> dict[str, float | None]:
     return {"low": number(low), "high": number(high)}
 
 
+JUDGED, SAID, POSITIVE, TRUE_POSITIVE, NEGATIVE, TRUE_NEGATIVE = range(6)
+"""Columns of what every judged text adds to the counts behind a corrected rate."""
+
+
 def _rogan_gladen(answers: Answers, judge: int) -> Estimate:
     y, f, requested = answers.people_mean, answers.judge_means[judge], answers.requested[judge]
     judged = requested & np.isfinite(f)
     labelled = judged & np.isfinite(y)
-    truth, said = np.where(labelled, y, 0.0), np.where(judged, f, 0.0)
-    shares = np.column_stack([
-        judged, said, truth, truth * said, labelled - truth, (labelled - truth) * (1 - said)
-    ])[judged]  # fmt: skip
+    shares, clusters = _labelled_counts(y, f, judged), answers.clusters[judged]
+    sums = shares.sum(axis=0)
     facts: dict[str, Any] = {
         "n": int(labelled.sum()), "n_excluded": int((requested & ~judged).sum()), "over": answers.over, "unit": "share",
         "clusters": answers.clusters_called, "method": CORRECTED, "span": 1.0,
     }  # fmt: skip
-    sums = shares.sum(axis=0)
-    if min(sums[2], sums[4]) < FEWEST:
-        names = dict(zip(answers.options, (sums[4], sums[2]), strict=True))
+    if min(sums[POSITIVE], sums[NEGATIVE]) < FEWEST:
+        names = dict(zip(answers.options, (sums[NEGATIVE], sums[POSITIVE]), strict=True))
         phrases = ", ".join(f"{count:.4g} {name}" for name, count in names.items())
         return undefined("rogan_gladen_rate", f"labels are {phrases}; {FEWEST} of each are the fewest", **facts)
-
-    def informed(s: Floats) -> Floats:
-        return ratio(s[:, 3], s[:, 2]) + ratio(s[:, 5], s[:, 4]) - 1
-
-    def of(s: Floats) -> Floats:
-        return ratio(ratio(s[:, 1], s[:, 0]) + ratio(s[:, 5], s[:, 4]) - 1, informed(s))
-
-    clusters = answers.clusters[judged]
-    low, _ = Coefficient(shares, informed, lambda s: "").jackknife(clusters).interval(0.95)
-    rates = {"pass_rate": number(float(sums[1] / sums[0])), "true_positive_rate": number(float(sums[3] / sums[2])),
-             "true_negative_rate": number(float(sums[5] / sums[4])), "labels": int(labelled.sum()),
-             "judged": int(judged.sum())}  # fmt: skip
+    rates = {
+        "pass_rate": number(float(sums[SAID] / sums[JUDGED])),
+        "true_positive_rate": number(float(sums[TRUE_POSITIVE] / sums[POSITIVE])),
+        "true_negative_rate": number(float(sums[TRUE_NEGATIVE] / sums[NEGATIVE])),
+        "labels": int(labelled.sum()), "judged": int(judged.sum()),
+    }  # fmt: skip
+    low, _ = Coefficient(shares, _informedness, lambda s: "").jackknife(clusters).interval(0.95)
     if not low > 0:
         why = "passes and fails of the judge cannot be told from guesses, so there is nothing to correct by"
         return undefined("rogan_gladen_rate", why, detail=rates, **facts)
-    corrected = Coefficient(shares, of, lambda s: "")
+    corrected = Coefficient(shares, _corrected, lambda s: "")
     distribution = corrected.jackknife(clusters)
     assert not hasattr(distribution, "form")
+    se, df = float(getattr(distribution, "se", math.nan)), float(getattr(distribution, "df", 0))
     value = min(max(corrected.value, 0.0), 1.0)
-    bounded = Bounded(
-        corrected.value, float(getattr(distribution, "se", math.nan)), float(getattr(distribution, "df", 0)), (0.0, 1.0)
-    )
+    bounded = Bounded(corrected.value, se, df, (0.0, 1.0))
     estimate = estimated("rogan_gladen_rate", value, bounded, detail=rates, **facts)
-    return (
-        estimate
-        if value == corrected.value
-        else replace(estimate, note=f"{corrected.value:.4g} before it was held in range")
-    )
+    if value == corrected.value:
+        return estimate
+    return replace(estimate, note=f"{corrected.value:.4g} before it was held in range")
+
+
+def _labelled_counts(y: Floats, f: Floats, judged: NDArray[np.bool_]) -> Floats:
+    """The six columns above for every judged text: people's mean label `y`, where there is one, and the judge's `f`."""
+    labelled = judged & np.isfinite(y)
+    truth, said = np.where(labelled, y, 0.0), np.where(judged, f, 0.0)
+    counts = [judged, said, truth, truth * said, labelled - truth, (labelled - truth) * (1 - said)]
+    return np.column_stack(counts)[judged]
+
+
+def _informedness(s: Floats) -> Floats:
+    """True positive rate + true negative rate - 1 (Youden's J), 0 for a guess; sums (B, 6) to (B,)."""
+    return ratio(s[:, TRUE_POSITIVE], s[:, POSITIVE]) + ratio(s[:, TRUE_NEGATIVE], s[:, NEGATIVE]) - 1
+
+
+def _corrected(s: Floats) -> Floats:
+    """(rate of passes + true negative rate - 1) / J (Rogan and Gladen 1978); sums (B, 6) to (B,)."""
+    above = ratio(s[:, SAID], s[:, JUDGED]) + ratio(s[:, TRUE_NEGATIVE], s[:, NEGATIVE]) - 1
+    return ratio(above, _informedness(s))
 
 
 def _correlation(y: Floats, f: Floats) -> float:

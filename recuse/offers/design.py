@@ -68,14 +68,6 @@ def design_of(ratings: Ratings, kind: str = "") -> Design:
     written = {*ratings.targets, *source_texts.get("a", ()), *source_texts.get("b", ())}
     texts = table[["item", "target"]].drop_duplicates()
     judgement = ["rater", "item", "target", "criterion", *ratings.factors]
-    scales = [ratings.scales[name] for name in ratings.headline]
-    also = {name for name in KINDS if name != kind and ratings.beside(name) is not None}
-    if kind == "scores" and all(isinstance(scale, Nominal | Ordinal) for scale in scales):
-        also.add("forced_choices")
-    if kind == "scores" and all(len(ratings.levels(factor)) > 1 for factor in (WORDING, DIRECTION)):
-        also.add("worded_scores")
-    if kind == "response_sets":
-        also |= {"scores", "forced_choices"}  # two raters may name one set; and a set says more than a choice
     return Design(
         kind=kind,
         judges=len(ratings.judges),
@@ -100,9 +92,22 @@ def design_of(ratings: Ratings, kind: str = "") -> Design:
         right_answer=ratings.texts is not None and "gold" in ratings.texts,
         held_out_payloads=ratings.payloads is not None and bool(ratings.payloads["held_out"].any()),
         reference=ratings.reference is not None,
-        numbers=all(scale.counts for scale in scales),
-        beside=frozenset(also),
+        numbers=all(ratings.scales[name].counts for name in ratings.headline),
+        beside=frozenset(_further_kinds(ratings, kind)),
     )
+
+
+def _further_kinds(ratings: Ratings, kind: str) -> set[str]:
+    """What is known beside rows of this kind, and what else these rows are."""
+    further = {name for name in KINDS if name != kind and ratings.beside(name) is not None}
+    scales = [ratings.scales[name] for name in ratings.headline]
+    if kind == "scores" and all(isinstance(scale, Nominal | Ordinal) for scale in scales):
+        further.add("forced_choices")
+    if kind == "scores" and all(len(ratings.levels(factor)) > 1 for factor in (WORDING, DIRECTION)):
+        further.add("worded_scores")
+    if kind == "response_sets":
+        further |= {"scores", "forced_choices"}  # two raters may name one set; and a set says more than a choice
+    return further
 
 
 def offered(design: Design) -> frozenset[str]:

@@ -2,7 +2,8 @@
 
 Two kinds of source know what to say: a `table` of reconstructed replies, and behaviours that are `scripted` in code.
 A `RequestRouter` finds the call an HTTP request belongs to, asks the source and words the answer in the judge's wire
-format; `serve` keeps the socket. Nothing here passes for a recording of a named model: every payload's model name says so.
+format; `serve` keeps the socket. Nothing here passes for a recording of a named model: every payload's model name says
+so.
 
     source = open_source(panel, root)
     with serve(RequestRouter(calls, panel.judges, source, fields, panel.provenance)) as proxy_url: ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -123,11 +124,7 @@ class Questions:
         first = table.first.get(elicitation.protocol)
         items = planned_items(protocol, task, next(iter(judges.values())), first) if judges else ()
         about = [elicitation.candidate] if elicitation.candidate else [*judges]
-        texts: dict[str, int] = {}
-        sharing: dict[str, set[str]] = {}
-        for item in items:
-            texts[item.target] = texts.get(item.target, 0) + 1
-            sharing.setdefault(item.id, set()).add(item.target)
+        texts = Counter(item.target for item in items)
         varied = planned_levels(protocol, elicitation.protocol, table.factors.get(elicitation.protocol, {}))
         wrote = panel.own(list(task.targets))
         people, persons = people_of(task, elicitation.protocol), persons_of(task, elicitation.protocol)
@@ -139,7 +136,7 @@ class Questions:
             repeats=table.repeats.get(elicitation.protocol) or protocol.REPEATS,
             levels={called(protocol, factor): levels for factor, levels in varied.items()},
             authors=any(judge in wrote and (not shown or judge in shown) for judge in about),
-            common_items=any(len(targets) > 1 for targets in sharing.values()),
+            common_items=len({item.id for item in items}) < len({(item.id, item.target) for item in items}),
             targets=len(texts),
             tiers=len(task.tiers) > 1,
             neutral_texts=offers.has_neutral_texts(judges, texts, wrote),
