@@ -159,7 +159,7 @@ budget_usd = 1.0                 # a recording that may cost more is not started
 name = "replies"
 protocols = ["rubric"]
 repeats = {{ rubric = 3 }}
-factors = {{ rubric = {{ names = ["hidden"] }} }}    # the prompt names no author; with author_label in it: "shown", "hidden"
+factors = {{ rubric = {{ names = ["hidden"] }} }}    # the prompt names no author (author_label)
 
 [[judge]]
 name = "judge"

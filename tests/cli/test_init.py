@@ -73,8 +73,9 @@ def test_the_steps_to_a_first_recording_are_written_down(recuse, tmp_path):
     told = recuse("init", tmp_path / "r", "--endpoint", "https://judges.example/v1").out
     readme = (tmp_path / "r" / "README.md").read_text()
     for text in (told, readme):
-        assert "--record=missing" in text and "JUDGE_API_KEY" in text and "free = true" in text
-    assert '"fixtures/panels/ours.toml"' in readme and "recuse_panels" in readme
+        for step in ("--record=missing", "JUDGE_API_KEY", "free = true"):
+            assert step in text
+    assert 'Add `"fixtures/panels/ours.toml"` to\n   `recuse_panels`' in readme
 
 
 def test_nothing_is_overwritten(recuse, tmp_path):
