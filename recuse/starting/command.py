@@ -48,7 +48,8 @@ def init(
     for path, data in files.items():
         _write(folder / path, data, kept=path in there)
     accepted = _accept_what_is_red(folder, folder / name) if "evals/gates.toml" not in there else 0
-    _write(folder / "README.md", texts.readme([name], accepted, endpoint=bool(endpoint)).encode(), kept="README.md" in there)
+    readme = texts.readme([name], accepted, endpoint=bool(endpoint))
+    _write(folder / "README.md", readme.encode(), kept="README.md" in there)
     print("\n".join(_told(folder, name, source, there, accepted, endpoint)))
     return 0
 

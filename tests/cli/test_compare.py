@@ -41,6 +41,38 @@ def test_a_judge_that_is_worse_may_not_replace(recuse, files, rater):
     assert "Same 500 texts, paired" in found.out
 
 
+def test_a_noisy_judge_asked_anew_is_not_called_worse(recuse, files, rater):
+    """Two answers of one judge that is right nine times in ten differ on 18 % of texts: with one answer each nobody can
+    tell these from a change, so the advice is to ask the judge in use again."""
+    path = files("t.csv", anna=rater(0.95), judge_v1=rater(0.9), judge_v2=rater(0.9))
+    found = recuse("compare", path, "judge_v1", "judge_v2")
+    assert found.code == 2, found.out
+    assert "ask judge_v1 again" in found.first
+
+
+def test_a_judge_that_decides_the_other_way_round_is_worse_though_asked_once(recuse, files, rater):
+    old = rater(0.9)
+    path = files("t.csv", judge_v1=old, judge_v2=1 - old)
+    found = recuse("compare", path, "judge_v1", "judge_v2")
+    assert found.code == 1
+    assert found.first == "Do not replace judge_v1 by judge_v2: it decides otherwise, by more than you allow."
+
+
+def test_too_few_texts_for_an_interval_are_called_too_few(recuse, tmp_path):
+    """Agreement of ten texts has no interval, wherever its value lies: it is not "close to what you allow"."""
+    rng = np.random.default_rng(3)
+    lines = ["item,anna,ben,judge_v1,judge_v2"]
+    for k in range(10):
+        good = rng.normal(6, 2)
+        given = np.clip(np.round(good + rng.normal(0, 1, 4)), 1, 10).astype(int)
+        lines.append(",".join([f"t{k}", *map(str, given)]))
+    path = tmp_path / "ten.csv"
+    path.write_text("\n".join(lines) + "\n")
+    found = recuse("compare", path, "judge_v1", "judge_v2")
+    assert found.code == 2, found.out
+    assert "10 texts are too few to say how sure" in found.first or "10 items are too few to say how sure" in found.first
+
+
 def test_a_byte_identical_judge_may_replace(recuse, files, rater):
     same = rater(0.95)
     path = files("t.csv", anna=rater(0.95), judge_v1=same, judge_v2=same)
