@@ -70,7 +70,33 @@ def test_too_few_texts_for_an_interval_are_called_too_few(recuse, tmp_path):
     path.write_text("\n".join(lines) + "\n")
     found = recuse("compare", path, "judge_v1", "judge_v2")
     assert found.code == 2, found.out
-    assert "10 texts are too few to say how sure" in found.first or "10 items are too few to say how sure" in found.first
+    assert "10 items are too few to say how sure" in found.first
+
+
+def test_what_was_read_stands_below_the_verdict(recuse, files, rater):
+    old = rater(0.9)
+    path = files("t.csv", anna=rater(0.95), judge_v1=old, judge_v2=old)
+    path.write_text(path.read_text().replace("pass", "maybe", 1))
+    found = recuse("compare", path, "judge_v1", "judge_v2")
+    assert "t.csv: people: anna" in found.out
+    assert "t.csv: fault: 1 answer(s) are none of" in found.out
+
+
+@pytest.mark.parametrize("arguments", [["compare"], ["compare", "x.csv", "--scael", "1-5"], ["check"], ["nonsense"]])
+def test_arguments_that_cannot_be_read_are_no_verdict(recuse, arguments, capsys):
+    """argparse's own exit code is 2, which is "undecided"."""
+    with pytest.raises(SystemExit) as ended:
+        recuse(*arguments)
+    assert ended.value.code == 3
+    assert "usage: recuse" in capsys.readouterr().err
+
+
+def test_files_without_a_common_text_say_how_texts_are_matched(recuse, files, rater):
+    before, after = files("before.csv", judge=rater(0.9)), files("after.csv", judge=rater(0.9))
+    after.write_text(after.read_text().replace("\nt", "\nx"))
+    found = recuse("compare", before, after)
+    assert found.code == 3
+    assert "a text has to have the same name on both sides" in found.first
 
 
 def test_a_byte_identical_judge_may_replace(recuse, files, rater):

@@ -33,8 +33,8 @@ def decisions_flipped(pair: Pair) -> Estimate | None:
     differ), over texts. Options decide as they are, numbers by the side of the thresholds; None without a threshold.
 
     Where the incumbent was asked once, how often it flips by itself is not known, but for a bound: with shares m_k of
-    its decisions, 1 - sum m_k^2, reached by one that draws them anew for every text. Then nothing is taken off the value,
-    and the interval's lower end lies lower by the bound: only more flips than that are a change for sure."""
+    its decisions, 1 - sum m_k^2, reached by one that draws them anew for every text. Then nothing is taken off the
+    value, and the interval's lower end lies lower by the bound: only more flips than that are a change for sure."""
     given = codes(pair)
     if given is None:
         return None
