@@ -17,7 +17,7 @@ from recuse.protocols.stages import check_stages, stages_of
 from recuse.schema import Call, Item, Judge, Prompt, RecuseError, Request
 from recuse.tasks import Task
 
-__all__ = ["Plan", "levels_asked", "make_plan", "seed_for"]
+__all__ = ["Plan", "make_plan", "planned_items", "planned_levels", "seed_for"]
 
 Identify = Callable[[Request], str]
 Levels = Mapping[str, Sequence[str]]
@@ -70,7 +70,7 @@ def make_plan(
     levels, by the protocol's names or by those of the ratings table, `first` the items to so many. `RecuseError` for an
     unknown target or level."""
     how = protocol(protocol_name)
-    varied = levels_asked(how, protocol_name, factors or {})
+    varied = planned_levels(how, protocol_name, factors or {})
     if unknown := [target for target in targets or () if target not in task.targets]:
         raise RecuseError(
             f"panel {panel}, task {task.name}: unknown target {', '.join(unknown)}; known: {', '.join(task.targets)}"
@@ -80,14 +80,14 @@ def make_plan(
     items = {
         (judge.name, item.id, item.target): item
         for judge in judges.values()
-        for item in items_asked(how, task, judge, first)
+        for item in planned_items(how, task, judge, first)
         if targets is None or item.target in targets
     }
     check_stages(how, protocol_name)
     return Plan(panel, task, protocol_name, judges, items, varied, repeats or how.REPEATS, identify, judges)
 
 
-def items_asked(how: ElicitationProtocol, task: Task, judge: Judge, first: int | None) -> Sequence[Item]:
+def planned_items(how: ElicitationProtocol, task: Task, judge: Judge, first: int | None) -> Sequence[Item]:
     """The items that a judge is shown: all of the protocol's, or those of its first so many ids."""
     items = how.items(task, judge)
     if first is None:
@@ -96,7 +96,7 @@ def items_asked(how: ElicitationProtocol, task: Task, judge: Judge, first: int |
     return [item for item in items if item.id in chosen]
 
 
-def levels_asked(how: ElicitationProtocol, name: str, wanted: Levels) -> dict[str, tuple[str, ...]]:
+def planned_levels(how: ElicitationProtocol, name: str, wanted: Levels) -> dict[str, tuple[str, ...]]:
     """The protocol's factors with the levels that are asked: all, unless `wanted` restricts them. `RecuseError` for a
     factor or level that the protocol does not have."""
     varied = {factor: tuple(levels) for factor, levels in how.FACTORS.items()}
@@ -123,25 +123,25 @@ def seed_for(
 
 
 @paused_cycle_collector()
-def _calls(asked: Plan) -> list[Call]:
-    how, task = protocol(asked.protocol), asked.task
+def _calls(plan: Plan) -> list[Call]:
+    how, task = protocol(plan.protocol), plan.task
     prompts = _Prompts(how, task)
-    crossed = [tuple(zip(asked.factors, levels, strict=True)) for levels in itertools.product(*asked.factors.values())]
+    crossed = [tuple(zip(plan.factors, levels, strict=True)) for levels in itertools.product(*plan.factors.values())]
     calls: list[Call] = []
-    for (name, item_id, target), item in asked.items.items():
-        judge = asked.judges[name]
+    for (name, item_id, target), item in plan.items.items():
+        judge = plan.judges[name]
         request_of = wire(judge.wire).request
         for chosen in crossed:
             levels = (level for _, level in chosen)
-            cell = f"{asked.panel}/{task.name}/{asked.protocol}/{'~'.join((name, target, *levels))}"
+            cell = f"{plan.panel}/{task.name}/{plan.protocol}/{'~'.join((name, target, *levels))}"
             request, key, prompt = None, "", None
-            for repeat in range(asked.repeats):
+            for repeat in range(plan.repeats):
                 if request is None or judge.seeded:  # identical requests are built and identified once
-                    seed = seed_for(task.name, asked.protocol, item, chosen, repeat) if judge.seeded else None
+                    seed = seed_for(task.name, plan.protocol, item, chosen, repeat) if judge.seeded else None
                     prompt = prompts.of(item, chosen)
                     request = request_of(judge, prompt, seed)
-                    key = asked.identify(request)
-                about = (task.name, asked.protocol, name, item_id, target, chosen, repeat)
+                    key = plan.identify(request)
+                about = (task.name, plan.protocol, name, item_id, target, chosen, repeat)
                 calls.append(Call(*about, request, key, cell, "", prompt))
     return calls
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from recuse.protocols import protocol as known_protocol
 from recuse.ratings import Ratings
 from recuse.schema import RecuseError
 from recuse.source_fixes import UNLOCK, unfixed
-from recuse.suite import Asked, Selection, Suite
+from recuse.suite import Elicitation, Selection, Suite
 
 if TYPE_CHECKING:
     from recuse.gates import Gates
@@ -94,7 +94,7 @@ def _panel(path: Path, gates: Gates) -> Source:
     suite = Suite(selection, gates, Recordings(selection))
     panel = next(iter(selection.panels.values()))
     parts = tuple(
-        _recorded(suite, Asked(panel.name, table.name, name))
+        _recorded(suite, Elicitation(panel.name, table.name, name))
         for table in panel.tasks.values()
         for name in table.protocols
         if known_protocol(name).OFFERS in KINDS
@@ -102,14 +102,14 @@ def _panel(path: Path, gates: Gates) -> Source:
     return Source(path, tuple(panel.judges), parts, selection, panel.replaces, panel.changes)
 
 
-def _recorded(suite: Suite, asked: Asked) -> Part:
-    panel = suite.selection.panels[asked.panel]
+def _recorded(suite: Suite, elicitation: Elicitation) -> Part:
+    panel = suite.selection.panels[elicitation.panel]
 
-    def place(judge: str) -> Asked:
-        return Asked(*(asked.panel, asked.task, asked.protocol), judge if judge in panel.replaces else "")
+    def place(judge: str) -> Elicitation:
+        return replace(elicitation, candidate=judge if judge in panel.replaces else "")
 
     return Part(
-        asked.panel, asked.task, asked.protocol, lambda judge: suite.ratings(place(judge)),
+        elicitation.panel, elicitation.task, elicitation.protocol, lambda judge: suite.ratings(place(judge)),
         lambda judge: suite.settings(place(judge), judge), lambda judge: suite.calls(place(judge), judge),
     )  # fmt: skip
 

@@ -19,7 +19,7 @@ from recuse.experiments.sizes import Sizes
 from recuse.gates import Gates
 from recuse.schema import Estimate, Estimates, RecuseError
 
-__all__ = ["SIMULATED", "asked_of", "gates_of", "measured_by"]
+__all__ = ["SIMULATED", "gates_of", "measured_by", "questions_by_gate"]
 
 SIMULATED: Mapping[str, Callable[..., Any]] = {
     "scores": simulated_scores, "choices": simulated_choices, "scores turned": simulated_turned,
@@ -35,7 +35,7 @@ def gates_of(folder: Path, today: date) -> Gates:
 
 
 @cache
-def asked_of(folder: Path, sizes: Sizes) -> dict[str, tuple[str, Question]]:
+def questions_by_gate(folder: Path, sizes: Sizes) -> dict[str, tuple[str, Question]]:
     """Gate -> the kind of ratings it is asked of, and the question that asks it; tried out on one draw of each kind."""
     by_name: dict[str, tuple[str, Question]] = {}
     every = [q for path in sorted(folder.glob("test_*.py")) for q in questions(path)

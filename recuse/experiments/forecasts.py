@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from recuse.experiments.asking import SIMULATED, asked_of, gates_of, measured_by
+from recuse.experiments.asking import SIMULATED, gates_of, measured_by, questions_by_gate
 from recuse.experiments.sizes import Sizes
-from recuse.experiments.upgrade_curves import asked_anew, kinds_of
+from recuse.experiments.upgrade_curves import kinds_of, verdict_on_repeat
 from recuse.gates import Gates, Limit
 from recuse.gates.explanation import count_of
 from recuse.gates.power import factor_to_decide
@@ -37,10 +37,10 @@ class Forecast:
 def forecasts(folder: Path, sizes: Sizes, draws: int, seed: int, today: date) -> list[Forecast]:
     """What the gates that decide by intervals can show of panels of this size, by each estimate's own sampling
     distribution."""
-    gates, asked = gates_of(folder, today), asked_of(folder, sizes)
+    gates, questions = gates_of(folder, today), questions_by_gate(folder, sizes)
     rows = []
     for kind, simulate in SIMULATED.items():
-        wanted = [question for name, (of, question) in asked.items() if of == kind and gates[name].decide == "interval"]
+        wanted = [q for name, (of, q) in questions.items() if of == kind and gates[name].decide == "interval"]
         for draw in range(draws if wanted else 0):
             measured = measured_by(wanted, simulate(sizes, {}, np.random.default_rng((seed, draw))))
             rows += [
@@ -55,7 +55,9 @@ def brought_by_judges(folder: Path, sizes: Sizes, judges: int, today: date) -> l
     """The gates with intervals that are asked with so many judges and not with one fewer, in the file's order. Both
     judge the same texts, one by each of three systems unless `sizes` says how many."""
     gates, targets = gates_of(folder, today), sizes.targets or 3
-    fewer, more = (asked_of(folder, replace(sizes, judges=number, targets=targets)) for number in (judges - 1, judges))
+    fewer, more = (
+        questions_by_gate(folder, replace(sizes, judges=number, targets=targets)) for number in (judges - 1, judges)
+    )
     return [name for name in gates if name in more and name not in fewer and gates[name].decide == "interval"]
 
 
@@ -68,7 +70,7 @@ def upgrade_forecasts(folder: Path, sizes: Sizes, draws: int, seed: int, today: 
     every: list[Forecast] = []
     for kind in kinds_of(sizes):
         if kind != "scores":  # which are among those with tests beside them
-            verdicts = [asked_anew(folder, sizes, kind, {}, (seed, draw), today) for draw in range(draws)]
+            verdicts = [verdict_on_repeat(folder, sizes, kind, {}, (seed, draw), today) for draw in range(draws)]
             every += [_forecast(gates, row) for verdict in verdicts for row in verdict.rows]
     return sorted(every, key=lambda one: COMPONENTS.index(one.gate))
 

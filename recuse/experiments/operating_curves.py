@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from recuse.experiments.asking import asked_of, gates_of
+from recuse.experiments.asking import gates_of, questions_by_gate
 from recuse.experiments.recorded_anew import recorded_anew
 from recuse.experiments.simulated_runs import FAULTY, Scenario, Seen, drawn_runs
 from recuse.experiments.sizes import Sizes
@@ -81,13 +81,13 @@ def validate(
     Monte-Carlo standard error of sqrt(p (1 - p) / runs).
     """
     gates = gates_of(folder, today or date.today())
-    asked = asked_of(folder, sizes)
-    kinds = sorted({kind for kind, _ in asked.values()})
+    questions = questions_by_gate(folder, sizes)
+    kinds = sorted({kind for kind, _ in questions.values()})
     fair = [Scenario(kind, {}, runs=runs, number=n) for n, kind in enumerate(kinds)]
     drawn = drawn_runs(folder, sizes, fair, seed, processes, gates.today)
-    faulty = list(_faulty(gates, asked, sizes, runs // 2, len(fair)))
+    faulty = list(_faulty(gates, questions, sizes, runs // 2, len(fair)))
     curves = drawn_runs(folder, sizes, [scenario for scenario, *_ in faulty], seed, processes, gates.today)
-    promised = list(_promised(gates, drawn, asked, runs // 2, len(fair) + len(faulty)))
+    promised = list(_promised(gates, drawn, questions, runs // 2, len(fair) + len(faulty)))
     kept = drawn_runs(folder, sizes, [scenario for scenario, *_ in promised], seed, processes, gates.today)
 
     def curve(gate: str) -> list[tuple[str, float, list[list[Seen]]]]:
@@ -99,9 +99,9 @@ def validate(
     every = [run for runs_ in drawn for run in runs_]
     kept_by_gate = {gate: (size, one) for (_, gate, size), one in zip(promised, kept, strict=True)}
     seen = [_of_gate(name, gates, every, curve(name), kept_by_gate.get(name), limit(name))
-             for name in gates if name in asked]  # fmt: skip
+             for name in gates if name in questions]  # fmt: skip
     upgrade = upgrade_curves(folder, sizes, max(2, runs // 2), seed, processes, gates.today)
-    simulated = {*asked, *(gate["gate"] for gate in upgrade.get("gates", ()))}
+    simulated = {*questions, *(gate["gate"] for gate in upgrade.get("gates", ()))}
     return Validation({
         "sizes": sizes.record(), "runs": runs, "seed": seed, "fair": _together(drawn, gates), "gates": seen,
         "anew": recorded_anew(folder, sizes, max(2, runs // 4), seed, processes, gates.today),
@@ -113,11 +113,11 @@ def validate(
 
 
 def _faulty(
-    gates: Gates, asked: Mapping[str, Any], sizes: Sizes, runs: int, first: int
+    gates: Gates, questions: Mapping[str, Any], sizes: Sizes, runs: int, first: int
 ) -> Iterable[tuple[Scenario, str, str, float]]:
     number = first
     for fault in FAULTS:
-        for gate in (name for name in fault.gates if name in asked and name in gates):
+        for gate in (name for name in fault.gates if name in questions and name in gates):
             for size in fault.sizes:
                 effect = size * _limit(gates, gate, sizes) if fault.of_limit else size
                 yield Scenario(fault.kind, {fault.effect: effect}, (gate,), runs, number), gate, fault.effect, effect
@@ -125,12 +125,12 @@ def _faulty(
 
 
 def _promised(
-    gates: Gates, fair: list[list[list[Seen]]], asked: Mapping[str, Any], runs: int, first: int
+    gates: Gates, fair: list[list[list[Seen]]], questions: Mapping[str, Any], runs: int, first: int
 ) -> Iterable[tuple[Scenario, str, float]]:
     """For faults in the gate's own unit: in each run the size that a fair run said it would find with 80 %."""
     number = first
     for fault in (fault for fault in FAULTS if fault.of_limit):
-        for gate in (name for name in fault.gates if name in asked and name in gates):
+        for gate in (name for name in fault.gates if name in questions and name in gates):
             smallest = [one.smallest_fault for runs_ in fair for run in runs_ for one in run
                     if one.gate == gate and one.judge == FAULTY and one.smallest_fault is not None][:runs]  # fmt: skip
             if smallest:

@@ -169,8 +169,8 @@ def _cost_lines(source: Path, sizes: Sizes, needs: Sequence[Need]) -> list[str]:
     from recuse.suite.questions import Questions
 
     selection = Selection.load(root_of(source), [str(source.resolve())])
-    asked, _ = Questions(selection).asked(["scores", "numbers"], rests_on="margins")
-    chains = [Chain(selection.plan(one)) for one in asked]
+    offering, _ = Questions(selection).offering(["scores", "numbers"], rests_on="margins")
+    chains = [Chain(selection.plan(one)) for one in offering]
     costs = [cost for chain in chains for cost in expected_costs(chain.expected(), chain.judges)]
     calls, dollars = sum(cost.calls for cost in costs), expected_dollars(costs)
     helped = [n for n in needs if n.units != "repeats" and n.gate not in OF_PAIRS]

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from recuse.experiments.asking import asked_of, gates_of, measured_by
+from recuse.experiments.asking import gates_of, measured_by, questions_by_gate
 from recuse.experiments.scripted_panel import simulated_scores
 from recuse.experiments.sizes import Sizes
 from recuse.gates.baseline import reduce
@@ -67,11 +67,11 @@ def _run(folder: Path, sizes: Sizes, seed: int, today: date, run: int) -> tuple[
 def _results(
     folder: Path, sizes: Sizes, effect: Mapping[str, float], seed: tuple[int, int], replies: int, today: date
 ) -> dict[str, Any]:
-    gates, asked = gates_of(folder, today), asked_of(folder, sizes)
+    gates, questions = gates_of(folder, today), questions_by_gate(folder, sizes)
     ratings = simulated_scores(
         sizes, effect, np.random.default_rng(seed), replies=np.random.default_rng((*seed, replies))
     )
-    measured = measured_by([question for kind, question in asked.values() if kind == "scores"], ratings)
+    measured = measured_by([question for kind, question in questions.values() if kind == "scores"], ratings)
     verdicts = [
         verdict.record()
         for name, estimates in measured.items()

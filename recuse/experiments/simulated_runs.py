@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from recuse.experiments.asking import SIMULATED, asked_of, gates_of, measured_by
+from recuse.experiments.asking import SIMULATED, gates_of, measured_by, questions_by_gate
 from recuse.experiments.scripted_panel import APART
 from recuse.experiments.sizes import Sizes
 from recuse.schema import Estimate, Estimates, members
@@ -89,13 +89,14 @@ def _draw(
 ) -> list[Seen]:
     gates, simulate, effect = gates_of(folder, today), SIMULATED[scenario.kind], scenario.of(run)
     seed = (first_seed, scenario.number, run)
-    wanted = [q for name, (kind, q) in asked_of(folder, sizes).items()
+    questions = questions_by_gate(folder, sizes)
+    wanted = [q for name, (kind, q) in questions.items()
               if kind == scenario.kind and (not scenario.gates or name in scenario.gates)]  # fmt: skip
     measured = measured_by(wanted, simulate(sizes, effect, np.random.default_rng(seed)))
     if scenario.kind == "scores" and not truths:
         exact = simulate(sizes, effect, np.random.default_rng(seed), "items")
         truths.update(measured_by(wanted, exact))
-    of_texts = {asked_of(folder, sizes)[name][1] for name, family in measured.items() for _, one in members(family)
+    of_texts = {questions[name][1] for name, family in measured.items() for _, one in members(family)
                 if one.over == "repeats" and one.unit == "points" and name != "repeat_difference"}  # fmt: skip
     if scenario.kind == "scores" and of_texts:
         here = measured_by(list(of_texts), simulate(sizes, effect, np.random.default_rng(seed), "texts"))

@@ -96,16 +96,16 @@ def sizes_of_panel(path: Path, root: Path, usual: Sizes) -> Sizes:
     from recuse.suite.questions import Questions
 
     selection = Selection.load(root, [str(path.resolve())])
-    asked, _ = Questions(selection).asked(["scores", "numbers"], rests_on="margins")
-    if not asked:
+    offering, _ = Questions(selection).offering(["scores", "numbers"], rests_on="margins")
+    if not offering:
         raise RecuseError(f"{path}: no task of this panel has texts scored by numbers, so there is nothing to simulate")
-    plans = {one: selection.plan(one) for one in asked}
-    largest = max(asked, key=lambda one: len(plans[one].items) * plans[one].repeats)
+    plans = {one: selection.plan(one) for one in offering}
+    largest = max(offering, key=lambda one: len(plans[one].items) * plans[one].repeats)
     plan, task = plans[largest], selection.task_of(largest)
     per_target: dict[str, set[str]] = {}
     for _, item, target in plan.items:
         per_target.setdefault(target, set()).add(item)
-    pairs, _ = Questions(selection).asked(["choices", "order"], rests_on="margins")
+    pairs, _ = Questions(selection).offering(["choices", "order"], rests_on="margins")
     return replace(
         usual,
         judges=len(plan.judges),

@@ -23,7 +23,7 @@ from recuse.gates.upgrade import UpgradeVerdict
 from recuse.metrics.upgrade import COMPONENTS, Upgrade
 from recuse.upgrade import judge_upgrade
 
-__all__ = ["ACCEPTED", "UPGRADE_FAULTS", "UpgradeFault", "asked_anew", "kinds_of", "upgrade_curves"]
+__all__ = ["ACCEPTED", "UPGRADE_FAULTS", "UpgradeFault", "kinds_of", "upgrade_curves", "verdict_on_repeat"]
 
 JUDGE = "judge-0"
 CHUNK = 10
@@ -142,11 +142,11 @@ def _draws(
 def _draw(
     folder: Path, sizes: Sizes, kind: str, effect: Mapping[str, float], seed: tuple[int, ...], today: date
 ) -> Draw:
-    verdict = asked_anew(folder, sizes, kind, effect, seed, today)
+    verdict = verdict_on_repeat(folder, sizes, kind, effect, seed, today)
     return verdict.word, tuple(_rows(verdict))
 
 
-def asked_anew(
+def verdict_on_repeat(
     folder: Path, sizes: Sizes, kind: str, effect: Mapping[str, float], seed: tuple[int, ...], today: date
 ) -> UpgradeVerdict:
     """The verdict on a judge that is asked the same once more and, the second time, does what `effect` says."""

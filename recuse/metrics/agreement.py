@@ -176,17 +176,17 @@ def gain_over_constant(ratings: Ratings) -> Estimates:
     method = f"1 - D_judge / D_constant, {JACKKNIFE}"
 
     def compute(answers: Answers, judge: int) -> Estimate:
-        asked = answers.asked[judge] & (answers.raters > 0)
+        requested = answers.requested[judge] & (answers.raters > 0)
         shares, largest = _against_constant(answers, judge)
         gain = Coefficient(
-            shares[asked], lambda s: ratio(s[:, 0], s[:, 1]), lambda s: "" if s[1] > 1e-12 else SAME, "chance",
-            lambda s: float(largest * asked.sum() / s[1]),
+            shares[requested], lambda s: ratio(s[:, 0], s[:, 1]), lambda s: "" if s[1] > 1e-12 else SAME, "chance",
+            lambda s: float(largest * requested.sum() / s[1]),
         )  # fmt: skip
-        labels = np.nansum(answers.people_shares[asked], axis=0) if answers.options else np.array([asked.sum()])
+        labels = np.nansum(answers.people_shares[requested], axis=0) if answers.options else np.array([requested.sum()])
         few = too_few(answers.options, labels)
 
         def distribution(built: Coefficient, clusters: Any) -> Any:
-            return NoInterval(few) if few else built.jackknife(answers.clusters[asked])
+            return NoInterval(few) if few else built.jackknife(answers.clusters[requested])
 
         return estimate_of(
             "gain_over_constant", answers, judge, lambda used: gain, method=method, distribution=distribution
@@ -199,16 +199,16 @@ def _against_constant(answers: Answers, judge: int) -> tuple[Floats, float]:
     """Per text D_constant - D_judge and D_constant, (U, 2), and the largest disagreement there can be.
 
     The best constant is taken as known: its disagreement is at its smallest, so a repetition moves it little."""
-    asked = answers.asked[judge] & (answers.raters > 0)
+    requested = answers.requested[judge] & (answers.raters > 0)
     if answers.options:
         tables, people = answers.tables(judge), np.nan_to_num(answers.people_shares)
-        best = int(people[asked].sum(axis=0).argmax())
+        best = int(people[requested].sum(axis=0).argmax())
         answered = tables.sum(axis=(1, 2))
         without = 1.0 - people[:, best]
         gained = np.trace(tables, axis1=1, axis2=2) - answered * people[:, best]
         return np.column_stack([gained, without]), 1.0
     one, _, _, xx, yy, xy = answers.products(judge).T
-    middle = float(np.nanmean(answers.people_mean[asked])) if asked.any() else 0.0
+    middle = float(np.nanmean(answers.people_mean[requested])) if requested.any() else 0.0
     without = np.nan_to_num(mean_of(mean_of((answers.rated - middle) ** 2, axis=2), axis=0))
     return np.column_stack([one * without - (xx + yy - 2 * xy), without]), span_of(answers) ** 2
 

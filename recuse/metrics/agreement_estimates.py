@@ -67,11 +67,11 @@ def both_rated(answers: Answers, judge: int) -> NDArray[np.bool_]:
 
 def tally(answers: Answers, judge: int) -> dict[str, Any]:
     """How many texts people rated that the judge was asked about, and how many of these it left without an answer."""
-    asked = answers.asked[judge] & (answers.raters > 0)
+    requested = answers.requested[judge] & (answers.raters > 0)
     return {
         "people": int(np.isfinite(answers.rated).any(axis=(1, 2)).sum()),
-        "asked": int(asked.sum()),
-        "unanswered": int((asked & ~both_rated(answers, judge)).sum()),
+        "asked": int(requested.sum()),
+        "unanswered": int((requested & ~both_rated(answers, judge)).sum()),
     }
 
 

@@ -144,7 +144,7 @@ def _duel(answers: Answers, judge: int, person: int, rest: NDArray[np.bool_]) ->
         number_of = (there & rest[:, None]).sum(axis=0)
         scores = [-np.nansum((means[rest] - side) ** 2, axis=0) for side in (answers.judge_means[judge], means[person])]
         answered = np.isfinite(answers.judge_means[judge])
-    used = answers.asked[judge] & there[person] & (number_of > 0)
+    used = answers.requested[judge] & there[person] & (number_of > 0)
     judge_scores = np.where(answered, scores[0], -np.inf)[used]
     slack = 1e-12 * np.maximum(1.0, np.abs(scores[1][used]))
     return _Duel(

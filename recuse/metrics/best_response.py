@@ -46,15 +46,15 @@ def best_response(ratings: Ratings, repeats: int | None = None) -> Estimates:
         right = _right(ratings, array)
         scores = array.means if repeats is None else mean_of(array.values[..., :repeats], axis=3)
         for judge, name in enumerate(array.judges):
-            if array.asked[judge].any():
+            if array.requested[judge].any():
                 estimates[name, *names] = _share(array, judge, scores[judge], right)
     return Estimates(("judge", *ratings.within()), estimates)
 
 
 def _share(array: RatingArray, judge: int, scores: NDArray[np.float64], right: NDArray[np.bool_]) -> Estimate:
-    asked, there = array.asked[judge], np.isfinite(scores)
-    wanted = asked.sum(axis=1) > 1
-    used = wanted & ~(asked & ~there).any(axis=1)
+    requested, there = array.requested[judge], np.isfinite(scores)
+    wanted = requested.sum(axis=1) > 1
+    used = wanted & ~(requested & ~there).any(axis=1)
     best = np.where(there, scores, -np.inf).max(axis=1, initial=-np.inf)
     top = there & (scores == best[:, None])
     hits = (top.sum(axis=1) == 1) & (top & right).any(axis=1)

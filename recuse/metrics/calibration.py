@@ -202,8 +202,8 @@ def _credits(part: Ratings) -> pd.DataFrame:
 
 def _comparable(mine: pd.DataFrame) -> pd.DataFrame:
     """Pairs on which every scoring that was asked for is there; the others' count is kept."""
-    asked = [f"agree_{name}" for name in SCORINGS if mine[f"agree_{name}"].notna().any()]
-    kept = mine[mine[asked].notna().all(axis=1)] if asked else mine.iloc[:0]
+    scored = [f"agree_{name}" for name in SCORINGS if mine[f"agree_{name}"].notna().any()]
+    kept = mine[mine[scored].notna().all(axis=1)] if scored else mine.iloc[:0]
     kept.attrs["lost"] = len(mine) - len(kept)
     return kept
 

@@ -50,11 +50,11 @@ def same_choice(ratings: Ratings, factor: str = PROMPT) -> Estimates:
             place = {item: at for at, item in enumerate(after.items)}
             at = np.array([place.get(item, -1) for item in before.items])
             for row, judge in enumerate(before.judges):
-                asked = judge in after.judges
-                won = after.won[after.judges.index(judge)] if asked else np.full(len(after.items), np.nan)
+                present = judge in after.judges
+                won = after.won[after.judges.index(judge)] if present else np.full(len(after.items), np.nan)
                 same = 1 - np.abs(np.where(at >= 0, won[np.maximum(at, 0)], np.nan) - before.won[row])
                 codes = before.cluster_codes()
-                estimates[judge, level, *names] = _mean("same_choice", part, same, codes, before.asked[row])
+                estimates[judge, level, *names] = _mean("same_choice", part, same, codes, before.requested[row])
     return Estimates(("judge", factor, *ratings.within(factor, *PAIRED)), estimates)
 
 
@@ -190,11 +190,11 @@ def _agreement(
 
 
 def _mean(
-    metric: str, ratings: Ratings, values: Floats, groups: Any, asked: NDArray[np.bool_], detail: Any = None
+    metric: str, ratings: Ratings, values: Floats, groups: Any, requested: NDArray[np.bool_], detail: Any = None
 ) -> Estimate:
     there = np.isfinite(values)
     about: dict[str, Any] = {
-        **repeated_over(ratings), "n_excluded": int((asked & ~there).sum()), "unit": "share", "span": 2.0,
+        **repeated_over(ratings), "n_excluded": int((requested & ~there).sum()), "unit": "share", "span": 2.0,
         "method": BOUNDED, "detail": detail or {},
     }  # fmt: skip
     if not there.any():

@@ -117,16 +117,16 @@ def labels_needed(sd: float, correlation: float, unlabelled: int, half_width: fl
 
 def _powered(answers: Answers, judge: int, half_width: float) -> Estimate:
     y, f = answers.people_mean, answers.judge_means[judge]
-    asked = answers.asked[judge]
-    labelled, free = asked & np.isfinite(y), asked & ~np.isfinite(y) & np.isfinite(f)
+    requested = answers.requested[judge]
+    labelled, free = requested & np.isfinite(y), requested & ~np.isfinite(y) & np.isfinite(f)
     n, spare = int(labelled.sum()), int(free.sum())
     facts: dict[str, Any] = {
-        "n": n, "n_excluded": int((asked & ~np.isfinite(f)).sum()), "over": answers.over,
+        "n": n, "n_excluded": int((requested & ~np.isfinite(f)).sum()), "over": answers.over,
         "clusters": answers.clusters_called, "unit": answers.scale.unit, "method": POWERED,
     }  # fmt: skip
     if n < FEWEST:
         return undefined("prediction_powered_mean", f"people rated {n} texts; {FEWEST} are the fewest", **facts)
-    centre = float(np.nanmean(f[asked])) if np.isfinite(f[asked]).any() else 0.0
+    centre = float(np.nanmean(f[requested])) if np.isfinite(f[requested]).any() else 0.0
     guess = np.nan_to_num(f - centre)  # a text without the judge's answer keeps its label, uncorrected
     weight = _tuned(y[labelled], guess[labelled], guess[free])
     distribution = _distribution(y, guess, labelled, free, answers, weight)
@@ -138,7 +138,7 @@ def _powered(answers: Answers, judge: int, half_width: float) -> Estimate:
         else 0.0
     )
     effect = alone.se * math.sqrt(n) / sd if isinstance(alone, Bounded) and sd > 0 and alone.se > 0 else 1.0
-    raw = float(np.nanmean(f[asked])) if np.isfinite(f[asked]).any() else math.nan
+    raw = float(np.nanmean(f[requested])) if np.isfinite(f[requested]).any() else math.nan
     wanted = half_width * answers.scale.span
     detail = {
         "lambda": number(weight), "labels": n, "unlabelled": spare, "judge_alone": number(raw), "half_width": wanted,
@@ -196,15 +196,15 @@ def _ends(distribution: Any) -> dict[str, float | None]:
 
 
 def _rogan_gladen(answers: Answers, judge: int) -> Estimate:
-    y, f, asked = answers.people_mean, answers.judge_means[judge], answers.asked[judge]
-    judged = asked & np.isfinite(f)
+    y, f, requested = answers.people_mean, answers.judge_means[judge], answers.requested[judge]
+    judged = requested & np.isfinite(f)
     labelled = judged & np.isfinite(y)
     truth, said = np.where(labelled, y, 0.0), np.where(judged, f, 0.0)
     shares = np.column_stack([
         judged, said, truth, truth * said, labelled - truth, (labelled - truth) * (1 - said)
     ])[judged]  # fmt: skip
     facts: dict[str, Any] = {
-        "n": int(labelled.sum()), "n_excluded": int((asked & ~judged).sum()), "over": answers.over, "unit": "share",
+        "n": int(labelled.sum()), "n_excluded": int((requested & ~judged).sum()), "over": answers.over, "unit": "share",
         "clusters": answers.clusters_called, "method": CORRECTED, "span": 1.0,
     }  # fmt: skip
     sums = shares.sum(axis=0)

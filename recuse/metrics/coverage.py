@@ -43,12 +43,12 @@ def parse_rate(ratings: Ratings, criteria: tuple[str, ...] | None = None) -> Est
     table = ratings.table
     rows = table[table["kind"] == "judge"]
     wanted = list(dict.fromkeys(rows["criterion"])) if criteria is None else list(criteria)
-    asked = rows["criterion"].isin(wanted)
+    counted = rows["criterion"].isin(wanted)
     named = rows["request"].fillna("").astype(str)
     rows = rows.assign(
         call=named.where(named != "", rows["item"]),
-        failure=rows["status"].where(asked & (rows["status"] != "ok")),
-        answered=rows["criterion"].where(asked),
+        failure=rows["status"].where(counted & (rows["status"] != "ok")),
+        answered=rows["criterion"].where(counted),
     )
     factors = [column for column in table.columns if column not in COLUMNS]
     keys = ["rater", "task", "protocol", "target", "call", "repeat", *factors]

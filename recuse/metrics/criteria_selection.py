@@ -97,7 +97,7 @@ def _estimate(
     }  # fmt: skip
     return mean_over_texts(
         metric, after - before, array, part, why=why, span=part.scale.span, unit=part.scale.unit, detail=detail,
-        asked=tested & np.isfinite(true),
+        requested=tested & np.isfinite(true),
     )  # fmt: skip
 
 

@@ -254,13 +254,13 @@ def _survives(grid: list[list[_Cell]], betas: tuple[float, ...], biased: bool) -
 def _people(rated: RatedOptions, there: NDArray[np.bool_], tau: float) -> dict[str, float | None]:
     """How often the median number of people who rated a text, and one of them, would decide as everybody does."""
     if rated.has_people_sets:
-        positive, asked = rated.people_sets[there, rated.positive], rated.set_raters[there]
+        positive, raters = rated.people_sets[there, rated.positive], rated.set_raters[there]
     else:
-        positive, asked = rated.people_counts[there, rated.positive], rated.people_counts[there].sum(axis=1)
-    spread = item_spread(positive, asked)
+        positive, raters = rated.people_counts[there, rated.positive], rated.people_counts[there].sum(axis=1)
+    spread = item_spread(positive, raters)
     if spread is None:
         return {"people_alike": None, "one_person": None}
-    count = max(1, int(np.median(asked)))
+    count = max(1, int(np.median(raters)))
     return {
         "people_alike": number(spread.expected_consistency(count, tau)),
         "one_person": number(spread.expected_consistency(1, tau)),

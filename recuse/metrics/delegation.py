@@ -96,7 +96,7 @@ def _delegable(
     answered = np.isfinite(answers.judged[judge]).any(axis=1)
     facts: dict[str, Any] = {
         "n": len(labelled), "over": answers.over, "unit": "share", "span": 1.0,
-        "n_excluded": int((answers.asked[judge] & ~answered).sum()),
+        "n_excluded": int((answers.requested[judge] & ~answered).sum()),
         "method": f"one-sided Clopper-Pearson bound at {level:g}, fixed sequence; errors at most {bound:g}",
     }  # fmt: skip
     if not len(labelled):

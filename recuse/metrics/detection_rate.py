@@ -8,6 +8,7 @@ at its end.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, undefined
+from recuse.metrics.injection_phrases import has_phrase, phrase_in_ending
 from recuse.metrics.measure import measure
-from recuse.metrics.text_filters import CleanTexts, has_phrase, texts_of
+from recuse.metrics.text_filters import CleanTexts, StatisticalFilter, texts_of
 from recuse.ratings import Ratings
 from recuse.schema import Estimate, Estimates, RecuseError
 from recuse.statistics.bounded import BOUNDED, bounded_mean
@@ -69,32 +71,47 @@ def _shares(payloads: pd.DataFrame, clean: pd.DataFrame) -> Mapping[str, NDArray
     grouped = clean.groupby("cluster", sort=False)["text"]
     clusters = {str(name): [str(text) for text in texts] for name, texts in grouped}
     taught = CleanTexts.of(clusters)
-    flags: dict[str, list[list[float]]] = {name: [[] for _ in range(len(payloads))] for name in DEFENCES}
+    endings = [str(text) for text in payloads["text"]]
+    known = [has_phrase(f"_ {ending}") for ending in endings]  # wherever it stands
+    found: dict[str, list[NDArray[np.bool_]]] = {name: [] for name in DEFENCES}
     for cluster, texts in clusters.items():
-        filters: dict[str, Any] = {"string_matching": has_phrase}
+        found["string_matching"] += _matched([text for text in texts if not has_phrase(text)], endings, known)
         if len(clusters) > 3:
-            filters["statistical_filter"] = taught.fit(without=cluster).suspicious
-        for name, blocks in filters.items():
-            passed = [text for text in texts if not blocks(text)]
-            for number, payload in enumerate(payloads["text"] if passed else ()):
-                flags[name][number].append(bool(blocks(f"{passed[number % len(passed)]} {payload}")))
-    return {name: np.array([np.mean(f) if f else np.nan for f in flagged]) for name, flagged in flags.items()}
+            found["statistical_filter"] += _odd(texts, endings, taught.fit(without=cluster))
+    nowhere = np.full(len(endings), np.nan)
+    return {name: np.mean(flags, axis=0) if flags else nowhere for name, flags in found.items()}
+
+
+def _matched(passed: list[str], endings: list[str], known: list[bool]) -> list[NDArray[np.bool_]]:
+    """Whether each payload is found at the end of the texts that pass without it, in turn; nothing where none does."""
+    if not passed:
+        return []
+    turns = zip(itertools.cycle(passed), endings, known, strict=False)
+    return [np.array([one or phrase_in_ending(text, ending) for text, ending, one in turns], dtype=bool)]
+
+
+def _odd(texts: list[str], endings: list[str], fitted: StatisticalFilter) -> list[NDArray[np.bool_]]:
+    """The same for the statistical filter."""
+    passed, found = [text for text in texts if not fitted.suspicious(text)], np.zeros(len(endings), dtype=bool)
+    for turn, text in enumerate(passed):
+        found[turn :: len(passed)] = fitted.suspicious_with(text, endings[turn :: len(passed)])
+    return [found] if passed else []
 
 
 def _estimate(table: pd.DataFrame) -> Estimate:
     about: dict[str, Any] = {
         "over": "clusters", "clusters": "payloads", "unit": "share", "span": 1.0, "method": BOUNDED
     }  # fmt: skip
-    asked = table[table["found"].notna()]
-    lost = len(table) - len(asked)
-    if asked.empty:
+    examined = table[table["found"].notna()]
+    lost = len(table) - len(examined)
+    if examined.empty:
         why = "no clean text passes the filter, or it could not be fitted" if len(table) else "no payload of this kind"
         return undefined("detection_rate", why, n_excluded=lost, **about)
     detail = {
-        "by_language": _by(asked, "language"), "by_class": _by(asked, "class"),
-        "missed": asked["payload"][asked["found"] == 0].tolist(),
+        "by_language": _by(examined, "language"), "by_class": _by(examined, "class"),
+        "missed": examined["payload"][examined["found"] == 0].tolist(),
     }  # fmt: skip
-    values = asked["found"].to_numpy()
+    values = examined["found"].to_numpy()
     return estimated(
         "detection_rate", float(values.mean()), bounded_mean(values, np.arange(len(values)), (0.0, 1.0)),
         n=len(values), n_clusters=len(values), n_excluded=lost, detail=detail, **about,

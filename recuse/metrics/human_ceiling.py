@@ -171,7 +171,7 @@ def _numbers(answers: Answers, judge: int) -> _Table:
 
 
 def _used(answers: Answers, judge: int) -> NDArray[np.bool_]:
-    used: NDArray[np.bool_] = answers.asked[judge] & (answers.raters >= 2)
+    used: NDArray[np.bool_] = answers.requested[judge] & (answers.raters >= 2)
     return used
 
 

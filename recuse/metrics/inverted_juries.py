@@ -127,7 +127,7 @@ def _measured(
     groups = np.broadcast_to(codes[:, None], whole.shape)[whole]
     known = true_scores(part, first)
     true = np.full(int(whole.sum()), np.nan) if known is None else known[whole]
-    about |= {"n": int(whole.sum()), "n_excluded": int((first.asked.any(axis=0) & ~whole).sum())}
+    about |= {"n": int(whole.sum()), "n_excluded": int((first.requested.any(axis=0) & ~whole).sum())}
     clusters = np.unique(groups)
     if len(clusters) < 3 or both.shape[1] < 2:
         why = "it takes two judges, and three items that all of them scored both ways"

@@ -57,7 +57,7 @@ def common_items(shares: Floats) -> int:
 
 def lost_texts(array: RatingArray, judge: int) -> int:
     """Texts that the judge was asked about and that have no usable score of it."""
-    return int((array.asked[judge] & ~np.isfinite(array.means[judge])).sum())
+    return int((array.requested[judge] & ~np.isfinite(array.means[judge])).sum())
 
 
 def _why(sums: Floats, level: Level) -> str:

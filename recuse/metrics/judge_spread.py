@@ -49,9 +49,9 @@ def wide_spread(ratings: Ratings) -> Estimates:
 def _spread(array: RatingArray, part: Ratings) -> Estimate:
     means = array.means.reshape(len(array.raters), -1)
     complete = np.isfinite(means).all(axis=0)
-    asked = array.asked.any(axis=0).ravel()
+    requested = array.requested.any(axis=0).ravel()
     facts: dict[str, Any] = {
-        "unit": "share", "n": int(complete.sum()), "n_excluded": int((asked & ~complete).sum()),
+        "unit": "share", "n": int(complete.sum()), "n_excluded": int((requested & ~complete).sum()),
         "method": SHARE, **units_of(array, part.clusters),
     }  # fmt: skip
     span = float(array.scale.span) if np.isfinite(array.scale.span) else 0.0

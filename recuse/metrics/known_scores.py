@@ -54,8 +54,8 @@ def known_score_error(ratings: Ratings) -> Estimates:
     """
     estimates: dict[tuple[str, ...], Estimate] = {}
     for criterion in counted_criteria(ratings):
-        asked = ratings.with_criterion(criterion)
-        for names, part in asked.each():
+        chosen = ratings.with_criterion(criterion)
+        for names, part in chosen.each():
             cells = part.cells()
             right = _right(part, cells, TRUE + criterion)
             for judge in cells.judges:

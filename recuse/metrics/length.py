@@ -137,7 +137,7 @@ def length_coefficient(ratings: Ratings) -> Estimates:
         beyond = np.stack([array.means[j] - mean_of(np.delete(array.means, j, axis=0), axis=0)
                            for j in range(len(array.raters))]) if array.raters else array.means  # fmt: skip
         for j, distribution, raw, texts, groups in _text_slopes(array, beyond, doublings):
-            lost = int(array.asked[j].sum()) - texts
+            lost = int(array.requested[j].sum()) - texts
             why = (
                 "no peer scored the same texts" if not texts else "no target's texts vary in length against the others'"
             )
@@ -155,7 +155,7 @@ def _text_slopes(
     """Per judge: its number, the slope beyond the peers, the raw one, how many texts and clusters it rests on."""
     known = np.isfinite(doublings)
     clusters = np.unique(np.array(array.clusters, dtype=object), return_inverse=True)[1]
-    single = int(array.asked.any(axis=0).sum(axis=1).max(initial=0)) <= 1
+    single = int(array.requested.any(axis=0).sum(axis=1).max(initial=0)) <= 1
 
     def fitted(values: Floats, usable: NDArray[np.bool_]) -> list[OverClusters]:
         item, target = np.nonzero(usable)
@@ -223,7 +223,7 @@ def choice_length_coefficient(ratings: Ratings) -> Estimates:
             usable = np.isfinite(beyond[j]) & known
             why = "lengths do not vary beyond the authors' own" if usable.any() else "no peer judged the same pairs"
             more = {
-                "n_clusters": len(np.unique(groups[usable])), "n_excluded": int(met.asked[j].sum() - usable.sum()),
+                "n_clusters": len(np.unique(groups[usable])), "n_excluded": int(met.requested[j].sum() - usable.sum()),
                 "unit": "share per doubling", **over,
             }  # fmt: skip
             estimates[(judge, *names)] = _coefficient(

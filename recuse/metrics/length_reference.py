@@ -54,7 +54,7 @@ def same_length_reference(ratings: Ratings) -> Estimates:
         for j, judge in enumerate(met.judges):
             usable = np.isfinite(beyond[j])
             means = _by_text(beyond[j][usable], np.abs(doublings[usable]), texts[:, usable], len(text_groups))
-            more = {"n_excluded": int(met.asked[j].sum() - usable.sum()), **over}
+            more = {"n_excluded": int(met.requested[j].sum() - usable.sum()), **over}
             for reference, values in zip(REFERENCES, means, strict=True):
                 estimates[(judge, reference, *names)] = _referenced(values, text_groups, bool(usable.any()), more)
     return Estimates(("judge", "reference", *ratings.within(*PAIRED)), estimates)

@@ -72,8 +72,8 @@ def losses_of_judge(
         value = _mean((end - reference)[plus & there])
         ends.append(value if minus is None else value - _mean((other - reference)[minus & there]))
     sides = {"own": plus, "others'": minus} if minus is not None else _halves(plus, reference)
-    lost, asked = cells.lost[judge], cells.count[judge] + cells.lost[judge]
-    counts = {name: (int(lost[side].sum()), int(asked[side].sum())) for name, side in sides.items()}
+    lost, replies = cells.lost[judge], cells.count[judge] + cells.lost[judge]
+    counts = {name: (int(lost[side].sum()), int(replies[side].sum())) for name, side in sides.items()}
     return losses(counts, (ends[0], ends[1]))
 
 
@@ -125,13 +125,13 @@ def _means_with_losses(cells: Cells, judge: int) -> tuple[Floats, Floats]:
     """Least and greatest mean of the judge on each text, shape (U,), had the lost repeats said anything on the scale;
     NaN where it was not asked."""
     count, lost = cells.count[judge], cells.lost[judge]
-    asked = count + lost
+    replies = count + lost
     kept = np.where(count > 0, np.nan_to_num(cells.mean[judge]) * count, 0.0)
     ends = []
     for end in cells.scale.ends:
         filled = kept.copy()
         filled[lost > 0] += lost[lost > 0] * end
-        ends.append(np.divide(filled, asked, out=np.full(len(asked), np.nan), where=asked > 0))
+        ends.append(np.divide(filled, replies, out=np.full(len(replies), np.nan), where=replies > 0))
     return ends[0], ends[1]
 
 

@@ -28,8 +28,8 @@ def filter_blocks(ratings: Ratings) -> Blocks:
     was; it need not be the text that was graded. Unusable replies give no answer; of several repeats or carriers more
     than half must flag it.
     """
-    asked, texts = _asked(ratings, "text_filter", "attack", "payload")
-    rows = _flags(asked, "llm_input_filter").merge(texts, on=["item", "target"], how="left", validate="many_to_one")
+    filtered, texts = _filtered(ratings, "text_filter", "attack", "payload")
+    rows = _flags(filtered, "llm_input_filter").merge(texts, on=["item", "target"], how="left", validate="many_to_one")
     attack = rows["attack"].astype(bool)
     return Blocks(
         _majority(rows[attack], ["defence", "payload"]),
@@ -45,8 +45,8 @@ def reply_blocks(ratings: Ratings) -> Blocks:
     The filter's `texts` hold `of` (the graded item), `gave` (the score or option it got) and `attack`; judges that
     answered alike share one. Answers that were not shown to the filter, and unusable replies, give no answer.
     """
-    asked, texts = _asked(ratings, "reply_filter", "attack", "of", "gave")
-    flags = _flags(asked, "llm_output_filter").rename(columns={"item": "shown"})
+    filtered, texts = _filtered(ratings, "reply_filter", "attack", "of", "gave")
+    flags = _flags(filtered, "llm_output_filter").rename(columns={"item": "shown"})
     shown = texts.assign(gave=_written(texts["gave"])).rename(columns={"item": "shown", "of": "item"})
     given = _given(ratings).merge(shown[["shown", "item", "target", "gave", "attack", "cluster"]],
                                   on=["item", "target", "gave"])  # fmt: skip
@@ -60,25 +60,25 @@ def reply_blocks(ratings: Ratings) -> Blocks:
     return Blocks(_majority(rows[attack], keys), _majority(rows[~attack], [*keys, "cluster"]))
 
 
-def _asked(ratings: Ratings, kind: str, *wanted: str) -> tuple[Ratings, pd.DataFrame]:
+def _filtered(ratings: Ratings, kind: str, *wanted: str) -> tuple[Ratings, pd.DataFrame]:
     """The filter's ratings, and what it was asked about: item, target, cluster and the wanted columns."""
-    asked = ratings.beside(kind)
-    if asked is None or asked.texts is None or not set(wanted) <= set(asked.texts.columns):
+    filtered = ratings.beside(kind)
+    if filtered is None or filtered.texts is None or not set(wanted) <= set(filtered.texts.columns):
         raise RecuseError(
             f"there are no verdicts of a filter that say of each text {', '.join(wanted)}; ask by a protocol that "
             f"offers {kind}, whose items have these fields"
         )
-    texts = asked.texts
+    texts = filtered.texts
     cluster = texts["cluster"] if "cluster" in texts.columns else texts["item"]
-    return asked, texts.assign(cluster=cluster)[["item", "target", "cluster", *wanted]]
+    return filtered, texts.assign(cluster=cluster)[["item", "target", "cluster", *wanted]]
 
 
-def _flags(asked: Ratings, defence: str) -> pd.DataFrame:
+def _flags(filtered: Ratings, defence: str) -> pd.DataFrame:
     """What every filtering model says: columns item, target, defence, flag (1: suspicious, 0, or missing)."""
-    rows = asked.table
-    rows = rows[(rows["kind"] == "judge") & (rows["criterion"] == asked.criterion)]
+    rows = filtered.table
+    rows = rows[(rows["kind"] == "judge") & (rows["criterion"] == filtered.criterion)]
     named = [f"{defence}:{name}" for name in rows["rater"]]
-    return rows[["item", "target"]].assign(defence=named, flag=numbers(asked, rows))
+    return rows[["item", "target"]].assign(defence=named, flag=numbers(filtered, rows))
 
 
 def _given(ratings: Ratings) -> pd.DataFrame:

@@ -43,13 +43,13 @@ def true_scores(ratings: Ratings, array: RatingArray) -> Floats | None:
 
 def mean_over_texts(
     metric: str, values: Floats, array: RatingArray, part: Ratings, *, why: str, span: float, unit: str,
-    detail: Mapping[str, Any] | None = None, asked: NDArray[np.bool_] | None = None, signed: bool = True,
+    detail: Mapping[str, Any] | None = None, requested: NDArray[np.bool_] | None = None, signed: bool = True,
 ) -> Estimate:  # fmt: skip
     """The mean of `values` (items, targets), none further from 0 than `span`, and none below 0 unless `signed`; NaN is
-    left out, and counted where it was `asked`. Undefined, with `why`, where nothing is left."""
+    left out, and counted where it was `requested`. Undefined, with `why`, where nothing is left."""
     least = -span if signed else 0.0
     there = np.isfinite(values)
-    wanted = there if asked is None else asked
+    wanted = there if requested is None else requested
     about: dict[str, Any] = {
         "n_excluded": int((wanted & ~there).sum()), "over": "clusters", "clusters": part.clusters, "unit": unit,
         "span": span - least, "method": BOUNDED, "detail": detail or {},

@@ -144,7 +144,7 @@ def _slope(part: Ratings, texts: RatingArray, scores: Floats, row: int) -> Estim
         _within_items((mine[0] - less[0])[usable], (mine[1] - less[1])[usable], items, clusters)
         for less in (peers, (0.0, 0.0))
     )
-    n, lost, detail = int(usable.sum()), int((texts.asked[row] & ~usable).sum()), {"raw": number(raw.value)}
+    n, lost, detail = int(usable.sum()), int((texts.requested[row] & ~usable).sum()), {"raw": number(raw.value)}
     if math.isnan(beyond.value):
         why = "no peer has score and likelihood of the same texts" if not n else "no text is easier for it than others"
         return _no_slope(part, why, n=n, n_excluded=lost, detail=detail)

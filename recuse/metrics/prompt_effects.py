@@ -115,16 +115,16 @@ class _Ways:
     part: Ratings
     array: RatingArray
     scores: dict[str, Floats]
-    asked: dict[str, NDArray[np.bool_]]
+    requested: dict[str, NDArray[np.bool_]]
     tokens: dict[str, float | None]
     true: Floats | None
 
     def estimate(
         self, metric: str, values: Floats, why: str, span: float, detail: dict[str, Any], *, signed: bool = True
     ) -> Estimate:
-        asked = np.any(list(self.asked.values()), axis=0)
+        requested = np.any(list(self.requested.values()), axis=0)
         if self.true is not None:
-            asked &= np.isfinite(self.true)
+            requested &= np.isfinite(self.true)
         unit = self.part.scale.unit
         return mean_over_texts(
             metric,
@@ -135,7 +135,7 @@ class _Ways:
             span=span,
             unit=unit,
             detail=detail,
-            asked=asked,
+            requested=requested,
             signed=signed,
         )
 
@@ -151,7 +151,7 @@ def _ways(ratings: Ratings, factor: str) -> Iterator[tuple[tuple[str, ...], _Way
         for row, judge in enumerate(first.raters):
             yield names, _Ways(
                 judge, part, first, {level: array.means[row] for level, array in arrays.items()},
-                {level: array.asked[row] for level, array in arrays.items()},
+                {level: array.requested[row] for level, array in arrays.items()},
                 {level: number(float(spent[level][row])) if level in spent else None for level in arrays}, true,
             )  # fmt: skip
 

@@ -69,8 +69,8 @@ def recognised_in_pairs(ratings: Ratings) -> Estimates:
             peers = mean_of(np.where(neutral, credit, np.nan), axis=0)
             own = np.where(side != 0, credit[mine], np.nan)
             for against, other in (("chance", np.full(len(own), 0.5)), ("peers", peers)):
-                asked = met.asked[mine] & (side != 0)
-                estimates[judge, against, *names] = _over_pairs(part, own - other, own, met.cluster_codes(), asked)
+                requested = met.requested[mine] & (side != 0)
+                estimates[judge, against, *names] = _over_pairs(part, own - other, own, met.cluster_codes(), requested)
     return Estimates(("judge", "against", *ratings.within(*PAIRED)), estimates)
 
 
@@ -230,10 +230,10 @@ def _where_known(part: Ratings, d: Floats, credit: Floats) -> Estimate:
     return estimated("preference_where_recognised", distribution.value, distribution, **about)
 
 
-def _over_pairs(part: Ratings, values: Floats, own: Floats, clusters: Any, asked: NDArray[np.bool_]) -> Estimate:
+def _over_pairs(part: Ratings, values: Floats, own: Floats, clusters: Any, requested: NDArray[np.bool_]) -> Estimate:
     there = np.isfinite(values)
     about: dict[str, Any] = {
-        **repeated_over(part), "n_excluded": int((asked & ~there).sum()), "unit": "share", "span": 2.0,
+        **repeated_over(part), "n_excluded": int((requested & ~there).sum()), "unit": "share", "span": 2.0,
         "method": BOUNDED, "detail": {"share": _mean(own[there])},
     }  # fmt: skip
     if not there.any():

@@ -75,9 +75,9 @@ def ratings_needed(ratings: Ratings, taus: Sequence[float] = TAUS, wanted: float
     for names, rated in each_rated(ratings):
         sets = rated.has_people_sets
         positive = (rated.people_sets if sets else rated.people_counts)[:, rated.positive]
-        asked = rated.set_raters if sets else rated.people_counts.sum(axis=1)
+        raters = rated.set_raters if sets else rated.people_counts.sum(axis=1)
         for tau in taus:
-            estimates[f"{tau:g}", *names] = _needed(positive, asked, tau, wanted)
+            estimates[f"{tau:g}", *names] = _needed(positive, raters, tau, wanted)
     return Estimates(("threshold", *ratings.within()), estimates)
 
 
@@ -141,13 +141,13 @@ def _words(rated: RatedOptions, rater: str) -> str:
     return identifiability(even).words
 
 
-def _needed(positive: Floats, asked: Floats, tau: float, wanted: float) -> Estimate:
-    facts: dict[str, Any] = {"n": int((asked > 0).sum()), "unit": "ratings", "method": "beta-binomial by moments"}
-    spread = item_spread(positive, asked)
+def _needed(positive: Floats, raters: Floats, tau: float, wanted: float) -> Estimate:
+    facts: dict[str, Any] = {"n": int((raters > 0).sum()), "unit": "ratings", "method": "beta-binomial by moments"}
+    spread = item_spread(positive, raters)
     if spread is None:
         why = "no text has two ratings by people that could differ, or all their answers are alike"
         return undefined("ratings_needed", why, **facts)
-    have = max(1, int(np.median(asked[asked > 0])))
+    have = max(1, int(np.median(raters[raters > 0])))
     detail = {"tau": tau, "wanted": wanted, "have": have, "now": number(spread.expected_consistency(have, tau)),
               "one": number(spread.expected_consistency(1, tau))}  # fmt: skip
     count = spread.needed(tau, wanted)

@@ -158,7 +158,7 @@ class _Twice:
     array: RatingArray  # of one direction: items, targets, clusters and scale are those of both
     ascending: Floats
     turned: Floats
-    asked: NDArray[np.bool_]
+    requested: NDArray[np.bool_]
 
     @property
     def change(self) -> Floats:
@@ -171,9 +171,9 @@ class _Twice:
     @property
     def lost(self) -> dict[str, tuple[int, int]]:
         """In either direction, how many of the texts that were asked about in any have no usable score."""
-        asked = self.asked
+        requested = self.requested
         levels = ((ASCENDING, self.ascending), (REVERSED, self.turned))
-        return {name: (int((asked & np.isnan(scores)).sum()), int(asked.sum())) for name, scores in levels}
+        return {name: (int((requested & np.isnan(scores)).sum()), int(requested.sum())) for name, scores in levels}
 
     @property
     def clusters(self) -> NDArray[Any]:
@@ -189,9 +189,9 @@ def _twice(ratings: Ratings) -> Iterator[tuple[tuple[str, ...], _Twice]]:
         array = next(iter(arrays.values())) if arrays else judges_array(part)
         nothing = np.full(array.shape, np.nan)
         up, down = (arrays[level].means if level in arrays else nothing for level in (ASCENDING, REVERSED))
-        asked = np.any([one.asked for one in arrays.values()] or [array.asked], axis=0)
+        requested = np.any([one.requested for one in arrays.values()] or [array.requested], axis=0)
         for row, judge in enumerate(array.raters):
-            yield names, _Twice(judge, part, array, up[row], down[row], asked[row])
+            yield names, _Twice(judge, part, array, up[row], down[row], requested[row])
 
 
 def _by_judge(ratings: Ratings, compute: Callable[[_Twice], Estimate]) -> Estimates:

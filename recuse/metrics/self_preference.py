@@ -164,10 +164,10 @@ def _controlled(array: RatingArray, authors: Mapping[str, str], judge: str) -> _
     why = why_not_comparable(array) or (
         "no item has a peer's score of its own text and of one that neither wrote; that takes a third judge or target"
     )
-    lost = array.asked[place[0]] & (array.counts[place[0]] == 0)
+    lost = array.requested[place[0]] & (array.counts[place[0]] == 0)
     own = np.arange(len(array.targets)) == place[1]
     sides = {
-        name: (int(lost[:, side].sum()), int(array.asked[place[0]][:, side].sum()))
+        name: (int(lost[:, side].sum()), int(array.requested[place[0]][:, side].sum()))
         for name, side in (("own", own), ("others'", ~own))
     }
     unmade = int((~usable & lost.any(axis=1)).sum())

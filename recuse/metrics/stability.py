@@ -261,8 +261,8 @@ def _why_no_reliability(
 
 def _mean_squares(cells: Cells, i: int, sizes: np.ndarray) -> tuple[float, float]:
     """MSW and MSB over the judge's texts that have repeats."""
-    asked = cells.count[i] > 0
-    means, variances = cells.mean[i][asked], np.nan_to_num(cells.variance[i][asked])
+    rated = cells.count[i] > 0
+    means, variances = cells.mean[i][rated], np.nan_to_num(cells.variance[i][rated])
     total = math.fsum(sizes.tolist())
     within = math.fsum(((sizes - 1) * variances).tolist()) / (total - len(sizes))
     grand = math.fsum((sizes * means).tolist()) / total

@@ -1,7 +1,8 @@
 """Filters that read the text alone: phrases common in injections, and what can be counted in it.
 
 Two of the defences against prompt injection (thesis on bias in LLM self-evaluation, sec. 2.3.1). What they stop, and
-what clean text they block, is measured in `recuse.metrics.defences`.
+what clean text they block, is measured in `recuse.metrics.defences`; `recuse.metrics.injection_phrases` has the
+phrases.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.defences import Blocks
+from recuse.metrics.injection_phrases import has_phrase
 from recuse.ratings import Ratings
 from recuse.schema import RecuseError
 
@@ -28,11 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FEATURES",
-    "PHRASES",
     "CleanTexts",
     "StatisticalFilter",
-    "has_phrase",
-    "string_matching",
     "text_blocks",
     "texts_of",
 ]
@@ -84,58 +83,6 @@ def _read(table: pd.DataFrame, taught: CleanTexts) -> pd.DataFrame:
     ], ignore_index=True)  # fmt: skip
 
 
-# --------------------------------------------------------------------------- string matching
-
-_ORDERS = r"(?:instructions?|orders?|rules?|guidelines?|prompts?|directions?|tasks?)"
-_GRADING = r"(?:grad|rat|judg|scor|award|prais|answer)\w*"
-_RESULT = r"(?:rating|score|grade|winner|verdict)"
-_PATTERNS: Mapping[str, tuple[str, ...]] = {
-    "takes back": (
-        rf"\b(?:ignore|disregard|forget|override|drop|skip)\b.{{0,40}}\b(?:{_ORDERS}|above|before|asked|told)\b",
-    ),
-    "new orders": (
-        rf"\b(?:new|updated|changed|real|actual)\s+{_ORDERS}\b",
-        rf"\b{_ORDERS}\b.{{0,20}}\b(?:has|have)\s+changed\b",
-    ),
-    "speaks as system": (
-        r"\bsystem\s*(?:message|prompt|note|:)",
-        r"^\s*(?:system|assistant|user)\s*:",
-        r"<\|?(?:system|im_start)",
-    ),
-    "claims rank": (r"\b(?:admin(?:istrator)?|root|developer|authori[sz](?:ed|ation)|clearance|priority\s*:)\b",),
-    "speaks to the judge": (
-        rf"\byou\s+(?:are|must|will|should)\b.{{0,30}}\b{_GRADING}",
-        r"\b(?:answer|reply|respond)\s+(?:only\s+)?with\b",
-    ),
-    "names its result": (rf"^\s*{_RESULT}\s*[:=]", rf"\b{_RESULT}\s*:\s*\S"),
-    "asks for praise": (
-        r"\b(?:give|award|record|declare|assign)\b.{0,40}\b(?:best|highest|top|full|maximum|perfect)\b",
-    ),
-    "breaks out": (r"\bend of (?:text|story|input|article|prompt)\b", r"^\s*(?:-{3,}|={3,}|#{3,})"),
-    "asks to decode": (r"\b(?:decode|base ?64|rot ?13|hexadecimal|right to left)\b",),
-}
-PHRASES: Mapping[str, re.Pattern[str]] = {
-    name: re.compile("|".join(patterns), re.IGNORECASE | re.MULTILINE) for name, patterns in _PATTERNS.items()
-}
-"""Phrases common in published injections, by what they do."""
-
-_LOWERED = tuple(re.compile("|".join(patterns), re.MULTILINE) for patterns in _PATTERNS.values())
-
-
-def string_matching(text: str) -> tuple[str, ...]:
-    """Names of the PHRASES found in the text; empty for one without. Surface only: a payload in other words passes."""
-    return tuple(name for name, pattern in PHRASES.items() if pattern.search(text))
-
-
-def has_phrase(text: str) -> bool:
-    """Whether any of the PHRASES is found in the text."""
-    if text.isascii():  # in lower case the same is found faster
-        text, patterns = text.lower(), _LOWERED
-    else:
-        patterns = tuple(PHRASES.values())
-    return any(pattern.search(text) for pattern in patterns)
-
-
 # --------------------------------------------------------------------------- statistics of the text
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
@@ -172,6 +119,16 @@ class StatisticalFilter:
     def suspicious(self, text: str) -> bool:
         """Whether any feature lies more than `limit` standard deviations above the clean mean."""
         return bool((self._above(text) > self.limit).any())
+
+    def suspicious_with(self, text: str, endings: Sequence[str]) -> NDArray[np.bool_]:
+        """Whether "text ending" is suspicious, for each ending. What is counted in the two adds up, because no word
+        crosses a blank."""
+        known, start = self.vocabulary, _counted(text)
+        unknown = start.unknown(known)
+        joined = [(start + end, unknown + end.unknown(known)) for end in map(_counted, endings)]
+        features = np.array([counts.features(rare) for counts, rare in joined]).reshape(-1, len(FEATURES))
+        odd: NDArray[np.bool_] = np.any((features - self.mean) / self.sd > self.limit, axis=1)
+        return odd
 
     def _above(self, text: str) -> Floats:
         above: Floats = (_features(text, self.vocabulary) - self.mean) / self.sd
@@ -246,27 +203,51 @@ class CleanTexts:
 
 
 def _words(text: str) -> tuple[str, ...]:
-    return _counted(text)[0]
+    return _counted(text).words
 
 
 def _features(text: str, known: frozenset[str]) -> Floats:
-    words, *others = _counted(text)
-    return np.array([(len(words) - sum(map(known.__contains__, words))) / max(len(words), 1), *others])
+    counts = _counted(text)
+    return np.array(counts.features(counts.unknown(known)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Counts:
+    """What is counted in a text; `visible` counts characters that are no blanks, `longest` the letters of a word."""
+
+    words: tuple[str, ...]
+    visible: int
+    letters: int
+    capitals: int
+    longest: int
+
+    def __add__(self, other: _Counts) -> _Counts:
+        """Of both texts with a blank between them."""
+        return _Counts(
+            self.words + other.words, self.visible + other.visible, self.letters + other.letters,
+            self.capitals + other.capitals, max(self.longest, other.longest),
+        )  # fmt: skip
+
+    def unknown(self, known: frozenset[str]) -> int:
+        """How many of the words are not among these."""
+        return len(self.words) - sum(map(known.__contains__, self.words))
+
+    def features(self, unknown: int) -> tuple[float, float, float, float, float]:
+        """In the order of FEATURES; `unknown` of the words are in no clean text."""
+        return (
+            unknown / max(len(self.words), 1),
+            1 - self.letters / max(self.visible, 1),
+            self.longest,
+            math.log(len(self.words) + 1),
+            self.capitals / max(self.letters, 1),
+        )
 
 
 @lru_cache(maxsize=32_768)
-def _counted(text: str) -> tuple[tuple[str, ...], float, float, float, float]:
-    """The text's words, and the features that need no vocabulary; the fit and the verdict both ask for them."""
+def _counted(text: str) -> _Counts:
+    """Kept, because the fit and the verdict both ask for it."""
     words = tuple(sys.intern(word.lower()) for word in _WORD.findall(text))  # one string per word, not per use
-    visible = sum(map(len, text.split()))
-    letters, capitals = _letters(text)
-    return (
-        words,
-        1 - letters / max(visible, 1),
-        max(map(len, words), default=0),
-        math.log(len(words) + 1),
-        capitals / max(letters, 1),
-    )
+    return _Counts(words, sum(map(len, text.split())), *_letters(text), max(map(len, words), default=0))
 
 
 def _letters(text: str) -> tuple[int, int]:

@@ -41,20 +41,21 @@ def unanswered(ratings: Ratings) -> Estimates:
 
 
 def _unanswered(answers: Answers, judge: int) -> Estimate:
-    asked = answers.asked[judge] & (answers.raters > 0)
-    lost = asked & ~both_rated(answers, judge)
-    facts: dict[str, Any] = {"n": int(asked.sum()), "over": answers.over, "unit": "share", "span": 1.0, "method": SHARE,
+    requested = answers.requested[judge] & (answers.raters > 0)
+    lost = requested & ~both_rated(answers, judge)
+    n = int(requested.sum())
+    facts: dict[str, Any] = {"n": n, "over": answers.over, "unit": "share", "span": 1.0, "method": SHARE,
                              "clusters": answers.clusters_called}  # fmt: skip
-    if not asked.any():
+    if not requested.any():
         return undefined("unanswered", "people rated no text that the judge was asked about", **facts)
-    distribution = clustered_share(lost[asked], answers.clusters[asked])
-    share = float(lost[asked].mean())
-    return estimated("unanswered", share, distribution, detail={"harder": _harder(answers, asked, lost)}, **facts)
+    distribution = clustered_share(lost[requested], answers.clusters[requested])
+    share = float(lost[requested].mean())
+    return estimated("unanswered", share, distribution, detail={"harder": _harder(answers, requested, lost)}, **facts)
 
 
-def _harder(answers: Answers, asked: NDArray[np.bool_], lost: NDArray[np.bool_]) -> dict[str, float | None] | None:
+def _harder(answers: Answers, requested: NDArray[np.bool_], lost: NDArray[np.bool_]) -> dict[str, float | None] | None:
     apart = _disagreement(answers)
-    known = asked & np.isfinite(apart)
+    known = requested & np.isfinite(apart)
     if not (known & lost).any() or not (known & ~lost).any():
         return None
     distribution = difference_of_means(np.nan_to_num(apart), known & lost, known & ~lost, answers.clusters)

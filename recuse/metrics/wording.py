@@ -70,7 +70,7 @@ def wording_effects(ratings: Ratings) -> Estimates:
             span = one.part.scale.span * (2 if effect == "interaction" else 1)
             estimates[one.judge, effect, *names] = mean_over_texts(
                 "wording_effect", values, one.array, one.part, why=NOT_ALL, span=span, unit=one.part.scale.unit,
-                asked=one.asked,
+                requested=one.requested,
             )  # fmt: skip
     return Estimates(("judge", "effect", *ratings.within(WORDING, DIRECTION)), estimates)
 
@@ -103,7 +103,7 @@ def wording_flip(ratings: Ratings) -> Estimates:
         low, high = one.part.scale.ends
         estimates[one.judge, *names] = mean_over_texts(
             "wording_flip", _flips(one, low + high), one.array, one.part, why=NOT_ALL + ", or every one is the middle",
-            span=1.0, unit="index", asked=one.asked,
+            span=1.0, unit="index", requested=one.requested,
         )  # fmt: skip
     return Estimates(("judge", *ratings.within(WORDING, DIRECTION)), estimates)
 
@@ -116,7 +116,7 @@ class _Crossed:
     part: Ratings
     array: RatingArray
     cells: dict[str, dict[str, Floats]]
-    asked: NDArray[np.bool_]
+    requested: NDArray[np.bool_]
 
 
 def _crossed(ratings: Ratings) -> Iterator[tuple[tuple[str, ...], _Crossed]]:
@@ -137,8 +137,8 @@ def _crossed(ratings: Ratings) -> Iterator[tuple[tuple[str, ...], _Crossed]]:
                 }
                 for word in LEVELS[WORDING]
             }
-            asked = np.any([array.asked[row] for array in by_cell.values()], axis=0)
-            yield names, _Crossed(judge, part, whole, cells, asked)
+            requested = np.any([array.requested[row] for array in by_cell.values()], axis=0)
+            yield names, _Crossed(judge, part, whole, cells, requested)
 
 
 def _flips(one: _Crossed, ends: float) -> Floats:

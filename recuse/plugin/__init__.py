@@ -5,7 +5,7 @@ installed pays for these files alone.
 """
 
 from recuse.plugin.collection import pytest_collection_finish, pytest_collection_modifyitems, pytest_generate_tests
-from recuse.plugin.fixtures import asked, gate, may_replace, measure, ratings, recuse_suite, task, upgrade
+from recuse.plugin.fixtures import elicitation, gate, may_replace, measure, ratings, recuse_suite, task, upgrade
 from recuse.plugin.gathering import pytest_sessionfinish, pytest_sessionstart
 from recuse.plugin.handing_over import pytest_report_from_serializable, pytest_report_to_serializable
 from recuse.plugin.marks import pytest_configure
@@ -14,7 +14,7 @@ from recuse.plugin.outcomes import pytest_runtest_makereport
 
 __all__ = [
     "SHORT",
-    "asked",
+    "elicitation",
     "gate",
     "may_replace",
     "measure",

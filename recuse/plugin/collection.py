@@ -13,7 +13,7 @@ from recuse.plugin.options import given
 from recuse.plugin.session import is_opened, is_worker, open_suite
 
 if TYPE_CHECKING:
-    from recuse.suite import Asked, Suite
+    from recuse.suite import Elicitation, Suite
 
 __all__ = ["not_asked", "pytest_collection_finish", "pytest_collection_modifyitems", "pytest_generate_tests"]
 
@@ -23,7 +23,7 @@ _not_asked = pytest.StashKey[dict[str, list[dict[str, Any]]]]()
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Tests marked `asks` run once for every panel, task and protocol that offers what they need."""
-    if not asks_judges(metafunc.definition) or "asked" not in metafunc.fixturenames:
+    if not asks_judges(metafunc.definition) or "elicitation" not in metafunc.fixturenames:
         return
     from recuse.schema import RecuseError
 
@@ -31,18 +31,18 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     try:
         suite = open_suite(config)  # first: its panels may name protocols that offer a kind of their own
         needs, narrowed = needs_of(metafunc.definition)
-        offering, lacking = suite.questions.asked(needs, **narrowed)
+        offering, lacking = suite.questions.offering(needs, **narrowed)
     except RecuseError as error:
         needs, offering, lacking = (), [], []
         _note_mistake(config, str(error))
     records = [{**row.record(), **question_of(metafunc.definition)} for row in lacking]
     config.stash.setdefault(_not_asked, {})[metafunc.definition.nodeid] = records
     if offering:
-        metafunc.parametrize("asked", [pytest.param(asked, id=str(asked)) for asked in offering])
+        metafunc.parametrize("elicitation", [pytest.param(one, id=str(one)) for one in offering])
     else:
         wanted = dict.fromkeys([*needs, *(need for row in lacking for need in row.missing)])
         none = pytest.mark.skip(reason=f"no selected panel offers {', '.join(wanted)}")
-        metafunc.parametrize("asked", [pytest.param(None, id="nobody", marks=none)])
+        metafunc.parametrize("elicitation", [pytest.param(None, id="nobody", marks=none)])
 
 
 def _note_mistake(config: pytest.Config, text: str) -> None:
@@ -70,18 +70,18 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     suite = open_suite(config)
     if suite.recordings.distributed:
         return  # a test whose calls are missing will say so
-    wanted = [asked for item in session.items for asked in _wanted(suite, item)]
+    wanted = [elicitation for item in session.items for elicitation in _wanted(suite, item)]
     capture = config.pluginmanager.getplugin("capturemanager")
     with capture.global_and_fixture_disabled() if capture is not None else nullcontext():
         suite.recordings.record(wanted, stop_at_first=bool(config.getoption("maxfail", 0) == 1))
 
 
-def _wanted(suite: Suite, item: pytest.Item) -> list[Asked]:
+def _wanted(suite: Suite, item: pytest.Item) -> list[Elicitation]:
     """The ratings a collected test is about, and those by other protocols that it names among its needs."""
-    asked = getattr(getattr(item, "callspec", None), "params", {}).get("asked")
-    if asked is None or not asks_judges(item):
+    elicitation = getattr(getattr(item, "callspec", None), "params", {}).get("elicitation")
+    if elicitation is None or not asks_judges(item):
         return []
-    return [asked, *suite.questions.beside(asked, needs_of(item)[0])]
+    return [elicitation, *suite.questions.beside(elicitation, needs_of(item)[0])]
 
 
 def not_asked(config: pytest.Config) -> dict[str, list[dict[str, Any]]]:

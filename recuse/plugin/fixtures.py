@@ -1,4 +1,4 @@
-"""The fixtures that evals use: `ratings`, `gate`, `measure`, `task`, `asked`."""
+"""The fixtures that evals use: `ratings`, `gate`, `measure`, `task`, `elicitation`."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from recuse.metrics.upgrade import Upgrade
     from recuse.ratings import Ratings
     from recuse.schema import Estimate, Estimates
-    from recuse.suite import Asked, Suite
+    from recuse.suite import Elicitation, Suite
     from recuse.tasks import Task
 
-__all__ = ["asked", "gate", "may_replace", "measure", "ratings", "recuse_suite", "task", "upgrade"]
+__all__ = ["elicitation", "gate", "may_replace", "measure", "ratings", "recuse_suite", "task", "upgrade"]
 
 
 @pytest.fixture(scope="session")
@@ -31,34 +31,34 @@ def recuse_suite(pytestconfig: pytest.Config) -> Generator[Suite, None, None]:
 
 
 @pytest.fixture
-def asked(request: pytest.FixtureRequest) -> Asked:
-    """Whom the test is about: panel, task and protocol."""
+def elicitation(request: pytest.FixtureRequest) -> Elicitation:
+    """What the test is about: one panel, asked one task by one protocol."""
     wanted = 'what asks about judges must be marked, as @pytest.mark.asks("scores")'
     pytest.fail(f"{request.node.nodeid}: {wanted}", pytrace=False)
 
 
 @pytest.fixture
-def task(recuse_suite: Suite, asked: Asked) -> Task:
+def task(recuse_suite: Suite, elicitation: Elicitation) -> Task:
     """The task the test is about, with the items that the panel was asked about."""
-    return recuse_suite.selection.task_of(asked)
+    return recuse_suite.selection.task_of(elicitation)
 
 
 @pytest.fixture
-def ratings(recuse_suite: Suite, asked: Asked) -> Ratings:
+def ratings(recuse_suite: Suite, elicitation: Elicitation) -> Ratings:
     """The ratings that the test asks for. `ratings.beside("choices")` are the same judges' by another protocol."""
-    return recuse_suite.ratings(asked)
+    return recuse_suite.ratings(elicitation)
 
 
 @pytest.fixture
-def gate(request: pytest.FixtureRequest, recuse_suite: Suite, asked: Asked) -> Callable[..., Verdicts]:
+def gate(request: pytest.FixtureRequest, recuse_suite: Suite, elicitation: Elicitation) -> Callable[..., Verdicts]:
     """`assert gate(name, estimates)`: a verdict on every judge that was measured, kept for the report."""
 
     def decide(name: str, measured: Estimate | Estimates, **subject: str) -> Verdicts:
-        full = {"task": asked.task, "panel": asked.panel, "protocol": asked.protocol, **subject}
+        full = {"task": elicitation.task, "panel": elicitation.panel, "protocol": elicitation.protocol, **subject}
         from recuse.metrics.measure import described
 
         decided = recuse_suite.gates.decide(name, measured, full, blocks=lambda metric: described(metric).blocks)
-        verdicts = decided.only(lambda about: recuse_suite.selection.is_shown(about) and asked.is_about(about))
+        verdicts = decided.only(lambda about: recuse_suite.selection.is_shown(about) and elicitation.is_about(about))
         decided_by(request.node).append(verdicts)
         for verdict in verdicts:
             _keep(request, VERDICT, verdict.record())
@@ -69,16 +69,16 @@ def gate(request: pytest.FixtureRequest, recuse_suite: Suite, asked: Asked) -> C
 
 
 @pytest.fixture
-def measure(request: pytest.FixtureRequest, recuse_suite: Suite, asked: Asked) -> Callable[..., None]:
+def measure(request: pytest.FixtureRequest, recuse_suite: Suite, elicitation: Elicitation) -> Callable[..., None]:
     """`measure(estimates)`: shown in the report, gated by nothing."""
 
     def keep(measured: Estimate | Estimates, **subject: str) -> None:
         from recuse.schema import members
 
-        full = {"task": asked.task, "panel": asked.panel, "protocol": asked.protocol, **subject}
+        full = {"task": elicitation.task, "panel": elicitation.panel, "protocol": elicitation.protocol, **subject}
         for names, estimate in members(measured):
             about = {**full, **names}
-            if recuse_suite.selection.is_shown(about) and asked.is_about(about):
+            if recuse_suite.selection.is_shown(about) and elicitation.is_about(about):
                 _keep(request, MEASUREMENT, {"subject": about, "estimate": estimate.record()})
                 _describe(request, estimate.metric)
 
@@ -86,24 +86,26 @@ def measure(request: pytest.FixtureRequest, recuse_suite: Suite, asked: Asked) -
 
 
 @pytest.fixture
-def upgrade(recuse_suite: Suite, asked: Asked) -> Upgrade:
+def upgrade(recuse_suite: Suite, elicitation: Elicitation) -> Upgrade:
     """The candidate that the test is about against the judge that it would replace: see `recuse.metrics.upgrade`."""
-    return recuse_suite.upgrade(asked)
+    return recuse_suite.upgrade(elicitation)
 
 
 @pytest.fixture
-def may_replace(request: pytest.FixtureRequest, recuse_suite: Suite, asked: Asked) -> Callable[[Upgrade], Verdicts]:
+def may_replace(
+    request: pytest.FixtureRequest, recuse_suite: Suite, elicitation: Elicitation
+) -> Callable[[Upgrade], Verdicts]:
     """`assert may_replace(upgrade)`: one verdict on the candidate from all components, each kept for the report."""
 
     def decide(upgrade: Upgrade) -> Verdicts:
         from recuse.schema import RecuseError
         from recuse.upgrade import judge_upgrade
 
-        place = {"task": asked.task, "panel": asked.panel, "protocol": asked.protocol}
+        place = {"task": elicitation.task, "panel": elicitation.panel, "protocol": elicitation.protocol}
         upgrade_verdict = judge_upgrade(
-            recuse_suite.gates, upgrade, place, share=recuse_suite.questions.share_of(asked)
+            recuse_suite.gates, upgrade, place, share=recuse_suite.questions.share_of(elicitation)
         )
-        if recuse_suite.selection.is_shown({"judge": asked.candidate}):
+        if recuse_suite.selection.is_shown({"judge": elicitation.candidate}):
             _keep(request, UPGRADE, {**place, **upgrade_verdict.record()})
         if not len(upgrade_verdict.rows):  # nothing that could pass: not comparable, or nothing measured
             raise RecuseError(upgrade_verdict.sentence)

@@ -77,7 +77,7 @@ def _accepted(decided: Sequence[Verdicts]) -> str:
 def _about_nobody(item: pytest.Item) -> bool:
     """Whether no selected panel offers what the test asks for."""
     called = getattr(item, "callspec", None)
-    return called is not None and called.params.get("asked", "") is None
+    return called is not None and called.params.get("elicitation", "") is None
 
 
 def _is_ours(error: BaseException) -> bool:

@@ -36,7 +36,7 @@ WON = ("a", "b", "tie")
 @dataclass(frozen=True, eq=False)
 class Answers:
     """`judged` (J, U, R) and `rated` (P, U, S): repeated answers of judges and of people to U texts, NaN where none;
-    `asked` (J, U): whether a judge has any row. `options` are the names of the codes, empty for numbers; `clusters`
+    `requested` (J, U): whether a judge has any row. `options` are the names of the codes, empty for numbers; `clusters`
     (U,) number what each text belongs to."""
 
     judges: tuple[str, ...]
@@ -46,7 +46,7 @@ class Answers:
     clusters: NDArray[np.intp]
     judged: Floats
     rated: Floats
-    asked: NDArray[np.bool_]
+    requested: NDArray[np.bool_]
     options: tuple[str, ...]
     ordered: bool
     scale: Scale
@@ -144,16 +144,16 @@ def _answers(part: Ratings, ratings: Ratings, needed: bool) -> Answers:
     clusters = pd.factorize(np.asarray(names, dtype=object))[0].astype(np.intp)
     judges, people = part.judges, ratings.persons
     mine, count = text[: len(judged)], len(items)
-    asked = np.zeros((len(judges), count), dtype=bool)
+    requested = np.zeros((len(judges), count), dtype=bool)
     judge = pd.Index(judges).get_indexer(pd.Index(judged["rater"]))
-    asked[judge, mine] = True
-    lost = np.zeros(asked.shape, dtype=np.int64)
+    requested[judge, mine] = True
+    lost = np.zeros(requested.shape, dtype=np.int64)
     np.add.at(lost, (judge, mine), judged["value"].isna().to_numpy())
     options, ordered = _options(part)
     return Answers(
         judges, people, items, targets, clusters, _placed(judged, mine, judges, count),
-        _placed(rated, text[len(judged) :], people, count), asked, options, ordered, part.scale, part.clusters, part,
-        lost,
+        _placed(rated, text[len(judged) :], people, count), requested, options, ordered, part.scale, part.clusters,
+        part, lost,
     )  # fmt: skip
 
 

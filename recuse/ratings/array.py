@@ -28,9 +28,10 @@ AXES = ("rater", "item", "target")
 
 @dataclass(frozen=True, eq=False)
 class RatingArray:
-    """`means`, `counts` and `asked` have shape (raters, items, targets): the mean over repeats on the ascending scale
-    (NaN where nothing was usable), how many repeats it rests on, and whether there is any row. `people` (raters,) marks
-    people. `clusters` (items,) says what each item belongs to, the item itself unless more is known.
+    """`means`, `counts` and `requested` have shape (raters, items, targets): the mean over repeats on the ascending
+    scale (NaN where nothing was usable), how many repeats it rests on, and whether a rating was requested: there is a
+    row, usable or not. `people` (raters,) marks people. `clusters` (items,) says what each item belongs to, the item
+    itself unless more is known.
     """
 
     raters: tuple[str, ...]
@@ -39,7 +40,7 @@ class RatingArray:
     people: NDArray[np.bool_]
     clusters: tuple[str, ...]
     moments: Moments
-    asked: NDArray[np.bool_]
+    requested: NDArray[np.bool_]
     scale: Scale
     _rows: tuple[NDArray[np.intp], Floats, NDArray[np.intp]]
 
@@ -76,7 +77,7 @@ class RatingArray:
     @property
     def nested(self) -> bool:
         """Whether every target has items of its own, so that no item has texts by two targets."""
-        return len(self.targets) > 1 and int(self.asked.any(axis=0).sum(axis=1).max(initial=0)) <= 1
+        return len(self.targets) > 1 and int(self.requested.any(axis=0).sum(axis=1).max(initial=0)) <= 1
 
     @property
     def values(self) -> Floats:
@@ -109,7 +110,7 @@ class RatingArray:
             raters=tuple(self.raters[k] for k in kept),
             people=self.people[kept],
             moments=Moments(m.count[kept], m.mean[kept], m.squares[kept]),
-            asked=self.asked[kept],
+            requested=self.requested[kept],
             _rows=((old[rater] * per_rater + rest)[mine], values[mine], repeats[mine]),
         )
 
@@ -178,8 +179,8 @@ def array_of(ratings: Ratings, axes: Axes | None = None) -> RatingArray:
     cells = np.ravel_multi_index([code[inside] for code in codes], shape).astype(np.intp)
     values = numbers(ratings, rows)[inside]
     size = int(np.prod(shape))
-    asked = np.zeros(size, dtype=bool)
-    asked[cells] = True
+    requested = np.zeros(size, dtype=bool)
+    requested[cells] = True
     repeats = rows["repeat"].to_numpy(dtype=np.intp)[inside]
     order = np.argsort(repeats, kind="stable")  # sums in one order, whatever that of the rows
     cells, values, repeats = cells[order], values[order], repeats[order]
@@ -187,7 +188,7 @@ def array_of(ratings: Ratings, axes: Axes | None = None) -> RatingArray:
     people = np.array([ratings.raters.get(name) == PERSON for name in axes[0]], dtype=bool)
     return RatingArray(
         *axes, people, clusters_of(ratings, axes[1]), moments_of(cells, values, size).reshape(*shape),
-        asked.reshape(shape), ratings.scale, (cells[there], values[there], repeats[there]),
+        requested.reshape(shape), ratings.scale, (cells[there], values[there], repeats[there]),
     )  # fmt: skip
 
 

@@ -66,9 +66,9 @@ def both_orders(verdicts: pd.DataFrame) -> pd.DataFrame:
     if len(np.unique(turned * len(first) + unit)) < len(verdicts):
         raise RatingsError("a pair was judged twice in one order under the same repeat; number the repeats from 0")
     by_order[turned, unit] = verdicts["slot"].to_numpy(dtype=float)
-    asked = np.bincount(unit, minlength=len(first))
+    judgements = np.bincount(unit, minlength=len(first))
     won = (by_order[0] + 1.0 - by_order[1]) / 2
-    if not (asked > 1).any():
+    if not (judgements > 1).any():
         won = np.where(np.isnan(by_order[0]), 1.0 - by_order[1], by_order[0])
     pairs = verdicts.iloc[first].drop(columns=["order", "slot", "won"]).reset_index(drop=True)
     return pairs.assign(ab=by_order[0], ba=by_order[1], won=won)
@@ -86,8 +86,8 @@ def repeated_over(ratings: Ratings) -> dict[str, Any]:
 class PairArray:
     """Who won each pair, by whose choice: `won` (judges, pairs) is a's mean credit over labels and repeats, both orders
     averaged as in `both_orders`, and `people` (pairs,) people's, in whichever order they were asked; NaN without one.
-    `asked` (judges, pairs) marks what has rows. `items`, `clusters`, `a`, `b` (pairs,) are names; `questions` (pairs,)
-    is what the two texts answer: texts of one name and one question are one text."""
+    `requested` (judges, pairs) marks what has rows. `items`, `clusters`, `a`, `b` (pairs,) are names; `questions`
+    (pairs,) is what the two texts answer: texts of one name and one question are one text."""
 
     judges: tuple[str, ...]
     items: NDArray[Any]
@@ -96,7 +96,7 @@ class PairArray:
     a: NDArray[Any]
     b: NDArray[Any]
     won: Floats
-    asked: NDArray[np.bool_]
+    requested: NDArray[np.bool_]
     people: Floats
 
     def credit(self, text: str) -> NDArray[np.intp]:
@@ -202,12 +202,12 @@ def _chosen(ratings: Ratings) -> PairArray:
     shape = len(judges), len(items)
     judge, item = (index.get_indexer(pd.Index(mine[n])) for index, n in ((pd.Index(judges), "rater"), (items, "item")))
     cells = judge * shape[1] + item
-    asked = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape) > 0
+    requested = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape) > 0
     persons = verdicts[verdicts["kind"] == PERSON]
     people = _means(items.get_indexer(pd.Index(persons["item"])), persons["won"].to_numpy(dtype=float), shape[1])
     won = _means(cells, mine["won"].to_numpy(dtype=float), shape[0] * shape[1]).reshape(shape)
     names, clusters, a, b = (named[name].to_numpy(dtype=object) for name in ("item", "cluster", "a", "b"))
-    return PairArray(judges, names, clusters, clusters, a, b, won, asked, people)
+    return PairArray(judges, names, clusters, clusters, a, b, won, requested, people)
 
 
 def _means(cells: NDArray[Any], values: Floats, size: int) -> Floats:
@@ -225,8 +225,8 @@ def _decided(ratings: Ratings) -> PairArray:
     array = ratings.array()
     names, targets = np.array(array.items, dtype=object), np.array(array.targets, dtype=object)
     sides = np.array(list(combinations(range(len(targets)), 2)), dtype=np.intp).reshape(-1, 2)
-    asked = array.asked[:, :, sides[:, 0]] & array.asked[:, :, sides[:, 1]]
-    pair, item = np.nonzero(asked.any(axis=0).T)  # pairs of targets one after the other, items in order
+    requested = array.requested[:, :, sides[:, 0]] & array.requested[:, :, sides[:, 1]]
+    pair, item = np.nonzero(requested.any(axis=0).T)  # pairs of targets one after the other, items in order
     one, other = sides[pair].T
     less = array.means[:, item, one] - array.means[:, item, other]
     won = np.where(np.isfinite(less), (np.sign(np.nan_to_num(less)) + 1) / 2, np.nan)
@@ -236,5 +236,5 @@ def _decided(ratings: Ratings) -> PairArray:
     pairs = names[item] + "." + targets[one] + "~" + targets[other]
     return PairArray(
         array.judges, pairs, names[item], clusters, targets[one], targets[other], won[judged],
-        asked[:, item, pair][judged], people,
+        requested[:, item, pair][judged], people,
     )  # fmt: skip

@@ -57,7 +57,7 @@ def have_slices(ratings: Ratings) -> bool:
         return False
     for _, part in ratings.each(*COMPARED):
         answers = answers_of(part, ratings)
-        there = (answers.raters > 0) & answers.asked.any(axis=0)
+        there = (answers.raters > 0) & answers.requested.any(axis=0)
         if any(min((s & there).sum(), (~s & there).sum()) >= FEWEST for s in slices_of(answers)[0].values()):
             return True
     return False

@@ -9,14 +9,14 @@ from recuse.chains import Chain
 from recuse.panels import Panel
 from recuse.standins import StandInError, open_source
 from recuse.standins.request_router import Desk
-from recuse.standins.server import Answer, Asked
+from recuse.standins.server import Answer, ReceivedRequest
 
 
 def answer_for(panel: Panel, root: Path, chains: Sequence[Chain]) -> Answer:
     """What answers the calls of these chains that are known by now. The cell that a request names says which chain it
     belongs to: two protocols may ask word for word the same, and are then answered apart."""
     source = open_source(panel, root)
-    desks = {
+    routers = {
         f"{panel.name}/{chain.plan.task.name}/{chain.plan.protocol}": Desk(
             chain.calls,
             chain.judges,
@@ -27,11 +27,11 @@ def answer_for(panel: Panel, root: Path, chains: Sequence[Chain]) -> Answer:
         for chain in chains
     }
 
-    def answer(asked: Asked) -> tuple[int, dict[str, str], bytes]:
-        place = (asked.cell or "").rpartition("/")[0]
-        if place not in desks:
-            raise StandInError(f"{asked.url}: cell {asked.cell!r} is in none of the plans {', '.join(desks)}")
-        status, headers, body = desks[place](asked)
+    def answer(request: ReceivedRequest) -> tuple[int, dict[str, str], bytes]:
+        place = (request.cell or "").rpartition("/")[0]
+        if place not in routers:
+            raise StandInError(f"{request.url}: cell {request.cell!r} is in none of the plans {', '.join(routers)}")
+        status, headers, body = routers[place](request)
         return status, dict(headers), body
 
     return answer

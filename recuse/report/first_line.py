@@ -42,7 +42,12 @@ class Standing:
     @property
     def text(self) -> str:
         """ "not cleared: grok-4, because of ..."."""
-        return f"{self.state}: {self.who}{f', because of {self.reason}' if self.reason else ''}"
+        return f"{self.state}: {self.who}{f', {self.because} {self.reason}' if self.reason else ''}"
+
+    @property
+    def because(self) -> str:
+        """What leads to the reason: of several judges it is one's, the strongest."""
+        return "because of" if len(self.names) == 1 else "most of all because of"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from recuse.judges import wire
 from recuse.judges.canonical import canonical
 from recuse.schema import Call, Judge, Provenance, Request
 from recuse.standins import Source, StandInError, StandinReply
-from recuse.standins.server import Asked
+from recuse.standins.server import ReceivedRequest
 
 Fields = Mapping[tuple[str, str, str], Mapping[str, Any]]
 """(judge, item, target) -> the fields of the item the judge is asked about."""
@@ -28,25 +28,26 @@ class Desk:
         for call in calls:
             self._calls.setdefault((call.key, call.repeat), []).append(call)
 
-    def __call__(self, asked: Asked) -> tuple[int, Mapping[str, str], bytes]:
-        call = self._call(asked)
+    def __call__(self, request: ReceivedRequest) -> tuple[int, Mapping[str, str], bytes]:
+        call = self._call(request)
         judge = self._judges[call.judge]
         reply = self._source.reply(call, self._fields.get((call.judge, call.item, call.target), {}))
         return 200, {"content-type": "application/json"}, canonical(self._payload(judge, reply))
 
-    def _call(self, asked: Asked) -> Call:
-        key = request_key(Request(asked.url, canonical(asked.body)))
-        planned = self._calls.get((key, asked.repeat), [])
-        fitting = [call for call in planned if asked.cell in (None, call.cell)]
+    def _call(self, request: ReceivedRequest) -> Call:
+        key = request_key(Request(request.url, canonical(request.body)))
+        planned = self._calls.get((key, request.repeat), [])
+        fitting = [call for call in planned if request.cell in (None, call.cell)]
         if len(fitting) == 1:
             return fitting[0]
         if fitting:
             cells = ", ".join(sorted(call.cell for call in fitting))
             raise StandInError(
-                f"{asked.url}: {len(fitting)} calls ask the same in repeat {asked.repeat} ({cells}); send x-recuse-cell"
+                f"{request.url}: {len(fitting)} calls ask the same in repeat {request.repeat} ({cells}); send "
+                "x-recuse-cell"
             )
         raise StandInError(
-            f"{asked.url}: repeat {asked.repeat} of this request (key {key}) is not in the plan of "
+            f"{request.url}: repeat {request.repeat} of this request (key {key}) is not in the plan of "
             f"{len(self._calls)} calls"
         )
 

@@ -24,7 +24,7 @@ IDLE_S = 60.0  # a connection that says nothing for so long is closed
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ReceivedRequest:
     """One request: `url` as the client means it, whichever way it got here; `repeat` and `cell` from Recuse's
     headers."""
 
@@ -40,7 +40,7 @@ class Asked:
         return f"http://{self.host}{self.path}"
 
 
-Answer = Callable[[Asked], tuple[int, Mapping[str, str], bytes]]
+Answer = Callable[[ReceivedRequest], tuple[int, Mapping[str, str], bytes]]
 """Request -> status, headers, payload. Called from several threads at once."""
 
 
@@ -116,7 +116,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         try:
-            status, headers, payload = self.server.answer(self._asked())
+            status, headers, payload = self.server.answer(self._received())
         except _Rejected as error:
             status, headers, payload = self._failed(error.status, str(error))
         except StandInError as error:
@@ -131,7 +131,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     do_GET = do_HEAD = do_PUT = do_DELETE = do_PATCH = do_OPTIONS = do_CONNECT = _refuse_method
 
-    def _asked(self) -> Asked:
+    def _received(self) -> ReceivedRequest:
         target = urlsplit(self.path)
         body = self._json_object()
         host = target.netloc or self.headers.get("host", "")
@@ -139,7 +139,7 @@ class _Handler(BaseHTTPRequestHandler):
         repeat = self.headers.get(REPEAT_HEADER, "0")
         if not repeat.isdecimal():
             raise _Rejected(400, f"header {REPEAT_HEADER} must be a whole number from 0, got {repeat!r}")
-        return Asked(host, path, body, int(repeat), self.headers.get(CELL_HEADER))
+        return ReceivedRequest(host, path, body, int(repeat), self.headers.get(CELL_HEADER))
 
     def _json_object(self) -> dict[str, Any]:
         length = self.headers.get("content-length", "")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from recuse import offers
 from recuse.blinded_people import BLINDED
 from recuse.explanations import REMARKS
 from recuse.file_panels import FILE
 from recuse.panel_ratings import headline_of, scales_of
-from recuse.plan import items_asked, levels_asked
+from recuse.plan import planned_items, planned_levels
 from recuse.protocols import called
 from recuse.protocols import protocol as known_protocol
 from recuse.protocols.facts import facts_of
@@ -18,7 +18,7 @@ from recuse.ratings.known import PLACE, TRUE
 from recuse.references import people_of, persons_of
 from recuse.schema import SourceFixes
 from recuse.source_fixes import unfixed
-from recuse.suite.asked import Asked, NotAsked
+from recuse.suite.elicitation import Elicitation, NotAsked
 from recuse.suite.selection import Selection
 
 __all__ = ["Questions"]
@@ -32,15 +32,15 @@ class Questions:
     """Answers "who offers what this question needs?" for the panels of `selection`."""
 
     selection: Selection
-    _designs: dict[Asked, offers.Design] = field(default_factory=dict)
+    _designs: dict[Elicitation, offers.Design] = field(default_factory=dict)
 
-    def asked(
+    def offering(
         self, needs: Sequence[str], *, task: str | None = None, protocol: str | None = None,
         rests_on: SourceFixes = "pairs",
-    ) -> tuple[list[Asked], list[NotAsked]]:  # fmt: skip
+    ) -> tuple[list[Elicitation], list[NotAsked]]:  # fmt: skip
         """Who offers all of `needs`, and who lacks what. `task` and `protocol` narrow it down; `RecuseError` for one
         that does not exist at all. A panel whose source does not fix what the numbers rest on lacks that."""
-        offering: list[Asked] = []
+        offering: list[Elicitation] = []
         lacking: list[NotAsked] = []
         for one in (*self._of_panels(needs, task, protocol), *self._of_files(needs, task, protocol)):
             if isinstance(one, NotAsked):
@@ -51,12 +51,14 @@ class Questions:
                 offering.append(one)
         return offering, lacking
 
-    def _wanting(self, asked: Asked, needs: Sequence[str], rests_on: SourceFixes) -> tuple[str, ...]:
-        panel = self.selection.panels.get(asked.panel)  # none for a file, which holds the single ratings
-        absent = offers.missing(needs, offers.offered(self.design(asked)))
+    def _wanting(self, elicitation: Elicitation, needs: Sequence[str], rests_on: SourceFixes) -> tuple[str, ...]:
+        panel = self.selection.panels.get(elicitation.panel)  # none for a file, which holds the single ratings
+        absent = offers.missing(needs, offers.offered(self.design(elicitation)))
         return (*absent, *(unfixed(panel.source_fixes, rests_on) if panel else ()))
 
-    def _of_panels(self, needs: Sequence[str], task: str | None, protocol: str | None) -> Iterator[Asked | NotAsked]:
+    def _of_panels(
+        self, needs: Sequence[str], task: str | None, protocol: str | None
+    ) -> Iterator[Elicitation | NotAsked]:
         """Every panel and task, by each of its protocols that has rows of the kind that is needed."""
         if task is not None and not any(file.task == task for file in self.selection.files.values()):
             self.selection.task(task)
@@ -70,71 +72,71 @@ class Questions:
             fitting = [name for name in named if kind == known_protocol(name).OFFERS or protocol is not None]
             candidates = ("", *panel.candidates_of(table.name))
             only = candidates[1:] if offers.CANDIDATE in needs and len(candidates) > 1 else candidates
-            yield from (Asked(panel.name, table.name, name, candidate) for candidate in only for name in fitting)
+            yield from (Elicitation(panel.name, table.name, name, candidate) for candidate in only for name in fitting)
             if not fitting:
                 yield NotAsked(panel.name, table.name, "", (kind,))
 
-    def _of_files(self, needs: Sequence[str], task: str | None, protocol: str | None) -> Iterator[Asked]:
+    def _of_files(self, needs: Sequence[str], task: str | None, protocol: str | None) -> Iterator[Elicitation]:
         for file in self.selection.files.values():
             if task in (None, file.task) and protocol in (None, FILE):
-                yield Asked(file.name, file.task, file.protocol(offers.kind_of(needs)))
+                yield Elicitation(file.name, file.task, file.protocol(offers.kind_of(needs)))
 
-    def beside(self, asked: Asked, needs: Iterable[str]) -> list[Asked]:
+    def beside(self, elicitation: Elicitation, needs: Iterable[str]) -> list[Elicitation]:
         """The same panel's and task's other protocols that offer a kind among `needs`."""
-        if asked.panel in self.selection.files:
+        if elicitation.panel in self.selection.files:
             return []
         kinds = {name for name in needs if name in offers.KINDS}
-        table = self.selection.panels[asked.panel].task(asked.task)
-        others = [name for name in table.protocols if name != asked.protocol]
+        table = self.selection.panels[elicitation.panel].task(elicitation.task)
+        others = [name for name in table.protocols if name != elicitation.protocol]
         return [
-            Asked(asked.panel, asked.task, name, asked.candidate)
+            replace(elicitation, protocol=name)
             for name in others
             if known_protocol(name).OFFERS in kinds
         ]
 
-    def share_of(self, asked: Asked) -> float:
+    def share_of(self, elicitation: Elicitation) -> float:
         """One over the number of tasks and protocols at which a candidate is held against the judge in use."""
-        panel = self.selection.panels[asked.panel]
+        panel = self.selection.panels[elicitation.panel]
         places = sum(
             known_protocol(name).OFFERS in UPGRADED
             for table in panel.tasks.values()
-            if asked.candidate in panel.candidates_of(table.name)
+            if elicitation.candidate in panel.candidates_of(table.name)
             for name in table.protocols
         )
         return 1 / max(places, 1)
 
-    def design(self, asked: Asked) -> offers.Design:
+    def design(self, elicitation: Elicitation) -> offers.Design:
         """What the ratings will offer; worked out once, since every question asks for it."""
-        if asked.panel in self.selection.files:
-            return self.selection.files[asked.panel].design
-        if asked not in self._designs:
-            self._designs[asked] = self._design(asked)
-        return self._designs[asked]
+        if elicitation.panel in self.selection.files:
+            return self.selection.files[elicitation.panel].design
+        if elicitation not in self._designs:
+            self._designs[elicitation] = self._design(elicitation)
+        return self._designs[elicitation]
 
-    def _design(self, asked: Asked) -> offers.Design:
-        panel, task = self.selection.panels[asked.panel], self.selection.task_of(asked)
-        protocol, table = known_protocol(asked.protocol), panel.task(asked.task)
-        judges = panel.judges_of(asked.task)
-        if asked.candidate:
-            judges.pop(panel.replaces[asked.candidate])
-            judges[asked.candidate] = panel.judges[asked.candidate]
-        first = table.first.get(asked.protocol)
-        items = items_asked(protocol, task, next(iter(judges.values())), first) if judges else ()
-        about = [asked.candidate] if asked.candidate else [*judges]
+    def _design(self, elicitation: Elicitation) -> offers.Design:
+        panel, task = self.selection.panels[elicitation.panel], self.selection.task_of(elicitation)
+        protocol, table = known_protocol(elicitation.protocol), panel.task(elicitation.task)
+        judges = panel.judges_of(elicitation.task)
+        if elicitation.candidate:
+            judges.pop(panel.replaces[elicitation.candidate])
+            judges[elicitation.candidate] = panel.judges[elicitation.candidate]
+        first = table.first.get(elicitation.protocol)
+        items = planned_items(protocol, task, next(iter(judges.values())), first) if judges else ()
+        about = [elicitation.candidate] if elicitation.candidate else [*judges]
         texts: dict[str, int] = {}
         sharing: dict[str, set[str]] = {}
         for item in items:
             texts[item.target] = texts.get(item.target, 0) + 1
             sharing.setdefault(item.id, set()).add(item.target)
-        varied = levels_asked(protocol, asked.protocol, table.factors.get(asked.protocol, {}))
+        varied = planned_levels(protocol, elicitation.protocol, table.factors.get(elicitation.protocol, {}))
         wrote = panel.own(list(task.targets))
-        people, persons = people_of(task, asked.protocol), persons_of(task, asked.protocol)
+        people, persons = people_of(task, elicitation.protocol), persons_of(task, elicitation.protocol)
         shown, scales = self.selection.shown, scales_of(protocol, task)
         return offers.Design(
             kind=protocol.OFFERS,
             judges=len(judges),
             texts_per_target=max(texts.values(), default=0),
-            repeats=table.repeats.get(asked.protocol) or protocol.REPEATS,
+            repeats=table.repeats.get(elicitation.protocol) or protocol.REPEATS,
             levels={called(protocol, factor): levels for factor, levels in varied.items()},
             authors=any(judge in wrote and (not shown or judge in shown) for judge in about),
             common_items=any(len(targets) > 1 for targets in sharing.values()),
@@ -152,8 +154,8 @@ class Questions:
             held_out_payloads="payloads" in task.data,
             reference="reference" in task.data,
             numbers=all(scales[name].counts for name in headline_of(protocol, task) if name in scales),
-            candidate=bool(asked.candidate),
-            beside=frozenset(known_protocol(name).OFFERS for name in table.protocols if name != asked.protocol)
+            candidate=bool(elicitation.candidate),
+            beside=frozenset(known_protocol(name).OFFERS for name in table.protocols if name != elicitation.protocol)
             | {kind for kind in REMARKS if hasattr(protocol, kind)}
             | ({BLINDED} if task.data.get("people", {}).get("single") else set()),
         )

@@ -19,7 +19,7 @@ from recuse.protocols import called
 from recuse.protocols import protocol as known_protocol
 from recuse.ratings.factors import level_words
 from recuse.schema import Call, Exchange, RawResponse, RecuseError, Transcript
-from recuse.suite.asked import Asked
+from recuse.suite.elicitation import Elicitation
 from recuse.suite.selection import Selection
 
 __all__ = ["RECORD_MODES", "Recordings"]
@@ -46,26 +46,28 @@ class Recordings:
     keep: Keep | None = None
     _libraries: dict[str, Library] = field(default_factory=dict)
     _unrecorded: dict[str, RecuseError] = field(default_factory=dict)  # panel -> why its recording ended early
-    _judging: dict[Asked, Sequence[Call]] = field(default_factory=dict)  # the calls whose replies give remarks as well
+    # the calls whose replies give remarks as well
+    _judging: dict[Elicitation, Sequence[Call]] = field(default_factory=dict)
 
     def close(self) -> None:
         """Close the cassettes of every panel."""
         for library in self._libraries.values():
             library.close()
 
-    def read(self, asked: Asked, plan: Plan) -> tuple[elicit.Elicited, dict[str, Any]]:
+    def read(self, elicitation: Elicitation, plan: Plan) -> tuple[elicit.Elicited, dict[str, Any]]:
         """What the judges said, each reply read once, and an account of the cassettes it was read from. Records first
         what is missing, where that is wanted; `MissingInteractionError` where something stays missing."""
-        library = self._library(asked.panel)
-        chain, coverage = self._unfolded(asked, plan)
-        if self.mode != "replay" and self._must_record(asked, coverage):
-            self.record([asked])
-            chain, coverage = self._unfolded(asked, plan)
-            if asked.panel in self._unrecorded:
-                raise self._unrecorded[asked.panel]
+        panel, library = self.selection.panels[elicitation.panel], self._library(elicitation.panel)
+        chain, coverage = self._unfolded(elicitation, plan)
+        if self.mode != "replay" and self._must_record(elicitation, coverage):
+            self.record([elicitation])
+            chain, coverage = self._unfolded(elicitation, plan)
+            if elicitation.panel in self._unrecorded:
+                raise self._unrecorded[elicitation.panel]
         left_out, shown = _not_recorded(coverage), self.selection.shown
         if not coverage.complete and (not shown or left_out & shown or coverage.damaged or not left_out):
-            raise MissingInteractionError(f"{asked} cannot be replayed.\n{coverage.text()}\nRecord: {library.command}")
+            said = f"{elicitation} cannot be replayed.\n{coverage.text()}\nRecord: {library.command}"
+            raise MissingInteractionError(said)
         if left_out:  # nobody asked for a verdict on them, so they may be missing from the reference, and it is said
             plan = plan.without(left_out)
             chain = Chain(plan)
@@ -73,43 +75,43 @@ class Recordings:
         exchanges: list[Exchange] | None = None if self.keep is None else []
         elicited = elicit.read(plan, library.replay(chain.final_calls), chain, exchanges)
         if any(hasattr(chain.how, kind) for kind in REMARKS):
-            self._judging[asked] = chain.final_calls
+            self._judging[elicitation] = chain.final_calls
         account = _account(chain, library, elicited, left_out)
         if self.keep is not None:
-            account["replies"] = self.keep(_transcript(asked, self.selection.panels[asked.panel], exchanges or []))
-        asked_of = digests(plan, headers(self.selection.panels[asked.panel], plan, chain.calls))
-        return elicited, account | {"source": asked_of}
+            account["replies"] = self.keep(_transcript(elicitation, panel, exchanges or []))
+        return elicited, account | {"source": digests(plan, headers(panel, plan, chain.calls))}
 
-    def replies(self, asked: Asked, plan: Plan) -> Iterable[tuple[Call, RawResponse]]:
+    def replies(self, elicitation: Elicitation, plan: Plan) -> Iterable[tuple[Call, RawResponse]]:
         """What `read`, here or in another worker, has read already, once more: for what is seldom asked of a reply."""
-        if asked not in self._judging:
-            chain, coverage = self._unfolded(asked, plan)
+        if elicitation not in self._judging:
+            chain, coverage = self._unfolded(elicitation, plan)
             left_out = _not_recorded(coverage)
-            self._judging[asked] = [call for call in chain.final_calls if call.judge not in left_out]
-        return self._library(asked.panel).replay(self._judging[asked])
+            self._judging[elicitation] = [call for call in chain.final_calls if call.judge not in left_out]
+        return self._library(elicitation.panel).replay(self._judging[elicitation])
 
-    def _unfolded(self, asked: Asked, plan: Plan) -> tuple[Chain, Coverage]:
+    def _unfolded(self, elicitation: Elicitation, plan: Plan) -> tuple[Chain, Coverage]:
         """The plan's calls, as far as the library has the replies they are made from, and what it lacks."""
-        library, chain = self._library(asked.panel), Chain(plan)
+        library, chain = self._library(elicitation.panel), Chain(plan)
         calls = chain.unfold(library.answer)
-        return chain, library.expect(calls, headers(self.selection.panels[asked.panel], plan, calls))
+        return chain, library.expect(calls, headers(self.selection.panels[elicitation.panel], plan, calls))
 
-    def record(self, wanted: Iterable[Asked], *, stop_at_first: bool = False) -> None:
+    def record(self, wanted: Iterable[Elicitation], *, stop_at_first: bool = False) -> None:
         """Ask what is missing for all of these: one recording per panel, one budget over all its tasks and protocols.
 
         A panel that could not be recorded fails the tests that need it, in words; an interruption ends everything."""
         from recuse.recording.batches import record_batches
         from recuse.recording.session import Recorder
 
-        by_panel: dict[str, list[Asked]] = {}
-        for asked in (asked for asked in dict.fromkeys(wanted) if asked.panel not in self.selection.files):
-            by_panel.setdefault(asked.panel, []).append(asked)
+        by_panel: dict[str, list[Elicitation]] = {}
+        for elicitation in dict.fromkeys(wanted):
+            if elicitation.panel not in self.selection.files:
+                by_panel.setdefault(elicitation.panel, []).append(elicitation)
         for name, parts in by_panel.items():
             try:
                 panel, library = self.selection.panels[name], self._library(name)
-                plans = [self._to_record(asked) for asked in parts]
-                for asked, plan in zip(parts, plans, strict=True):
-                    self._unfolded(asked, plan)
+                plans = [self._to_record(elicitation) for elicitation in parts]
+                for elicitation, plan in zip(parts, plans, strict=True):
+                    self._unfolded(elicitation, plan)
                 recorder = Recorder(panel, library, self.selection.root, self.models, self.yes)
                 if self.batch:
                     record_batches(recorder, plans)
@@ -120,22 +122,22 @@ class Recordings:
                 if stop_at_first:
                     return
 
-    def _to_record(self, asked: Asked) -> Plan:
+    def _to_record(self, elicitation: Elicitation) -> Plan:
         """The plan of the judges that are shown: choosing judges chooses whom to pay."""
-        plan, shown = self.selection.plan(asked), self.selection.shown
+        plan, shown = self.selection.plan(elicitation), self.selection.shown
         return plan.without(set(plan.judges) - shown) if shown else plan
 
-    def _must_record(self, asked: Asked, coverage: Coverage) -> bool:
+    def _must_record(self, elicitation: Elicitation, coverage: Coverage) -> bool:
         """Whether something must still be recorded; raises where it cannot be, or has been tried in vain."""
         shown = self.selection.shown
         wanted = [call for call in coverage.missing if not shown or call.judge in shown]
         if wanted and self.distributed:
             raise RecuseError(
-                f"{asked}: recording runs in one process (it is concurrent inside); leave out -n for the {len(wanted)} "
-                "calls that are missing here"
+                f"{elicitation}: recording runs in one process (it is concurrent inside); leave out -n for the "
+                f"{len(wanted)} calls that are missing here"
             )
-        if wanted and asked.panel in self._unrecorded:
-            raise self._unrecorded[asked.panel]
+        if wanted and elicitation.panel in self._unrecorded:
+            raise self._unrecorded[elicitation.panel]
         return bool(wanted)
 
     def _library(self, name: str) -> Library:
@@ -166,13 +168,13 @@ def _account(chain: Chain, library: Library, elicited: elicit.Elicited, left_out
     }
 
 
-def _transcript(asked: Asked, panel: Panel, exchanges: list[Exchange]) -> Transcript:
-    how, labels = known_protocol(asked.protocol), {name: judge.label for name, judge in panel.judges.items()}
+def _transcript(elicitation: Elicitation, panel: Panel, exchanges: list[Exchange]) -> Transcript:
+    how, labels = known_protocol(elicitation.protocol), {name: judge.label for name, judge in panel.judges.items()}
     levels = {
         factors: ", ".join(level_words(called(how, factor), called(how, factor, level)) for factor, level in factors)
         for factors in dict.fromkeys(exchange.call.factors for exchange in exchanges)
     }
-    about = (asked.panel, asked.task, asked.protocol, asked.candidate)
+    about = (elicitation.panel, elicitation.task, elicitation.protocol, elicitation.candidate)
     return Transcript(*about, panel.provenance, labels, levels, exchanges)
 
 

@@ -12,7 +12,7 @@ from recuse.file_panels import FilePanel, is_ratings_file, load_file_panels
 from recuse.panels import OwnWords, Panel, load_panel
 from recuse.plan import Plan, make_plan
 from recuse.schema import RecuseError
-from recuse.suite.asked import Asked
+from recuse.suite.elicitation import Elicitation
 from recuse.tasks import Task, load_task
 
 __all__ = ["Selection"]
@@ -30,7 +30,7 @@ class Selection:
     files: Mapping[str, FilePanel] = field(default_factory=dict)
     shown: frozenset[str] = frozenset()
     _tasks: dict[str, Task] = field(default_factory=dict)
-    _as_asked: dict[tuple[str, str | None, OwnWords], Task] = field(default_factory=dict)
+    _task_variants: dict[tuple[str, str | None, OwnWords], Task] = field(default_factory=dict)
 
     @classmethod
     def load(cls, root: Path, panels: Sequence[str], ratings: Sequence[str] = (), judges: Sequence[str] = ()) -> Self:
@@ -63,42 +63,45 @@ class Selection:
             self._tasks[name] = load_task(self.root / "fixtures" / "tasks" / name)
         return self._tasks[name]
 
-    def task_of(self, asked: Asked) -> Task:
+    def task_of(self, elicitation: Elicitation) -> Task:
         """The task as this panel is asked it by this protocol: with its items, and with a candidate's own words."""
-        if asked.panel in self.files:
-            raise RecuseError(f"{asked}: ratings from a file have no task; ask for the fixture ratings alone")
-        panel = self.panels[asked.panel]
-        file, words = panel.task(asked.task).items.get(asked.protocol), panel.words.get(asked.candidate, OwnWords())
-        if (asked.task, file, words) not in self._as_asked:
-            task = self.task(asked.task).with_items(file).in_other_words(words.prompts, words.rubric)
-            self._as_asked[asked.task, file, words] = task
-        return self._as_asked[asked.task, file, words]
+        if elicitation.panel in self.files:
+            raise RecuseError(f"{elicitation}: ratings from a file have no task; ask for the fixture ratings alone")
+        panel = self.panels[elicitation.panel]
+        file = panel.task(elicitation.task).items.get(elicitation.protocol)
+        words = panel.words.get(elicitation.candidate, OwnWords())
+        variant = elicitation.task, file, words
+        if variant not in self._task_variants:
+            task = self.task(elicitation.task)
+            self._task_variants[variant] = task.with_items(file).in_other_words(words.prompts, words.rubric)
+        return self._task_variants[variant]
 
-    def plan(self, asked: Asked) -> Plan:
+    def plan(self, elicitation: Elicitation) -> Plan:
         """The calls of one protocol to the judges in use, or to the candidate; `RecuseError` if the panel does not have
         it."""
-        panel = self.panels[asked.panel]
-        table = panel.task(asked.task)
-        if asked.protocol not in table.protocols:
+        panel, protocol = self.panels[elicitation.panel], elicitation.protocol
+        table = panel.task(elicitation.task)
+        if protocol not in table.protocols:
             raise RecuseError(
-                f"{panel.path}: panel {panel.name} does not elicit {asked.task} by {asked.protocol}; it has "
+                f"{panel.path}: panel {panel.name} does not elicit {elicitation.task} by {protocol}; it has "
                 f"{', '.join(table.protocols)}"
             )
+        candidate = elicitation.candidate
         return make_plan(
-            asked.panel,
-            self.task_of(asked),
-            asked.protocol,
-            {asked.candidate: panel.judges[asked.candidate]} if asked.candidate else panel.judges_of(asked.task),
+            elicitation.panel,
+            self.task_of(elicitation),
+            protocol,
+            {candidate: panel.judges[candidate]} if candidate else panel.judges_of(elicitation.task),
             identify=request_key,
-            repeats=table.repeats.get(asked.protocol),
+            repeats=table.repeats.get(protocol),
             targets=table.targets,
-            factors=table.factors.get(asked.protocol),
-            first=table.first.get(asked.protocol),
+            factors=table.factors.get(protocol),
+            first=table.first.get(protocol),
         )
 
-    def authors(self, asked: Asked) -> dict[str, str]:
+    def authors(self, elicitation: Elicitation) -> dict[str, str]:
         """Judge -> the target of this task that it wrote."""
-        return self.panels[asked.panel].own(list(self.task(asked.task).targets))
+        return self.panels[elicitation.panel].own(list(self.task(elicitation.task).targets))
 
     def is_shown(self, subject: Mapping[str, str]) -> bool:
         """Whether a verdict on this subject is wanted."""

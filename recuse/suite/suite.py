@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from types import TracebackType
@@ -24,7 +24,7 @@ from recuse.plan import Plan
 from recuse.protocols import protocol as known_protocol
 from recuse.schema import RecuseError
 from recuse.shared_replay import SharedReplay, content_hash
-from recuse.suite.asked import Asked
+from recuse.suite.elicitation import Elicitation
 from recuse.suite.questions import Questions
 from recuse.suite.recordings import RECORD_MODES, Keep, Recordings
 from recuse.suite.selection import Selection
@@ -49,7 +49,7 @@ class Suite:
     recordings: Recordings
     shared: Path | None = None
     questions: Questions = field(init=False)
-    _made: dict[Asked, Ratings | RecuseError] = field(default_factory=dict)
+    _made: dict[Elicitation, Ratings | RecuseError] = field(default_factory=dict)
     _replayed: dict[str, Any] = field(default_factory=dict)
     _open: ExitStack = field(default_factory=ExitStack)
 
@@ -93,14 +93,14 @@ class Suite:
         self.recordings.close()
         self._open.close()
 
-    def ratings(self, asked: Asked) -> Ratings:
+    def ratings(self, elicitation: Elicitation) -> Ratings:
         """The ratings, made once per process; a failure is kept and raised again at once."""
-        if asked not in self._made:
+        if elicitation not in self._made:
             try:
-                self._made[asked] = self._make(asked)
+                self._made[elicitation] = self._make(elicitation)
             except RecuseError as error:
-                self._made[asked] = error
-        made = self._made[asked]
+                self._made[elicitation] = error
+        made = self._made[elicitation]
         if isinstance(made, RecuseError):
             raise made
         return made
@@ -109,61 +109,61 @@ class Suite:
         """What was replayed, per "panel/task/protocol", as builtins: an xdist worker sends it to the controller."""
         return self._replayed
 
-    def _make(self, asked: Asked) -> Ratings:
-        if asked.panel in self.selection.files:
-            return self.selection.files[asked.panel].by(asked.protocol)
-        plan = self.selection.plan(asked)
-        elicited, account = self._elicited(asked, plan)
-        self._replayed[str(asked)] = account
+    def _make(self, elicitation: Elicitation) -> Ratings:
+        if elicitation.panel in self.selection.files:
+            return self.selection.files[elicitation.panel].by(elicitation.protocol)
+        plan = self.selection.plan(elicitation)
+        elicited, account = self._elicited(elicitation, plan)
+        self._replayed[str(elicitation)] = account
         made = panel_ratings(
-            plan, elicited.table, authors=self.selection.authors(asked),
-            beside=lambda kind: self._beside(asked, kind),
+            plan, elicited.table, authors=self.selection.authors(elicitation),
+            beside=lambda kind: self._beside(elicitation, kind),
         )  # fmt: skip
-        return self._in_place(asked, made) if asked.candidate else made
+        return self._in_place(elicitation, made) if elicitation.candidate else made
 
-    def _beside(self, asked: Asked, kind: str) -> Ratings | None:
+    def _beside(self, elicitation: Elicitation, kind: str) -> Ratings | None:
         """The same judges' ratings of the task by the first protocol that offers this kind."""
-        table = self.selection.panels[asked.panel].task(asked.task)
+        table = self.selection.panels[elicitation.panel].task(elicitation.task)
         if kind == BLINDED:
-            return blinded_people(self.selection.task_of(asked))
+            return blinded_people(self.selection.task_of(elicitation))
         if kind in REMARKS:
-            plan, authors = self.selection.plan(asked), self.selection.authors(asked)
-            return explanations_of(plan, lambda: self.recordings.replies(asked, plan), authors, kind)
+            plan, authors = self.selection.plan(elicitation), self.selection.authors(elicitation)
+            return explanations_of(plan, lambda: self.recordings.replies(elicitation, plan), authors, kind)
         name = next((name for name in table.protocols if kind == known_protocol(name).OFFERS), None)
-        return None if name is None else self.ratings(Asked(asked.panel, asked.task, name, asked.candidate))
+        return None if name is None else self.ratings(replace(elicitation, protocol=name))
 
-    def _in_place(self, asked: Asked, made: Ratings) -> Ratings:
+    def _in_place(self, elicitation: Elicitation, made: Ratings) -> Ratings:
         """The line-up of the judges in use with the candidate in the place of the one that it would replace."""
-        incumbent = self.selection.panels[asked.panel].replaces[asked.candidate]
-        in_use = self.ratings(Asked(asked.panel, asked.task, asked.protocol)).without(incumbent)
+        incumbent = self.selection.panels[elicitation.panel].replaces[elicitation.candidate]
+        in_use = self.ratings(replace(elicitation, candidate="")).without(incumbent)
         return in_use.joined_by(made)
 
-    def upgrade(self, asked: Asked) -> Upgrade:
-        """The candidate of `asked` against the judge that it would replace."""
+    def upgrade(self, elicitation: Elicitation) -> Upgrade:
+        """The candidate of `elicitation` against the judge that it would replace."""
         from recuse.metrics.upgrade import Upgrade
 
-        panel = self.selection.panels[asked.panel]
-        incumbent, in_use = panel.replaces[asked.candidate], Asked(asked.panel, asked.task, asked.protocol)
-        before, after = self.ratings(in_use), self.ratings(asked)
+        panel = self.selection.panels[elicitation.panel]
+        incumbent, in_use = panel.replaces[elicitation.candidate], replace(elicitation, candidate="")
+        before, after = self.ratings(in_use), self.ratings(elicitation)
         return Upgrade(
-            before, incumbent, after, asked.candidate, change=panel.changes[asked.candidate],
-            settings=(self.settings(in_use, incumbent), self.settings(asked, asked.candidate)),
-            calls=(self.calls(in_use, incumbent), self.calls(asked, asked.candidate)),
+            before, incumbent, after, elicitation.candidate, change=panel.changes[elicitation.candidate],
+            settings=(self.settings(in_use, incumbent), self.settings(elicitation, elicitation.candidate)),
+            calls=(self.calls(in_use, incumbent), self.calls(elicitation, elicitation.candidate)),
         )  # fmt: skip
 
-    def settings(self, asked: Asked, judge: str) -> dict[str, Any]:
+    def settings(self, elicitation: Elicitation, judge: str) -> dict[str, Any]:
         """How a judge was asked, by the names of `SETTINGS`: from the header that its cassettes must have."""
         from recuse.metrics.upgrade import SETTINGS
 
-        plan = self.selection.plan(asked)
+        plan = self.selection.plan(elicitation)
         plan = plan.without(set(plan.judges) - {judge})
-        header = headers(self.selection.panels[asked.panel], plan, Chain(plan).expected())
+        header = headers(self.selection.panels[elicitation.panel], plan, Chain(plan).expected())
         first = next(iter(header.values()), {}).get("fingerprint", {})
         return {**{name: first[name] for name in SETTINGS if name in first}, "repeats": plan.repeats}
 
-    def calls(self, asked: Asked, judge: str) -> dict[str, float | None]:
+    def calls(self, elicitation: Elicitation, judge: str) -> dict[str, float | None]:
         """Mean dollars, tokens and seconds per call of a judge, as recorded; None where a reply did not say."""
-        rows = [row for row in self._replayed.get(str(asked), {}).get("usage", ()) if row["judge"] == judge]
+        rows = [row for row in self._replayed.get(str(elicitation), {}).get("usage", ()) if row["judge"] == judge]
         if not rows or not rows[0]["calls"]:
             return {}
         row = rows[0]
@@ -172,12 +172,12 @@ class Suite:
                     "seconds": row["seconds"]}  # fmt: skip
         return {"calls": row["calls"], **{k: None if v is None else v / row["calls"] for k, v in per_call.items()}}
 
-    def _elicited(self, asked: Asked, plan: Plan) -> tuple[elicit.Elicited, dict[str, Any]]:
+    def _elicited(self, elicitation: Elicitation, plan: Plan) -> tuple[elicit.Elicited, dict[str, Any]]:
         """Read from the cassettes, here or by another worker of this run."""
         if self.shared is None or self.recordings.mode != "replay":
-            return self.recordings.read(asked, plan)
-        root = self.selection.root
-        cassettes = root / "cassettes" / asked.panel / asked.task / asked.protocol
-        sources = [self.selection.panels[asked.panel].path, root / "fixtures" / "tasks" / asked.task, cassettes]
-        name = content_hash(sources, str(asked))
-        return SharedReplay(self.shared).get(name, lambda: self.recordings.read(asked, plan))
+            return self.recordings.read(elicitation, plan)
+        root, panel, task = self.selection.root, elicitation.panel, elicitation.task
+        cassettes = root / "cassettes" / panel / task / elicitation.protocol
+        sources = [self.selection.panels[panel].path, root / "fixtures" / "tasks" / task, cassettes]
+        name = content_hash(sources, str(elicitation))
+        return SharedReplay(self.shared).get(name, lambda: self.recordings.read(elicitation, plan))

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from loopback import Answer, Asked
+from loopback import Answer, ReceivedRequest
 
 from recuse.judges import wire
 
@@ -40,10 +40,10 @@ class BatchProvider:
         self.cut_off = 0  # so many orders are taken, and then the connection has a fault
         self.refused = 0  # so many orders are not taken, with a 429
         self.cancelled: list[str] = []  # identifiers of batches
-        self.asked: list[Asked] = []
+        self.asked: list[ReceivedRequest] = []
         self._seen = 0
 
-    def __call__(self, asked: Asked) -> Answer:
+    def __call__(self, asked: ReceivedRequest) -> Answer:
         self.asked.append(asked)
         try:
             self.authorise(asked)
@@ -53,10 +53,10 @@ class BatchProvider:
 
     # ------------------------------------------------------------------ what a provider fills in
 
-    def authorise(self, asked: Asked) -> None:
+    def authorise(self, asked: ReceivedRequest) -> None:
         raise NotImplementedError
 
-    def answer(self, asked: Asked, path: str, body: Any) -> Answer:
+    def answer(self, asked: ReceivedRequest, path: str, body: Any) -> Answer:
         raise NotImplementedError
 
     def error(self, no: No) -> Any:
@@ -120,11 +120,11 @@ class OpenAI(BatchProvider):
         super().__init__()
         self.files: dict[str, bytes] = {}
 
-    def authorise(self, asked: Asked) -> None:
+    def authorise(self, asked: ReceivedRequest) -> None:
         if asked.headers.get("authorization") != f"Bearer {KEY}":
             raise No(401, f"Incorrect API key provided: {asked.headers.get('authorization')}")
 
-    def answer(self, asked: Asked, path: str, body: Any) -> Answer:
+    def answer(self, asked: ReceivedRequest, path: str, body: Any) -> Answer:
         if (asked.method, path) == ("POST", "/v1/files"):
             return Answer(200, {"id": self._keep(_form(asked)), "object": "file", "purpose": "batch"})
         if (asked.method, path) == ("POST", "/v1/batches"):
@@ -205,13 +205,13 @@ class OpenAIResponses(OpenAI):
 class Anthropic(BatchProvider):
     WIRE, BASE = "anthropic_messages", "/v1"
 
-    def authorise(self, asked: Asked) -> None:
+    def authorise(self, asked: ReceivedRequest) -> None:
         if asked.headers.get("anthropic-version") != "2023-06-01":
             raise No(400, "anthropic-version: header is required")
         if asked.headers.get("x-api-key") != KEY:
             raise No(401, f"invalid x-api-key {asked.headers.get('x-api-key')}")
 
-    def answer(self, asked: Asked, path: str, body: Any) -> Answer:
+    def answer(self, asked: ReceivedRequest, path: str, body: Any) -> Answer:
         if (asked.method, path) == ("POST", "/v1/messages/batches"):
             if set(body) != {"requests"} or any(set(entry) != {"custom_id", "params"} for entry in body["requests"]):
                 raise No(400, "requests: Field required")
@@ -263,14 +263,14 @@ class Gemini(BatchProvider):
         self.files: dict[str, bytes] = {}
         self.sent_on = ""  # where an upload is sent on to, if not to this server
 
-    def authorise(self, asked: Asked) -> None:
+    def authorise(self, asked: ReceivedRequest) -> None:
         if "upload_id=" in asked.target:
             if "x-goog-api-key" in asked.headers:
                 raise No(400, "the second step of an upload wants no key")
         elif asked.headers.get("x-goog-api-key") != KEY:
             raise No(400, f"API key not valid: {asked.headers.get('x-goog-api-key')}")
 
-    def answer(self, asked: Asked, path: str, body: Any) -> Answer:
+    def answer(self, asked: ReceivedRequest, path: str, body: Any) -> Answer:
         if (asked.method, path) == ("POST", "/upload/v1beta/files"):
             return self._upload(asked)
         if (asked.method, path) == ("POST", "/v1beta/models/ann-1:batchGenerateContent"):
@@ -286,7 +286,7 @@ class Gemini(BatchProvider):
             return Answer(200, self.files[found.group(1)])
         raise No(404, f"{asked.method} {path} is not found")
 
-    def _upload(self, asked: Asked) -> Answer:
+    def _upload(self, asked: ReceivedRequest) -> Answer:
         if asked.headers.get("x-goog-upload-command") == "start":
             if asked.headers.get("x-goog-upload-protocol") != "resumable":
                 raise No(400, "unknown protocol")
@@ -360,11 +360,11 @@ PROVIDERS: dict[str, type[BatchProvider]] = {
 }
 
 
-def _is_json(asked: Asked) -> bool:
+def _is_json(asked: ReceivedRequest) -> bool:
     return asked.headers.get("content-type", "").startswith("application/json") and bool(asked.body)
 
 
-def _form(asked: Asked) -> dict[str, bytes]:
+def _form(asked: ReceivedRequest) -> dict[str, bytes]:
     """The fields of a multipart form (RFC 7578)."""
     boundary = re.search(r'boundary="?([^";]+)', asked.headers["content-type"])
     assert boundary is not None

@@ -12,7 +12,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from recuse.experiments.asking import asked_of
+from recuse.experiments.asking import questions_by_gate
 from recuse.experiments.curves_page import EVERY, page
 from recuse.experiments.forecasts import brought_by_judges, forecasts
 from recuse.experiments.operating_curves import FAULTS, validate
@@ -229,9 +229,9 @@ def test_one_judge_is_planned_what_needs_no_other_and_told_what_does(folder, tar
 
 def test_the_shipped_gates_are_simulated_by_the_shipped_questions():
     shipped = Path(__file__).parents[2] / "evals"
-    asked = asked_of(shipped, Sizes(items=6, pairs=8))
-    assert {"leniency", "repeat_difference", "human_offset", "slot_preference", "parse_rate"} <= set(asked)
-    assert {"direction", "framing_shift", "padding", "injection"} <= set(asked)
+    questions = questions_by_gate(shipped, Sizes(items=6, pairs=8))
+    assert {"leniency", "repeat_difference", "human_offset", "slot_preference", "parse_rate"} <= set(questions)
+    assert {"direction", "framing_shift", "padding", "injection"} <= set(questions)
 
 
 SHIPPED = Path(__file__).parents[2] / "evals"

@@ -12,7 +12,7 @@ from typing import Any
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReceivedRequest:
     """One request as it arrived: `target` is path and query, undecoded; header names in lower case."""
 
     method: str
@@ -29,7 +29,7 @@ class Answer:
 
 
 @contextmanager
-def loopback(answer: Callable[[Asked], Answer]) -> Iterator[str]:
+def loopback(answer: Callable[[ReceivedRequest], Answer]) -> Iterator[str]:
     """Serve on 127.0.0.1 while the block runs; yields "http://127.0.0.1:<port>"."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -38,7 +38,7 @@ def loopback(answer: Callable[[Asked], Answer]) -> Iterator[str]:
         def _answer(self) -> None:
             body = self.rfile.read(int(self.headers.get("content-length") or 0))
             headers = {name.lower(): value for name, value in self.headers.items()}
-            given = answer(Asked(self.command, self.path, headers, body))
+            given = answer(ReceivedRequest(self.command, self.path, headers, body))
             data = given.payload if isinstance(given.payload, bytes) else json.dumps(given.payload).encode()
             self.send_response(given.status)
             for name, value in {"content-type": "application/json", **(given.headers or {})}.items():

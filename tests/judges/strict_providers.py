@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from loopback import Answer, Asked
+from loopback import Answer, ReceivedRequest
 
 from recuse.judges import wire
 
@@ -56,22 +56,24 @@ RESPONSES_FIELDS = _names(
 )
 
 
-def openai_chat(asked: Asked) -> Answer:
+def openai_chat(asked: ReceivedRequest) -> Answer:
     return _openai(asked, "/v1/chat/completions", check_chat, "openai_chat", "authorization", f"Bearer {KEY}")
 
 
-def openai_responses(asked: Asked) -> Answer:
+def openai_responses(asked: ReceivedRequest) -> Answer:
     return _openai(asked, "/v1/responses", check_responses, "openai_responses", "authorization", f"Bearer {KEY}")
 
 
-def azure_openai(asked: Asked) -> Answer:
+def azure_openai(asked: ReceivedRequest) -> Answer:
     if parse_qs(urlsplit(asked.target).query).get("api-version") != ["2024-10-21"]:
         return Answer(404, {"error": {"code": "404", "message": "Resource not found"}})
     path = "/openai/deployments/ann-1/chat/completions"
     return _openai(asked, path, check_chat_without_model, "azure_openai", "api-key", KEY)
 
 
-def _openai(asked: Asked, path: str, check: Callable[[Any], None], wire_name: str, header: str, value: str) -> Answer:
+def _openai(
+    asked: ReceivedRequest, path: str, check: Callable[[Any], None], wire_name: str, header: str, value: str
+) -> Answer:
     try:
         if asked.headers.get(header) != value:
             raise Refused(401, f"Incorrect API key provided: {asked.headers.get(header)}.", type="invalid_api_key")
@@ -155,7 +157,7 @@ MESSAGES_FIELDS = _names(
 )
 
 
-def anthropic_messages(asked: Asked) -> Answer:
+def anthropic_messages(asked: ReceivedRequest) -> Answer:
     try:
         if "anthropic-version" not in asked.headers:
             raise Refused(400, "anthropic-version: header is required")
@@ -215,20 +217,20 @@ CONFIG_FIELDS = _names(
 )
 
 
-def gemini_generate(asked: Asked) -> Answer:
+def gemini_generate(asked: ReceivedRequest) -> Answer:
     bad_key = Refused(400, "API key not valid. Please pass a valid API key.", details=[{"reason": "API_KEY_INVALID"}])
     right = asked.headers.get("x-goog-api-key") == KEY and "key=" not in asked.target
     return _google(asked, right, bad_key, "/v1beta/models/ann-1:generateContent", GEMINI_FIELDS)
 
 
-def vertex_generate(asked: Asked) -> Answer:
+def vertex_generate(asked: ReceivedRequest) -> Answer:
     bad_token = Refused(401, "Request had invalid authentication credentials.", status="UNAUTHENTICATED")
     right = asked.headers.get("authorization") == f"Bearer {KEY}"
     path = "/v1/projects/p-1/locations/europe-west4/publishers/google/models/ann-1:generateContent"
     return _google(asked, right, bad_token, path, VERTEX_FIELDS)
 
 
-def _google(asked: Asked, right_key: bool, bad_key: Refused, path: str, fields: frozenset[str]) -> Answer:
+def _google(asked: ReceivedRequest, right_key: bool, bad_key: Refused, path: str, fields: frozenset[str]) -> Answer:
     try:
         if not right_key:
             raise bad_key
@@ -265,13 +267,13 @@ CONVERSE_FIELDS = _names(
 )
 
 
-def bedrock_converse(asked: Asked) -> Answer:
+def bedrock_converse(asked: ReceivedRequest) -> Answer:
     if asked.headers.get("authorization") != f"Bearer {KEY}":
         return Answer(403, {"message": "The security token included in the request is invalid."})
     return converse(asked)
 
 
-def converse(asked: Asked) -> Answer:
+def converse(asked: ReceivedRequest) -> Answer:
     """The answer to a request whose authorisation has been checked."""
     try:
         if (asked.method, unquote(asked.target)) != ("POST", "/model/ann-1:0/converse"):

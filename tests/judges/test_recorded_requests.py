@@ -14,7 +14,7 @@ from recuse.fingerprints import headers
 from recuse.panels import load_panel
 from recuse.plan import make_plan
 from recuse.schema import Judge
-from recuse.suite.asked import Asked
+from recuse.suite.elicitation import Elicitation
 from recuse.suite.selection import Selection
 from recuse.tasks import load_task
 
@@ -30,7 +30,7 @@ def test_every_planned_request_has_its_answer(name: str) -> None:
     library = Library(ROOT / "cassettes", name)
     for task_name, table in panel.tasks.items():
         for protocol in table.protocols:
-            plan = selection.plan(Asked(name, task_name, protocol))
+            plan = selection.plan(Elicitation(name, task_name, protocol))
             chain = Chain(plan)
             calls = chain.unfold(library.answer)
             assert calls, f"{task_name}/{protocol} asks nothing"

@@ -18,7 +18,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 import strict_providers
-from loopback import Answer, Asked, loopback
+from loopback import Answer, ReceivedRequest, loopback
 from strict_providers import GOOD
 
 from recuse.judges import read_response, wire
@@ -70,7 +70,7 @@ def _hmac(key: bytes, text: str) -> bytes:
     return hmac.new(key, text.encode(), hashlib.sha256).digest()
 
 
-def signature(asked: Asked, secret: str) -> str:
+def signature(asked: ReceivedRequest, secret: str) -> str:
     """The signature that a request must carry ("Create a signed AWS API request", AWS general reference)."""
     parts = dict(re.findall(r"(\w+)=([^,\s]+)", asked.headers["authorization"]))
     signed = parts["SignedHeaders"].split(";")
@@ -95,7 +95,7 @@ def signature(asked: Asked, secret: str) -> str:
     return _hmac(key, text).hex()
 
 
-def signed_bedrock(asked: Asked) -> Answer:
+def signed_bedrock(asked: ReceivedRequest) -> Answer:
     """Bedrock with signatures; like AWS, it quotes what it was sent when they do not match."""
     given = asked.headers.get("authorization", "")
     if not given.endswith(f"Signature={signature(asked, SECRET)}") or asked.headers["x-amz-security-token"] != SESSION:
@@ -174,7 +174,7 @@ class Vertex:
     def __init__(self, lasts: int) -> None:
         self.lasts, self.tokens, self.asked = lasts, 0, 0
 
-    def __call__(self, asked: Asked) -> Answer:
+    def __call__(self, asked: ReceivedRequest) -> Answer:
         if asked.target == "/token":
             form = parse_qs(asked.body.decode())
             assert form["grant_type"] == ["urn:ietf:params:oauth:grant-type:jwt-bearer"]
@@ -184,7 +184,7 @@ class Vertex:
         if asked.headers.get("authorization") != f"Bearer {self.token}":
             return Answer(401, {"error": {"code": 401, "message": f"Bad token {asked.headers.get('authorization')}"}})
         good = {**asked.headers, "authorization": f"Bearer {strict_providers.KEY}"}
-        return strict_providers.vertex_generate(Asked(asked.method, asked.target, good, asked.body))
+        return strict_providers.vertex_generate(ReceivedRequest(asked.method, asked.target, good, asked.body))
 
     @property
     def token(self) -> str:
@@ -232,7 +232,7 @@ def test_missing_google_credentials_are_told(judge: MakeJudge) -> None:
 def test_a_token_that_is_not_renewed_is_told(
     judge: MakeJudge, prompt: Prompt, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    def closed(asked: Asked) -> Answer:
+    def closed(asked: ReceivedRequest) -> Answer:
         return Answer(400, {"error": "invalid_grant", "error_description": "canary"})
 
     with loopback(closed) as url:
@@ -248,7 +248,7 @@ def test_headers_of_the_recording_are_not_signed(judge: MakeJudge, prompt: Promp
     are taken off before the request leaves."""
     headers: dict[str, Any] = {}
 
-    def note(asked: Asked) -> Answer:
+    def note(asked: ReceivedRequest) -> Answer:
         headers.update(asked.headers)
         return strict_providers.converse(asked)
 

@@ -14,7 +14,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 import strict_providers
-from loopback import Asked, loopback
+from loopback import ReceivedRequest, loopback
 from strict_providers import GOOD, KEY
 
 from recuse.judges import WIRES, read_response, wire
@@ -202,5 +202,6 @@ def test_every_format_has_its_provider() -> None:
 def test_a_provider_that_is_asked_elsewhere_says_so(wire_name: str) -> None:
     given = getattr(strict_providers, wire_name)
     headers = {"authorization": f"Bearer {KEY}", "api-key": KEY, "x-api-key": KEY, "x-goog-api-key": KEY}
-    asked = Asked("POST", "/elsewhere?api-version=2024-10-21", {**headers, "anthropic-version": "2023-06-01"}, b"{}")
+    sent = {**headers, "anthropic-version": "2023-06-01"}
+    asked = ReceivedRequest("POST", "/elsewhere?api-version=2024-10-21", sent, b"{}")
     assert given(asked).status == 404

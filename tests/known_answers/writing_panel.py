@@ -23,19 +23,19 @@ from recuse.ratings import Ratings
 from recuse.ratings.factors import LEVELS, RUBRIC, level_words
 from recuse.report.numbers import fixed
 from recuse.schema import Estimate, Estimates
-from recuse.suite import Asked, Suite
+from recuse.suite import Elicitation, Suite
 
 ROOT = Path(__file__).parents[2]
-ASKED = Asked("writing", "writing", "merg")
+ELICITATION = Elicitation("writing", "writing", "merg")
 
 
 def recorded(root: Path = ROOT) -> Ratings:
     """The ratings of the panel, replayed."""
     with Suite.from_options(
-        root=root, panels=[ASKED.panel], judges=[], record="none", yes=False, models=root / "models",
+        root=root, panels=[ELICITATION.panel], judges=[], record="none", yes=False, models=root / "models",
         gates=root / "evals" / "gates.toml", distributed=False,
     ) as suite:  # fmt: skip
-        return suite.ratings(ASKED)
+        return suite.ratings(ELICITATION)
 
 
 def markdown(ratings: Ratings, root: Path = ROOT) -> str:

@@ -23,7 +23,7 @@ ROWS = [("x", "i", "a", 1.0), ("x", "i", "b", 2.0), ("y", "j", "a", 3.0), ("y", 
 def test_means_asked_and_own_columns() -> None:
     array = judges_array(Ratings.of(frame(ROWS), scales=Numeric(1, 5)))
     assert array.axes == (("x", "y"), ("i", "j"), ("a", "b"))
-    assert array.asked.tolist() == [[[True, True], [False, False]], [[True, False], [True, False]]]
+    assert array.requested.tolist() == [[[True, True], [False, False]], [[True, False], [True, False]]]
     assert array.means[0, 0].tolist() == [1, 2]
     assert np.isnan(array.means[0, 1]).all()
     assert array.columns({"x": "b", "y": "elsewhere"}) == [1, None]
@@ -54,7 +54,7 @@ def test_one_array_per_level_on_common_axes() -> None:
     arrays = arrays_by_level(ratings, "names")
     assert list(arrays) == ["shown", "hidden"]
     assert arrays["shown"].axes == arrays["hidden"].axes == (("x", "y"), ("i", "j"), ("a", "b"))
-    assert not arrays["hidden"].asked[1].any()
+    assert not arrays["hidden"].requested[1].any()
     assert arrays_by_level(Ratings.of(frame(ROWS), scales=Numeric(1, 5)), "names") == {}
 
 

@@ -15,11 +15,11 @@ from recuse.gates import Gates
 from recuse.offers import design_of, missing, offered
 from recuse.ratings import Ratings
 from recuse.schema import Estimate, Estimates, Verdict
-from recuse.suite import Asked, Suite
+from recuse.suite import Elicitation, Suite
 
 ROOT = Path(__file__).resolve().parents[2]
 FAIR = ("fair-1", "fair-2", "fair-3", "fair-4")
-ASKED = Asked("planted", "merchant_risk", "rubric")
+ELICITATION = Elicitation("planted", "merchant_risk", "rubric")
 
 
 def suite(root: Path, record: str = "none", judges: tuple[str, ...] = ()) -> Suite:
@@ -63,7 +63,7 @@ class Panel:
         found: list[Verdict] = []
 
         def gate(name: str, measured: Estimate | Estimates, **subject: str) -> bool:
-            asked = {"task": ASKED.task, "panel": ASKED.panel, "protocol": ASKED.protocol, **subject}
+            asked = {"task": ELICITATION.task, "panel": ELICITATION.panel, "protocol": ELICITATION.protocol, **subject}
             found.extend(self.gates.decide(name, measured, asked))
             return True
 

@@ -17,7 +17,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from examination import ASKED, FAIR, ROOT, Panel, strict_gates, suite
+from examination import ELICITATION, FAIR, ROOT, Panel, strict_gates, suite
 
 WORST_FIRST = ("fail", "not measured", "undecided")
 
@@ -101,14 +101,14 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the cassettes of all thirteen judges: 1,300 calls."""
     root = tmp_path_factory.mktemp("planted")
     with suite(root, record="missing") as recording:
-        recording.ratings(ASKED)
+        recording.ratings(ELICITATION)
     return root
 
 
 @pytest.fixture(scope="session")
 def everyone(recorded: Path) -> Panel:
     with suite(recorded) as replaying:
-        return Panel(replaying.ratings(ASKED), strict_gates())
+        return Panel(replaying.ratings(ELICITATION), strict_gates())
 
 
 def tripped(panel: Panel, seat: str) -> dict[tuple[str, str], str]:
@@ -132,7 +132,7 @@ def test_every_judge_of_the_panel_is_expected_something_of(everyone: Panel) -> N
 def test_choosing_judges_to_look_at_changes_no_number(everyone: Panel, recorded: Path) -> None:
     """`--judges` chooses whose verdicts are shown; the reference stays the whole panel."""
     with suite(recorded, judges=("harsh",)) as replaying:
-        chosen = replaying.ratings(ASKED)
+        chosen = replaying.ratings(ELICITATION)
     pd.testing.assert_frame_equal(chosen.table, everyone.ratings.table)
 
 

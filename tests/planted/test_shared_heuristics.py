@@ -23,9 +23,9 @@ from recuse.metrics.resolution import panel_agreement, resolution_gap
 from recuse.ratings import Ratings
 from recuse.schema import Estimates
 from recuse.standins.behaviours.merg import read_settings
-from recuse.suite import Asked, Suite
+from recuse.suite import Elicitation, Suite
 
-ASKED = Asked("heuristic", "writing", "merg")
+ELICITATION = Elicitation("heuristic", "writing", "merg")
 SETTINGS = "fixtures/standins/scripted/writing/merg.toml"
 TARGETS = ("gemma-3-270m", "smollm2-135m", "qwen2.5-coder-0.5b", "polished-flawed", "plain-sound")
 FLAWED = {"polished-flawed": "yes", "plain-sound": "no"}
@@ -71,9 +71,9 @@ def replayed(tmp_path: Path) -> Replayed:
         root = tmp_path / behaviour
         _repository(root, behaviour, sources, targets)
         with _suite(root, "missing") as recording:
-            recording.ratings(ASKED)
+            recording.ratings(ELICITATION)
         with _suite(root, "none") as replaying:
-            ratings = replaying.ratings(ASKED)
+            ratings = replaying.ratings(ELICITATION)
             assert set(ratings.table["status"]) == {"ok"}
             return ratings
 
@@ -112,7 +112,7 @@ def _suite(root: Path, record: str) -> Suite:
 
 
 def outcomes(gate: str, measured: Estimates) -> list[str]:
-    asked = {"panel": ASKED.panel, "task": ASKED.task, "protocol": ASKED.protocol}
+    asked = {"panel": ELICITATION.panel, "task": ELICITATION.task, "protocol": ELICITATION.protocol}
     return [str(verdict.outcome) for verdict in strict_gates().decide(gate, measured, asked)]
 
 

@@ -245,7 +245,7 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     lines = map(json.dumps, replies())
     write(root, "fixtures/standins/essays/rubric.jsonl", "\n".join(lines))
     with opened(root, record="missing") as suite:
-        suite.ratings(recuse.suite.Asked("mini", "essays", "rubric"))
+        suite.ratings(recuse.suite.Elicitation("mini", "essays", "rubric"))
     return root
 
 

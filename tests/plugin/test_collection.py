@@ -213,7 +213,7 @@ def test_help_and_fixtures_show_all_there_is(pytester: pytest.Pytester) -> None:
         assert f"--recuse-{name}" in help_text
     assert "every --recuse-NAME may be written --NAME" in " ".join(help_text.split())
     shown = str(pytester.runpytest_inprocess("--fixtures").stdout)
-    for name in ("ratings", "gate", "measure", "task", "asked", "recuse_suite"):
+    for name in ("ratings", "gate", "measure", "task", "elicitation", "recuse_suite"):
         assert f"\n{name}" in shown, name
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from recuse.judges import wire
-from recuse.standins.server import Asked, serve
+from recuse.standins.server import ReceivedRequest, serve
 
 pytest_plugins = ["pytester"]
 
@@ -27,11 +27,11 @@ class Provider:
     """Answers every judge on loopback as hosted judges would; `refuse` says which calls get an HTTP error instead."""
 
     def __init__(self) -> None:
-        self.asked: list[Asked] = []
+        self.asked: list[ReceivedRequest] = []
         self.url = ""
-        self.refuse: Callable[[Asked], int] = lambda asked: 0
+        self.refuse: Callable[[ReceivedRequest], int] = lambda asked: 0
 
-    def __call__(self, asked: Asked) -> tuple[int, dict[str, str], bytes]:
+    def __call__(self, asked: ReceivedRequest) -> tuple[int, dict[str, str], bytes]:
         self.asked.append(asked)
         if status := self.refuse(asked):
             return status, {}, b'{"error": {"message": "no"}}'
@@ -197,7 +197,7 @@ def test_one_signal_ends_everything_and_what_was_answered_is_on_disk(
 ) -> None:
     enough, seen = threading.Event(), []
 
-    def slow(asked: Asked) -> int:
+    def slow(asked: ReceivedRequest) -> int:
         time.sleep(0.05)
         seen.append(asked)
         if len(seen) >= 8:

@@ -16,16 +16,16 @@ from recuse.metrics import consensus
 from recuse.network import NetworkBlockedError
 from recuse.schema import Estimate, RecuseError, builtins
 from recuse.statistics.distributions import Student
-from recuse.suite import Asked, Suite
+from recuse.suite import Elicitation, Suite
 from recuse.suite.recordings import Recordings
 
 MakeSuite = Callable[..., Suite]
-ASKED = Asked("mini", "essays", "rubric")
+ELICITATION = Elicitation("mini", "essays", "rubric")
 
 
 def test_the_ratings_know_scale_authors_and_factors(suite_of: MakeSuite) -> None:
     with suite_of() as suite:
-        ratings = suite.ratings(ASKED)
+        ratings = suite.ratings(ELICITATION)
     assert len(ratings.table) == 3 * 2 * 2 * 4 * 3
     assert set(ratings.table["status"]) == {"ok"}
     assert ratings.own() == {"ann": "alpha", "bob": "beta"}
@@ -35,14 +35,14 @@ def test_the_ratings_know_scale_authors_and_factors(suite_of: MakeSuite) -> None
 
 def test_ratings_are_made_once(suite_of: MakeSuite, monkeypatch: pytest.MonkeyPatch) -> None:
     with suite_of() as suite:
-        first = suite.ratings(ASKED)
+        first = suite.ratings(ELICITATION)
         monkeypatch.setattr(Recordings, "read", lambda *_: pytest.fail("read twice"))
-        assert suite.ratings(ASKED) is first
+        assert suite.ratings(ELICITATION) is first
 
 
 def test_choosing_judges_changes_whom_verdicts_are_on_and_no_number(suite_of: MakeSuite) -> None:
     with suite_of() as whole, suite_of(judges=["ann"]) as chosen:
-        everyone, same = consensus.self_bias(whole.ratings(ASKED)), consensus.self_bias(chosen.ratings(ASKED))
+        everyone, same = (consensus.self_bias(suite.ratings(ELICITATION)) for suite in (whole, chosen))
         assert {key: (e.value, e.low) for key, e in everyone.items()} == {k: (e.value, e.low) for k, e in same.items()}
         assert [chosen.selection.is_shown({"judge": name}) for name in ("ann", "bob")] == [True, False]
 
@@ -51,9 +51,9 @@ def test_workers_of_a_run_share_what_they_read(
     suite_of: MakeSuite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with suite_of(shared=tmp_path) as first, suite_of(shared=tmp_path) as second:
-        made = first.ratings(ASKED)
+        made = first.ratings(ELICITATION)
         monkeypatch.setattr(Recordings, "read", lambda *_: pytest.fail("read twice"))
-        shared = second.ratings(ASKED)
+        shared = second.ratings(ELICITATION)
     pd.testing.assert_frame_equal(made.table, shared.table, check_dtype=False)
     assert consensus.self_bias(made).of(judge="bob", names="shown") == consensus.self_bias(shared).of(
         judge="bob", names="shown"
@@ -66,9 +66,9 @@ def test_a_failure_is_kept_and_told_again(suite_of: MakeSuite, recorded, tmp_pat
     shutil.rmtree(tmp_path / "cassettes")
     with suite_of(tmp_path) as suite:
         with pytest.raises(RecuseError) as first:
-            suite.ratings(ASKED)
+            suite.ratings(ELICITATION)
         with pytest.raises(RecuseError) as second:
-            suite.ratings(ASKED)
+            suite.ratings(ELICITATION)
     assert first.value is second.value
 
 
@@ -90,7 +90,7 @@ def test_while_replaying_nothing_outside_is_reached_and_afterwards_it_is_again(s
 
 def test_what_is_replayed_is_accounted_for(suite_of: MakeSuite) -> None:
     with suite_of() as suite:
-        suite.ratings(ASKED)
+        suite.ratings(ELICITATION)
         [(name, part)] = suite.replayed().items()
     assert name == "mini/essays/rubric"
     assert (part["files"], part["used"], part["unused"]) == (12, 48, 0)
@@ -110,7 +110,7 @@ def test_what_is_replayed_is_accounted_for(suite_of: MakeSuite) -> None:
 )
 def test_asking_for_what_a_panel_does_not_have(suite_of: MakeSuite, asked: tuple[str, str, str], said: str) -> None:
     with suite_of() as suite, pytest.raises(RecuseError, match=said):
-        suite.ratings(Asked(*asked))
+        suite.ratings(Elicitation(*asked))
 
 
 def test_recording_in_several_processes_is_refused_where_something_is_missing(
@@ -118,23 +118,23 @@ def test_recording_in_several_processes_is_refused_where_something_is_missing(
 ) -> None:
     shutil.copytree(recorded, tmp_path, dirs_exist_ok=True)
     with suite_of(tmp_path, record="missing", distributed=True) as suite:
-        assert len(suite.ratings(ASKED).table)
+        assert len(suite.ratings(ELICITATION).table)
     shutil.rmtree(tmp_path / "cassettes")
     with (
         suite_of(tmp_path, record="missing", distributed=True) as suite,
         pytest.raises(RecuseError, match=r"recording runs in one process .* leave out -n for the 48 calls"),
     ):
-        suite.ratings(ASKED)
+        suite.ratings(ELICITATION)
 
 
 def test_what_a_panel_offers_is_known_before_anything_is_asked(suite_of: MakeSuite) -> None:
     with suite_of() as suite:
-        found, lacking = suite.questions.asked(("scores", "authors", "names", "repeats"))
-        assert (found, lacking) == ([ASKED], [])
-        found, lacking = suite.questions.asked(("scores", "people", "items"))
+        found, lacking = suite.questions.offering(("scores", "authors", "names", "repeats"))
+        assert (found, lacking) == ([ELICITATION], [])
+        found, lacking = suite.questions.offering(("scores", "people", "items"))
         assert (found, [row.missing for row in lacking]) == ([], [("people", "items")])
         assert "task.toml" in lacking[0].record()["unlock"][0]
-        found, lacking = suite.questions.asked(("choices",))
+        found, lacking = suite.questions.offering(("choices",))
         assert (found, [(row.protocol, row.missing) for row in lacking]) == ([], [("", ("choices",))])
 
 

@@ -34,7 +34,7 @@ def test_raters_items_targets_and_repeats_are_its_axes() -> None:
 
 def test_a_failed_reply_was_asked_and_a_text_never_shown_was_not() -> None:
     array = ratings().array()
-    assert array.asked[1].tolist() == [[True, True], [False, False]]
+    assert array.requested[1].tolist() == [[True, True], [False, False]]
     assert np.isnan(array.means[1, 0, 0])
 
 

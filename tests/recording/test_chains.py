@@ -15,10 +15,10 @@ from recuse.recording import BudgetError
 from recuse.recording.asking import Recording
 from recuse.recording.session import Recorder
 from recuse.schema import RecuseError
-from recuse.suite import Asked, Suite
+from recuse.suite import Elicitation, Suite
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-ASKED = Asked("scripted", "writing", "merg")
+ELICITATION = Elicitation("scripted", "writing", "merg")
 PANEL = """
 name = "scripted"
 description = "Judges that write rubrics."
@@ -88,7 +88,7 @@ def cassettes(root: Path) -> dict[str, bytes]:
 
 def table(suite: Suite) -> pd.DataFrame:
     with suite:
-        return suite.ratings(ASKED).table
+        return suite.ratings(ELICITATION).table
 
 
 def test_what_is_recorded_replays_and_costs_one_call_per_prompt_and_stage(
@@ -101,8 +101,8 @@ def test_what_is_recorded_replays_and_costs_one_call_per_prompt_and_stage(
     answers = sum(data.count(b'"kind":"answer"') for data in found.values())
     assert answers == CALLS
     with suite() as replaying:
-        pd.testing.assert_frame_equal(replaying.ratings(ASKED).table, recorded)
-        account = replaying.replayed()[str(ASKED)]
+        pd.testing.assert_frame_equal(replaying.ratings(ELICITATION).table, recorded)
+        account = replaying.replayed()[str(ELICITATION)]
     assert (account["used"], account["unused"]) == (CALLS, 0)
     assert set(recorded["status"]) == {"ok"}
     assert len(recorded[recorded["criterion"] == "overall"]) == 3 * 5 * TEXTS

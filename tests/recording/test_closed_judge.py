@@ -11,7 +11,7 @@ from hosted_panel import load, opened, plans, record
 from misbehaving import Server
 
 sys.path.append(str(Path(__file__).parents[1] / "judges"))
-from loopback import Answer, Asked, loopback
+from loopback import Answer, ReceivedRequest, loopback
 
 from recuse.recording import IncompleteRecordingError
 from recuse.schema import Call, RawResponse
@@ -31,9 +31,9 @@ def everything_reads(call: Call, response: RawResponse) -> None:
 def test_one_bad_key_is_told_once_and_stops_nobody_else(
     root: Path, server: Server, status: int, payload: object, words: str
 ) -> None:
-    asked: list[Asked] = []
+    asked: list[ReceivedRequest] = []
 
-    def closed(request: Asked) -> Answer:
+    def closed(request: ReceivedRequest) -> Answer:
         asked.append(request)
         return Answer(status, payload)
 

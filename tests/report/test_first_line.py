@@ -57,8 +57,8 @@ def test_a_line_per_panel_names_who_is_cleared_and_why_others_are_not() -> None:
     (line,) = decision_lines(view_of(samples.published()))
     assert line.text == (
         "published: cleared: gpt-5.1, claude-4.5-sonnet and perplexity-sonar; not cleared: gemini-2.5-pro and grok-4, "
-        "because of own work: gemini-2.5-pro +0.77 (95 % interval +0.64 to +0.90), limit ±0.5 missed by 0.27; accepted "
-        "until 2027-12-31."
+        "most of all because of own work: gemini-2.5-pro +0.77 (95 % interval +0.64 to +0.90), limit ±0.5 missed by "
+        "0.27; accepted until 2027-12-31."
     )
 
 

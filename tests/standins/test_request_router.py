@@ -21,7 +21,7 @@ from recuse.plan import Plan
 from recuse.schema import Call, Judge, RawResponse, Request
 from recuse.standins import StandInError, StandinReply, open_source
 from recuse.standins.request_router import Desk
-from recuse.standins.server import Asked, serve
+from recuse.standins.server import ReceivedRequest, serve
 
 Planned = Callable[..., Plan]
 Named = Callable[[str], Panel]
@@ -47,8 +47,8 @@ def call(item: str, repeat: int = 0, cell: str = "p/t/r/c", body: bytes = b'{"n"
     return Call("t", "r", "j", item, "x", (), repeat, request, request_key(request), cell)
 
 
-def asked(repeat: int = 0, cell: str | None = None, **body: Any) -> Asked:
-    return Asked("j.invalid", "/v1/x", body or {"n": 1}, repeat, cell)
+def asked(repeat: int = 0, cell: str | None = None, **body: Any) -> ReceivedRequest:
+    return ReceivedRequest("j.invalid", "/v1/x", body or {"n": 1}, repeat, cell)
 
 
 @pytest.mark.parametrize("format_", ["openai_chat", "anthropic_messages", "gemini_generate"])

@@ -15,12 +15,12 @@ import httpx2
 import pytest
 
 from recuse.standins import StandInError, server
-from recuse.standins.server import Asked, serve
+from recuse.standins.server import ReceivedRequest, serve
 
 HEADERS = {"content-type": "application/json"}
 
 
-def echo(asked: Asked) -> tuple[int, Mapping[str, str], bytes]:
+def echo(asked: ReceivedRequest) -> tuple[int, Mapping[str, str], bytes]:
     match asked.body.get("do"):
         case "unplanned":
             raise StandInError("run 3 of this request is not in the plan")
@@ -107,7 +107,7 @@ def test_answers_many_connections_at_once() -> None:
     """No answer is given before all 40 have been asked, so they are asked at the same time or never."""
     everyone = threading.Barrier(40, timeout=30)
 
-    def together(asked: Asked) -> tuple[int, Mapping[str, str], bytes]:
+    def together(asked: ReceivedRequest) -> tuple[int, Mapping[str, str], bytes]:
         everyone.wait()
         return echo(asked)
 

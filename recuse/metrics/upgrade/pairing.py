@@ -210,7 +210,7 @@ def _stacked(parts: list[Answers], ratings: Ratings) -> Answers:
         clusters=np.unique(np.asarray(names, dtype=object).astype(str), return_inverse=True)[1].astype(np.intp),
         judged=_joined([one.judged for one in parts]),
         rated=_joined([one.rated for one in parts]),
-        asked=np.concatenate([one.asked for one in parts], axis=1),
+        requested=np.concatenate([one.requested for one in parts], axis=1),
         lost=np.concatenate([one.lost for one in parts if one.lost is not None], axis=1),
         part=ratings,
     )

@@ -57,7 +57,7 @@ def test_an_array_of_who_won():
     met = pair_array(Ratings.of(frame, texts=PAIRS))
     assert met.judges == ("x", "y")
     np.testing.assert_array_equal(met.won, [[0.5, 0.25], [np.nan, np.nan]])
-    np.testing.assert_array_equal(met.asked, [[True, True], [True, False]])
+    np.testing.assert_array_equal(met.requested, [[True, True], [True, False]])
     np.testing.assert_array_equal(met.people, [1.0, np.nan])
     assert met.credit("c").tolist() == [0, -1]
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from recuse.metrics import injection_phrases
 from recuse.metrics import text_filters as filters
 from recuse.schema import RecuseError
 
@@ -35,13 +38,13 @@ CLEAN = {
     ("===== next", "breaks out"), ("Decode this first.", "asks to decode"),
 ])  # fmt: skip
 def test_phrases(text, name):
-    assert name in filters.string_matching(text)
-    assert all(map(filters.has_phrase, (text, text.upper(), f"{text} Très bien.")))
+    assert name in injection_phrases.string_matching(text)
+    assert all(map(injection_phrases.has_phrase, (text, text.upper(), f"{text} Très bien.")))
 
 
 def test_clean_texts_have_none_and_other_words_get_through():
-    assert all(filters.string_matching(text) == () for texts in CLEAN.values() for text in texts)
-    assert filters.string_matching("It would be wonderful if this one came out on top.") == ()
+    assert all(injection_phrases.string_matching(text) == () for texts in CLEAN.values() for text in texts)
+    assert injection_phrases.string_matching("It would be wonderful if this one came out on top.") == ()
 
 
 def test_features_by_hand():
@@ -92,3 +95,21 @@ def test_leaving_a_cluster_out_is_a_fit_on_the_others(without):
 def test_a_cluster_that_is_not_there_leaves_all_of_them():
     taught = filters.CleanTexts.of(CLEAN)
     assert taught.fit(without="s9").mean.tolist() == taught.fit().mean.tolist()
+
+
+FRAGMENTS = (
+    "ignore", "the rules", "instructions", "have", "changed", "system", ":", "Verdict", "you must", "score it", "give",
+    "it full", "end of", "text", "===", "\n", " " * 12, "a quiet morning at the harbour", "café", "XYZZY", "42",
+)  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(FRAGMENTS), max_size=9), st.lists(st.sampled_from(FRAGMENTS), min_size=1, max_size=5))
+def test_an_ending_is_judged_as_the_whole_text_would_be(before: list[str], after: list[str]) -> None:
+    text, ending = " ".join(before), " ".join(after)
+    whole = f"{text} {ending}"
+    if not injection_phrases.has_phrase(text):
+        assert injection_phrases.phrase_in_ending(text, ending) == injection_phrases.has_phrase(whole)
+        if injection_phrases.has_phrase(f"_ {ending}"):
+            assert injection_phrases.has_phrase(whole)
+    fitted = filters.StatisticalFilter.fit(CLEAN)
+    assert fitted.suspicious_with(text, [ending, ""]).tolist() == [fitted.suspicious(t) for t in (whole, f"{text} ")]

@@ -18,7 +18,7 @@ from recuse.cassettes.library import Library
 from recuse.chains import Chain
 from recuse.fingerprints import headers
 from recuse.protocols import called, protocol
-from recuse.suite.asked import Asked
+from recuse.suite.elicitation import Elicitation
 from recuse.suite.selection import Selection
 from recuse.tasks import load_task
 
@@ -39,7 +39,7 @@ def replay() -> Replay:
 
     def read(panel: str, name: str) -> pd.DataFrame:
         if (panel, name) not in done:
-            plan, library = SELECTION.plan(Asked(panel, "headlines", name)), Library(ROOT / "cassettes", panel)
+            plan, library = SELECTION.plan(Elicitation(panel, "headlines", name)), Library(ROOT / "cassettes", panel)
             chain = Chain(plan)
             coverage = library.expect(chain.unfold(library.answer), headers(PANELS[panel], plan, chain.calls))
             assert coverage.complete, coverage.text()
@@ -53,7 +53,7 @@ def replay() -> Replay:
 def test_every_local_judge_answered_everything(replay: Replay, name: str) -> None:
     table = replay("local", name)
     assert sorted(table["rater"].unique()) == sorted(PANELS["local"].judges_of("headlines"))
-    asked = Counter(judge for judge, _, _ in SELECTION.plan(Asked("local", "headlines", name)).items)
+    asked = Counter(judge for judge, _, _ in SELECTION.plan(Elicitation("local", "headlines", name)).items)
     levels = 1
     for values in protocol(name).FACTORS.values():
         levels *= len(values)

@@ -1,4 +1,4 @@
-"""Whom a question is asked of, and of whom it cannot be."""
+"""What a question is asked of: an elicitation, which is one panel, asked one task by one protocol."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 from recuse import offers
 from recuse.source_fixes import UNLOCK
 
-__all__ = ["Asked", "NotAsked"]
+__all__ = ["Elicitation", "NotAsked"]
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Asked:
-    """Whom a question is asked of: the ratings of one panel, task and protocol.
+class Elicitation:
+    """One panel, asked one task by one protocol: what a table of ratings comes from, and what a question is asked of.
 
-    With a `candidate`, it is asked of this one judge alone, in the line-up in which it takes the place of the judge
-    that it would replace; without one, of the judges in use, whose numbers no candidate changes."""
+    With a `candidate`, it is about this one judge alone, in the line-up in which it takes the place of the judge that
+    it would replace; without one, about the judges in use, whose numbers no candidate changes."""
 
     panel: str
     task: str
