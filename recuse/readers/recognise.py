@@ -199,7 +199,7 @@ class _Finder:
             return False
         called = {name for role in ("target", "author", "first", "second", "rater") for name in NAMES[role]}
         others = (self.columns[name] for name in self.free if name != column.name and plain(name) not in called)
-        alike = (c for c in others if c.rating and len(column.words & c.words) > len(column.words) / 2)
+        alike = (c for c in others if c.rating and len(column.words & c.words) >= max(1, len(column.words) / 2))
         return any(float((column.cells == c.cells).mean()) < SAME_COLUMN for c in alike)
 
     def _take_sources(self) -> None:
@@ -325,11 +325,12 @@ class _Finder:
     def _take_wide(self, names: list[str]) -> None:
         """Columns of a rater are its ratings by criterion where the names say so, otherwise its repeats; columns that
         are all called after what is rated are the criteria of one judge."""
+        said = {*self.roles.get("people", ()), *self.roles.get("judges", ())}
+        if crossed := crossed_names(names, said):
+            self.roles |= {"raters": crossed.raters, "criteria": crossed.criteria}
+            return
         if len(names) > 1 and all(is_criterion(name) for name in names):
             self.roles |= {"raters": {"judge": tuple(names)}, "criteria": {name: name for name in names}}
-            return
-        if crossed := crossed_names(names):
-            self.roles |= {"raters": crossed.raters, "criteria": crossed.criteria}
             return
         raters: dict[str, tuple[str, ...]] = {}
         for name in names:

@@ -274,7 +274,7 @@ def test_people_on_1_to_3_beside_a_judge_on_1_to_5_are_two_scales(file):
 
 
 def test_strict_people_who_rarely_reach_3_are_on_the_judges_scale(file):
-    rows = [(f"t{k}", 1 + (k % 2) + (k % 20 == 0), 1 + (k % 2), k % 5 + 1) for k in range(60)]
+    rows = [(f"t{k}", 1 + (k % 2) + (k % 20 == 1), 1 + (k % 2) + (k % 20 == 3), k % 5 + 1) for k in range(60)]
     assert read_file(file("a.csv", table(rows)), people="anna,ben").ratings.scales["rating"] == Numeric(1, 5, 1)
 
 
@@ -295,3 +295,38 @@ def test_a_label_that_only_judges_give_is_no_answer(file):
     read = read_file(file("a.csv", table(rows)), people="anna,ben")
     assert read.ratings.scales["rating"] == Ordinal(("fail", "pass"))
     assert "'unclear'" in read.faults[0].sentence()
+
+
+def crossed(raters, number=60):
+    """Columns anna_tone, anna_truth, ...; the second criterion runs the other way."""
+    names = [f"{rater}_{what}" for rater in raters for what in ("tone", "truth")]
+    rows = [",".join(["ticket", *names])]
+    rows += [
+        ",".join([f"t{k}", *(str((k if n % 2 else -k + n) % 5 + 1) for n in range(len(names)))]) for k in range(number)
+    ]
+    return "\n".join(rows)
+
+
+def test_three_raters_of_every_criterion_need_no_telling_names(file):
+    read = read_file(file("a.csv", crossed(("anna", "old", "new"))))
+    assert list(read.ratings.raters) == ["anna", "old", "new"]
+    assert tuple(read.ratings.headline) == ("tone", "truth")
+
+
+def test_two_raters_of_every_criterion_are_those_that_are_said(file):
+    read = read_file(file("a.csv", crossed(("anna", "old"))), people="anna")
+    assert read.ratings.raters == {"anna": "person", "old": "judge"}
+    assert tuple(read.ratings.headline) == ("tone", "truth")
+
+
+def test_two_kinds_of_precision_and_recall_are_criteria_of_one_judge(file):
+    rows = ["ticket,answer_precision,answer_recall,context_precision,context_recall"]
+    rows += [",".join([f"t{k}", *(str((k + n) % 5 + 1) for n in range(4))]) for k in range(60)]
+    assert list(read_file(file("a.csv", "\n".join(rows))).ratings.raters) == ["judge"]
+
+
+def test_a_studys_author_among_the_raters_is_a_person(file):
+    rows = ["question_id,model_a,model_b,winner,judge"]
+    rows += [f"{k},llama,qwen,model_{'ab'[k % 2]},{who}" for k in range(30) for who in ("author_2", "expert_1", "gpt4")]
+    read = read_file(file("a.csv", "\n".join(rows)))
+    assert read.ratings.raters == {"author_2": "person", "expert_1": "person", "gpt4": "judge"}
