@@ -35,6 +35,8 @@ FEWEST_CLUSTERS, MOST_SLICES = 20, 30
 """With fewer levels a column groups texts and is a slice: an interval over a handful of clusters says nothing."""
 SAME_COLUMN = 0.98
 """Two columns that say the same in so many rows name the same things."""
+MOST_MARKS = 11
+"""Different numbers of the longest usual scale that has each of them given, 0 to 10."""
 SURELY = 5
 """So many rows that a column of letters tells apart are not told apart by chance."""
 
@@ -374,6 +376,10 @@ class _Finder:
             self.ignored[name] = self._why(name)
         return ColumnMapping(**self.roles, ignored=self.ignored)
 
+    def _marks(self, column: Column) -> bool:
+        """Whether a column holds whole numbers as scales have them, each of them often."""
+        return column.numeric and column.like_ratings and not column.has_fraction and len(column.distinct) <= MOST_MARKS
+
     def _why(self, name: str) -> str:
         column = self.columns[name]
         if not len(column.distinct):
@@ -382,4 +388,9 @@ class _Finder:
             return "the same in every row"
         if column.wordy:
             return "free text"
+        if (raters := self.roles.get("raters")) and self._marks(column):
+            there = self.columns[next(iter(raters.values()))[0]]
+            if there.numeric and there.ends[1] < column.ends[1]:
+                ends = f"up to {column.ends[1]:g}, {there.name} only up to {there.ends[1]:g}"
+                return f"numbers {ends}; if it holds ratings, bring them to one scale, then say --people {name}"
         return f"not recognised ({len(column.distinct)} different values)"
