@@ -80,3 +80,9 @@ def test_options_are_no_scores_to_take_sizes_from(recuse, tmp_path):
     outcome = recuse("plan", path)
     assert outcome.code == 3
     assert "these ratings are options; give the sizes instead" in outcome.err
+
+
+def test_more_repeats_never_take_more_items():
+    """Eight simulated panels a row say so only roughly: 30 and 120 become their geometric mean, 60, for both."""
+    assert plan_command.not_more([30.0, 120.0, 20.0, 20.0]) == [60, 60, 20, 20]
+    assert plan_command.not_more([50.0, 40.0, 30.5]) == [50, 40, 31]
