@@ -173,7 +173,7 @@ def _listed(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-def _add_experiments(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _add_experiments(commands: Any) -> None:
     studies = commands.add_parser("experiment", help="simulations whose truth is known").add_subparsers(
         metavar="STUDY", required=True
     )

@@ -200,8 +200,8 @@ def _distribution(table: _Table, coefficient: Coefficient, clusters: NDArray[np.
 
 
 def _power(distribution: Difference, margin: float) -> float:
-    """Chance that the interval lies above -margin if the truth is 0, given the spread seen; at 95 %. NaN where no spread
-    was seen, or none downwards: people who are always at one, and a judge that always says the same."""
+    """Chance that the interval lies above -margin if the truth is 0, given the spread seen; at 95 %. NaN where there
+    was none, or none downwards: people who are always at one, and a judge that always says the same."""
     low, high = distribution.interval(0.95)
     below = distribution.values[0] - distribution.values[1] - low
     if not high > low or distribution.df < 1 or not below > 0:

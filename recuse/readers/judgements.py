@@ -272,8 +272,9 @@ def _meant(labels: pd.Series[Any], part: pd.DataFrame) -> list[str]:
     while what judges alone say may be no answer at all ("unclear", "refused")."""
     given = part.assign(label=labels).groupby(["label", "rater", "kind"], observed=True).size()
     often = given[given > 1].reset_index()
-    raters = often.groupby("label").agg({"rater": "nunique", "kind": lambda kinds: (kinds == "person").any()})
-    return [str(label) for label in raters.index[(raters["rater"] > 1) & raters["kind"].astype(bool)]]
+    several = often["label"][often["label"].duplicated()]
+    by_people = often["label"][often["kind"].eq("person")]
+    return sorted({*map(str, several)} & {*map(str, by_people)})
 
 
 def _as_wide(values: pd.Series[float]) -> str:
