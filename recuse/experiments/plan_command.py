@@ -49,7 +49,8 @@ def run_plan(source: Path | None, given: Mapping[str, Any], *, evals: Path | Non
     print("\n".join([f"planned: {sizes}", "", *_gate_lines(needs), *notes, ""]))
     print("\n".join(_repeat_lines(folder, sizes, seed)))
     if components := _by_gate(upgrade_forecasts(folder, sizes, PILOTS, seed, date.today())):
-        print("\n".join(["", UPGRADE, "", *_gate_lines(components, "component", "same judge", "change found")]))
+        table = _gate_lines(components, "component", "same judge", "change found")
+        print("\n".join(["", UPGRADE, "", *table, *_asked_once(components)]))
     if source is not None and source.suffix == ".toml":
         print("\n".join(["", *_cost_lines(source, sizes, needs)]))
     return 0
@@ -126,6 +127,13 @@ def _rare_slips(folder: Path, sizes: Sizes, needs: Sequence[Need]) -> list[str]:
     gate = gates_of(folder, date.today())["repeat_difference"]
     share = rarest_slips(gate.bound.high if gate.of_range else gate.bound.high / sizes.span)
     return [f"repeat_difference limits an average: wild answers in fewer than 1 of {1 / share:.0f} stay within it"]
+
+
+def _asked_once(components: Sequence[Need]) -> list[str]:
+    """What no number of items makes up for."""
+    never = {need.gate for need in components if need.needed is not None and math.isinf(need.needed)}
+    why = "one answer per text does not show how often a judge decides otherwise by itself; ask it twice"
+    return [f"upgrade_flips: {why}"] if "upgrade_flips" in never else []
 
 
 def rarest_slips(limit: float) -> float:
