@@ -150,16 +150,18 @@ def _undecided(verdict: UpgradeVerdict, rows: Verdicts, phrase: Callable[[Verdic
 
 def _open(row: Verdict, incumbent: str, more: int | None) -> str:
     """Why a row is undecided, and what would decide it."""
-    what, units = _title(row), row.estimate.units
+    what, units, estimate = _title(row), row.estimate.units, row.estimate
+    close = f"{what} lies too close to what you allow to tell"
     if _says(row) == "not measured":
         return f"{what} could not be measured"
-    if row.estimate.detail.get("asked_once"):
+    if estimate.detail.get("asked_once") and estimate.value <= Limit.of(row.limit).high:
+        return f"{close}; more {units}, or {incumbent} asked again, would decide"
+    if estimate.detail.get("asked_once"):
         return f"{what} may be {incumbent}'s own noise, which one answer per text does not show; ask {incumbent} again"
-    if not has_interval(row.estimate):
-        return f"{row.estimate.n} {units} are too few to say how sure {what} is"
+    if not has_interval(estimate):
+        return f"{estimate.n} {units} are too few to say how sure {what} is"
     if more is not None:
-        return f"{what} lies too close to what you allow to tell; about {more} {units} more would decide"
-    close = f"{what} lies too close to what you allow to tell"
+        return f"{close}; about {more} {units} more would decide"
     return f"{close}; no feasible number of {units} decides while it stays there"
 
 

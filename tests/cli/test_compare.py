@@ -50,6 +50,16 @@ def test_a_noisy_judge_asked_anew_is_not_called_worse(recuse, files, rater):
     assert "ask judge_v1 again" in found.first
 
 
+def test_few_flips_of_a_judge_asked_once_take_more_items(recuse, files, rater):
+    """43 of 500 flipped: below the tenth that is allowed, but not surely."""
+    old = rater(0.9)
+    new = np.where(np.arange(ITEMS) % 12 == 0, 1 - old, old)
+    found = recuse("compare", files("t.csv", judge_v1=old, judge_v2=new), "judge_v1", "judge_v2")
+    assert found.code == 2, found.out
+    assert "decisions flipped lies too close" in found.first
+    assert "or judge_v1 asked again, would decide" in found.first
+
+
 def test_a_judge_that_decides_the_other_way_round_is_worse_though_asked_once(recuse, files, rater):
     old = rater(0.9)
     path = files("t.csv", judge_v1=old, judge_v2=1 - old)
