@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import scale_framing
+from recuse.metrics import framing_change, scale_framing
 
 pytestmark = pytest.mark.asks("scores", "numbers", "direction")
 
@@ -31,4 +31,4 @@ def test_shift_by_author(ratings, measure):
 @pytest.mark.asks("peers", "authors", "common_items")
 def test_self_preference_change(ratings, measure):
     """Does its preference for its own text change with the direction of the scale?"""
-    measure(scale_framing.self_preference_change(ratings))
+    measure(framing_change.framing_change(ratings))

@@ -52,6 +52,13 @@ reason = "r"
 """
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """With `-n`, each worker takes a half of the tests in their order, and who is done first takes from the other: what
+    a module or session prepares is prepared once, and not once by each worker."""
+    if config.getoption("dist", "no") == "load":
+        config.option.dist = "worksteal"
+
+
 def jackknife_of(y: np.ndarray, design: np.ndarray, groups: np.ndarray) -> tuple[float, float]:
     """First coefficient of a least-squares fit, and its standard error from refits by statsmodels without each group in
     turn: se^2 = (G - 1) / G sum_g (coefficient without g - coefficient)^2."""

@@ -17,7 +17,6 @@ Asking what is missing, within limits and a budget, is in `recuse.recording`.
 
 from __future__ import annotations
 
-from recuse.cassettes.cell_cassette import cell_name
 from recuse.cassettes.cell_file import CassetteError, CassetteWarning
 from recuse.cassettes.coverage import Coverage, MissingInteractionError, Stale, Unused
 from recuse.cassettes.library import MODES, Library, Mode
@@ -41,6 +40,5 @@ __all__ = [
     "Unused",
     "call_headers",
     "canonical_json",
-    "cell_name",
     "request_key",
 ]

@@ -219,14 +219,6 @@ JOIN = "~"  # joins the parts of a cell name, hence not allowed inside one
 LONGEST_FILE = 200  # leaves room for suffixes of side files below the 255 bytes most file systems allow
 
 
-def cell_name(panel: str, task: str, protocol: str, judge: str, target: str, factors: Mapping[str, str]) -> str:
-    """ "<panel>/<task>/<protocol>/<judge>~<target>~<factor values>", checked."""
-    named = {"panel": panel, "task": task, "protocol": protocol, "judge": judge, "target": target}
-    for what, name in (*named.items(), *((f"factor {factor}", level) for factor, level in factors.items())):
-        checked_name(name, what, "cassette")
-    return checked_cell("/".join((panel, task, protocol, JOIN.join((judge, target, *factors.values())))))
-
-
 def checked_cell(cell: str) -> str:
     """The cell's name without file suffix if every part of it is a safe file name; `RecuseError` otherwise."""
     cell = cell_of(cell) or cell

@@ -147,14 +147,15 @@ class MissingInteractionError(RecuseError):
 
 
 def missing_message(
-    call: Call | None, asked: Request, repeat: int | None, where: str, recorded: Iterable[Recorded], command: str
+    call: Call | None, request: Request, repeat: int | None, where: str, recorded: Iterable[Recorded], command: str
 ) -> str:
     """The message of a miss. `recorded`: the requests stored in the cell, among which the nearest is looked for."""
-    who = describe(call) if call else f"{asked.method} {asked.url}, repeat {'unknown' if repeat is None else repeat}"
+    number = "unknown" if repeat is None else repeat
+    who = describe(call) if call else f"{request.method} {request.url}, repeat {number}"
     parts = [f"no recorded answer for {who}", f"  looked in {where}"]
-    closest = nearest(recorded, asked)
+    closest = nearest(recorded, request)
     if closest:
-        differences = request_differences(closest, asked)
+        differences = request_differences(closest, request)
         parts += (
             ["  the nearest recorded request differs in:", *(f"    {line}" for line in differences)]
             if differences
@@ -165,19 +166,19 @@ def missing_message(
     return "\n".join([*parts, f"  record it: {command}"])
 
 
-def nearest(recorded: Iterable[Recorded], asked: Request) -> Recorded | None:
+def nearest(recorded: Iterable[Recorded], request: Request) -> Recorded | None:
     """The stored request with the fewest differing members, and among those the smallest difference in text."""
-    return min(recorded, key=lambda found: _distance(found, asked), default=None)
+    return min(recorded, key=lambda found: _distance(found, request), default=None)
 
 
-def request_differences(recorded: Recorded, asked: Request, limit: int = 8) -> list[str]:
+def request_differences(recorded: Recorded, request: Request, limit: int = 8) -> list[str]:
     """What differs between a stored and an asked request, member by member, long texts line by line."""
     differences: list[str] = []
-    if recorded[0] != asked.method:
-        differences.append(f"method: recorded {recorded[0]}, asked {asked.method}")
-    if recorded[1] != asked.url:
-        differences.append(f"url: recorded {recorded[1]}, asked {asked.url}")
-    old, new = _leaves(recorded[2]), _leaves(asked.body)
+    if recorded[0] != request.method:
+        differences.append(f"method: recorded {recorded[0]}, asked {request.method}")
+    if recorded[1] != request.url:
+        differences.append(f"url: recorded {recorded[1]}, asked {request.url}")
+    old, new = _leaves(recorded[2]), _leaves(request.body)
     for path in [*old, *(p for p in new if p not in old)]:
         if old.get(path) != new.get(path):
             differences += _difference(path, old.get(path), new.get(path))
@@ -194,12 +195,12 @@ def _difference(path: str, old: Any, new: Any) -> list[str]:
     return [f"{path}: recorded {_shown(old)}, asked {_shown(new)}"]
 
 
-def _distance(recorded: Recorded, asked: Request) -> tuple[int, int]:
+def _distance(recorded: Recorded, request: Request) -> tuple[int, int]:
     """Number of members that differ, then the size of what differs; cheap enough for a few thousand candidates."""
-    old, new = _leaves(recorded[2]), _leaves(asked.body)
+    old, new = _leaves(recorded[2]), _leaves(request.body)
     paths = [path for path in {*old, *new} if old.get(path) != new.get(path)]
     size = sum(_unshared(str(old.get(path, "")), str(new.get(path, ""))) for path in paths)
-    return len(paths) + (recorded[1] != asked.url), size
+    return len(paths) + (recorded[1] != request.url), size
 
 
 def _unshared(one: str, other: str) -> int:

@@ -90,8 +90,7 @@ class Library:
             if self.mode == "missing" and not cassette.anew and cassette.served_differently():
                 cassette.load(anew=True)
         if self._storage is not None:  # calls that became known only from the replies recorded so far
-            self._storage.mend(cassettes.values())
-            self._storage.begin(cassettes.values())
+            self._storage.prepare(cassettes.values())
         return coverage_of(cassettes.values())
 
     def has(self, call: Call) -> bool:
@@ -149,11 +148,10 @@ class Library:
 
     def response(self, call: Call) -> RawResponse:
         """The recorded answer to a call, without going through an HTTP client."""
-        cassette = self._cassettes.get(call.cell) or self._cassette(call.cell)
-        interaction = (call.key, call.repeat)
-        if interaction not in cassette.index.answers:
+        cassette = self._cassette(call.cell)
+        if (call.key, call.repeat) not in cassette.index.answers:
             raise self._miss(cassette, call, call.request, call.repeat)
-        return self.serve(cassette, interaction)
+        return self.serve(cassette, (call.key, call.repeat))
 
     def serve(self, cassette: CellCassette, interaction: Interaction) -> RawResponse:
         """The answer to an interaction that `find` returned, counted as used. Replaying, `CassetteError` where its file
@@ -188,35 +186,36 @@ class Library:
         self, method: str, url: str, body: bytes | None, headers: Mapping[str, str]
     ) -> tuple[CellCassette, Interaction] | None:
         """Which recording answers an HTTP request; None if it may go out; `MissingInteractionError` if it must not."""
-        asked = self._matcher.asked(method, url, body or b"", headers)
-        if asked is None:
-            self._check_stray(method, url)
+        request = Request(url, body or b"", method)
+        wanted = self._matcher.match(request, headers)
+        if wanted is None:
+            self._check_stray(request)
             return None
-        cassette = self._cassette_for(asked, method, url, body or b"")
-        if (asked.key, asked.repeat) in cassette.index.answers:
-            return cassette, (asked.key, asked.repeat)
-        call = cassette.planned(asked.key, asked.repeat)
+        cassette = self._cassette_for(wanted, request)
+        if wanted.interaction in cassette.index.answers:
+            return cassette, wanted.interaction
+        call = cassette.planned(*wanted.interaction)
         if self.mode == "replay" or call is None:
-            raise self._miss(cassette, call, public_request(method, url, body or b""), asked.repeat)
+            raise self._miss(cassette, call, public_request(request), wanted.repeat)
         return None
 
     # ------------------------------------------------------------------ recording
 
     def store(self, method: str, url: str, body: bytes, headers: Mapping[str, str], response: RawResponse) -> None:
-        """Write one answer to disk, if it is one that is kept (see `keeping`). Called when it has arrived in full."""
-        asked = self._matcher.asked(method, url, body, headers)
-        if asked is None:
+        """Write one answer to disk, if it is one that `response_filter` keeps. Called when it has arrived in full."""
+        request = Request(url, body, method)
+        wanted = self._matcher.match(request, headers)
+        if wanted is None:
             return  # not a judge call: a health check of a local server, say
-        cassette = self._cassette_for(asked, method, url, body)
-        interaction = asked.key, asked.repeat
+        cassette = self._cassette_for(wanted, request)
         try:
             kept = kept_response(response)
         except ValueError as why:
-            self.dropped[cassette.cell, *interaction] = self.shown(str(why))
+            self.dropped[cassette.cell, *wanted.interaction] = self.shown(str(why))
             return
         if self._storage is None:
             raise RecuseError("an answer can only be stored while the library is in use for recording")
-        self._storage.store(cassette, interaction, Request(url, body, method), kept)
+        self._storage.store(cassette, wanted.interaction, request, kept)
 
     def shown(self, text: str) -> str:
         """`text` as it may be shown: without secrets and without characters that act on a terminal."""
@@ -236,8 +235,6 @@ class Library:
         """Close the files that answers were read from."""
         self._reader.close()
 
-    # ------------------------------------------------------------------ accounts
-
     def __len__(self) -> int:
         return sum(len(cassette.index.answers) for cassette in self._cassettes.values())
 
@@ -256,29 +253,29 @@ class Library:
             cassette = self._cassettes.setdefault(cell, CellCassette(self.root, cell, anew=self.mode == "all"))
         return cassette
 
-    def _cassette_for(self, asked: JudgeRequest, method: str, url: str, body: bytes) -> CellCassette:
-        if asked.cell is not None:
-            return self._cassette(asked.cell)
-        recorded = [request for cassette in self._cassettes.values() for request in cassette.recorded_requests()[:50]]
+    def _cassette_for(self, wanted: JudgeRequest, request: Request) -> CellCassette:
+        if wanted.cell is not None:
+            return self._cassette(wanted.cell)
+        recorded = [one for cassette in self._cassettes.values() for one in cassette.recorded_requests()[:50]]
         where = f"{self.root / self.panel} (the request is in no plan)"
-        unknown = public_request(method, url, body)
-        raise self._missed(missing_message(None, unknown, asked.repeat, where, recorded, self.command))
+        unknown = public_request(request)
+        raise self._missed(missing_message(None, unknown, wanted.repeat, where, recorded, self.command))
 
-    def _check_stray(self, method: str, url: str) -> None:
+    def _check_stray(self, request: Request) -> None:
         """A request that is no judge call may go out while recording, and on loopback; never out while replaying."""
-        if self.mode == "replay" and not is_loopback(urlsplit(url).hostname):
+        if self.mode == "replay" and not is_loopback(urlsplit(request.url).hostname):
             raise self._missed(
-                f"replay was asked for {method} {public_url(url)}, which carries no {REPEAT_HEADER} header and so is "
-                "no judge call of a plan. Nothing went out"
+                f"replay was asked for {request.method} {public_url(request.url)}, which carries no {REPEAT_HEADER} "
+                "header and so is no judge call of a plan. Nothing went out"
             )
 
     def _miss(
-        self, cassette: CellCassette, call: Call | None, asked: Request, repeat: int | None
+        self, cassette: CellCassette, call: Call | None, request: Request, repeat: int | None
     ) -> MissingInteractionError:
         if self.mode == "replay":
             cassette.check()
         where = f"{cassette.index.path} ({len(cassette.index.answers)} answers)"
-        return self._missed(missing_message(call, asked, repeat, where, cassette.recorded_requests(), self.command))
+        return self._missed(missing_message(call, request, repeat, where, cassette.recorded_requests(), self.command))
 
     def _missed(self, message: str) -> MissingInteractionError:
         message = self.shown(message)
@@ -291,8 +288,7 @@ class Library:
         try:
             for cassette in self._cassettes.values():
                 cassette.refresh()  # another process may have recorded since it was read
-            self._storage.mend(self._cassettes.values())
-            self._storage.begin(self._cassettes.values())
+            self._storage.prepare(self._cassettes.values())
             yield
         finally:
             try:

@@ -68,8 +68,8 @@ def key_of(method: str, url: str, body: bytes) -> str:
     """The key of a request whose URL is already public and whose body is already canonical."""
     verb, place = method.upper().encode(), url.encode()
     # Lengths first: no two triples share one byte stream.
-    asked = b"%d:%b,%d:%b,%b" % (len(verb), verb, len(place), place, body)
-    return blake2b(asked, digest_size=16).hexdigest()
+    parts = b"%d:%b,%d:%b,%b" % (len(verb), verb, len(place), place, body)
+    return blake2b(parts, digest_size=16).hexdigest()
 
 
 def call_headers(call: Call) -> dict[str, str]:
@@ -123,9 +123,9 @@ def public_url(url: str) -> str:
     return urlunsplit((parts.scheme.lower(), place, parts.path or "/", urlencode(query, quote_via=quote), ""))
 
 
-def public_request(method: str, url: str, body: bytes) -> Request:
+def public_request(request: Request) -> Request:
     """A request as it may be shown and compared: its address without secrets, its body in canonical form."""
-    return Request(public_url(url), canonical_body(body), method)
+    return Request(public_url(request.url), canonical_body(request.body), request.method)
 
 
 def _blank(value: Any) -> Any:
@@ -147,6 +147,11 @@ class JudgeRequest:
     repeat: int
     cell: str | None
 
+    @property
+    def interaction(self) -> tuple[str, int]:
+        """What a cell calls its answer by."""
+        return self.key, self.repeat
+
 
 class RequestMatcher:
     """Knows the requests of the plans by their bytes, so that replay seldom has to canonicalise one."""
@@ -163,24 +168,25 @@ class RequestMatcher:
             if self._cells.setdefault(key, cell) != cell:
                 self._cells[key] = None
 
-    def asked(self, method: str, url: str, body: bytes, headers: Mapping[str, str | bytes]) -> JudgeRequest | None:
+    def match(self, request: Request, headers: Mapping[str, str | bytes]) -> JudgeRequest | None:
         """None if the request carries no repeat header, hence is no judge call."""
         repeat = headers.get(REPEAT_HEADER)
         if repeat is None:
             return None
-        key = self._key(method, url, body)
+        key = self._key(request)
         cell = _text(headers.get(CELL_HEADER)) or self._cells.get(key)
         if cell is None and key in self._cells:
-            place = f"{method} {public_url(url)}"
+            place = f"{request.method} {public_url(request.url)}"
             raise RecuseError(f"several cells ask request {key} ({place}); send its cell in {CELL_HEADER}")
         return JudgeRequest(key, _repeat_number(_text(repeat) or ""), cell)
 
-    def _key(self, method: str, url: str, body: bytes) -> str:
-        place = public_url(url)
-        known = self._keys.get((method, place, body))
+    def _key(self, request: Request) -> str:
+        place = public_url(request.url)
+        known = self._keys.get((request.method, place, request.body))
         if known is not None:
             return known
-        return key_of(method, self._secrets.clean_text(place), self._secrets.clean(canonical_body(body)))
+        body = self._secrets.clean(canonical_body(request.body))
+        return key_of(request.method, self._secrets.clean_text(place), body)
 
 
 def _text(value: str | bytes | None) -> str | None:

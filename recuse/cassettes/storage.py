@@ -48,9 +48,14 @@ class Storage:
             written = self._writer.unsynced()
         sync_all(written)
 
-    def mend(self, cassettes: Iterable[CellCassette]) -> None:
-        """Before the first answer arrives: cut damage out of cassettes, keeping the damaged file beside; unpack what is
-        to be recorded into."""
+    def prepare(self, cassettes: Iterable[CellCassette]) -> None:
+        """Before the first answer arrives: mend what is damaged, and give every cell that lacks answers its file."""
+        cassettes = list(cassettes)
+        self._mend(cassettes)
+        self._begin(cassettes)
+
+    def _mend(self, cassettes: Iterable[CellCassette]) -> None:
+        """Cut damage out of cassettes, keeping the damaged file beside; unpack what is to be recorded into."""
         for cassette in cassettes:
             if cassette.obsolete_side:  # recorded for another prompt or model, and never finished
                 cassette.index.path.unlink(missing_ok=True)
@@ -77,7 +82,7 @@ class Storage:
         self._reader.forget(cassette.index.path)
         cassette.load(cassette.anew)
 
-    def begin(self, cassettes: Iterable[CellCassette]) -> None:
+    def _begin(self, cassettes: Iterable[CellCassette]) -> None:
         """Give every cell that lacks answers its file, with its header: an answer that arrives needs no new one."""
         for cassette in cassettes:
             if cassette.missing and not cassette.index.sound_size and cassette.header is not None:
@@ -139,8 +144,8 @@ class Storage:
         new = [] if cassette.index.sound_size else [self._header_line(cassette)]
         if key not in cassette.index.requests:
             body = clean(canonical_body(request.body))
-            asked = (request.method, clean_text(public_url(request.url)), body)
-            new.append(request_line(key, asked, cassette.base()))
+            stored = (request.method, clean_text(public_url(request.url)), body)
+            new.append(request_line(key, stored, cassette.base()))
         headers = {name: clean_text(value) for name, value in answer.headers.items()}
         real = (cassette.header or {}).get("provenance") == "recorded"  # a stand-in's time is nobody's
         seconds = answer.seconds if real else None

@@ -45,7 +45,7 @@ class LibraryCassette(Cassette):  # type: ignore[misc]
         """Whether a recording answers; raises `MissingInteractionError` where none does and none may be made."""
         answer = self.library.find(request.method, request.uri, request.body_bytes, request.headers)
         request.recuse_answer = answer
-        request.recuse_asked = time.monotonic()
+        request.recuse_looked_up = time.monotonic()
         return answer is not None
 
     def play_response(self, request: VcrRequest) -> dict[str, Any]:
@@ -59,8 +59,8 @@ class LibraryCassette(Cassette):  # type: ignore[misc]
     def append(self, request: VcrRequest, response: dict[str, Any]) -> None:
         """Hand a real answer to the library, with the seconds since its request was looked up."""
         headers = {name: ", ".join(values) for name, values in response["headers"].items()}
-        asked = getattr(request, "recuse_asked", None)
-        seconds = None if asked is None else time.monotonic() - asked
+        looked_up = getattr(request, "recuse_looked_up", None)
+        seconds = None if looked_up is None else time.monotonic() - looked_up
         answer = RawResponse(response["status"]["code"], headers, response["body"]["string"], seconds)
         self.library.store(request.method, request.uri, request.body_bytes or b"", request.headers, answer)
 

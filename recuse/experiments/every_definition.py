@@ -16,24 +16,20 @@ from recuse.statistics.indeterminacy import RatingVectors
 from recuse.statistics.indeterminacy.definitions import CHANCE_CORRECTED, chance_corrected
 from recuse.statistics.indeterminacy.divergences import SMOOTHING, smoothed
 
-__all__ = ["at_threshold", "every_definition", "without_threshold"]
+__all__ = ["at_threshold", "without_threshold"]
 
 Floats = NDArray[np.float64]
 
 
-def every_definition(judges: RatingVectors, people: RatingVectors) -> dict[str, Floats]:
-    """The value of every definition by its name, (B, J); `judges` (J, I, K), `people` (B, I, K), nothing missing."""
-    return without_threshold(judges, people) | at_threshold(judges, people)
-
-
 def without_threshold(judges: RatingVectors, people: RatingVectors) -> dict[str, Floats]:
-    """Definitions that do not depend on tau: none of whose sides is a hard response set."""
+    """The values by name, (B, J), of the definitions that do not depend on tau: none of whose sides is a hard response
+    set. `judges` (J, I, K), `people` (B, I, K), nothing missing."""
     both = (*_categorical(judges, people), *_distributional(judges, people))
     return dict(both) | dict(_sets(judges, people, False)) | dict(_continuous(judges, people, False))
 
 
 def at_threshold(judges: RatingVectors, people: RatingVectors) -> dict[str, Floats]:
-    """Definitions with a hard response set on a side, at the tau that both have."""
+    """The same of those with a hard response set on a side, at the tau that both have."""
     return dict(_sets(judges, people, True)) | dict(_continuous(judges, people, True))
 
 

@@ -48,12 +48,6 @@ class Design:
     items: int = 100
     spread: tuple[float, float] = (0.02, 0.4)
 
-    @property
-    def symmetric(self) -> bool:
-        """Whether both sides prefer, or both avoid, the first option: sign(Gamma_h - 1) = sign(Gamma_j - 1). Exactly 1
-        on both sides is symmetric, on one side not."""
-        return bool(np.sign(self.people_strength - 1) == np.sign(self.judge_strength - 1))
-
 
 @dataclass(frozen=True, eq=False)
 class Population:

@@ -51,13 +51,13 @@ def reduce(results: Mapping[str, Any], gates: Gates, because: Mapping[str, Any] 
         "schema": SCHEMA,
         "because": because,
         "gates": stated(gates),
-        "asked": asked(results),
+        "asked": examined(results),
         "sources": results.get("sources") or {},
         "entries": sorted(entries, key=lambda entry: json.dumps([*identity(entry), entry])),
     }
 
 
-def asked(results: Mapping[str, Any]) -> Json:
+def examined(results: Mapping[str, Any]) -> Json:
     """Which tests came to a conclusion, and about which judges of each panel."""
     records = [*results["verdicts"], *results["measurements"]]
     tests = sorted({str(record["test"]).partition("[")[0] for record in records if record.get("test")})

@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 from scipy import special
 
-from recuse.gates.baseline import asked, identity, keyed, reduce
+from recuse.gates.baseline import examined, identity, keyed, reduce
 from recuse.gates.gates import Gates
 from recuse.gates.joined_levels import Tested, joined_levels, without_levels
 from recuse.gates.limit_changes import limit_changes
@@ -94,7 +94,7 @@ def compare(
             if was.get("outcome") != now.get("outcome")
         ],
         "limits": limit_changes(baseline["gates"], gates, results["verdicts"]),
-        "removed": removed(baseline["asked"], asked(results)) if complete else [],
+        "removed": removed(baseline["asked"], examined(results)) if complete else [],
         "sources": changed_sources(baseline.get("sources") or {}, results.get("sources") or {}),
         "moved": [row for was, now in pairs for row in moved(was, now, _key(row_of(now)) in testable)],
         "appeared": [_brief(after[key]) for key in sorted(after.keys() - before.keys())],
@@ -155,9 +155,9 @@ def _all_named(tested: Sequence[Tested], gates: Gates) -> list[Json]:
 
 
 def _named(tested: list[Tested], gates: Gates, alpha: float) -> list[Json]:
-    asked_for = [partial(_excludes_zero, distribution) for _, _, (distribution, _) in tested]
+    excluding = [partial(_excludes_zero, distribution) for _, _, (distribution, _) in tested]
     rows = []
-    for (was, now, (distribution, test)), level in zip(tested, decision_levels(asked_for, 1 - alpha), strict=True):
+    for (was, now, (distribution, test)), level in zip(tested, decision_levels(excluding, 1 - alpha), strict=True):
         if not _excludes_zero(distribution, level):
             continue
         low, high = distribution.interval(level)

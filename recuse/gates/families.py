@@ -74,12 +74,12 @@ def decide_together(
 def decide_jointly(together: list[tuple[Gate, Member]], alpha: float, family: Family) -> list[Decided]:
     """As `decide_together`, of members that different gates decide: all pass at the level of their own gate, and fail
     at one that `alpha` holds over all of them. What a value alone decides takes no part in the correction."""
-    asked = [(gate, m) for gate, m in together if gate.decide == "interval"]
-    defined = [(gate, m) for gate, m in asked if m.estimate.defined]
+    deciding = [(gate, m) for gate, m in together if gate.decide == "interval"]
+    defined = [(gate, m) for gate, m in deciding if m.estimate.defined]
     fails = [partial(_fails_at, m.applied.limit, m.estimate) for _, m in defined]
     corrected = decision_levels(fails, 1 - 2 * alpha, "holm") if fails else []
     levels = {id(m): max(level, gate.level) for (gate, m), level in zip(defined, corrected, strict=True)}
-    known = replace(family, members=len(defined), undefined=len(asked) - len(defined))
+    known = replace(family, members=len(defined), undefined=len(deciding) - len(defined))
     return [
         Decided(m, decide(m.applied.limit, m.estimate, gate.level, by="point"), gate.level, gate.level, None)
         if gate.decide == "point"

@@ -11,8 +11,7 @@ from typing import Any
 
 from recuse.configuration import did_you_mean
 from recuse.gates import remedies
-from recuse.gates.applied import AppliedLimit
-from recuse.gates.decisions import Decision
+from recuse.gates.accepted_faults import under_accepted_fault, unused_sentence
 from recuse.gates.errors import GatesError
 from recuse.gates.explanation import percent, rule_of
 from recuse.gates.families import Decided, Member, decide_jointly, decide_together, members_of
@@ -21,13 +20,10 @@ from recuse.gates.reading import read
 from recuse.gates.tables import STANDARD, AcceptedFault, Gate, RunTable
 from recuse.gates.verdicts import Verdicts
 from recuse.schema import (
-    Acceptance,
-    AcceptanceState,
     Estimate,
     Estimates,
     Family,
     Outcome,
-    Remedy,
     Verdict,
 )
 
@@ -100,18 +96,18 @@ class Gates(Mapping[str, Gate]):
         one over the number of places at which the same conclusion is asked for.
         """
         given = {key: str(value) for key, value in subject.items()}
-        asked: list[tuple[str, Gate, Member]] = []
+        members: list[tuple[str, Gate, Member]] = []
         for name, estimates in measured:
             gate = self[name]
             if gate.together != together:
                 raise GatesError(f'gate {name} in {self.file} is decided with others: add together = "{together}"')
-            asked += [(name, gate, member) for member in members_of(name, gate, estimates, given)]
+            members += [(name, gate, member) for member in members_of(name, gate, estimates, given)]
         alpha = round(self.run.false_fail * share, 12)
         family = Family(name=together, within=given, correction="holm", members=0, alpha=alpha)
-        decided = decide_jointly([(gate, member) for _, gate, member in asked], alpha, family)
+        decided = decide_jointly([(gate, member) for _, gate, member in members], alpha, family)
         return Verdicts(
             self._verdict(name, one, blocks(one.member.estimate.metric))
-            for (name, _, _), one in zip(asked, decided, strict=True)
+            for (name, _, _), one in zip(members, decided, strict=True)
         )
 
     def alpha(self, name: str) -> float:
@@ -176,7 +172,7 @@ class Gates(Mapping[str, Gate]):
                 for name, values in (ran or {}).items()
             )
             if not elsewhere and not any(map(known.covers, subjects)):
-                sentences.append(self._unused(known, subjects))
+                sentences.append(unused_sentence(known, subjects, self.file))
         return sentences
 
     def unused_gates(self, seen: Seen) -> list[str]:
@@ -232,7 +228,7 @@ class Gates(Mapping[str, Gate]):
         if decision.straddles and gate.allowance_expired(self.today) and remedy is not None:
             remedy = remedies.expired_allowance(gate, remedy)
         if known := self.accepted_fault_for(name, member.subject):
-            outcome, remedy, acceptance = self._under(known, decided, allowed)
+            outcome, remedy, acceptance = under_accepted_fault(known, decided, allowed, self.today, self.file)
         return Verdict(
             gate=name,
             label=gate.label or "",
@@ -249,62 +245,4 @@ class Gates(Mapping[str, Gate]):
             if decided.family is None
             else power_of(applied.limit, member.estimate, gate.level, decided.fail_level),
             blocks=blocks,
-        )
-
-    def _under(
-        self, known: AcceptedFault, decided: Decided, allowed: bool
-    ) -> tuple[Outcome, Remedy | None, Acceptance | None]:
-        """Outcome and remedy once the accepted fault is taken into account, and what became of it."""
-        member, decision = decided.member, decided.decision
-        _must_reach_beyond(known, member.applied, self.file)
-        if decision.outcome == "pass" and known.doubt:
-            return "pass", None, None
-        if decision.outcome == "pass" or allowed:
-            unneeded = remedies.unneeded_accepted_fault(known, member.subject, decision, self.file)
-            return "fail", unneeded, _acceptance(known, decision, "no longer needed")
-        if known.expired(self.today):
-            expired = remedies.expired_accepted_fault(known, self.file)
-            return decision.outcome, expired, _acceptance(known, decision, "expired")
-        if _accepts(known, decision):
-            return "accepted", remedies.accepted(known), _acceptance(known, decision, "applied")
-        beyond = remedies.beyond_accepted_fault(known, decided, self.file)
-        return decision.outcome, beyond, _acceptance(known, decision, "exceeded")
-
-    def _unused(self, known: AcceptedFault, subjects: list[Mapping[str, str]]) -> str:
-        there = "; ".join(
-            f"{name}: {', '.join(sorted({s[name] for s in subjects if name in s})) or 'never given'}"
-            for name in known.subject
-        )
-        seen = f"its verdicts had {there}" if subjects else "the gate gave no verdict at all"
-        return (
-            f"The accepted fault for {known.gate} ({known.described}) in {self.file} covered nothing in this run; "
-            f"{seen}. Mend its subject or delete it."
-        )
-
-
-def _accepts(known: AcceptedFault, decision: Decision) -> bool:
-    """Bound and outcomes are joined by AND; one that is not given asks nothing."""
-    limit, outcomes = known.accept.limit, known.accept.outcome
-    within = limit is None or (decision.estimate.defined and limit.holds(decision.estimate.value))
-    return within and (not outcomes or decision.outcome in outcomes)
-
-
-def _acceptance(known: AcceptedFault, decision: Decision, state: AcceptanceState) -> Acceptance:
-    return Acceptance(
-        accept=known.accept.mapping(),
-        until=known.until.isoformat(),
-        reason=known.reason,
-        state=state,
-        otherwise=decision.outcome,
-    )
-
-
-def _must_reach_beyond(known: AcceptedFault, applied: AppliedLimit, file: str) -> None:
-    """A limit of the scale's range is known in the measure's unit only now; the others were compared on reading."""
-    limit = known.accept.limit
-    scaled = applied.share is not None and applied.span is not None
-    if limit is not None and scaled and not limit.reaches_beyond(applied.limit):
-        raise GatesError(
-            f"the accepted fault for {known.gate} ({known.described}) in {file} accepts {limit}, which does not reach "
-            f"beyond the gate's own limit, {applied}; widen it"
         )

@@ -62,12 +62,13 @@ class Spread:
     estimated: tuple[tuple[float, float], ...] = ()
 
 
-def spread(estimate: Estimate, factor: float = 1.0) -> Spread | None:
-    """Of the estimate with `factor` times the observations; None where its distribution does not say."""
+def spread(estimate: Estimate, factor: float = 1.0, df: float | None = None) -> Spread | None:
+    """Of the estimate with `factor` times the observations; None where its distribution does not say. `df`: what its
+    distribution's tails are like (`_tails`), where that is known."""
     distribution = estimate.distribution
     if distribution is None or (half := distribution.half_width_at(factor)) is None or not 0 < half < math.inf:
         return None
-    df = _tails(distribution)
+    df = _tails(distribution) if df is None else df
     parts = getattr(distribution, "parts", ()) or ((1.0, df),)
     whole = sum(variance for variance, _ in parts)
     estimated = () if math.isinf(df) else tuple((variance / whole, freedom) for variance, freedom in parts if variance)
@@ -113,12 +114,13 @@ def factor_to_decide(
     `inf` where more than FEASIBLE times would be needed (the value lies practically on the bound), None where the
     estimate's distribution cannot tell.
     """
-    if not has_interval(estimate) or spread(estimate) is None or spread(estimate, FEASIBLE) is None:
+    if not has_interval(estimate) or (now := spread(estimate)) is None or spread(estimate, FEASIBLE, now.df) is None:
         return None
+    df = now.df
     value = estimate.value if truth is None else truth
 
     def settles(factor: float) -> bool:
-        around = spread(estimate, factor)
+        around = spread(estimate, factor, df)
         if around is None:
             return False
         if limit.holds(value):

@@ -104,9 +104,11 @@ def decide_upgrade(
     unmeasured = tuple(
         c for c, estimates in changes if c in NOT_NEEDED and not any(e.defined for e in estimates.values())
     )
-    asked = [(component, estimates) for component, estimates in changes if component not in unmeasured]
+    measured = [(component, estimates) for component, estimates in changes if component not in unmeasured]
     rows = (
-        gates.decide_jointly(asked, subject, together=TOGETHER, share=share, blocks=blocks) if asked else Verdicts(())
+        gates.decide_jointly(measured, subject, together=TOGETHER, share=share, blocks=blocks)
+        if measured
+        else Verdicts(())
     )
     about = next((row.estimate for row in rows if row.gate in ON_ALL_TEXTS), None)
     verdict = UpgradeVerdict(

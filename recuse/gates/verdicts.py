@@ -57,9 +57,9 @@ class Verdicts(Sequence[Verdict]):
         """The one verdict about `subject`. Raises `RecuseError` where none or several fit."""
         fitting = [verdict for verdict in self if subject.items() <= verdict.subject.items()]
         if len(fitting) != 1:
-            asked = ", ".join(f"{k}={v}" for k, v in subject.items())
+            wanted = ", ".join(f"{k}={v}" for k, v in subject.items())
             known = "; ".join(", ".join(f"{k}={v}" for k, v in verdict.subject.items()) for verdict in self)
-            raise RecuseError(f"{len(fitting)} verdicts for {asked}, and one is wanted; there are: {known}")
+            raise RecuseError(f"{len(fitting)} verdicts for {wanted}, and one is wanted; there are: {known}")
         return fitting[0]
 
     def only(self, wanted: Callable[[Mapping[str, str]], bool]) -> Verdicts:

@@ -13,7 +13,7 @@ from recuse.ratings import Numeric, RatingArray, Ratings
 from recuse.schema import Estimate
 from recuse.statistics.paired import BOUNDED_METHOD, METHOD, Paired
 
-__all__ = ["MARGIN", "bounded_test", "paired_estimate", "paired_test"]
+__all__ = ["MARGIN", "bounded_test", "paired_change", "paired_estimate", "paired_test"]
 
 MARGIN = 0.0625
 """Share of the scale's range, a quarter of a point on 1 to 5: the difference whose chance of being found is reported as
@@ -32,6 +32,18 @@ def bounded_test(differences: NDArray[np.float64], array: RatingArray) -> Paired
     clusters = np.array(array.clusters) if array.clustered else None
     slip = array.step if isinstance(array.scale, Numeric) else None
     return Paired.of(differences, clusters, ends=(-far, far), slip=slip)
+
+
+def paired_change(
+    metric: str, part: Ratings, array: RatingArray, differences: NDArray[np.float64], margin: float, why: str,
+    detail: Mapping[str, Any] | None = None,
+) -> Estimate:  # fmt: skip
+    """`paired_test` of `differences` (items,) as an estimate; `margin`, a share of the scale's range, is the difference
+    whose chance of being found it tells, and `detail` joins what the test tells of itself. Undefined, with `why`, where
+    no item has a difference."""
+    test = paired_test(differences, array)
+    full = {**test.detail(margin * part.scale.span), **(detail or {})}
+    return paired_estimate(metric, test, part, excluded=len(differences) - test.n, why=why, detail=full)
 
 
 def paired_estimate(

@@ -7,7 +7,6 @@ variant has; here every difference is between the same pairs on the same texts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -21,7 +20,7 @@ from recuse.ratings.factors import LEVELS, RUBRIC
 from recuse.schema import Estimate, Estimates
 from recuse.statistics.pair_correlations import mean_correlation
 
-__all__ = ["agreement_by_rubric", "rubric_step", "same_pair_steps", "structural_share"]
+__all__ = ["agreement_by_rubric", "rubric_step", "structural_share"]
 
 Floats = NDArray[np.float64]
 
@@ -117,21 +116,6 @@ def structural_share(ratings: Ratings, whole: str = "dimensions") -> Estimates:
         detail = {source: number(float(value)) for source, value in zip(sources, r, strict=True)}
         estimates[(whole, *names)] = jackknifed("structural_share", cells, share, unit="share", detail=detail)
     return Estimates(("of", *ratings.within(RUBRIC)), estimates)
-
-
-def same_pair_steps(table: Mapping[str, Sequence[float | None]]) -> dict[str, float]:
-    """From a printed table, variant -> r per pair (None where a pair is not given), what each variant adds to the one
-    before it on the pairs that both give. NaN where they share none.
-
-    >>> same_pair_steps({"names": [0.5, 0.5, 0.6], "one rubric": [None, None, 0.65]})
-    {'one rubric': 0.05}
-    """
-    rows = {name: np.array([np.nan if r is None else r for r in given], dtype=float) for name, given in table.items()}
-    steps = {}
-    for before, name in zip(rows, list(rows)[1:], strict=False):
-        both = np.isfinite(rows[before]) & np.isfinite(rows[name])
-        steps[name] = round(float((rows[name] - rows[before])[both].mean()), 6) if both.any() else float("nan")
-    return steps
 
 
 def _difference(r: Floats) -> Floats:

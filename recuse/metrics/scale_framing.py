@@ -3,13 +3,14 @@
 Every text is scored twice, under definitions that stay the same while their numbers are turned round (thesis on bias in
 LLM self-evaluation, sec. 3.2). Brought to the ascending scale, both scores should agree. Three things can go wrong,
 each measured on texts scored in both directions: the general level moves (`shift`), the self-preference moves
-(`self_preference_change`), or the number stays where it was although its meaning changed (`direction_insensitivity`).
+(`recuse.metrics.framing_change`), or the number stays where it was although its meaning changed
+(`direction_insensitivity`).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,23 +20,19 @@ from numpy.typing import NDArray
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.losses import beside
 from recuse.metrics.measure import measure
-from recuse.metrics.own_text import contrast, missing_text, own_place, self_received_given, why_not_comparable
-from recuse.metrics.paired import MARGIN, paired_estimate, paired_test
+from recuse.metrics.paired import MARGIN, paired_change
 from recuse.ratings import Numeric, RatingArray, Ratings
 from recuse.ratings.array import arrays_by_level, judges_array
 from recuse.ratings.factors import DIRECTION, LEVELS
 from recuse.schema import Estimate, Estimates
 from recuse.statistics.bounded import BOUNDED, bounded_mean
 from recuse.statistics.clusters import clustered_mean
-from recuse.statistics.paired import Paired
 
-__all__ = ["AGAINST", "direction_insensitivity", "self_preference_change", "shift", "shift_by_target"]
+__all__ = ["direction_insensitivity", "shift", "shift_by_target"]
 
 Floats = NDArray[np.float64]
 
 ASCENDING, REVERSED = LEVELS[DIRECTION]
-AGAINST = ("received", "given", "controlled")
-ONE_DIRECTION = "it was asked in one direction of the scale only"
 NO_TEXT = "no text was scored in both directions of the scale"
 SHIFT = "mean of paired differences, cluster-robust t over clusters, half a cluster a step up and down added"
 INSENSITIVE = f"share of same numbers minus share of mirrored numbers; {BOUNDED}"
@@ -109,41 +106,9 @@ def shift_by_target(ratings: Ratings, margin: float = MARGIN) -> Estimates:
     for names, twice in _twice(ratings):
         for t, target in enumerate(twice.array.targets):
             change = twice.change[:, t]
-            estimate = _paired("framing_shift", twice.part, twice.array, change, margin, NO_TEXT)
+            estimate = paired_change("framing_shift", twice.part, twice.array, change, margin, NO_TEXT)
             estimates[(twice.judge, target, *names)] = estimate
     return Estimates(("judge", "target", *ratings.within(DIRECTION)), estimates)
-
-
-@measure(
-    "framing_change", "change of self-preference with the scale turned", signed=True, rank=340,
-    above="prefers its own work more where low is best|prefer their own work more where low is best",
-    below="prefers its own work less where low is best|prefer their own work less where low is best",
-    reading="Self-preference where the lowest number is best less that where the highest is.",
-)  # fmt: skip
-def self_preference_change(ratings: Ratings, margin: float = MARGIN) -> Estimates:
-    """Self-preference with the scale reversed minus that with it ascending, by judge and `against`; paired t over the
-    items on which both are defined.
-
-    `against` names the measure of `recuse.metrics.self_preference`: "received" (S - R), "given" (S - G) or "controlled"
-    (D). Detail: the mean in each direction on those items (`ascending`, `reversed`). `margin` is a
-    share of the scale's range. Undefined where the scale was not turned, and where nothing can be compared in both
-    directions.
-
-    >>> import pandas as pd
-    >>> rows = [("x", "a", "ascending", 5.0), ("x", "b", "ascending", 3.0), ("y", "a", "ascending", 4.0),
-    ...         ("x", "a", "reversed", 2.0), ("x", "b", "reversed", 3.0), ("y", "a", "reversed", 2.0)]
-    >>> frame = pd.DataFrame(rows, columns=["judge", "target", "direction", "score"]).assign(item="i")
-    >>> ratings = Ratings.of(frame, scales=Numeric(1, 5), authors={"x": "a"})
-    >>> self_preference_change(ratings).of(judge="x", against="received").value
-    -1.0
-    """
-    estimates: dict[tuple[str, ...], Estimate] = {}
-    for names, part in ratings.each(DIRECTION):
-        arrays = arrays_by_level(part, DIRECTION)
-        for judge in ratings.own():
-            for against, estimate in _changes(part, arrays, judge, margin).items():
-                estimates[(judge, against, *names)] = estimate
-    return Estimates(("judge", "against", *ratings.within(DIRECTION)), estimates)
 
 
 # --------------------------------------------------------------------------- texts scored twice
@@ -268,47 +233,6 @@ def _counts(x: Floats, y: Floats, informative: NDArray[np.bool_], ends: float) -
 
 def _same(x: Floats, y: Floats) -> NDArray[np.bool_]:
     return np.abs(x - y) < 1e-9
-
-
-# --------------------------------------------------------------------------- self-preference twice
-
-
-def _changes(part: Ratings, arrays: Mapping[str, RatingArray], judge: str, margin: float) -> dict[str, Estimate]:
-    """The change of each measure of self-preference, by its name."""
-    if ASCENDING not in arrays or REVERSED not in arrays:
-        return {against: _nothing(part, ONE_DIRECTION, against) for against in AGAINST}
-    array = arrays[ASCENDING]
-    place = own_place(array, part.authors, judge)
-    if place is None:
-        return {against: _nothing(part, missing_text(array, judge), against) for against in AGAINST}
-    up, down = (_preference(arrays[level], *place, part.authors) for level in (ASCENDING, REVERSED))
-    why = why_not_comparable(array) or "no item can be compared in both directions of the scale"
-    estimates = {}
-    for against in AGAINST:
-        both = np.isfinite(up[against]) & np.isfinite(down[against])
-        detail = {ASCENDING: _mean(up[against][both]), REVERSED: _mean(down[against][both]), "against": against}
-        estimates[against] = _paired("framing_change", part, array, down[against] - up[against], margin, why, detail)
-    return estimates
-
-
-def _preference(array: RatingArray, row: int, column: int, authors: Mapping[str, str]) -> dict[str, Floats]:
-    s, r, g = self_received_given(array, row, column)
-    on_own, elsewhere = contrast(array, row, column, authors)
-    return dict(zip(AGAINST, (s - r, s - g, on_own - elsewhere), strict=True))
-
-
-def _nothing(part: Ratings, why: str, against: str) -> Estimate:
-    detail = {"against": against}
-    return paired_estimate("framing_change", Paired.of([]), part, excluded=0, why=why, detail=detail)
-
-
-def _paired(
-    metric: str, part: Ratings, array: RatingArray, differences: Floats, margin: float, why: str, detail: Any = None
-) -> Estimate:
-    """Paired t over items; `detail` joins what the test tells of itself."""
-    test = paired_test(differences, array)
-    full = {**test.detail(margin * part.scale.span), **(detail or {})}
-    return paired_estimate(metric, test, part, excluded=len(differences) - test.n, why=why, detail=full)
 
 
 def _mean(values: Floats) -> float | None:

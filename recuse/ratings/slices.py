@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,27 +28,30 @@ def slices_of(answers: Answers, columns: tuple[str, ...] | None = None) -> tuple
     """(column, level) -> which texts, (U,), and how many columns were looked at."""
     import pandas as pd
 
-    index = pd.MultiIndex.from_arrays([np.asarray(answers.items, object), np.asarray(answers.targets, object)])
-    facts = pd.DataFrame({"target": answers.targets}, index=index)
+    targets = np.asarray(answers.targets, object)
+    facts: dict[str, Any] = {"target": targets}
     known = None if answers.part is None else answers.part.texts
     if known is not None:
         texts = known.assign(item=known["item"].astype(str))
         keys = ["item", "target"] if "target" in texts else ["item"]
         texts = texts.drop_duplicates(keys).assign(**{name: texts[name].astype(str) for name in keys}).set_index(keys)
-        wanted = index if len(keys) == 2 else index.get_level_values(0)
+        items = np.asarray(answers.items, object)
+        wanted = pd.MultiIndex.from_arrays([items, targets]) if len(keys) == 2 else pd.Index(items)
         for name in texts.columns:
             if name not in FACTS or name in (columns or ()):
-                facts[str(name)] = texts[name].reindex(wanted).to_numpy()
+                facts[str(name)] = pd.Series(texts[name].reindex(wanted).to_numpy())
     if unknown := [name for name in columns or () if name not in facts]:
         raise RecuseError(
             f"the texts have no column {', '.join(unknown)} to slice by; they have {', '.join(map(str, facts))}"
         )
     slices: Slices = {}
-    looked = [name for name in (columns or facts.columns) if 1 < facts[name].nunique() <= MOST]
-    for name in looked:
-        for level in facts[name].dropna().unique():
-            slices[(str(name), str(level))] = (facts[name] == level).to_numpy()
-    return slices, len(looked)
+    looked = 0
+    for name in columns or facts:
+        level_of, levels = pd.factorize(facts[name])
+        if 1 < len(levels) <= MOST:
+            looked += 1
+            slices |= {(name, str(level)): level_of == k for k, level in enumerate(levels)}
+    return slices, looked
 
 
 def have_slices(ratings: Ratings) -> bool:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from recuse.sanitize import shortened, visible
 
-__all__ = ["Fault", "shown"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Fault", "Place", "fault_in", "shown"]
 
 SHOWN = 5
+Place = Callable[[int], str]
+"""Number of a row -> where it stands in the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,3 +48,12 @@ def shown(text: object, limit: int = 40) -> str:
     """A cell's content as it may stand in a message: nothing hidden in it, and not much of it."""
     short, cut = shortened(visible(str(text)).replace("\n", " "), limit)
     return repr(short) + ("..." if cut else "")
+
+
+def fault_in(what: str, rows: pd.DataFrame, place: Place, done: str) -> Fault:
+    """A fault of these rows of a long table, with the first few of their cells."""
+    places = [
+        f"{place(int(r))}, column {c}: {shown(cell)}"
+        for r, c, cell in zip(rows["row"][:SHOWN], rows["column"][:SHOWN], rows["cell"][:SHOWN], strict=True)
+    ]
+    return Fault.of(what, places, done, len(rows))

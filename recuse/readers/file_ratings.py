@@ -12,10 +12,11 @@ from recuse.ratings import Ratings, ResponseSets
 from recuse.readers.column_names import NAMES, plain
 from recuse.readers.copies import without_copies
 from recuse.readers.counts import without_counts
+from recuse.readers.duplicates import without_duplicates
 from recuse.readers.faults import Fault
 from recuse.readers.formats import read_raw
 from recuse.readers.json_cells import with_fields_of_json
-from recuse.readers.judgements import Judgements, read_cells, read_winners, without_duplicates
+from recuse.readers.judgements import Judgements, read_cells, read_winners
 from recuse.readers.kinds import with_kinds
 from recuse.readers.long_shape import lengthened, named
 from recuse.readers.mapping import ColumnMapping, given_mapping, saved_mapping, saved_path
@@ -77,7 +78,7 @@ def read_file(path: Path | str, *, reader: str = "", **given: Any) -> FileRating
     long, copied = without_copies(long, raw, mapping)
     judged = read_winners(long, raw.place) if mapping.pairs else read_cells(long, raw.place, mapping.scale)
     factors = _factors(mapping)
-    rows, twice, numbered = without_duplicates(judged, factors, raw.place, bool(mapping.repeat))
+    rows, twice, numbered = without_duplicates(judged.rows, factors, raw.place, bool(mapping.repeat))
     if mapping.pairs:
         kind, ratings = "choices", _chosen(rows, mapping, factors)
     else:

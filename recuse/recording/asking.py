@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 
@@ -16,6 +15,7 @@ from recuse.cassettes.library import Library
 from recuse.cassettes.writer import StorageError
 from recuse.recording.budget import tokens_of
 from recuse.recording.form_check import FIRST, Form, FormCheck, Readable, form_of
+from recuse.recording.judge_queue import GIVE_UP_AFTER, JudgeQueue, queues_by_judge
 from recuse.recording.outcome import RecordingReport
 from recuse.recording.progress import Progress, Report, Spending
 from recuse.recording.rate_limit import Limits, RateLimit
@@ -25,7 +25,6 @@ from recuse.schema import Call, JudgeClosedError, JudgeUnreachableError, RawResp
 Send = Callable[[Call], Awaitable[RawResponse]]
 Text = Callable[[Call, RawResponse], str]
 
-GIVE_UP_AFTER = 5  # failed calls in a row (each after the client's own retries) end a judge's recording
 SYNC_EVERY_S = 1.0
 
 
@@ -73,7 +72,7 @@ class Recording:
         self.library, self.spending, self.signals = library, spending, StopSignals(grace)
         self.missing = [call for call in calls if not library.has(call)]
         self._expected = expected  # how many calls there will be, where not all are known yet
-        self._asked: set[Call] = set()
+        self._tried: set[Call] = set()
         self.failed: list[tuple[Call, str]] = []
         self.stored = 0
         self._why_stopped = ""
@@ -105,15 +104,15 @@ class Recording:
     @property
     def unasked(self) -> list[Call]:
         """What is missing and was not tried yet."""
-        return [call for call in self.missing if call not in self._asked]
+        return [call for call in self.missing if call not in self._tried]
 
     async def ask(self, calls: Sequence[Call], send: Send, limits: Mapping[str, Limits]) -> None:
         """Put these calls through `send`, each judge within its limits."""
-        self._asked.update(calls)
+        self._tried.update(calls)
         self._stop = asyncio.Event()  # belongs to the loop that runs now
         workers = [
             asyncio.create_task(self._work(queue, send, rate_limit))
-            for queue in self._queues(calls)
+            for queue in queues_by_judge(calls, self._form)
             for own in [limits.get(queue.judge, Limits())]
             for rate_limit in [RateLimit(own, sleep=self._pause)]
             for _ in range(min(own.concurrency, len(queue)))
@@ -150,13 +149,7 @@ class Recording:
 
     # ------------------------------------------------------------------ inside
 
-    def _queues(self, calls: Sequence[Call]) -> list[_JudgeQueue]:
-        by_judge: dict[str, list[Call]] = {}
-        for call in sorted(calls, key=_words):  # prompts that begin alike in a row: prompt caches reuse the beginning
-            by_judge.setdefault(call.judge, []).append(call)
-        return [_JudgeQueue(judge, judge_calls, self._form) for judge, judge_calls in by_judge.items()]
-
-    async def _work(self, queue: _JudgeQueue, send: Send, rate_limit: RateLimit) -> None:
+    async def _work(self, queue: JudgeQueue, send: Send, rate_limit: RateLimit) -> None:
         while not self.stopped and not queue.ended:
             call = queue.take()
             if call is None:
@@ -167,7 +160,7 @@ class Recording:
                 await self._ask(call, queue, send)
             queue.done(call)
 
-    async def _ask(self, call: Call, queue: _JudgeQueue, send: Send) -> None:
+    async def _ask(self, call: Call, queue: JudgeQueue, send: Send) -> None:
         why = await self._failure(call, queue, send)
         if why:
             self.failed.append((call, why))
@@ -180,7 +173,7 @@ class Recording:
         if self.library.trouble:
             self.stop(f"{self.library.trouble}; what had been asked already was still written")
 
-    async def _failure(self, call: Call, queue: _JudgeQueue, send: Send) -> str:
+    async def _failure(self, call: Call, queue: JudgeQueue, send: Send) -> str:
         """Ask one call; returns why no answer was stored, or nothing."""
         try:
             await send(call)
@@ -245,49 +238,6 @@ class Recording:
         assert self._stop is not None
         with suppress(TimeoutError):
             await asyncio.wait_for(self._stop.wait(), seconds)
-
-
-class _JudgeQueue:
-    """The calls of one judge that are still to be asked, apart by form: one that cannot be read ends alone."""
-
-    def __init__(self, judge: str, calls: Sequence[Call], form: Callable[[Form], FormCheck]) -> None:
-        self.judge = judge
-        self.failures = 0  # calls in a row that failed
-        self.closed = False  # no further call can succeed: a key that is not accepted, say
-        self.changed = asyncio.Event()
-        self._form = form
-        self._calls: dict[Form, deque[Call]] = {}
-        for call in calls:
-            self._calls.setdefault(form_of(call), deque()).append(call)
-
-    def __len__(self) -> int:
-        return sum(map(len, self._calls.values()))
-
-    @property
-    def ended(self) -> bool:
-        return not any(waiting and self.wants(waiting[0]) for waiting in self._calls.values())
-
-    def wants(self, call: Call) -> bool:
-        """Whether the judge still answers, and in a form that can be read."""
-        return not self.closed and self.failures < GIVE_UP_AFTER and not self._form(form_of(call)).hopeless
-
-    def take(self) -> Call | None:
-        """The next call that may go out; None while the first replies of all forms that are left are on their way."""
-        for form, waiting in self._calls.items():
-            check = self._form(form)
-            if waiting and check.may_ask:
-                check.in_flight += 1
-                return waiting.popleft()
-        return None
-
-    def done(self, call: Call) -> None:
-        self._form(form_of(call)).in_flight -= 1
-        self.changed.set()
-        self.changed = asyncio.Event()
-
-
-def _words(call: Call) -> tuple[str, ...]:
-    return tuple(message.content for message in call.prompt.messages) if call.prompt else ()
 
 
 def _said(error: Exception) -> str:

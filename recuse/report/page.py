@@ -146,7 +146,7 @@ def _parts(view: View, questions: list[Question]) -> dict[str, Any]:
 
 def environment(template_folders: Sequence[Path | str] = ()) -> Environment:
     """Templates with autoescaping; whatever text is printed has its invisible characters spelled out."""
-    return _environment(tuple(str(folder) for folder in template_folders))
+    return _environment(tuple(str(folder) for folder in template_folders if Path(folder).is_dir()))
 
 
 @cache

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from recuse.report import estimate_format, numbers
 from recuse.report.first_line import decision_lines, upgrade_lines
 from recuse.report.gated_number import Number
+from recuse.report.markdown import code_span, escaped, escaped_html, fenced, folded, table_head, table_row
 from recuse.report.questions import Drawings
 from recuse.report.results_model import Group, Question, View
 from recuse.report.sections.attention import Case, Matter, Way, needs_attention, run_faults
@@ -20,7 +20,6 @@ from recuse.report.sections.not_asked import in_one_line, not_asked
 from recuse.report.tables import Cell, VerdictTable, verdict_table
 from recuse.report.upgrade_table import UpgradeTable, upgrade_tables
 from recuse.report.vocabulary import OUTCOME_NAMES, PROVENANCE_MEANINGS, counted, tally, worst
-from recuse.sanitize import shortened, visible
 
 SIZE_LIMIT = 60_000
 """Characters; GitHub refuses comments beyond 65,536."""
@@ -32,7 +31,6 @@ MOST_ROWS = 15  # judges per table; beyond, only those that do not pass everythi
 MOST_MOVED = 15
 MOST_UNASKED = 30
 MOST_VERSIONS = 40
-LONGEST_TEXT = 600
 
 
 def summary(
@@ -69,16 +67,16 @@ def _limited(sections: list[str], size_limit: int) -> str:
 
 
 def _head(view: View) -> str:
-    panels = [f"{_code(p.name)} {p.provenance or 'provenance unknown'}" for p in view.panels]
+    panels = [f"{code_span(p.name)} {p.provenance or 'provenance unknown'}" for p in view.panels]
     counts = Counter(n.state for n in view.numbers if n.verdict)
     tallied = " · ".join(f"{_sign(o)} {counted(o, counts[o])}" for o in reversed(OUTCOME_NAMES) if counts[o])
-    lines = [f"- {_text(upgrade_line)}" for upgrade_line in upgrade_lines(view)]
+    lines = [f"- {escaped(upgrade_line)}" for upgrade_line in upgrade_lines(view)]
     for line in decision_lines(view):
         states = "; ".join(
-            f"**{s.text.partition(':')[0]}**{_text(s.text.removeprefix(s.state))}" for s in line.standings
+            f"**{s.text.partition(':')[0]}**{escaped(s.text.removeprefix(s.state))}" for s in line.standings
         )
-        lines.append(f"- {_code(line.panel)} {states}")
-    parts = [f"### {_text(view.results.get('headline') or '')}", "\n".join(lines), tallied, " · ".join(panels)]
+        lines.append(f"- {code_span(line.panel)} {states}")
+    parts = [f"### {escaped(view.results.get('headline') or '')}", "\n".join(lines), tallied, " · ".join(panels)]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -89,20 +87,19 @@ def _changed(view: View) -> str:
         return ""
     lines = [f"#### {TITLE}", ""]
     if changes.rows:
-        lines += [_row(["what", "was", "is", "and so"]), _row(["---"] * 4)]
-        lines += [
-            _row([_text(c.what), _text(c.before), _text(c.after), _text(c.note)]) for c in changes.rows[:MOST_MOVED]
-        ]
+        lines += table_head(["what", "was", "is", "and so"])
+        shown = changes.rows[:MOST_MOVED]
+        lines += [table_row(map(escaped, (c.what, c.before, c.after, c.note))) for c in shown]
     if len(changes.rows) > MOST_MOVED:
         lines += ["", f"{len(changes.rows) - MOST_MOVED} more changes in the report."]
     return "\n".join(
-        [*lines, *(["", _text(changes.rest)] if changes.rest and changes.rows else [_text(changes.rest)])]
+        [*lines, *(["", escaped(changes.rest)] if changes.rest and changes.rows else [escaped(changes.rest)])]
     ).rstrip()
 
 
 def _attention(view: View) -> str:
     matters = needs_attention(view)
-    faults = [f"- {_sign('not measured')} {_text(fault)}" for fault in run_faults(view)]
+    faults = [f"- {_sign('not measured')} {escaped(fault)}" for fault in run_faults(view)]
     if not matters and not faults:
         return ""
     shown = faults[:MOST_FAULTS]
@@ -119,9 +116,9 @@ def _attention(view: View) -> str:
 
 def _matter(matter: Matter, cases: list[Case]) -> str:
     """A gate that is not kept: each verdict, then what to do and what to paste, once."""
-    limit = f", limit {_text(matter.limit)}" if matter.limit else ""
-    lines = [f"**{_text(matter.title)}** ({_code(matter.gate)}){limit}", ""]
-    lines += [f"- {_sign(c.outcome)} {_text(c.who)}: {_text(c.value)}. {_text(c.finding)}" for c in cases]
+    limit = f", limit {escaped(matter.limit)}" if matter.limit else ""
+    lines = [f"**{escaped(matter.title)}** ({code_span(matter.gate)}){limit}", ""]
+    lines += [f"- {_sign(c.outcome)} {escaped(c.who)}: {escaped(c.value)}. {escaped(c.finding)}" for c in cases]
     if len(matter.cases) > len(cases):
         lines.append(f"- and {len(matter.cases) - len(cases)} more in the report")
     return "\n\n".join(["\n".join(lines), *map(_way, matter.ways)])
@@ -129,17 +126,10 @@ def _matter(matter: Matter, cases: list[Case]) -> str:
 
 def _way(way: Way) -> str:
     if not way.paste:
-        return _text(way.advice)
+        return escaped(way.advice)
     more = f"\n\nand {way.more} more like these in results.json" if way.more else ""
-    head = f"What to paste into {_html(way.file or 'the gates file')}"
-    return "\n\n".join(part for part in (_text(way.advice), _folded(head, _fenced(way.paste) + more)) if part)
-
-
-def _fenced(code: str) -> str:
-    """A block of code that nothing in it can end."""
-    clean = "\n".join(visible(line) for line in shortened(code, LONGEST_TEXT)[0].splitlines())
-    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", clean)), default=0))
-    return f"{fence}toml\n{clean}\n{fence}"
+    head = f"What to paste into {escaped_html(way.file or 'the gates file')}"
+    return "\n\n".join(part for part in (escaped(way.advice), folded(head, fenced(way.paste) + more)) if part)
 
 
 def _question(view: View, question: Question) -> str:
@@ -151,17 +141,17 @@ def _question(view: View, question: Question) -> str:
     outcomes = [n.state for group in groups for mine in group.gates.values() for n in mine]
     body = "\n\n".join(_table(group, verdict_table([group])) for group in groups)
     unfolded = " open" if worst(outcomes) in ("fail", "not measured") else ""
-    return _folded(f"{_sign(worst(outcomes))} {_html(question.title)} {tally(outcomes)}", body, unfolded)
+    return folded(f"{_sign(worst(outcomes))} {escaped_html(question.title)} {tally(outcomes)}", body, unfolded)
 
 
 def _upgrade(table: UpgradeTable) -> str:
     """The sentence, and the table behind it folded away; the deciding row first."""
-    rows = [_row([_text(cell) for cell in row.cells]) for row in table.rows]
-    body = "\n".join([_row([_text(cell) or "what" for cell in table.head]), _row(["---"] * len(table.head)), *rows])
-    foot = "\n\n".join(map(_text, table.foot))
+    rows = [table_row(map(escaped, row.cells)) for row in table.rows]
+    body = "\n".join([*table_head([escaped(cell) or "what" for cell in table.head]), *rows])
+    foot = "\n\n".join(map(escaped, table.foot))
     unfolded = " open" if table.outcome in ("fail", "not measured") else ""
-    head = f"{_sign(table.outcome)} {_html(table.sentence)} ({_html(table.where)})"
-    return _folded(head, "\n\n".join(part for part in (body, foot) if part), unfolded)
+    head = f"{_sign(table.outcome)} {escaped_html(table.sentence)} ({escaped_html(table.where)})"
+    return folded(head, "\n\n".join(part for part in (body, foot) if part), unfolded)
 
 
 def _table(group: Group, table: VerdictTable) -> str:
@@ -170,15 +160,15 @@ def _table(group: Group, table: VerdictTable) -> str:
     shown = ordered if len(ordered) <= MOST_ROWS else [row for row in ordered if row.outcome != "pass"][:MOST_ROWS]
     series = table.series if len(table.series) == 2 else []
     lines = [
-        f"**{_text(group.panel.name)}**, {_text(group.about)} ({group.provenance})",
+        f"**{escaped(group.panel.name)}**, {escaped(group.about)} ({group.provenance})",
         "",
     ]
     if series:
-        lines[0] += f"; two values: {' / '.join(map(_text, series))}"
+        lines[0] += f"; two values: {' / '.join(map(escaped, series))}"
     if shown:
-        lines += [_row(["judge", *(f"{_text(c.title)} {c.limit}" for c in table.columns)])]
-        lines += [_row(["---"] * (len(table.columns) + 1))]
-        lines += [_row([_code(row.name or "the panel"), *(_cell(c, series) for c in row.cells)]) for row in shown]
+        lines += table_head(["judge", *(f"{escaped(c.title)} {c.limit}" for c in table.columns)])
+        for row in shown:
+            lines.append(table_row([code_span(row.name or "the panel"), *(_cell(c, series) for c in row.cells)]))
     if len(shown) < len(ordered):
         lines += ["", f"{len(ordered) - len(shown)} more judges in the report."]
     return "\n".join(lines)
@@ -198,7 +188,7 @@ def _verdict(n: Number) -> str:
 
 
 def _when(n: Number) -> str:
-    return f" ({_text(n.circumstances)})" if n.circumstances else ""
+    return f" ({escaped(n.circumstances)})" if n.circumstances else ""
 
 
 def _not_asked(view: View) -> str:
@@ -207,41 +197,35 @@ def _not_asked(view: View) -> str:
     if not entries:
         return ""
     lines = [
-        f"- {_text('; '.join(u.how))}: {u.count} question{'s' if u.count > 1 else ''} for want of {_text(u.missing)}. "
-        f"{_text(' '.join(title for w in u.wanting for title in w.titles))}"
+        f"- {escaped('; '.join(u.how))}: {u.count} question{'s' if u.count > 1 else ''} for want of "
+        f"{escaped(u.missing)}. {escaped(' '.join(title for w in u.wanting for title in w.titles))}"
         for u in entries[:MOST_UNASKED]
     ]
     if len(entries) > MOST_UNASKED:
         lines.append(f"- and {len(entries) - MOST_UNASKED} more in the report")
-    return _folded(f"Not asked: {_html(in_one_line(view))}", "\n".join(lines))
-
-
-def _folded(head: str, body: str, unfolded: str = "") -> str:
-    return f"<details{unfolded}><summary>{head}</summary>\n\n{body}\n\n</details>"
+    return folded(f"Not asked: {escaped_html(in_one_line(view))}", "\n".join(lines))
 
 
 def _moved(view: View) -> str:
     baseline = movement(view)
     if not baseline:
         return ""
-    lines = ["#### Against the baseline", "", _text(baseline.summary)]
+    lines = ["#### Against the baseline", "", escaped(baseline.summary)]
     if baseline.named:
-        lines += ["", _row(["what", "whom", "change beyond chance", "test", "red because"]), _row(["---"] * 5)]
-        lines += [_row([_text(t) for t in (c.what, c.who, c.change, c.test, c.beyond)]) for c in baseline.named]
+        lines += ["", *table_head(["what", "whom", "change beyond chance", "test", "red because"])]
+        lines += [table_row(map(escaped, (c.what, c.who, c.change, c.test, c.beyond))) for c in baseline.named]
     if baseline.because:
-        lines += ["", f"The baseline was written because: {_text(baseline.because)}"]
+        lines += ["", f"The baseline was written because: {escaped(baseline.because)}"]
     if baseline.moved:
-        lines += ["", _row(["what", "whom", "field", "before", "now", "change"]), _row(["---"] * 6)]
-        lines += [
-            _row([_text(t) for t in (m.what, m.who, m.field, m.before, m.after, m.delta)])
-            for m in baseline.moved[:MOST_MOVED]
-        ]
+        lines += ["", *table_head(["what", "whom", "field", "before", "now", "change"])]
+        moved = baseline.moved[:MOST_MOVED]
+        lines += [table_row(map(escaped, (m.what, m.who, m.field, m.before, m.after, m.delta))) for m in moved]
     more = max(0, len(baseline.moved) - MOST_MOVED) + baseline.more_moved
     if more:
         lines += ["", f"{more} more in the report."]
     for kind, entries in (("Appeared", baseline.appeared), ("Vanished", baseline.vanished)):
         if entries:
-            lines += ["", f"{kind}: {_text(numbers.listed(entries, most=8))}."]
+            lines += ["", f"{kind}: {escaped(numbers.listed(entries, most=8))}."]
     return "\n".join(lines)
 
 
@@ -251,7 +235,7 @@ def _foot(view: View, known: Mapping[str, Any]) -> str:
     shown = sorted({p.provenance for p in view.panels if p.provenance in PROVENANCE_MEANINGS})
     meanings = [f"{name}: {PROVENANCE_MEANINGS[name]}" for name in shown]
     of, known_cassettes = identity(view, known), [*meanings, f"Cassettes: {', '.join(counts)}." if counts else ""]
-    known_cassettes += [_html(of.in_one_line)]
+    known_cassettes += [escaped_html(of.in_one_line)]
     lines = [f"<sub>{line}</sub>" for line in known_cassettes if line]
     return "\n\n".join([*lines, _identity(of)] if of.judges or of.asked else lines)
 
@@ -262,42 +246,12 @@ def _identity(of: Identity) -> str:
     asked = [(a.where, a.items, a.prompt, a.rubric) for a in of.asked]
     tables = ((["panel", "judge", "model", "settings"], judges), (["asked", "items", "prompt", "rubric"], asked))
     parts = [
-        "\n".join(map(_row, [head, ["---"] * 4, *([*map(_code, row)] for row in rows[:MOST_VERSIONS])]))
+        "\n".join([*table_head(head), *(table_row(map(code_span, row)) for row in rows[:MOST_VERSIONS])])
         for head, rows in tables
         if rows
     ]
-    return _folded("Judges, versions and what they were asked", "\n\n".join(parts))
-
-
-# --------------------------------------------------------------------------- text
+    return folded("Judges, versions and what they were asked", "\n\n".join(parts))
 
 
 def _sign(outcome: str) -> str:
     return OUTCOME_NAMES[outcome].sign
-
-
-def _row(cells: list[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-def _html(text: str) -> str:
-    """For text inside an HTML tag: Markdown is not read there, HTML is."""
-    clean = " ".join(visible(shortened(text, LONGEST_TEXT)[0]).split())
-    return _silent(clean.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"))
-
-
-def _text(text: str) -> str:
-    """Plain text as Markdown: nothing in it formats, links, breaks a table, mentions a person or closes a comment."""
-    return re.sub(r"([\\`*_\[\]|~$])", r"\\\1", _html(text))
-
-
-def _silent(text: str) -> str:
-    """Neither @someone nor #12 nor a bare address calls anyone or becomes a link."""
-    return re.sub(r"([@#])(?=\w)", "\\1\u2060", text).replace("://", ":\u2060//").replace("www.", "www\u2060.")
-
-
-def _code(text: str) -> str:
-    """A name in a code span, where nothing is Markdown."""
-    clean = " ".join(visible(shortened(text, 100)[0]).split())
-    inert = clean.replace("`", "'").replace("|", "/")
-    return f"`{inert}`"

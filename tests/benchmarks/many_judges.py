@@ -17,7 +17,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[2])]
 import numpy as np  # noqa: E402
 import pandas as pd  # noqa: E402
 
-from recuse.metrics import consensus, coverage, scale_framing, score_matrix, self_preference, stability  # noqa: E402
+from recuse.metrics import consensus, coverage, framing_change, scale_framing, score_matrix, self_preference, stability  # noqa: E402
 from recuse.ratings import Numeric, Ratings  # noqa: E402
 
 MEASURES = (
@@ -25,7 +25,7 @@ MEASURES = (
     consensus.leniency, consensus.self_preference, stability.repeat_difference, stability.cell_table,
     stability.repeat_reliability, self_preference.against_received, self_preference.against_given,
     self_preference.controlled, scale_framing.direction_insensitivity, scale_framing.shift,
-    scale_framing.shift_by_target, scale_framing.self_preference_change,
+    scale_framing.shift_by_target, framing_change.framing_change,
 )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx2
 
-from recuse.cassettes import Library, call_headers, canonical_json, cell_name, request_key
+from recuse.cassettes import Library, call_headers, canonical_json, request_key
 from recuse.recording import Limits, RecordingReport, record
 from recuse.schema import Call, RawResponse, Request
 
@@ -32,7 +32,7 @@ def plan(
     """One cell per item. `distinct`: every repeat has a seed of its own, so no two requests are the same."""
     calls = []
     for item in items:
-        cell = cell_name("small", "task", "rubric", judge, "target", {"condition": "attributed", "item": item})
+        cell = f"small/task/rubric/{judge}~target~attributed~{item}"
         for repeat in range(repeats):
             body: dict[str, Any] = {"model": "m-1", "temperature": temperature, "max_tokens": 50}
             body["messages"] = [{"role": "user", "content": f"{prompt}{item}: naïve café ✓"}]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from recuse.experiments.every_definition import every_definition
+from recuse.experiments.every_definition import at_threshold, without_threshold
 from recuse.experiments.selection_study import BUDGETS, SETTINGS, SIZES, downstream, rank_correlation, selection_study
 from recuse.experiments.simulated_ratings import Design, draw_population
 from recuse.statistics.indeterminacy import TAUS, RatingVectors, definitions
@@ -22,7 +22,7 @@ def test_matrix_products_give_what_the_definitions_give(sizes):
     )
     population = draw_population(design, rng)
     people, judges = population.sampled_people((1, 2, 10), rng), population.sampled_judges(4, rng)
-    found = every_definition(judges, people)
+    found = without_threshold(judges, people) | at_threshold(judges, people)
     spread = RatingVectors(people.choices[:, None], people.endorsed[:, None])
     assert set(found) == {each.name for each in definitions()}
     for each in definitions():
@@ -73,7 +73,8 @@ def test_the_settings_are_the_papers():
     assert [(d.people_strength, d.error, d.skew) for d in SETTINGS.values()] == [
         (1.0, 0.0, 0.0), (2.0, 0.0, 0.0), (2.0, 0.0, 0.0), (2.0, 0.3, 0.0), (2.0, 0.3, 1.0),
     ]  # fmt: skip
-    assert [d.symmetric for d in SETTINGS.values()] == [True, True, False, False, False]
+    prefer = [(np.sign(d.people_strength - 1), np.sign(d.judge_strength - 1)) for d in SETTINGS.values()]
+    assert [people == judges for people, judges in prefer] == [True, True, False, False, False]  # symmetric selection
     assert {(d.judges, d.items, d.spread) for d in SETTINGS.values()} == {(50, 100, (0.02, 0.4))}
     assert TAUS == (0.3, 0.5, 0.7)
     assert {1, 3, 100} <= set(BUDGETS)

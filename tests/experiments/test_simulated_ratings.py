@@ -42,13 +42,6 @@ def test_judges_lie_at_different_distances():
     assert apart.max() > 10 * apart.min()
 
 
-def test_which_selection_is_symmetric():
-    assert Design(people_strength=2.0, judge_strength=1.5).symmetric
-    assert not Design(people_strength=2.0, judge_strength=0.5).symmetric
-    assert not Design(people_strength=1.0, judge_strength=0.5).symmetric
-    assert Design().symmetric
-
-
 @pytest.mark.parametrize(("options", "sets"), [(2, 3), (3, 5), (10, 30), (4, 4)])
 def test_tasks_hold_every_option_alone_and_one_set_with_the_first(options, sets):
     task = simulated_task(options, sets, rng())

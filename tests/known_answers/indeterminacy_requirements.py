@@ -133,7 +133,7 @@ ROWS: tuple[Row, ...] = (
     (
         "4",
         "soft aggregation",
-        (AGGREGATED + "test_shares_of_counts_and_of_none", AGGREGATED + "test_the_four_aggregations_of_one_item"),
+        (AGGREGATED + "test_the_four_aggregations_of_one_item",),
         "",
     ),
     (
@@ -308,7 +308,7 @@ ROWS: tuple[Row, ...] = (
         ),
         "",
     ),
-    ("6", "symmetric selection", (DRAWN + "test_which_selection_is_symmetric",), ""),
+    ("6", "symmetric selection", (STUDY + "test_the_settings_are_the_papers",), ""),
     ("fn 5", "additive error", (STUDY + "test_the_settings_are_the_papers",), ""),
     (
         "D.1",

@@ -9,14 +9,13 @@ A row says where the figure is printed, what is printed, what follows, and wheth
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from recuse.metrics.rubric_commensurability import same_pair_steps
 from recuse.statistics.paired import Paired
 
 PUBLISHED = Path(__file__).parents[2] / "fixtures" / "published"
@@ -167,6 +166,17 @@ def _table_6(model: str) -> Iterator[Row]:
         printed = float(frame.loc[variant, "delta_r"])
         yield told(place, f"{model}, {variant}, step between printed averages", printed, after - before)
         yield told(place, f"{model}, {variant}, step on the same pairs", printed, like[variant])
+
+
+def same_pair_steps(table: Mapping[str, Sequence[float | None]]) -> dict[str, float]:
+    """From a printed table, variant -> r per pair (None where a pair is not given), what each variant adds to the one
+    before it on the pairs that both give. NaN where they share none."""
+    rows = {name: np.array([np.nan if r is None else r for r in given], dtype=float) for name, given in table.items()}
+    steps = {}
+    for before, name in zip(rows, list(rows)[1:], strict=False):
+        both = np.isfinite(rows[before]) & np.isfinite(rows[name])
+        steps[name] = round(float((rows[name] - rows[before])[both].mean()), 6) if both.any() else float("nan")
+    return steps
 
 
 def _structure() -> Iterator[Row]:

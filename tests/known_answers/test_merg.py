@@ -59,3 +59,14 @@ def test_known_answers(what, computed):
 def test_the_page_shows_what_is_computed():
     page = (merg.PUBLISHED.parents[1] / "docs" / "rubrics.md").read_text(encoding="utf-8")
     assert merg.markdown() in page
+
+
+def test_table_6_of_the_paper_on_the_same_pairs() -> None:
+    r1 = {"own": [0.155, 0.237, 0.281], "names": [0.526, 0.514, 0.588], "shared": [None, None, 0.606],
+          "universal": [0.678, 0.668, 0.420]}  # fmt: skip
+    q = {"own": [0.308, 0.267, 0.189], "names": [0.745, 0.682, 0.680], "shared": [None, None, 0.649],
+         "universal": [0.747, 0.719, 0.308]}  # fmt: skip
+    steps = merg.same_pair_steps(r1)
+    assert steps == pytest.approx({"names": 0.318333, "shared": 0.018, "universal": -0.186}, abs=1e-6)
+    steps = merg.same_pair_steps(q)
+    assert steps == pytest.approx({"names": 0.447667, "shared": -0.031, "universal": -0.341}, abs=1e-6)

@@ -17,7 +17,6 @@ from recuse.metrics.planted_flaws import flaw_penalty
 from recuse.metrics.rubric_commensurability import (
     agreement_by_rubric,
     rubric_step,
-    same_pair_steps,
     structural_share,
 )
 from recuse.ratings import Numeric, Ratings
@@ -291,15 +290,6 @@ def test_without_agreement_there_is_no_share_of_it() -> None:
     up, down = [1.0, 2, 3, 4], [4.0, 3, 2, 1]
     arrays = {"independent": np.array([up, up])[:, :, None], "dimensions": np.array([up, down])[:, :, None]}
     assert not structural_share(ratings_of(arrays)).of(of="dimensions").defined
-
-
-def test_table_6_of_the_paper_on_the_same_pairs() -> None:
-    r1 = {"own": [0.155, 0.237, 0.281], "names": [0.526, 0.514, 0.588], "shared": [None, None, 0.606],
-          "universal": [0.678, 0.668, 0.420]}  # fmt: skip
-    q = {"own": [0.308, 0.267, 0.189], "names": [0.745, 0.682, 0.680], "shared": [None, None, 0.649],
-         "universal": [0.747, 0.719, 0.308]}  # fmt: skip
-    assert same_pair_steps(r1) == pytest.approx({"names": 0.318333, "shared": 0.018, "universal": -0.186}, abs=1e-6)
-    assert same_pair_steps(q) == pytest.approx({"names": 0.447667, "shared": -0.031, "universal": -0.341}, abs=1e-6)
 
 
 # --------------------------------------------------------------------------- planted flaws

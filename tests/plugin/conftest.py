@@ -14,22 +14,36 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+import hypothesis  # noqa: F401  (its own plugin loads it at the end of every run)
 import pytest
 
 import recuse.elicit
 
-# pytester forgets modules that were first imported inside a run of its own; numpy cannot be loaded a second time.
+# pytester forgets modules that were first imported inside a run of its own: the next run would load them again, and
+# numpy cannot be loaded a second time.
 import recuse.gates.baseline
+import recuse.gates.error_rates
+import recuse.gates.upgrade
+import recuse.metrics.attacks
 import recuse.metrics.consensus
 import recuse.metrics.coverage
+import recuse.metrics.upgrade
 import recuse.recording
+import recuse.report.canonical_form
+import recuse.report.csv_tables
+import recuse.report.files
 import recuse.report.page
+import recuse.report.questions.upgrade
+import recuse.report.replies
 import recuse.report.summary
+import recuse.report.terminal_text
 import recuse.run
+import recuse.run_subjects
 import recuse.standins.request_router
 import recuse.standins.server
 import recuse.standins.table
 import recuse.suite
+import recuse.upgrade
 
 FILES = {
     "pyproject.toml": """

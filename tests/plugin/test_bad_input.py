@@ -216,7 +216,7 @@ def test_unusable_replies_are_counted_and_shown_and_gated_and_never_filled_in(re
 
 
 def test_a_test_path_is_not_taken_for_the_baseline(repo) -> None:
-    run = repo.run_apart("--baseline", "evals/test_fairness.py")
+    run = repo.run("evals", "--baseline", "evals/test_fairness.py")
     assert run.code == 4
     assert "'evals/test_fairness.py' is no .json file; paths of tests go before --baseline" in run.text
 

@@ -170,7 +170,7 @@ def test_without_any_panel_it_says_how_to_name_one(repo) -> None:
 
 
 def test_several_processes_tell_a_mistake_once_too(repo) -> None:
-    run = repo.run_apart("-n", "2", "--judges", "mallory")
+    run = repo.run("-n", "2", "--judges", "mallory")
     assert run.code != pytest.ExitCode.OK
     assert run.text.count("unknown judge mallory; the selected panels have ann, bob, eve") == 1
     assert "Traceback" not in run.text
@@ -178,9 +178,9 @@ def test_several_processes_tell_a_mistake_once_too(repo) -> None:
 
 def test_recording_in_several_processes_fails_only_what_would_record(repo) -> None:
     """Everything is on disk: --record has nothing to ask, whatever -n is. One cassette less, and its test says so."""
-    assert repo.run_apart("-n", "2", "--record=missing", "-k", "parse_rate").outcomes == {"passed": 1}
+    assert repo.run("-n", "2", "--record=missing", "-k", "parse_rate").outcomes == {"passed": 1}
     repo.cassette("ann~alpha~attributed").unlink()
-    run = repo.run_apart("-n", "2", "--record=missing", "-k", "parse_rate")
+    run = repo.run("-n", "2", "--record=missing", "-k", "parse_rate")
     assert run.outcomes == {"errors": 1}
     assert "leave out -n for the 4 calls that are missing here" in run.text
 

@@ -212,7 +212,7 @@ def test_results_are_the_same_whatever_the_order_and_the_number_of_processes(rep
         """)  # fmt: skip
     written = []
     for options in ([], ["--backwards"], ["-n", "2"]):
-        run = repo.run_apart(*options) if "-n" in options else repo.run(*options)
+        run = repo.run(*options)
         assert run.outcomes["failed"] == 1, run.text
         reports = {
             name: (repo / "reports" / name).read_bytes() for name in ("results.json", "index.html", "summary.md")

@@ -61,14 +61,14 @@ def test_a_protocol_of_ones_own_is_recorded_gated_and_replayed(repo) -> None:
     repo.edit("pyproject.toml", "[tool.pytest.ini_options]\n", '[tool.pytest.ini_options]\npythonpath = ["."]\n')
 
     repo.edit("fixtures/panels/mini.toml", '["rubric"]', '["rubric", "our_jugdes.one_word"]')
-    lost = repo.run_apart("--record=missing")
+    lost = repo.run("--record=missing")
     assert lost.code == 4
     assert "mini.toml: task essays: protocol 'our_jugdes.one_word' cannot be imported" in lost.text
     assert "pythonpath" in lost.text
 
     repo.edit("fixtures/panels/mini.toml", "our_jugdes", "our_judges")
-    for options in (["--record=missing"], [], ["-n", "2"]):
-        run = repo.run_apart(*options)
+    for run_it, options in ((repo.run_apart, ["--record=missing"]), (repo.run, []), (repo.run, ["-n", "2"])):
+        run = run_it(*options)
         outcomes = {judge: run.verdict("parse_rate", judge=judge, asked="one word")["outcome"] for judge in SAID}
         assert outcomes == {"ann": "pass", "bob": "pass", "eve": "fail"}, run.text
         assert run.results["cassettes"]["unused"] == 0

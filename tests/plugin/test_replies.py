@@ -22,7 +22,7 @@ def test_every_reply_is_there_whoever_reads_the_cassettes(repo) -> None:
     assert alone["mini/essays/rubric/~prompts.html"].count("Score this essay by") == 4  # two texts, names shown, hidden
     for options in (["-n", "2"], ["-n", "2", "--dist", "loadscope"]):
         (repo / "reports" / "replies" / "mini" / "essays" / "rubric" / "bob.html").unlink()
-        repo.run_apart(*options)
+        repo.run(*options)
         assert pages(repo.root) == alone, options
 
 

@@ -16,7 +16,7 @@ from recuse.statistics.agreement.options import coded
 from recuse.statistics.rank_correlation import spearman
 
 __all__ = [
-    "concordance", "concordance_of", "kendall_tau", "pearson", "pearson_of", "pearson_pairs", "spearman_rho",
+    "concordance", "concordance_of", "kendall_tau", "pearson", "pearson_of", "spearman_rho",
 ]  # fmt: skip
 
 Floats = NDArray[np.float64]
@@ -66,19 +66,6 @@ def concordance_of(products: Floats) -> Coefficient:
         return "" if reason and np.isfinite(of(s[None])[0]) and s[0] > 0 else reason
 
     return Coefficient(products, of, why, "correlation")
-
-
-def pearson_pairs(ratings: ArrayLike) -> Floats:
-    """Pearson's r of every two raters of (..., items, raters): shape (..., raters, raters), over the items that all
-    rated; NaN where either is constant."""
-    values = np.asarray(ratings, dtype=float)
-    there = np.isfinite(values).all(axis=-1, keepdims=True)
-    given, n = np.where(there, values, 0.0), there.sum(axis=-2, keepdims=True)
-    x = np.where(there, given - given.sum(axis=-2, keepdims=True) / np.maximum(n, 1), 0.0)
-    together = np.swapaxes(x, -1, -2) @ x
-    own = np.sqrt(np.diagonal(together, axis1=-2, axis2=-1))
-    own = np.where(own > 1e-12 * np.sqrt((given**2).sum(axis=-2)), own, 0.0)  # rounding is no spread
-    return np.clip(ratio(together, own[..., :, None] * own[..., None, :]), -1.0, 1.0)
 
 
 def spearman_rho(x: ArrayLike, y: ArrayLike) -> Coefficient:

@@ -10,11 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 from recuse.statistics.agreement.coefficient import Coefficient, ratio
 from recuse.statistics.agreement.options import tables_of
 
-__all__ = ["RATES", "Rate", "confusion", "rate", "rate_of"]
+__all__ = ["Rate", "confusion", "rate", "rate_of"]
 
 Floats = NDArray[np.float64]
 Rate = Literal["true positive rate", "true negative rate", "precision", "F1"]
-RATES: tuple[Rate, ...] = ("true positive rate", "true negative rate", "precision", "F1")
 
 CELLS: dict[Rate, tuple[Floats, Floats, str]] = {
     "true positive rate": (np.array([0.0, 0, 0, 1]), np.array([0.0, 1, 0, 1]), "no item is labelled positive"),
@@ -36,7 +35,7 @@ def confusion(rater: ArrayLike, labels: ArrayLike, options: int = 2) -> Floats:
 
 
 def rate(rater: ArrayLike, labels: ArrayLike, which: Rate) -> Coefficient:
-    """One of `RATES` of codes 0 (negative) and 1 (positive), both (items,). Undefined where nothing stands below the
+    """The `Rate` of codes 0 (negative) and 1 (positive), both (items,). Undefined where nothing stands below the
     line: a rate of no cases is neither 0 nor 1.
 
     >>> rate([0, 1, 1], [0, 1, 0], "precision").value

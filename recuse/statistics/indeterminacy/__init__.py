@@ -3,15 +3,14 @@
 Guerdan et al. (2025), Validating LLM-as-a-judge systems in the absence of gold labels. One concept per file:
 `rating_task` (options and sets), `decomposition` (Theorems 3.3, 3.4), `transitions` (matrices with parameters),
 `estimation` (matrices from counts), `aggregation`, `divergences`, `sets`, `definitions` (Table 1), `downstream`
-(consistency, bias), `selection` (regret), `ranking` (rank consistency, Lemma B.1), `ratings_needed`, `dawid_skene`.
+(consistency, bias), `selection` (regret), `ratings_needed`, `dawid_skene`.
 """
 
 from __future__ import annotations
 
-from recuse.statistics.indeterminacy.aggregation import RatingVectors, hard, hard_response_set, shares_of
+from recuse.statistics.indeterminacy.aggregation import RatingVectors, hard, hard_response_set
 from recuse.statistics.indeterminacy.decomposition import (
     Identifiability,
-    check_choice_matrix,
     check_stochastic,
     endorsements,
     forced_choices,
@@ -34,9 +33,9 @@ from recuse.statistics.indeterminacy.transitions import (
 
 __all__ = [
     "TAUS", "Definition", "Identifiability", "RatingTask", "RatingVectors", "TransitionEstimate",
-    "check_choice_matrix", "check_stochastic", "choice_matrix", "consistency", "decay_for", "decisions",
+    "check_stochastic", "choice_matrix", "consistency", "decay_for", "decisions",
     "definition", "definitions", "endorsements", "error_matrix", "estimation_bias", "forced_choices", "hard",
     "hard_response_set", "identifiability", "prevalence", "recovered", "reverse", "reverse_choice_matrix",
     "reversed_shares",
-    "selection_strength", "shares_of", "transition_estimate",
+    "selection_strength", "transition_estimate",
 ]  # fmt: skip

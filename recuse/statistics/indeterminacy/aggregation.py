@@ -1,4 +1,4 @@
-"""From shares to rating vectors: the four aggregations of sec. 4, and counts to shares.
+"""From shares to rating vectors: the four aggregations of sec. 4.
 
 A rating vector has one number per option, (..., K). Items without a valid answer are NaN and stay NaN: whoever
 aggregates says how many they are.
@@ -11,11 +11,11 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from recuse.schema import RecuseError
 
-__all__ = ["Aggregation", "RatingVectors", "Ties", "hard", "hard_response_set", "shares_of"]
+__all__ = ["Aggregation", "RatingVectors", "Ties", "hard", "hard_response_set"]
 
 Floats = NDArray[np.float64]
 Aggregation = Literal["h", "s", "hrs", "srs"]
@@ -23,15 +23,6 @@ Aggregation = Literal["h", "s", "hrs", "srs"]
 Ties = Literal["split", "first", "leave out"]
 CLOSE = 1e-9
 """Shares this close are equal: 0.1 + 0.2 reaches a threshold of 0.3."""
-
-
-def shares_of(counts: ArrayLike) -> Floats:
-    """Counts (..., I, K) to shares, NaN for an item without a valid answer; `RecuseError` for what is no count."""
-    shares = np.asarray(counts, dtype=float)
-    if not np.isfinite(shares).all() or (shares < 0).any():
-        raise RecuseError("counts of answers are finite and at least 0")
-    total = shares.sum(axis=-1, keepdims=True)
-    return np.where(total > 0, shares / np.where(total > 0, total, 1.0), np.nan)
 
 
 def hard(choices: Floats, ties: Ties = "split") -> Floats:

@@ -19,7 +19,7 @@ from recuse.schema import RecuseError
 from recuse.statistics.indeterminacy.rating_task import RatingTask
 
 __all__ = [
-    "Identifiability", "check_choice_matrix", "check_stochastic", "endorsements", "forced_choices", "identifiability",
+    "Identifiability", "check_stochastic", "endorsements", "forced_choices", "identifiability",
     "recovered", "reverse", "reversed_shares",
 ]  # fmt: skip
 
@@ -114,18 +114,6 @@ def check_stochastic(matrix: ArrayLike, name: str) -> Floats:
             f"{name} holds a distribution in every column: no entry below 0, columns that sum to 1; column {worst} "
             f"sums to {total:.6g}, the smallest entry is {checked.min():.6g}"
         )
-    return checked
-
-
-def check_choice_matrix(task: RatingTask, matrix: ArrayLike) -> Floats:
-    """F (..., K, V) if nobody chooses an option outside the set; else `RecuseError` naming both."""
-    checked = check_stochastic(matrix, "a choice matrix")
-    if checked.shape[-2:] != task.membership.shape:
-        raise RecuseError(f"a choice matrix of this task has shape {task.membership.shape}; got {checked.shape}")
-    outside = np.argwhere((checked > CLOSE) & (task.membership == 0))
-    if len(outside):
-        k, v = (int(place) for place in outside[0][-2:])
-        raise RecuseError(f"who holds {task.set_name(v)} admissible cannot choose {task.options[k]}: make the entry 0")
     return checked
 
 

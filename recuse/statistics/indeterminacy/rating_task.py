@@ -66,12 +66,6 @@ class RatingTask:
         3.4 would say nothing."""
         return len(self.options) < len(self.sets)
 
-    @property
-    def fully_specified(self) -> bool:
-        """Q holds every option alone and nothing else: forced choices and response sets then say the same. |O| = |Q| by
-        itself is not enough."""
-        return set(self.sets) == {frozenset({name}) for name in self.options}
-
     @cached_property
     def membership(self) -> Floats:
         """Lambda (K, V): 1 where set v holds option k."""

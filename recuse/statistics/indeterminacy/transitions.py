@@ -89,6 +89,14 @@ def reverse_choice_matrix(
     the positive one, unless given.
 
     `RecuseError` for a beta outside [0, 1] and for sets that the task does not admit.
+
+    Half chose yes; if a fifth of the others would have accepted yes too, 60 % endorse it:
+
+    >>> from recuse.statistics.indeterminacy import RatingTask, endorsements, recovered
+    >>> task = RatingTask.of(["yes", "no"])
+    >>> reverse = reverse_choice_matrix(task, beta=0.2, positive=0, variant="both")
+    >>> endorsements(task, recovered(reverse, np.array([0.5, 0.5]))).tolist()
+    [0.6, 0.5]
     """
     if not 0 <= beta <= 1:
         raise RecuseError(f"beta is a probability, between 0 and 1; got {beta:g}")

@@ -12,6 +12,7 @@ from scipy import stats
 
 from recuse.metrics import scale_framing as sf
 from recuse.metrics import self_preference as sp
+from recuse.metrics.framing_change import AGAINST, framing_change
 from recuse.ratings import Numeric, Ratings
 
 NAN = math.nan
@@ -88,7 +89,7 @@ def test_self_preference_change_by_hand(both):
     both: changes -2 and 2."""
     up = {("x", "a"): [5, 4, 4], ("y", "a"): [3, 4, 3], ("x", "b"): [3, 3, 3], ("y", "b"): [3, 3, 3]}
     down = {("x", "a"): [2, 1, NAN], ("y", "a"): [2, 3, 3], ("x", "b"): [3, 3, 3], ("y", "b"): [3, 3, 3]}
-    estimate = one(sf.self_preference_change(both(up, down, authors={"x": "a"})), against="received")
+    estimate = one(framing_change(both(up, down, authors={"x": "a"})), against="received")
     assert (estimate.value, estimate.n, estimate.n_excluded) == (0, 2, 1)
     assert estimate.detail["sd"] == pytest.approx(math.sqrt(8))
     assert (estimate.detail["ascending"], estimate.detail["reversed"]) == (1, 1)
@@ -98,7 +99,7 @@ def test_self_preference_change_by_hand(both):
 def test_the_thesis_on_framing(thesis_ratings):
     """Sec. 4.1: the inverted scale makes DeepSeek better to everyone and to itself above all, and takes Gemini's
     preference down. The change is the difference of the two published means where all items are there."""
-    change, received = sf.self_preference_change(thesis_ratings), sp.against_received(thesis_ratings)
+    change, received = framing_change(thesis_ratings), sp.against_received(thesis_ratings)
     whole = 0
     for judge in thesis_ratings.own():
         a, b = (received.of(judge=judge, direction=direction) for direction in ("ascending", "reversed"))
@@ -110,7 +111,7 @@ def test_the_thesis_on_framing(thesis_ratings):
     assert one(change, "gemini-2.5-pro-preview-05-06", against="received").high < -0.15
     assert one(sf.shift(thesis_ratings), "deepseek-chat").low > 0.2
     assert one(change, "sonar-reasoning-pro", against="received").n == 76
-    by = {against: one(change, "deepseek-chat", against=against).value for against in sf.AGAINST}
+    by = {against: one(change, "deepseek-chat", against=against).value for against in AGAINST}
     assert by["given"] == pytest.approx(0.14 - -0.06, abs=0.011)
     assert abs(by["controlled"]) < by["received"] / 3  # mostly its mildness
 
@@ -181,7 +182,7 @@ def test_one_direction_only(make_scores, rate, columns):
     ratings = rate(frame, authors={"x": "a"})
     for estimate in (
         one(sf.shift(ratings)), one(sf.direction_insensitivity(ratings)), one(sf.shift_by_target(ratings), target="a"),
-        one(sf.self_preference_change(ratings), against="received"),
+        one(framing_change(ratings), against="received"),
     ):  # fmt: skip
         assert not estimate.defined
         assert "direction" in estimate.note

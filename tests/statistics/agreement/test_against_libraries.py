@@ -77,7 +77,7 @@ def test_rates_are_scikit_learns():
         "precision": metrics.precision_score(labels, judge),
         "F1": metrics.f1_score(labels, judge),
     }
-    assert {which: ag.rate(judge, labels, which).value for which in ag.RATES} == pytest.approx(theirs, **CLOSE)
+    assert {which: ag.rate(judge, labels, which).value for which in theirs} == pytest.approx(theirs, **CLOSE)
 
 
 @pytest.mark.parametrize("method", ["pearson", "spearman", "kendall"])
@@ -114,15 +114,6 @@ def test_icc_is_pingouins(kind):
         interval = next(row[name] for name in theirs.columns if name.startswith("CI95"))
         assert float(ag.icc(squares, form)) == pytest.approx(row["ICC"], **CLOSE)
         assert [float(end) for end in ag.icc_interval(squares, form)] == pytest.approx(list(interval), abs=1e-9)
-
-
-def test_pearson_pairs_are_numpys():
-    values = np.random.default_rng(1).normal(size=(3, 20, 4))
-    values[1, 3, 2] = np.nan
-    kept = np.delete(values[1], 3, axis=0)
-    found = ag.pearson_pairs(values)
-    assert found[0] == pytest.approx(np.corrcoef(values[0].T), abs=1e-12)
-    assert found[1] == pytest.approx(np.corrcoef(kept.T), abs=1e-12)
 
 
 PASTED = [

@@ -1,4 +1,4 @@
-"""Counts to shares, shares to rating vectors; ties and missing answers."""
+"""Shares to rating vectors; ties and missing answers."""
 
 from __future__ import annotations
 
@@ -6,15 +6,9 @@ import numpy as np
 import pytest
 
 from recuse.schema import RecuseError
-from recuse.statistics.indeterminacy import RatingVectors, hard, hard_response_set, shares_of
+from recuse.statistics.indeterminacy import RatingVectors, hard, hard_response_set
 
 nan = float("nan")
-
-
-def test_shares_of_counts_and_of_none():
-    np.testing.assert_array_equal(shares_of([[3, 1], [0, 0]]), [[0.75, 0.25], [nan, nan]])
-    with pytest.raises(RecuseError, match="at least 0"):
-        shares_of([[-1, 1]])
 
 
 def test_the_mode_and_its_ties():

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from recuse.schema import RecuseError
 from recuse.statistics.indeterminacy import (
     RatingTask,
-    check_choice_matrix,
     check_stochastic,
     choice_matrix,
     endorsements,
@@ -99,10 +98,6 @@ def test_matrices_are_checked():
         check_stochastic([[1.1, 0.5], [-0.1, 0.5]], "a reverse matrix")
     with pytest.raises(RecuseError, match="rows and columns"):
         check_stochastic([1.0], "a reverse matrix")
-    with pytest.raises(RecuseError, match="holds yes admissible cannot choose no"):
-        check_choice_matrix(YES_NO, [[0.5, 0, 0.5], [0.5, 1, 0.5]])
-    with pytest.raises(RecuseError, match="shape"):
-        check_choice_matrix(YES_NO, np.eye(2))
 
 
 def test_fully_specified_both_ways_of_asking_say_the_same():

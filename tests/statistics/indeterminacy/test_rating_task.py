@@ -14,7 +14,6 @@ def test_yes_or_no_is_underspecified_and_a_third_option_makes_it_specified():
     assert RatingTask.of(["yes", "no"]).underspecified
     maybe = RatingTask.specified(["yes", "no", "maybe"])
     assert not maybe.underspecified
-    assert maybe.fully_specified
 
 
 def test_definition_2_1_is_strict():
@@ -27,7 +26,7 @@ def test_definition_2_1_is_strict():
 def test_as_many_sets_as_options_does_not_suffice():
     task = RatingTask.of(["a", "b"], [["a"], ["a", "b"]])
     assert not task.underspecified
-    assert not task.fully_specified
+    assert set(task.sets) != set(RatingTask.specified(["a", "b"]).sets)
 
 
 def test_membership_marks_the_options_of_every_set():

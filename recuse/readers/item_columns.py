@@ -1,0 +1,114 @@
+"""Which columns say what was rated: the item, its parts, the system it came from, factors and slices."""
+
+from __future__ import annotations
+
+from recuse.ratings.factors import LEVELS
+from recuse.readers.column_names import FACTORS, NAMES, PARTS, is_date, is_judge, is_person, plain
+from recuse.readers.roles import MOST_SLICES, Roles
+
+__all__ = ["take_factors", "take_item", "take_parts", "take_slices", "take_what_raters_share", "take_what_tells_apart"]
+
+SURELY = 5
+"""So many rows that a column of letters tells apart are not told apart by chance."""
+
+
+def take_item(roles: Roles) -> None:
+    """A column that is called an item, or one of many ids or numbers."""
+    if "item" in roles.taken:
+        return
+    roles.take_named("item", lambda c: len(c.distinct) > 1 or len(roles.frame) == 1)
+    if "item" in roles.taken:
+        roles.taken["item"] = (roles.taken["item"],)
+        return
+    ids = [n for n in roles.free if plain(n).endswith(("_id", "id", "_no", "_nr", "number", "name"))]
+    ids = [n for n in ids if len(roles.columns[n].distinct) > max(2, len(roles.frame) // 50)]
+    if ids:
+        roles.taken["item"] = (ids[0],)
+        roles.use(ids[:1])
+
+
+def take_what_raters_share(roles: Roles) -> None:
+    """Where no column is called an item, the one that every rater has once and others have as well."""
+    if roles.taken.get("item") or not roles.taken.get("rater") or roles.taken.get("first"):
+        return
+    keys = roles.filled("rater", "criterion")
+    for name in roles.free:
+        column = roles.columns[name]
+        shared = SURELY < len(column.distinct) <= len(column.filled) / 2 and not (column.wordy or is_date(name))
+        if shared and not column.has_fraction and not roles.frame.duplicated([*keys, name]).any():
+            roles.take("item", name)
+            roles.taken["item"] = (name,)
+            return
+
+
+def take_parts(roles: Roles) -> None:
+    """A column that numbers the parts of an item, where several rows are about one: another turn is no repeat."""
+    item = roles.taken.get("item", ())
+    names = [name for name in roles.free if plain(name) in PARTS and len(roles.columns[name].distinct) > 1]
+    if not names or len(item) != 1 or "item" in roles.given:
+        return
+    if roles.frame.duplicated(roles.filled("item", "rater", "criterion", "target")).any():
+        roles.taken["item"] = (*item, names[0])
+        roles.use(names[:1])
+
+
+def take_factors(roles: Roles) -> None:
+    """Known names that vary while rater, item and target stay the same."""
+    if "factors" in roles.taken:
+        return
+    factors = []
+    for name in list(roles.free):
+        levels = set(roles.columns[name].distinct)
+        known = levels <= set(LEVELS.get(plain(name), levels))
+        if plain(name) in FACTORS and known and len(levels) > 1 and _varies(roles, name):
+            factors.append(name)
+            roles.use([name])
+    roles.taken["factors"] = tuple(factors)
+
+
+def take_what_tells_apart(roles: Roles) -> None:
+    """Where nothing is called a system and items have several rows, the short column that tells these apart, each
+    level at most once an item: rows on different things are no repeats of one."""
+    if "target" in roles.taken or not roles.taken.get("item") or roles.taken.get("first") or "repeat" in roles.taken:
+        return
+    keys = roles.filled("item", "rater", "criterion", "factors")
+    again = int(roles.frame.duplicated(keys).sum())
+    for name in roles.free if again else ():
+        column = roles.columns[name]
+        if (
+            1 < len(column.distinct) <= len(roles.frame) // 2
+            and not (column.numeric or column.wordy or is_date(name))
+            and not (column.holds_labels and again < SURELY)  # a few ratings may differ by chance
+            and not (is_judge(name) or is_person(name) or plain(name) in NAMES["repeat"])
+            and not roles.frame.duplicated([*keys, name]).any()
+        ):
+            roles.take("target", name)
+            return
+
+
+def take_slices(roles: Roles) -> None:
+    """What groups texts: a few short names, the same in every row about one text."""
+    if "slices" in roles.taken:
+        return
+    keys = roles.filled("item", "target")
+    slices = []
+    for name in list(roles.free):
+        column = roles.columns[name]
+        few = 1 < len(column.distinct) <= MOST_SLICES and 2 * len(column.distinct) <= len(column.filled)
+        if (
+            few
+            and not column.numeric
+            and not column.wordy
+            and not is_date(name)
+            and not (keys and _varies(roles, name))
+        ):
+            slices.append(name)
+            roles.use([name])
+    roles.taken["slices"] = tuple(slices)
+
+
+def _varies(roles: Roles, name: str) -> bool:
+    keys = roles.filled("item", "rater", "target")
+    if not keys or len(roles.columns[name].distinct) > 50:
+        return False
+    return bool((roles.frame.groupby(keys, sort=False)[name].nunique() > 1).any())

@@ -1,0 +1,138 @@
+"""Which columns say who rated: a column of names, a column of sources, or a column for every rater."""
+
+from __future__ import annotations
+
+from recuse.readers.column import Column
+from recuse.readers.column_names import NAMES, base_of, is_criterion, is_date, is_judge, is_person, plain
+from recuse.readers.crossed_names import crossed_names
+from recuse.readers.roles import MOST_SLICES, Roles
+from recuse.readers.values import CHOICE_WORDS
+
+__all__ = ["choosers_between", "names_raters", "names_systems", "take_raters", "take_raters_beside", "take_sources"]
+
+SAME_COLUMN = 0.98
+"""Two columns that say the same in so many rows name the same things."""
+BY_NUMBER = ("id", "rater", "annotator", "reviewer", "worker", "user", "labeler", "labeller")
+"""Columns of raters that may hold numbers."""
+
+
+def names_raters(roles: Roles, column: Column) -> bool:
+    """A column called judge may hold the names of judges, or the ratings of the only one."""
+    if column.wordy or column.holds_labels or (column.numeric and not plain(column.name).endswith(BY_NUMBER)):
+        return False
+    if _answers_as_others(roles, column):
+        return False
+    return len(column.distinct) <= max(2, len(roles.frame) // 2) or len(roles.frame) < 10
+
+
+def names_systems(roles: Roles, column: Column) -> bool:
+    """A column called model or system may hold the names of what was rated, each several times, or answers."""
+    rows_per = len(roles.frame) / max(len(column.distinct), 1)
+    fits = not column.wordy and 1 <= len(column.distinct) <= 200 and rows_per >= 2
+    return fits and not _answers_as_others(roles, column)
+
+
+def take_sources(roles: Roles) -> None:
+    """Where no column names raters, one whose every value is called as judges or as people are, both among them:
+    a log's column that says who a score came from."""
+    if "rater" in roles.taken:
+        return
+    for name in roles.free:
+        values = [str(value) for value in roles.columns[name].distinct[: MOST_SLICES + 1]]
+        called = [(is_judge(value), is_person(value)) for value in values]
+        alone = all(judge != person for judge, person in called) and len(values) <= MOST_SLICES
+        if alone and len({*called}) == 2 and not roles.columns[name].wordy:
+            roles.take("rater", name)
+            return
+
+
+def take_raters_beside(roles: Roles) -> None:
+    """Beside a column of ratings, columns that bear a person's or a judge's name and hold answers of the same kind:
+    a log of a judge's choices with what people chose in a column of its own."""
+    if "raters" in roles.taken or len(roles.taken.get("value", ())) != 1:
+        return
+    named = {*roles.taken.get("people", ()), *roles.taken.get("judges", ())}
+    value = roles.columns[roles.taken["value"][0]]
+    called = [name for name in roles.free if (is_person(name) or is_judge(name)) and not is_date(name)]
+    beside = [n for n in roles.free if n in named or (n in called and roles.columns[n].only_answers_of(value))]
+    if beside:
+        roles.taken["raters"] = {name: (name,) for name in beside}
+        roles.use(beside)
+
+
+def take_raters(roles: Roles) -> None:
+    """In a wide table, every column that may hold ratings is a rater; beside a column of raters, a criterion."""
+    if "raters" in roles.taken or "value" in roles.taken or "repeats" in roles.taken:
+        return
+    if "first" in roles.taken:
+        choosers = choosers_between(roles, roles.taken["first"], roles.taken["second"])
+        roles.taken["raters"] = {name: (name,) for name in choosers}
+        roles.use(choosers)
+        return
+    named = {*roles.taken.get("people", ()), *roles.taken.get("judges", ())}
+    reasons = [n for n in roles.free if plain(n).rsplit("_", 1)[-1] in NAMES["reason"]]
+    rated = [n for n in roles.free if n in named or (roles.columns[n].rating and not is_date(n) and n not in reasons)]
+    if "rater" in roles.taken:
+        kept = [n for n in rated if n in named or (roles.columns[n].varied and len(roles.columns[n].distinct) > 1)]
+        roles.taken["value"] = tuple(kept)
+    else:
+        declared = [n for n in rated if n in named or is_judge(n) or is_person(n) or plain(n) in NAMES["value"]]
+        kept = _alike(roles, declared) or [n for n in rated if roles.columns[n].like_ratings and _said_again(roles, n)]
+        _take_wide(roles, kept)
+        if not declared and "gold" in roles.taken and not kept:
+            return
+    roles.use(kept)
+
+
+def choosers_between(roles: Roles, first: str, second: str) -> list[str]:
+    """Columns that hold nothing but choices between the two: each rater's, side by side."""
+    words = set(CHOICE_WORDS) | roles.columns[first].words | roles.columns[second].words
+    others = (roles.columns[name] for name in roles.free if name not in (first, second))
+    return [c.name for c in others if not c.numeric and len(c.distinct) > 1 and c.words <= words]
+
+
+def _take_wide(roles: Roles, names: list[str]) -> None:
+    """Columns of a rater are its ratings by criterion where the names say so, otherwise its repeats; columns that
+    are all called after what is rated are the criteria of one judge."""
+    said = {*roles.taken.get("people", ()), *roles.taken.get("judges", ())}
+    if crossed := crossed_names(names, said):
+        roles.taken |= {"raters": crossed.raters, "criteria": crossed.criteria}
+        return
+    if len(names) > 1 and all(is_criterion(name) for name in names):
+        roles.taken |= {"raters": {"judge": tuple(names)}, "criteria": {name: name for name in names}}
+        return
+    raters: dict[str, tuple[str, ...]] = {}
+    for name in names:
+        base = base_of(name, names)
+        raters[base] = (*raters.get(base, ()), name)
+    roles.taken["raters"] = raters
+
+
+def _answers_as_others(roles: Roles, column: Column) -> bool:
+    """A column called judge or model that holds what people's columns hold is a rater's answers; names of models
+    are names, whoever else bears them."""
+    if not 1 < len(column.distinct) <= MOST_SLICES or any(is_judge(str(value)) for value in column.distinct):
+        return False
+    called = {name for role in ("target", "author", "first", "second", "rater") for name in NAMES[role]}
+    others = (roles.columns[name] for name in roles.free if name != column.name and plain(name) not in called)
+    alike = (c for c in others if c.rating and len(column.words & c.words) >= max(1, len(column.words) / 2))
+    return any(float((column.cells == c.cells).mean()) < SAME_COLUMN for c in alike)
+
+
+def _said_again(roles: Roles, name: str) -> bool:
+    """A column of labels that nothing calls a rater's is one only where another column holds the same labels."""
+    column = roles.columns[name]
+    return (
+        column.numeric
+        or column.holds_labels
+        or any(column.words & roles.columns[other].words for other in roles.free if other != name)
+    )
+
+
+def _alike(roles: Roles, names: list[str]) -> list[str]:
+    """Columns whose values look like those of the surest ones: persons and judges answer on one scale."""
+    if not names:
+        return []
+    sure = [n for n in roles.free if n not in names and roles.columns[n].rating and roles.columns[n].varied]
+    like = [n for n in sure if any(roles.columns[n].answers_like(roles.columns[other]) for other in names)]
+    return [n for n in roles.free if n in names or n in like]
