@@ -80,3 +80,6 @@ def test_a_lost_connection_ends_all_protocols(root: Path, monkeypatch: pytest.Mo
         record(root, panel, plans(panel))
     failed = next(line for line in str(told.value).splitlines() if line.startswith("failed: "))
     assert int(failed.removeprefix("failed: ")) <= 5 + CONCURRENCY
+    first, second = str(told.value).splitlines()[:2]
+    assert first.startswith("stopped early: no connection"), "the reason stands before the counts"
+    assert second.startswith(f"{failed.removeprefix('failed: ')} calls failed: no answer after")
