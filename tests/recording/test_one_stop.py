@@ -43,8 +43,10 @@ def test_one_signal_ends_all_protocols_with_exit_code_2(number: signal.Signals, 
     with Server(delay=0.05) as server:
         process = start(root, server.url)
         wait_for(server, process, 12)
+        server.hold(CONCURRENCY)
         asked = len(server.seen)
         process.send_signal(number)
+        server.flowing.set()
         _, said = process.communicate(timeout=20)
         assert process.returncode == 2
         assert f"stopped early: {number.name} received" in said
