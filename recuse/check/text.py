@@ -50,13 +50,14 @@ def _why(answers: Answers) -> Iterator[str]:
     for judge in answers.panel.judges[:SHOWN_JUDGES]:
         ceiling = answers.measured("human_ceiling", judge)
         if ceiling and ceiling["value"] is not None:
-            detail = ceiling["detail"]
+            detail, lost = ceiling["detail"], ceiling["n_excluded"]
             margin = detail.get("margin")
             yield (
                 f"  {judge}{of_criterion(answers)}: agreement beyond chance with people "
                 f"{number(detail.get('judge_human'))}, among people {number(detail.get('human_human'))}; difference "
                 f"{signed(ceiling['value'])} ({interval(ceiling)})"
                 + (f", margin -{margin:.2f}" if margin is not None else "")
+                + (f"; guesses stand for answers that are not there: {lost:,}" if lost else "")
             )
             if detail.get("power") is not None:
                 yield (

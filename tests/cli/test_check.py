@@ -41,6 +41,15 @@ def test_a_good_judge_is_cleared_without_a_flag(recuse, tickets):
     assert found.first == "judge is cleared: it agrees with your people about as well as they agree with each other."
 
 
+def test_agreement_says_how_many_answers_are_guesses(recuse, tickets):
+    def leaves_out(truth, rng):
+        return np.where(np.arange(len(truth)) < 9, None, good(truth, rng))
+
+    guessed = "; guesses stand for answers that are not there: "
+    assert f"{guessed}9\n" in recuse("check", tickets(leaves_out)).out
+    assert guessed not in recuse("check", tickets(good)).out
+
+
 def test_a_judge_asked_in_two_ways_is_told_apart(recuse, tmp_path):
     """As its people at temperature 0, anything at 1."""
     rng = np.random.default_rng(4)
