@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
-from typing import Any, TextIO, cast
+from typing import Any, NoReturn, TextIO, cast
 
 from recuse.experiments.arguments import add_simulations
 from recuse.pull_request import add_comment
@@ -59,6 +59,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
+class _Parser(argparse.ArgumentParser):
+    """Arguments that cannot be read end as a file that cannot: 2 would say that a judge is undecided."""
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        self.exit(3, f"{self.prog}: {message}\n")
+
+
 class _Unheard:
     """Standard output whose reader may leave early (`| head`): the verdict, and so the exit code, stays what it is."""
 
@@ -89,7 +97,7 @@ class _Unheard:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="recuse", description="May an LLM judge be trusted?")
+    parser = _Parser(prog="recuse", description="May an LLM judge be trusted?")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     check = commands.add_parser(
         "check", help="does a judge agree with people? From a file of ratings you already have",
@@ -127,11 +135,12 @@ def _parser() -> argparse.ArgumentParser:
 def _add_compare(commands: Any) -> None:
     compare = commands.add_parser(
         "compare", help="may one judge replace another?",
+        usage="recuse compare [options] FILE [FILE] [JUDGE_IN_USE CANDIDATE]",
         description="Two judges of a file of ratings, of two files, of a panel or of two panels, on the same texts: "
         "recuse compare FILE JUDGE_IN_USE CANDIDATE, or recuse compare BEFORE AFTER. Exit code: 0 may replace, 1 may "
         "not, 2 undecided, 3 could not compare.",
     )  # fmt: skip
-    compare.add_argument("what", nargs="+", metavar="FILE [FILE] [JUDGE CANDIDATE]")
+    compare.add_argument("what", nargs="+", metavar="FILE", help="one file or two, then two judges where not clear")
     compare.add_argument("--gates", type=Path, metavar="FILE", help="limits; evals/gates.toml or the shipped ones")
     compare.add_argument(
         "--change", default="", metavar="A,B", help="what is changed on purpose: model, prompt, rubric, sampling"
@@ -164,7 +173,7 @@ def _listed(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-def _add_experiments(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def _add_experiments(commands: Any) -> None:
     studies = commands.add_parser("experiment", help="simulations whose truth is known").add_subparsers(
         metavar="STUDY", required=True
     )

@@ -162,9 +162,9 @@ def _bars_of(answers: Answers, judge: str, labels: Labels) -> list[tuple[Word, s
         bars.append(("not cleared", always))
     if labels.people_constant:
         bars.append(("undecided", f"people always say {labels.people_constant}, so agreement may be chance"))
-    gain = answers.measured("gain_over_constant", judge)
+    gains = [gain.get("low") for gain in answers.every("gain_over_constant", judge)]  # in every way it was asked
     majority = labels.agrees_no_more_than_majority(judge)
-    if majority and not (gain and gain.get("low") is not None and gain["low"] > 0):
+    if majority and not (gains and all(low is not None and low > 0 for low in gains)):
         bars.append(("not cleared", majority))
     if few := labels.too_few(FEWEST):
         bars.append(("undecided", few))

@@ -50,7 +50,7 @@ def compare(
             verdicts.append((part, judge_upgrade(limits, wanted, subject, share=1 / len(pairs))))
     worst = worst_of(verdict for _, verdict in verdicts)
     results = _results(sources[-1], limits, verdicts) | {"headline": worst.sentence}
-    print(told(results, worst))
+    print("\n".join([told(results, worst), *(visible(r) for source in dict.fromkeys(sources) for r in source.remarks)]))
     _write(results, html, json)
     return worst.exit_code
 

@@ -37,7 +37,8 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """One file or panel. `replaces`: candidate -> judge in use, where the panel says so; `changes` what is declared."""
+    """One file or panel. `replaces`: candidate -> judge in use, where the panel says so; `changes` what is declared;
+    `remarks`: who its people are, and what could not be read, in sentences."""
 
     path: Path
     judges: tuple[str, ...]
@@ -45,6 +46,7 @@ class Source:
     selection: Selection
     replaces: Mapping[str, str]
     changes: Mapping[str, tuple[str, ...]]
+    remarks: tuple[str, ...] = ()
 
 
 def split_arguments(given: Sequence[str]) -> tuple[list[Path], list[str]]:
@@ -73,7 +75,10 @@ def open_source(path: Path, gates: Gates, given: Mapping[str, Any], reader: str 
 def _file(panel: FilePanel) -> Source:
     part = Part(panel.name, panel.task, FILE, lambda judge: panel.ratings)
     selection = Selection(panel.path.parent, files={panel.name: panel})
-    return Source(panel.path, panel.judges, (part,), selection, {}, {})
+    people = ", ".join(panel.ratings.persons) or "none"
+    faults = (f"fault: {fault.sentence()}" for fault in panel.read.faults)
+    remarks = tuple(f"{panel.path.name}: {remark}" for remark in (f"people: {people}", *faults))
+    return Source(panel.path, panel.judges, (part,), selection, {}, {}, remarks)
 
 
 def _panel(path: Path, gates: Gates) -> Source:

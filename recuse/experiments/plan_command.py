@@ -22,7 +22,7 @@ from recuse.experiments.forecasts import Forecast, brought_by_judges, forecasts,
 from recuse.experiments.sizes import Sizes
 from recuse.experiments.validate_command import evals_folder, root_of, sizes_from
 
-__all__ = ["rarest_slips", "run_plan"]
+__all__ = ["not_more", "rarest_slips", "run_plan"]
 
 PILOTS = 8
 REPEATS = (1, 2, 3, 5, 10)
@@ -49,7 +49,8 @@ def run_plan(source: Path | None, given: Mapping[str, Any], *, evals: Path | Non
     print("\n".join([f"planned: {sizes}", "", *_gate_lines(needs), *notes, ""]))
     print("\n".join(_repeat_lines(folder, sizes, seed)))
     if components := _by_gate(upgrade_forecasts(folder, sizes, PILOTS, seed, date.today())):
-        print("\n".join(["", UPGRADE, "", *_gate_lines(components, "component", "same judge", "change found")]))
+        table = _gate_lines(components, "component", "same judge", "change found")
+        print("\n".join(["", UPGRADE, "", *table, *_asked_once(components)]))
     if source is not None and source.suffix == ".toml":
         print("\n".join(["", *_cost_lines(source, sizes, needs)]))
     return 0
@@ -128,6 +129,13 @@ def _rare_slips(folder: Path, sizes: Sizes, needs: Sequence[Need]) -> list[str]:
     return [f"repeat_difference limits an average: wild answers in fewer than 1 of {1 / share:.0f} stay within it"]
 
 
+def _asked_once(components: Sequence[Need]) -> list[str]:
+    """What no number of items makes up for."""
+    never = {need.gate for need in components if need.needed is not None and math.isinf(need.needed)}
+    why = "one answer per text does not show how often a judge decides otherwise by itself; ask it twice"
+    return [f"upgrade_flips: {why}"] if "upgrade_flips" in never else []
+
+
 def rarest_slips(limit: float) -> float:
     """The share p of answers that may jump across the whole scale while two answers to a text lie at most `limit` of
     the range apart on average, 2 p (1 - p) = limit; half of them where the limit is wider than any p reaches."""
@@ -142,7 +150,7 @@ def _number(needed: float | None) -> str:
 
 def _repeat_lines(folder: Path, sizes: Sizes, seed: int) -> list[str]:
     """How many items it takes with so many repeats, for all gates that more items help."""
-    lines = [f"{'repeats':<10}{'items for 80 %':>16}{'calls per judge':>18}   the gate that asks for most"]
+    rows: list[tuple[int, float, str]] = []
     for repeats in REPEATS:
         needs = _needs(folder, replace(sizes, repeats=repeats), seed)
         bound = [n for n in needs if n.units != "repeats" and n.needed is not None and n.gate not in OF_PAIRS]
@@ -150,12 +158,29 @@ def _repeat_lines(folder: Path, sizes: Sizes, seed: int) -> list[str]:
         if not feasible:
             continue
         most = max(feasible, key=lambda n: (n.needed or 0) / n.now)
-        items = math.ceil(sizes.items * (most.needed or 0) / most.now)
-        calls = items * sizes.texts * repeats * (2 if sizes.names else 1)
         never = [n.gate for n in bound if n not in feasible]
         phrase = f"{most.gate}{f'; never: {chr(44).join(never)}' if never else ''}"
-        lines.append(f"{repeats:<10}{items:>16,}{calls:>18,}   {phrase}")
+        rows.append((repeats, sizes.items * (most.needed or 0) / most.now, phrase))
+    lines = [f"{'repeats':<10}{'items for 80 %':>16}{'calls per judge':>18}   the gate that asks for most"]
+    per_item = sizes.texts * (2 if sizes.names else 1)
+    for (repeats, _, phrase), items in zip(rows, not_more([needed for _, needed, _ in rows]), strict=True):
+        lines.append(f"{repeats:<10}{items:>16,}{items * per_item * repeats:>18,}   {phrase}")
     return lines
+
+
+def not_more(needed: Sequence[float]) -> list[int]:
+    """Items needed with ever more repeats, none of which takes more items than fewer repeats do: where a few simulated
+    panels say otherwise, neighbours share their geometric mean (isotonic regression of the logarithms).
+
+    >>> not_more([100, 200, 50])
+    [142, 142, 50]
+    """
+    if not needed:
+        return []
+    from scipy.optimize import isotonic_regression
+
+    fitted = isotonic_regression([math.log(items) for items in needed], increasing=False).x
+    return [math.ceil(math.exp(logarithm) - 1e-9) for logarithm in fitted]
 
 
 OF_PAIRS = ("slot_preference", "order_consistency", "letter_preference")

@@ -23,6 +23,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from recuse.gates.decisions import has_interval
 from recuse.gates.gates import Gates
 from recuse.gates.limits import Limit
 from recuse.gates.verdicts import Verdicts
@@ -145,14 +146,25 @@ def _undecided(verdict: UpgradeVerdict, rows: Verdicts) -> UpgradeVerdict:
     opened = [row for row in rows if _says(row) != "pass"]
     needed = [_needed(row) for row in opened]
     more = None if any(math.isinf(n) for n in needed) else max(1, int(max(needed)))
-    what = f"{_title(opened[0])} could not be measured" if _says(opened[0]) == "not measured" else (
-        f"{_title(opened[0])} lies too close to what you allow to tell"
-    )  # fmt: skip
-    how_many_more = f"; about {more} {verdict.units} more would decide" if more is not None else ""
-    if more is None and _says(opened[0]) == "undecided":
-        how_many_more = f"; no feasible number of {verdict.units} decides while it stays there"
-    sentence = f"Whether {new} may replace {old} is undecided: {what}{how_many_more}."
+    sentence = f"Whether {new} may replace {old} is undecided: {_open(opened[0], old, more)}."
     return replace(verdict, word="undecided", sentence=sentence, rows=Verdicts(rows, sentence), more=more)
+
+
+def _open(row: Verdict, incumbent: str, more: int | None) -> str:
+    """Why a row is undecided, and what would decide it."""
+    what, units, estimate = _title(row), row.estimate.units, row.estimate
+    close = f"{what} lies too close to what you allow to tell"
+    if _says(row) == "not measured":
+        return f"{what} could not be measured"
+    if estimate.detail.get("asked_once") and estimate.value <= Limit.of(row.limit).high:
+        return f"{close}; more {units}, or {incumbent} asked again, would decide"
+    if estimate.detail.get("asked_once"):
+        return f"{what} may be {incumbent}'s own noise, which one answer per text does not show; ask {incumbent} again"
+    if not has_interval(estimate):
+        return f"{estimate.n} {units} are too few to say how sure {what} is"
+    if more is not None:
+        return f"{close}; about {more} {units} more would decide"
+    return f"{close}; no feasible number of {units} decides while it stays there"
 
 
 def _superior(rows: Verdicts) -> list[Verdict]:

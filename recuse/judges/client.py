@@ -19,14 +19,10 @@ from recuse.judges.credentials import Credentials
 from recuse.judges.provider_errors import is_bad_key, is_used_up, parsed, words
 from recuse.judges.transport import JudgeTransport
 from recuse.policy import is_policy_refusal
-from recuse.schema import Call, Judge, JudgeClosedError, RawResponse, RecuseError
+from recuse.schema import Call, Judge, JudgeClosedError, JudgeUnreachableError, RawResponse
 
 RETRIED = frozenset({408, 409, 429, 500, 502, 503, 504, 529})
 LONGEST_WAIT_S = 120.0
-
-
-class JudgeUnreachableError(RecuseError):
-    """The judge gave no usable HTTP answer; nothing of this call was recorded."""
 
 
 class _Busy(Exception):
@@ -101,9 +97,9 @@ class Client:
         except (_Busy, httpx2.RequestError) as error:
             tried = self._attempts if _whether_to_retry(error) is not False else 1
             raise JudgeUnreachableError(
-                f"{_where(call)}: no answer after {tried} attempt(s), last: {_described(error)}. "
+                _where(call), f"no answer after {tried} attempt(s), last: {_described(error)}. "
                 "What was answered so far is on disk; run again with --record=missing to go on."
-            ) from error
+            ) from error  # fmt: skip
         raise AssertionError("stamina ends by returning or raising")
 
     async def _send_once(self, call: Call) -> RawResponse:
@@ -149,7 +145,7 @@ class Client:
         if status in RETRIED:
             return _Busy(status, _retry_after(response.headers.get("retry-after")), said)
         advice = _ADVICE.get(status, "Look at the request and the provider’s status page.")
-        return JudgeUnreachableError(f"{_where(call)}: {phrase}. {advice}")
+        return JudgeUnreachableError(_where(call), f"{phrase}. {advice}")
 
     def _close(self, judge: str, why: str) -> JudgeClosedError:
         error = JudgeClosedError(f"judge {judge}: {why} No further call of this judge was sent.")

@@ -200,10 +200,12 @@ def _distribution(table: _Table, coefficient: Coefficient, clusters: NDArray[np.
 
 
 def _power(distribution: Difference, margin: float) -> float:
-    """Chance that the interval lies above -margin if the truth is 0, given the spread seen; at 95 %."""
+    """Chance that the interval lies above -margin if the truth is 0, given the spread seen; at 95 %. NaN where there
+    was none, or none downwards: people who are always at one, and a judge that always says the same."""
     low, high = distribution.interval(0.95)
-    if not high > low or distribution.df < 1:
+    below = distribution.values[0] - distribution.values[1] - low
+    if not high > low or distribution.df < 1 or not below > 0:
         return math.nan
     critical = float(special.stdtrit(distribution.df, 0.975))
-    se = (distribution.values[0] - distribution.values[1] - low) / critical
+    se = below / critical
     return float(special.stdtr(distribution.df, margin / se - critical))

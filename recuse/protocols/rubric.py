@@ -130,10 +130,10 @@ def _judgement(criterion: str, number: float) -> Judgement:
 
 
 def _one(answer: object, criterion: str, scale: Scale | None, usual: tuple[float, float]) -> Judgement:
-    """One criterion's score and reason; the total, which has no scale of its own, is a bare number."""
+    """One criterion's score, with a reason beside it or bare; the total, which has no scale of its own, is bare."""
     try:
         value = reading.member(answer, criterion, criterion)
-        if scale is not None:
+        if scale is not None and isinstance(value, dict):
             value = reading.member(value, "score", f"{criterion}.score")
     except reading.Unreadable as failure:
         return Judgement(criterion, status=failure.status, why=failure.why)

@@ -77,9 +77,10 @@ class RatedOptions:
 
 
 def each_rated(ratings: Ratings) -> Iterator[tuple[tuple[str, ...], RatedOptions]]:
-    """(levels, `RatedOptions`) for every headline criterion with options and every combination of factor levels."""
+    """(levels, `RatedOptions`) for every headline criterion with options and every combination of factor levels at
+    which a judge was asked: people's rows may leave a factor empty."""
     for names, part in ratings.each():
-        if not isinstance(part.scale, Numeric):
+        if part.judges and not isinstance(part.scale, Numeric):
             yield names, rated_options(part, ratings)
 
 

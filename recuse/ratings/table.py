@@ -43,7 +43,9 @@ def completed(frame: pd.DataFrame) -> pd.DataFrame:
     import numpy as np
     import pandas as pd
 
-    table = frame.rename(columns={"judge": "rater"}) if "rater" not in frame else frame
+    table = frame.rename(columns={"judge": "rater"}) if "rater" not in frame else frame.copy(deep=False)
+    # names as Python's own texts: kept in Arrow's, each choice of rows or columns takes longer
+    table.columns = pd.Index(list(table.columns), dtype=object)
     lacking = [name for name in ("rater", "item") if name not in table]
     if lacking or not {"score", "response"} & set(table.columns):
         raise RatingsError(
@@ -57,10 +59,7 @@ def completed(frame: pd.DataFrame) -> pd.DataFrame:
         table["status"] = np.where(there, "ok", "unparsed")
     table["score"] = pd.to_numeric(table["score"], errors="coerce").astype(float)
     rest = [name for name in table.columns if name not in COLUMNS]
-    table = table[[*COLUMNS, *rest]]
-    # names as Python's own texts: kept in Arrow's, each choice of rows or columns takes longer
-    table.columns = pd.Index([*COLUMNS, *rest], dtype=object)
-    return table
+    return table[pd.Index([*COLUMNS, *rest], dtype=object)]
 
 
 def check_table(table: pd.DataFrame, factors: tuple[str, ...] = (), of: Any = None) -> pd.DataFrame:

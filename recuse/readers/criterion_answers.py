@@ -31,6 +31,8 @@ FREE_TEXT = 60
 """A column with more different labels than this holds sentences, not ratings."""
 STRICT = 2
 """A rater whose best mark is so far below the others' best may be strict, on the same scale."""
+ENOUGH_OF_PEOPLE, OFTEN = 40, 0.15
+"""So many ratings by people tell the end of their scale, if at least this share lies on it."""
 MANY = 0.1
 """Where so many cells name an option twice, they are no sets."""
 
@@ -127,7 +129,7 @@ def _labels(part: pd.DataFrame, criterion: str, declared: str, place: Place) -> 
         scale = scale_from_text(declared)
         strange = set(map(str, counts.index)) - set(scale.options) if not isinstance(scale, Numeric) else set()
     else:
-        scale, strange = scale_of_labels(counts)
+        scale, strange = scale_of_labels(counts, _meant(labels, part))
         if isinstance(scale, Nominal):
             if len(counts) > FREE_TEXT or counts.index.str.len().max() > 200:
                 raise RecuseError(
@@ -147,6 +149,16 @@ def _labels(part: pd.DataFrame, criterion: str, declared: str, place: Place) -> 
         note += f"; words that say the same count as one ({read_as})"
     kept = labels.where(~bad, None).to_numpy(dtype=object)
     return CriterionAnswers(scale, kept, bad.to_numpy(), "out_of_scale", faults, [note])
+
+
+def _meant(labels: pd.Series[Any], part: pd.DataFrame) -> list[str]:
+    """Labels that a person and one more rater give, each more than once: part of the scale that people were given,
+    while what judges alone say may be no answer at all ("unclear", "refused")."""
+    given = part.assign(label=labels).groupby(["label", "rater", "kind"], observed=True).size()
+    often = given[given > 1].reset_index()
+    several = often["label"][often["label"].duplicated()]
+    by_people = often["label"][often["kind"].eq("person")]
+    return sorted({*map(str, several)} & {*map(str, by_people)})
 
 
 def _as_wide(values: pd.Series[float]) -> str:
@@ -174,12 +186,23 @@ def _check_one_scale(part: pd.DataFrame, values: pd.Series[float], criterion: st
         return
     ends = ends.sort_values("max", kind="stable")
     (low, high), (b, a) = (ends.index[[0, -1]], ends["max"].iloc[[0, -1]].astype(float))
-    if a > 1.6 * b and a - b > STRICT and scale_of_numbers(values[part["rater"] == high]).maximum > b:
+    strict = a - b <= STRICT and not _people_stop_at(b, part, values)
+    if a > 1.6 * b and not strict and scale_of_numbers(values[part["rater"] == high]).maximum > b:
         raise RecuseError(
             f"{criterion}: {high} gives numbers up to {a:g}, {low} only up to {b:g}; if that is one scale, say so "
             f"(--scale {scale_of_numbers(values).minimum:g}-{a:g}), otherwise bring them to one or leave one out with "
             "--ignore"
         )
+
+
+def _people_stop_at(top: float, part: pd.DataFrame, values: pd.Series[float]) -> bool:
+    """Whether no person ever goes beyond this number, but often up to it, where judges often go beyond: people were
+    given a scale that ends there. Strict people reach the end of a scale too rarely to look like it."""
+    people = part["kind"].eq("person")
+    theirs, judged = values[people], values[~people]
+    if len(theirs) < ENOUGH_OF_PEOPLE or not len(judged) or theirs.max() > top:
+        return False
+    return bool((theirs == top).mean() >= OFTEN and (judged > top).mean() >= OFTEN)
 
 
 def _scale_words(scale: Scale, declared: bool) -> str:

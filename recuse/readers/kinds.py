@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,10 @@ __all__ = ["with_kinds"]
 ANYBODY = ("human", "humans", "people", "person", "persons", "annotator", "annotators", "crowd", "expert", "experts",
            "reviewer", "reviewers")  # fmt: skip
 """Names that stand for whoever it was: their repeats are different people."""
+
+
+NUMBERED_AUTHOR = re.compile(r"^authors?_?\d+$")
+"""A rater called so is one of a study's authors; a column called author says who wrote the text."""
 
 
 def with_kinds(long: pd.DataFrame, mapping: ColumnMapping) -> tuple[pd.DataFrame, list[str]]:
@@ -47,7 +52,7 @@ def with_kinds(long: pd.DataFrame, mapping: ColumnMapping) -> tuple[pd.DataFrame
 def _guessed(raters: list[str], known: dict[str, str]) -> tuple[dict[str, str], list[str]]:
     rest = [name for name in raters if name not in known]
     judges = [name for name in rest if is_judge(name)]
-    people = [name for name in rest if is_person(name) and name not in judges]
+    people = [name for name in rest if (is_person(name) or NUMBERED_AUTHOR.match(plain(name))) and name not in judges]
     unknown = [name for name in rest if name not in judges and name not in people]
     some_judge = bool(judges) or "judge" in known.values()
     some_person = bool(people) or "person" in known.values()

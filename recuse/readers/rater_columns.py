@@ -94,11 +94,12 @@ def choosers_between(roles: Roles, first: str, second: str) -> list[str]:
 def _take_wide(roles: Roles, names: list[str]) -> None:
     """Columns of a rater are its ratings by criterion where the names say so, otherwise its repeats; columns that
     are all called after what is rated are the criteria of one judge."""
+    said = {*roles.taken.get("people", ()), *roles.taken.get("judges", ())}
+    if crossed := crossed_names(names, said):
+        roles.taken |= {"raters": crossed.raters, "criteria": crossed.criteria}
+        return
     if len(names) > 1 and all(is_criterion(name) for name in names):
         roles.taken |= {"raters": {"judge": tuple(names)}, "criteria": {name: name for name in names}}
-        return
-    if crossed := crossed_names(names):
-        roles.taken |= {"raters": crossed.raters, "criteria": crossed.criteria}
         return
     raters: dict[str, tuple[str, ...]] = {}
     for name in names:
@@ -114,7 +115,7 @@ def _answers_as_others(roles: Roles, column: Column) -> bool:
         return False
     called = {name for role in ("target", "author", "first", "second", "rater") for name in NAMES[role]}
     others = (roles.columns[name] for name in roles.free if name != column.name and plain(name) not in called)
-    alike = (c for c in others if c.rating and len(column.words & c.words) > len(column.words) / 2)
+    alike = (c for c in others if c.rating and len(column.words & c.words) >= max(1, len(column.words) / 2))
     return any(float((column.cells == c.cells).mean()) < SAME_COLUMN for c in alike)
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from recuse.readers.column import Column
 from recuse.readers.column_names import NAMES, SETS, WINNERS, plain
 from recuse.readers.item_columns import (
     take_factors,
@@ -35,6 +36,8 @@ __all__ = ["recognise"]
 FEWEST_CLUSTERS = 20
 """With fewer levels a column groups texts and is a slice: an interval over a handful of clusters says nothing."""
 REPEATS = re.compile(r"^(?:r|rep|repeat|run|trial|score|rating|sample|s)_?(\d{1,3})$")
+MOST_MARKS = 11
+"""Different numbers of the longest usual scale that has each of them given, 0 to 10."""
 
 
 def recognise(frame: pd.DataFrame, given: Mapping[str, Any]) -> ColumnMapping:
@@ -141,4 +144,18 @@ def _why(roles: Roles, name: str) -> str:
         return "the same in every row"
     if column.wordy:
         return "free text"
-    return f"not recognised ({len(column.distinct)} different values)"
+    return _beyond(roles, column) or f"not recognised ({len(column.distinct)} different values)"
+
+
+def _beyond(roles: Roles, column: Column) -> str:
+    """Of whole numbers as scales have them, each of them often, that they reach further than a rater's do; else
+    nothing."""
+    raters = roles.taken.get("raters")
+    marks = column.numeric and column.like_ratings and not column.has_fraction and len(column.distinct) <= MOST_MARKS
+    if not (raters and marks):
+        return ""
+    there = roles.columns[next(iter(raters.values()))[0]]
+    if not there.numeric or there.ends[1] >= column.ends[1]:
+        return ""
+    ends = f"up to {column.ends[1]:g}, {there.name} only up to {there.ends[1]:g}"
+    return f"numbers {ends}; if it holds ratings, bring them to one scale, then say --people {column.name}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 from recuse.ratings.scale import Nominal, Numeric, Ordinal, ResponseSets, Scale
@@ -34,6 +34,10 @@ ORDERS: tuple[tuple[str, ...], ...] = (
     ("low", "medium", "high"), ("bad", "ok", "good"), ("negative", "neutral", "positive"), ("bad", "fair", "good"),
     ("poor", "fair", "good", "excellent"), ("poor", "fair", "good", "very good", "excellent"),
     ("bad", "poor", "fair", "good", "excellent"), ("f", "d", "c", "b", "a"),
+    ("terrible", "poor", "fair", "good", "excellent"), ("terrible", "bad", "ok", "good", "great"),
+    ("very poor", "poor", "fair", "good", "excellent"), ("very poor", "poor", "average", "good", "excellent"),
+    ("very poor", "poor", "fair", "good", "very good"), ("very poor", "poor", "average", "good", "very good"),
+    ("very bad", "bad", "okay", "good", "very good"), ("very bad", "bad", "ok", "good", "very good"),
     ("never", "rarely", "sometimes", "often", "always"),
     ("strongly disagree", "disagree", "neutral", "agree", "strongly agree"),
     ("very bad", "bad", "neutral", "good", "very good"),
@@ -212,15 +216,16 @@ def _but_for_strays(values: Any) -> tuple[float, float] | None:
     return None
 
 
-def scale_of_labels(counts: pd.Series[int]) -> tuple[Scale, set[str]]:
+def scale_of_labels(counts: pd.Series[int], meant: Collection[str] = ()) -> tuple[Scale, set[str]]:
     """The scale of labels with their counts, and the labels that do not belong to it: the shortest known order that has
-    them all; where one has nine answers in ten, the rest are strangers; otherwise every label is an option."""
+    them all; where one has nine answers in ten, the rest are strangers; otherwise every label is an option. Labels that
+    are `meant` are never strangers: an order without them is not the scale."""
     total = int(counts.sum())
     if whole := [order for order in sorted(ORDERS, key=len) if set(counts.index) <= set(order)]:
         return Ordinal(whole[0]), set()
     for order in sorted(ORDERS, key=len):
         inside = [label for label in counts.index if label in order]
-        if int(counts[inside].sum()) >= KNOWN_SHARE * total:
+        if set(meant) <= set(order) and int(counts[inside].sum()) >= KNOWN_SHARE * total:
             return Ordinal(order), {str(label) for label in counts.index if label not in order}
     return Nominal(tuple(sorted(map(str, counts.index)))), set()
 

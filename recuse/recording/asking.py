@@ -20,7 +20,7 @@ from recuse.recording.outcome import RecordingReport
 from recuse.recording.progress import Progress, Report, Spending
 from recuse.recording.rate_limit import Limits, RateLimit
 from recuse.recording.stopping import GRACE_S, StopSignals, is_connection_error
-from recuse.schema import Call, JudgeClosedError, RawResponse, RecuseError
+from recuse.schema import Call, JudgeClosedError, JudgeUnreachableError, RawResponse, RecuseError
 
 Send = Callable[[Call], Awaitable[RawResponse]]
 Text = Callable[[Call, RawResponse], str]
@@ -184,8 +184,7 @@ class Recording:
             queue.closed = queue.closed or isinstance(error, JudgeClosedError)
             if not self.library.has(call):  # the answer may be stored although the client did not like it
                 self._note_connection(error)
-                said = str(error) if isinstance(error, RecuseError) else f"{type(error).__name__}: {error}"
-                return self.library.shown(said)
+                return self.library.shown(_said(error))
         if self.library.has(call):
             return ""
         return self.library.dropped.get(
@@ -239,6 +238,13 @@ class Recording:
         assert self._stop is not None
         with suppress(TimeoutError):
             await asyncio.wait_for(self._stop.wait(), seconds)
+
+
+def _said(error: Exception) -> str:
+    """Why no answer came; which call it was is told beside it."""
+    if isinstance(error, JudgeUnreachableError):
+        return error.why
+    return str(error) if isinstance(error, RecuseError) else f"{type(error).__name__}: {error}"
 
 
 def _raise_bugs(workers: Sequence[asyncio.Task[None]]) -> None:

@@ -114,8 +114,8 @@ def check_budget(costs: Iterable[Cost], budget_usd: float, allowed: bool) -> Non
     if allowed or (dollars is not None and dollars <= budget_usd):
         return
     raise BudgetError(
-        f"{cost_text(costs)}\nnot started: {_why_not(costs, budget_usd)}. Add --yes to go ahead, or set `price` and "
-        "`budget_usd` in the panel file (`free = true` where nothing is charged)"
+        f"not started: {_why_not(costs, budget_usd)}. Add --yes to go ahead, or set `price` and "
+        f"`budget_usd` in the panel file (`free = true` where nothing is charged)\n{cost_text(costs)}"
     )
 
 

@@ -38,15 +38,13 @@ class RecordingReport:
         return self.stored == self.planned
 
     def text(self, limit: int = 12) -> str:
-        """Readable summary; at most `limit` lines of failures, and of calls not asked."""
+        """Readable summary: why it is incomplete first; at most `limit` lines of failures, and of calls not asked."""
         money = f", ${self.spent:,.2f} spent" if self.spent else ""
-        parts = [f"recorded {self.stored} of {self.planned} missing answers in {self.seconds:.0f} s{money}"]
-        if self.stopped:
-            parts.append(f"stopped early: {self.stopped}")
-        parts += self.unreadable
+        parts = [f"stopped early: {self.stopped}"] if self.stopped else []
+        parts += [*self.unreadable, *_told_once(self.failed)[:limit]]
+        parts.append(f"recorded {self.stored} of {self.planned} missing answers in {self.seconds:.0f} s{money}")
         if self.failed:
             parts.append(f"failed: {len(self.failed)}")
-            parts += _told_once(self.failed)[:limit]
         if self.not_asked:
             parts += [f"not asked: {len(self.not_asked)}", *missing_lines(self.not_asked)[:limit]]
         if not self.complete:
@@ -67,6 +65,6 @@ def _told_once(failed: Sequence[tuple[Call, str]]) -> list[str]:
     for call, why in failed:
         calls.setdefault(why, []).append(call)
     return [
-        f"  {describe(same_reason[0]) if len(same_reason) == 1 else f'{len(same_reason)} calls'}: {why}"
+        f"{describe(same_reason[0]) if len(same_reason) == 1 else f'{len(same_reason)} calls failed'}: {why}"
         for why, same_reason in calls.items()
     ]

@@ -142,6 +142,8 @@ def _word(n: Number) -> str:
         return WORDS.get(n.state, n.state)
     remedy = (n.verdict or {}).get("remedy") or {}
     needed, observed = remedy.get("needed"), remedy.get("observed")
+    if n.detail.get("asked_once"):
+        return "undecided, the judge in use was asked once"
     if not needed or not observed:
         return "undecided"
     return f"undecided, about {numbers.count(max(needed - observed, 1))} {remedy.get('units') or 'items'} more"

@@ -24,7 +24,7 @@ from recuse.schema.calls import (
     Status,
     Usage,
 )
-from recuse.schema.errors import JudgeClosedError, RatingsError, RecuseError
+from recuse.schema.errors import JudgeClosedError, JudgeUnreachableError, RatingsError, RecuseError
 from recuse.schema.estimates import NORMAL, Distribution, Estimate, Estimates, members
 from recuse.schema.transcripts import Transcript, prompt_id, reply_id
 from recuse.schema.verdicts import (
@@ -56,6 +56,7 @@ __all__ = [
     "Item",
     "Judge",
     "JudgeClosedError",
+    "JudgeUnreachableError",
     "Judgement",
     "Message",
     "Outcome",

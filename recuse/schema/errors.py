@@ -12,5 +12,14 @@ class JudgeClosedError(RecuseError):
     message names no call and is the same for all of them, so it is told once."""
 
 
+class JudgeUnreachableError(RecuseError):
+    """The judge gave no usable HTTP answer; nothing of this call was recorded. `why`: the reason without the call,
+    which many calls share."""
+
+    def __init__(self, where: str, why: str) -> None:
+        super().__init__(f"{where}: {why}")
+        self.why = why
+
+
 class RatingsError(RecuseError):
     """The ratings table breaks its own rules; the message lists every fault with its rows."""

@@ -48,7 +48,8 @@ def init(
     for path, data in files.items():
         _write(folder / path, data, kept=path in there)
     accepted = _accept_what_is_red(folder, folder / name) if "evals/gates.toml" not in there else 0
-    _write(folder / "README.md", texts.readme([name], accepted).encode(), kept="README.md" in there)
+    readme = texts.readme([name], accepted, endpoint=bool(endpoint))
+    _write(folder / "README.md", readme.encode(), kept="README.md" in there)
     print("\n".join(_told(folder, name, source, there, accepted, endpoint)))
     return 0
 
@@ -119,8 +120,11 @@ def _told(
         )
     lines += ["Next:", f"  {at}pytest evals/", f"  {at}recuse check {name}"]
     if endpoint:
-        lines += ["  describe your task in fixtures/tasks/replies, set JUDGE_API_KEY, then",
-                  f"  {at}pytest evals/ --panel fixtures/panels/ours.toml --record=missing"]  # fmt: skip
+        lines += [
+            "  put your texts into fixtures/tasks/replies, say in fixtures/panels/ours.toml what the judge costs",
+            "  (price, or free = true), set JUDGE_API_KEY, then",
+            f"  {at}pytest evals/ --panel fixtures/panels/ours.toml --record=missing",
+        ]
     elif not source:
         lines.append("  put your own ratings into fixtures/ and name them in recuse_panels (pyproject.toml)")
     return lines

@@ -22,25 +22,27 @@ EXAMPLE_TASK = {
     "fixtures/tasks/replies/task.toml": """\
 name = "replies"
 scale = { minimum = 1, maximum = 5, step = 1 }
-criteria_total = "total"
 criterion = [{ id = "helpful" }, { id = "correct" }]
 
-[[target]]
+[[target]]                        # whose texts are judged: a table for each model or system
 id = "bot"
 label = "the bot"
-anonymous = "Writer 1"
+
+# [people]                        # what people say of the same texts, where somebody has rated them
+# file = "people.csv"             # columns rater, item, target, criterion, score
 """,
     "fixtures/tasks/replies/items.jsonl": """\
 {"id": "t1", "target": "bot", "fields": {"question": "Where is my parcel?", "reply": "It arrives tomorrow morning."}}
 {"id": "t2", "target": "bot", "fields": {"question": "Can I return it?", "reply": "Yes."}}
 """,
     "fixtures/tasks/replies/prompts/rubric.user.j2": """\
-Score this reply from 1 (poor) to 5 (excellent) for each criterion, and give their mean as total.
+Score this reply on each criterion, in whole points from 1 (poor) to 5 (excellent).
 
 Question: {{ question }}
 Reply: {{ reply }}
 
-Answer with JSON: {"helpful": 1-5, "correct": 1-5, "total": 1-5}
+Answer with one JSON object in this form, with your own scores and reasons:
+{"helpful": {"score": 1, "why": "one sentence"}, "correct": {"score": 1, "why": "one sentence"}}
 """,
 }
 
@@ -56,8 +58,8 @@ recuse_panels = [{listed}]
 """
 
 
-def readme(panels: list[str], accepted: int) -> str:
-    """README.md of a new repository, with `accepted` known faults."""
+def readme(panels: list[str], accepted: int, *, endpoint: bool = False) -> str:
+    """README.md of a new repository, with `accepted` known faults; `endpoint`: with a panel of a judge to record."""
     known = (
         f"{accepted} verdicts were red when this repository began. They are accepted in `evals/gates.toml` until a\n"
         "date, so that a run is green and turns red when something gets worse. A judge with an accepted fault is not\n"
@@ -74,12 +76,29 @@ def readme(panels: list[str], accepted: int) -> str:
 The report is in `reports/index.html`, its first lines in the terminal. Limits and their reasons stand in
 `evals/gates.toml`: change them before you look at a judge, not after.
 
-{known}| folder | holds |
+{known}{_RECORDING if endpoint else ""}| folder | holds |
 |---|---|
 | `evals/` | the questions, one file each, and the limits |
 | `fixtures/` | ratings you already have, panels of judges, tasks |
 | `cassettes/` | recorded answers of judges that were asked over HTTP |
 | `reports/` | what the last run wrote |
+"""
+
+
+_RECORDING = """\
+## Record the judge
+
+1. `fixtures/tasks/replies/`: your texts in `items.jsonl`, one a line; the wording in `prompts/`; scale and criteria in
+   `task.toml`. Two texts only try it out; from about 60 on a verdict can be reached.
+2. `fixtures/panels/ours.toml`: what the judge costs (`price`), or `free = true`.
+3. Ask it, once. What it will cost is printed first, and nothing is asked beyond `budget_usd`:
+
+       export JUDGE_API_KEY=...
+       pytest evals/ --panel fixtures/panels/ours.toml --record=missing
+
+4. Without `--record` the same command replays what was recorded, offline. Add `"fixtures/panels/ours.toml"` to
+   `recuse_panels` in `pyproject.toml`, and plain `pytest evals/` examines it too; commit `cassettes/`.
+
 """
 
 
@@ -133,12 +152,14 @@ name = "ours"
 description = "The judge that we use."
 provenance = "recorded"
 source = "our own endpoint"
-budget_usd = 1.0
+budget_usd = 1.0                 # a recording that may cost more is not started
+# free = true                    # instead of a price, where nobody is paid for the answers
 
 [[task]]
 name = "replies"
 protocols = ["rubric"]
 repeats = {{ rubric = 3 }}
+factors = {{ rubric = {{ names = ["hidden"] }} }}    # the prompt names no author (author_label)
 
 [[judge]]
 name = "judge"
@@ -146,6 +167,7 @@ wire = "openai_chat"
 base_url = "{endpoint}"
 model = "{model}"
 api_key_env = "JUDGE_API_KEY"    # the name of the variable that holds the key, never the key
+# price = {{ input_usd_per_mtok = 1.0, output_usd_per_mtok = 4.0 }}    # what yours costs, per million tokens
 """
 
 

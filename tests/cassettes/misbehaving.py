@@ -39,6 +39,9 @@ class Server:
         self.usage: dict[str, int] = {}  # token counts in place of the usual ones
         self.padding = ""  # a text that only makes answers longer
         self.stopping = threading.Event()
+        self.flowing = threading.Event()  # while it is not set, no request is answered
+        self.flowing.set()
+        self.held = 0  # requests that wait for it
         self.lock = threading.Lock()
         self._http = _Quiet(("127.0.0.1", 0), _handler(self))
         self._http.daemon_threads = True
@@ -47,8 +50,23 @@ class Server:
         threading.Thread(target=self._http.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
         return self
 
+    def hold(self, clients: int) -> None:
+        """Answer nothing until `flowing` is set again; returns when all of so many clients wait."""
+        self.flowing.clear()
+        while self.held < clients:
+            time.sleep(0.005)
+
+    def wait_to_answer(self, delay: float) -> None:
+        self.stopping.wait(delay)
+        with self.lock:
+            self.held += 1
+        self.flowing.wait()
+        with self.lock:
+            self.held -= 1
+
     def __exit__(self, *_: object) -> None:
         self.stopping.set()
+        self.flowing.set()
         self._http.shutdown()
         self._http.server_close()
 
@@ -102,7 +120,7 @@ def _handler(server: Server) -> type[BaseHTTPRequestHandler]:
                 number = len(server.seen)
             try:
                 run = int(self.headers.get("x-recuse-repeat", -1))
-                server.stopping.wait(server.delays.get(run, server.delay))
+                server.wait_to_answer(server.delays.get(run, server.delay))
                 item = str(self.headers.get("x-recuse-cell", "")).split("~")[-1]
                 behave(self, server.behaviour(item, run), number, body)
             except OSError:

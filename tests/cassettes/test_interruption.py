@@ -75,7 +75,9 @@ def test_a_signal_ends_the_recording_in_order(
 ) -> None:
     process = start(root, slow.url)
     done = finished_calls(process, 12)
+    slow.hold(6)
     process.send_signal(number)
+    slow.flowing.set()
     more, err = rest(process)
     assert process.returncode == 2
     assert f"stopped early: {number.name} received" in err

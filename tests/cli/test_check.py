@@ -307,3 +307,35 @@ def test_a_fault_of_our_own_is_no_verdict(recuse, tickets, monkeypatch):
     found = recuse("check", tickets(good))
     assert found.code == 3
     assert "ZeroDivisionError" in found.err
+
+
+def test_people_whose_rows_leave_the_prompt_empty_are_compared_with_every_prompt(recuse, tmp_path):
+    """Asked short the judge is right; asked long it says pass to everything, as nine people in ten do."""
+    rng = np.random.default_rng(5)
+    rows = ["item,rater,kind,prompt,score"]
+    for k in range(300):
+        good = rng.random() < 0.9
+        word = {True: "pass", False: "fail"}
+        rows += [f"t{k},{who},person,,{word[good]}" for who in ("anna", "ben")]
+        rows += [f"t{k},gpt,judge,short,{word[good]}", f"t{k},gpt,judge,long,pass"]
+    path = tmp_path / "prompts.csv"
+    path.write_text("\n".join(rows) + "\n")
+    assert recuse("check", path).first.startswith("gpt is not cleared: with prompt long, ")
+
+
+@pytest.mark.parametrize(("lows", "told"), [((0.3, 0.2), False), ((0.3, -0.1), True), ((0.3, None), True), ((), True)])
+def test_a_constant_answer_is_beaten_in_every_way_of_asking_or_it_is_told(lows, told):
+    """The first way alone decided before, whatever the others were like."""
+    from types import SimpleNamespace
+
+    from recuse.check.conclusion import _bars_of
+
+    answers = SimpleNamespace(
+        every=lambda metric, judge: iter([{"low": low} for low in lows]),
+        measured=lambda metric, judge: {"low": lows[0]} if lows else None,
+    )
+    nothing = lambda *given: ""  # noqa: E731
+    labels = SimpleNamespace(
+        always=nothing, people_constant="", too_few=nothing, agrees_no_more_than_majority=lambda judge: "no better",
+    )  # fmt: skip
+    assert (_bars_of(answers, "gpt", labels) == [("not cleared", "no better")]) is told

@@ -41,6 +41,74 @@ def test_a_judge_that_is_worse_may_not_replace(recuse, files, rater):
     assert "Same 500 texts, paired" in found.out
 
 
+def test_a_noisy_judge_asked_anew_is_not_called_worse(recuse, files, rater):
+    """Two answers of one judge that is right nine times in ten differ on 18 % of texts: with one answer each nobody can
+    tell these from a change, so the advice is to ask the judge in use again."""
+    path = files("t.csv", anna=rater(0.95), judge_v1=rater(0.9), judge_v2=rater(0.9))
+    found = recuse("compare", path, "judge_v1", "judge_v2")
+    assert found.code == 2, found.out
+    assert "ask judge_v1 again" in found.first
+
+
+def test_few_flips_of_a_judge_asked_once_take_more_items(recuse, files, rater):
+    """43 of 500 flipped: below the tenth that is allowed, but not surely."""
+    old = rater(0.9)
+    new = np.where(np.arange(ITEMS) % 12 == 0, 1 - old, old)
+    found = recuse("compare", files("t.csv", judge_v1=old, judge_v2=new), "judge_v1", "judge_v2")
+    assert found.code == 2, found.out
+    assert "decisions flipped lies too close" in found.first
+    assert "or judge_v1 asked again, would decide" in found.first
+
+
+def test_a_judge_that_decides_the_other_way_round_is_worse_though_asked_once(recuse, files, rater):
+    old = rater(0.9)
+    path = files("t.csv", judge_v1=old, judge_v2=1 - old)
+    found = recuse("compare", path, "judge_v1", "judge_v2")
+    assert found.code == 1
+    assert found.first == "Do not replace judge_v1 by judge_v2: it decides otherwise, by more than you allow."
+
+
+def test_too_few_texts_for_an_interval_are_called_too_few(recuse, tmp_path):
+    """Agreement of ten texts has no interval, wherever its value lies: it is not "close to what you allow"."""
+    rng = np.random.default_rng(3)
+    lines = ["item,anna,ben,judge_v1,judge_v2"]
+    for k in range(10):
+        good = rng.normal(6, 2)
+        given = np.clip(np.round(good + rng.normal(0, 1, 4)), 1, 10).astype(int)
+        lines.append(",".join([f"t{k}", *map(str, given)]))
+    path = tmp_path / "ten.csv"
+    path.write_text("\n".join(lines) + "\n")
+    found = recuse("compare", path, "judge_v1", "judge_v2")
+    assert found.code == 2, found.out
+    assert "10 items are too few to say how sure" in found.first
+
+
+def test_what_was_read_stands_below_the_verdict(recuse, files, rater):
+    old = rater(0.9)
+    path = files("t.csv", anna=rater(0.95), judge_v1=old, judge_v2=old)
+    path.write_text(path.read_text().replace("pass", "maybe", 1))
+    found = recuse("compare", path, "judge_v1", "judge_v2")
+    assert "t.csv: people: anna" in found.out
+    assert "t.csv: fault: 1 answer(s) are none of" in found.out
+
+
+@pytest.mark.parametrize("arguments", [["compare"], ["compare", "x.csv", "--scael", "1-5"], ["check"], ["nonsense"]])
+def test_arguments_that_cannot_be_read_are_no_verdict(recuse, arguments, capsys):
+    """argparse's own exit code is 2, which is "undecided"."""
+    with pytest.raises(SystemExit) as ended:
+        recuse(*arguments)
+    assert ended.value.code == 3
+    assert "usage: recuse" in capsys.readouterr().err
+
+
+def test_files_without_a_common_text_say_how_texts_are_matched(recuse, files, rater):
+    before, after = files("before.csv", judge=rater(0.9)), files("after.csv", judge=rater(0.9))
+    after.write_text(after.read_text().replace("\nt", "\nx"))
+    found = recuse("compare", before, after)
+    assert found.code == 3
+    assert "a text has to have the same name on both sides" in found.first
+
+
 def test_a_byte_identical_judge_may_replace(recuse, files, rater):
     same = rater(0.95)
     path = files("t.csv", anna=rater(0.95), judge_v1=same, judge_v2=same)

@@ -47,6 +47,37 @@ def test_an_endpoint_gets_a_panel_and_a_task_that_can_be_read(recuse, tmp_path):
     assert load_task(tmp_path / "r" / "fixtures" / "tasks" / "replies").criteria == ("helpful", "correct")
 
 
+def test_a_judge_that_answers_as_the_example_prompt_shows_is_read(recuse, tmp_path):
+    """The last line of the prompt is the form asked for: what a judge copies from it must be read, score by score."""
+    from recuse.protocols import rubric
+    from recuse.schema import Reply
+    from recuse.tasks import load_task
+
+    recuse("init", tmp_path / "r", "--endpoint", "https://judges.example/v1")
+    task = load_task(tmp_path / "r" / "fixtures" / "tasks" / "replies")
+    hidden = {"condition": "anonymized"}
+    asked = rubric.prompt(task, task.items[0], hidden).messages[-1].content
+    rows = rubric.read(task, task.items[0], hidden, Reply(asked.rstrip().splitlines()[-1]))
+    assert [(row.criterion, row.status, row.score) for row in rows] == [("helpful", "ok", 1.0), ("correct", "ok", 1.0)]
+
+
+def test_the_example_prompt_names_no_author_so_names_are_not_varied(recuse, tmp_path):
+    from recuse.panels import load_panel
+
+    recuse("init", tmp_path / "r", "--endpoint", "https://judges.example/v1")
+    task = load_panel(tmp_path / "r" / "fixtures" / "panels" / "ours.toml").tasks["replies"]
+    assert task.factors == {"rubric": {"names": ["hidden"]}}
+
+
+def test_the_steps_to_a_first_recording_are_written_down(recuse, tmp_path):
+    told = recuse("init", tmp_path / "r", "--endpoint", "https://judges.example/v1").out
+    readme = (tmp_path / "r" / "README.md").read_text()
+    for text in (told, readme):
+        for step in ("--record=missing", "JUDGE_API_KEY", "free = true"):
+            assert step in text
+    assert 'Add `"fixtures/panels/ours.toml"` to\n   `recuse_panels`' in readme
+
+
 def test_nothing_is_overwritten(recuse, tmp_path):
     (tmp_path / "pyproject.toml").write_text("mine = true\n")
     refused = recuse("init", tmp_path)

@@ -80,3 +80,15 @@ def test_options_are_no_scores_to_take_sizes_from(recuse, tmp_path):
     outcome = recuse("plan", path)
     assert outcome.code == 3
     assert "these ratings are options; give the sizes instead" in outcome.err
+
+
+def test_more_repeats_never_take_more_items():
+    """Eight simulated panels a row say so only roughly: 30 and 120 become their geometric mean, 60, for both."""
+    assert plan_command.not_more([30.0, 120.0, 20.0, 20.0]) == [60, 60, 20, 20]
+    assert plan_command.not_more([50.0, 40.0, 30.5]) == [50, 40, 31]
+
+
+def test_an_upgrade_of_choices_asked_once_is_told_to_ask_twice():
+    never = plan_command.Need("upgrade_flips", "pairs", 20, 0.1, 0.9, float("inf"))
+    assert plan_command._asked_once([never])[0].endswith("; ask it twice")
+    assert plan_command._asked_once([plan_command.Need("upgrade_flips", "pairs", 20, 0.1, 0.9, 60.0)]) == []

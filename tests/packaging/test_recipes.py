@@ -87,10 +87,13 @@ def test_the_slice_records_replays_and_gates(repository):
 
 
 @pytest.mark.parametrize("checker", ["ruff", "mypy"])
-def test_the_examples_keep_the_house_style(repository, checker):
+def test_the_examples_keep_the_house_style(repository, checker, pytestconfig, tmp_path):
+    """What mypy found out about everything that they import is kept from run to run, where pytest keeps anything."""
+    kept = getattr(pytestconfig, "cache", None)
     python = [name for name in recipes() if name.endswith(".py")]
     engine = [name for name in python if name.startswith("recuse/")]
-    arguments = ["check", "--no-cache", *python] if checker == "ruff" else ["--no-incremental", *engine]
+    cache = kept.mkdir("mypy-of-recipes") if kept else tmp_path
+    arguments = ["check", "--no-cache", *python] if checker == "ruff" else [f"--cache-dir={cache}", *engine]
     command = [sys.executable, "-m", checker, *arguments]
     done = subprocess.run(command, cwd=repository, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

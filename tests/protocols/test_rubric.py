@@ -37,7 +37,8 @@ def test_a_good_reply_gives_every_score_and_the_judges_own_total(task: Task, sco
     [
         ({"accuracy": None}, "accuracy", "unparsed", "the reply lacks accuracy"),
         ({"accuracy": {"why": "Good."}}, "accuracy", "unparsed", "the reply lacks accuracy.score"),
-        ({"accuracy": 7}, "accuracy", "unparsed", "the reply lacks accuracy.score"),
+        ({"accuracy": [7]}, "accuracy", "unparsed", "accuracy is [7], not a number"),
+        ({"accuracy": 11}, "accuracy", "out_of_scale", "accuracy is 11, outside 0..10"),
         ({"accuracy": {"score": "7"}}, "accuracy", "unparsed", "accuracy is '7', not a number"),
         ({"accuracy": {"score": True}}, "accuracy", "unparsed", "accuracy is True, not a number"),
         ({"accuracy": {"score": None}}, "accuracy", "unparsed", "accuracy is None, not a number"),
@@ -56,6 +57,11 @@ def test_one_bad_criterion_leaves_the_others(
     bad = rows.pop(criterion)
     assert (bad.score, bad.status, bad.why) == (None, status, why)
     assert {row.status for row in rows.values()} == {"ok"}
+
+
+def test_a_bare_number_is_a_score_without_a_reason(task: Task, scores: Scores) -> None:
+    rows = read(task, scores(accuracy=3))
+    assert (rows["accuracy"].status, rows["accuracy"].score) == ("ok", 3.0)
 
 
 def test_a_number_beyond_all_bounds_is_out_of_scale(task: Task, scores: Scores) -> None:

@@ -263,3 +263,76 @@ def test_one_column_of_any_words_is_no_judge(file, topic):
 def test_a_strict_judge_answers_on_the_peoples_scale(file):
     rows = [(*row[:3], min(row[3], 3)) for row in five()]
     assert read_file(file("a.csv", table(rows))).ratings.scales == {"rating": Numeric(1, 5, 1)}
+
+
+def test_people_on_1_to_3_beside_a_judge_on_1_to_5_are_two_scales(file):
+    rows = [(f"t{k}", k % 3 + 1, (k + k % 2) % 3 + 1, k % 5 + 1) for k in range(60)]
+    with pytest.raises(RecuseError, match=r"judge gives numbers up to 5, \w+ only up to 3; .*--scale 1-5.*--ignore"):
+        read_file(file("a.csv", table(rows)), people="anna,ben")
+    read = read_file(file("a.csv", table(rows)), people="anna,ben", scale="1-5")
+    assert read.ratings.scales["rating"].ends == (1, 5)
+
+
+def test_strict_people_who_rarely_reach_3_are_on_the_judges_scale(file):
+    rows = [(f"t{k}", 1 + (k % 2) + (k % 20 == 1), 1 + (k % 2) + (k % 20 == 3), k % 5 + 1) for k in range(60)]
+    assert read_file(file("a.csv", table(rows)), people="anna,ben").ratings.scales["rating"] == Numeric(1, 5, 1)
+
+
+def test_a_label_that_people_and_judges_give_is_no_slip(file):
+    """Four of five labels stand in a known order and have nine answers in ten; the fifth is an answer all the same."""
+    words = ["poor", "fair", "good", "excellent"]
+    rows = [(f"t{k}", *["dreadful" if k % 12 == 0 else words[(k + shift * (k % 3 == 0)) % 4] for shift in range(3)])
+            for k in range(60)]  # fmt: skip
+    read = read_file(file("a.csv", table(rows)), people="anna,ben")
+    assert set(read.ratings.scales["rating"].options) == {*words, "dreadful"}
+    assert not read.faults
+    assert any("--scale 'worst<...<best'" in note for note in read.notes)
+
+
+def test_a_label_that_only_judges_give_is_no_answer(file):
+    rows = [(f"t{k}", *["pass" if (k + s) % 3 else "fail" for s in range(2)], "unclear" if k % 15 == 0 else "pass")
+            for k in range(60)]  # fmt: skip
+    read = read_file(file("a.csv", table(rows)), people="anna,ben")
+    assert read.ratings.scales["rating"] == Ordinal(("fail", "pass"))
+    assert "'unclear'" in read.faults[0].sentence()
+
+
+def crossed(raters, number=60):
+    """Columns anna_tone, anna_truth, ...; the second criterion runs the other way."""
+    names = [f"{rater}_{what}" for rater in raters for what in ("tone", "truth")]
+    rows = [",".join(["ticket", *names])]
+    rows += [
+        ",".join([f"t{k}", *(str((k if n % 2 else -k + n) % 5 + 1) for n in range(len(names)))]) for k in range(number)
+    ]
+    return "\n".join(rows)
+
+
+def test_three_raters_of_every_criterion_need_no_telling_names(file):
+    read = read_file(file("a.csv", crossed(("anna", "old", "new"))))
+    assert list(read.ratings.raters) == ["anna", "old", "new"]
+    assert tuple(read.ratings.headline) == ("tone", "truth")
+
+
+def test_two_raters_of_every_criterion_are_those_that_are_said(file):
+    read = read_file(file("a.csv", crossed(("anna", "old"))), people="anna")
+    assert read.ratings.raters == {"anna": "person", "old": "judge"}
+    assert tuple(read.ratings.headline) == ("tone", "truth")
+
+
+def test_two_kinds_of_precision_and_recall_are_criteria_of_one_judge(file):
+    rows = ["ticket,answer_precision,answer_recall,context_precision,context_recall"]
+    rows += [",".join([f"t{k}", *(str((k + n) % 5 + 1) for n in range(4))]) for k in range(60)]
+    assert list(read_file(file("a.csv", "\n".join(rows))).ratings.raters) == ["judge"]
+
+
+def test_a_studys_author_among_the_raters_is_a_person(file):
+    rows = ["question_id,model_a,model_b,winner,judge"]
+    rows += [f"{k},llama,qwen,model_{'ab'[k % 2]},{who}" for k in range(30) for who in ("author_2", "expert_1", "gpt4")]
+    read = read_file(file("a.csv", "\n".join(rows)))
+    assert read.ratings.raters == {"author_2": "person", "expert_1": "person", "gpt4": "judge"}
+
+
+def test_people_on_1_to_10_beside_a_judge_on_1_to_5_are_told_apart_by_their_scales(file):
+    rows = [(f"t{k}", k % 10 + 1, (k + k % 2) % 10 + 1, k % 5 + 1) for k in range(60)]
+    read = read_file(file("a.csv", table(rows)))
+    assert read.mapping.ignored["anna"].startswith("numbers up to 10, judge only up to 5; if it holds ratings, bring")

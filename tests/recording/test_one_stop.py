@@ -43,8 +43,10 @@ def test_one_signal_ends_all_protocols_with_exit_code_2(number: signal.Signals, 
     with Server(delay=0.05) as server:
         process = start(root, server.url)
         wait_for(server, process, 12)
+        server.hold(CONCURRENCY)
         asked = len(server.seen)
         process.send_signal(number)
+        server.flowing.set()
         _, said = process.communicate(timeout=20)
         assert process.returncode == 2
         assert f"stopped early: {number.name} received" in said
@@ -80,3 +82,6 @@ def test_a_lost_connection_ends_all_protocols(root: Path, monkeypatch: pytest.Mo
         record(root, panel, plans(panel))
     failed = next(line for line in str(told.value).splitlines() if line.startswith("failed: "))
     assert int(failed.removeprefix("failed: ")) <= 5 + CONCURRENCY
+    first, second = str(told.value).splitlines()[:2]
+    assert first.startswith("stopped early: no connection"), "the reason stands before the counts"
+    assert second.startswith(f"{failed.removeprefix('failed: ')} calls failed: no answer after")

@@ -87,6 +87,24 @@ def test_flips_are_what_the_incumbent_does_not_flip_by_itself():
     assert "upgrade_flips" not in {name for name, *_ in changes(table)}
 
 
+def test_flips_of_an_incumbent_asked_once_may_be_its_own():
+    """It says 8 of half the texts, so two answers of a judge with its shares differ at most every second time: 1/2 lies
+    below what was seen. What is known of it beside that is the same as ever."""
+    old, new = [4.0, 8.0] * 20, [8.0, 8.0] * 10 + [4.0, 8.0] * 10
+    once = changes(frame(old=old, new=new), thresholds=(5.0,))["upgrade_flips",]
+    assert once.value == 0.25
+    assert once.detail["by_itself_at_most"] == 0.5
+    twice = changes(frame(old=[[a, a] for a in old], new=new), thresholds=(5.0,))["upgrade_flips",]
+    assert (once.low, once.high) == pytest.approx((twice.low - 0.5, twice.high))
+    assert "asked_once" not in twice.detail
+
+
+def test_no_end_of_a_rank_correlation_lies_beyond_one():
+    found = changes(frame(old=[1.0, 2.0, 3.0, 4.0, 5.0], new=[1.0, 3.0, 2.0, 4.0, 5.0]))["upgrade_order_once",]
+    assert (found.value, found.high) == (pytest.approx(0.9), 1.0)
+    assert found.low < 0.9
+
+
 def test_order_of_a_mirrored_judge():
     old = [float(k % 10) for k in range(40)]
     found = changes(frame(old=old, new=[9 - x for x in old]))["upgrade_order_once",]

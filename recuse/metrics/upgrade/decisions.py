@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recuse.metrics.measure import describe
-from recuse.metrics.upgrade.change import agreement_of_two, change, codes, no_change, repeats
-from recuse.metrics.upgrade.distributions import mean_change
+from recuse.metrics.upgrade.change import agreement_of_two, change, codes, no_change, repeats, smallest
+from recuse.metrics.upgrade.distributions import Hidden, mean_change
 from recuse.metrics.upgrade.pairing import Pair
 from recuse.schema import Estimate
 
@@ -31,7 +32,9 @@ def decisions_flipped(pair: Pair) -> Estimate | None:
     """P(one answer of the candidate decides otherwise than one of the incumbent) less P(two answers of the incumbent
     differ), over texts. Options decide as they are, numbers by the side of the thresholds; None without a threshold.
 
-    Where the incumbent was asked once, how often it flips by itself is not known and nothing is taken off."""
+    Where the incumbent was asked once, how often it flips by itself is not known, but for a bound: with shares m_k of
+    its decisions, 1 - sum m_k^2, reached by one that draws them anew for every text. Then nothing is taken off the
+    value, and the interval's lower end lies lower by the bound: only more flips than that are a change for sure."""
     given = codes(pair)
     if given is None:
         return None
@@ -42,14 +45,27 @@ def decisions_flipped(pair: Pair) -> Estimate | None:
     again = used & (repeats(answers, 0) > 1)
     known = bool(again.any())
     minus = np.where(again, 1 - own, np.nan) if known else None
-    distribution = mean_change(1 - across, minus, answers.clusters, span=1.0)
+    seen = mean_change(1 - across, minus, answers.clusters, span=1.0)
+    by_itself = 0.0 if known else _most_by_itself(given[0][0][used], given[1])
     old = float((1 - own)[again].mean()) if known else math.nan
     note = "" if known else "the incumbent was asked once, so how often it flips by itself is not known"
-    detail = {"thresholds": list(pair.thresholds)} if pair.thresholds else {}
+    detail: dict[str, object] = {"thresholds": list(pair.thresholds)} if pair.thresholds else {}
+    if not known:
+        found = by_itself + smallest(seen, len(np.unique(answers.clusters[used])))
+        detail |= {"asked_once": True, "by_itself_at_most": by_itself, "smallest": found if found < 1 else None}
     return change(
-        "upgrade_flips", pair, distribution, (old, float((1 - across)[used].mean())), used, value=distribution.value,
-        unit="share", span=1.0, note=note, detail=detail,
+        "upgrade_flips", pair, seen if known else Hidden(seen, by_itself, 0.0),
+        (old, float((1 - across)[used].mean())), used, value=seen.value, unit="share", span=1.0, note=note,
+        detail=detail,
     )  # fmt: skip
+
+
+def _most_by_itself(given: NDArray[np.float64], count: int) -> float:
+    """The largest chance that two answers of a judge to one text differ, given the codes (U, R) of its answers:
+    1 - sum m_k^2, since the mean over texts of p_ik^2 is at least the square of the mean (Jensen)."""
+    decided = given[np.isfinite(given)].astype(int)
+    shares = np.bincount(decided, minlength=count) / len(decided)
+    return float(1 - (shares**2).sum())
 
 
 def losses(pair: Pair) -> Estimate:

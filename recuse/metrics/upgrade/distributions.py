@@ -14,7 +14,7 @@ from recuse.statistics.agreement.difference import Difference
 from recuse.statistics.clusters import OverClusters
 from recuse.statistics.distributions import NOTHING, Binomial, Side
 
-__all__ = ["Folded", "Hidden", "Largest", "RareChange", "mean_change"]
+__all__ = ["Folded", "Hidden", "Largest", "RareChange", "Within", "mean_change"]
 
 Floats = NDArray[np.float64]
 FEW = 10
@@ -189,6 +189,30 @@ class Hidden:
     def half_width_at(self, factor: float) -> float | None:
         half = self.distribution.half_width_at(factor)
         return None if half is None else half + max(self.down, self.up)
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """A distribution of what cannot lie beyond two bounds, as a correlation beyond -1 and 1: an end of an interval that
+    does is told as the bound."""
+
+    distribution: Distribution
+    least: float
+    most: float
+
+    @property
+    def undefined(self) -> str:
+        return str(getattr(self.distribution, "undefined", ""))
+
+    def interval(self, level: float) -> tuple[float, float]:
+        low, high = self.distribution.interval(level)
+        return max(low, self.least), min(high, self.most)  # NaN stays: it is the first of each pair
+
+    def p_value(self, limit: float, side: Side) -> float:
+        return self.distribution.p_value(limit, side)
+
+    def half_width_at(self, factor: float) -> float | None:
+        return self.distribution.half_width_at(factor)
 
 
 def _folded(low: float, high: float) -> tuple[float, float]:

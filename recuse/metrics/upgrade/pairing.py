@@ -46,6 +46,10 @@ DECLARE: Mapping[str, str] = {
 }
 """Where it is said. A candidate of a panel has words of its own only where it names them, so only panels differ."""
 
+ONE_SCALE = " (if both mean one scale, say which: --scale LOW-HIGH; otherwise bring the scores to one first)"
+SAME_TEXTS = " (ask both judges of the same texts, or take the rows of the others out)"
+SAME_IDS = " (a text has to have the same name on both sides; --item COLUMN says where it stands)"
+
 TEXT = ["item", "target"]
 
 
@@ -118,10 +122,12 @@ class Upgrade:
         if set(self.before.factors) != set(self.after.factors):
             one, other = (", ".join(r.factors) or "nothing" for r in (self.before, self.after))
             return (f"in one {one} was varied, in the other {other}",)
+        old, new = self.before.scales, self.after.scales
+        remedy = "" if any(self.settings) else ONE_SCALE
         return tuple(
-            f"the scale of {name} was {_scale(self.before.scales[name])} and is {_scale(self.after.scales[name])}"
+            f"the scale of {name} was {_scale(old[name])} and is {_scale(new[name])}{remedy}"
             for name in self.before.headline
-            if not _same_scale(self.before.scales[name], self.after.scales[name])
+            if not _same_scale(old[name], new[name])
         )
 
     def _other_texts(self) -> tuple[str, ...]:
@@ -132,14 +138,13 @@ class Upgrade:
         )
         if old == new:
             return ()
-        phrases = []
-        for names, other, who in ((old, new, self.incumbent), (new, old, self.candidate)):
-            texts, there = ({row[:2] for row in part} for part in (names, other))
+        phrases, before, after = [], {row[:2] for row in old}, {row[:2] for row in new}
+        for texts, there, who in ((before, after, self.incumbent), (after, before, self.candidate)):
             if only := sorted(texts - there):
                 phrases.append(f"{len(only)} of {len(texts)} texts were asked of {who} alone, first {only[0][0]}")
-        return (
-            f"not the same texts: {'; '.join(phrases)}" if phrases else "not the same texts under the same conditions",
-        )
+        if not phrases:
+            return ("not the same texts under the same conditions",)
+        return (f"not the same texts: {'; '.join(phrases)}{SAME_TEXTS if before & after else SAME_IDS}",)
 
     # ------------------------------------------------------------------ both on the same texts
 

@@ -18,7 +18,7 @@ from recuse.metrics.upgrade.change import (
     repeats,
     span_of,
 )
-from recuse.metrics.upgrade.distributions import Hidden, Largest, mean_change
+from recuse.metrics.upgrade.distributions import Hidden, Largest, Within, mean_change
 from recuse.metrics.upgrade.pairing import Pair
 from recuse.ratings.answers import WON, Answers
 from recuse.ratings.array import mean_of
@@ -150,8 +150,9 @@ def order(pair: Pair) -> Estimate | None:
     shares = _moments(old, new, used, twice)
     built = Coefficient(shares, _across if name == "upgrade_order_once" else _less, lambda s: "")
     across, own = float(_across(shares.sum(0)[None])[0]), float(_own(shares.sum(0)[None])[0])
-    distribution = _known_spread(built.jackknife(answers.clusters), used, answers.clusters)
+    spread = _known_spread(built.jackknife(answers.clusters), used, answers.clusters)
     asked_once = name == "upgrade_order_once"
+    distribution = Within(spread, -1.0, 1.0) if asked_once else spread
     values = (math.nan, across) if asked_once else (own, across)
     return change(
         name, pair, distribution, values, used, value=across if asked_once else across - own,

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from simulated_raters import NAN, World, answers_from
 
+from recuse.metrics import agreement_example
 from recuse.metrics.human_ceiling import _ceiling, human_ceiling
 from recuse.ratings import Nominal, Numeric, Ordinal, Ratings
 from recuse.statistics import agreement as ag
@@ -168,3 +169,11 @@ def test_coverage_where_hardly_anybody_disagrees():
             held += found.low <= 0 <= found.high
     assert defined > 350
     assert held >= 0.97 * defined
+
+
+def test_a_constant_judge_of_people_who_are_at_one_has_a_difference_and_no_power():
+    """Kappa 0 for sure against 1, which cannot be higher: there is no spread downwards to tell a power from."""
+    table = agreement_example.said(judge="p" * 80, ann="pppf" * 20, bea="pppf" * 20)
+    found = human_ceiling(table).of(judge="judge")
+    assert found.value == pytest.approx(-1)
+    assert found.detail["power"] is None
