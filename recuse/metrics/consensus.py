@@ -199,9 +199,7 @@ def _about(cells: Cells, metric: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _beside(
-    judge: int, each: Floats, own: Mask, others: Mask, pooled: tuple[float, float]
-) -> dict[str, Any]:
+def _beside(judge: int, each: Floats, own: Mask, others: Mask, pooled: tuple[float, float]) -> dict[str, Any]:
     """Beside the comparison of a single text: the spread, and the interval with the spread of all judges."""
     bias = each[judge]
     root = math.sqrt(1 / own.sum() + 1 / others.sum())

@@ -89,11 +89,7 @@ class Questions:
         kinds = {name for name in needs if name in offers.KINDS}
         table = self.selection.panels[elicitation.panel].task(elicitation.task)
         others = [name for name in table.protocols if name != elicitation.protocol]
-        return [
-            replace(elicitation, protocol=name)
-            for name in others
-            if known_protocol(name).OFFERS in kinds
-        ]
+        return [replace(elicitation, protocol=name) for name in others if known_protocol(name).OFFERS in kinds]
 
     def share_of(self, elicitation: Elicitation) -> float:
         """One over the number of tasks and protocols at which a candidate is held against the judge in use."""

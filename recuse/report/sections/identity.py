@@ -14,7 +14,7 @@ SHOWN = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class SourceDigests:
     """One task by one protocol: digests of its items, prompt and rubric, and the scale."""
 
     where: str
@@ -38,7 +38,7 @@ class Answerer:
 class Identity:
     facts: list[tuple[str, str]]
     judges: list[Answerer]
-    asked: list[Asked]
+    asked: list[SourceDigests]
     tables: list[str]  # names of the CSV files beside the page
 
     @property
@@ -50,7 +50,9 @@ def identity(view: View, known: Mapping[str, Any]) -> Identity:
     """From the results, and from what is `known` beside them (see `recuse.identity`; "results" is the
     sha256 of results.json)."""
     sources: Mapping[str, Mapping[str, Any]] = view.results.get("sources") or {}
-    return Identity(_facts(view, known), _judges(view, sources), _asked(sources), list(known.get("tables") or []))
+    return Identity(
+        _facts(view, known), _judges(view, sources), _source_digests(sources), list(known.get("tables") or [])
+    )
 
 
 def _facts(view: View, known: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -76,6 +78,6 @@ def _judges(view: View, sources: Mapping[str, Mapping[str, Any]]) -> list[Answer
     return described
 
 
-def _asked(sources: Mapping[str, Mapping[str, Any]]) -> list[Asked]:
+def _source_digests(sources: Mapping[str, Mapping[str, Any]]) -> list[SourceDigests]:
     names = ("items", "prompt", "rubric", "scale")
-    return [Asked(place, *(str(of.get(name) or "") for name in names)) for place, of in sorted(sources.items())]
+    return [SourceDigests(place, *(str(of.get(name) or "") for name in names)) for place, of in sorted(sources.items())]
