@@ -7,7 +7,7 @@ from typing import Any
 
 from recuse.gates.upgrade import UpgradeVerdict
 from recuse.report.canonical_form import normalised
-from recuse.report.results_model import View
+from recuse.report.results_model import ResultsModel
 from recuse.report.upgrade_table import UpgradeTable, upgrade_tables
 from recuse.sanitize import shortened, visible
 
@@ -18,7 +18,7 @@ NAME = 22
 
 def told(results: Mapping[str, Any], worst: UpgradeVerdict) -> str:
     """The whole text; lines are not wrapped. A table per task and protocol, each under its own sentence."""
-    tables = upgrade_tables(View(normalised(results)), minus="-")
+    tables = upgrade_tables(ResultsModel(normalised(results)), minus="-")
     lines = [worst.sentence, *(f"  also: {reason}" for reason in worst.reasons[1:])]
     for table in tables:
         if len(tables) > 1:

@@ -91,7 +91,7 @@ def people_groups(ratings: Ratings) -> Estimates:
 
 
 @dataclass(frozen=True)
-class View:
+class ResultsModel:
     """People's view of one target: mean, standard error of it, its degrees of freedom; each person's mean, if known."""
 
     mean: float
@@ -109,7 +109,7 @@ def _criteria(ratings: Ratings) -> tuple[str, ...]:
     return ratings.headline[:1] if ratings.people is not None else ()
 
 
-def _views(ratings: Ratings, criterion: str) -> dict[str, View]:
+def _views(ratings: Ratings, criterion: str) -> dict[str, ResultsModel]:
     """Target -> people's view of it, the best first."""
     one = ratings.with_criterion(criterion)
     rows = one.table[(one.table["kind"] == PERSON) & (one.table["criterion"] == criterion)]
@@ -120,18 +120,18 @@ def _views(ratings: Ratings, criterion: str) -> dict[str, View]:
             mean, n = float(of.mean()), len(of)
             error = float(of.std(ddof=1) / math.sqrt(n)) if n > 1 else math.nan
             known = dict(zip(map(str, of.index.get_level_values("rater")), of.tolist(), strict=True))
-            estimates[str(target)] = View(mean, error, n - 1.0, known)
+            estimates[str(target)] = ResultsModel(mean, error, n - 1.0, known)
     elif ratings.people is not None:
         people = ratings.people
         people = people[people["criterion"] == criterion] if "criterion" in people else people
         summaries = zip(people["target"], people["mean"], people["sd"], people["n"], strict=True)
-        estimates = {str(t): View(float(m), float(sd) / math.sqrt(n), n - 1.0, {}) for t, m, sd, n in summaries}
+        estimates = {str(t): ResultsModel(float(m), float(sd) / math.sqrt(n), n - 1.0, {}) for t, m, sd, n in summaries}
     else:
         estimates = {}
     return dict(sorted(estimates.items(), key=lambda named: -named[1].mean))
 
 
-def _differences(ratings: Ratings, criterion: str, views: Mapping[str, View]) -> dict[str, Estimate]:
+def _differences(ratings: Ratings, criterion: str, views: Mapping[str, ResultsModel]) -> dict[str, Estimate]:
     scale = ratings.scales[criterion]
     about: dict[str, Any] = {"unit": getattr(scale, "unit", ""), "span": getattr(scale, "span", None)}
     pairs = list(combinations(views, 2))
@@ -150,7 +150,7 @@ def _differences(ratings: Ratings, criterion: str, views: Mapping[str, View]) ->
     return estimates
 
 
-def _difference(one: View, other: View) -> tuple[Student, int, str]:
+def _difference(one: ResultsModel, other: ResultsModel) -> tuple[Student, int, str]:
     both = [name for name in one.persons if name in other.persons]
     if len(both) > 1:
         each = np.array([one.persons[name] - other.persons[name] for name in both])
@@ -160,7 +160,7 @@ def _difference(one: View, other: View) -> tuple[Student, int, str]:
     return Student(one.mean - other.mean, se, df), int(one.df + other.df + 2), UNPAIRED
 
 
-def _groups(views: Mapping[str, View], pairs: Mapping[str, Estimate]) -> Estimate:
+def _groups(views: Mapping[str, ResultsModel], pairs: Mapping[str, Estimate]) -> Estimate:
     about: dict[str, Any] = {"n": len(views), "over": "items", "method": "groups by Holm-corrected pairs"}
     if len(views) < 2:
         return undefined("people_groups", f"an order needs two targets; people rated {len(views)}", **about)

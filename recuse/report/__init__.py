@@ -58,7 +58,7 @@ def write(
     from recuse.report.first_line import headline as sentence
     from recuse.report.page import page
     from recuse.report.replies import write_overview
-    from recuse.report.results_model import View
+    from recuse.report.results_model import ResultsModel
     from recuse.report.summary import summary
     from recuse.schema import RecuseError
 
@@ -75,7 +75,7 @@ def write(
     drawn = page(plain, plain["headline"], template_folders, drawings, known)
     paths += write_files(Path(folder), {"index.html": drawn})
     paths += write_files(Path(folder) / "tables", tables)
-    return [*paths, *write_overview(View(plain), known.get("replies") or {}, Path(folder))]
+    return [*paths, *write_overview(ResultsModel(plain), known.get("replies") or {}, Path(folder))]
 
 
 def terminal(

@@ -14,7 +14,7 @@ from recuse.report import estimate_format, numbers
 from recuse.report.anchors import verdict_anchor
 from recuse.report.footnotes import levels
 from recuse.report.gated_number import Number
-from recuse.report.results_model import View
+from recuse.report.results_model import ResultsModel
 from recuse.report.upgrade_table import UpgradeTable, upgrade_tables
 from recuse.report.vocabulary import RECOMMENDATION_MEANINGS
 
@@ -66,7 +66,7 @@ def headline(results: Mapping[str, Any]) -> str:
     return str(results.get("headline") or (results.get("decision") or {}).get("sentence") or UNDECIDED)
 
 
-def decision_lines(view: View, minus: str = numbers.MINUS) -> list[Line]:
+def decision_lines(view: ResultsModel, minus: str = numbers.MINUS) -> list[Line]:
     """Of each panel who is cleared, who is not and who is undecided, and why; none where no decision was recorded."""
     by_key = {(n.gate, *sorted(n.subject.items())): n for n in view.numbers if n.verdict}
     return [
@@ -82,7 +82,7 @@ def decision_lines(view: View, minus: str = numbers.MINUS) -> list[Line]:
     ]
 
 
-def upgrade_lines(view: View, minus: str = numbers.MINUS) -> list[str]:
+def upgrade_lines(view: ResultsModel, minus: str = numbers.MINUS) -> list[str]:
     """Each upgrade's own sentence with the number that decided it."""
     return [_upgrade(table) for table in upgrade_tables(view, minus=minus)]
 

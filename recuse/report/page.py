@@ -25,7 +25,7 @@ from recuse.report.palette import ON_SHADE, PALETTE, shades
 from recuse.report.prose import prose
 from recuse.report.questions import Drawings, generic
 from recuse.report.reply_places import ReplyPlaces
-from recuse.report.results_model import Group, Question, View
+from recuse.report.results_model import Group, Question, ResultsModel
 from recuse.report.sections.attention import needs_attention, run_faults, tolerated
 from recuse.report.sections.baseline import movement
 from recuse.report.sections.changed import TITLE, changed
@@ -95,7 +95,7 @@ def page(
     """The page for normalised `results`; `known`: what stands beside them (`recuse.identity`). Raises `RecuseError`
     naming the template that does not render."""
     env, drawn = environment(template_folders), Drawings(drawings)
-    view = View(results)
+    view = ResultsModel(results)
     questions = sorted(view.questions, key=lambda q: drawn.order(q.id))
     try:
         style = env.get_template("style.css.j2").render().strip()
@@ -115,7 +115,7 @@ def page(
         ) from error
 
 
-def _parts(view: View, questions: list[Question]) -> dict[str, Any]:
+def _parts(view: ResultsModel, questions: list[Question]) -> dict[str, Any]:
     """What the page shows besides its questions."""
     listed, left_out = excerpts(view)
     return {
@@ -195,7 +195,7 @@ def _safe_text(value: Any) -> Any:
 # --------------------------------------------------------------------------- sections
 
 
-def _section(env: Environment, view: View, question: Question, drawings: Drawings) -> Section:
+def _section(env: Environment, view: ResultsModel, question: Question, drawings: Drawings) -> Section:
     groups = view.groups(question)
     gated = [n for group in groups for n in group.numbers if n.verdict]
     outcomes = [n.state for n in gated]
@@ -254,7 +254,7 @@ def _strip(group: Group) -> list[StripGate]:
 # --------------------------------------------------------------------------- header
 
 
-def _tally(view: View) -> list[tuple[str, int]]:
+def _tally(view: ResultsModel) -> list[tuple[str, int]]:
     counts = Counter(n.state for n in view.numbers if n.verdict)
     return [(outcome, counts[outcome]) for outcome in reversed(OUTCOME_NAMES)]
 

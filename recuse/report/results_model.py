@@ -44,7 +44,7 @@ class Recommendation:
 class Group:
     """What one question found about one panel on one task: the unit that a report panel draws."""
 
-    view: View
+    view: ResultsModel
     question: Question
     panel: Panel
     task: str
@@ -106,7 +106,7 @@ class Group:
         return self.view.lexicon.level(factor, level)
 
 
-class View:
+class ResultsModel:
     """The results, indexed. Works on the normalised form (see canonical_form.py)."""
 
     def __init__(self, results: Mapping[str, Any]) -> None:

@@ -12,7 +12,7 @@ from recuse.report import estimate_format
 from recuse.report.gated_number import Number
 from recuse.report.lexicon import plain_name
 from recuse.report.page import environment
-from recuse.report.results_model import View
+from recuse.report.results_model import ResultsModel
 from recuse.report.style import STYLE, STYLE_HASH, with_style
 
 __all__ = ["Row", "page", "side_by_side", "text"]
@@ -70,7 +70,7 @@ def page(rows: list[Row], names: tuple[str, str], headlines: tuple[str, str]) ->
 
 
 def _gated(results: Mapping[str, Any]) -> dict[tuple[Any, ...], Number]:
-    numbers = (n for n in View(results).numbers if n.verdict)
+    numbers = (n for n in ResultsModel(results).numbers if n.verdict)
     return {(n.gate, n.metric, *sorted(n.subject.items())): n for n in numbers}
 
 

@@ -11,7 +11,7 @@ from recuse.report.first_line import decision_lines, upgrade_lines
 from recuse.report.gated_number import Number
 from recuse.report.markdown import code_span, escaped, escaped_html, fenced, folded, table_head, table_row
 from recuse.report.questions import Drawings
-from recuse.report.results_model import Group, Question, View
+from recuse.report.results_model import Group, Question, ResultsModel
 from recuse.report.sections.attention import Case, Matter, Way, needs_attention, run_faults
 from recuse.report.sections.baseline import movement
 from recuse.report.sections.changed import TITLE, changed
@@ -38,7 +38,7 @@ def summary(
     known: Mapping[str, Any] | None = None,
 ) -> str:  # fmt: skip
     """Markdown for normalised `results`; whole sections are left out from the end where it would grow too long."""
-    view = View(results)
+    view = ResultsModel(results)
     order = Drawings(drawings).order
     tables = [_question(view, q) for q in sorted(view.questions, key=lambda q: order(q.id))]
     sections = [
@@ -66,7 +66,7 @@ def _limited(sections: list[str], size_limit: int) -> str:
 # --------------------------------------------------------------------------- sections
 
 
-def _head(view: View) -> str:
+def _head(view: ResultsModel) -> str:
     panels = [f"{code_span(p.name)} {p.provenance or 'provenance unknown'}" for p in view.panels]
     counts = Counter(n.state for n in view.numbers if n.verdict)
     tallied = " · ".join(f"{_sign(o)} {counted(o, counts[o])}" for o in reversed(OUTCOME_NAMES) if counts[o])
@@ -80,7 +80,7 @@ def _head(view: View) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _changed(view: View) -> str:
+def _changed(view: ResultsModel) -> str:
     """What is another thing than in the baseline, one row each; the rest is told further below."""
     changes = changed(view)
     if changes is None:
@@ -97,7 +97,7 @@ def _changed(view: View) -> str:
     ).rstrip()
 
 
-def _attention(view: View) -> str:
+def _attention(view: ResultsModel) -> str:
     matters = needs_attention(view)
     faults = [f"- {_sign('not measured')} {escaped(fault)}" for fault in run_faults(view)]
     if not matters and not faults:
@@ -132,7 +132,7 @@ def _way(way: Way) -> str:
     return "\n\n".join(part for part in (escaped(way.advice), folded(head, fenced(way.paste) + more)) if part)
 
 
-def _question(view: View, question: Question) -> str:
+def _question(view: ResultsModel, question: Question) -> str:
     groups = [group for group in view.groups(question) if group.gates]
     if not groups:
         return ""
@@ -191,7 +191,7 @@ def _when(n: Number) -> str:
     return f" ({escaped(n.circumstances)})" if n.circumstances else ""
 
 
-def _not_asked(view: View) -> str:
+def _not_asked(view: ResultsModel) -> str:
     """What was not asked, folded away, with what would unlock it."""
     entries = not_asked(view)
     if not entries:
@@ -206,7 +206,7 @@ def _not_asked(view: View) -> str:
     return folded(f"Not asked: {escaped_html(in_one_line(view))}", "\n".join(lines))
 
 
-def _moved(view: View) -> str:
+def _moved(view: ResultsModel) -> str:
     baseline = movement(view)
     if not baseline:
         return ""
@@ -229,7 +229,7 @@ def _moved(view: View) -> str:
     return "\n".join(lines)
 
 
-def _foot(view: View, known: Mapping[str, Any]) -> str:
+def _foot(view: ResultsModel, known: Mapping[str, Any]) -> str:
     cassettes = view.results.get("cassettes") or {}
     counts = [f"{numbers.count(cassettes[k])} {k}" for k in ("files", "interactions", "unused") if k in cassettes]
     shown = sorted({p.provenance for p in view.panels if p.provenance in PROVENANCE_MEANINGS})

@@ -11,7 +11,7 @@ from recuse.report.anchors import group_anchor
 from recuse.report.gated_number import Number
 from recuse.report.lexicon import plain_name
 from recuse.report.numbers import MISSING, decimals_for, is_number
-from recuse.report.results_model import Group, View
+from recuse.report.results_model import Group, ResultsModel
 from recuse.report.vocabulary import OUTCOME_NAMES, tally, worst
 
 SHOWN_PER_CELL = 2
@@ -104,7 +104,7 @@ class VerdictTable:
         return sorted(self.rows, key=lambda row: list(OUTCOME_NAMES).index(row.outcome))  # stable: else panel order
 
 
-def verdict_tables(view: View, groups: Sequence[Group]) -> list[VerdictTable]:
+def verdict_tables(view: ResultsModel, groups: Sequence[Group]) -> list[VerdictTable]:
     """One table per panel and task that has verdicts, of all `groups` about them."""
     by_place: dict[tuple[int, str], list[Group]] = {}
     names = [p.name for p in view.panels]

@@ -15,7 +15,7 @@ from recuse.report import estimate_format, numbers
 from recuse.report.canonical_form import normalised
 from recuse.report.first_line import decision_lines, headline, upgrade_lines
 from recuse.report.questions import Drawings
-from recuse.report.results_model import Group, View
+from recuse.report.results_model import Group, ResultsModel
 from recuse.report.sections.attention import Case, Matter, needs_attention, run_faults
 from recuse.report.sections.changed import TITLE, changed
 from recuse.report.sections.error_rates import error_rates
@@ -40,7 +40,7 @@ def terminal(
 ) -> str:
     """See `recuse.report.terminal`."""
     plain = normalised(results)
-    view, room = View(plain), max(width, NARROWEST)
+    view, room = ResultsModel(plain), max(width, NARROWEST)
     blocks = [
         "\n".join([_wrapped(headline(plain), room), *_standings(view, room)]),
         _changed(view, room),
@@ -55,12 +55,12 @@ def terminal(
 # --------------------------------------------------------------------------- who is cleared, what changed
 
 
-def _standings(view: View, width: int) -> list[str]:
+def _standings(view: ResultsModel, width: int) -> list[str]:
     lines = [*upgrade_lines(view, "-"), *(line.text for line in decision_lines(view, "-"))]
     return [part for line in lines for part in _folded(line, width, "  ", "    ")]
 
 
-def _changed(view: View, width: int) -> str:
+def _changed(view: ResultsModel, width: int) -> str:
     changes = changed(view)
     if changes is None:
         return ""
@@ -74,7 +74,7 @@ def _changed(view: View, width: int) -> str:
 # --------------------------------------------------------------------------- upgrades
 
 
-def _upgrades(view: View, width: int, color: bool) -> list[str]:
+def _upgrades(view: ResultsModel, width: int, color: bool) -> list[str]:
     """Of every upgrade what is not allowed, the deciding row first; what is, is counted."""
     return ["\n".join(_upgrade(table, width, color)) for table in upgrade_tables(view, minus="-")]
 
@@ -96,7 +96,7 @@ def _upgrade(table: UpgradeTable, width: int, color: bool) -> list[str]:
 # --------------------------------------------------------------------------- tables
 
 
-def _questions(view: View, width: int, color: bool, drawings: Drawings) -> list[str]:
+def _questions(view: ResultsModel, width: int, color: bool, drawings: Drawings) -> list[str]:
     blocks = []
     for question in sorted(view.questions, key=lambda q: drawings.order(q.id)):
         if question.id == "upgrade":
@@ -196,7 +196,7 @@ def _heads(run: _Block) -> tuple[str, str]:
 # --------------------------------------------------------------------------- what failed, and the rest
 
 
-def _matters(view: View, width: int, color: bool) -> list[str]:
+def _matters(view: ResultsModel, width: int, color: bool) -> list[str]:
     matters, faults = needs_attention(view), run_faults(view)
     if not matters and not faults:
         return []
@@ -232,7 +232,7 @@ def _folded(text: str, width: int, first: str, rest: str) -> list[str]:
     return textwrap.wrap(_ascii(text), width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
 
 
-def _footer(view: View, width: int, report: str | None) -> list[str]:
+def _footer(view: ResultsModel, width: int, report: str | None) -> list[str]:
     lines = []
     if unasked := in_one_line(view):
         lines.append(f"not asked: {unasked}; see the report")

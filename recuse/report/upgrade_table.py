@@ -11,7 +11,7 @@ from recuse.report import estimate_format, numbers
 from recuse.report.anchors import verdict_anchor
 from recuse.report.gated_number import Number
 from recuse.report.numbers import MINUS, is_number
-from recuse.report.results_model import View
+from recuse.report.results_model import ResultsModel
 
 __all__ = ["UpgradeRow", "UpgradeTable", "deciding_numbers", "is_of_upgrade", "upgrade_tables"]
 
@@ -55,7 +55,7 @@ class UpgradeTable:
     foot: tuple[str, ...]
 
 
-def upgrade_tables(view: View, *, minus: str = MINUS) -> list[UpgradeTable]:
+def upgrade_tables(view: ResultsModel, *, minus: str = MINUS) -> list[UpgradeTable]:
     """One per upgrade of the results: those that are refused first, then what is undecided."""
     badness = ("fail", "not measured", "undecided", "pass")
     upgrades = sorted(view.results.get("upgrades") or (), key=lambda u: badness.index(u["outcome"]))
@@ -64,7 +64,7 @@ def upgrade_tables(view: View, *, minus: str = MINUS) -> list[UpgradeTable]:
     return [_table(upgrade, by_key, titles, minus) for upgrade in upgrades]
 
 
-def deciding_numbers(view: View) -> list[Number]:
+def deciding_numbers(view: ResultsModel) -> list[Number]:
     """Of every upgrade the row that decided it."""
     by_key = _by_key(view)
     first = (upgrade["rows"][0] for upgrade in view.results.get("upgrades") or () if upgrade["rows"])
@@ -76,7 +76,7 @@ def is_of_upgrade(number: Number) -> bool:
     return bool((number.verdict or {}).get("question") == "upgrade")
 
 
-def _by_key(view: View) -> dict[tuple[Any, ...], Number]:
+def _by_key(view: ResultsModel) -> dict[tuple[Any, ...], Number]:
     return {_key(n.gate, n.subject): n for n in view.numbers if n.verdict and is_of_upgrade(n)}
 
 

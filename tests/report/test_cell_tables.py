@@ -6,7 +6,7 @@ from typing import Any
 
 from recuse.report.canonical_form import normalised
 from recuse.report.cell_tables import cell_tables
-from recuse.report.results_model import View
+from recuse.report.results_model import ResultsModel
 
 JUDGES = ["a", "b", "c", "d", "e"]
 CRITERIA = ["accuracy", "quality", "consistency", "completeness", "practicality", "total"]
@@ -31,7 +31,7 @@ def results(criteria: list[str], sd: bool = True) -> dict[str, Any]:
 
 
 def tables(told: dict[str, Any]) -> list[Any]:
-    view = View(normalised(told))
+    view = ResultsModel(normalised(told))
     (question,) = view.questions
     (group,) = view.groups(question)
     return cell_tables(group)

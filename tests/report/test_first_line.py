@@ -13,12 +13,12 @@ from recuse import report
 from recuse.report.canonical_form import normalised
 from recuse.report.first_line import decision_lines, headline
 from recuse.report.page import page
-from recuse.report.results_model import View
+from recuse.report.results_model import ResultsModel
 from recuse.report.summary import summary
 
 
-def view_of(results: samples.Results) -> View:
-    return View(normalised(results))
+def view_of(results: samples.Results) -> ResultsModel:
+    return ResultsModel(normalised(results))
 
 
 def outputs(results: samples.Results) -> dict[str, str]:

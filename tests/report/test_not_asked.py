@@ -10,7 +10,7 @@ from page_reader import read
 from recuse import report
 from recuse.report.canonical_form import normalised
 from recuse.report.page import page
-from recuse.report.results_model import View
+from recuse.report.results_model import ResultsModel
 from recuse.report.sections.not_asked import Wanting, in_one_line, not_asked
 from recuse.report.summary import summary
 
@@ -34,7 +34,7 @@ def results() -> samples.Results:
 
 
 def test_what_unlocks_most_comes_first_with_its_questions_and_places() -> None:
-    first, second = not_asked(View(normalised(results())))
+    first, second = not_asked(ResultsModel(normalised(results())))
     assert (first.how, first.missing, first.count) == ([PEOPLE], "people", 2)
     assert first.wanting == [
         Wanting(["Does b hold?"], ["published: headlines, rubric", "published: merchant risk, rubric"])
@@ -44,7 +44,7 @@ def test_what_unlocks_most_comes_first_with_its_questions_and_places() -> None:
 
 def test_questions_with_the_same_places_are_told_together() -> None:
     listed = [entry("b", "x", "people"), entry("a", "x", "people"), entry("c", "y", "people")]
-    (only,) = not_asked(View(normalised({**samples.published(), "not_asked": listed})))
+    (only,) = not_asked(ResultsModel(normalised({**samples.published(), "not_asked": listed})))
     assert only.wanting == [
         Wanting(["Does a hold?", "Does b hold?"], ["published: x, rubric"]),
         Wanting(["Does c hold?"], ["published: y, rubric"]),
@@ -56,19 +56,19 @@ def test_what_the_source_does_not_fix_is_said_in_a_sentence() -> None:
         {**entry("a", "x", "pairs"), "unfixed": ["pairs"]},
         {**entry("b", "x", "temperature", "cells"), "unfixed": ["cells"]},
     ]
-    first, second = not_asked(View(normalised({**samples.published(), "not_asked": listed})))
+    first, second = not_asked(ResultsModel(normalised({**samples.published(), "not_asked": listed})))
     assert first.missing == "not measured: the source gives no pairs"
     assert second.missing == "temperature; not measured: the source gives no cells"
 
 
 def test_one_line_counts_what_is_wanted_most_first() -> None:
-    assert in_one_line(View(normalised(results()))) == "3 questions for want of people (2), repeats (1)"
-    assert in_one_line(View(normalised(samples.published()))) == ""
+    assert in_one_line(ResultsModel(normalised(results()))) == "3 questions for want of people (2), repeats (1)"
+    assert in_one_line(ResultsModel(normalised(samples.published()))) == ""
 
 
 def test_many_wants_are_cut() -> None:
     listed = [entry("a", "x", f"need_{k}") for k in range(9)]
-    text = in_one_line(View(normalised({**samples.published(), "not_asked": listed})))
+    text = in_one_line(ResultsModel(normalised({**samples.published(), "not_asked": listed})))
     assert text == "9 questions for want of need 0 (1), need 1 (1), need 2 (1), need 3 (1), need 4 (1), 4 more"
 
 

@@ -8,7 +8,7 @@ import samples
 from recuse.report.canonical_form import normalised
 from recuse.report.page import environment, page
 from recuse.report.questions import Drawings, generic
-from recuse.report.results_model import Question, View
+from recuse.report.results_model import Question, ResultsModel
 
 QUESTIONS = ["consensus_deviation", "score_stability", "human_alignment", "ground_truth", "reported_statistics"]
 
@@ -94,7 +94,7 @@ def test_a_group_lists_judges_in_panel_order_and_gated_numbers_once() -> None:
     results = samples.published()
     twin = next(v for v in results["verdicts"] if v["gate"] == "self_bias")
     results["measurements"].append({k: twin[k] for k in ("question", "subject", "estimate", "test")})
-    view = View(normalised(results))
+    view = ResultsModel(normalised(results))
     group = view.groups(Question("consensus_deviation", ""))[0]
     own = group.of("self_bias")
     assert [n.who for n in own] == [judge for judge in samples.JUDGES for _ in range(2)]

@@ -16,7 +16,7 @@ from page_reader import Element, read
 from recuse import report
 from recuse.report.canonical_form import normalised
 from recuse.report.replies import ReplyPlaces, transcript_pages, write_overview, write_transcript
-from recuse.report.results_model import View
+from recuse.report.results_model import ResultsModel
 from recuse.schema import (
     Call,
     Exchange,
@@ -202,7 +202,7 @@ def test_numbers_lead_to_the_replies_behind_them(written: Path) -> None:
 
 def test_a_judges_page_has_its_verdicts_the_worst_first_and_every_other_number_once(written: Path) -> None:
     tree = read((written / "replies" / "published" / "~judges" / "grok-4.html").read_text(encoding="utf-8"))
-    view = View(normalised(samples.failing()))
+    view = ResultsModel(normalised(samples.failing()))
     mine = [n for n in view.numbers if n.who == "grok-4" and n.subject["panel"] == "published"]
     verdicts, measured = (tree.one("section", id=name).all("tr") for name in ("verdicts", "measured"))
     outcomes = [next(row.all("td")).text for row in list(verdicts)[1:]]
@@ -226,6 +226,6 @@ def test_pages_of_an_earlier_run_go(written: Path) -> None:
     kept = old.with_name("gpt-5.1.html")
     files = [path.relative_to(written / "replies").as_posix() for path in old.parent.glob("*.html") if path != old]
     account = {"pages": {"gpt-5.1": files[:1]}, "further": {}, "files": files, "prompts": "", "replies": 1, "bytes": 1}
-    write_overview(View(normalised(samples.failing())), {"published/merchant_risk/rubric": account}, written)
+    write_overview(ResultsModel(normalised(samples.failing())), {"published/merchant_risk/rubric": account}, written)
     assert not old.exists()
     assert kept.exists()

@@ -7,12 +7,12 @@ import copy
 import samples
 
 from recuse.report.canonical_form import normalised
-from recuse.report.results_model import Group, View
+from recuse.report.results_model import Group, ResultsModel
 from recuse.report.tables import verdict_table, verdict_tables
 
 
 def groups(results: samples.Results, question: str = "consensus_deviation") -> list[Group]:
-    view = View(normalised(results))
+    view = ResultsModel(normalised(results))
     return view.groups(next(q for q in view.questions if q.id == question))
 
 
@@ -58,7 +58,7 @@ def test_worst_first_keeps_panel_order_within_an_outcome() -> None:
 
 
 def test_one_table_per_panel_and_task() -> None:
-    view = View(normalised(samples.several_tasks()))
+    view = ResultsModel(normalised(samples.several_tasks()))
     tables = verdict_tables(view, [group for q in view.questions for group in view.groups(q)])
     assert [(t.group.panel.name, t.group.task) for t in tables] == [
         ("published", "headlines"), ("published", "merchant_risk"), ("local", "headlines"), ("local", "merchant_risk"),
@@ -81,6 +81,6 @@ def test_a_gate_asked_of_two_protocols_in_two_questions_tells_them_apart() -> No
     for verdict in [copy.deepcopy(v) for v in results["verdicts"] if v["gate"] == "parse_rate"]:
         verdict["subject"]["protocol"] = "pairwise"
         results["verdicts"].append(verdict | {"question": "position_bias"})
-    view = View(normalised(results))
+    view = ResultsModel(normalised(results))
     (table,) = verdict_tables(view, [group for q in view.questions for group in view.groups(q)])
     assert [c.title for c in table.columns if c.gate == "parse_rate"] == ["readable, rubric", "readable, pairwise"]

@@ -175,7 +175,7 @@ def _distribution(bias: _Bias, estimate: Estimate | None) -> Distribution:
 class _Unknown:
     """The distribution of an estimate that has none."""
 
-    undefined = "how far a repetition would move it is not known"
+    undefined = "its standard error is not known"
 
     def interval(self, level: float) -> tuple[float, float]:
         return math.nan, math.nan

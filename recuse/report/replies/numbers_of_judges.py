@@ -18,7 +18,7 @@ from recuse.report.gated_number import Number
 from recuse.report.lexicon import plain_name
 from recuse.report.replies.small_page import small_page
 from recuse.report.reply_places import FOLDER, ReplyPlaces, judge_page, place_anchor
-from recuse.report.results_model import Panel, View
+from recuse.report.results_model import Panel, ResultsModel
 from recuse.report.vocabulary import OUTCOME_NAMES
 
 __all__ = ["write_overview"]
@@ -39,7 +39,7 @@ class Line:
     replies: str
 
 
-def write_overview(view: View, written: Mapping[str, Mapping[str, Any]], reports: Path) -> list[Path]:
+def write_overview(view: ResultsModel, written: Mapping[str, Mapping[str, Any]], reports: Path) -> list[Path]:
     """Write the index and a page per judge, and delete the pages that no cassette of this run stands behind. Nothing is
     written, and an old folder goes, where no replies were."""
     folder, places = reports / FOLDER, ReplyPlaces(written, "../../")
@@ -52,14 +52,14 @@ def write_overview(view: View, written: Mapping[str, Mapping[str, Any]], reports
     return paths
 
 
-def _texts(view: View, places: ReplyPlaces, written: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+def _texts(view: ResultsModel, places: ReplyPlaces, written: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
     panels = [panel for panel in view.panels if any(places.judge(panel.name, judge) for judge in panel.judge_names)]
     pages = {judge_page(panel.name, judge): _judge_page(view, places, panel, judge)
              for panel in panels for judge in panel.judge_names}  # fmt: skip
     return pages | {"index.html": _index(view, panels, written, pages)}
 
 
-def _judge_page(view: View, places: ReplyPlaces, panel: Panel, judge: str) -> str:
+def _judge_page(view: ResultsModel, places: ReplyPlaces, panel: Panel, judge: str) -> str:
     mine = [n for n in view.numbers if n.who == judge and n.subject.get("panel") == panel.name]
     badness = list(OUTCOME_NAMES)
     gated = sorted((n for n in mine if n.verdict), key=lambda n: (badness.index(n.state), *view.rank(n)))
@@ -92,7 +92,9 @@ def _line(places: ReplyPlaces, n: Number) -> Line:
     )
 
 
-def _index(view: View, panels: list[Panel], written: Mapping[str, Mapping[str, Any]], judges: Mapping[str, str]) -> str:
+def _index(
+    view: ResultsModel, panels: list[Panel], written: Mapping[str, Mapping[str, Any]], judges: Mapping[str, str]
+) -> str:
     rows: dict[str, list[dict[str, Any]]] = {}
     for place, account in sorted(written.items()):
         if account:

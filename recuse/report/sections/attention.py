@@ -8,7 +8,7 @@ from recuse.report import estimate_format, numbers
 from recuse.report.anchors import matter_anchor, question_anchor, verdict_anchor
 from recuse.report.gated_number import Number
 from recuse.report.lexicon import Measure
-from recuse.report.results_model import View
+from recuse.report.results_model import ResultsModel
 from recuse.report.sections.excerpts import Excerpt, replies_of
 from recuse.report.upgrade_table import deciding_numbers, is_of_upgrade
 from recuse.report.vocabulary import OUTCOME_NAMES, worst
@@ -60,7 +60,7 @@ class Matter:
         return worst(case.outcome for case in self.cases)
 
 
-def needs_attention(view: View) -> list[Matter]:
+def needs_attention(view: ResultsModel) -> list[Matter]:
     """Failed, unmeasured, and undecided verdicts that their gate does not allow; the worst gate first. Of an upgrade
     the row that decided it; its table shows the others."""
     deciding = {id(n) for n in deciding_numbers(view)}
@@ -68,7 +68,7 @@ def needs_attention(view: View) -> list[Matter]:
     return _matters(view, [n for n in chosen if not is_of_upgrade(n) or id(n) in deciding])
 
 
-def run_faults(view: View) -> list[str]:
+def run_faults(view: ResultsModel) -> list[str]:
     """What is wrong with the run as a whole, each fault once: limits that no longer fit, tests without a verdict. What
     changed against the baseline is told where the changes are."""
     changes = (view.results.get("baseline") or {}).get("objections") or ()
@@ -93,14 +93,14 @@ def measured(n: Number, minus: str = numbers.MINUS) -> str:
     return f"{value} ({interval})" if interval else value
 
 
-def whom(view: View, n: Number) -> str:
+def whom(view: ResultsModel, n: Number) -> str:
     """Whom a number is about and where: "judge x, names shown (published, merchant_risk)"."""
     place = view.place(n)
     who = ", ".join(part for part in (n.who or "the panel", n.circumstances) if part)
     return f"{who} ({place})" if place else who
 
 
-def _matters(view: View, chosen: list[Number]) -> list[Matter]:
+def _matters(view: ResultsModel, chosen: list[Number]) -> list[Matter]:
     badness = list(OUTCOME_NAMES)
     grouped: dict[tuple[str, str], list[Number]] = {}
     for n in sorted(chosen, key=lambda n: (badness.index(n.state), n.measure.rank, n.metric, view.rank(n))):
@@ -108,7 +108,7 @@ def _matters(view: View, chosen: list[Number]) -> list[Matter]:
     return [_matter(view, mine) for mine in grouped.values()]
 
 
-def _matter(view: View, mine: list[Number]) -> Matter:
+def _matter(view: ResultsModel, mine: list[Number]) -> Matter:
     first = mine[0]
     limits = {estimate_format.limit(n) for n in mine}
     return Matter(
@@ -141,14 +141,14 @@ def _ways(mine: list[Number]) -> list[Way]:
     return ways
 
 
-def _replies(view: View, mine: list[Number]) -> list[Excerpt]:
+def _replies(view: ResultsModel, mine: list[Number]) -> list[Excerpt]:
     """Of each judge that it is about, in order, a reply of its own to what was asked here."""
     about = {(n.subject.get("panel"), n.who): n for n in reversed(mine) if "judge" in n.subject}
     quoted = [replies_of(view, n) for n in reversed(about.values())]
     return [reply for replies in quoted for reply in replies][:MOST_REPLIES]
 
 
-def _case(view: View, n: Number) -> Case:
+def _case(view: ResultsModel, n: Number) -> Case:
     verdict = n.verdict or {}
     remedy = verdict.get("remedy") or {}
     return Case(

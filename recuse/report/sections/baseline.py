@@ -8,7 +8,7 @@ from typing import Any
 
 from recuse.report.lexicon import Lexicon, plain_name
 from recuse.report.numbers import MISSING, fixed, is_number
-from recuse.report.results_model import View
+from recuse.report.results_model import ResultsModel
 
 MOST_ROWS = 60
 
@@ -47,7 +47,7 @@ class Movement:
     more_moved: int
 
 
-def movement(view: View) -> Movement | None:
+def movement(view: ResultsModel) -> Movement | None:
     """None if there was no baseline to compare with."""
     baseline = view.results.get("baseline")
     if not baseline:

@@ -9,7 +9,7 @@ from typing import Any
 from recuse.report import estimate_format, numbers
 from recuse.report.gated_number import Number
 from recuse.report.lexicon import plain_name
-from recuse.report.results_model import View
+from recuse.report.results_model import ResultsModel
 from recuse.report.sections.baseline import whom_and_where
 
 __all__ = ["TITLE", "Change", "Changed", "changed"]
@@ -47,7 +47,7 @@ class Changed:
     rest: str  # what has no row: "2 results moved that cannot be tested, one appeared"
 
 
-def changed(view: View) -> Changed | None:
+def changed(view: ResultsModel) -> Changed | None:
     """None where nobody was asked to decide, as with a single file that was checked."""
     if not view.results.get("decision"):
         return None
@@ -65,7 +65,7 @@ def changed(view: View) -> Changed | None:
     return Changed(rows, _rest(baseline, any_rows=bool(rows)))
 
 
-def _limits(view: View, baseline: Mapping[str, Any]) -> Iterator[Change]:
+def _limits(view: ResultsModel, baseline: Mapping[str, Any]) -> Iterator[Change]:
     for row in baseline.get("limits") or ():
         yield Change(
             f"{_gate(view, row['gate'])} {row['about']}", _shown(row["before"]), _shown(row["after"]),
@@ -73,7 +73,7 @@ def _limits(view: View, baseline: Mapping[str, Any]) -> Iterator[Change]:
         )  # fmt: skip
 
 
-def _upgrades(view: View) -> Iterator[Change]:
+def _upgrades(view: ResultsModel) -> Iterator[Change]:
     for u in view.results.get("upgrades") or ():
         what = f"judge ({' and '.join(u['change'])}) of {u['panel']}, {u['task']}, {u['protocol']}"
         yield Change(what, u["incumbent"], u["candidate"], MAY_REPLACE[u["outcome"]], False)
@@ -86,7 +86,7 @@ def _asked(baseline: Mapping[str, Any]) -> Iterator[Change]:
         yield Change(str(sentence), NONE, NONE, "", False)
 
 
-def _verdicts(view: View, baseline: Mapping[str, Any]) -> Iterator[Change]:
+def _verdicts(view: ResultsModel, baseline: Mapping[str, Any]) -> Iterator[Change]:
     for row in baseline.get("outcomes") or ():
         note = "" if row["named"] else "the number itself did not change beyond chance"
         yield Change(_what(view, row), str(row["before"]), str(row["after"]), note, False)
@@ -95,7 +95,7 @@ def _verdicts(view: View, baseline: Mapping[str, Any]) -> Iterator[Change]:
             yield Change(_what(view, row), str(row["outcome"]), NONE, "not decided any more", True)
 
 
-def _values(view: View, baseline: Mapping[str, Any]) -> Iterator[Change]:
+def _values(view: ResultsModel, baseline: Mapping[str, Any]) -> Iterator[Change]:
     by_key = {(n.gate or n.metric, *sorted(n.subject.items())): n for n in view.numbers}
     for row in sorted(baseline.get("named") or (), key=lambda row: not row["beyond"]):
         n = by_key.get((row["what"], *sorted(row["subject"].items())))
@@ -118,13 +118,13 @@ def _rest(baseline: Mapping[str, Any], *, any_rows: bool) -> str:
     return "" if any_rows else str(baseline.get("summary") or "Nothing.")
 
 
-def _what(view: View, row: Mapping[str, Any]) -> str:
+def _what(view: ResultsModel, row: Mapping[str, Any]) -> str:
     titles = {n.gate: n.gate_title for n in view.numbers if n.verdict}
     name = titles.get(row["what"]) or view.lexicon.measure(row["what"]).title
     return f"{name} of {whom_and_where(row['subject'], view.lexicon)}"
 
 
-def _gate(view: View, gate: str) -> str:
+def _gate(view: ResultsModel, gate: str) -> str:
     """ "own work (self_bias)": what it is called, and its name in gates.toml."""
     title = next((n.gate_title for n in view.numbers if n.gate == gate), "")
     return f"{title} ({gate})" if title not in ("", plain_name(gate)) else gate or "the run's"

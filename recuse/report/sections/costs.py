@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from recuse.report.numbers import count, is_number
-from recuse.report.results_model import View
+from recuse.report.results_model import ResultsModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Costs:
     unpriced: bool
 
 
-def costs(view: View) -> Costs | None:
+def costs(view: ResultsModel) -> Costs | None:
     """Calls, tokens and dollars per panel and judge; None where nothing was replayed."""
     usage = view.results.get("usage") or []
     if not usage:
@@ -53,7 +53,7 @@ def costs(view: View) -> Costs | None:
     return Costs([_group(view, key, grouped[key]) for key in ordered], _row(view, total), unpriced)
 
 
-def _group(view: View, key: tuple[str, str, str], entries: list[Mapping[str, Any]]) -> CostGroup:
+def _group(view: ResultsModel, key: tuple[str, str, str], entries: list[Mapping[str, Any]]) -> CostGroup:
     panel = next((p for p in view.panels if p.name == key[0]), None)
     judges = panel.judge_names if panel else []
 
@@ -65,7 +65,7 @@ def _group(view: View, key: tuple[str, str, str], entries: list[Mapping[str, Any
     return CostGroup(key[0], panel.provenance if panel else "", key[1], key[2], rows)
 
 
-def _row(view: View, entry: Mapping[str, Any]) -> CostRow:
+def _row(view: ResultsModel, entry: Mapping[str, Any]) -> CostRow:
     dollars = entry.get("dollars")
     return CostRow(
         view.label(str(entry.get("judge") or "")),

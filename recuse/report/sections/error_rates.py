@@ -8,7 +8,7 @@ from typing import Any
 
 from recuse.report.estimate_format import in_unit
 from recuse.report.numbers import MINUS, is_number, short
-from recuse.report.results_model import View
+from recuse.report.results_model import ResultsModel
 
 __all__ = ["ErrorRates", "error_rates"]
 
@@ -20,7 +20,7 @@ class ErrorRates:
     faults: list[tuple[str, str, str, str]]  # gate, limit, typical, worst
 
 
-def error_rates(view: View) -> ErrorRates | None:
+def error_rates(view: ResultsModel) -> ErrorRates | None:
     """None where no gate decided by intervals."""
     rates: Mapping[str, Any] = view.results.get("error_rates") or {}
     if not rates.get("sentence"):

@@ -11,7 +11,7 @@ from typing import Any
 from recuse.report.gated_number import Number
 from recuse.report.lexicon import plain_name
 from recuse.report.numbers import count
-from recuse.report.results_model import View
+from recuse.report.results_model import ResultsModel
 from recuse.sanitize import shortened, visible
 
 MOST_REPLIES = 8
@@ -34,7 +34,7 @@ class Excerpt:
     prompt: str  # what it was asked; "" where the results do not hold it
 
 
-def excerpts(view: View) -> tuple[list[Excerpt], int]:
+def excerpts(view: ResultsModel) -> tuple[list[Excerpt], int]:
     """The replies to show, and how many more there are in results.json. Every panel and judge gets its turn; what could
     not be used comes first."""
     entries = view.results.get("words") or []
@@ -42,7 +42,7 @@ def excerpts(view: View) -> tuple[list[Excerpt], int]:
     return [_excerpt(view, entry) for entry in chosen], len(entries) - len(chosen)
 
 
-def replies_of(view: View, number: Number) -> list[Excerpt]:
+def replies_of(view: ResultsModel, number: Number) -> list[Excerpt]:
     """A judge's own replies to what the number was measured on: one that was read and one that could not be; at the
     number's own factor levels where there are such."""
     subject = number.subject
@@ -71,7 +71,7 @@ def _in_turn(entries: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return [entries[place] for *_, place in sorted(turns)]
 
 
-def _excerpt(view: View, entry: Mapping[str, Any]) -> Excerpt:
+def _excerpt(view: ResultsModel, entry: Mapping[str, Any]) -> Excerpt:
     panel = next((p for p in view.panels if p.name == entry.get("panel")), None)
     text, cut = shortened(str(entry.get("text") or ""), MOST_CHARACTERS)
     factors = [view.lexicon.level(name, str(level)) for name, level in (entry.get("factors") or {}).items()]

@@ -9,7 +9,7 @@ from typing import Any
 from recuse.report import estimate_format, numbers
 from recuse.report.anchors import fault_anchor
 from recuse.report.gated_number import Number
-from recuse.report.results_model import Question, View
+from recuse.report.results_model import Question, ResultsModel
 from recuse.report.vocabulary import tally, worst
 
 
@@ -35,7 +35,7 @@ class GateRow:
     accepted_faults: list[AcceptedFault]
 
 
-def gate_rows(view: View, questions: list[Question]) -> list[GateRow]:
+def gate_rows(view: ResultsModel, questions: list[Question]) -> list[GateRow]:
     """One row per question and gate, in the order of the page."""
     rows = []
     for question in questions:
@@ -47,7 +47,7 @@ def gate_rows(view: View, questions: list[Question]) -> list[GateRow]:
     return rows
 
 
-def _row(view: View, question: Question, gated: list[Number]) -> GateRow:
+def _row(view: ResultsModel, question: Question, gated: list[Number]) -> GateRow:
     verdicts = [n.verdict for n in gated if n.verdict]
     return GateRow(
         question=question,
@@ -84,7 +84,7 @@ def _rule(limit: str, decide: str, pass_level: Any, fail_levels: list[float]) ->
     )
 
 
-def _accepted_faults(view: View, gated: list[Number]) -> list[AcceptedFault]:
+def _accepted_faults(view: ResultsModel, gated: list[Number]) -> list[AcceptedFault]:
     """Accepted faults in force, the subjects of one accepted fault together."""
     grouped: dict[tuple[str, str, str], list[Number]] = {}
     for n in gated:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from recuse.report.numbers import listed
-from recuse.report.results_model import View
+from recuse.report.results_model import ResultsModel
 
 SHOWN = 12
 """Digits of a commit and of a sha256."""
@@ -46,7 +46,7 @@ class Identity:
         return " · ".join(f"{name} {value}" for name, value in self.facts)
 
 
-def identity(view: View, known: Mapping[str, Any]) -> Identity:
+def identity(view: ResultsModel, known: Mapping[str, Any]) -> Identity:
     """From the results, and from what is `known` beside them (see `recuse.identity`; "results" is the
     sha256 of results.json)."""
     sources: Mapping[str, Mapping[str, Any]] = view.results.get("sources") or {}
@@ -55,7 +55,7 @@ def identity(view: View, known: Mapping[str, Any]) -> Identity:
     )
 
 
-def _facts(view: View, known: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _facts(view: ResultsModel, known: Mapping[str, Any]) -> list[tuple[str, str]]:
     facts = [("commit", str(known.get("commit") or "")[:SHOWN])]
     for panel, (first, last) in sorted((known.get("recorded") or {}).items()):
         facts.append((f"{panel} recorded", first if first == last else f"{first} to {last}"))
@@ -67,7 +67,7 @@ def _facts(view: View, known: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [(name, value) for name, value in facts if value]
 
 
-def _judges(view: View, sources: Mapping[str, Mapping[str, Any]]) -> list[Answerer]:
+def _judges(view: ResultsModel, sources: Mapping[str, Mapping[str, Any]]) -> list[Answerer]:
     described = []
     for panel in view.panels:
         for judge in panel.judges:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from recuse.report.lexicon import plain_name
-from recuse.report.results_model import View
+from recuse.report.results_model import ResultsModel
 
 MOST_NEEDS = 5
 
@@ -31,7 +31,7 @@ class Unlock:
     wanting: list[Wanting]
 
 
-def not_asked(view: View) -> list[Unlock]:
+def not_asked(view: ResultsModel) -> list[Unlock]:
     """By what would unlock most."""
     remedies: dict[tuple[tuple[str, ...], str], list[Mapping[str, Any]]] = {}
     for entry in _entries(view):
@@ -53,7 +53,7 @@ def _wanting(entries: Iterable[Mapping[str, Any]]) -> list[Wanting]:
     return [Wanting(titles, [*where]) for where, titles in together.items()]
 
 
-def in_one_line(view: View) -> str:
+def in_one_line(view: ResultsModel) -> str:
     """ "14 questions for want of people (3), repeats (2)"; "" where everything was asked.
 
     A question counts once per panel, task and protocol that it could not be asked of.
@@ -74,7 +74,7 @@ def _in_words(missing: Iterable[str], unfixed: Iterable[str]) -> str:
     return "; ".join(filter(None, (needs, *(f"not measured: the source gives no {name}" for name in unfixed))))
 
 
-def _entries(view: View) -> list[Mapping[str, Any]]:
+def _entries(view: ResultsModel) -> list[Mapping[str, Any]]:
     return list(view.results.get("not_asked") or ())
 
 

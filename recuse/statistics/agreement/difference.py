@@ -53,7 +53,7 @@ class Difference:
             if why := getattr(one, "undefined", ""):
                 return str(why)
         low, high = self._ends(0.95)
-        return "" if high > low else "no cluster differs from another, so nothing tells how far a repetition would move"
+        return "" if high > low else "no cluster differs from another, so there is no standard error"
 
     def interval(self, level: float) -> tuple[float, float]:
         return NOTHING if self.undefined else self._ends(level)

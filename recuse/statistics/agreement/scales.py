@@ -45,9 +45,7 @@ class OnScale:
             return "one cluster says nothing about the next"
         if abs(self.value) >= 1 - 1e-12:
             return "agreement is complete, and the interval has no finite width on its scale"
-        return (
-            "" if self.se > 0 else "no cluster differs from another, so nothing tells how far a repetition would move"
-        )
+        return "" if self.se > 0 else "no cluster differs from another, so there is no standard error"
 
     def _z(self, value: float) -> float:
         return -math.log1p(-value) if self.form == "chance" else math.atanh(value)
