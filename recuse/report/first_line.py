@@ -52,6 +52,8 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Line:
+    """One panel, and whom it clears, does not clear or leaves undecided."""
+
     panel: str
     standings: list[Standing]
 

@@ -13,6 +13,8 @@ from recuse.report.lexicon import Lexicon, plain_name
 
 @dataclass(frozen=True, slots=True)
 class Panel:
+    """Judges that are measured together, and where their answers come from."""
+
     name: str
     provenance: str
     description: str
@@ -25,6 +27,8 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Question:
+    """A question of the page: its place, its heading and its note."""
+
     id: str
     title: str
     note: str = ""  # what a reader must know before any number, as "the payments are synthetic"

@@ -78,6 +78,8 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
+    """A judge, or the panel as a whole, with its cells."""
+
     name: str  # "" for the panel as a whole
     label: str
     cells: list[Cell]

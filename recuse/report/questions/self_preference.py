@@ -20,6 +20,7 @@ PARTS = (("S", "s"), ("R", "r"), ("G", "g"))
 
 
 def draw(group: Group) -> dict[str, Any]:
+    """What the template shows of own texts judged beside others'."""
     own = group.of("self_preference_controlled")
     return {
         "reading": _reading(own),

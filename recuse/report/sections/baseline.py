@@ -15,6 +15,8 @@ MOST_ROWS = 60
 
 @dataclass(frozen=True, slots=True)
 class Moved:
+    """A figure that is not what it was in the baseline, as text."""
+
     what: str
     who: str
     field: str
@@ -25,6 +27,8 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Change:
+    """A change that is named as one, with its test, as text."""
+
     what: str
     who: str
     change: str
@@ -34,6 +38,8 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Movement:
+    """Everything that differs from the baseline."""
+
     path: str
     summary: str
     because: str

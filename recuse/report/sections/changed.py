@@ -43,6 +43,8 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
+    """What a reviewer sees of a pull request: a row per change, and a sentence on the others."""
+
     rows: list[Change]
     rest: str  # what has no row: "2 results moved that cannot be tested, one appeared"
 

@@ -12,6 +12,8 @@ from recuse.report.results_model import ResultsModel
 
 @dataclass(frozen=True, slots=True)
 class CostRow:
+    """Calls, tokens and dollars of one judge, as text."""
+
     judge: str
     calls: str
     input_tokens: str
@@ -32,6 +34,8 @@ class CostGroup:
 
 @dataclass(frozen=True, slots=True)
 class Costs:
+    """The table of costs; `unpriced`: whether some judge has no price."""
+
     groups: list[CostGroup]
     total: CostRow
     unpriced: bool

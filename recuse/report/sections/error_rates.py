@@ -15,6 +15,8 @@ __all__ = ["ErrorRates", "error_rates"]
 
 @dataclass(frozen=True, slots=True)
 class ErrorRates:
+    """How often the gates err: on judges without a fault, and on faults of a size."""
+
     sentence: str
     judges: list[tuple[str, str, str, str]]  # panel, judge, fair and not cleared, again and not cleared
     faults: list[tuple[str, str, str, str]]  # gate, limit, typical, worst

@@ -21,6 +21,8 @@ MOST_PROMPT_CHARACTERS = 1600
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
+    """A reply in a judge's own words, and what was asked."""
+
     judge: str
     target: str
     panel: str

@@ -15,6 +15,8 @@ from recuse.report.vocabulary import tally, worst
 
 @dataclass(frozen=True, slots=True)
 class AcceptedFault:
+    """An accepted fault with what was measured of it, as text."""
+
     who: list[str]
     accept: str
     until: str
@@ -26,6 +28,8 @@ class AcceptedFault:
 
 @dataclass(frozen=True, slots=True)
 class GateRow:
+    """A gate with its limits, its reasons and how many verdicts it gave."""
+
     question: Question
     gate: str
     title: str

@@ -36,6 +36,8 @@ class Answerer:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
+    """What these results are of: versions, judges, and digests of what was asked."""
+
     facts: list[tuple[str, str]]
     judges: list[Answerer]
     asked: list[SourceDigests]
