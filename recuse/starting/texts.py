@@ -91,8 +91,8 @@ def readme(panels: list[str], accepted: int, *, endpoint: bool = False) -> str:
 The report is in `reports/index.html`, its first lines in the terminal. Limits and their reasons stand in
 `evals/gates.toml`: change them before you look at a judge, not after.
 
-`pytest evals/ --update-baseline` keeps what a run found in `reports/baseline.json`. Commit it: with `--baseline`, as in the
-workflow, a run then says what has changed since.
+`pytest evals/ --update-baseline` keeps what a run found in `reports/baseline.json`. Commit it: with `--baseline`, as in
+the workflow, a run then says what has changed since.
 
 {known}{_RECORDING if endpoint else ""}| folder | holds |
 |---|---|
