@@ -19,7 +19,9 @@ NAME = 22
 def told(results: Mapping[str, Any], worst: UpgradeVerdict) -> str:
     """The whole text; lines are not wrapped. A table per task and protocol, each under its own sentence."""
     tables = upgrade_tables(ResultsModel(normalised(results)), minus="-")
-    also = worst.reasons if worst.rows else worst.reasons[1:]  # the first of what cannot be compared is the sentence
+    also = (
+        worst.reasons if len(worst.rows) else worst.reasons[1:]
+    )  # the first of what cannot be compared is the sentence
     lines = [worst.sentence, *(f"  also: {reason}" for reason in also)]
     for table in tables:
         if len(tables) > 1:

@@ -127,6 +127,19 @@ def test_files_that_share_some_texts_are_compared_on_these(recuse, files, rater,
     assert why.strip().removeprefix("also: ") in (tmp_path / "page.html").read_text()
 
 
+def test_a_part_of_a_file_names_its_texts_as_the_whole_does(recuse, tmp_path):
+    """Question numbers come back under some topics of the whole, and under none of the part."""
+    rng = np.random.default_rng(2)
+    header = "question,subset,system,judge,r1,r2"
+    rows = [f"q{k if k < 20 else k + 200 * t},{"lt"[t]},A,gpt,{','.join(map(str, rng.integers(1, 6, 2)))}"
+            for t in range(2) for k in range(200)]  # fmt: skip
+    for name, kept in (("part.csv", rows[:150]), ("whole.csv", rows)):
+        (tmp_path / name).write_text("\n".join([header, *kept]) + "\n")
+    found = recuse("compare", tmp_path / "part.csv", tmp_path / "whole.csv")
+    assert "250 of 400 texts of gpt after are left out" in found.out, found.out
+    assert "Same 150 texts, paired" in found.out
+
+
 def test_a_byte_identical_judge_may_replace(recuse, files, rater):
     same = rater(0.95)
     path = files("t.csv", anna=rater(0.95), judge_v1=same, judge_v2=same)

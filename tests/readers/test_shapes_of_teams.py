@@ -237,6 +237,29 @@ def test_another_turn_is_no_repeat(file):
     assert read.ratings.table["item"].nunique() == 40
 
 
+def restarting(again):
+    """Scores of two systems, twice each, whose questions are numbered anew under `again` of 20 topics' questions."""
+    names = [(topic, f"q{k}" if k < again else f"q{k} {topic}") for topic in ("law", "maths") for k in range(20)]
+    rows = [(q, topic, system, "gpt", 1 + k % 5, 1 + k % 4) for k, (topic, q) in enumerate(names) for system in "AB"]
+    return table(rows, header="question,subset,system,judge,r1,r2")
+
+
+@pytest.mark.parametrize("again", [2, 20])
+def test_questions_numbered_anew_under_each_topic_are_named_by_both(file, again):
+    """Whether few names come back or all: repeats have columns here, so rows that differ in the topic alone are not
+    the same question twice."""
+    read = read_file(file("a.csv", restarting(again)))
+    assert read.mapping.item == ("question", "subset")
+    assert len(read.ratings.table) == 40 * 2 * 2
+    assert not read.faults
+
+
+def test_a_file_of_one_topic_tells_of_which(file):
+    rows = [line for line in restarting(0).splitlines() if "maths" not in line]
+    texts = read_file(file("a.csv", "\n".join(rows))).ratings.texts
+    assert set(texts["subset"]) == {"law"}
+
+
 def test_a_column_that_says_where_a_score_came_from_names_the_raters(file):
     who = ("EVAL", "ANNOTATION")
     rows = [(f"tr-{k}", "helpfulness", (k + s) % 5 / 4, who[s]) for k in range(30) for s in (0, 1)]

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recuse.metrics.upgrade.same_texts import contradiction
 from recuse.ratings import Ratings
 from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.ratings.array import clusters_of
@@ -142,6 +143,8 @@ class Upgrade:
             return (f"they have no text in common{SAME_IDS}",)
         if any(row[:2] in common for row in old ^ new):
             return ("not the same texts under the same conditions",)
+        if told := contradiction(self.before, self.after, common):
+            return (f"the same names stand for other texts, {told}{SAME_IDS}",)
         return ()
 
     # ------------------------------------------------------------------ both on the same texts
