@@ -131,7 +131,7 @@ def test_a_part_of_a_file_names_its_texts_as_the_whole_does(recuse, tmp_path):
     """Question numbers come back under some topics of the whole, and under none of the part."""
     rng = np.random.default_rng(2)
     header = "question,subset,system,judge,r1,r2"
-    rows = [f"q{k if k < 20 else k + 200 * t},{"lt"[t]},A,gpt,{','.join(map(str, rng.integers(1, 6, 2)))}"
+    rows = [f"q{k if k < 20 else k + 200 * t},{t or 'law'},A,gpt,{','.join(map(str, rng.integers(1, 6, 2)))}"
             for t in range(2) for k in range(200)]  # fmt: skip
     for name, kept in (("part.csv", rows[:150]), ("whole.csv", rows)):
         (tmp_path / name).write_text("\n".join([header, *kept]) + "\n")

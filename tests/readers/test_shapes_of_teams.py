@@ -199,7 +199,15 @@ def test_titles_above_and_sums_below_are_no_ratings_and_lines_keep_their_numbers
     assert read.ratings.table["item"].nunique() == 30
     whats = {fault.what.split(",")[0]: fault for fault in read.faults}
     assert whats["answer(s) are not numbers"].places == ("line 7, column judge: 'broken'",)
-    assert "row(s) at the end sum up the others" in whats
+    said = "1 row(s) at the end sum up the others (begins with 'Average'); they are left out"
+    assert whats["row(s) at the end sum up the others"].sentence() == said
+
+
+@pytest.mark.parametrize("day", ["2026-03-{:02}", "{}.3.2026", "03/{:02}/26", "2026-03-{:02}T09:00:00Z"])
+def test_days_are_no_slices_whatever_their_column_is_called(file, day):
+    rows = [(*row, day.format(k % 4 + 1), "de" if k % 3 else "fr") for k, row in enumerate(five(40))]
+    read = read_file(file("a.csv", table(rows, "ticket,anna,ben,judge,Datum,language")))
+    assert read.mapping.slices == ("language",)
 
 
 def test_labels_in_the_second_row_are_no_header(file):

@@ -138,7 +138,7 @@ class Upgrade:
             {tuple(map(str, row)) for row in r.table.loc[r.table["rater"] == judge, keys].itertuples(index=False)}
             for r, judge in ((self.before, self.incumbent), (self.after, self.candidate))
         )
-        common = {row[:2] for row in old} & {row[:2] for row in new}
+        common = {(row[0], row[1]) for row in old} & {(row[0], row[1]) for row in new}
         if not common:
             return (f"they have no text in common{SAME_IDS}",)
         if any(row[:2] in common for row in old ^ new):

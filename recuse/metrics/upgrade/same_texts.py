@@ -28,12 +28,13 @@ def contradiction(before: Ratings, after: Ratings, common: Collection[tuple[str,
         return ""
     wanted = pd.MultiIndex.from_tuples(sorted(common), names=["item", "target"])
     for name in (column for column in old.columns if column in new.columns and column not in COUNTED):
-        one, other = (told[name].reindex(wanted) for told in (old, new))
+        one, other = old[name].reindex(wanted), new[name].reindex(wanted)
         there = one.notna() & other.notna()
         differ = there & (one.astype(str) != other.astype(str))
         if differ.sum() > MOST * there.sum():
-            item = differ.idxmax()
-            return f"item {item[0]} has {name} {_short(one[item])} in one, {_short(other[item])} in the other"
+            at = int(differ.to_numpy().argmax())
+            told = f"{_short(one.iloc[at])} in one, {_short(other.iloc[at])} in the other"
+            return f"item {wanted[at][0]} has {name} {told}"
     return ""
 
 
