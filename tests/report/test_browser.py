@@ -13,6 +13,7 @@ import samples
 from test_reply_pages import exchange, transcript
 
 from recuse import report
+from recuse.cli import main
 from recuse.report.replies import write_transcript
 from recuse.schema import Judgement
 
@@ -51,6 +52,22 @@ def test_console_is_silent(tmp_path: Path) -> None:
 def test_no_sideways_scrolling_at_360_pixels(tmp_path: Path, sample: str) -> None:
     wide, window, beyond, _ = browser.widths(drawn(sample, tmp_path), tmp_path, 360)
     assert (window, beyond) == (360, [])
+    assert wide <= window
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_judges_name_of_five_thousand_letters_makes_no_page_wider(tmp_path: Path, width: int) -> None:
+    """Columns are called by judges: of a file with two, no table is wide enough to scroll by itself."""
+    name = "judge_" + "x" * 5000
+    rows = [
+        f"t{k},{'ok' if k % 3 else 'bad'},ok,{'ok' if k % 4 else 'bad'},{'ok' if k % 5 else 'bad'}" for k in range(60)
+    ]
+    (tmp_path / "a.csv").write_text("\n".join([f"item,{name},judge_b,anna,ben", *rows]))
+    main(["check", str(tmp_path / "a.csv"), "--scale", "bad<ok", "--html", str(tmp_path / "page.html")])
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    wide, window, beyond, _ = browser.widths(page, tmp_path, width)
+    assert page.count(name) > 5
+    assert (window, beyond) == (width, [])
     assert wide <= window
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from typing import Any
 
 import pytest
@@ -76,6 +77,16 @@ def test_the_reason_leads_to_its_cell() -> None:
     target = link.attributes["href"][1:]
     cell = next(e for e in tree.all("div") if e.attributes.get("id") == target)
     assert "+0.77" in cell.text
+
+
+def test_a_number_keeps_its_percent_sign_and_a_day_its_line() -> None:
+    html = page(normalised(samples.published()), "x")
+    standing = html[html.index("<ul class=standing") :].partition("</ul>")[0]
+    assert "(95\u00a0% interval" in standing
+    assert " %" not in standing
+    assert re.findall(r"\S*\d{4}-\d\d-\d\d\S*", standing.replace("<span class=day>", "<day>")) == [
+        "<day>2027-12-31</span></a></span></li>"
+    ]
 
 
 def test_who_is_cleared_is_read_not_decided() -> None:
