@@ -76,7 +76,7 @@ def opened(root: Path, calls: Sequence[Call], **settings: Any) -> Library:
 async def send_all(calls: Sequence[Call], concurrency: int = 16, extra: Mapping[str, str] | None = None) -> list[Any]:
     """Every call through one httpx2 client; parsed bodies in the order of `calls`."""
     gate = asyncio.Semaphore(concurrency)
-    async with httpx2.AsyncClient(trust_env=False) as client:
+    async with httpx2.AsyncClient(trust_env=False, verify=False) as client:
 
         async def one(call: Call) -> Any:
             async with gate:
@@ -96,7 +96,7 @@ def recording(
     """Record the plan with a client that never retries."""
 
     async def run() -> RecordingReport:
-        async with httpx2.AsyncClient(trust_env=False, timeout=timeout) as client:
+        async with httpx2.AsyncClient(trust_env=False, verify=False, timeout=timeout) as client:
 
             async def send(call: Call) -> RawResponse:
                 response = await post(client, call)
