@@ -79,7 +79,10 @@ class Coefficient:
             raise RecuseError(f"clusters name the cluster of each of {len(self.shares)} items; got {len(names)} names")
         codes = np.unique(names, return_inverse=True)[1].ravel()
         sums = np.zeros((int(codes.max()) + 1 if len(codes) else 0, self.shares.shape[1]))
-        np.add.at(sums, codes, self.shares)
+        if len(sums) == len(codes):  # one item each: nothing to add up
+            sums[codes] += self.shares
+        else:
+            np.add.at(sums, codes, self.shares)
         return sums
 
     def left_out(self, clusters: ArrayLike | None = None) -> Floats:
