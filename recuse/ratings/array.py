@@ -170,7 +170,8 @@ def array_of(ratings: Ratings, axes: Axes | None = None) -> RatingArray:
             "scale as two ordered options or as numbers"
         )
     table = ratings.table
-    rows = table[[*AXES, "score", "response", "status", "repeat"]][table["criterion"] == criterion]
+    mine = (table["criterion"] == criterion).to_numpy()
+    rows = table if mine.all() else table[[*AXES, "score", "response", "status", "repeat"]][mine]
     raters, items, targets = axes or (names_in(table[name]) for name in AXES)
     axes = raters, items, targets
     codes = [places_of(rows[name], names) for names, name in zip(axes, AXES, strict=True)]
@@ -245,8 +246,11 @@ def smallest_step(scale: Scale, scores: Floats) -> float:
 def numbers(ratings: Ratings, rows: pd.DataFrame) -> Floats:
     """The usable values of rows of the one criterion, on the ascending scale; NaN where there is none."""
     usable = rows["status"].eq("ok").to_numpy()
+    scores, responses = rows["score"], rows["response"]
+    if not usable.all():
+        scores, responses = scores[usable], responses[usable]
     values: Floats = np.full(len(rows), np.nan)
-    values[usable] = ratings.scale.numbers(rows["score"][usable], rows["response"][usable])
+    values[usable] = ratings.scale.numbers(scores, responses)
     return values
 
 

@@ -143,7 +143,9 @@ def cells_of(ratings: Ratings) -> Cells:
         )
     judged, names, places = ratings.remember_of_rows("judged", lambda: _judged(ratings.table))
     mine = (ratings.table["criterion"] == criterion).to_numpy()[judged]
-    rows = ratings.table[["score", "response", "status", "repeat"]].iloc[judged[mine]]
+    rows = ratings.table
+    if int(mine.sum()) < len(rows):
+        rows = rows[["score", "response", "status", "repeat"]].iloc[judged[mine]]
     judge, item, target = (codes[mine] for codes in places)
     text, codes = _texts(item, target, len(names[2]))
     shape = len(names[0]), len(codes)
