@@ -105,6 +105,9 @@ class Ratings:
     @cached_property
     def raters(self) -> dict[str, str]:
         """Rater -> kind, in order of first appearance."""
+        kinds = self.table["kind"].unique()
+        if len(kinds) == 1:
+            return dict.fromkeys(map(str, self.table["rater"].unique()), kinds[0])
         first = ~self.table["rater"].duplicated()
         return dict(zip(map(str, self.table["rater"][first]), self.table["kind"][first], strict=True))
 
