@@ -142,7 +142,8 @@ class Ratings:
 
     def own(self) -> dict[str, str]:
         """Judge -> target, for the judges of these ratings that wrote one of their targets."""
-        return {judge: target for judge, target in self.authors.items() if judge in self.judges}
+        judges = set(self.judges)
+        return {judge: target for judge, target in self.authors.items() if judge in judges}
 
     @property
     def criterion(self) -> str:
