@@ -49,6 +49,7 @@ class Ratings:
     - `thresholds`: criterion -> the scores from which on something else is decided, where such decisions are taken.
     - `tiers`: tier -> the targets that are known to be of it, the lowest tier first: base, instruct, thinking.
     - `beside`: the same judges' ratings of this task by other protocols, by what these offer.
+    - `one_of_several`: whether the one headline criterion is named in what is measured, as it is where there are more.
     """
 
     table: pd.DataFrame
@@ -65,6 +66,7 @@ class Ratings:
     thresholds: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     tiers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     beside: Callable[[str], Ratings | None] = lambda kind: None
+    one_of_several: bool = False
     _memory: dict[Any, Any] = field(default_factory=dict)
 
     @classmethod
@@ -207,6 +209,17 @@ class Ratings:
             raise RatingsError(f"no ratings of criterion {', '.join(unknown)}; there are {', '.join(self.criteria)}")
         return self._measuring(criteria)
 
+    def where_scale(self, fits: Callable[[Scale], bool]) -> Ratings | None:
+        """The same with those headline criteria whose scale fits, each named in what is measured as long as there are
+        others; None where no scale fits."""
+        wanted = tuple(name for name in self.headline if fits(self.scales[name]))
+        if not wanted or wanted == self.headline:
+            return self if wanted else None
+        part = self.with_criterion(*wanted)
+        if len(wanted) > 1:
+            return part
+        return part.remember("one of several", lambda: replace(part, one_of_several=True, _memory={"whole": part}))
+
     def _measuring(self, criteria: tuple[str, ...]) -> Ratings:
         whole = self._of_all_criteria
         return whole.remember(
@@ -228,12 +241,16 @@ class Ratings:
             for levels in product(*(self.levels(name) for name in varied)):
                 here = part.where(**dict(zip(varied, levels, strict=True))) if varied else part
                 if len(here.table):
-                    yield (*levels, *((criterion,) if len(self.headline) > 1 else ())), here
+                    yield (*levels, *((criterion,) if self._names_criterion else ())), here
 
     def within(self, *compared: str) -> tuple[str, ...]:
         """Names of what `each(*compared)` goes through: the factors, and `criterion` where there are several."""
         varied = tuple(name for name in self.factors if name not in compared)
-        return (*varied, *((CRITERION,) if len(self.headline) > 1 else ()))
+        return (*varied, *((CRITERION,) if self._names_criterion else ()))
+
+    @property
+    def _names_criterion(self) -> bool:
+        return self.one_of_several or len(self.headline) > 1
 
     def words(self, names: Sequence[str], levels: Sequence[str]) -> str:
         """Levels in plain words: "names hidden, quality"."""
