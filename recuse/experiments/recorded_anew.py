@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -73,7 +74,7 @@ def _results(
     )
     measured = measured_by([question for kind, question in questions.values() if kind == "scores"], ratings)
     verdicts = [
-        verdict.record()
+        replace(verdict, remedy=None, power=None).record()  # of which a baseline keeps nothing
         for name, estimates in measured.items()
         if isinstance(estimates, Estimates)
         for verdict in gates.decide(name, estimates, SUBJECT)

@@ -73,17 +73,15 @@ def simulated_scores(
     views = _views(sizes, rng) if expected != "items" else np.zeros((sizes.judges, *worth.shape))
     for level in levels:
         scores = _scores(sizes, effect, worth + views, level, replies or rng, bool(expected))
-        frames.append(_frame(scores, names).assign(names=level))
+        fixed = {"names": level} if sizes.names else {}
+        frames.append(_frame(scores, names, kind="judge", **fixed))
         if sizes.people:
             theirs = np.repeat(worth[None], sizes.people, axis=0)
             if not expected:
                 theirs = theirs + rng.normal(0, 1.5 * sizes.spread * sizes.span, theirs.shape)
-            people = _frame(_on_scale(theirs, sizes, rounded=not expected)[..., None], _people(sizes))
-            frames.append(people.assign(names=level, kind="person"))
+            theirs = _on_scale(theirs, sizes, rounded=not expected)[..., None]
+            frames.append(_frame(theirs, _people(sizes), kind="person", **fixed))
     frame = pd.concat(frames, ignore_index=True)
-    frame["kind"] = frame["kind"].fillna("judge") if "kind" in frame else "judge"
-    if not sizes.names:
-        frame = frame.drop(columns="names")
     known: dict[str, Any] = {} if not sizes.clusters else {"texts": _topics(sizes), "clusters": "topics"}
     authors = {name: f"text-{j}" for j, name in enumerate(names) if 1 < sizes.texts > j}
     return Ratings.of(frame, scales=Numeric(sizes.low, sizes.high), authors=authors, **known)
@@ -111,17 +109,17 @@ def simulated_choices(
     letter_a_first = np.array([True, False])[None, None, :]
     first[0] = np.where(lot[3] < effect.get("letter A", 0.0), np.broadcast_to(letter_a_first, shape[1:]), first[0])
     j, p, o, s = (axis.ravel() for axis in np.indices(shape))
-    items = np.char.add("pair-", p.astype(str))
+    items = _numbered("pair", pairs)[p]
     lost = rng.random(first.size) < sizes.losses
     frame = pd.DataFrame({
-        "rater": np.char.add("judge-", j.astype(str)), "item": items, "criterion": "winner",
+        "rater": _numbered("judge", judges)[j], "item": items, "criterion": "winner",
         "order": np.array(["ab", "ba"])[o], "labels": np.array(["plain", "swapped"])[s],
         "response": np.where(lost, "", np.where(first.ravel(), "first", "second")),
     })  # fmt: skip
     frame["response"] = frame["response"].where(~lost, None)
     every = np.arange(pairs)
     texts = pd.DataFrame({
-        "item": np.char.add("pair-", every.astype(str)), "a": "text-0", "b": "text-1",
+        "item": _numbered("pair", pairs), "a": "text-0", "b": "text-1",
         "cluster": np.char.add("story-", (every // 4).astype(str)),
     })  # fmt: skip
     return Ratings.of(frame, scales={"winner": CHOICES}, texts=texts, clusters="stories")
@@ -181,14 +179,18 @@ def _on_scale(scores: Floats, sizes: Sizes, rounded: bool = True) -> Floats:
     return np.clip(steps, sizes.low, sizes.high)
 
 
-def _frame(scores: Floats, raters: list[str]) -> pd.DataFrame:
+def _frame(scores: Floats, raters: list[str], **fixed: str) -> pd.DataFrame:
     import pandas as pd
 
     j, i, t, r = (axis.ravel() for axis in np.indices(scores.shape))
     return pd.DataFrame({
-        "rater": np.array(raters)[j], "item": np.char.add("item-", i.astype(str)),
-        "target": np.char.add("text-", t.astype(str)), "repeat": r, "score": scores.ravel(),
+        "rater": np.array(raters)[j], "item": _numbered("item", scores.shape[1])[i],
+        "target": _numbered("text", scores.shape[2])[t], "repeat": r, "score": scores.ravel(), **fixed,
     })  # fmt: skip
+
+
+def _numbered(word: str, count: int) -> NDArray[np.str_]:
+    return np.array([f"{word}-{number}" for number in range(count)])
 
 
 def _people(sizes: Sizes) -> list[str]:

@@ -33,7 +33,7 @@ class Seen:
     judge: str
     outcome: str
     covered: bool | None  # whether the 95 % interval holds the truth; None where the model does not tell it
-    smallest_fault: float | None
+    smallest_fault: float | None  # that is found of the judge that will have one; where none has a fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ def _draw(
         subject = {"panel": "simulated", "task": scenario.kind, "protocol": "scripted"}
         for verdict, (names, estimate) in zip(gates.decide(name, estimates, subject), members(estimates), strict=True):
             truth = _truth(here if estimate.over == "repeats" else truths, name, names, estimate, sizes, effect)
-            power = verdict.power
+            power = None if effect or names.get("judge") != FAULTY else verdict.power
             seen.append(Seen(
                 name, names.get("judge", ""), verdict.outcome, _covered(estimate, truth),
                 power.smallest_fault if power else None,

@@ -67,7 +67,7 @@ class Row:
 
 
 Draw = tuple[str, tuple[Row, ...]]
-"""The verdict's word, and its rows."""
+"""The verdict's word, and its rows where the candidate has no fault."""
 
 
 def upgrade_curves(folder: Path, sizes: Sizes, runs: int, seed: int, processes: int, today: date) -> dict[str, Any]:
@@ -143,7 +143,7 @@ def _draw(
     folder: Path, sizes: Sizes, kind: str, effect: Mapping[str, float], seed: tuple[int, ...], today: date
 ) -> Draw:
     verdict = verdict_on_repeat(folder, sizes, kind, effect, seed, today)
-    return verdict.word, tuple(_rows(verdict))
+    return verdict.word, () if effect else tuple(_rows(verdict))
 
 
 def verdict_on_repeat(

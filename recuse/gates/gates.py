@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
+from functools import partial
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,7 @@ from recuse.schema import (
     Estimates,
     Family,
     Outcome,
+    Remedy,
     Verdict,
 )
 
@@ -75,8 +78,11 @@ class Gates(Mapping[str, Gate]):
         given = {key: str(value) for key, value in subject.items()}
         members = members_of(name, gate, measured, given)
         decided = decide_together(name, gate, members, self.alpha(name), given)
-        verdicts = [self._verdict(name, one, blocks(one.member.estimate.metric)) for one in decided]
-        return Verdicts(self._with_former(name, measured, subject, verdicts))
+        formerly = self._formerly(name, measured, subject) or repeat(None, len(decided))
+        return Verdicts(
+            self._verdict(name, one, blocks(one.member.estimate.metric), before)
+            for one, before in zip(decided, formerly, strict=True)
+        )
 
     def decide_jointly(
         self,
@@ -207,26 +213,21 @@ class Gates(Mapping[str, Gate]):
     def __len__(self) -> int:
         return len(self.gates)
 
-    def _with_former(
-        self, name: str, measured: Estimate | Estimates, subject: Mapping[str, str], now: list[Verdict]
-    ) -> list[Verdict]:
-        """With what each verdict would be under the gates of the baseline, if these are not the same."""
+    def _formerly(self, name: str, measured: Estimate | Estimates, subject: Mapping[str, str]) -> list[Outcome]:
+        """What each verdict would be under the gates of the baseline; empty where these are the same."""
         if self.former is None or name not in self.former:
-            return now
-        then = self.former.decide(name, measured, subject)
-        return [replace(verdict, formerly=other.outcome) for verdict, other in zip(now, then, strict=True)]
+            return []
+        return [verdict.outcome for verdict in self.former.decide(name, measured, subject)]
 
     # -- one verdict
 
-    def _verdict(self, name: str, decided: Decided, blocks: bool) -> Verdict:
+    def _verdict(self, name: str, decided: Decided, blocks: bool, formerly: Outcome | None = None) -> Verdict:
         gate, member, decision = self[name], decided.member, decided.decision
         applied = member.applied
         allowed = gate.allows_undecided(self.today) and decision.straddles
         outcome: Outcome = decision.outcome
-        remedy = remedies.next_step(name, decided, self.file)
+        remedy: Remedy | Callable[[], Remedy | None] | None = partial(self._next_step, name, decided)
         acceptance = None
-        if decision.straddles and gate.allowance_expired(self.today) and remedy is not None:
-            remedy = remedies.expired_allowance(gate, remedy)
         if known := self.accepted_fault_for(name, member.subject):
             outcome, remedy, acceptance = under_accepted_fault(known, decided, allowed, self.today, self.file)
         return Verdict(
@@ -241,8 +242,16 @@ class Gates(Mapping[str, Gate]):
             remedy=remedy,
             accepted_fault=acceptance,
             allowed=allowed and outcome == "undecided",
+            formerly=formerly,
             power=None
             if decided.family is None
-            else power_of(applied.limit, member.estimate, gate.level, decided.fail_level),
+            else partial(power_of, applied.limit, member.estimate, gate.level, decided.fail_level),
             blocks=blocks,
         )
+
+    def _next_step(self, name: str, decided: Decided) -> Remedy | None:
+        """What to do about a verdict that no accepted fault covers."""
+        gate, remedy = self[name], remedies.next_step(name, decided, self.file)
+        if remedy is not None and decided.decision.straddles and gate.allowance_expired(self.today):
+            return remedies.expired_allowance(gate, remedy)
+        return remedy

@@ -21,6 +21,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import Any, Literal
 
 from recuse.gates.decisions import has_interval
@@ -28,6 +29,7 @@ from recuse.gates.gates import Gates
 from recuse.gates.limits import Limit
 from recuse.gates.verdicts import Verdicts
 from recuse.schema import Estimates, Outcome, Verdict
+from recuse.schema.deferred import Deferred
 from recuse.statistics.multiplicity import holm
 
 __all__ = ["EXIT", "TOGETHER", "UpgradeVerdict", "decide_upgrade", "not_comparable", "without_answers"]
@@ -48,18 +50,18 @@ NOT_NEEDED = ("upgrade_cost", "upgrade_latency")
 class UpgradeVerdict:
     """`rows`: one verdict per component, level and criterion, the deciding one first; `unmeasured`: components without
     data that decide nothing. `clause`: what the candidate does more than is allowed, "gives lower scores". `more`: how
-    many items more would decide with 80 % power, where that is known. `missing`: texts of the incumbent to which the
-    candidate has no answer, where they keep it from passing. `reasons`: why nothing can be compared, or what became of
-    texts of one judge alone."""
+    many items more would decide with 80 % power, where that is known: it is worked out for who reads it, and with it
+    what is told of an undecided verdict. `missing`: texts of the incumbent to which the candidate has no answer, where
+    they keep it from passing. `reasons`: why nothing can be compared, or what became of texts of one judge alone."""
 
     word: Word
     incumbent: str
     candidate: str
-    sentence: str
-    rows: Verdicts
+    sentence: Deferred[str] = Deferred("")
+    rows: Deferred[Verdicts] = Deferred(Verdicts(()))
     reasons: tuple[str, ...] = ()
     unmeasured: tuple[str, ...] = ()
-    more: int | None = None
+    more: Deferred[int | None] = Deferred(None)
     units: str = "items"
     items: int = 0
     change: tuple[str, ...] = ("model",)
@@ -120,8 +122,8 @@ def decide_upgrade(
     )
     if failed := [row for row in rows if _says(row) == "fail"]:
         return _worse(verdict, _ordered(rows, sorted(failed, key=_telling_order)), phrase)
-    if opened := [row for row in rows if _says(row) != "pass"]:
-        return _undecided(verdict, _ordered(rows, sorted(opened, key=_needed, reverse=True)))
+    if any(_says(row) != "pass" for row in rows):
+        return _undecided(verdict)
     if not len(rows):
         return replace(verdict, word="undecided", sentence=f"Whether {names[1]} may replace {names[0]} cannot be told: "
                        "nothing could be measured.")  # fmt: skip
@@ -157,13 +159,29 @@ def _worse(verdict: UpgradeVerdict, rows: Verdicts, phrase: Callable[[Verdict], 
     return replace(verdict, word="worse", sentence=sentence, clause=clause, rows=Verdicts(rows, sentence))
 
 
-def _undecided(verdict: UpgradeVerdict, rows: Verdicts) -> UpgradeVerdict:
+def _undecided(verdict: UpgradeVerdict) -> UpgradeVerdict:
+    told = cache(partial(_told_of_undecided, verdict))
+    return replace(
+        verdict, word="undecided", sentence=lambda: told().conclusion, rows=told, more=lambda: _more(_opened(told()))
+    )
+
+
+def _told_of_undecided(verdict: UpgradeVerdict) -> Verdicts:
+    """The rows, what is open first, and what takes the most before the rest, with the sentence."""
     old, new = verdict.incumbent, verdict.candidate
-    opened = [row for row in rows if _says(row) != "pass"]
+    opened = sorted(_opened(verdict.rows), key=_needed, reverse=True)
+    sentence = f"Whether {new} may replace {old} is undecided: {_open(opened[0], old, _more(opened))}."
+    return Verdicts(_ordered(verdict.rows, opened), sentence)
+
+
+def _opened(rows: Verdicts) -> list[Verdict]:
+    return [row for row in rows if _says(row) != "pass"]
+
+
+def _more(opened: list[Verdict]) -> int | None:
+    """How many items more settle all that is open; None where that is not known."""
     needed = [_needed(row) for row in opened]
-    more = None if any(math.isinf(n) for n in needed) else max(1, int(max(needed)))
-    sentence = f"Whether {new} may replace {old} is undecided: {_open(opened[0], old, more)}."
-    return replace(verdict, word="undecided", sentence=sentence, rows=Verdicts(rows, sentence), more=more)
+    return None if any(math.isinf(n) for n in needed) else max(1, int(max(needed)))
 
 
 def _open(row: Verdict, incumbent: str, more: int | None) -> str:

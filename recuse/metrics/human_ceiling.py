@@ -72,12 +72,12 @@ def _ceiling(answers: Answers, judge: int, margin: float) -> Estimate:
     used = table.used
     facts: dict[str, Any] = {"n": int(used.sum()), "method": METHOD, "over": answers.over,
                              "clusters": answers.clusters_called}  # fmt: skip
-    coefficient = Coefficient(table.shares[used], lambda s: table.split(s)[0] - table.split(s)[1], table.why)
+    coefficient = Coefficient(table.shares[used], lambda s: table.judge_human(s) - table.human_human(s), table.why)
     sums = coefficient.sums
     unanswered = int(used.sum() - round(float(sums[1]))) if used.any() else 0
     if coefficient.undefined:
         return undefined("human_ceiling", coefficient.undefined, n_excluded=unanswered, **facts)
-    judged, among = (float(part[0]) for part in table.split(sums[None]))
+    judged, among = (float(part(sums[None])[0]) for part in (table.judge_human, table.human_human))
     distribution = _distribution(table, coefficient, answers.clusters[used])
     answered = float(sums[1] / sums[0])
     detail = {
@@ -103,11 +103,14 @@ class _Table:
     few: Callable[[Floats], str]
     most_shared: float = 1.0
 
-    def split(self, s: Floats) -> tuple[Floats, Floats]:
-        """(kappa_jh, kappa_hh) of sums (B, F)."""
-        mine, people = self.expected(s)
-        answered = ratio(s[:, 1], s[:, 0])
-        return answered * (1 - ratio(ratio(s[:, 2], s[:, 1]), mine)), 1 - ratio(ratio(s[:, 3], s[:, 0]), people)
+    def judge_human(self, s: Floats) -> Floats:
+        """kappa_jh of sums (B, F)."""
+        kappa = 1 - ratio(ratio(s[:, 2], s[:, 1]), self.expected(s)[0])
+        return ratio(s[:, 1], s[:, 0]) * kappa
+
+    def human_human(self, s: Floats) -> Floats:
+        """kappa_hh of sums (B, F)."""
+        return 1 - ratio(ratio(s[:, 3], s[:, 0]), self.expected(s)[1])
 
     def why(self, s: Floats) -> str:
         if s[0] == 0:
@@ -184,7 +187,7 @@ def _distribution(table: _Table, coefficient: Coefficient, clusters: NDArray[np.
 
     def part(k: int) -> Coefficient:
         return Coefficient(
-            coefficient.shares, lambda s: table.split(s)[k], lambda s: "", "chance",
+            coefficient.shares, (table.judge_human, table.human_human)[k], lambda s: "", "chance",
             lambda s: worst or float(1 / table.expected(s[None])[k][0]),
         )  # fmt: skip
 

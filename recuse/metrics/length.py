@@ -16,7 +16,8 @@ that items share.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,16 +25,13 @@ from numpy.typing import NDArray
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.losses import beside
 from recuse.metrics.measure import measure
-from recuse.metrics.position import lost_by_order
+from recuse.metrics.pairs_by_judge import Pairs, pairs_by_judge
 from recuse.ratings import RatingArray, Ratings, mean_of
 from recuse.ratings.lengths import doublings_of_pairs, doublings_of_texts, sizes_of_pairs
-from recuse.ratings.pairwise import PAIRED, both_orders, pair_array, repeated_over, verdicts_of
+from recuse.ratings.pairwise import PAIRED, pair_array, repeated_over
 from recuse.schema import Estimate, Estimates, RatingsError
 from recuse.statistics.bounded import BOUNDED, bounded_mean
 from recuse.statistics.clusters import OverClusters, slopes
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["choice_length_coefficient", "length_coefficient", "padding_preference"]
 
@@ -61,32 +59,29 @@ def padding_preference(ratings: Ratings) -> Estimates:
     """
     estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each(*PAIRED):
-        pairs, over = both_orders(verdicts_of(part)), repeated_over(part)
-        a_is_longer = pairs["item"].map(_longer(part))
-        pairs = pairs.assign(
-            credit=pairs["won"].where(a_is_longer, 1 - pairs["won"]), group=pairs["cluster"].factorize()[0]
-        )
-        for judge in part.judges:
-            estimates[(judge, *names)] = _padding(pairs[pairs["rater"] == judge], over)
+        pairs, longer, over = pairs_by_judge(part), _longer(part), repeated_over(part)
+        for judge, mine in pairs.items():
+            estimates[(judge, *names)] = _padding(mine, longer, over)
     return Estimates(("judge", *ratings.within(*PAIRED)), estimates)
 
 
-def _padding(mine: pd.DataFrame, over: dict[str, Any]) -> Estimate:
-    kept = mine[mine["credit"].notna()]
+def _padding(mine: Pairs, longer: Mapping[str, bool], over: dict[str, Any]) -> Estimate:
+    kept = mine[np.isfinite(mine.won)]
     lost = len(mine) - len(kept)
-    if kept.empty:
+    if not len(kept):
         why = "no pair has a usable verdict in both orders"
         return undefined("padding_preference", why, method=BOUNDED, n_excluded=lost, **over)
-    values = kept["credit"].to_numpy() - 0.5
+    a_is_longer = np.array([longer[str(item)] for item in kept.items])
+    values = np.where(a_is_longer, kept.won, 1 - kept.won) - 0.5
     detail = {"longer_wins": int((values > 0).sum()), "shorter_wins": int((values < 0).sum()),
               "neither": int((values == 0).sum())}  # fmt: skip
-    distribution = bounded_mean(values, kept["group"], (-0.5, 0.5))
+    distribution = bounded_mean(values, kept.group, (-0.5, 0.5))
     estimate = estimated(
         "padding_preference", float(values.mean()), distribution, n=len(values),
-        n_clusters=int(kept["group"].nunique()), n_excluded=lost, unit="share", span=1.0, method=BOUNDED, detail=detail,
+        n_clusters=len(np.unique(kept.group)), n_excluded=lost, unit="share", span=1.0, method=BOUNDED, detail=detail,
         **over,
     )  # fmt: skip
-    return beside(estimate, lost_by_order(mine), (-0.5, 0.5))
+    return beside(estimate, mine.lost_by_order(), (-0.5, 0.5))
 
 
 def _longer(part: Ratings) -> dict[str, bool]:

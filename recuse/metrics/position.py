@@ -13,7 +13,7 @@ factors other than order and labels, and leave people out; pairs without two usa
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,15 +21,13 @@ from numpy.typing import NDArray
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.losses import beside
 from recuse.metrics.measure import measure
+from recuse.metrics.pairs_by_judge import Pairs, pairs_by_judge, quads_by_judge
 from recuse.ratings import Ratings
-from recuse.ratings.pairwise import PAIRED, both_orders, repeated_over, verdicts_of
+from recuse.ratings.pairwise import PAIRED, repeated_over, verdicts_of
 from recuse.schema import Estimate, Estimates
 from recuse.statistics.bounded import BOUNDED, BoundedMean, bounded_mean
 from recuse.statistics.clusters import SHARE, clustered_share
 from recuse.statistics.distributions import Binomial
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["first_pick_share", "letter_preference", "order_consistency", "slot_preference", "tie_share"]
 
@@ -66,8 +64,8 @@ def order_consistency(ratings: Ratings) -> Estimates:
     return _by_judge("order_consistency", SHARE, ratings, _consistency)
 
 
-def _consistency(pairs: pd.DataFrame, lost: int, over: dict[str, Any]) -> Estimate:
-    ab, ba = pairs["ab"].to_numpy(), pairs["ba"].to_numpy()
+def _consistency(pairs: Pairs, lost: int, over: dict[str, Any]) -> Estimate:
+    ab, ba = pairs.ab, pairs.ba
     same, tie, total = ab + ba == 1, (ab == 0.5).astype(int) + (ba == 0.5), ab + ba
     counts = {
         "same_winner": int((same & (tie == 0)).sum()), "both_ties": int((tie == 2).sum()),
@@ -79,8 +77,8 @@ def _consistency(pairs: pd.DataFrame, lost: int, over: dict[str, Any]) -> Estima
     if not decided:
         why = "every verdict is a tie, so there is no winner that the order could change"
         return undefined("order_consistency", why, n=len(pairs), n_excluded=lost, method=SHARE, detail=detail, **over)
-    distribution = clustered_share(same, pairs["group"])
-    return _estimated("order_consistency", float(same.mean()), distribution, pairs, lost, SHARE, detail, **over)
+    distribution = clustered_share(same, pairs.group)
+    return _estimated("order_consistency", float(same.mean()), distribution, pairs.group, lost, SHARE, detail, **over)
 
 
 @measure(
@@ -105,9 +103,9 @@ def first_pick_share(ratings: Ratings) -> Estimates:
     return _by_judge("first_pick_share", SHARE, ratings, _first_picks, by_lot=True)
 
 
-def _first_picks(pairs: pd.DataFrame, lost: int, over: dict[str, Any]) -> Estimate:
-    picks = np.concatenate([pairs["ab"], pairs["ba"]])
-    groups = np.concatenate([pairs["group"], pairs["group"]])
+def _first_picks(pairs: Pairs, lost: int, over: dict[str, Any]) -> Estimate:
+    picks = np.concatenate([pairs.ab, pairs.ba])
+    groups = np.concatenate([pairs.group, pairs.group])
     note = ONE_ORDER if np.isnan(picks).any() else ""
     picks, groups = picks[np.isfinite(picks)], groups[np.isfinite(picks)]
     decided = picks != 0.5
@@ -145,13 +143,15 @@ def slot_preference(ratings: Ratings) -> Estimates:
     return _by_judge("slot_preference", BOUNDED, ratings, _slot, quads=True)
 
 
-def _slot(pairs: pd.DataFrame, lost: int, over: dict[str, Any]) -> Estimate:
-    values = (pairs["ab"] + pairs["ba"]).to_numpy() / 2 - 0.5
-    note = "" if "swapped" in pairs.columns else NOT_SWAPPED
-    if "swapped" in pairs.columns:
-        values = (values + pairs["swapped"].to_numpy() - 0.5) / 2
-    distribution = bounded_mean(values, pairs["group"], HALF)
-    return _estimated("slot_preference", float(values.mean()), distribution, pairs, lost, BOUNDED, note=note, **over)
+def _slot(pairs: Pairs, lost: int, over: dict[str, Any]) -> Estimate:
+    values = (pairs.ab + pairs.ba) / 2 - 0.5
+    note = NOT_SWAPPED if pairs.swapped is None else ""
+    if pairs.swapped is not None:
+        values = (values + pairs.swapped - 0.5) / 2
+    distribution = bounded_mean(values, pairs.group, HALF)
+    return _estimated(
+        "slot_preference", float(values.mean()), distribution, pairs.group, lost, BOUNDED, note=note, **over
+    )
 
 
 @measure(
@@ -174,12 +174,12 @@ def letter_preference(ratings: Ratings) -> Estimates:
     return _by_judge("letter_preference", BOUNDED, ratings, _letter, quads=True)
 
 
-def _letter(pairs: pd.DataFrame, lost: int, over: dict[str, Any]) -> Estimate:
-    if "swapped" not in pairs.columns:
+def _letter(pairs: Pairs, lost: int, over: dict[str, Any]) -> Estimate:
+    if pairs.swapped is None:
         return undefined("letter_preference", NOT_SWAPPED, n=len(pairs), n_excluded=lost, method=BOUNDED, **over)
-    values = ((pairs["ab"] + pairs["ba"]).to_numpy() / 2 - pairs["swapped"].to_numpy()) / 2
-    distribution = bounded_mean(values, pairs["group"], HALF)
-    return _estimated("letter_preference", float(values.mean()), distribution, pairs, lost, BOUNDED, **over)
+    values = ((pairs.ab + pairs.ba) / 2 - pairs.swapped) / 2
+    distribution = bounded_mean(values, pairs.group, HALF)
+    return _estimated("letter_preference", float(values.mean()), distribution, pairs.group, lost, BOUNDED, **over)
 
 
 @measure("tie_share", "ties", unit="share", reading="Share of choices that name neither text.")
@@ -199,10 +199,9 @@ def tie_share(ratings: Ratings) -> Estimates:
             mine = verdicts[verdicts["rater"] == judge]
             usable = mine[mine["slot"].notna()]
             lost, ties = len(mine) - len(usable), (usable["slot"] == 0.5).to_numpy()
+            groups = usable["group"].to_numpy()
             estimates[(judge, *names)] = (
-                _estimated(
-                    "tie_share", float(ties.mean()), clustered_share(ties, usable["group"]), usable, lost, SHARE, **over
-                )
+                _estimated("tie_share", float(ties.mean()), clustered_share(ties, groups), groups, lost, SHARE, **over)
                 if len(usable)
                 else undefined("tie_share", "no verdict was usable", n_excluded=lost, method=SHARE, **over)
             )
@@ -212,7 +211,7 @@ def tie_share(ratings: Ratings) -> Estimates:
 # --------------------------------------------------------------------------- one judge at a time
 
 
-Compute = Callable[["pd.DataFrame", int, dict[str, Any]], Estimate]
+Compute = Callable[[Pairs, int, dict[str, Any]], Estimate]
 
 
 def _by_judge(
@@ -223,13 +222,11 @@ def _by_judge(
     With `by_lot`, pairs that were all asked in one order count where different pairs had different orders."""
     estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each(*PAIRED):
-        pairs, over = paired(part), repeated_over(part)
-        for judge in part.judges:
-            mine = pairs[pairs["rater"] == judge]
-            mine = _quads(mine) if quads and (mine["labels"] == "swapped").any() else mine
-            both = complete(mine)
-            drawn = by_lot and not both.any() and mine["ab"].notna().any() and mine["ba"].notna().any()
-            kept = mine[mine["won"].notna() if drawn else both]
+        over = repeated_over(part)
+        for judge, mine in (quads_by_judge if quads else pairs_by_judge)(part).items():
+            both = mine.complete
+            drawn = by_lot and not both.any() and bool(np.isfinite(mine.ab).any() and np.isfinite(mine.ba).any())
+            kept = mine[np.isfinite(mine.won) if drawn else both]
             lost = len(mine) - len(kept)
             estimate = (
                 compute(kept, lost, over)
@@ -237,43 +234,16 @@ def _by_judge(
                 else undefined(metric, NO_PAIR, n_excluded=lost, method=method, **over)
             )
             estimates[(judge, *names)] = (
-                estimate if drawn else beside(estimate, lost_by_order(mine), ENDS[metric], lost)
+                estimate if drawn else beside(estimate, mine.lost_by_order(), ENDS[metric], lost)
             )
     return Estimates(("judge", *ratings.within(*PAIRED)), estimates)
 
 
-def paired(part: Ratings) -> pd.DataFrame:
-    """Pairs over both orders, their clusters numbered in column `group`."""
-
-    def made() -> pd.DataFrame:
-        pairs = both_orders(verdicts_of(part))
-        return pairs.assign(group=pairs["cluster"].factorize()[0])
-
-    return part.remember("pairs over both orders", made)
-
-
-def lost_by_order(pairs: pd.DataFrame) -> dict[str, tuple[int, int]]:
-    """How many of the choices were lost in either order."""
-    return {f"order {order}": (int(pairs[order].isna().sum()), len(pairs)) for order in ("ab", "ba")}
-
-
-def complete(pairs: pd.DataFrame) -> pd.Series[bool]:
-    """Which pairs have a usable verdict in both orders, under swapped labels too where these stand beside."""
-    there = pairs["ab"].notna() & pairs["ba"].notna()
-    return there & pairs["swapped"].notna() if "swapped" in pairs.columns else there
-
-
-def _quads(pairs: pd.DataFrame) -> pd.DataFrame:
-    plain, swapped = (pairs[pairs["labels"] == name] for name in ("plain", "swapped"))
-    other = swapped.assign(swapped=(swapped["ab"] + swapped["ba"]) / 2)[["item", "repeat", "swapped"]]
-    return plain.merge(other, on=["item", "repeat"], how="outer")
-
-
 def _estimated(
-    metric: str, value: float, distribution: Binomial | BoundedMean, rows: pd.DataFrame, lost: int, method: str,
+    metric: str, value: float, distribution: Binomial | BoundedMean, groups: NDArray[Any], lost: int, method: str,
     detail: dict[str, Any] | None = None, note: str = "", **over: Any,
 ) -> Estimate:  # fmt: skip
     return estimated(
-        metric, value, distribution, n=len(rows), n_clusters=int(rows["group"].nunique()), n_excluded=lost,
+        metric, value, distribution, n=len(groups), n_clusters=len(np.unique(groups)), n_excluded=lost,
         unit="share", span=1.0, method=method, note=note, detail=detail or {}, **over,
     )  # fmt: skip

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
-from recuse.metrics.position import NO_PAIR, complete, paired
+from recuse.metrics.pairs_by_judge import paired
+from recuse.metrics.position import NO_PAIR
 from recuse.ratings import Ratings
 from recuse.ratings.pairwise import PAIRED, repeated_over
 from recuse.schema import Estimate, Estimates
@@ -58,7 +59,7 @@ def gap_effect(ratings: Ratings, bins: tuple[float, ...] = BINS) -> Estimates:
 
 
 def _gap_effect(mine: pd.DataFrame, bins: tuple[float, ...], over: dict[str, Any]) -> Estimate:
-    both = mine[complete(mine)]
+    both = mine[_complete(mine)]
     kept = both[both["gap"].notna()]
     gaps, groups = kept["gap"].to_numpy(), kept["group"].to_numpy()
     sensitive, lost = (kept["ab"] + kept["ba"] != 1).to_numpy(dtype=float), len(mine) - len(kept)
@@ -82,7 +83,7 @@ def _gaps(pairs: pd.DataFrame, judges: tuple[str, ...]) -> Floats:
     keys = [pairs["cluster"].astype(str) + "\x1f" + pairs[side].astype(str) for side in ("a", "b")]
     codes = pd.factorize(pd.concat(keys))[0].reshape(2, -1)
     shape = len(judges), int(codes.max(initial=-1)) + 1
-    there = complete(pairs).to_numpy() & (judge >= 0)
+    there = _complete(pairs).to_numpy() & (judge >= 0)
     won = pairs["won"].where(pairs["ab"] + pairs["ba"] == 1, 0.5).to_numpy(dtype=float)[there]
     cells = np.concatenate([judge[there] * shape[1] + code[there] for code in codes])
     counts = np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
@@ -91,6 +92,11 @@ def _gaps(pairs: pd.DataFrame, judges: tuple[str, ...]) -> Floats:
     rates = np.divide(of_others, others, out=np.full(shape, np.nan), where=others > 0)
     gaps: Floats = np.abs(rates[judge, codes[0]] - rates[judge, codes[1]]).round(12)
     return gaps
+
+
+def _complete(pairs: pd.DataFrame) -> pd.Series[bool]:
+    """Which pairs have a usable verdict in both orders."""
+    return pairs["ab"].notna() & pairs["ba"].notna()
 
 
 def _binned(gaps: Floats, sensitive: NDArray[Any], edges: tuple[float, ...]) -> list[list[float | None]]:

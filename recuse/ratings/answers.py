@@ -54,10 +54,14 @@ class Answers:
     part: Ratings | None = None  # where they come from
     lost: NDArray[np.int64] | None = None  # (J, U): replies without a usable answer
 
-    @property
+    @cached_property
     def over(self) -> Literal["items", "clusters"]:
         """What a repetition would draw: clusters, where several items share one."""
         return "items" if len(set(self.clusters.tolist())) == len(set(self.items)) else "clusters"
+
+    def clusters_of(self, texts: NDArray[np.bool_]) -> int:
+        """How many clusters these texts (U,) belong to."""
+        return int(np.count_nonzero(np.bincount(self.clusters[texts])))
 
     @cached_property
     def judge_shares(self) -> Floats:

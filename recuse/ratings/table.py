@@ -43,23 +43,23 @@ def completed(frame: pd.DataFrame) -> pd.DataFrame:
     import numpy as np
     import pandas as pd
 
-    table = frame.rename(columns={"judge": "rater"}) if "rater" not in frame else frame.copy(deep=False)
-    # names as Python's own texts: kept in Arrow's, each choice of rows or columns takes longer
-    table.columns = pd.Index(list(table.columns), dtype=object)
-    lacking = [name for name in ("rater", "item") if name not in table]
-    if lacking or not {"score", "response"} & set(table.columns):
+    given = {"rater" if name == "judge" and "rater" not in frame else name: frame[name] for name in frame.columns}
+    if not {"rater", "item"} <= given.keys() or not {"score", "response"} & given.keys():
         raise RatingsError(
             "ratings need the columns rater, item, and score or response; there is "
             + ", ".join(map(str, frame.columns))
         )
-    added: dict[str, Any] = {name: usual for name, usual in USUAL.items() if name not in table}
-    table = table.assign(**added)
-    if "status" in added:
-        there = table["score"].notna() | table["response"].notna()
+    table = USUAL | given
+    if "status" not in given:
+        there = pd.notna(given.get("score")) | pd.notna(given.get("response"))
         table["status"] = np.where(there, "ok", "unparsed")
-    table["score"] = pd.to_numeric(table["score"], errors="coerce").astype(float)
-    rest = [name for name in table.columns if name not in COLUMNS]
-    return table[pd.Index([*COLUMNS, *rest], dtype=object)]
+    scores = given.get("score", np.full(len(frame), np.nan))
+    table["score"] = pd.to_numeric(scores, errors="coerce").astype(float)
+    names = [*COLUMNS, *(name for name in given if name not in COLUMNS)]
+    complete = pd.DataFrame({name: table[name] for name in names}, index=frame.index)
+    # names as Python's own texts: kept in Arrow's, each choice of rows or columns takes longer
+    complete.columns = pd.Index(names, dtype=object)
+    return complete
 
 
 def check_table(table: pd.DataFrame, factors: tuple[str, ...] = (), of: Any = None) -> pd.DataFrame:
@@ -82,26 +82,31 @@ def check_table(table: pd.DataFrame, factors: tuple[str, ...] = (), of: Any = No
     faults: list[str] = []
 
     def fault(mask: Any, text: str) -> None:
-        rows = list(table.index[np.asarray(mask, dtype=bool)])
-        if rows:
+        if mask.any():
+            rows = list(table.index[mask])
             shown = ", ".join(str(r) for r in rows[:5]) + (f" and {len(rows) - 5} more" if len(rows) > 5 else "")
             faults.append(f"{text}: row {shown}" if len(rows) == 1 else f"{text}: rows {shown}")
 
-    ok = table["status"].eq("ok")
-    score = pd.to_numeric(table["score"], errors="coerce")
-    has_score, has_response = table["score"].notna(), table["response"].notna()
-    known = [name for name in table["status"].unique() if str(name).rpartition(": ")[2] in STATUSES]
-    fault(~table["status"].isin(known), f"status is not one of {', '.join(STATUSES)}")
-    fault(~table["kind"].isin(KINDS), f"kind is not one of {', '.join(KINDS)}")
+    def among(name: str, strange: list[Any]) -> Any:
+        """Which rows have one of these in a column; most tables have none of them."""
+        return table[name].isin(strange).to_numpy() if strange else np.zeros(len(table), dtype=bool)
+
+    ok = table["status"].eq("ok").to_numpy(dtype=bool, na_value=False)
+    numeric = (pd.to_numeric(table[name], errors="coerce") for name in ("score", "repeat"))
+    score, repeat = (column.to_numpy(dtype=float, na_value=np.nan) for column in numeric)
+    has_score, has_response = (table[name].notna().to_numpy() for name in ("score", "response"))
+    statuses = [name for name in table["status"].unique() if str(name).rpartition(": ")[2] not in STATUSES]
+    fault(among("status", statuses), f"status is not one of {', '.join(STATUSES)}")
+    kinds = [name for name in table["kind"].unique() if str(name) not in KINDS]
+    fault(among("kind", kinds), f"kind is not one of {', '.join(KINDS)}")
     fault(ok & ~(has_score ^ has_response), "an ok row needs either a score or a response, not both and not neither")
     fault(~ok & (has_score | has_response), "a row that is not ok carries a value; nothing is imputed")
-    fault(has_score & ~np.isfinite(score.to_numpy(dtype=float, na_value=np.nan)), "score is not a finite number")
-    repeat = pd.to_numeric(table["repeat"], errors="coerce")
-    fault(repeat.isna() | (repeat < 0) | (repeat % 1 != 0), "repeat is not a whole number from 0")
+    fault(has_score & ~np.isfinite(score), "score is not a finite number")
+    fault(~((repeat >= 0) & (repeat == np.floor(repeat)) & (repeat < np.inf)), "repeat is not a whole number from 0")
     identity = ["task", "protocol", "rater", "item", "target", "criterion", "repeat", *factors]
     same = f"same {', '.join(identity)}"
     repeated = _repeated(table, identity) if of is None else _repeated(table, ["criterion"], of)
-    fault(repeated, f"the same judgement appears more than once ({same})")
+    fault(np.asarray(repeated, dtype=bool), f"the same judgement appears more than once ({same})")
     if faults:
         raise RatingsError("ratings table is not usable:\n  " + "\n  ".join(faults))
     return table

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from recuse.schema.builtin_values import builtins
+from recuse.schema.deferred import Deferred
 from recuse.schema.estimates import Estimate
 from recuse.schema.notebook import span, subject, table
 
@@ -107,9 +108,10 @@ class Acceptance:
     otherwise: Outcome  # what the numbers say by themselves
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Verdict:
-    """What a gate says of an estimate. Truthy when the run may stay green on its account."""
+    """What a gate says of an estimate. Truthy when the run may stay green on its account. What to do about it and what
+    the gate could have shown are worked out for who asks, and are plain data wherever a verdict is handed over."""
 
     gate: str
     label: str = ""  # what tables call the gate, where the file gives it a short name
@@ -119,11 +121,11 @@ class Verdict:
     rule: Rule
     limit: Mapping[str, Any]  # in the estimate's unit: {"within": [-0.5, 0.5]}, {"at_least": x} or {"at_most": x}
     reason: str  # why the limit is what it is
-    remedy: Remedy | None = None  # None for a pass
+    remedy: Deferred[Remedy | None] = Deferred(None)  # None for a pass
     accepted_fault: Acceptance | None = None
     allowed: bool = False  # undecided, and the gate allows that
     formerly: Outcome | None = None  # under the baseline's gates, where these are others
-    power: Power | None = None  # None where the value itself decides, or its distribution cannot tell
+    power: Deferred[Power | None] = Deferred(None)  # None where the value decides, or its distribution cannot tell
     blocks: bool = True  # whether a known fault of this kind bars the judge; a slip in its arithmetic does not
 
     def __bool__(self) -> bool:
@@ -132,6 +134,9 @@ class Verdict:
     def record(self) -> dict[str, Any]:
         """The verdict as builtins, NaN as None, one key per field: what pytest-xdist can carry and JSON can hold."""
         return {f.name: builtins(getattr(self, f.name)) for f in fields(self)}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {f.name: getattr(self, f.name) for f in fields(self)}
 
     def _repr_html_(self) -> str:
         head = ("gate", "about", "outcome", "value", "interval", "limit", "why")

@@ -40,15 +40,15 @@ def change(
 ) -> Estimate:  # fmt: skip
     """The estimate of a change over the texts `used` (U,); `values` are the incumbent's and the candidate's own. Detail
     `smallest`: the change that so many texts find with 80 % power at 5 %, one-sided, given the spread seen."""
-    answers = pair.answers
+    answers, n_clusters = pair.answers, pair.answers.clusters_of(used)
     detail = {
         "incumbent": number(values[0]), "candidate": number(values[1]), "texts": int(used.sum()),
-        "smallest": number(smallest(distribution, len(np.unique(answers.clusters[used])))), **more.pop("detail", {}),
+        "smallest": number(smallest(distribution, n_clusters)), **more.pop("detail", {}),
     }  # fmt: skip
     value = more.pop("value", None)
     return estimated(
         metric, values[1] - values[0] if value is None else value, distribution, n=int(used.sum()), over=answers.over,
-        clusters=answers.clusters_called, n_clusters=len(np.unique(answers.clusters[used])), method=method, note=note,
+        clusters=answers.clusters_called, n_clusters=n_clusters, method=method, note=note,
         n_excluded=0 if answers.lost is None else int(answers.lost[:2].sum()), level=0.9, detail=detail, **more,
     )  # fmt: skip
 

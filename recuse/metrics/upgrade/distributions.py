@@ -45,13 +45,13 @@ def mean_change(
         shares[there] += sign * (side[there] - mean) / n
         used |= there
         differs |= there & (np.abs(np.nan_to_num(side)) > 1e-12 * span)
-    codes = np.unique(clusters[used], return_inverse=True)[1]
-    count = int(codes.max()) + 1
+    sizes = np.bincount(clusters[used])
+    count = int(np.count_nonzero(sizes))
     if count < 2:
         return OverClusters(value, math.nan, 0)
-    if len(np.unique(clusters[differs])) < min(FEW, count / 2):
+    if np.count_nonzero(np.bincount(clusters[differs])) < min(FEW, count / 2):
         return _rare(np.nan_to_num(plus) - (0 if minus is None else np.nan_to_num(minus)), used, value, count, span)
-    squares = float((np.bincount(codes, weights=shares[used]) ** 2).sum())
+    squares = float((np.bincount(clusters[used], weights=shares[used])[sizes > 0] ** 2).sum())
     se = math.sqrt(count / (count - 1) * squares)
     return OverClusters(value, se if se > 1e-12 * span else abs(value) / count, count - 1)
 

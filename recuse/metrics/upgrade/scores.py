@@ -150,7 +150,7 @@ def order(pair: Pair) -> Estimate | None:
     shares = _moments(old, new, used, twice)
     built = Coefficient(shares, _across if name == "upgrade_order_once" else _less, lambda s: "")
     across, own = float(_across(shares.sum(0)[None])[0]), float(_own(shares.sum(0)[None])[0])
-    spread = _known_spread(built.jackknife(answers.clusters), used, answers.clusters)
+    spread = _known_spread(built.jackknife(answers.clusters), answers.clusters_of(used))
     asked_once = name == "upgrade_order_once"
     distribution = Within(spread, -1.0, 1.0) if asked_once else spread
     values = (math.nan, across) if asked_once else (own, across)
@@ -199,10 +199,9 @@ def _less(s: Floats) -> Floats:
     return _across(s) - _own(s)
 
 
-def _known_spread(distribution: object, used: NDArray[np.bool_], clusters: NDArray[np.intp]) -> Student:
+def _known_spread(distribution: object, count: int) -> Student:
     """One text more that changes places with its neighbour: no difference among few is not certainty."""
     assert isinstance(distribution, Student)
-    count = len(np.unique(clusters[used]))
     return Student(
         distribution.value, math.hypot(distribution.se, 1 / count**1.5) if count > 1 else math.nan, count - 1
     )

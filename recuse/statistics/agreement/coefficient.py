@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -59,7 +59,7 @@ class Coefficient:
         reason = self.why(self.sums)
         if not reason and not len(self.shares):
             return EMPTY
-        if not reason and not math.isfinite(float(self.of(self.sums[None])[0])):
+        if not reason and not math.isfinite(self._of_all):
             reason = "the coefficient is 0 / 0 on these ratings"
         return reason
 
@@ -68,7 +68,11 @@ class Coefficient:
         """The coefficient on all items; NaN where it is undefined."""
         if self.undefined:
             return math.nan
-        return float(self.of(self.sums[None])[0]) if self.exact is None else self.exact
+        return self._of_all if self.exact is None else self.exact
+
+    @cached_property
+    def _of_all(self) -> float:
+        return float(self.of(self.sums[None])[0])
 
     def by_cluster(self, clusters: ArrayLike | None = None) -> Floats:
         """The shares summed within clusters, shape (G, F); `clusters` (items,) are labels, one per item if None."""
@@ -77,9 +81,12 @@ class Coefficient:
         names = np.asarray(clusters)
         if len(names) != len(self.shares):
             raise RecuseError(f"clusters name the cluster of each of {len(self.shares)} items; got {len(names)} names")
-        codes = np.unique(names, return_inverse=True)[1].ravel()
+        codes = _codes(names)
         sums = np.zeros((int(codes.max()) + 1 if len(codes) else 0, self.shares.shape[1]))
-        np.add.at(sums, codes, self.shares)
+        if len(sums) == len(codes):  # one item each: nothing to add up
+            sums[codes] += self.shares
+        else:
+            np.add.at(sums, codes, self.shares)
         return sums
 
     def left_out(self, clusters: ArrayLike | None = None) -> Floats:
@@ -138,6 +145,15 @@ def _resampled(groups: Floats, rng: np.random.Generator, draws: int) -> Iterator
             drawn = rng.integers(count, size=(size, count), dtype=np.int32) + np.arange(size)[:, None] * count
             weights = np.bincount(drawn.ravel(), minlength=size * count).reshape(size, count)
         yield weights.astype(float) @ distinct
+
+
+def _codes(names: NDArray[Any]) -> NDArray[np.intp]:
+    """Each name's place among the different ones in ascending order. Small numbers are counted, not sorted."""
+    if names.dtype.kind in "iu" and len(names) and names.min() >= 0 and names.max() < 4 * len(names):
+        place = np.cumsum(np.bincount(names) > 0) - 1
+        codes: NDArray[np.intp] = place[names]
+        return codes
+    return np.unique(names, return_inverse=True)[1].ravel()
 
 
 def _distinct(rows: Floats) -> tuple[Floats, NDArray[np.int64]]:

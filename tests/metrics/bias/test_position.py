@@ -70,6 +70,22 @@ def test_slot_and_letter_by_hand(make_duels, make_pairs):
         assert estimate.note == ""
 
 
+def test_a_judge_asked_under_both_labels_stands_beside_one_that_was_not(make_duels, make_pairs):
+    """What is told of either is what is told of it alone; `y` was asked first, and its pairs in another order."""
+    items = make_pairs(*PAIRS)
+    turned = [(item, given) for (item, *_), given in zip(PAIRS, [(F, S), (F, F), (S, S), (F,)], strict=True)][::-1]
+    alone = {
+        "y": make_duels({("y", item): given for item, given in turned}),
+        "x": duels(make_duels, (F, F, F, F), (F, F, S, S), (F, S, F, S), (F, F, F, "")),
+    }
+    together = met(pd.concat(alone.values(), ignore_index=True), items)
+    for measure in (position.slot_preference, position.letter_preference, position.order_consistency):
+        for judge, rows in alone.items():
+            assert one(measure(together), judge) == one(measure(met(rows, items)), judge)
+    assert one(position.slot_preference(together), "y").value == 0
+    assert one(position.slot_preference(together), "x").n == 3
+
+
 def test_pairs_without_both_orders_are_excluded_and_counted(make_duels, make_pairs):
     ratings, items = duels(make_duels, (F, S), (F, ""), ("", ""), (T,)), make_pairs(*PAIRS)
     for measure in (position.order_consistency, position.slot_preference):
