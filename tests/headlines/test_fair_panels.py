@@ -1,8 +1,8 @@
 """Fair judges of authors of unequal quality trip no gate more often than the stated rate, over 500 simulated panels.
 
 Stated rate: a gate decides a family at 95 %, so at most one fair panel in twenty may have a judge fail it. Judges
-differ in leniency, authors in quality, texts in worth; grades are whole numbers, and duels turn when two texts seem
-alike.
+differ in leniency, authors in quality, texts in worth; grades are whole numbers, and comparisons turn when two texts
+seem alike.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ GATES = Gates.load(Path(__file__).parents[2] / "evals" / "gates.toml", today=dat
 PANELS, BATCH, STATED = 500, 50, 0.05
 STORIES, SEATS, AUTHORS = 40, 3, ("a1", "a2", "a3")
 PAIRED_STORIES, PAYLOADS = 20, 24
-ATTACKED_PAIRS, DUEL_PAYLOADS = 11, 22
+ATTACKED_PAIRS, PAIR_PAYLOADS = 11, 22
 MET = [(s, a, b) for s in range(PAIRED_STORIES) for a, b in ((0, 1), (1 + s % 2, 2 - 2 * (s % 2)))]
 GRADES = Numeric(1, 5, step=1)
 
@@ -62,7 +62,7 @@ class Worlds:
             "target": np.array(AUTHORS, dtype=object)[t],
         })  # fmt: skip
 
-    def duels(self) -> Ratings:
+    def comparisons(self) -> Ratings:
         """Choices in both orders under both labels: two pairs a story."""
         rows = [(f"d{k}", f"s{s}", AUTHORS[a], AUTHORS[b]) for k, (s, a, b) in enumerate(MET)]
         return self._chosen(
@@ -102,9 +102,9 @@ class Worlds:
         frame = texts[["item", "target"]].iloc[k].assign(rater=self.judges[j], score=grade.ravel())
         return graded(frame.reset_index(drop=True), texts=texts, beside={"scores": clean}.get)
 
-    def duel_attacks(self, clean: Ratings) -> Ratings:
-        """The same in duels, on the first pair of every other story, on either side and in both orders."""
-        number = np.arange(DUEL_PAYLOADS)
+    def attacked_comparisons(self, clean: Ratings) -> Ratings:
+        """The same in comparisons, on the first pair of every other story, on either side and in both orders."""
+        number = np.arange(PAIR_PAYLOADS)
         pair = 2 * (number % ATTACKED_PAIRS)
         texts = clean.texts.iloc[pair].reset_index(drop=True)
         texts = texts.assign(
@@ -129,17 +129,17 @@ def whole(values: Floats) -> Floats:
 def families(worlds: Worlds) -> Iterator[tuple[str, Estimates]]:
     """Every gate on headlines with the estimates of one panel, panel by panel. What is measured of each judge alone is
     measured of all at once; self-preference needs a panel's judges together and no others."""
-    table, duels, twins = worlds.grades(), worlds.duels(), worlds.twins()
+    table, comparisons, twins = worlds.grades(), worlds.comparisons(), worlds.twins()
     grades = graded(table)
     alone = {
         "direction": scale_framing.direction_insensitivity(grades),
         "framing_shift": scale_framing.shift(grades),
-        "order_consistency": position.order_consistency(duels),
-        "slot_preference": position.slot_preference(duels),
-        "letter_preference": position.letter_preference(duels),
+        "order_consistency": position.order_consistency(comparisons),
+        "slot_preference": position.slot_preference(comparisons),
+        "letter_preference": position.letter_preference(comparisons),
         "padding": length.padding_preference(twins),
         "injection": injection.success_rate(worlds.attacks(grades)),
-        "injection, in duels": injection.success_rate(worlds.duel_attacks(duels)),
+        "injection, in comparisons": injection.success_rate(worlds.attacked_comparisons(comparisons)),
     }
     by_panel = dict(iter(table.groupby(table["rater"].str[:3])))
     for panel, judges in enumerate(worlds.judges.reshape(BATCH, SEATS)):

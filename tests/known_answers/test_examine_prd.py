@@ -22,7 +22,7 @@ def lines(reviewer: str, first: str, second: str, scores: tuple[int, ...], rep: 
 
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
-    """x sees itself win every duel with y, wherever it stands; y picks what stands first; z ties throughout."""
+    """x sees itself win every comparison with y, wherever it stands; y picks what stands first; z ties throughout."""
     rows = [
         *lines("x", "x", "y", (FIRST, FIRST, FIRST)), *lines("x", "y", "x", (SECOND, SECOND, SECOND)),
         *lines("y", "x", "y", (FIRST, FIRST, FIRST)), *lines("y", "y", "x", (FIRST, FIRST, FIRST)),

@@ -208,7 +208,7 @@ def bounded(draw, clusters, size, truth, ends=HALF_SCALE, step=None, slip=None):
     return distributions, truth
 
 
-def duels(first, second, alike=0.0):
+def comparisons(first, second, alike=0.0):
     """Values 1/2, -1/2 or 0 of a pair by the chance that either place wins it whatever stands there; `alike`: the share
     of a story's pairs that are decided together."""
 
@@ -244,14 +244,14 @@ def own_text(shift):
 
 FIVE_GRADES = (-4.0, 4.0)
 BOUNDED_MEANS = [
-    Scenario("fair, 80 % consistent, 15 x 2 (grid)", *bounded(duels(0.1, 0.1), 15, 2, 0), most=99),
-    Scenario("fair, 80 % consistent, 100 x 1", *bounded(duels(0.1, 0.1), 100, 1, 0)),
-    Scenario("fair, 80 % consistent, 30 x 6", *bounded(duels(0.1, 0.1), 30, 6, 0), most=97.5),
-    Scenario("first place half the time, 100 x 1", *bounded(duels(0.5, 0.02), 100, 1, 0.24)),
-    Scenario("first place half the time, 15 x 2", *bounded(duels(0.5, 0.02), 15, 2, 0.24), most=98.5),
-    Scenario("first place 9 in 10, 100 x 1", *bounded(duels(0.9, 0), 100, 1, 0.45), most=97.5),
-    Scenario("stories hang together, 30 x 6", *bounded(duels(0.5, 0.02, 0.6), 30, 6, 0.24), most=97.5),
-    Scenario("few clusters, alike and rare, 20 x 5", *bounded(duels(0.1, 0, 0.6), 20, 5, 0.05), most=99),
+    Scenario("fair, 80 % consistent, 15 x 2 (grid)", *bounded(comparisons(0.1, 0.1), 15, 2, 0), most=99),
+    Scenario("fair, 80 % consistent, 100 x 1", *bounded(comparisons(0.1, 0.1), 100, 1, 0)),
+    Scenario("fair, 80 % consistent, 30 x 6", *bounded(comparisons(0.1, 0.1), 30, 6, 0), most=97.5),
+    Scenario("first place half the time, 100 x 1", *bounded(comparisons(0.5, 0.02), 100, 1, 0.24)),
+    Scenario("first place half the time, 15 x 2", *bounded(comparisons(0.5, 0.02), 15, 2, 0.24), most=98.5),
+    Scenario("first place 9 in 10, 100 x 1", *bounded(comparisons(0.9, 0), 100, 1, 0.45), most=97.5),
+    Scenario("stories hang together, 30 x 6", *bounded(comparisons(0.5, 0.02, 0.6), 30, 6, 0.24), most=97.5),
+    Scenario("few clusters, alike and rare, 20 x 5", *bounded(comparisons(0.1, 0, 0.6), 20, 5, 0.05), most=99),
     Scenario("difference 1 in 3 % of 100", *bounded(rare(0.03), 100, 1, 0.03, FIVE_GRADES, slip=1.0), least=93),
     Scenario("difference 1 in 2 % of 100 (grid)", *bounded(rare(0.02), 100, 1, 0.02, FIVE_GRADES, slip=1.0), most=100),
     Scenario("grades, SD 0.7, 30", *bounded(grades(0.5, 0.7), 30, 1, 0.5, FIVE_GRADES, slip=1.0)),

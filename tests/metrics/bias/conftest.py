@@ -1,4 +1,4 @@
-"""Tables for the tests of the bias measures: grades, duels and attacks made by hand, and the thesis's grades."""
+"""Tables for the tests of the bias measures: grades, comparisons and attacks made by hand, and the thesis's grades."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def grades_from(cube: np.ndarray, names: Sequence[str], framing: str = "positive
     )
 
 
-def duels_of(verdicts: Mapping[tuple[str, str], tuple[str, ...]], **constant) -> pd.DataFrame:
+def comparisons_of(verdicts: Mapping[tuple[str, str], tuple[str, ...]], **constant) -> pd.DataFrame:
     """(judge, item) -> responses in order "ab" and "ba", plain labels, and in the same orders with swapped labels where
     four are given; "" is a reply that could not be read."""
     cells = [
@@ -129,8 +129,8 @@ def make_cube() -> Made:
 
 
 @pytest.fixture(scope="session")
-def make_duels() -> Made:
-    return duels_of
+def make_comparisons() -> Made:
+    return comparisons_of
 
 
 @pytest.fixture(scope="session")

@@ -36,11 +36,11 @@ def verdicts(judge, *given):
 
 
 @pytest.fixture
-def table(make_duels, make_pairs):
+def table(make_comparisons, make_pairs):
     """Peers y and z score a, a, neither, b higher on the four pairs, and choose b always, which is no reference. x: a
     in both orders; first twice; first twice; first, then a tie."""
     peers = {k: v for j in "yz" for k, v in verdicts(j, (S, F), (S, F), (S, F), (S, F)).items()}
-    return make_duels(verdicts("x", (F, S), (F, F), (F, F), (F, T)) | peers), make_pairs(*NAMES)
+    return make_comparisons(verdicts("x", (F, S), (F, F), (F, F), (F, T)) | peers), make_pairs(*NAMES)
 
 
 def test_by_hand(table):
@@ -59,11 +59,11 @@ def test_by_hand(table):
     assert {scoring for _, scoring in found} == {"single", "balanced"}  # nobody was asked for evidence
 
 
-def test_evidence_runs_are_averaged_and_compared_on_the_same_pairs(table, make_duels):
+def test_evidence_runs_are_averaged_and_compared_on_the_same_pairs(table, make_comparisons):
     """With evidence, x finds a, a, tie, b on three of the four pairs, two runs each; all scorings drop the fourth."""
     ratings, items = table
-    one = make_duels(verdicts("x", (F, S), (F, S), (T, T)), repeat=0).drop(columns="labels")
-    two = make_duels(verdicts("x", (F, S), (F, F), (T, T)), repeat=1).drop(columns="labels")
+    one = make_comparisons(verdicts("x", (F, S), (F, S), (T, T)), repeat=0).drop(columns="labels")
+    two = make_comparisons(verdicts("x", (F, S), (F, F), (T, T)), repeat=1).drop(columns="labels")
     evidence = pd.concat([one, two], ignore_index=True)
     found = calibration.agreement(met(ratings, items), evidence=met(evidence, items), scores=PEERS)
     assert [found.of(judge="x", scoring=s).n for s in calibration.SCORINGS] == [3] * 4
@@ -73,9 +73,9 @@ def test_evidence_runs_are_averaged_and_compared_on_the_same_pairs(table, make_d
     assert found.of(judge="x", scoring="single").value == pytest.approx((1 + 0.5 + 0.5) / 3)
 
 
-def test_people_come_before_peers_and_authors_are_no_reference(make_duels, make_pairs):
+def test_people_come_before_peers_and_authors_are_no_reference(make_comparisons, make_pairs):
     """People say b; the peers a. Without people, y as the author of b is left out, and z decides."""
-    ratings = make_duels(verdicts("x", (F, S), (F, S)) | {("human:1", "0"): (S,)})
+    ratings = make_comparisons(verdicts("x", (F, S), (F, S)) | {("human:1", "0"): (S,)})
     items = make_pairs(*NAMES[:2])
     peers = scored({(judge, item): two for judge, two in (("y", (2, 4)), ("z", (4, 2))) for item in "01"})
     found = calibration.agreement(met(ratings, items, {"y": "b"}), scores=peers).of(judge="x", scoring="balanced")
@@ -84,7 +84,7 @@ def test_people_come_before_peers_and_authors_are_no_reference(make_duels, make_
     assert both.of(judge="x", scoring="balanced").value == 0.25  # y and z: a tie
 
 
-def test_balance_helps_a_judge_that_leans(make_duels, make_pairs):
+def test_balance_helps_a_judge_that_leans(make_comparisons, make_pairs):
     """It sees the texts as its peers do, and leans to the first slot by more than close texts differ."""
     rng = np.random.default_rng(1)
     names = [(str(k), str(k), "a", "b") for k in range(80)]
@@ -93,7 +93,7 @@ def test_balance_helps_a_judge_that_leans(make_duels, make_pairs):
         seen = gap + rng.normal(0, 0.1, 2)
         given["x", str(k)] = tuple(F if sign * g + 0.7 > 0 else S for sign, g in zip((1, -1), seen, strict=True))
         peers |= {(judge, str(k)): (gap + rng.normal(0, 0.1), 0.0) for judge in "yz"}
-    ratings, items, scores = make_duels(given), make_pairs(*names), scored(peers)
+    ratings, items, scores = make_comparisons(given), make_pairs(*names), scored(peers)
     found = calibration.agreement(met(ratings, items), scores=scores)
     single, balanced = (found.of(judge="x", scoring=name) for name in ("single", "balanced"))
     assert single.detail["of_decided"] < 0.8 < 0.95 < balanced.detail["of_decided"]
@@ -102,22 +102,25 @@ def test_balance_helps_a_judge_that_leans(make_duels, make_pairs):
     assert abs(calibration.gain(met(ratings, items), scores=scores).of(judge="x", scoring="balanced").value) < 0.05
 
 
-def test_nothing_to_compare_with(make_duels, make_pairs):
+def test_nothing_to_compare_with(make_comparisons, make_pairs):
     """Peers' choices, which are made by one of the ways compared, are no reference."""
-    ratings, items = make_duels(verdicts("x", (F, S), (F, "")) | verdicts("y", (F, S), (F, S))), make_pairs(*NAMES)
+    ratings, items = (
+        make_comparisons(verdicts("x", (F, S), (F, "")) | verdicts("y", (F, S), (F, S))),
+        make_pairs(*NAMES),
+    )
     for found in (calibration.agreement(met(ratings, items)), calibration.gain(met(ratings, items))):
         estimate = found.of(judge="x", scoring="balanced")
         assert "no pair has a usable verdict in both orders and a reference: people's choice, or" in estimate.note
         assert estimate.n_excluded == 2
 
 
-def test_position_calibration_by_hand(make_duels, make_pairs):
+def test_position_calibration_by_hand(make_comparisons, make_pairs):
     """a is x's; y and z are neutral on a-c and a-b. x picks the first slot always; its peers stand by the better text,
     a on the first pair only. One order: a first in both pairs: 1 - 1 and 1 - 0, mean 1/2. Both orders: a tie, 1/2 - 1
     and 1/2 - 0, mean 0. Change -1/2 on each pair."""
     own = {"x": "a", "y": "b", "z": "c"}
     items = make_pairs(("1", "s1", "a", "c"), ("2", "s2", "a", "b"))
-    ratings = make_duels({
+    ratings = make_comparisons({
         ("x", "1"): (F, F), ("x", "2"): (F, F), ("y", "1"): (F, S), ("z", "2"): (S, F), ("z", "1"): (S, F)
     })  # fmt: skip
     found = calibration.position_calibration(met(ratings, items, own)).of(judge="x", mitigation="position_calibration")

@@ -25,7 +25,7 @@ def scored(grades, words, scale=None):
     return Ratings.of(grades.drop(columns="framing"), scales=scale or Numeric(1, 5), texts=words)
 
 
-def chosen(duels, items, words=None):
+def chosen(comparisons, items, words=None):
     """Ratings of choices between the pairs of `items`; `words` has the words of each text, by item = story and
     target."""
     texts = items.rename(columns={"story": "cluster"})
@@ -34,7 +34,7 @@ def chosen(duels, items, words=None):
         for side in ("a", "b"):
             names = pd.MultiIndex.from_frame(texts[["cluster", side]])
             texts = texts.assign(**{f"words_{side}": known.reindex(names).to_numpy()})
-    return Ratings.of(duels, texts=texts, clusters="stories")
+    return Ratings.of(comparisons, texts=texts, clusters="stories")
 
 
 # --------------------------------------------------------------------------- padded twins
@@ -48,29 +48,29 @@ def twins():
     })  # fmt: skip
 
 
-def test_padding_by_hand(make_duels, twins):
+def test_padding_by_hand(make_comparisons, twins):
     """b, a, b and (tie, b) win; the third pair's longer twin is a: +1/2, -1/2, -1/2, +1/4 over four."""
-    ratings = make_duels({("x", "1"): (S, F), ("x", "2"): (F, S), ("x", "3"): (S, F), ("x", "4"): (T, F)})
+    ratings = make_comparisons({("x", "1"): (S, F), ("x", "2"): (F, S), ("x", "3"): (S, F), ("x", "4"): (T, F)})
     estimate = one(length.padding_preference(chosen(ratings, twins)))
     assert (estimate.value, estimate.n, estimate.n_clusters) == (pytest.approx(-0.25 / 4), 4, 3)
     assert estimate.detail == {"longer_wins": 2, "shorter_wins": 2, "neither": 0}
 
 
-def test_verbose_and_fair(make_duels):
+def test_verbose_and_fair(make_comparisons):
     items = pd.DataFrame({
         "item": map(str, range(30)), "story": map(str, range(30)), "a": "plain", "b": "padded", "words_a": 30,
         "words_b": 60,
     })  # fmt: skip
-    verbose = one(length.padding_preference(chosen(make_duels({("x", i): (S, F) for i in items["item"]}), items)))
-    fair = one(length.padding_preference(chosen(make_duels({("x", i): (T, T) for i in items["item"]}), items)))
-    slot = one(length.padding_preference(chosen(make_duels({("x", i): (F, F) for i in items["item"]}), items)))
+    verbose = one(length.padding_preference(chosen(make_comparisons({("x", i): (S, F) for i in items["item"]}), items)))
+    fair = one(length.padding_preference(chosen(make_comparisons({("x", i): (T, T) for i in items["item"]}), items)))
+    slot = one(length.padding_preference(chosen(make_comparisons({("x", i): (F, F) for i in items["item"]}), items)))
     assert (verbose.value, fair.value, slot.value) == (0.5, 0, 0)
     assert verbose.low > 0.35
     assert fair.high < 0.1
 
 
-def test_equal_twins_and_missing_verdicts(make_duels, twins):
-    ratings = make_duels({("x", "1"): (S, ""), ("x", "2"): ("", "")})
+def test_equal_twins_and_missing_verdicts(make_comparisons, twins):
+    ratings = make_comparisons({("x", "1"): (S, ""), ("x", "2"): ("", "")})
     estimate = one(length.padding_preference(chosen(ratings, twins)))
     assert (estimate.n_excluded, estimate.defined) == (2, False)
     with pytest.raises(RatingsError, match="2 has 30 words twice"):
@@ -150,10 +150,10 @@ def test_coefficient_without_peers_or_variation(make_cube):
     assert (one(unknown, "p").n, one(unknown, "p").n_excluded) == (119, 1)
 
 
-# --------------------------------------------------------------------------- duels of ordinary texts
+# --------------------------------------------------------------------------- comparisons of ordinary texts
 
 
-def duel_panel(rng, make_rows, stories=40, taste=0.0):
+def comparison_panel(rng, make_rows, stories=40, taste=0.0):
     """Three judges on all pairs of four authors; the first adds `taste` per doubling to a text."""
     doublings = 5 + rng.normal(0, 0.5, (stories, 4))
     text = 0.5 * (doublings - 5) + rng.normal(0, 0.5, (stories, 4))
@@ -174,15 +174,15 @@ def duel_panel(rng, make_rows, stories=40, taste=0.0):
 
 
 def test_the_coefficient_of_choices_finds_a_taste_and_only_that(make_rows):
-    found = length.choice_length_coefficient(duel_panel(np.random.default_rng(1), make_rows, taste=1.5))
+    found = length.choice_length_coefficient(comparison_panel(np.random.default_rng(1), make_rows, taste=1.5))
     assert one(found, "x").low > 0.1
-    fair = length.choice_length_coefficient(duel_panel(np.random.default_rng(2), make_rows))
+    fair = length.choice_length_coefficient(comparison_panel(np.random.default_rng(2), make_rows))
     assert all(e.low <= 0 <= e.high for e in fair.values())
     assert all(e.detail["raw"] > 0.1 for e in fair.values())  # longer is better here
 
 
 def test_turning_a_pair_round_changes_nothing(make_rows):
-    ratings = duel_panel(np.random.default_rng(3), make_rows, stories=15, taste=0.7)
+    ratings = comparison_panel(np.random.default_rng(3), make_rows, stories=15, taste=0.7)
     texts, table = ratings.texts, ratings.table
     turned = texts["item"].str.endswith(("01", "23"))
     sides = {"a": "b", "b": "a", "words_a": "words_b", "words_b": "words_a"}
@@ -196,17 +196,17 @@ def test_turning_a_pair_round_changes_nothing(make_rows):
             assert (before.value, before.low) == pytest.approx((after.value, after.low))
 
 
-def test_same_length_reference_by_hand(make_duels, make_pairs):
+def test_same_length_reference_by_hand(make_comparisons, make_pairs):
     """Texts a 10, b 11, c 80 words. x lets the longer win every time, y and z (the peers) never. Longer text's credit
     beyond the peers': 1 in every pair, against any reference and against the nearest: no change. Where x judges as its
     peers do between a and b alone, a and b have 1/2 against any, 0 against the nearest; c has 1 and 1: change -1/3."""
     items = make_pairs(("ab", "1", "a", "b"), ("ac", "1", "a", "c"), ("bc", "1", "b", "c"))
     words = pd.DataFrame({"item": "1", "target": ["a", "b", "c"], "words": [10, 11, 80]})
     peers = {(judge, item): (F, S) for judge in "yz" for item in ("ab", "ac", "bc")}
-    always = make_duels({("x", item): (S, F) for item in ("ab", "ac", "bc")} | peers)
+    always = make_comparisons({("x", item): (S, F) for item in ("ab", "ac", "bc")} | peers)
     found = length_reference.same_length_reference(chosen(always, items, words))
     assert [one(found, "x", reference=r).value for r in length_reference.REFERENCES] == [1, 1, 0]
-    far_only = make_duels({("x", "ab"): (F, S), ("x", "ac"): (S, F), ("x", "bc"): (S, F)} | peers)
+    far_only = make_comparisons({("x", "ab"): (F, S), ("x", "ac"): (S, F), ("x", "bc"): (S, F)} | peers)
     found = length_reference.same_length_reference(chosen(far_only, items, words))
     assert [one(found, "x", reference=r).value for r in length_reference.REFERENCES] == pytest.approx(
         [2 / 3, 1 / 3, -1 / 3]
@@ -214,26 +214,26 @@ def test_same_length_reference_by_hand(make_duels, make_pairs):
     assert math.isnan(one(found, "x", reference="change").low)  # one story
 
 
-def test_without_a_choice_there_is_no_nearer_reference(make_duels, make_pairs):
+def test_without_a_choice_there_is_no_nearer_reference(make_comparisons, make_pairs):
     """Story 1: a met b alone. Story 2: c met two texts as far from it as each other, which met nobody else."""
     items = make_pairs(("ab", "1", "a", "b"), ("cd", "2", "c", "d"), ("ce", "2", "c", "e"))
     words = pd.DataFrame({"item": list("11222"), "target": list("abcde"), "words": [10, 20, 10, 20, 5]})
-    ratings = make_duels({(judge, item): (S, F) for judge in "xyz" for item in ("ab", "cd", "ce")})
+    ratings = make_comparisons({(judge, item): (S, F) for judge in "xyz" for item in ("ab", "cd", "ce")})
     found = one(length_reference.same_length_reference(chosen(ratings, items, words)), "x", reference="change")
     assert "no text met two others, one nearer to it in length" in found.note
 
 
 def test_a_reference_of_the_same_length_takes_a_taste_for_length_down(make_rows):
-    ratings = duel_panel(np.random.default_rng(5), make_rows, stories=60, taste=1.5)
+    ratings = comparison_panel(np.random.default_rng(5), make_rows, stories=60, taste=1.5)
     found = length_reference.same_length_reference(ratings)
     assert one(found, "x", reference="any").low > 0
     assert one(found, "x", reference="change").high < 0
 
 
-def test_duels_without_peers(make_duels, make_pairs):
+def test_comparisons_without_peers(make_comparisons, make_pairs):
     items = make_pairs(("ab", "1", "a", "b"))
     words = pd.DataFrame({"item": "1", "target": ["a", "b"], "words": [10, 11]})
-    ratings = make_duels({("x", "ab"): (F, S)})
+    ratings = make_comparisons({("x", "ab"): (F, S)})
     assert "no peer judged the same pairs" in one(length.choice_length_coefficient(chosen(ratings, items, words))).note
     assert not one(length_reference.same_length_reference(chosen(ratings, items, words)), reference="any").defined
 
@@ -316,7 +316,7 @@ def test_a_hole_costs_the_judge_it_belongs_to(make_cube):
 
 
 def test_choices_in_one_order_still_tell_of_length(make_rows):
-    both = duel_panel(np.random.default_rng(1), make_rows, taste=1.5)
+    both = comparison_panel(np.random.default_rng(1), make_rows, taste=1.5)
     once = both.table[both.table["order"] == "ab"].drop(columns="order")
     found = one(length.choice_length_coefficient(Ratings.of(once, texts=both.texts)))
     assert found.low > 0.1

@@ -15,7 +15,7 @@ from recuse.schema import RecuseError
 
 
 def test_two_judges_by_hand():
-    """Both find that x wins 3/4 and y 1/4 of their duels: after one round the weights are 3/4 and 1/4, and stay."""
+    """Both find that x wins 3/4 and y 1/4 of its pairs: after one round the weights are 3/4 and 1/4, and stay."""
     ranked = peer_rank(np.array([[0.75, 0.25], [0.75, 0.25]]), [0, 1])
     assert ranked.weights.tolist() == pytest.approx([0.75, 0.25])
     assert ranked.scores.tolist() == pytest.approx([0.75, 0.25])
@@ -65,10 +65,10 @@ def test_wins_from_scores_by_hand():
     np.testing.assert_allclose(chosen_wins(pair_array(ratings), ["x", "y"], "abc"), wins)
 
 
-def test_wins_from_choices(make_duels, make_pairs):
+def test_wins_from_choices(make_comparisons, make_pairs):
     names = [(p + q, "1", p, q) for p, q in combinations("abc", 2)]
     verdicts = {("x", "ab"): ("first", "second"), ("x", "ac"): ("first", "first"), ("x", "bc"): ("tie", "")}
-    met = pair_array(Ratings.of(make_duels(verdicts), texts=make_pairs(*names).drop(columns="story")))
+    met = pair_array(Ratings.of(make_comparisons(verdicts), texts=make_pairs(*names).drop(columns="story")))
     wins = chosen_wins(met, ["x", "y"], ["a", "b", "c"])
     assert wins[0].tolist() == pytest.approx([0.75, 0, 0.5])
     assert np.isnan(wins[1]).all()

@@ -31,18 +31,18 @@ def met(table, items):
     return Ratings.of(table.assign(kind=kinds), texts=texts, clusters="stories", headline=("winner",))
 
 
-def duels(make_duels, *verdicts, judge="x"):
-    return make_duels({(judge, item): given for (item, *_), given in zip(PAIRS, verdicts, strict=False)})
+def comparisons(make_comparisons, *verdicts, judge="x"):
+    return make_comparisons({(judge, item): given for (item, *_), given in zip(PAIRS, verdicts, strict=False)})
 
 
 # --------------------------------------------------------------------------- by hand
 
 
-def test_by_hand(make_duels, make_pairs):
+def test_by_hand(make_comparisons, make_pairs):
     """a wins in both orders; the first slot twice; both tie; the first, then a tie. One of four keeps its winner, two
     keep their verdict. Decided verdicts: F S, F F, F: four first picks of five. Net of quality the first slot wins (0 +
     1/2 + 0 + 1/4) / 4."""
-    ratings = duels(make_duels, (F, S), (F, F), (T, T), (F, T))
+    ratings = comparisons(make_comparisons, (F, S), (F, F), (T, T), (F, T))
     items = make_pairs(*PAIRS)
     consistency = one(position.order_consistency(met(ratings, items)))
     assert (consistency.value, consistency.n, consistency.n_clusters) == (0.5, 4, 3)
@@ -58,11 +58,11 @@ def test_by_hand(make_duels, make_pairs):
     assert one(position.tie_share(met(ratings, items))).value == 3 / 8
 
 
-def test_slot_and_letter_by_hand(make_duels, make_pairs):
+def test_slot_and_letter_by_hand(make_comparisons, make_pairs):
     """Pair 1: first slot under plain labels, and under swapped ones: slot +1/2, letter 0. Pair 2: the letter A: plain
     first first, swapped second second: slot 0, letter +1/2. Pair 3: a every time: both 0. Pair 4 lacks a reply and is
     left out."""
-    ratings = duels(make_duels, (F, F, F, F), (F, F, S, S), (F, S, F, S), (F, F, F, ""))
+    ratings = comparisons(make_comparisons, (F, F, F, F), (F, F, S, S), (F, S, F, S), (F, F, F, ""))
     items = make_pairs(*PAIRS)
     for measure in (position.slot_preference, position.letter_preference):
         estimate = one(measure(met(ratings, items)))
@@ -70,13 +70,13 @@ def test_slot_and_letter_by_hand(make_duels, make_pairs):
         assert estimate.note == ""
 
 
-def test_a_judge_asked_under_both_labels_stands_beside_one_that_was_not(make_duels, make_pairs):
+def test_a_judge_asked_under_both_labels_stands_beside_one_that_was_not(make_comparisons, make_pairs):
     """What is told of either is what is told of it alone; `y` was asked first, and its pairs in another order."""
     items = make_pairs(*PAIRS)
     turned = [(item, given) for (item, *_), given in zip(PAIRS, [(F, S), (F, F), (S, S), (F,)], strict=True)][::-1]
     alone = {
-        "y": make_duels({("y", item): given for item, given in turned}),
-        "x": duels(make_duels, (F, F, F, F), (F, F, S, S), (F, S, F, S), (F, F, F, "")),
+        "y": make_comparisons({("y", item): given for item, given in turned}),
+        "x": comparisons(make_comparisons, (F, F, F, F), (F, F, S, S), (F, S, F, S), (F, F, F, "")),
     }
     together = met(pd.concat(alone.values(), ignore_index=True), items)
     for measure in (position.slot_preference, position.letter_preference, position.order_consistency):
@@ -86,8 +86,8 @@ def test_a_judge_asked_under_both_labels_stands_beside_one_that_was_not(make_due
     assert one(position.slot_preference(together), "x").n == 3
 
 
-def test_pairs_without_both_orders_are_excluded_and_counted(make_duels, make_pairs):
-    ratings, items = duels(make_duels, (F, S), (F, ""), ("", ""), (T,)), make_pairs(*PAIRS)
+def test_pairs_without_both_orders_are_excluded_and_counted(make_comparisons, make_pairs):
+    ratings, items = comparisons(make_comparisons, (F, S), (F, ""), ("", ""), (T,)), make_pairs(*PAIRS)
     for measure in (position.order_consistency, position.slot_preference):
         estimate = one(measure(met(ratings, items)))
         assert (estimate.n, estimate.n_excluded) == (1, 3)
@@ -95,7 +95,7 @@ def test_pairs_without_both_orders_are_excluded_and_counted(make_duels, make_pai
     assert one(position.first_pick_share(met(ratings, items))).n == 2
 
 
-def test_gap_by_hand(make_duels, make_pairs):
+def test_gap_by_hand(make_comparisons, make_pairs):
     """Peers y and z on story 1: a beats b and c in both orders with both, b against c ties: win rates a 1, b and c 1/4,
     so gaps 3/4, 3/4, 0. x turns on the pair without a gap alone: sensitivity 0, 0, 1. On story 2 the peers do not stand
     by anything, so all gaps are 0: one of three turns. Slope with intercept through gap 3/4 -> 0 (2), gap 0 -> 2/4
@@ -109,7 +109,7 @@ def test_gap_by_hand(make_duels, make_pairs):
     verdicts |= {("x", item): turn for (item, *_), turn in zip(
         names, [(F, S), (F, S), (F, F), (F, F), (T, T), (S, F)], strict=True
     )}  # fmt: skip
-    estimate = one(quality_gap.gap_effect(met(make_duels(verdicts), make_pairs(*names))))
+    estimate = one(quality_gap.gap_effect(met(make_comparisons(verdicts), make_pairs(*names))))
     assert (estimate.value, estimate.n, estimate.n_clusters) == (pytest.approx(-0.5 / 0.75), 6, 2)
     assert estimate.detail["bins"] == [[0.0, 0.25, 4, 0.5], [0.25, 0.5, 0, None], [0.5, 1.0, 2, 0.0]]
 
@@ -150,14 +150,14 @@ def test_slot_and_letter_are_told_apart(make_rows, planted, slot, letter):
         assert estimate.low > 0.1 if biased else -0.1 < estimate.low < 0 < estimate.high < 0.1
 
 
-def test_always_the_first_is_certain_and_always_the_better_too(make_duels, make_pairs):
+def test_always_the_first_is_certain_and_always_the_better_too(make_comparisons, make_pairs):
     """Nothing varies, and there is an interval on the right side all the same."""
     names = [(str(k), str(k), "a", "b") for k in range(30)]
     items = make_pairs(*names)
-    first = make_duels({("x", item): (F, F) for item, *_ in names})
+    first = make_comparisons({("x", item): (F, F) for item, *_ in names})
     assert one(position.slot_preference(met(first, items))).low > 0.35
     assert one(position.order_consistency(met(first, items))).high < 0.15
-    better = make_duels({("x", item): (F, S) for item, *_ in names})
+    better = make_comparisons({("x", item): (F, S) for item, *_ in names})
     fair = one(position.slot_preference(met(better, items)))
     assert -0.06 < fair.low < 0 < fair.high < 0.06
     assert one(position.order_consistency(met(better, items))).low > 0.85
@@ -201,34 +201,34 @@ def test_a_gap_settles_the_verdict(make_rows):
 # --------------------------------------------------------------------------- degenerate
 
 
-def test_all_ties(make_duels, make_pairs):
-    ratings, items = duels(make_duels, (T, T), (T, T), (T, T), (T, T)), make_pairs(*PAIRS)
+def test_all_ties(make_comparisons, make_pairs):
+    ratings, items = comparisons(make_comparisons, (T, T), (T, T), (T, T), (T, T)), make_pairs(*PAIRS)
     assert "no winner that the order could change" in one(position.order_consistency(met(ratings, items))).note
     assert "every verdict is a tie" in one(position.first_pick_share(met(ratings, items))).note
     assert one(position.tie_share(met(ratings, items))).value == 1
     assert one(position.slot_preference(met(ratings, items))).value == 0
 
 
-def test_labels_never_swapped(make_duels, make_pairs):
-    ratings = duels(make_duels, (F, F), (F, F)).drop(columns="labels")
+def test_labels_never_swapped(make_comparisons, make_pairs):
+    ratings = comparisons(make_comparisons, (F, F), (F, F)).drop(columns="labels")
     assert "never swapped" in one(position.letter_preference(met(ratings, make_pairs(*PAIRS)))).note
 
 
-def test_nothing_usable(make_duels, make_pairs):
-    ratings, items = duels(make_duels, ("", ""), ("", "")), make_pairs(*PAIRS)
+def test_nothing_usable(make_comparisons, make_pairs):
+    ratings, items = comparisons(make_comparisons, ("", ""), ("", "")), make_pairs(*PAIRS)
     for measure in MEASURES:
         estimate = one(measure(met(ratings, items)))
         assert not estimate.defined
         assert estimate.note.startswith("undefined: ")
 
 
-def test_one_judge_has_no_gap(make_duels, make_pairs):
-    estimate = one(quality_gap.gap_effect(met(duels(make_duels, (F, S), (F, F)), make_pairs(*PAIRS))))
+def test_one_judge_has_no_gap(make_comparisons, make_pairs):
+    estimate = one(quality_gap.gap_effect(met(comparisons(make_comparisons, (F, S), (F, F)), make_pairs(*PAIRS))))
     assert "no other judge's verdicts" in estimate.note
 
 
-def test_one_story(make_duels, make_pairs):
-    ratings, items = duels(make_duels, (F, F), (F, S)), make_pairs(*PAIRS[:2])
+def test_one_story(make_comparisons, make_pairs):
+    ratings, items = comparisons(make_comparisons, (F, F), (F, S)), make_pairs(*PAIRS[:2])
     slot, order = (
         one(position.slot_preference(met(ratings, items))),
         one(position.order_consistency(met(ratings, items))),
@@ -237,11 +237,11 @@ def test_one_story(make_duels, make_pairs):
     assert (order.low, order.high) == pytest.approx((0.0, 1.0), abs=0.1)  # counts as one observation
 
 
-def test_people_are_left_out_and_scores_are_no_verdicts(make_duels, make_pairs):
+def test_people_are_left_out_and_scores_are_no_verdicts(make_comparisons, make_pairs):
     items = make_pairs(*PAIRS)
-    plain = duels(make_duels, (F, S), (F, F))
+    plain = comparisons(make_comparisons, (F, S), (F, F))
     mixed = pd.concat([
-        plain, duels(make_duels, (F,), (S,), judge="human:1"),
+        plain, comparisons(make_comparisons, (F,), (S,), judge="human:1"),
         plain.assign(criterion="winner.mass", response=None, score=0.4),
     ], ignore_index=True)  # fmt: skip
     for measure in MEASURES[:3]:
@@ -253,11 +253,15 @@ def test_people_are_left_out_and_scores_are_no_verdicts(make_duels, make_pairs):
 # --------------------------------------------------------------------------- a stranger's table
 
 
-def test_pairs_that_share_nothing_are_their_own_clusters(make_duels, make_pairs):
+def test_pairs_that_share_nothing_are_their_own_clusters(make_comparisons, make_pairs):
     items = make_pairs(*PAIRS).drop(columns="story")
-    found = one(position.order_consistency(met(duels(make_duels, (F, S), (F, F), (S, F), (F, T)), items)))
+    found = one(position.order_consistency(met(comparisons(make_comparisons, (F, S), (F, F), (S, F), (F, T)), items)))
     assert (found.over, found.n_clusters, found.clusters) == ("items", 4, "")
-    shared = one(position.order_consistency(met(duels(make_duels, (F, S), (F, F), (S, F), (F, T)), make_pairs(*PAIRS))))
+    shared = one(
+        position.order_consistency(
+            met(comparisons(make_comparisons, (F, S), (F, F), (S, F), (F, T)), make_pairs(*PAIRS))
+        )
+    )
     assert (shared.over, shared.n_clusters, shared.clusters) == ("clusters", 3, "stories")
 
 
@@ -281,9 +285,11 @@ def test_without_an_order_there_are_ties_and_nothing_about_places():
         assert "both orders" in one(measure(ratings)).note
 
 
-def test_within_every_level_of_another_factor(make_duels, make_pairs):
+def test_within_every_level_of_another_factor(make_comparisons, make_pairs):
     """At low heat x keeps its winner, at high heat it follows the place."""
-    low, high = (make_duels({("x", "1.ab"): given}, heat=heat) for given, heat in (((F, S), "low"), ((F, F), "high")))
+    low, high = (
+        make_comparisons({("x", "1.ab"): given}, heat=heat) for given, heat in (((F, S), "low"), ((F, F), "high"))
+    )
     table = pd.concat([low, high], ignore_index=True)
     texts = make_pairs(*PAIRS).rename(columns={"story": "cluster"})
     ratings = Ratings.of(table, factors=("order", "labels", "heat"), texts=texts)

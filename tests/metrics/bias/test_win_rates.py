@@ -31,14 +31,14 @@ def rate(family, seen_by, judge="x"):
 
 
 @pytest.fixture
-def table(make_duels, make_pairs):
+def table(make_comparisons, make_pairs):
     """Story 1: a meets b and c. x gives a both, y (author of b) gives b the first and ties the second, z (author of c)
     ties the first and turns with the order on the second; two people are asked in one order each."""
     verdicts = {
         ("x", "1.ab"): (F, S), ("x", "1.ac"): (F, S), ("y", "1.ab"): (S, F), ("y", "1.ac"): (T, T),
         ("z", "1.ab"): (T, T), ("z", "1.ac"): (F, F), ("human:1", "1.ab"): (F,), ("human:2", "1.ab"): (T,),
     }  # fmt: skip
-    return make_duels(verdicts), make_pairs(("1.ab", "1", "a", "b"), ("1.ac", "1", "a", "c"))
+    return make_comparisons(verdicts), make_pairs(("1.ab", "1", "a", "b"), ("1.ac", "1", "a", "c"))
 
 
 def test_by_hand(table):
@@ -64,7 +64,7 @@ def test_the_own_text_may_be_called_b(table):
         assert before.value == pytest.approx(after.value, nan_ok=True)
 
 
-def test_controlled_by_hand(make_duels, make_pairs):
+def test_controlled_by_hand(make_comparisons, make_pairs):
     """Judges w, x, y, z, authors a, b, c, d; two stories alike. On pairs without a, w gives half of what is neutral for
     b-c (its neutral peer: z) and b-d, c-d: lambda = 1/2. Neutral peers give a 1, so (1 - 1/2) lambda = 1/4 is due; w
     gives a 3/4 on average: 1/4 more than half. Nothing left."""
@@ -74,12 +74,12 @@ def test_controlled_by_hand(make_duels, make_pairs):
     # w: a tie in one order and a win in the other is 3/4
     verdicts |= {("w", item): (F, T) for item, *_ in names}
     own = dict(zip("wxyz", "abcd", strict=True))
-    estimate = win_rates.controlled_excess(met(make_duels(verdicts), make_pairs(*names), own)).of(judge="w")
+    estimate = win_rates.controlled_excess(met(make_comparisons(verdicts), make_pairs(*names), own)).of(judge="w")
     assert estimate.value == pytest.approx(0)
     assert estimate.detail["discrimination"] == pytest.approx(0.5)
-    assert win_rates.excess(met(make_duels(verdicts), make_pairs(*names), own)).of(judge="w").value == pytest.approx(
-        -0.25
-    )
+    assert win_rates.excess(met(make_comparisons(verdicts), make_pairs(*names), own)).of(
+        judge="w"
+    ).value == pytest.approx(-0.25)
 
 
 # --------------------------------------------------------------------------- simulated
@@ -134,8 +134,8 @@ def test_fair_judges_of_unequal_noise_and_quality(make_rows):
 # --------------------------------------------------------------------------- degenerate
 
 
-def test_two_judges_have_no_neutral_peer(make_duels, make_pairs):
-    ratings = make_duels({(j, i): (F, S) for j in "xy" for i in ("1", "2")})
+def test_two_judges_have_no_neutral_peer(make_comparisons, make_pairs):
+    ratings = make_comparisons({(j, i): (F, S) for j in "xy" for i in ("1", "2")})
     items = make_pairs(("1", "1", "a", "b"), ("2", "2", "a", "b"))
     own = {"x": "a", "y": "b"}
     assert "neutral peer" in win_rates.excess(met(ratings, items, own)).of(judge="x").note
@@ -143,9 +143,9 @@ def test_two_judges_have_no_neutral_peer(make_duels, make_pairs):
     assert "people" in rate(win_rates.own_win_rate(met(ratings, items, own)), "people").note
 
 
-def test_all_ties(make_duels, make_pairs):
+def test_all_ties(make_comparisons, make_pairs):
     names = [(f"{s}.{p}{q}", s, p, q) for s in "123" for p, q in combinations("abc", 2)]
-    ratings = make_duels({(j, item): (T, T) for j in "xyz" for item, *_ in names})
+    ratings = make_comparisons({(j, item): (T, T) for j in "xyz" for item, *_ in names})
     items = make_pairs(*names)
     assert win_rates.excess(met(ratings, items, OWN)).of(judge="x").value == 0
     assert "win alike" in win_rates.controlled_excess(met(ratings, items, OWN)).of(judge="x").note
@@ -161,9 +161,9 @@ def test_a_judge_whose_text_met_nobody(table):
 # --------------------------------------------------------------------------- a stranger's table
 
 
-def test_pairs_asked_in_one_order_count_as_they_stand(make_duels, make_pairs):
+def test_pairs_asked_in_one_order_count_as_they_stand(make_comparisons, make_pairs):
     """Two questions, a against c. x takes its own a twice, y (who wrote neither) once."""
-    ratings = make_duels({("x", "1"): (F,), ("x", "2"): (F,), ("y", "1"): (F,), ("y", "2"): (S,)})
+    ratings = make_comparisons({("x", "1"): (F,), ("x", "2"): (F,), ("y", "1"): (F,), ("y", "2"): (S,)})
     items = make_pairs(("1", "1", "a", "c"), ("2", "2", "a", "c")).drop(columns="story")
     found = win_rates.own_win_rate(met(ratings.drop(columns=["order", "labels"]), items, {"x": "a"}))
     assert [rate(found, view).value for view in ("self", "neutral_peers")] == [1.0, 0.5]
