@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, reduce
+from functools import reduce
 from itertools import product
 from operator import and_
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -102,9 +102,12 @@ class Ratings:
 
     # ------------------------------------------------------------------ who and what
 
-    @cached_property
-    def raters(self) -> dict[str, str]:
+    @property
+    def raters(self) -> Mapping[str, str]:
         """Rater -> kind, in order of first appearance."""
+        return self.remember_of_rows("raters", self._raters)
+
+    def _raters(self) -> Mapping[str, str]:
         first = ~self.table["rater"].duplicated()
         return dict(zip(map(str, self.table["rater"][first]), self.table["kind"][first], strict=True))
 
@@ -118,21 +121,24 @@ class Ratings:
         """Raters that are people, in order of first appearance."""
         return tuple(name for name, kind in self.raters.items() if kind == PERSON)
 
-    @cached_property
+    @property
     def targets(self) -> tuple[str, ...]:
         """Whose texts are rated, in order of first appearance."""
-        return tuple(map(str, self.table["target"].unique()))
+        return self._entries("target")
 
-    @cached_property
+    @property
     def criteria(self) -> tuple[str, ...]:
         """All criteria of the table, in order of first appearance."""
-        return tuple(map(str, self.table["criterion"].unique()))
+        return self._entries("criterion")
+
+    def _entries(self, column: str) -> tuple[str, ...]:
+        return self.remember_of_rows(("entries", column), lambda: tuple(map(str, self.table[column].unique())))
 
     def levels(self, factor: str) -> tuple[str, ...]:
         """The factor's levels in these ratings, the ordinary one first; empty where it was not varied."""
         if factor not in self.factors:
             return ()
-        return self.remember(("levels", factor), lambda: levels_in(self.table, factor))
+        return self.remember_of_rows(("levels", factor), lambda: levels_in(self.table, factor))
 
     def own(self) -> dict[str, str]:
         """Judge -> target, for the judges of these ratings that wrote one of their targets."""
