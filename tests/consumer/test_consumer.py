@@ -97,7 +97,7 @@ def test_another_teams_judge_that_gets_worse_turns_their_run_red(run, skeleton):
 def newcomer(tmp_path: Path) -> Path:
     """A copy of what a newcomer works in."""
     for folder in ("evals", "fixtures"):
-        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__", "standins"))
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("standins"))
     for file in ("conftest.py", "pyproject.toml"):
         shutil.copy(ROOT / file, tmp_path)
     return tmp_path

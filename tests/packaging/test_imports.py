@@ -114,6 +114,7 @@ def test_random_numbers_come_from_a_generator_with_a_seed():
         for path in ENGINE.rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Attribute)
         and ast.unparse(node.value) in ("np.random", "numpy.random")
         and node.attr not in ("default_rng", "Generator", "SeedSequence", "BitGenerator", "PCG64")
     ]

@@ -25,7 +25,7 @@ def repository(tmp_path_factory) -> Path:
     """A copy of this repository with every recipe followed."""
     copy = tmp_path_factory.mktemp("repository")
     for folder in ("recuse", "evals", "fixtures"):
-        shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / folder, copy / folder)  # with what is compiled already
     for file in ("conftest.py", "pyproject.toml"):
         shutil.copy(ROOT / file, copy)
     for name, text in recipes().items():
@@ -46,9 +46,9 @@ def recipes() -> dict[str, str]:
 
 def run(repository: Path, *arguments: str) -> str:
     """Output of pytest in the copy, with the copy's own engine."""
-    environment = os.environ | {"PYTHONPATH": str(repository), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = os.environ | {"PYTHONPATH": str(repository)}
     environment.pop("PYTEST_ADDOPTS", None)
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:hypothesispytest", *arguments]
     return subprocess.run(command, cwd=repository, env=environment, capture_output=True, text=True, check=False).stdout
 
 
