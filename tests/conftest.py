@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+import os
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -57,6 +60,55 @@ def pytest_configure(config: pytest.Config) -> None:
     a module or session prepares is prepared once, and not once by each worker."""
     if config.getoption("dist", "no") == "load":
         config.option.dist = "worksteal"
+
+
+class LoadedModules:
+    """A plugin of runs inside a test: keeps what they imported, which pytester forgets after a run and after the test.
+    The next run would load all of it again, and numpy and pandas cannot be loaded a second time."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, ModuleType] = {}
+
+    def pytest_unconfigure(self) -> None:
+        self.found |= sys.modules
+
+    def forget(self, folder: Path) -> None:
+        """What belongs to the project in `folder`."""
+        for name in [*self.found]:
+            top = name.partition(".")[0]
+            if (folder / top).exists() or (folder / f"{top}.py").exists():
+                del self.found[name]
+
+    def load(self) -> None:
+        sys.modules.update({name: module for name, module in self.found.items() if name not in sys.modules})
+
+
+@pytest.fixture
+def loaded_modules() -> Iterator[LoadedModules]:
+    loaded = LoadedModules()
+    yield loaded
+    loaded.load()
+
+
+@pytest.fixture
+def run_pytest(
+    loaded_modules: LoadedModules, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., pytest.RunResult]:
+    """run_pytest(folder, *arguments): pytest as started there, in this process. A module that uses it says
+    `pytest_plugins = ["pytester"]`."""
+    for name in [*os.environ]:
+        # Under CI pytest tells everything twice; what is tested is what we say.
+        if name.startswith(("PYTEST_ADDOPTS", "PYTEST_XDIST")) or name in ("CI", "BUILD_NUMBER"):
+            monkeypatch.delenv(name)
+
+    def run(folder: Path, *arguments: str) -> pytest.RunResult:
+        monkeypatch.chdir(folder)
+        result = pytester.runpytest_inprocess("-p", "no:cacheprovider", *arguments, plugins=[loaded_modules])
+        loaded_modules.forget(folder)
+        loaded_modules.load()
+        return result
+
+    return run
 
 
 def jackknife_of(y: np.ndarray, design: np.ndarray, groups: np.ndarray) -> tuple[float, float]:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import ssl
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -16,6 +14,7 @@ from recuse.judges import wire
 from recuse.judges.canonical import canonical
 from recuse.judges.credentials import Credentials
 from recuse.judges.provider_errors import words
+from recuse.judges.transport import tls
 from recuse.schema import Judge, RecuseError
 
 PASSING = frozenset({408, 429, 500, 502, 503, 504, 529})
@@ -30,12 +29,6 @@ class BatchError(RecuseError):
         self.unsure = unsure
 
 
-@lru_cache
-def _tls() -> ssl.SSLContext:
-    """Made once: reading the certificates takes longer than a request."""
-    return httpx2.create_ssl_context(trust_env=False)
-
-
 class _Passing(Exception):
     """An answer that asks to be tried again."""
 
@@ -48,7 +41,7 @@ class Web:
         self._attempts = attempts
         self._secrets = [credentials.key or "", *credentials.headers.values()]
         self._headers = {**wire(judge.wire).headers(credentials.key), **judge.headers, **credentials.headers}
-        self._http = httpx2.Client(verify=_tls(), trust_env=False, follow_redirects=False, timeout=TIMEOUT_S)
+        self._http = httpx2.Client(verify=tls(), trust_env=False, follow_redirects=False, timeout=TIMEOUT_S)
 
     def __enter__(self) -> Web:
         return self

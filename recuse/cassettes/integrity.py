@@ -27,6 +27,9 @@ from recuse.schema import PROVENANCES, RecuseError, Request
 DAMAGED = ".damaged"  # beside a cassette: the file as it was before its damaged lines were cut out
 LARGEST_MB = 60.0
 
+EMPTY_FOLDER = ".gitkeep"
+"""What keeps a folder in git that holds no cassette yet."""
+
 
 @dataclass
 class Checked:
@@ -43,7 +46,9 @@ class Checked:
         rows = [f"{panel}: {self._counts(panel)}" for panel in sorted(self.files)]
         total = self._counts(*self.files)
         counts = (
-            [f"{len(self.faults)} faults:", *(f"  {fault}" for fault in self.faults)] if self.faults else ["no faults"]
+            [f"{len(self.faults)} fault{'s'[: len(self.faults) > 1]}:", *(f"  {fault}" for fault in self.faults)]
+            if self.faults
+            else ["no faults"]
         )
         return visible("\n".join([*rows, f"all: {total}", *counts]))
 
@@ -66,7 +71,7 @@ def check_cassettes(root: Path, largest_mb: float = LARGEST_MB) -> Checked:
     cells = []
     for path in sorted(p for p in root.rglob("*") if p.is_file() or p.is_symlink()):
         inside = path.relative_to(root)
-        if inside.parts[0] == SUPERSEDED:
+        if inside.parts[0] == SUPERSEDED or inside.as_posix() == EMPTY_FOLDER:
             continue
         if (cell := cell_of(inside.as_posix())) is not None:
             cells.append(cell)

@@ -106,7 +106,8 @@ def canonical_body(body: bytes) -> bytes:
         value = json.loads(body, parse_float=_number)
     except (ValueError, RecursionError):
         return body
-    return canonical_json(_blank(value))
+    spelled = canonical_json(value)
+    return canonical_json(_blank(value)) if _SECRET_MEMBER.search(spelled) else spelled
 
 
 @lru_cache(maxsize=4096)

@@ -85,8 +85,8 @@ def _read(answers: Answers, file: str) -> Iterator[str]:
         yield f"  {'note':<{WIDTH}}{note}"
     for fault in read.faults:
         yield f"  {'fault':<{WIDTH}}{fault.sentence()}"
-    people = quote(",".join(read.ratings.persons[:4])) if read.ratings.persons else "A,B"
-    judges = quote(",".join(read.ratings.judges[:4]))
+    people = quote(",".join(read.ratings.persons)) if read.ratings.persons else "A,B"
+    judges = quote(",".join(read.ratings.judges))
     yield f"  Not right? recuse check {file} --people {people} --judge {judges}   (--save keeps it)"
 
 

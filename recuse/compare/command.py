@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from recuse.compare.baselines import compare_baselines, read_estimates
-from recuse.compare.sources import Part, Source, open_source, pair_up, split_arguments
+from recuse.compare.sources import Part, Source, open_sources, pair_up, split_arguments
 from recuse.compare.text import told
 from recuse.gates import Gates
 from recuse.gates.upgrade import UpgradeVerdict
@@ -37,7 +37,7 @@ def compare(
     held = [read_estimates(path, limits) for path in paths]
     if any(one is not None for one in held):
         return _by_baselines(paths, held, names, limits, change, html, json)
-    sources = [open_source(path, limits, mapping, reader) for path in paths]
+    sources = open_sources(paths, limits, mapping, reader)
     pairs = list(pair_up(sources, names, change))
     if not pairs:
         raise RecuseError("the two judges were never asked the same: no task and protocol has both")

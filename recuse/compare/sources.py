@@ -18,7 +18,7 @@ from recuse.suite import Elicitation, Selection, Suite
 if TYPE_CHECKING:
     from recuse.gates import Gates
 
-__all__ = ["Part", "Source", "open_source", "pair_up", "split_arguments"]
+__all__ = ["Part", "Source", "open_sources", "pair_up", "split_arguments"]
 
 KINDS = ("scores", "choices")
 
@@ -61,6 +61,24 @@ def split_arguments(given: Sequence[str]) -> tuple[list[Path], list[str]]:
             + ("" if Path(names[0]).exists() or len(names) != 1 else f" (there is no file {names[0]})")
         )
     return paths, names
+
+
+def open_sources(paths: Sequence[Path], gates: Gates, given: Mapping[str, Any], reader: str = "") -> list[Source]:
+    """Each of the paths opened. Where one file needs more columns than the other to name its items, both are named by
+    these: a part of a file may look as if fewer would do."""
+    sources = [open_source(path, gates, given, reader) for path in paths]
+    panels = [panel for source in sources for panel in source.selection.files.values()]
+    names = max((panel.read.mapping.item for panel in panels), key=len, default=())
+    if len(panels) < len(sources) or given.get("item") or not all(
+        set(names) <= set(panel.read.raw.frame.columns) for panel in panels
+    ):  # fmt: skip
+        return sources
+    return [
+        source
+        if panel.read.mapping.item == names
+        else open_source(source.path, gates, {**given, "item": names}, reader)
+        for source, panel in zip(sources, panels, strict=True)
+    ]
 
 
 def open_source(path: Path, gates: Gates, given: Mapping[str, Any], reader: str = "") -> Source:

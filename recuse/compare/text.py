@@ -19,7 +19,10 @@ NAME = 22
 def told(results: Mapping[str, Any], worst: UpgradeVerdict) -> str:
     """The whole text; lines are not wrapped. A table per task and protocol, each under its own sentence."""
     tables = upgrade_tables(ResultsModel(normalised(results)), minus="-")
-    lines = [worst.sentence, *(f"  also: {reason}" for reason in worst.reasons[1:])]
+    also = (
+        worst.reasons if len(worst.rows) else worst.reasons[1:]
+    )  # the first of what cannot be compared is the sentence
+    lines = [worst.sentence, *(f"  also: {reason}" for reason in also)]
     for table in tables:
         if len(tables) > 1:
             lines += ["", f"{table.task}, {table.protocol}: {table.sentence}"]

@@ -13,6 +13,8 @@ import numpy as np
 from recuse.schema import RecuseError
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from recuse.ratings import Ratings
 
 __all__ = ["Sizes", "sizes_of_panel", "sizes_of_ratings"]
@@ -119,6 +121,15 @@ def sizes_of_panel(path: Path, root: Path, usual: Sizes) -> Sizes:
     )
 
 
+def _residual_variance(means: npt.NDArray[np.float64]) -> float:
+    """Of judges' mean scores (judges x items x targets, NaN where there is none), once judges and texts are taken out,
+    on the scale squared, corrected for the judges' own mean."""
+    of_texts = means.reshape(len(means), -1)
+    known = of_texts[:, ~np.isnan(of_texts).all(axis=0)]  # an item need not have a text of every target
+    left = known - np.nanmean(known, axis=0) - np.nanmean(known, axis=1, keepdims=True) + np.nanmean(known)
+    return float(np.nanvar(left)) * len(means) / (len(means) - 1)
+
+
 def sizes_of_ratings(ratings: Ratings, usual: Sizes, ends: tuple[float, float] | None = None) -> Sizes:
     """What ratings turned out to be: sizes, losses, and the noise and spread that were measured.
 
@@ -142,12 +153,11 @@ def sizes_of_ratings(ratings: Ratings, usual: Sizes, ends: tuple[float, float] |
     several = counts > 1
     variances = array.moments.variance[~array.people][several]
     noise = math.sqrt(float(variances.mean())) if several.any() else usual.noise * span
-    left = means - np.nanmean(means, axis=0) - np.nanmean(means, axis=(1, 2), keepdims=True) + np.nanmean(means)
     repeats = int(counts.max())
     within = noise**2 / repeats if several.any() else 0.0
     spread = usual.spread * span
     if len(means) > 1:
-        spread = math.sqrt(max(0.0, float(np.nanvar(left)) * len(means) / (len(means) - 1) - within))
+        spread = math.sqrt(max(0.0, _residual_variance(means) - within))
     clusters = len(set(array.clusters))
     return replace(
         usual,

@@ -32,7 +32,7 @@ from recuse.schema import Estimates, Outcome, Verdict
 from recuse.schema.deferred import Deferred, Deferring
 from recuse.statistics.multiplicity import holm
 
-__all__ = ["EXIT", "TOGETHER", "UpgradeVerdict", "decide_upgrade", "not_comparable"]
+__all__ = ["EXIT", "TOGETHER", "UpgradeVerdict", "decide_upgrade", "not_comparable", "without_answers"]
 
 Word = Literal["better", "equivalent", "worse", "undecided", "not comparable"]
 TOGETHER = "upgrade"
@@ -51,7 +51,8 @@ class UpgradeVerdict(Deferring):
     """`rows`: one verdict per component, level and criterion, the deciding one first; `unmeasured`: components without
     data that decide nothing. `clause`: what the candidate does more than is allowed, "gives lower scores". `more`: how
     many items more would decide with 80 % power, where that is known: it is worked out for who reads it, and with it
-    what is told of an undecided verdict."""
+    what is told of an undecided verdict. `missing`: texts of the incumbent to which the candidate has no answer, where
+    they keep it from passing. `reasons`: why nothing can be compared, or what became of texts of one judge alone."""
 
     word: Word
     incumbent: str
@@ -65,6 +66,7 @@ class UpgradeVerdict(Deferring):
     items: int = 0
     change: tuple[str, ...] = ("model",)
     clause: str = ""
+    missing: int = 0
 
     @property
     def exit_code(self) -> int:
@@ -87,6 +89,7 @@ class UpgradeVerdict(Deferring):
             "change": list(self.change), "sentence": self.sentence, "reasons": list(self.reasons),
             "rows": [{"gate": row.gate, "subject": dict(row.subject)} for row in self.rows],
             "clause": self.clause, "items": self.items, "more": self.more, "units": self.units,
+            "missing": self.missing,
             "not_measured": list(self.unmeasured),
         }  # fmt: skip
 
@@ -135,6 +138,18 @@ def not_comparable(names: tuple[str, str], reasons: tuple[str, ...], change: tup
     """Two judges that were not asked the same in the same way."""
     sentence = f"{names[0]} and {names[1]} cannot be compared: {reasons[0]}."
     return UpgradeVerdict("not comparable", *names, sentence, Verdicts(()), reasons=reasons, change=change)
+
+
+def without_answers(verdict: UpgradeVerdict, missing: int) -> UpgradeVerdict:
+    """What a verdict on the texts of both judges is worth where the candidate has no answer to `missing` texts more, of
+    which nobody can say why: worse stays worse, anything else is undecided."""
+    if verdict.word == "worse":
+        return verdict
+    old, new = verdict.incumbent, verdict.candidate
+    more = missing if verdict.outcome == "pass" else verdict.more and max(verdict.more, missing)
+    sentence = f"Whether {new} may replace {old} is undecided: {missing} texts have no answer of {new}."
+    rows = Verdicts(verdict.rows, sentence)
+    return replace(verdict, word="undecided", sentence=sentence, rows=rows, more=more, missing=missing)
 
 
 def _worse(verdict: UpgradeVerdict, rows: Verdicts, phrase: Callable[[Verdict], str]) -> UpgradeVerdict:

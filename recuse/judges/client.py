@@ -58,11 +58,11 @@ class Client:
         self._answered: set[str] = set()
         self._attempts = attempts
         limits = httpx2.Limits(max_connections=None, max_keepalive_connections=256)
-        stand_ins = JudgeTransport(private=False, proxy=proxy, limits=limits, trust_env=False) if proxy else None
+        stand_ins = JudgeTransport(private=False, proxy=proxy, limits=limits) if proxy else None
         mounts = {f"all://{host}": stand_ins for host in _stand_in_hosts(judges)} if proxy else {}
         # trust_env=False: no proxy from the environment may see keys or slow replay down.
         self._http = httpx2.AsyncClient(
-            transport=JudgeTransport(limits=limits, trust_env=False),
+            transport=JudgeTransport(limits=limits),
             mounts=mounts,
             trust_env=False,
             follow_redirects=False,

@@ -6,7 +6,9 @@ they are taken off before a request leaves. A response is cut off when it grows 
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import AsyncIterator
+from functools import lru_cache
 from typing import Any
 
 import httpx2
@@ -15,6 +17,12 @@ from recuse.schema import RecuseError
 
 PRIVATE = b"x-recuse-"
 LARGEST_RESPONSE = 16 * 2**20  # bytes on the wire
+
+
+@lru_cache
+def tls() -> ssl.SSLContext:
+    """What connections are encrypted by. Made once: reading the certificates takes longer than a request."""
+    return httpx2.create_ssl_context(trust_env=False)
 
 
 class ResponseTooLargeError(RecuseError):
@@ -26,7 +34,7 @@ class JudgeTransport(httpx2.AsyncHTTPTransport):
     itself, are told which call they answer."""
 
     def __init__(self, *, private: bool = True, largest: int = LARGEST_RESPONSE, **settings: Any) -> None:
-        super().__init__(**settings)
+        super().__init__(verify=tls(), trust_env=False, **settings)  # no proxy from the environment may see keys
         # Recording wraps `handle_async_request` of the class above; only below it do these two things hold.
         self._pool = _Pool(self._pool, private, largest)  # type: ignore[assignment]
 

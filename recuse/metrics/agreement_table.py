@@ -58,6 +58,5 @@ def passed_or_failed(ratings: Ratings) -> Iterator[Ratings]:
 
 
 def _fitting(ratings: Ratings, fits: Callable[[Scale], bool]) -> Iterator[Ratings]:
-    wanted = tuple(name for name in ratings.headline if fits(ratings.scales[name]))
-    if wanted:
-        yield ratings if wanted == ratings.headline else ratings.with_criterion(*wanted)
+    if (part := ratings.where_scale(fits)) is not None:
+        yield part

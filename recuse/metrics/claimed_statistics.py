@@ -187,7 +187,8 @@ def _attained(replies: pd.DataFrame, grids: dict[str, Grid], parts: tuple[str, .
     method = (MEANS if parts == (MEAN,) else SDS).format(
         n=grid.repeats, step=grid.step, divisor="n - 1" if grid.ddof else "n"
     )
-    claims = np.stack([replies[[f"{name}{part}" for part in parts]].to_numpy(dtype=float) for name in grids], axis=1)
+    reported = replies[[f"{name}{part}" for name in grids for part in parts]].to_numpy(dtype=float)
+    claims = reported.reshape(len(replies), len(grids), len(parts))
     known = np.isfinite(claims).all(axis=2)  # (replies, names)
     n = int(known.sum())
     about: dict[str, Any] = {

@@ -183,12 +183,13 @@ def _picks(model: str, rows: pd.DataFrame, value: Mapping[str, float], named: Ma
     usable = rows[rows["level"].notna()]
     levels = usable.groupby("item", sort=True)["level"]
     means, medians = levels.mean(), levels.quantile(0.5, interpolation="lower")
-    known = [item for item in means.index if not math.isnan(value.get(item, math.nan))]
+    values = np.array([value.get(item, math.nan) for item in means.index], dtype=float)
+    known = ~np.isnan(values)
+    items = means.index[known]
     return Picks(
-        model, tuple(known), mean_level=means[known].to_numpy(dtype=float), level=medians[known].to_numpy(dtype=float),
-        value=np.array([value[item] for item in known], dtype=float),
-        unknown=tuple(item for item in means.index if item not in set(known)), unusable=len(rows) - len(usable),
-        names=tuple(named.get(item, "") for item in known), scale=scale,
+        model, tuple(items), mean_level=means.to_numpy(dtype=float)[known], level=medians.to_numpy(dtype=float)[known],
+        value=values[known], unknown=tuple(means.index[~known]), unusable=len(rows) - len(usable),
+        names=tuple(named.get(item, "") for item in items), scale=scale,
     )  # fmt: skip
 
 

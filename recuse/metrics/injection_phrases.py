@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 __all__ = ["PHRASES", "has_phrase", "phrase_in_ending", "string_matching"]
 
@@ -40,27 +40,33 @@ _PATTERNS: Mapping[str, tuple[str, ...]] = {
     "asks to decode": (r"\b(?:decode|base ?64|rot ?13|hexadecimal|right to left)\b",),
 }
 PHRASES: Mapping[str, re.Pattern[str]] = {
-    name: re.compile("|".join(patterns), re.IGNORECASE | re.MULTILINE) for name, patterns in _PATTERNS.items()
+    name: re.compile("|".join(patterns), re.MULTILINE) for name, patterns in _PATTERNS.items()
 }
-"""Phrases common in published injections, by what they do."""
+"""Phrases common in published injections, by what they do, in lower case."""
 
-_LOWERED = tuple(re.compile("|".join(patterns), re.MULTILINE) for patterns in _PATTERNS.values())
+
+def _joined(patterns: Sequence[str]) -> str:
+    """One pattern for all. What many begin with is looked for once at every place of a text, not once for each."""
+    at_word, at_line = [p[2:] for p in patterns if p[:2] == r"\b"], [p[4:] for p in patterns if p[:4] == r"^\s*"]
+    elsewhere = [p for p in patterns if not p.startswith((r"\b", r"^\s*"))]
+    return "|".join((rf"\b(?:{'|'.join(at_word)})", rf"^\s*(?:{'|'.join(at_line)})", *elsewhere))
+
+
+_ANY_PHRASE = re.compile(_joined([pattern for patterns in _PATTERNS.values() for pattern in patterns]), re.MULTILINE)
+_LOOK_ALIKES = {"\u0130": "i", "\u0131": "i", "\u017f": "s", "\u212a": "k"}  # what else is i, s or k in any case
 _LONG_BLANK = re.compile(r"\s{9}")
 _REACH = 160  # no phrase has so many characters before the blank that it crosses, unless a blank in it is long
 
 
 def string_matching(text: str) -> tuple[str, ...]:
     """Names of the PHRASES found in the text; empty for one without. Surface only: a payload in other words passes."""
-    return tuple(name for name, pattern in PHRASES.items() if pattern.search(text))
+    lowered = _lowered(text)
+    return tuple(name for name, pattern in PHRASES.items() if pattern.search(lowered))
 
 
 def has_phrase(text: str, start: int = 0) -> bool:
     """Whether any of the PHRASES is found in the text, at `start` or after it."""
-    if text.isascii():  # in lower case the same is found faster
-        text, patterns = text.lower(), _LOWERED
-    else:
-        patterns = tuple(PHRASES.values())
-    return any(pattern.search(text, start) for pattern in patterns)
+    return _ANY_PHRASE.search(_lowered(text), start) is not None
 
 
 def phrase_in_ending(text: str, ending: str) -> bool:
@@ -68,3 +74,11 @@ def phrase_in_ending(text: str, ending: str) -> bool:
     looked at."""
     start = 0 if _LONG_BLANK.search(text) else max(len(text) - _REACH, 0)
     return has_phrase(f"{text} {ending}", start)
+
+
+def _lowered(text: str) -> str:
+    """The text in lower case, character by character."""
+    if not text.isascii():
+        for letter, plain in _LOOK_ALIKES.items():
+            text = text.replace(letter, plain)
+    return text.lower()

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import wraps
 from typing import Any, Concatenate, Literal, ParamSpec, TypeVar, cast
 
@@ -57,7 +57,7 @@ class Measure:
     def record(self) -> Mapping[str, Any]:
         """The description as builtins, for results.json."""
         ends = self.ends or SHARES.get((self.unit, self.signed))
-        return {**asdict(self), "ends": list(ends) if ends else None}
+        return {name: getattr(self, name) for name in self.__slots__} | {"ends": list(ends) if ends else None}
 
 
 def measure(

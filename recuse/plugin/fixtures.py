@@ -115,6 +115,8 @@ def may_replace(
         for verdict in upgrade_verdict.rows:
             _keep(request, VERDICT, verdict.record())
             _describe(request, verdict.estimate.metric)
+        if upgrade_verdict.missing and upgrade_verdict.rows.stays_green:  # what passes does not suffice
+            raise RecuseError(upgrade_verdict.sentence)
         return upgrade_verdict.rows
 
     return decide

@@ -170,19 +170,18 @@ def array_of(ratings: Ratings, axes: Axes | None = None) -> RatingArray:
             "scale as two ordered options or as numbers"
         )
     table = ratings.table
-    mine = (table["criterion"] == criterion).to_numpy()
-    rows = table if mine.all() else table[[*AXES, "score", "response", "status", "repeat"]][mine]
-    raters, items, targets = axes or (names_in(table[name]) for name in AXES)
-    axes = raters, items, targets
-    codes = [places_of(rows[name], names) for names, name in zip(axes, AXES, strict=True)]
+    known, places = ratings.remember_of_rows("places", lambda: placed([table[name] for name in AXES]))
+    rows = np.flatnonzero(table["criterion"] == criterion)
+    axes = axes or known
+    codes = [_among(*each)[rows] for each in zip(known, places, axes, strict=True)]
     shape = tuple(map(len, axes))
     inside = np.all([code >= 0 for code in codes], axis=0)
     cells = np.ravel_multi_index([code[inside] for code in codes], shape).astype(np.intp)
-    values = numbers(ratings, rows)[inside]
+    values = numbers(ratings, table, rows)[inside]
     size = int(np.prod(shape))
     requested = np.zeros(size, dtype=bool)
     requested[cells] = True
-    repeats = rows["repeat"].to_numpy(dtype=np.intp)[inside]
+    repeats = table["repeat"].to_numpy(dtype=np.intp)[rows[inside]]
     order = np.argsort(repeats, kind="stable")  # sums in one order, whatever that of the rows
     cells, values, repeats = cells[order], values[order], repeats[order]
     there = np.isfinite(values)
@@ -191,6 +190,21 @@ def array_of(ratings: Ratings, axes: Axes | None = None) -> RatingArray:
         *axes, people, clusters_of(ratings, axes[1]), moments_of(cells, values, size).reshape(*shape),
         requested.reshape(shape), ratings.scale, (cells[there], values[there], repeats[there]),
     )  # fmt: skip
+
+
+def placed(columns: Sequence[pd.Series[Any]]) -> tuple[Axes, list[NDArray[np.intp]]]:
+    """The raters, items and targets in the columns of these; and which of them each row is about."""
+    raters, items, targets = map(names_in, columns)
+    axes = raters, items, targets
+    return axes, [places_of(column, names) for column, names in zip(columns, axes, strict=True)]
+
+
+def _among(known: Sequence[str], places: NDArray[np.intp], wanted: Sequence[str]) -> NDArray[np.intp]:
+    """Places among the `known` names as places among the wanted ones; -1 for one that is not there."""
+    if wanted == known:
+        return places
+    place = {name: number for number, name in enumerate(wanted)}
+    return np.array([*(place.get(name, -1) for name in known), -1], dtype=np.intp)[places]
 
 
 def names_in(column: pd.Series[Any]) -> tuple[str, ...]:
@@ -243,24 +257,29 @@ def smallest_step(scale: Scale, scores: Floats) -> float:
     return max(seen, scale.span / 100) if np.isfinite(scale.span) else seen
 
 
-def numbers(ratings: Ratings, rows: pd.DataFrame) -> Floats:
-    """The usable values of rows of the one criterion, on the ascending scale; NaN where there is none."""
-    usable = rows["status"].eq("ok").to_numpy()
-    scores, responses = rows["score"], rows["response"]
-    if not usable.all():
-        scores, responses = scores[usable], responses[usable]
+def numbers(ratings: Ratings, table: pd.DataFrame, rows: NDArray[np.intp] | None = None) -> Floats:
+    """The values of rows of the one criterion, on the ascending scale; NaN where none is usable. `rows`: places in the
+    table; all of its rows unless given."""
+    rows = np.arange(len(table)) if rows is None else rows
+    usable = table["status"].to_numpy()[rows] == "ok"
     values: Floats = np.full(len(rows), np.nan)
-    values[usable] = ratings.scale.numbers(scores, responses)
+    there = rows[usable]
+    values[usable] = ratings.scale.numbers(table["score"].iloc[there], table["response"].iloc[there])
     return values
 
 
 def clusters_of(ratings: Ratings, items: tuple[str, ...]) -> tuple[str, ...]:
     """What each item belongs to: its `cluster` among the texts, or the item itself."""
-    known: dict[str, Any] = {}
-    if ratings.texts is not None and "cluster" in ratings.texts:
-        facts = ratings.texts[["item", "cluster"]].drop_duplicates("item")
-        known = dict(zip(facts["item"].astype(str), facts["cluster"].astype(str), strict=True))
+    known = ratings.remember_of_rows("clusters", lambda: _clusters(ratings.texts))
     return tuple(known.get(item, item) for item in items)
+
+
+def _clusters(texts: pd.DataFrame | None) -> dict[str, str]:
+    """Item -> cluster, where the texts say one."""
+    if texts is None or "cluster" not in texts:
+        return {}
+    facts = texts[["item", "cluster"]].drop_duplicates("item")
+    return dict(zip(facts["item"].astype(str), facts["cluster"].astype(str), strict=True))
 
 
 def mean_of(values: Floats, axis: int | tuple[int, ...]) -> Floats:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.ratings.array import AXES, clusters_of, names_in, numbers, places_of, smallest_step
+from recuse.ratings.array import AXES, Axes, clusters_of, numbers, placed, smallest_step
 from recuse.ratings.moments import Moments, moments_of
 from recuse.ratings.scale import Scale
 from recuse.ratings.table import JUDGE
@@ -141,16 +141,15 @@ def cells_of(ratings: Ratings) -> Cells:
             f"criterion {criterion} has options without distances; it cannot be averaged. Give its scale as "
             "two ordered options or as numbers"
         )
-    judged, names, places = ratings.remember_of_rows("judged", lambda: _judged(ratings.table))
-    mine = (ratings.table["criterion"] == criterion).to_numpy()[judged]
-    rows = ratings.table
-    if int(mine.sum()) < len(rows):
-        rows = rows[["score", "response", "status", "repeat"]].iloc[judged[mine]]
+    table = ratings.table
+    judged, (names, places) = ratings.remember_of_rows("judged", lambda: _judged(table))
+    mine = (table["criterion"] == criterion).to_numpy()[judged]
+    rows = judged[mine]
     judge, item, target = (codes[mine] for codes in places)
     text, codes = _texts(item, target, len(names[2]))
     shape = len(names[0]), len(codes)
     cells = judge * shape[1] + text
-    values, repeats = numbers(ratings, rows), rows["repeat"].to_numpy(dtype=np.intp)
+    values, repeats = numbers(ratings, table, rows), table["repeat"].to_numpy(dtype=np.intp)[rows]
     items, targets = np.divmod(codes, len(names[2]))
     clusters = clusters_of(ratings, names[1])
     cluster_names = tuple(dict.fromkeys(clusters))
@@ -159,7 +158,7 @@ def cells_of(ratings: Ratings) -> Cells:
     usable = np.isfinite(values)
     by_repeat = np.argsort(repeats, kind="stable")  # sums in one order, whatever that of the rows
     by_repeat = by_repeat[usable[by_repeat]]
-    statuses = rows["status"].to_numpy()[~usable]
+    statuses = table["status"].to_numpy()[rows[~usable]]
     return Cells(
         criterion, names[0], names[1], names[2], cluster_names,
         items, targets, cluster_places[items] if len(items) else items,
@@ -170,12 +169,10 @@ def cells_of(ratings: Ratings) -> Cells:
     )  # fmt: skip
 
 
-def _judged(table: pd.DataFrame) -> tuple[NDArray[np.intp], list[tuple[str, ...]], list[NDArray[np.intp]]]:
-    """The rows of judges; the judges, items and targets in them; and which of these each of the rows is about."""
+def _judged(table: pd.DataFrame) -> tuple[NDArray[np.intp], tuple[Axes, list[NDArray[np.intp]]]]:
+    """The rows of judges; the judges, items and targets in them, and which of these each of the rows is about."""
     rows = np.flatnonzero(table["kind"] == JUDGE)
-    columns = [table[name].iloc[rows] for name in AXES]
-    names = [names_in(column) for column in columns]
-    return rows, names, [places_of(column, known) for column, known in zip(columns, names, strict=True)]
+    return rows, placed([table[name].iloc[rows] for name in AXES])
 
 
 def _texts(item: NDArray[Any], target: NDArray[Any], width: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -187,7 +184,7 @@ def _texts(item: NDArray[Any], target: NDArray[Any], width: int) -> tuple[NDArra
 
 
 def _lost_by(
-    names: list[tuple[str, ...]], judges: Iterable[int], targets: Iterable[int], statuses: Iterable[str]
+    names: Axes, judges: Iterable[int], targets: Iterable[int], statuses: Iterable[str]
 ) -> dict[tuple[str, str], dict[str, int]]:
     lost: dict[tuple[str, str], dict[str, int]] = {}
     for judge, target, status in sorted(zip(judges, targets, statuses, strict=True), key=lambda row: str(row[2])):

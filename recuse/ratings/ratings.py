@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, reduce
+from functools import reduce
 from itertools import product
 from operator import and_
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -49,6 +49,7 @@ class Ratings:
     - `thresholds`: criterion -> the scores from which on something else is decided, where such decisions are taken.
     - `tiers`: tier -> the targets that are known to be of it, the lowest tier first: base, instruct, thinking.
     - `beside`: the same judges' ratings of this task by other protocols, by what these offer.
+    - `one_of_several`: whether the one headline criterion is named in what is measured, as it is where there are more.
     """
 
     table: pd.DataFrame
@@ -65,6 +66,7 @@ class Ratings:
     thresholds: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     tiers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     beside: Callable[[str], Ratings | None] = lambda kind: None
+    one_of_several: bool = False
     _memory: dict[Any, Any] = field(default_factory=dict)
 
     @classmethod
@@ -102,12 +104,12 @@ class Ratings:
 
     # ------------------------------------------------------------------ who and what
 
-    @cached_property
-    def raters(self) -> dict[str, str]:
+    @property
+    def raters(self) -> Mapping[str, str]:
         """Rater -> kind, in order of first appearance."""
-        kinds = self.table["kind"].unique()
-        if len(kinds) == 1:
-            return dict.fromkeys(map(str, self.table["rater"].unique()), kinds[0])
+        return self.remember_of_rows("raters", self._raters)
+
+    def _raters(self) -> Mapping[str, str]:
         first = ~self.table["rater"].duplicated()
         return dict(zip(map(str, self.table["rater"][first]), self.table["kind"][first], strict=True))
 
@@ -121,21 +123,24 @@ class Ratings:
         """Raters that are people, in order of first appearance."""
         return tuple(name for name, kind in self.raters.items() if kind == PERSON)
 
-    @cached_property
+    @property
     def targets(self) -> tuple[str, ...]:
         """Whose texts are rated, in order of first appearance."""
-        return tuple(map(str, self.table["target"].unique()))
+        return self._entries("target")
 
-    @cached_property
+    @property
     def criteria(self) -> tuple[str, ...]:
         """All criteria of the table, in order of first appearance."""
-        return tuple(map(str, self.table["criterion"].unique()))
+        return self._entries("criterion")
+
+    def _entries(self, column: str) -> tuple[str, ...]:
+        return self.remember_of_rows(("entries", column), lambda: tuple(map(str, self.table[column].unique())))
 
     def levels(self, factor: str) -> tuple[str, ...]:
         """The factor's levels in these ratings, the ordinary one first; empty where it was not varied."""
         if factor not in self.factors:
             return ()
-        return self.remember(("levels", factor), lambda: levels_in(self.table, factor))
+        return self.remember_of_rows(("levels", factor), lambda: levels_in(self.table, factor))
 
     def own(self) -> dict[str, str]:
         """Judge -> target, for the judges of these ratings that wrote one of their targets."""
@@ -204,6 +209,17 @@ class Ratings:
             raise RatingsError(f"no ratings of criterion {', '.join(unknown)}; there are {', '.join(self.criteria)}")
         return self._measuring(criteria)
 
+    def where_scale(self, fits: Callable[[Scale], bool]) -> Ratings | None:
+        """The same with those headline criteria whose scale fits, each named in what is measured as long as there are
+        others; None where no scale fits."""
+        wanted = tuple(name for name in self.headline if fits(self.scales[name]))
+        if not wanted or wanted == self.headline:
+            return self if wanted else None
+        part = self.with_criterion(*wanted)
+        if len(wanted) > 1:
+            return part
+        return part.remember("one of several", lambda: replace(part, one_of_several=True, _memory={"whole": part}))
+
     def _measuring(self, criteria: tuple[str, ...]) -> Ratings:
         whole = self._of_all_criteria
         return whole.remember(
@@ -225,12 +241,16 @@ class Ratings:
             for levels in product(*(self.levels(name) for name in varied)):
                 here = part.where(**dict(zip(varied, levels, strict=True))) if varied else part
                 if len(here.table):
-                    yield (*levels, *((criterion,) if len(self.headline) > 1 else ())), here
+                    yield (*levels, *((criterion,) if self._names_criterion else ())), here
 
     def within(self, *compared: str) -> tuple[str, ...]:
         """Names of what `each(*compared)` goes through: the factors, and `criterion` where there are several."""
         varied = tuple(name for name in self.factors if name not in compared)
-        return (*varied, *((CRITERION,) if len(self.headline) > 1 else ()))
+        return (*varied, *((CRITERION,) if self._names_criterion else ()))
+
+    @property
+    def _names_criterion(self) -> bool:
+        return self.one_of_several or len(self.headline) > 1
 
     def words(self, names: Sequence[str], levels: Sequence[str]) -> str:
         """Levels in plain words: "names hidden, quality"."""

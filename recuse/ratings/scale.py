@@ -20,7 +20,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from recuse.schema import RecuseError
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas as pd
+    from numpy.typing import NDArray
+
+    Floats = NDArray[np.floating[Any]]
 
 Values = TypeVar("Values")
 
@@ -61,18 +65,17 @@ class Numeric:
         """Whether levels and differences on this scale mean anything."""
         return True
 
-    def numbers(self, scores: pd.Series[Any], responses: pd.Series[Any]) -> pd.Series[float]:
+    def numbers(self, scores: pd.Series[Any], responses: pd.Series[Any]) -> Floats:
         """Scores on the ascending scale: `turned` where the lowest is best. NaN where there is none.
 
         `RecuseError` for a score outside the scale, naming its row."""
-        values = scores.astype(float)
+        values = scores.to_numpy(dtype=float)
         slack = SLACK * self.span if math.isfinite(self.span) else 0.0
-        plain = values.to_numpy()
-        outside = (plain < self.minimum - slack) | (plain > self.maximum + slack)
+        outside = (values < self.minimum - slack) | (values > self.maximum + slack)
         if outside.any():
             raise RecuseError(
-                f"scores lie between {self.minimum:g} and {self.maximum:g}; row {values.index[outside][0]} has "
-                f"{values[outside].iloc[0]:g}. Give the task's scale, or mend the protocol's reader"
+                f"scores lie between {self.minimum:g} and {self.maximum:g}; row {scores.index[outside][0]} has "
+                f"{values[outside][0]:g}. Give the task's scale, or mend the protocol's reader"
             )
         return self.turned(values) if self.reversed else values
 
@@ -108,7 +111,7 @@ class Ordinal:
         """Whether a mean of places means anything: of two options alone, whose distance is one."""
         return len(self.options) == 2
 
-    def numbers(self, scores: pd.Series[Any], responses: pd.Series[Any]) -> pd.Series[float]:
+    def numbers(self, scores: pd.Series[Any], responses: pd.Series[Any]) -> Floats:
         """The place of each response among the options, from 0; `RecuseError` for one that is none of them."""
         return _codes(self.options, responses)
 
@@ -129,7 +132,7 @@ class Nominal(_WithoutDistances):
 
     options: tuple[str, ...]
 
-    def numbers(self, scores: pd.Series[Any], responses: pd.Series[Any]) -> pd.Series[float]:
+    def numbers(self, scores: pd.Series[Any], responses: pd.Series[Any]) -> Floats:
         """The place of each response among the options: a code, not a quantity."""
         return _codes(self.options, responses)
 
@@ -151,7 +154,7 @@ class ResponseSets(_WithoutDistances):
         """The one way in which a set stands in a table: its options in order, "a|b"."""
         return "|".join(option for option in self.options if option in members)
 
-    def numbers(self, scores: pd.Series[Any], responses: pd.Series[Any]) -> pd.Series[float]:
+    def numbers(self, scores: pd.Series[Any], responses: pd.Series[Any]) -> Floats:
         """A code per set: bit k stands for option k."""
         codes: dict[str, float] = {}
         for row, text in responses.dropna().drop_duplicates().items():
@@ -159,7 +162,7 @@ class ResponseSets(_WithoutDistances):
                 codes[text] = self.code(self.members(text))
             except RecuseError as error:
                 raise RecuseError(f"row {row}: {error}") from None
-        return responses.map(codes).astype(float)
+        return responses.map(codes).to_numpy(dtype=float)
 
     def code(self, members: Collection[str]) -> float:
         """The set as a number: bit k stands for option k."""
@@ -196,7 +199,7 @@ def scale_of(scores: pd.Series[Any], responses: pd.Series[Any]) -> Scale:
     return Nominal(tuple(options))
 
 
-def _codes(options: tuple[str, ...], responses: pd.Series[Any]) -> pd.Series[float]:
+def _codes(options: tuple[str, ...], responses: pd.Series[Any]) -> Floats:
     places = {option: float(k) for k, option in enumerate(options)}
     codes = responses.map(places)
     strange = responses.notna() & codes.isna()
@@ -205,4 +208,4 @@ def _codes(options: tuple[str, ...], responses: pd.Series[Any]) -> pd.Series[flo
             f"responses are one of {', '.join(options)}; row {responses.index[strange][0]} has "
             f"{responses[strange].iloc[0]!r}"
         )
-    return codes.astype(float)
+    return codes.to_numpy(dtype=float)

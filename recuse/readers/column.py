@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["Column"]
 
 FEW_LABELS, LONG, FEWEST_TEXTS = 25, 40, 8
+DAY = re.compile(r"\d{1,4}([-./])\d{1,2}\1\d{1,4}(?!\d)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +59,11 @@ class Column:
     def wordy(self) -> bool:
         """Whether it looks like texts: no numbers, and long ones."""
         return not self.numeric and self.length > LONG
+
+    @property
+    def dated(self) -> bool:
+        """Whether it holds days: 2026-03-01, 1.3.2026, 03/01/26."""
+        return bool(len(self.distinct)) and all(DAY.match(str(value).strip()) for value in self.distinct[:50])
 
     @property
     def holds_labels(self) -> bool:

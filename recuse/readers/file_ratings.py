@@ -97,18 +97,27 @@ def _factors(mapping: ColumnMapping) -> list[str]:
 
 
 def _with_whole_items(raw: RawTable, mapping: ColumnMapping) -> tuple[ColumnMapping, list[str]]:
-    """Where some items' names come back under another cluster or slice, both together are an item's name."""
+    """Where some items' names come back under another cluster or slice, both together are an item's name; where many
+    do, only if rows could not be told apart without it although repeats have columns of their own."""
     if len(mapping.item) != 1:
         return mapping, []
     for other in filter(None, (mapping.cluster, *mapping.slices, *_groups(mapping))):
         both = raw.frame[[mapping.item[0], other]].drop_duplicates()
         share = float(both[mapping.item[0]].duplicated(keep=False).mean())
-        if 0 < share <= SELDOM:
+        if 0 < share <= SELDOM or (share > SELDOM and _tells_rows_apart(raw, mapping, other)):
             note = f"{mapping.item[0]} means something else under each {other}: an item is named by both"
             known = {name: why for name, why in mapping.ignored.items() if name != other}
             slices = mapping.slices if other in (mapping.cluster, *mapping.slices) else (*mapping.slices, other)
             return replace(mapping, item=(mapping.item[0], other), slices=slices, ignored=known), [note]
     return mapping, []
+
+
+def _tells_rows_apart(raw: RawTable, mapping: ColumnMapping, other: str) -> bool:
+    if not (mapping.repeat or mapping.repeats):
+        return False
+    named = (mapping.rater, mapping.criterion, mapping.target, mapping.repeat, mapping.first, mapping.second)
+    keys = [*mapping.item, *filter(None, named), *mapping.factors]
+    return bool(raw.frame.duplicated(keys).any() and not raw.frame.duplicated([*keys, other]).any())
 
 
 def _groups(mapping: ColumnMapping) -> list[str]:
@@ -175,7 +184,8 @@ def _authors(rows: pd.DataFrame, mapping: ColumnMapping) -> dict[str, str]:
 
 def _texts(rows: pd.DataFrame, raw: RawTable, mapping: ColumnMapping) -> pd.DataFrame | None:
     """What the file tells of each text: its cluster, the text with its number of words, the right answer."""
-    per_text = [name for name in ("cluster", "text", "gold", "slices") if getattr(mapping, name)]
+    alike = [name for name in _groups(mapping) if raw.frame[name].nunique(dropna=False) == 1]  # a file of one topic
+    per_text = [*alike, *(name for name in ("cluster", "text", "gold", "slices") if getattr(mapping, name))]
     counted = next((c for c in raw.frame.columns if plain(str(c)) in ("words", "n_words", "word_count")), None)
     if not per_text and counted is None:
         return None
@@ -184,7 +194,7 @@ def _texts(rows: pd.DataFrame, raw: RawTable, mapping: ColumnMapping) -> pd.Data
     at = first["row"].to_numpy()
     if mapping.cluster:
         texts["cluster"] = first["cluster"].to_numpy()
-    for name in mapping.slices:
+    for name in (*mapping.slices, *alike):
         texts[plain(name)] = named(raw.frame[name], "(empty)").to_numpy()[at]
     if mapping.text:
         texts["text"] = raw.frame[mapping.text].to_numpy(dtype=object)[at]

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from recuse.readers import alpaca_eval, deepeval, inspect_log, openai_batch, promptfoo
+from recuse.readers import alpaca_eval, deepeval, inspect_log, label_studio, openai_batch, promptfoo
 from recuse.readers.inspect_archive import ENDING, unpacked_log
+from recuse.readers.no_tables import no_table
 from recuse.readers.opening import Opened
 from recuse.readers.raw_table import RawTable, delimited, from_records, parquet, parse_json
 from recuse.schema import RecuseError
@@ -19,7 +20,7 @@ __all__ = ["READERS", "read_raw"]
 
 LOGS = {
     "openai_batch": openai_batch, "inspect": inspect_log, "promptfoo": promptfoo, "alpaca_eval": alpaca_eval,
-    "deepeval": deepeval,
+    "deepeval": deepeval, "label_studio": label_studio,
 }  # fmt: skip
 """Logs of other tools: each module says what it recognises (`recognises`) and reads it (`records`)."""
 
@@ -35,8 +36,8 @@ def read_raw(opened: Opened, reader: str = "") -> RawTable:
             reader, what="reader", package="recuse.readers", known=READERS
         )
         return read(opened)
-    if opened.data[:2] == b"PK" and opened.name.lower().endswith((".xlsx", ".ods")):
-        raise RecuseError(f"{opened.path}: a spreadsheet; save its sheet as CSV")
+    if kind := no_table(opened):
+        raise RecuseError(f"{opened.path}: {kind}")
     if opened.data[:2] == b"PK" and opened.name.lower().endswith(ENDING):
         return _from_json(opened, unpacked_log(opened), None, (), "inspect")
     if reader == "parquet" or opened.data[:4] == b"PAR1":

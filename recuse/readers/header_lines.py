@@ -57,8 +57,8 @@ def without_totals(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[Fault, ...]
         last -= 1
     if last == len(frame):
         return frame, ()
-    what = f"row(s) at the end sum up the others, first {shown(frame.iat[last, 0])}"
-    return frame.iloc[:last], (Fault.of(what, (), "they are no ratings and left out", len(frame) - last),)
+    names = [f"begins with {shown(name)}" for name in frame.iloc[last:, 0]]
+    return frame.iloc[:last], (Fault.of("row(s) at the end sum up the others", names, "they are left out"),)
 
 
 def _first_rows(text: str, separator: str) -> list[tuple[list[str], int]]:

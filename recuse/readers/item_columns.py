@@ -99,7 +99,7 @@ def take_slices(roles: Roles) -> None:
             few
             and not column.numeric
             and not column.wordy
-            and not is_date(name)
+            and not (is_date(name) or column.dated)
             and not (keys and _varies(roles, name))
         ):
             slices.append(name)

@@ -15,7 +15,22 @@ __all__ = [
 ]
 
 CONFTEST = '"""Fixtures of your own for evals/ go here; the shipped questions need none."""\n'
-IGNORED = "__pycache__/\n.pytest_cache/\nmodels/\n"
+IGNORED = """\
+__pycache__/
+.pytest_cache/
+/models/
+/reports/*
+!/reports/baseline.json
+!/reports/.gitkeep
+cassettes/.superseded/
+cassettes/.batches/
+cassettes/**/.ballast
+*.jsonl.new
+*.jsonl.damaged
+*.jsonl.tmp
+*.jsonl.gz.damaged
+*.jsonl.gz.tmp
+"""
 PYTEST_TABLE = "[tool.pytest.ini_options]"
 
 EXAMPLE_TASK = {
@@ -76,6 +91,9 @@ def readme(panels: list[str], accepted: int, *, endpoint: bool = False) -> str:
 The report is in `reports/index.html`, its first lines in the terminal. Limits and their reasons stand in
 `evals/gates.toml`: change them before you look at a judge, not after.
 
+`pytest evals/ --update-baseline` keeps what a run found in `reports/baseline.json`. Commit it: with `--baseline`, as in
+the workflow, a run then says what has changed since.
+
 {known}{_RECORDING if endpoint else ""}| folder | holds |
 |---|---|
 | `evals/` | the questions, one file each, and the limits |
@@ -110,7 +128,7 @@ name: evals
 on:
   pull_request:
   push:
-    branches: [main]
+    branches: [main, master]
 permissions:
   contents: read
   pull-requests: write
@@ -130,16 +148,16 @@ _STEPS = """\
       - uses: actions/setup-python@v6
         with: { python-version: "3.12" }
       - run: pip install recuse
-      - run: pytest evals/
+      - run: if test -f reports/baseline.json; then pytest evals/ --baseline; else pytest evals/; fi
         env:
           RECUSE_COMMIT: ${{ github.event.pull_request.head.sha || github.sha }}
       - if: always()
-        run: cat reports/summary.md >> "$GITHUB_STEP_SUMMARY"
+        run: test ! -f reports/summary.md || cat reports/summary.md >> "$GITHUB_STEP_SUMMARY"
       - if: always()
         uses: actions/upload-artifact@v6
         with: { name: evals-report, path: reports/ }
       - if: always() && github.event_name == 'pull_request'
-        run: recuse comment reports/summary.md
+        run: test ! -f reports/summary.md || recuse comment reports/summary.md
         env:
           GITHUB_TOKEN: ${{ github.token }}
 """

@@ -133,7 +133,7 @@ def _panel_path(root: Path, given: str) -> Path:
 
 
 def _load_files(root: Path, given: Sequence[str]) -> list[FilePanel]:
-    return load_file_panels([root / name for name in dict.fromkeys(given)])
+    return load_file_panels([root / name for name in dict.fromkeys(given)]) if given else []
 
 
 def _check_judges(names: Sequence[str], known: Iterable[str]) -> None:

@@ -28,7 +28,7 @@ def main(root: str, url: str, repeats: str, concurrency: str, grace: str = "5") 
     library = opened(Path(root), calls, mode="missing")
 
     async def run() -> RecordingReport:
-        async with httpx2.AsyncClient(trust_env=False, timeout=10) as client:
+        async with httpx2.AsyncClient(trust_env=False, verify=False, timeout=10) as client:
 
             async def send(call: Call) -> RawResponse:
                 response = await post(client, call)

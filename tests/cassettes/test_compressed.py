@@ -7,12 +7,11 @@ import os
 import subprocess
 import sys
 import tracemalloc
-import zlib
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from small_plans import answer_for, files, opened, plan, recorded
+from small_plans import answer_for, files, gigabyte, opened, plan, recorded
 
 from recuse.cassettes import CassetteError, MissingInteractionError, StorageError, call_headers, cell_file
 from recuse.cassettes.__main__ import main
@@ -278,8 +277,7 @@ def test_no_part_of_a_damaged_file_is_asked_for_again_that_can_be_read(root: Pat
 
 
 def test_a_file_that_unpacks_to_gigabytes_is_refused_within_bounds(plain: Path, root: Path) -> None:
-    zeros = zlib.compressobj(9, zlib.DEFLATED, 31)
-    bomb = b"".join(zeros.compress(bytes(2**20)) for _ in range(1024)) + zeros.flush()
+    bomb = gigabyte(b"\0")
     path = plain.with_name(f"{plain.name}.gz")
     path.write_bytes(bomb)
     plain.unlink()

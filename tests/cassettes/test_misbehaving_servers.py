@@ -164,7 +164,7 @@ def _record_hearing(library: Library, calls: Sequence[Call], heard: dict[int, ob
     from recuse.schema import RawResponse
 
     async def run() -> RecordingReport:
-        async with httpx2.AsyncClient(trust_env=False) as client:
+        async with httpx2.AsyncClient(trust_env=False, verify=False) as client:
 
             async def send(call: Call) -> RawResponse:
                 response = await post(client, call)

@@ -61,7 +61,11 @@ def test_identical_requests_get_their_own_answers_under_asyncio(
 
 def test_identical_requests_get_their_own_answers_in_threads(calls: list[Call], root: Path) -> None:
     asked = ORDERS["shuffled"](calls)
-    with opened(root, calls).use(), httpx2.Client(trust_env=False) as client, ThreadPoolExecutor(8) as pool:
+    with (
+        opened(root, calls).use(),
+        httpx2.Client(trust_env=False, verify=False) as client,
+        ThreadPoolExecutor(8) as pool,
+    ):
 
         def one(call: Call) -> object:
             return client.post(call.request.url, content=call.request.body, headers=call_headers(call)).json()
@@ -80,7 +84,7 @@ def test_both_paths_hand_over_the_same_response(calls: list[Call], root: Path) -
     library = opened(root, calls)
 
     async def one() -> httpx2.Response:
-        async with httpx2.AsyncClient(trust_env=False) as client:
+        async with httpx2.AsyncClient(trust_env=False, verify=False) as client:
             return await client.post(
                 calls[3].request.url, content=calls[3].request.body, headers=call_headers(calls[3])
             )
@@ -256,7 +260,7 @@ def test_a_run_that_is_no_number_is_refused(run: str, calls: list[Call], root: P
 
 
 async def _post(call: Call, sent: dict[str, str]) -> bytes:
-    async with httpx2.AsyncClient(trust_env=False) as client:
+    async with httpx2.AsyncClient(trust_env=False, verify=False) as client:
         return (await client.post(call.request.url, content=call.request.body, headers=sent)).content
 
 

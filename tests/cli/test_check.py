@@ -348,3 +348,13 @@ def test_a_constant_answer_is_beaten_in_every_way_of_asking_or_it_is_told(lows, 
         always=nothing, people_constant="", too_few=nothing, agrees_no_more_than_majority=lambda judge: "no better",
     )  # fmt: skip
     assert (_bars_of(answers, "gpt", labels) == [("not cleared", "no better")]) is told
+
+
+def test_the_command_that_is_offered_names_every_judge(recuse, tmp_path):
+    """Copied with some of them left out, it would examine fewer."""
+    path = tmp_path / "many.csv"
+    judges = [f"gpt-{k}" for k in range(6)]
+    lines = [",".join(["item", "anna", *judges]), *(",".join(map(str, [f"t{k}", *[k % 5 + 1] * 7])) for k in range(30))]
+    path.write_text("\n".join(lines) + "\n")
+    [offered] = [line for line in recuse("check", path).out.splitlines() if "Not right?" in line]
+    assert f"--people anna --judge {','.join(judges)} " in offered

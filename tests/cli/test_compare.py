@@ -109,6 +109,37 @@ def test_files_without_a_common_text_say_how_texts_are_matched(recuse, files, ra
     assert "a text has to have the same name on both sides" in found.first
 
 
+def test_files_that_share_some_texts_are_compared_on_these(recuse, files, rater, tmp_path):
+    """A file may have more texts than the one before it; where it has fewer, nobody passes by what it lacks."""
+    same = rater(0.95)
+    before, after = files("before.csv", judge=same), files("after.csv", judge=same)
+    lines = after.read_text().splitlines()
+    after.write_text("\n".join([*lines, *(f"x{k},A,pass" for k in range(40))]) + "\n")
+    found = recuse("compare", before, after)
+    assert found.code == 0, found.out
+    assert "also: 40 of 540 texts of judge after are left out" in found.out
+    after.write_text("\n".join(line for line in lines if not line.endswith("fail")) + "\n")
+    found = recuse("compare", before, after, "--html", tmp_path / "page.html")
+    assert found.code == 2, found.out
+    assert found.first.startswith("Whether judge after may replace judge before is undecided: ")
+    assert found.first.endswith(" texts have no answer of judge after.")
+    [why] = [line for line in found.out.splitlines() if "Ask judge after of them" in line]
+    assert why.strip().removeprefix("also: ") in (tmp_path / "page.html").read_text()
+
+
+def test_a_part_of_a_file_names_its_texts_as_the_whole_does(recuse, tmp_path):
+    """Question numbers come back under some topics of the whole, and under none of the part."""
+    rng = np.random.default_rng(2)
+    header = "question,subset,system,judge,r1,r2"
+    rows = [f"q{k if k < 20 else k + 200 * t},{t or 'law'},A,gpt,{','.join(map(str, rng.integers(1, 6, 2)))}"
+            for t in range(2) for k in range(200)]  # fmt: skip
+    for name, kept in (("part.csv", rows[:150]), ("whole.csv", rows)):
+        (tmp_path / name).write_text("\n".join([header, *kept]) + "\n")
+    found = recuse("compare", tmp_path / "part.csv", tmp_path / "whole.csv")
+    assert "250 of 400 texts of gpt after are left out" in found.out, found.out
+    assert "Same 150 texts, paired" in found.out
+
+
 def test_a_byte_identical_judge_may_replace(recuse, files, rater):
     same = rater(0.95)
     path = files("t.csv", anna=rater(0.95), judge_v1=same, judge_v2=same)
@@ -135,13 +166,14 @@ def test_two_files_of_one_judge(recuse, files, rater):
     assert (found.code, found.first.split(":")[0]) == (0, "judge after may replace judge before")
 
 
-def test_other_items_cannot_be_compared(recuse, files, rater, tmp_path):
+def test_a_few_rows_that_are_gone_count_as_unanswered(recuse, files, rater, tmp_path):
     old = files("old.csv", judge=rater(0.9))
     new = tmp_path / "new.csv"
     new.write_text("\n".join(old.read_text(encoding="utf-8").splitlines()[:-7]) + "\n", encoding="utf-8")
     found = recuse("compare", old, new)
-    assert found.code == 3
-    assert "7 of 500 texts were asked of judge alone" in found.first
+    assert found.code == 0, found.out
+    assert "judge after has no answer to 7 of 500 texts of judge before, first t493: counted as unanswered" in found.out
+    assert "Same 493 texts, paired" in found.out
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,10 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
+
+from recuse.file_panels import load_file_panel
+from recuse.starting.adopting import settings_file, to_add
 
 
 def run_evals(folder):
@@ -96,3 +100,121 @@ def test_the_workflow_uses_the_action_where_it_can_be_reached(recuse, tmp_path):
         text = (tmp_path / folder / ".github" / "workflows" / "evals.yml").read_text()
         assert (f"uses: {address}" in text) is expected
         assert ("recuse comment" in text) is not expected
+
+
+def test_what_check_kept_beside_the_ratings_comes_along(recuse, tmp_path):
+    """Without it, the people of this file would be examined as judges."""
+    rows = ["id,a1,a2,bot_verdict", *(f"{k},{['ok', 'bad'][k % 2]},{['ok', 'bad'][k % 3 > 0]},ok" for k in range(60))]
+    path = tmp_path / "verdicts.csv"
+    path.write_text("\n".join(rows) + "\n")
+    assert recuse("check", path, "--people", "a1,a2", "--scale", "bad<ok", "--save").code != 3
+    assert recuse("init", tmp_path / "r", "--ratings", path).code == 0
+    read = load_file_panel(tmp_path / "r" / "fixtures" / "verdicts.csv")
+    assert (read.judges, read.ratings.persons) == (("bot",), ("a1", "a2"))
+
+
+def test_ratings_that_cannot_be_read_leave_nothing_behind(recuse, tmp_path):
+    path = tmp_path / "comments.csv"
+    path.write_text("id,comment\n1,hello there\n2,something else\n")
+    refused = recuse("init", tmp_path / "r", "--ratings", path)
+    assert refused.code == 3
+    assert f"recuse check {path}" in refused.err
+    assert list((tmp_path / "r").iterdir()) == []
+
+
+ADOPTED = {
+    "pyproject.toml": '[project]\nname = "theirs"\n\n[tool.pytest.ini_options]\ntestpaths = ["tests"]\n',
+    "conftest.py": "",
+    ".gitignore": "__pycache__/\nreports/\n",
+    "evals/test_their_own.py": "import nothing_that_is_installed\n",
+}
+
+
+@pytest.fixture
+def adopted(tmp_path):
+    """A folder that is a repository already, with these files."""
+
+    def write(files):
+        for name, text in files.items():
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_text(text)
+        return tmp_path
+
+    return write
+
+
+def test_adopting_runs_nothing_of_theirs_and_says_what_to_add_where(recuse, adopted):
+    folder = adopted(ADOPTED)
+    found = recuse("init", folder, "--adopt")
+    assert found.code == 0
+    assert {name: (folder / name).read_text() for name in ADOPTED} == ADOPTED
+    setting = 'recuse_panels = ["fixtures/example.csv"]'
+    assert f"Add to [tool.pytest.ini_options] of pyproject.toml:\n  {setting}\n" in found.out
+    assert "testpaths" not in found.out  # theirs stays as it is
+    assert "  !/reports/baseline.json\n" in found.out
+    assert "take out reports/: it also hides reports/baseline.json" in found.out
+    assert "installs recuse alone: add what conftest.py" in found.out
+
+
+def test_what_is_to_be_added_makes_the_run_work(recuse, adopted):
+    folder = adopted({name: text for name, text in ADOPTED.items() if not name.startswith("evals/")})
+    _, _, added = recuse("init", folder, "--adopt").out.partition("of pyproject.toml:\n  ")
+    with (folder / "pyproject.toml").open("a") as settings:
+        settings.write(added.partition("\n")[0] + "\n")
+    run = run_evals(folder)
+    assert run.returncode == 0, run.stdout
+
+
+def test_settings_that_pytest_would_not_read_are_not_written(recuse, adopted):
+    """pytest reads one file: a pyproject.toml beside pytest.ini is not read."""
+    folder = adopted({"pytest.ini": "[pytest]\naddopts = -ra\n"})
+    assert recuse("init", folder).code == 3  # nor is the folder empty
+    found = recuse("init", folder, "--adopt")
+    assert "Add to [pytest] of pytest.ini:\n  recuse_panels = fixtures/example.csv\n" in found.out
+    assert not (folder / "pyproject.toml").exists()
+
+
+LISTED = '  recuse_panels = ["fixtures/a.csv"]'
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "added"),
+    [
+        ("setup.cfg", "[tool:pytest]", ["Add to [tool:pytest] of setup.cfg:", "  recuse_panels = fixtures/a.csv"]),
+        ("tox.ini", "[pytest]", ["Add to [pytest] of tox.ini:", "  recuse_panels = fixtures/a.csv"]),
+        ("pytest.toml", "[pytest]", ["Add to [pytest] of pytest.toml:", LISTED]),
+        ("pyproject.toml", "[tool.pytest]", ["Add to [tool.pytest] of pyproject.toml:", LISTED]),
+        ("pyproject.toml", "", ["Add to pyproject.toml:", "  [tool.pytest.ini_options]", LISTED]),
+        ("pytest.ini", "[pytest]\nrecuse_panels = b.csv", ["Add to recuse_panels in pytest.ini: fixtures/a.csv"]),
+        ("pytest.ini", "[pytest]\nrecuse_panels = fixtures/a.csv", []),
+    ],
+)  # fmt: skip
+def test_what_to_add_stands_in_the_words_of_the_file_that_pytest_reads(tmp_path, name, text, added):
+    (tmp_path / name).write_text(f"{text}\n")
+    assert list(to_add(tmp_path, [name], "fixtures/a.csv")) == added
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "settings"),
+    [
+        ("setup.cfg", "[metadata]\n", "pyproject.toml"),
+        ("tox.ini", "[tox]\n", "pyproject.toml"),
+        ("setup.cfg", "[tool:pytest]\n", "setup.cfg"),
+    ],
+)
+def test_other_settings_are_not_taken_for_those_of_pytest(tmp_path, name, text, settings):
+    (tmp_path / name).write_text(text)
+    assert settings_file(tmp_path) == settings
+    (tmp_path / "pyproject.toml").write_text("[tool.pytest.ini_options]\n")
+    assert settings_file(tmp_path) == "pyproject.toml"
+
+
+def test_what_a_run_writes_is_not_committed_and_its_baseline_is(recuse, tmp_path):
+    recuse("init", tmp_path)
+    for name in ("index.html", "summary.md", "baseline.json", "tables/a.csv"):
+        (tmp_path / "reports" / name).parent.mkdir(exist_ok=True)
+        (tmp_path / "reports" / name).write_text("x")
+    subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
+    listing = ["git", "ls-files", "-o", "--exclude-standard", "reports"]
+    listed = subprocess.run(listing, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert listed.stdout.split() == ["reports/.gitkeep", "reports/baseline.json"]

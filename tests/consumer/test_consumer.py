@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,19 +17,35 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from own_judge import Judge, serving
 
+pytest_plugins = ["pytester"]
+
 ROOT = Path(__file__).parents[2]
 ADDRESS = "http://127.0.0.1:8123"
+ALONE = ("-p", "no:hypothesispytest")  # a plugin of this repository's tests, which other teams need not have
 KEY = "sk-not-a-real-key-0123456789"
 BLOCK = re.compile(r"^```(?:toml|python)\n# (\S+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
-def run(folder: Path, *arguments: str, key: str | None = None) -> tuple[int, str]:
-    """Exit code and output of pytest in `folder`, with this environment's Recuse."""
+def run_apart(folder: Path, *arguments: str) -> tuple[int, str]:
+    """Exit code and output of pytest in `folder`, with this environment's Recuse, in a process of its own."""
     environment = {k: v for k, v in os.environ.items() if k not in ("PYTEST_ADDOPTS", "MY_JUDGE_KEY")}
-    environment |= {"PYTHONDONTWRITEBYTECODE": "1"} | ({"MY_JUDGE_KEY": key} if key else {})
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
+    command = [sys.executable, "-m", "pytest", *ALONE, "-p", "no:cacheprovider", *arguments]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     return done.returncode, done.stdout + done.stderr
+
+
+@pytest.fixture
+def run(run_pytest, monkeypatch) -> Callable[..., tuple[int, str]]:
+    """The same in this process, with the judge's key in the environment if one is given."""
+
+    def run(folder: Path, *arguments: str, key: str | None = None) -> tuple[int, str]:
+        monkeypatch.delenv("MY_JUDGE_KEY", raising=False)
+        if key:
+            monkeypatch.setenv("MY_JUDGE_KEY", key)
+        done = run_pytest(folder, *ALONE, *arguments)
+        return int(done.ret), "\n".join([*done.outlines, *done.errlines])
+
+    return run
 
 
 def outcomes(folder: Path, gate: str) -> dict[str, set[str]]:
@@ -51,14 +68,14 @@ def skeleton(tmp_path: Path) -> Path:
 
 def test_another_teams_repository_replays_and_reports(skeleton):
     recorded = {path: path.read_bytes() for path in (skeleton / "cassettes").rglob("*.jsonl")}
-    code, output = run(skeleton, "evals/", "--baseline")
+    code, output = run_apart(skeleton, "evals/", "--baseline")
     assert (code, "2 passed, 1 xfailed" in output) == (0, True), output
     assert all((skeleton / "reports" / name).stat().st_size for name in ("index.html", "results.json", "summary.md"))
     assert {path: path.read_bytes() for path in (skeleton / "cassettes").rglob("*.jsonl")} == recorded
     assert outcomes(skeleton, "self_bias") == {"house": {"pass"}, "vendor": {"pass", "accepted"}}
 
 
-def test_another_teams_judge_that_gets_worse_turns_their_run_red(skeleton):
+def test_another_teams_judge_that_gets_worse_turns_their_run_red(run, skeleton):
     """The vendor's judge inflates its own replies beyond the accepted fault, by name and without."""
     table = skeleton / "fixtures" / "standins" / "support_replies" / "rubric.jsonl"
     lines = [json.loads(line) for line in table.read_text(encoding="utf-8").splitlines()]
@@ -125,7 +142,7 @@ def test_the_readme_compares_judges(place, code):
     assert missing_lines(shown_outputs()[place], done.stdout) == []
 
 
-def test_the_readme_gates_a_judge_upgrade(newcomer):
+def test_the_readme_gates_a_judge_upgrade(run, newcomer):
     panel, first, rest = "fixtures/panels/mine.toml", readme_files()[0], readme_files()[1:]
     assert [name for name, _ in rest] == [panel]
     shown = shown_outputs()[2:]

@@ -173,6 +173,19 @@ def test_the_spread_of_one_judge_is_assumed_and_its_noise_measured():
     assert found.noise == pytest.approx(0.06, abs=0.004)
 
 
+@pytest.mark.parametrize("judges", [1, 3])
+def test_items_that_have_a_text_of_one_system_only_are_sized_without_a_warning(judges):
+    """Half of the cells items x targets are empty; the spread is that of the texts there are."""
+    known = Sizes(judges=judges, items=200, repeats=2, people=2, pairs=0, targets=2, noise=0.02, spread=0.07, step=0)
+    ratings = simulated_scores(known, {}, np.random.default_rng(5))
+    number = ratings.table["item"].astype("category").cat.codes
+    system = ratings.table["target"].astype("category").cat.codes
+    half = replace(ratings, table=ratings.table[number % 2 == system].reset_index(drop=True))
+    found = sizes_of_ratings(half, Sizes(spread=0.07))
+    assert (found.items, found.texts) == (200, 1)
+    assert found.spread == pytest.approx(0.07, abs=0.01)
+
+
 def test_ends_of_the_scale_can_be_given_where_ratings_do_not_say():
     ratings = simulated_scores(Sizes(judges=2, items=20, people=0), {}, np.random.default_rng(5))
     endless = replace(ratings, scales={"rating": Numeric(-math.inf, math.inf)})

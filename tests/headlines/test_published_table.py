@@ -25,7 +25,12 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
         (root / name).symlink_to(ROOT / name)
     asked = ["evals/test_self_preference.py", "--panel", "fixtures/panels/thesis.toml", "-q", "-p", "no:cacheprovider"]
     run = subprocess.run(
-        [sys.executable, "-m", "pytest", *asked], cwd=root, capture_output=True, text=True, timeout=240, check=False
+        [sys.executable, "-m", "pytest", "-p", "no:hypothesispytest", *asked],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
     )
     written = root / "reports" / "results.json"
     assert written.is_file(), run.stdout[-3000:] + run.stderr[-3000:]

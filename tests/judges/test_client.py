@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -15,6 +16,7 @@ from stamina.instrumentation import RetryDetails, set_on_retry_hooks
 
 from recuse.judges.client import Client, JudgeUnreachableError
 from recuse.judges.credentials import Credentials
+from recuse.judges.transport import tls
 from recuse.schema import Call, Judge, JudgeClosedError, RawResponse
 from recuse.standins.server import serve
 
@@ -82,6 +84,18 @@ def test_stand_ins_are_asked_through_the_proxy_and_nobody_else_is(
         send(call(real), real, proxy=proxy)
     assert [url.lower() for url in seen] == ["http://ann.scripted.invalid/v1/chat/completions"]
     assert len(direct.asked) == 1
+
+
+def test_certificates_are_read_once_for_all_clients(judge: MakeJudge, monkeypatch: pytest.MonkeyPatch) -> None:
+    tls()
+
+    def read_again(**_: object) -> None:
+        raise AssertionError("the certificates were read again")
+
+    monkeypatch.setattr(ssl, "create_default_context", read_again)
+    monkeypatch.setattr(ssl.SSLContext, "load_verify_locations", read_again)
+    for proxy in (None, "http://127.0.0.1:9"):
+        Client({"ann": judge()}, keys={}, identify=lambda _: {}, proxy=proxy)
 
 
 def test_a_proxy_in_the_environment_sees_nothing(

@@ -60,7 +60,12 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
         (root / name).symlink_to(ROOT / name)
     asked = ["evals/", "--panel", "fixtures/panels/published.toml", "-q", "-p", "no:cacheprovider"]
     run = subprocess.run(
-        [sys.executable, "-m", "pytest", *asked], cwd=root, capture_output=True, text=True, timeout=240, check=False
+        [sys.executable, "-m", "pytest", "-p", "no:hypothesispytest", *asked],
+        cwd=root,
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
     )
     assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-3000:]
     return json.loads((root / "reports" / "results.json").read_text(encoding="utf-8"))

@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from scenes import ROOT, SCENES, decision
+from scenes import ROOT, SCENES, decision, run_pytest
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 SCREEN = "1000,760"
@@ -28,7 +28,7 @@ def main() -> int:
         return 1
     for name, (make, said) in SCENES.items():
         with tempfile.TemporaryDirectory() as folder:
-            make(Path(folder, "repository"))
+            make(Path(folder, "repository"), run_pytest)
             found = decision(Path(folder, "repository"))
             if found != said:
                 print(f"{name}: the report begins with {found!r}, not with {said!r}; no picture was drawn.")

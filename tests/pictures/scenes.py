@@ -19,7 +19,7 @@ STEP = 0.1
 
 PYPROJECT = """
 [tool.pytest.ini_options]
-addopts = "--import-mode=importlib -p no:cacheprovider"
+addopts = "--import-mode=importlib -p no:cacheprovider -p no:hypothesispytest"
 recuse_panels = ["fixtures/panels/desk.toml"]
 """
 TASK = """
@@ -92,12 +92,15 @@ reason = "half a point on a scale of ten: below it, two replies tell texts apart
 UPGRADE_GATES = re.compile(r"^\[upgrade_.*?(?=^\[|^#)", re.MULTILINE | re.DOTALL)
 
 
-def run(folder: Path, *arguments: str) -> str:
-    """pytest over its evals, with this environment's Recuse; what it printed."""
+Run = Callable[..., object]
+"""Runs pytest over the evals of a folder: run(folder, *options)."""
+
+
+def run_pytest(folder: Path, *options: str) -> None:
+    """In a process of its own."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
-    command = [sys.executable, "-m", "pytest", "evals", *arguments]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-    return done.stdout + done.stderr
+    command = [sys.executable, "-m", "pytest", "evals", *options]
+    subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=False)
 
 
 def decision(folder: Path) -> str:
@@ -108,21 +111,21 @@ def decision(folder: Path) -> str:
 # --------------------------------------------------------------------------- the pull requests
 
 
-def green_upgrade(folder: Path) -> None:
+def green_upgrade(folder: Path, run: Run) -> None:
     """A candidate that scores as the judge in use does."""
-    _main(folder, judge_2=lambda quality, noise: quality + noise)
-    _add_candidate(folder)
+    _main(folder, run, judge_2=lambda quality, noise: quality + noise)
+    _add_candidate(folder, run)
 
 
-def refused_upgrade(folder: Path) -> None:
+def refused_upgrade(folder: Path, run: Run) -> None:
     """A candidate that gives a point and a half less to every text."""
-    _main(folder, judge_2=lambda quality, noise: quality - 1.5 + noise)
-    _add_candidate(folder)
+    _main(folder, run, judge_2=lambda quality, noise: quality - 1.5 + noise)
+    _add_candidate(folder, run)
 
 
-def widened_limit(folder: Path) -> None:
+def widened_limit(folder: Path, run: Run) -> None:
     """A judge that never says the same thing twice, and a limit that was moved until it passes."""
-    _main(folder, vendor=lambda quality, noise: quality + 5 * noise)
+    _main(folder, run, vendor=lambda quality, noise: quality + 5 * noise)
     _write(folder, "fixtures/panels/desk.toml", _panel() + JUDGE.format(name="vendor"))
     run(folder, "--record=missing", "--update-baseline", "--because", "the first run: vendor is known to fail")
     gates = folder / "evals" / "gates.toml"
@@ -130,7 +133,7 @@ def widened_limit(folder: Path) -> None:
     run(folder, "--baseline")
 
 
-SCENES: dict[str, tuple[Callable[[Path], None], str]] = {
+SCENES: dict[str, tuple[Callable[[Path, Run], None], str]] = {
     "green-upgrade": (green_upgrade, "Merge: judge_2 may replace judge_1; no difference larger than you allow."),
     "refused-upgrade": (refused_upgrade, "Do not merge: judge_2 gives lower scores; keep judge_1."),
     "widened-limit": (widened_limit, "Decide: limit of spread over repeats widened; without that vendor fails."),
@@ -141,7 +144,7 @@ SCENES: dict[str, tuple[Callable[[Path], None], str]] = {
 # --------------------------------------------------------------------------- the repository before
 
 
-def _main(folder: Path, **candidate: Callable[[float, float], float]) -> None:
+def _main(folder: Path, run: Run, **candidate: Callable[[float, float], float]) -> None:
     """The repository with two judges in use, recorded, and its baseline."""
     _write(folder, "pyproject.toml", PYPROJECT)
     _write(folder, "evals/test_steady.py", EVAL)
@@ -153,7 +156,7 @@ def _main(folder: Path, **candidate: Callable[[float, float], float]) -> None:
     run(folder, "--record=missing", "--update-baseline")
 
 
-def _add_candidate(folder: Path) -> None:
+def _add_candidate(folder: Path, run: Run) -> None:
     _write(folder, "fixtures/panels/desk.toml", f'{_panel()}{JUDGE.format(name="judge_2")}replaces = "judge_1"\n')
     run(folder, "--record=missing", "--baseline")
 

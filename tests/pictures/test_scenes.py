@@ -16,11 +16,14 @@ import scenes
 DOCS = scenes.ROOT / "docs"
 
 
+pytest_plugins = ["pytester"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", scenes.SCENES)
-def test_a_scene_is_decided_as_its_picture_says(name, tmp_path):
+def test_a_scene_is_decided_as_its_picture_says(name, run_pytest, tmp_path):
     make, said = scenes.SCENES[name]
-    make(tmp_path)
+    make(tmp_path, lambda folder, *options: run_pytest(folder, "evals", *options))
     results = json.loads((tmp_path / "reports" / "results.json").read_text(encoding="utf-8"))
     assert results["headline"] == said
     assert len(said.split()) <= 15

@@ -7,48 +7,20 @@ his name. All three answer through the real stand-in server, each in another wir
 from __future__ import annotations
 
 import json
-import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 from typing import Any
 
-import hypothesis  # noqa: F401  (its own plugin loads it at the end of every run)
 import pytest
 
-import recuse.elicit
-
-# pytester forgets modules that were first imported inside a run of its own: the next run would load them again, and
-# numpy cannot be loaded a second time.
-import recuse.gates.baseline
-import recuse.gates.error_rates
-import recuse.gates.upgrade
-import recuse.metrics.attacks
-import recuse.metrics.consensus
-import recuse.metrics.coverage
-import recuse.metrics.upgrade
-import recuse.recording
-import recuse.report.canonical_form
-import recuse.report.csv_tables
-import recuse.report.files
-import recuse.report.page
-import recuse.report.questions.upgrade
-import recuse.report.replies
-import recuse.report.summary
-import recuse.report.terminal_text
-import recuse.run
-import recuse.run_subjects
-import recuse.standins.request_router
-import recuse.standins.server
-import recuse.standins.table
 import recuse.suite
-import recuse.upgrade
 
 FILES = {
     "pyproject.toml": """
         [tool.pytest.ini_options]
-        addopts = "--import-mode=importlib -p no:cacheprovider"
+        addopts = "--import-mode=importlib -p no:cacheprovider -p no:hypothesispytest"
         recuse_panels = ["fixtures/panels/mini.toml"]
         """,
     "fixtures/tasks/essays/task.toml": """
@@ -159,8 +131,8 @@ NEXT_YEAR = date.today().year + 1
 class Repo:
     """The repo on disk, and pytest run in it."""
 
-    def __init__(self, root: Path, pytester: pytest.Pytester) -> None:
-        self.root, self._pytester = root, pytester
+    def __init__(self, root: Path, pytester: pytest.Pytester, run_pytest: Callable[..., pytest.RunResult]) -> None:
+        self.root, self._pytester, self._run_pytest = root, pytester, run_pytest
 
     def __truediv__(self, path: str) -> Path:
         return self.root / path
@@ -181,7 +153,7 @@ class Repo:
     def run(self, *options: str) -> Run:
         """In this process; `evals` unless the options name paths."""
         paths = [] if any(option.startswith("evals") for option in options) else ["evals"]
-        return Run(self._pytester.runpytest_inprocess(*paths, *options), self.root)
+        return Run(self._run_pytest(self.root, *paths, *options), self.root)
 
     def run_apart(self, *options: str) -> Run:
         """In a process of its own."""
@@ -282,11 +254,7 @@ def suite_of(recorded: Path) -> Callable[..., recuse.suite.Suite]:
 
 
 @pytest.fixture
-def repo(recorded: Path, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Iterator[Repo]:
+def repo(recorded: Path, run_pytest: Callable[..., pytest.RunResult], pytester: pytest.Pytester) -> Repo:
     """A copy of the recorded repo, to be run and broken."""
     shutil.copytree(recorded, pytester.path, dirs_exist_ok=True)
-    for name in [*os.environ]:
-        # Under CI pytest tells everything twice; what is tested is what we say.
-        if name.startswith(("PYTEST_ADDOPTS", "PYTEST_XDIST")) or name in ("CI", "BUILD_NUMBER"):
-            monkeypatch.delenv(name)
-    return Repo(pytester.path, pytester)
+    return Repo(pytester.path, pytester, run_pytest)

@@ -94,6 +94,39 @@ def test_a_refused_upgrade_begins_every_report_with_the_same_sentence(candidate)
     assert run.text.index(HEADLINE) < run.text.index(SENTENCE, run.text.index(HEADLINE))
 
 
+LACKING = '''
+"""May a judge be replaced by its candidate?"""
+
+import pytest
+
+import recuse.upgrade
+from recuse.gates.upgrade import UpgradeVerdict
+from recuse.metrics.coverage import parse_rate
+
+pytestmark = pytest.mark.asks("candidate")
+SENTENCE = "Whether cat may replace eve is undecided: 9 texts have no answer of cat."
+
+
+@pytest.mark.asks("scores")
+def test_scores(upgrade, may_replace, ratings, gate, monkeypatch):
+    passed = gate("parse_rate", parse_rate(ratings))
+    assert passed
+    verdict = UpgradeVerdict("undecided", "eve", "cat", SENTENCE, passed, missing=9)
+    monkeypatch.setattr(recuse.upgrade, "judge_upgrade", lambda *_, **__: verdict)
+    assert may_replace(upgrade)
+'''
+
+
+def test_a_candidate_that_lacks_answers_is_red_though_all_that_was_measured_passes(candidate):
+    candidate.write("evals/test_upgrade.py", LACKING)
+    candidate.edit("evals/gates.toml", "at_least = 0.9", "at_least = 0.1")
+    run = candidate.run("--record=missing")
+    [upgrade] = run.results["upgrades"]
+    assert (upgrade["outcome"], upgrade["missing"]) == ("undecided", 9)
+    assert [row["test"].split("::")[0] for row in run.results["unmeasured"]] == ["evals/test_upgrade.py"]
+    assert "9 texts have no answer of cat" in run.text
+
+
 @pytest.mark.parametrize(
     ("replaces", "says"),
     [("nobody", "replaces names a judge of this panel that is in use; got 'nobody'"), ("cat", "got 'cat'")],

@@ -73,6 +73,30 @@ def test_arguments_are_words_and_never_a_script(tmp_path, arguments, told):
     assert done.stdout.split("\n")[:-1] == (told or arguments.split())
 
 
+def written_by_init(word: str) -> str:
+    return next(step["run"] for step in steps_of(workflow()) if word in step.get("run", ""))
+
+
+@pytest.mark.parametrize("word", ["GITHUB_STEP_SUMMARY", "recuse comment"])
+def test_a_run_that_wrote_no_summary_is_red_for_its_own_reason_alone(tmp_path, word):
+    subprocess.run(["bash", "-e", "-c", written_by_init(word)], cwd=tmp_path, check=True)
+
+
+@pytest.mark.parametrize(("baseline", "told"), [(False, "evals/"), (True, "evals/ --baseline")])
+def test_a_committed_baseline_is_compared_with(tmp_path, baseline, told):
+    (tmp_path / "pytest").write_text('#!/bin/sh\necho "$@"\n')
+    (tmp_path / "pytest").chmod(0o755)
+    (tmp_path / "reports").mkdir()
+    if baseline:
+        (tmp_path / "reports" / "baseline.json").write_text("{}")
+    environ = {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+    script = written_by_init("pytest evals/")
+    done = subprocess.run(
+        ["bash", "-e", "-c", script], cwd=tmp_path, env=environ, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == told
+
+
 def test_the_summary_reaches_the_job_summary(tmp_path):
     (tmp_path / "reports").mkdir()
     (tmp_path / "reports" / "summary.md").write_text("### told\n")

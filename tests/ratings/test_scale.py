@@ -27,13 +27,13 @@ def test_a_numeric_scale_has_ends_span_and_direction() -> None:
     assert scale.numbers(scores(1, 4, None), NOTHING).tolist()[:2] == [1, 4]
     turned = Numeric(1, 5, reversed=True).numbers(scores(1, 4, None), NOTHING)
     assert turned.tolist()[:2] == [5, 2]
-    assert math.isnan(turned.iloc[2])
+    assert math.isnan(turned[2])
 
 
 def test_turning_twice_changes_nothing() -> None:
     scale = Numeric(0, 10, reversed=True)
     once = scale.numbers(scores(0, 2.5, 10), NOTHING)
-    assert scale.numbers(once, NOTHING).tolist() == [0, 2.5, 10]
+    assert scale.numbers(scores(*once), NOTHING).tolist() == [0, 2.5, 10]
 
 
 def test_a_score_outside_is_named_with_its_row_and_a_hair_is_forgiven() -> None:

@@ -7,6 +7,7 @@ import gzip
 import io
 import json
 import lzma
+import re
 import zipfile
 from typing import Any
 
@@ -104,3 +105,27 @@ def test_a_huge_cell_is_no_trouble(file):
 def test_hidden_characters_in_names_are_spelled_out(file):
     read = read_file(file("a.csv", "item,gpt\u202e,anna\n1,3,3\n2,4,4\n"))
     assert read.ratings.judges == ("gpt⟦U+202E⟧",)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.xlsx", zipped("x", b"y"), "a spreadsheet; save its sheet as CSV"),
+        ("renamed.csv", zipped("xl/workbook.xml", b"y"), "a spreadsheet; save its sheet as CSV"),
+        ("a.ods", zipped("content.xml", b"y"), "a spreadsheet; save its sheet as CSV"),
+        ("a.xls", bytes.fromhex("d0cf11e0a1b11ae1") + bytes(99), "a spreadsheet; save its sheet as CSV"),
+        ("a.csv", b"\n<!DOCTYPE html><title>Sign in</title>", "a web page and no table"),
+        ("a.pdf", b"%PDF-1.7 \x00", "a PDF; save the table in it as CSV"),
+        ("a.db", b"SQLite format 3\x00", "write the table to a CSV file"),
+        ("a.pkl", b"\x80\x04\x95", "which is never read; write it with to_csv"),
+    ],
+    ids=told_apart,
+)
+def test_what_is_no_table_is_called_what_it_is_with_the_remedy(file, name, content, message):
+    with pytest.raises(RecuseError, match=re.escape(message)):
+        read_file(file(name, content))
+
+
+def test_a_table_that_begins_with_a_tag_or_is_packed_is_read(file):
+    assert len(read_file(file("a.csv", "<item>,gpt\n1,3\n2,4\n")).ratings.table) == 2
+    assert len(read_file(file("a.zip", zipped("ratings.csv", b"item,gpt\n1,3\n2,4\n"))).ratings.table) == 2

@@ -112,6 +112,34 @@ def test_deepeval(file):
     assert read.faults[0].count == 3
 
 
+def answer(name, kind, given):
+    return {"id": "x", "from_name": name, "to_name": "reply", "type": kind, "value": {kind: given}}
+
+
+LABEL_STUDIO = [
+    {"id": k, "data": {"question": f"Where is parcel {k}?", "topic": "parcels", "tags": ["a"]},
+     "annotations": [
+         {"completed_by": {"id": 1, "email": "anna@team.example"}, "was_cancelled": False,
+          "result": [answer("helpful", "rating", k), answer("polite", "choices", ["yes"])]},
+         {"completed_by": 2, "result": [answer("helpful", "rating", 6 - k), answer("words", "labels", ["rude"])]},
+         {"completed_by": 3, "was_cancelled": True, "result": [answer("helpful", "rating", 1)]},
+     ],
+     "predictions": [{"model_version": "gpt-5.4", "result": [answer("helpful", "number", k)]}]}
+    for k in range(1, 6)
+]  # fmt: skip
+
+
+def test_label_studio(file):
+    """Annotations by people, predictions by judges; what was cancelled is no answer."""
+    read = read_file(file("export.json", json.dumps(LABEL_STUDIO)))
+    assert read.ratings.raters == {"anna@team.example": "person", "annotator 2": "person", "gpt-5.4": "judge"}
+    table = read.ratings.table.groupby(["rater", "criterion"])["score"].apply(list)
+    assert table["annotator 2", "helpful"] == [5, 4, 3, 2, 1]
+    assert table["gpt-5.4", "helpful"] == [1, 2, 3, 4, 5]
+    assert set(read.ratings.criteria) == {"helpful", "polite"}
+    assert [(fault.count, fault.places[0]) for fault in read.faults] == [(5, "task 1, words")]
+
+
 def test_a_reader_of_your_own_by_dotted_name(file, tmp_path, monkeypatch):
     (tmp_path / "house_logs.py").write_text(
         "from recuse.readers.raw_table import from_records\n"

@@ -199,7 +199,15 @@ def test_titles_above_and_sums_below_are_no_ratings_and_lines_keep_their_numbers
     assert read.ratings.table["item"].nunique() == 30
     whats = {fault.what.split(",")[0]: fault for fault in read.faults}
     assert whats["answer(s) are not numbers"].places == ("line 7, column judge: 'broken'",)
-    assert "row(s) at the end sum up the others" in whats
+    said = "1 row(s) at the end sum up the others (begins with 'Average'); they are left out"
+    assert whats["row(s) at the end sum up the others"].sentence() == said
+
+
+@pytest.mark.parametrize("day", ["2026-03-{:02}", "{}.3.2026", "03/{:02}/26", "2026-03-{:02}T09:00:00Z"])
+def test_days_are_no_slices_whatever_their_column_is_called(file, day):
+    rows = [(*row, day.format(k % 4 + 1), "de" if k % 3 else "fr") for k, row in enumerate(five(40))]
+    read = read_file(file("a.csv", table(rows, "ticket,anna,ben,judge,Datum,language")))
+    assert read.mapping.slices == ("language",)
 
 
 def test_labels_in_the_second_row_are_no_header(file):
@@ -235,6 +243,29 @@ def test_another_turn_is_no_repeat(file):
     read = read_file(file("a.jsonl", "\n".join(lines)))
     assert set(read.ratings.table["repeat"]) == {0}
     assert read.ratings.table["item"].nunique() == 40
+
+
+def restarting(again):
+    """Scores of two systems, twice each, whose questions are numbered anew under `again` of 20 topics' questions."""
+    names = [(topic, f"q{k}" if k < again else f"q{k} {topic}") for topic in ("law", "maths") for k in range(20)]
+    rows = [(q, topic, system, "gpt", 1 + k % 5, 1 + k % 4) for k, (topic, q) in enumerate(names) for system in "AB"]
+    return table(rows, header="question,subset,system,judge,r1,r2")
+
+
+@pytest.mark.parametrize("again", [2, 20])
+def test_questions_numbered_anew_under_each_topic_are_named_by_both(file, again):
+    """Whether few names come back or all: repeats have columns here, so rows that differ in the topic alone are not
+    the same question twice."""
+    read = read_file(file("a.csv", restarting(again)))
+    assert read.mapping.item == ("question", "subset")
+    assert len(read.ratings.table) == 40 * 2 * 2
+    assert not read.faults
+
+
+def test_a_file_of_one_topic_tells_of_which(file):
+    rows = [line for line in restarting(0).splitlines() if "maths" not in line]
+    texts = read_file(file("a.csv", "\n".join(rows))).ratings.texts
+    assert set(texts["subset"]) == {"law"}
 
 
 def test_a_column_that_says_where_a_score_came_from_names_the_raters(file):

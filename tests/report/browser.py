@@ -12,6 +12,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +33,10 @@ for (const d of document.querySelectorAll('details')) d.open = true;
 const wide = [...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > innerWidth + 1
   && !e.parentElement.closest('.scroll, .sr, svg, thead'));
 const scrolling = [...document.querySelectorAll('.scroll')].filter(e => e.scrollWidth > e.clientWidth + 1);
-parent.document.title = JSON.stringify([document.documentElement.scrollWidth, innerWidth,
-  wide.slice(0, 5).map(e => e.outerHTML.slice(0, 90)), scrolling.map(e => e.ariaLabel)]);
+const found = JSON.parse(parent.document.title || '{}');
+found[%d] = [document.documentElement.scrollWidth, innerWidth,
+  wide.slice(0, 5).map(e => e.outerHTML.slice(0, 90)), scrolling.map(e => e.ariaLabel)];
+parent.document.title = JSON.stringify(found);
 </script>"""
 RUN_AXE = """<script>
 for (const d of document.querySelectorAll('details')) d.open = true;
@@ -57,17 +60,28 @@ def complaints(path: Path, profile: Path) -> list[str]:
     return [line for line in seen.stderr.splitlines() if "CONSOLE" in line]
 
 
-def widths(page: str, folder: Path, width: int) -> tuple[int, int, list[str], list[str]]:
-    """(width of the page, of its window, elements beyond it, what scrolls sideways within the page), everything that
-    folds unfolded."""
-    measured = POLICY.sub("", page).replace("</body>", f"{MEASURE}</body>")
+Widths = tuple[int, int, list[str], list[str]]
+"""Width of a page, of its window, elements beyond it, what scrolls sideways within the page."""
+
+
+def widths(page: str, folder: Path, width: int) -> Widths:
+    """Of one page with everything that folds unfolded, in a window of this width."""
+    return all_widths([(page, width)], folder)[0]
+
+
+def all_widths(windows: Sequence[tuple[str, int]], folder: Path) -> list[Widths]:
+    """The same of several pages, each in a window of its own, by one browser: starting it costs more than a page."""
+    frames = []
+    for number, (page, width) in enumerate(windows):
+        measured = POLICY.sub("", page).replace("</body>", f"{MEASURE % number}</body>")
+        frames.append(FRAME.format(width=width, page=html.escape(measured)))
     probe = folder / "probe.html"
-    probe.write_text(FRAME.format(width=width, page=html.escape(measured)), encoding="utf-8")
+    probe.write_text("".join(frames), encoding="utf-8")
     seen = browse(probe, folder / "profile", "--dump-dom", "--virtual-time-budget=4000")
     title = re.search(r"<title>(.*?)</title>", seen.stdout)
     assert title
-    found: tuple[int, int, list[str], list[str]] = tuple(json.loads(html.unescape(title[1])))
-    return found
+    found = json.loads(html.unescape(title[1]))
+    return [tuple(found[str(number)]) for number in range(len(windows))]
 
 
 def violations(page: str, folder: Path, *arguments: str) -> list[Any]:

@@ -47,9 +47,16 @@ def test_console_is_silent(tmp_path: Path) -> None:
     assert browser.complaints(index, tmp_path / "profile") == []
 
 
+@pytest.fixture(scope="module")
+def widths(tmp_path_factory: pytest.TempPathFactory) -> dict[str, browser.Widths]:
+    folder = tmp_path_factory.mktemp("widths")
+    found = browser.all_widths([(drawn(sample, folder), 360) for sample in SAMPLES], folder)
+    return dict(zip(SAMPLES, found, strict=True))
+
+
 @pytest.mark.parametrize("sample", SAMPLES)
-def test_no_sideways_scrolling_at_360_pixels(tmp_path: Path, sample: str) -> None:
-    wide, window, beyond, _ = browser.widths(drawn(sample, tmp_path), tmp_path, 360)
+def test_no_sideways_scrolling_at_360_pixels(widths: dict[str, browser.Widths], sample: str) -> None:
+    wide, window, beyond, _ = widths[sample]
     assert (window, beyond) == (360, [])
     assert wide <= window
 
@@ -66,9 +73,8 @@ def test_forty_judges_stay_usable(tmp_path: Path) -> None:
     """The page stays under a megabyte and no wider than a phone; on a desk what is wide scrolls by itself."""
     page = report.write(samples.invented(40, holes=0.05), tmp_path)[2].read_text(encoding="utf-8")
     assert len(page.encode()) < 1_000_000
-    for width in (360, 1160):
-        wide, window, beyond, _ = browser.widths(page, tmp_path, width)
-        assert (wide <= window, beyond) == (True, []), width
+    for wide, window, beyond, _ in browser.all_widths([(page, 360), (page, 1160)], tmp_path):
+        assert (wide <= window, beyond) == (True, []), window
 
 
 HOSTILE = ["<img src=x onerror=alert(1)>", "\u202e" * 50, "x" * 20_000, "\n" * 50, json.dumps({"a": "ü" * 3000})]

@@ -35,7 +35,7 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> Results:
         if (ROOT / name).exists():
             (root / name).symlink_to(ROOT / name)
     asked = [*(f"evals/test_{question}.py" for question in QUESTIONS), "--panel", "fixtures/panels/local.toml"]
-    command = [sys.executable, "-m", "pytest", *asked, "-q", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", *asked, "-q", "-p", "no:cacheprovider", "-p", "no:hypothesispytest"]
     run = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=240, check=False)
     written = root / "reports" / "results.json"
     assert written.is_file(), run.stdout[-3000:] + run.stderr[-3000:]

@@ -45,7 +45,19 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
         (root / name).symlink_to(ROOT / name)
     (root / "labels.csv").write_text("\n".join(rows()) + "\n", encoding="utf-8")
     asked = [f"evals/test_{question}.py" for question in QUESTIONS]
-    command = [sys.executable, "-m", "pytest", *asked, "--ratings", "labels.csv", "-q", "-p", "no:cacheprovider"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        *asked,
+        "--ratings",
+        "labels.csv",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:hypothesispytest",
+    ]
     run = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=600, check=False)
     written = root / "reports" / "results.json"
     assert written.is_file(), run.stdout[-3000:] + run.stderr[-3000:]

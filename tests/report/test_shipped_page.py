@@ -108,10 +108,19 @@ def test_a_share_or_a_correlation_has_no_axis_beyond_one(tree: Element) -> None:
 # --------------------------------------------------------------------------- in a browser
 
 
+WINDOWS = (360, 390, 1160)
+
+
+@pytest.fixture(scope="module")
+def widths(shipped: str, tmp_path_factory: pytest.TempPathFactory) -> dict[int, browser.Widths]:
+    found = browser.all_widths([(shipped, width) for width in WINDOWS], tmp_path_factory.mktemp("widths"))
+    return dict(zip(WINDOWS, found, strict=True))
+
+
 @in_browser
-@pytest.mark.parametrize("width", [360, 390, 1160])
-def test_no_sideways_scrolling_with_everything_unfolded(shipped: str, tmp_path: Path, width: int) -> None:
-    wide, window, beyond, within = browser.widths(shipped, tmp_path, width)
+@pytest.mark.parametrize("width", WINDOWS)
+def test_no_sideways_scrolling_with_everything_unfolded(widths: dict[int, browser.Widths], width: int) -> None:
+    wide, window, beyond, within = widths[width]
     assert (window, beyond) == (width, [])
     assert wide <= window
     if width < 700:
@@ -182,12 +191,10 @@ def test_axe_finds_nothing(shipped: str, tmp_path: Path, how: list[str]) -> None
 def test_pages_beside_it_fit_a_phone_and_are_silent(tmp_path: Path) -> None:
     beside = pages_beside()
     assert len(beside) == 4
-    for number, path in enumerate(beside):
-        folder = tmp_path / str(number)
-        folder.mkdir()
-        wide, window, beyond, _ = browser.widths(path.read_text(encoding="utf-8"), folder, 360)
+    found = browser.all_widths([(path.read_text(encoding="utf-8"), 360) for path in beside], tmp_path)
+    for path, (wide, window, beyond, _) in zip(beside, found, strict=True):
         assert (wide <= window, beyond) == (True, []), path
-        assert browser.complaints(path, folder / "profile") == [], path
+        assert browser.complaints(path, tmp_path / "profile") == [], path
         assert path.stat().st_size < 1_000_000, path
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 
@@ -25,12 +27,26 @@ def test_the_same_texts_on_the_same_scale_are_comparable():
     assert reasons(ratings(old=SCORES), ratings(new=SCORES)) == ()
 
 
-def test_other_texts_are_told_with_the_first_of_them():
-    [why] = reasons(ratings(old=SCORES), ratings(skip=2, new=SCORES))
-    assert (
-        why == "not the same texts: 2 of 24 texts were asked of old alone, first t0 (ask both judges of the "
-        "same texts, or take the rows of the others out)"
-    )
+def test_texts_of_one_judge_alone_do_not_keep_the_others_from_being_compared():
+    assert reasons(ratings(old=SCORES), ratings(skip=2, new=SCORES)) == ()
+
+
+def topics(ratings, *names):
+    """The same with a topic told of every text, the names in turn."""
+    texts = ratings.table[["item", "target"]].drop_duplicates().reset_index(drop=True)
+    return replace(ratings, texts=texts.assign(topic=[names[k % len(names)] for k in range(len(texts))]), _memory={})
+
+
+def test_a_name_that_stands_for_another_text_is_told():
+    """Numbers of rows are the same in any two files."""
+    before, after = topics(ratings(old=SCORES), "law"), topics(ratings(new=SCORES), "maths")
+    [why] = reasons(before, after)
+    assert why.startswith("the same names stand for other texts, item t0 has topic law in one, maths in the other")
+
+
+def test_a_few_topics_that_were_corrected_keep_nothing_from_being_compared():
+    before, after = topics(ratings(old=SCORES), "law"), topics(ratings(new=SCORES), "law", "law", "tax")
+    assert reasons(before, after) == ()
 
 
 def test_another_scale_is_told():

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from recuse.metrics.upgrade.same_texts import contradiction
 from recuse.ratings import Ratings
 from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.ratings.array import clusters_of
@@ -28,7 +29,7 @@ from recuse.schema import RecuseError
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["CHANGES", "SETTINGS", "Pair", "Upgrade"]
+__all__ = ["CHANGES", "SETTINGS", "TEXT", "Pair", "Text", "Upgrade", "texts_of"]
 
 CHANGES = ("model", "prompt", "rubric", "sampling")
 """What an upgrade may declare that it changes. Texts and scale are the ground both stand on and never change."""
@@ -47,10 +48,10 @@ DECLARE: Mapping[str, str] = {
 """Where it is said. A candidate of a panel has words of its own only where it names them, so only panels differ."""
 
 ONE_SCALE = " (if both mean one scale, say which: --scale LOW-HIGH; otherwise bring the scores to one first)"
-SAME_TEXTS = " (ask both judges of the same texts, or take the rows of the others out)"
 SAME_IDS = " (a text has to have the same name on both sides; --item COLUMN says where it stands)"
 
 TEXT = ["item", "target"]
+Text = tuple[str, str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,20 +132,20 @@ class Upgrade:
         )
 
     def _other_texts(self) -> tuple[str, ...]:
+        """Texts of one judge alone are for `recuse.metrics.upgrade.common_texts`."""
         keys = [*TEXT, "criterion", *self.before.factors]
         old, new = (
             {tuple(map(str, row)) for row in r.table.loc[r.table["rater"] == judge, keys].itertuples(index=False)}
             for r, judge in ((self.before, self.incumbent), (self.after, self.candidate))
         )
-        if old == new:
-            return ()
-        phrases, before, after = [], {row[:2] for row in old}, {row[:2] for row in new}
-        for texts, there, who in ((before, after, self.incumbent), (after, before, self.candidate)):
-            if only := sorted(texts - there):
-                phrases.append(f"{len(only)} of {len(texts)} texts were asked of {who} alone, first {only[0][0]}")
-        if not phrases:
+        common = {(row[0], row[1]) for row in old} & {(row[0], row[1]) for row in new}
+        if not common:
+            return (f"they have no text in common{SAME_IDS}",)
+        if any(row[:2] in common for row in old ^ new):
             return ("not the same texts under the same conditions",)
-        return (f"not the same texts: {'; '.join(phrases)}{SAME_TEXTS if before & after else SAME_IDS}",)
+        if told := contradiction(self.before, self.after, common):
+            return (f"the same names stand for other texts, {told}{SAME_IDS}",)
+        return ()
 
     # ------------------------------------------------------------------ both on the same texts
 
@@ -194,6 +195,12 @@ class Upgrade:
     @property
     def _several(self) -> bool:
         return len({*self.both.headline, *self.both.parts}) > 1
+
+
+def texts_of(ratings: Ratings, judge: str) -> frozenset[Text]:
+    """(item, target) of every row of a judge."""
+    rows = ratings.table.loc[ratings.table["rater"] == judge, TEXT].drop_duplicates()
+    return frozenset((str(item), str(target)) for item, target in rows.itertuples(index=False))
 
 
 def _stacked(parts: list[Answers], ratings: Ratings) -> Answers:

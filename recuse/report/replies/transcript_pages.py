@@ -18,7 +18,7 @@ from markupsafe import Markup, escape
 from recuse.key_shapes import without_keys
 from recuse.report.files import write_files
 from recuse.report.lexicon import plain_name
-from recuse.report.page import environment
+from recuse.report.numbers import count
 from recuse.report.replies.small_page import small_page
 from recuse.report.reply_places import PROMPTS, page_name, place_anchor
 from recuse.sanitize import shortened, visible
@@ -36,7 +36,7 @@ SHORT_REPLY = 70
 @dataclass(slots=True)
 class Asking:
     """Replies to one prompt about one text, each as an element of a list. Of a thousand many say the same: what is said
-    is drawn once (`replies/reply.html.j2`), and only its address is put before it for each."""
+    is drawn once, and only its address is put before it for each."""
 
     told: Markup  # factor levels, or the stage
     prompt: Markup  # address of the prompt
@@ -160,17 +160,23 @@ _READ = attrgetter("criterion", "score", "response", "status", "why")
 
 
 @lru_cache(maxsize=4096)
-def _body(read: tuple[tuple[Any, ...], ...], text: str, reasoning: str) -> Markup:
+def _body(read: tuple[tuple[Any, ...], ...], text: str, reasoning: str) -> str:
+    """What a judge said, and what was read in it. Of thousands, so not by a template: each part is escaped here."""
     shown, cut = _clean(text, LONGEST_REPLY)
-    template = environment().get_template("replies/reply.html.j2")
-    return Markup(
-        template.render(
-            read=_clean(_in_words(read), LONGEST_REPLY)[0],
-            bad=any(status != "ok" for *_, status, _ in read),
-            text=shown,
-            short=len(shown) <= SHORT_REPLY and "\n" not in shown,
-            cut=cut,
-            reasoning=_clean(reasoning, LONGEST_REPLY)[0],
+    bad = ' class="bad"' if any(status != "ok" for *_, status, _ in read) else ""
+    words, thoughts = (escape(_clean(told, LONGEST_REPLY)[0]) for told in (_in_words(read), reasoning))
+    if len(shown) <= SHORT_REPLY and "\n" not in shown:
+        said = f'<code dir="auto">{escape(shown or "(nothing)")}</code>'
+    else:
+        said = f'<pre dir="auto">{escape(shown)}</pre>'
+    return "".join(
+        (
+            f"<b{bad}>{words}</b>" if words else "",
+            said,
+            f"<small>{count(cut)} more characters in the cassette</small>" if cut else "",
+            f'<details><summary>What it thought before</summary><pre dir="auto">{thoughts}</pre></details>'
+            if thoughts
+            else "",
         )
     )
 
