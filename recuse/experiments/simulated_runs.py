@@ -33,7 +33,7 @@ class Seen:
     judge: str
     outcome: str
     covered: bool | None  # whether the 95 % interval holds the truth; None where the model does not tell it
-    smallest_fault: float | None  # that is found of the judge that will have one; where none has a fault
+    smallest_fault: float | None  # of judge 0, in draws without a fault; else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from recuse.gates.gates import Gates
 from recuse.gates.limits import Limit
 from recuse.gates.verdicts import Verdicts
 from recuse.schema import Estimates, Outcome, Verdict
-from recuse.schema.deferred import Deferred
+from recuse.schema.deferred import Deferred, Deferring
 from recuse.statistics.multiplicity import holm
 
 __all__ = ["EXIT", "TOGETHER", "UpgradeVerdict", "decide_upgrade", "not_comparable", "without_answers"]
@@ -47,7 +47,7 @@ NOT_NEEDED = ("upgrade_cost", "upgrade_latency")
 
 
 @dataclass(frozen=True, eq=False)
-class UpgradeVerdict:
+class UpgradeVerdict(Deferring):
     """`rows`: one verdict per component, level and criterion, the deciding one first; `unmeasured`: components without
     data that decide nothing. `clause`: what the candidate does more than is allowed, "gives lower scores". `more`: how
     many items more would decide with 80 % power, where that is known: it is worked out for who reads it, and with it
@@ -167,7 +167,7 @@ def _undecided(verdict: UpgradeVerdict) -> UpgradeVerdict:
 
 
 def _told_of_undecided(verdict: UpgradeVerdict) -> Verdicts:
-    """The rows, what is open first, and what takes the most before the rest, with the sentence."""
+    """The rows, what is open in front and of that what takes the most first, with the sentence as their conclusion."""
     old, new = verdict.incumbent, verdict.candidate
     opened = sorted(_opened(verdict.rows), key=_needed, reverse=True)
     sentence = f"Whether {new} may replace {old} is undecided: {_open(opened[0], old, _more(opened))}."

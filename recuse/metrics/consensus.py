@@ -157,7 +157,7 @@ def _estimate(
         why = ONE_JUDGE if len(cells.judges) < 2 else _nothing(cells, judge, wanted, what)
         return undefined(metric, why, n=int(cells.count[judge].sum()), n_excluded=int(cells.lost[judge].sum()), **about)
     used = own if others is None else own | others
-    detail = losses_of_judge(cells, judge, peers_view(cells, judge), plus, minus)
+    detail = losses_of_judge(cells, judge, partial(peers_view, cells, judge), plus, minus)
     if about["over"] == "repeats":
         n, lost, about["note"] = int(cells.count[:, used].sum()), int(cells.lost[:, wanted].sum()), THESE_TEXTS
         distribution: Student = over_repeats(cells, judge, own, others)

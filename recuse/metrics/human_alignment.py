@@ -197,7 +197,7 @@ class Compared:
             return {}
         judge = int(judges[0])
         rated = wanted[judge] & np.isfinite(self.people.mean)
-        return losses_of_judge(self.cells, judge, self.people.mean, rated)
+        return losses_of_judge(self.cells, judge, lambda: self.people.mean, rated)
 
     def nothing(self, wanted: Mask) -> str:
         """Why there is nothing to compare on the `wanted` cells, (J, U)."""

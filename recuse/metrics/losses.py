@@ -16,7 +16,7 @@ A gate passes an estimate with losses only where they are shown to be unrelated,
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -57,14 +57,18 @@ def losses(sides: Mapping[str, Side], bounds: tuple[float, float]) -> dict[str, 
 
 
 def losses_of_judge(
-    cells: Cells, judge: int, reference: Floats, plus: Mask, minus: Mask | None = None
+    cells: Cells, judge: int, reference_of: Callable[[], Floats], plus: Mask, minus: Mask | None = None
 ) -> dict[str, Any]:
-    """Detail of the mean over the texts `plus` of what the judge gives above `reference` (U,), less the mean over
-    `minus`. What others lost is theirs: the reference stays as it is.
+    """Detail of the mean over the texts `plus` of what the judge gives above a reference (U,), less the mean over
+    `minus`. What others lost is theirs: the reference stays as it is, and is not asked for where the judge lost
+    nothing.
 
     Where there is one side only, texts whose reference is above its median are compared with the others: a judge that
     loses the bad ones loses what is harsh.
     """
+    if not cells.lost[judge].any():
+        return {}
+    reference = reference_of()
     low, high = _means_with_losses(cells, judge)
     there = np.isfinite(low - reference)
     ends = []

@@ -79,8 +79,8 @@ def quads_by_judge(part: Ratings) -> Mapping[str, Pairs]:
 
     def made() -> dict[str, Pairs]:
         pairs = paired(part)
-        asked = pairs["rater"][(pairs["labels"] == "swapped").to_numpy()].unique()
-        return {**pairs_by_judge(part), **_quads(pairs, [judge for judge in part.judges if judge in asked])}
+        asked = set(pairs["rater"][(pairs["labels"] == "swapped").to_numpy()])
+        return {**pairs_by_judge(part), **(_quads(pairs, [j for j in part.judges if j in asked]) if asked else {})}
 
     return part.remember("quads by judge", made)
 

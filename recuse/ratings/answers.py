@@ -59,7 +59,7 @@ class Answers:
         """What a repetition would draw: clusters, where several items share one."""
         return "items" if len(set(self.clusters.tolist())) == len(set(self.items)) else "clusters"
 
-    def clusters_of(self, texts: NDArray[np.bool_]) -> int:
+    def cluster_count(self, texts: NDArray[np.bool_]) -> int:
         """How many clusters these texts (U,) belong to."""
         return int(np.count_nonzero(np.bincount(self.clusters[texts])))
 

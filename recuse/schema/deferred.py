@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
-__all__ = ["Deferred"]
+__all__ = ["Deferred", "Deferring"]
 
 T = TypeVar("T")
 
@@ -38,3 +38,10 @@ class Deferred(Generic[T]):
 
     def __set__(self, instance: object, value: T | Callable[[], T]) -> None:
         vars(instance)[self.name] = value
+
+
+class Deferring:
+    """What has deferred fields: copied, or handed to another process, it is plain data."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in vars(self)}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from recuse.schema.builtin_values import builtins
-from recuse.schema.deferred import Deferred
+from recuse.schema.deferred import Deferred, Deferring
 from recuse.schema.estimates import Estimate
 from recuse.schema.notebook import span, subject, table
 
@@ -109,7 +109,7 @@ class Acceptance:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Verdict:
+class Verdict(Deferring):
     """What a gate says of an estimate. Truthy when the run may stay green on its account. What to do about it and what
     the gate could have shown are worked out for who asks, and are plain data wherever a verdict is handed over."""
 
@@ -134,9 +134,6 @@ class Verdict:
     def record(self) -> dict[str, Any]:
         """The verdict as builtins, NaN as None, one key per field: what pytest-xdist can carry and JSON can hold."""
         return {f.name: builtins(getattr(self, f.name)) for f in fields(self)}
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {f.name: getattr(self, f.name) for f in fields(self)}
 
     def _repr_html_(self) -> str:
         head = ("gate", "about", "outcome", "value", "interval", "limit", "why")

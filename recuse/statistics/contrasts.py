@@ -103,7 +103,7 @@ def contrast(
     if not repeated.any():
         return Contrast(value, math.nan, math.nan)
     quiet = repeated & (v <= 0)
-    v = np.where(quiet, [slip_variance(step, k) for k in n], v)
+    v[quiet] = [slip_variance(step, k) for k in n[quiet]]
     pooled, df = float(v[repeated].mean()), float((n - 1)[repeated].sum())
     v = np.where(repeated, np.maximum(v, v + TOWARDS_ALL * (pooled - v)), pooled)
     se, df = welch_satterthwaite((w**2 * v / n).tolist(), np.where(repeated, n - 1, df).tolist())

@@ -40,7 +40,7 @@ def change(
 ) -> Estimate:  # fmt: skip
     """The estimate of a change over the texts `used` (U,); `values` are the incumbent's and the candidate's own. Detail
     `smallest`: the change that so many texts find with 80 % power at 5 %, one-sided, given the spread seen."""
-    answers, n_clusters = pair.answers, pair.answers.clusters_of(used)
+    answers, n_clusters = pair.answers, pair.answers.cluster_count(used)
     detail = {
         "incumbent": number(values[0]), "candidate": number(values[1]), "texts": int(used.sum()),
         "smallest": number(smallest(distribution, n_clusters)), **more.pop("detail", {}),

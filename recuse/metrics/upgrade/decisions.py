@@ -51,7 +51,7 @@ def decisions_flipped(pair: Pair) -> Estimate | None:
     note = "" if known else "the incumbent was asked once, so how often it flips by itself is not known"
     detail: dict[str, object] = {"thresholds": list(pair.thresholds)} if pair.thresholds else {}
     if not known:
-        found = by_itself + smallest(seen, answers.clusters_of(used))
+        found = by_itself + smallest(seen, answers.cluster_count(used))
         detail |= {"asked_once": True, "by_itself_at_most": by_itself, "smallest": found if found < 1 else None}
     return change(
         "upgrade_flips", pair, seen if known else Hidden(seen, by_itself, 0.0),

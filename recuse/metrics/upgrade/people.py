@@ -69,7 +69,7 @@ def agreement_with_people(pair: Pair) -> Estimate | None:
     distribution = coefficient.jackknife(answers.clusters[used])
     assert isinstance(distribution, Student)
     few = too_few(answers.options, _labels(answers, used))
-    se = math.nan if few else math.hypot(distribution.se, kappas.one_text(sums) / answers.clusters_of(used))
+    se = math.nan if few else math.hypot(distribution.se, kappas.one_text(sums) / answers.cluster_count(used))
     return change(
         "upgrade_agreement", pair, Student(distribution.value, se, distribution.df), (share[0] * old, share[1] * new),
         used, method=METHOD, note=few, detail={"answered": [float(v) for v in share]},

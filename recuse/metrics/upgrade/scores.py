@@ -150,7 +150,7 @@ def order(pair: Pair) -> Estimate | None:
     shares = _moments(old, new, used, twice)
     built = Coefficient(shares, _across if name == "upgrade_order_once" else _less, lambda s: "")
     across, own = float(_across(shares.sum(0)[None])[0]), float(_own(shares.sum(0)[None])[0])
-    spread = _known_spread(built.jackknife(answers.clusters), answers.clusters_of(used))
+    spread = _known_spread(built.jackknife(answers.clusters), answers.cluster_count(used))
     asked_once = name == "upgrade_order_once"
     distribution = Within(spread, -1.0, 1.0) if asked_once else spread
     values = (math.nan, across) if asked_once else (own, across)
