@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from recuse.panel_ratings import scales_of
+from recuse.elicitation.panel_ratings import scales_of
 from recuse.protocols import protocol
 from recuse.ratings.factors import LEVELS, level_words
 from recuse.ratings.scale import Numeric, Scale

@@ -47,7 +47,7 @@ class _Table(BaseModel):
 
 
 class _SinglePeople(_Table):
-    """People's single ratings per criterion, beside their means; see `recuse.blinded_people`."""
+    """People's single ratings per criterion, beside their means; see `recuse.references.blinded_people`."""
 
     file: str
     scale: _Scale
@@ -56,7 +56,7 @@ class _SinglePeople(_Table):
 
 
 class _People(_Table):
-    """Ratings by people: one row per rating, or means per target; see `recuse.references`."""
+    """Ratings by people: one row per rating, or means per target; see `recuse.references.of_task`."""
 
     file: str
     simulated: bool = False  # drawn from a model; nobody was asked
@@ -75,7 +75,7 @@ class _Reference(_Table):
 
 
 class _Payloads(_Table):
-    """Instructions that attackers add to texts, one JSON object a line; see `recuse.references.payloads_of`."""
+    """Instructions that attackers add to texts, one JSON object a line; see `recuse.references.of_task.payloads_of`."""
 
     known: str  # defences may have been made from these
     held_out: str  # written after and apart from the defences

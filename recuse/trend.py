@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from recuse.sanitize import safe_cell, visible
 from recuse.schema import RecuseError
+from recuse.security.sanitize import safe_cell, visible
 
 __all__ = ["Point", "add_trend", "history", "line_of"]
 

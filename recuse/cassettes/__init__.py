@@ -22,7 +22,7 @@ from recuse.cassettes.coverage import Coverage, MissingInteractionError, Stale, 
 from recuse.cassettes.library import MODES, Library, Mode
 from recuse.cassettes.matching import CELL_HEADER, REPEAT_HEADER, call_headers, canonical_json, request_key
 from recuse.cassettes.writer import StorageError
-from recuse.network import NetworkBlockedError
+from recuse.security.network import NetworkBlockedError
 
 __all__ = [
     "CELL_HEADER",

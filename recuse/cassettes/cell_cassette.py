@@ -11,8 +11,8 @@ from recuse.cassettes.coverage import Coverage, Stale, Unused, fingerprint_diffe
 from recuse.cassettes.index import CellIndex, Interaction, read_index, read_requests
 from recuse.cassettes.record_format import Recorded
 from recuse.naming import checked_name
-from recuse.sanitize import visible
 from recuse.schema import PROVENANCES, Call, RecuseError
+from recuse.security.sanitize import visible
 
 SUPERSEDED = ".superseded"  # below cassettes/: what a changed prompt or model made obsolete; not committed
 SIDE = ".new"  # a cell is recorded anew beside its old cassette, which stays until the new one is complete

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from recuse.cassettes.record_format import Recorded
-from recuse.sanitize import visible
 from recuse.schema import Call, RecuseError, Request
+from recuse.security.sanitize import visible
 
 
 @dataclass(frozen=True, slots=True)

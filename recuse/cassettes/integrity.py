@@ -20,9 +20,9 @@ from recuse.cassettes.index import CellIndex, Interaction, index_of, read_reques
 from recuse.cassettes.matching import request_key
 from recuse.cassettes.record_format import Recorded, request_line
 from recuse.cassettes.response_filter import reason_to_drop
-from recuse.key_shapes import key_shapes_in
-from recuse.sanitize import visible
 from recuse.schema import PROVENANCES, RecuseError, Request
+from recuse.security.key_shapes import key_shapes_in
+from recuse.security.sanitize import visible
 
 DAMAGED = ".damaged"  # beside a cassette: the file as it was before its damaged lines were cut out
 LARGEST_MB = 60.0

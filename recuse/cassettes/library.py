@@ -29,10 +29,10 @@ from recuse.cassettes.response_filter import kept_response
 from recuse.cassettes.storage import Storage
 from recuse.cycle_collector import paused_cycle_collector
 from recuse.naming import checked_name
-from recuse.network import blocked_network, is_loopback, loopback_addresses
-from recuse.redaction import Secrets, check_no_keys, clean_logging
-from recuse.sanitize import visible
 from recuse.schema import Call, RawResponse, RecuseError, Request
+from recuse.security.network import blocked_network, is_loopback, loopback_addresses
+from recuse.security.redaction import Secrets, check_no_keys, clean_logging
+from recuse.security.sanitize import visible
 
 Mode = Literal["replay", "missing", "all"]
 MODES: tuple[Mode, ...] = ("replay", "missing", "all")

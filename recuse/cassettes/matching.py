@@ -17,8 +17,8 @@ from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from recuse.judges.canonical import CanonicalJson, canonical_value
-from recuse.redaction import PLACEHOLDER, Secrets
 from recuse.schema import Call, RecuseError, Request
+from recuse.security.redaction import PLACEHOLDER, Secrets
 
 REPEAT_HEADER = "x-recuse-repeat"
 CELL_HEADER = "x-recuse-cell"

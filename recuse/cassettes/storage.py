@@ -20,8 +20,8 @@ from recuse.cassettes.integrity import DAMAGED, canonical_bytes, is_in_order, sa
 from recuse.cassettes.matching import canonical_body, public_url
 from recuse.cassettes.record_format import request_line
 from recuse.cassettes.writer import Writer, replace_file, sync_all
-from recuse.redaction import Secrets
 from recuse.schema import RawResponse, RecuseError, Request
+from recuse.security.redaction import Secrets
 
 
 class Storage:

@@ -10,7 +10,7 @@ from recuse.check.answers import Answers
 from recuse.check.conclusion import rounded
 from recuse.check.figures import cell, interval, more, number
 from recuse.ratings.factors import level_words
-from recuse.sanitize import shortened
+from recuse.security.sanitize import shortened
 
 __all__ = ["AGREEMENT", "SHOWN_JUDGES", "agreement", "labels_more", "metrics", "of_criterion"]
 

@@ -16,8 +16,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from recuse import offers
-from recuse.file_panels import FILE, FilePanel
 from recuse.ratings.factors import VERSION
+from recuse.readers.file_panel import FILE, FilePanel
 from recuse.schema import Estimate, Estimates, RecuseError, members
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from recuse.check.disagreements import write_disagreements
 from recuse.check.review import is_review, read_review
 from recuse.check.text import told
 from recuse.check.underspecified import PassRateRange, pass_rate_ranges
-from recuse.file_panels import load_versions
+from recuse.readers.file_panel import load_versions
 from recuse.readers.mapping import saved_path
 from recuse.schema import RecuseError
 from recuse.shipped import shipped_evals

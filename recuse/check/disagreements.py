@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recuse.ratings.scale import Numeric, Ordinal
-from recuse.sanitize import safe_cell
+from recuse.security.sanitize import safe_cell
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,7 +13,7 @@ from recuse.check.figures import cell, interval, more, number, signed
 from recuse.check.underspecified import PassRateRange
 from recuse.check.unlocks import NOT_OF_A_FILE, unlock_by_column
 from recuse.ratings.factors import level_words
-from recuse.sanitize import shortened, visible
+from recuse.security.sanitize import shortened, visible
 
 if TYPE_CHECKING:
     import pandas as pd

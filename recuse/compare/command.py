@@ -15,8 +15,8 @@ from recuse.gates import Gates
 from recuse.gates.upgrade import UpgradeVerdict
 from recuse.metrics.measure import described
 from recuse.record_kinds import MEASURE, UPGRADE, VERDICT
-from recuse.sanitize import visible
 from recuse.schema import RecuseError
+from recuse.security.sanitize import visible
 from recuse.shipped import shipped_evals
 from recuse.upgrade import judge_upgrade, worst_of
 

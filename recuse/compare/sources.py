@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recuse.file_panels import FILE, FilePanel, load_file_panel
 from recuse.metrics.upgrade import Upgrade
+from recuse.panels.source_fixes import UNLOCK, unfixed
 from recuse.protocols import protocol as known_protocol
 from recuse.ratings import Ratings
+from recuse.readers.file_panel import FILE, FilePanel, load_file_panel
 from recuse.schema import RecuseError
-from recuse.source_fixes import UNLOCK, unfixed
 from recuse.suite import Elicitation, Selection, Suite
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from recuse.gates.upgrade import UpgradeVerdict
 from recuse.report.canonical_form import normalised
 from recuse.report.results_model import ResultsModel
 from recuse.report.upgrade_table import UpgradeTable, upgrade_tables
-from recuse.sanitize import shortened, visible
+from recuse.security.sanitize import shortened, visible
 
 __all__ = ["drawn", "told"]
 

@@ -188,7 +188,7 @@ OF_PAIRS = ("slot_preference", "order_consistency", "letter_preference")
 
 def _cost_lines(source: Path, sizes: Sizes, needs: Sequence[Need]) -> list[str]:
     """What the panel's calls cost as it stands, and with the items that all gates ask for."""
-    from recuse.chains import Chain
+    from recuse.elicitation.chains import Chain
     from recuse.recording.budget import expected_costs, expected_dollars
     from recuse.suite import Selection
     from recuse.suite.questions import Questions

@@ -54,7 +54,7 @@ def sizes_from(source: Path | None, given: Mapping[str, Any]) -> Sizes:
     usual = Sizes().with_given(given)
     if source.suffix == ".toml":
         return sizes_of_panel(source, root_of(source), usual).with_given(given)
-    from recuse.file_panels import load_file_panel
+    from recuse.readers.file_panel import load_file_panel
 
     ends = (given["low"], given["high"]) if given.get("low") is not None else None
     return sizes_of_ratings(load_file_panel(source).ratings, usual, ends).with_given(given)

@@ -24,10 +24,10 @@ from typing import Any, Protocol, cast
 from pydantic_core import from_json
 
 from recuse.extensions import named_module
+from recuse.judges.policy import is_policy_refusal
 from recuse.judges.reasoning import split_reasoning
-from recuse.policy import is_policy_refusal
-from recuse.sanitize import encodable
 from recuse.schema import Judge, Prompt, RawResponse, Reply, Request, Usage
+from recuse.security.sanitize import encodable
 
 WIRES = (
     "openai_chat",

@@ -16,9 +16,9 @@ import stamina
 
 from recuse.judges import wire
 from recuse.judges.credentials import Credentials
+from recuse.judges.policy import is_policy_refusal
 from recuse.judges.provider_errors import is_bad_key, is_used_up, parsed, words
 from recuse.judges.transport import JudgeTransport
-from recuse.policy import is_policy_refusal
 from recuse.schema import Call, Judge, JudgeClosedError, JudgeUnreachableError, RawResponse
 
 RETRIED = frozenset({408, 409, 429, 500, 502, 503, 504, 529})

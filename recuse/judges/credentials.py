@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from recuse.judges import wire
-from recuse.key_shapes import LONG, too_plain
 from recuse.schema import Judge, RecuseError, Request
+from recuse.security.key_shapes import LONG, too_plain
 
 
 class MissingKeyError(RecuseError):

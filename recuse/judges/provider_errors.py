@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from recuse.key_shapes import without_keys
-from recuse.sanitize import visible
+from recuse.security.key_shapes import without_keys
+from recuse.security.sanitize import visible
 
 LONGEST = 400
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from recuse.key_shapes import SECRET_NAMES, looks_like_a_key
 from recuse.schema import RecuseError
+from recuse.security.key_shapes import SECRET_NAMES, looks_like_a_key
 
 if TYPE_CHECKING:
     from recuse.panels.judge_table import JudgeTable

@@ -81,7 +81,7 @@ def _inside(path: Path, folder: Path) -> bool:
 
 def _data(text: str) -> str:
     """A command ends at its line's end, so a line break in a name must not begin another command."""
-    from recuse.sanitize import shortened, visible
+    from recuse.security.sanitize import shortened, visible
 
     short = shortened(visible(text), LONGEST)[0]
     return short.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")

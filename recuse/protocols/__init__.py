@@ -51,7 +51,7 @@ PROTOCOLS = (
 
 
 class ElicitationProtocol(Protocol):
-    """What elicit.py needs to know of a protocol. A module with these names is one.
+    """What elicitation needs to know of a protocol. A module with these names is one.
 
     It may also have: `FACTOR_NAMES`, for factors that its prompts call otherwise than the ratings table does, as
     {"condition": ("names", {"attributed": "shown", "anonymized": "hidden"})}; `headline(task)`, the criteria that stand

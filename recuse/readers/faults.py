@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from recuse.sanitize import shortened, visible
+from recuse.security.sanitize import shortened, visible
 
 if TYPE_CHECKING:
     import pandas as pd

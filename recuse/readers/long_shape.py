@@ -8,7 +8,7 @@ import numpy as np
 
 from recuse.readers.column_names import plain
 from recuse.readers.mapping import ColumnMapping
-from recuse.sanitize import visible
+from recuse.security.sanitize import visible
 
 if TYPE_CHECKING:
     import pandas as pd

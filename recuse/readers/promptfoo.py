@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from recuse.readers.faults import SHOWN, Fault, shown
-from recuse.sanitize import shortened
+from recuse.security.sanitize import shortened
 
 CALLED = "results of promptfoo"
 BROKEN = "Custom function threw error"

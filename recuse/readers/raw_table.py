@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from recuse.readers.faults import Fault, shown
 from recuse.readers.header_lines import find_header, without_totals
 from recuse.readers.opening import Opened
-from recuse.sanitize import visible
 from recuse.schema import RecuseError
+from recuse.security.sanitize import visible
 
 if TYPE_CHECKING:
     import pandas as pd

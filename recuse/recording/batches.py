@@ -10,8 +10,8 @@ from recuse.batch import PRICE, Batches, BatchReport
 from recuse.batch.recording import POLL_S
 from recuse.cassettes import call_headers
 from recuse.cassettes.library import Library
+from recuse.elicitation.plan import Plan
 from recuse.judges.credentials import keys_from_environment, short_keys
-from recuse.plan import Plan
 from recuse.recording.budget import Cost, check_budget, cost_text, expected_costs, expected_dollars
 from recuse.recording.chains import Chains
 from recuse.recording.outcome import IncompleteRecordingError

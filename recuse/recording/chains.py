@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from recuse.cassettes.library import Library
-from recuse.chains import Chain
-from recuse.fingerprints import headers
+from recuse.elicitation.chains import Chain
+from recuse.elicitation.fingerprints import headers
+from recuse.elicitation.plan import Plan
 from recuse.panels import Panel
-from recuse.plan import Plan
 from recuse.schema import Call, Judge, RawResponse
 
 

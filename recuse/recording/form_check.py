@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from recuse.sanitize import shortened, visible
 from recuse.schema import Call, RawResponse
+from recuse.security.sanitize import shortened, visible
 
 FIRST, ALL_OF_FIRST = 10, 5  # looked at; all of the first five unreadable is enough
 TOO_MANY = 8  # of the first ten

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from recuse.cassettes import call_headers
 from recuse.cassettes.library import Library
+from recuse.elicitation.plan import Plan
 from recuse.judges import read_response, wire
 from recuse.judges.client import Client
 from recuse.judges.credentials import Credentials, keys_from_environment, short_keys
 from recuse.panels import Panel
-from recuse.plan import Plan
 from recuse.recording.asking import Recording
 from recuse.recording.budget import check_budget, cost_text, expected_costs, expected_dollars
 from recuse.recording.chains import Chains

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from recuse.chains import Chain
+from recuse.elicitation.chains import Chain
 from recuse.panels import Panel
 from recuse.standins import StandInError, open_source
 from recuse.standins.request_router import RequestRouter

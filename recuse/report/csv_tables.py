@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from recuse.report.numbers import is_number
-from recuse.sanitize import safe_cell
+from recuse.security.sanitize import safe_cell
 
 __all__ = ["csv_tables"]
 

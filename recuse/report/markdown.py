@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from recuse.sanitize import shortened, visible
+from recuse.security.sanitize import shortened, visible
 
 __all__ = ["code_span", "escaped", "escaped_html", "fenced", "folded", "table_head", "table_row"]
 

@@ -39,8 +39,8 @@ from recuse.report.style import STYLE, STYLE_HASH, with_style
 from recuse.report.tables import verdict_tables
 from recuse.report.upgrade_table import upgrade_tables
 from recuse.report.vocabulary import OUTCOME_NAMES, PROVENANCE_MEANINGS, RECOMMENDATION_MEANINGS, tally, worst
-from recuse.sanitize import visible
 from recuse.schema import RecuseError
+from recuse.security.sanitize import visible
 
 
 @dataclass(frozen=True, slots=True)

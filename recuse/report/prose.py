@@ -6,7 +6,7 @@ import re
 
 from markupsafe import Markup, escape
 
-from recuse.sanitize import visible
+from recuse.security.sanitize import visible
 
 __all__ = ["prose"]
 

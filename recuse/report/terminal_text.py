@@ -23,7 +23,7 @@ from recuse.report.sections.not_asked import in_one_line
 from recuse.report.tables import Cell, VerdictTable, verdict_table
 from recuse.report.upgrade_table import UpgradeTable, upgrade_tables
 from recuse.report.vocabulary import OUTCOME_NAMES
-from recuse.sanitize import visible
+from recuse.security.sanitize import visible
 
 NARROWEST = 40
 MOST_CASES = 12

@@ -6,7 +6,7 @@ import re
 from datetime import date, timedelta
 from pathlib import Path
 
-from recuse.file_panels import load_file_panel
+from recuse.readers.file_panel import load_file_panel
 from recuse.readers.mapping import saved_path
 from recuse.schema import RecuseError
 from recuse.shipped import shipped_evals

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from recuse import offers
-from recuse.source_fixes import UNLOCK
+from recuse.panels.source_fixes import UNLOCK
 
 __all__ = ["Elicitation", "NotAsked"]
 

@@ -7,18 +7,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from recuse import offers
-from recuse.blinded_people import BLINDED
-from recuse.explanations import REMARKS
-from recuse.file_panels import FILE
-from recuse.panel_ratings import headline_of, scales_of
-from recuse.plan import planned_items, planned_levels
+from recuse.elicitation.explanations import REMARKS
+from recuse.elicitation.panel_ratings import headline_of, scales_of
+from recuse.elicitation.plan import planned_items, planned_levels
+from recuse.panels.source_fixes import unfixed
 from recuse.protocols import called
 from recuse.protocols import protocol as known_protocol
 from recuse.protocols.facts import facts_of
 from recuse.ratings.known import PLACE, TRUE
+from recuse.readers.file_panel import FILE
 from recuse.references import people_of, persons_of
+from recuse.references.blinded_people import BLINDED
 from recuse.schema import SourceFixes
-from recuse.source_fixes import unfixed
 from recuse.suite.elicitation import Elicitation, NotAsked
 from recuse.suite.selection import Selection
 

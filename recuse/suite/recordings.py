@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from recuse import elicit
 from recuse.cassettes.coverage import Coverage, MissingInteractionError, unused_lines
 from recuse.cassettes.library import Library, Mode
-from recuse.chains import Chain
-from recuse.explanations import REMARKS
-from recuse.fingerprints import digests, headers
+from recuse.elicitation.chains import Chain
+from recuse.elicitation.explanations import REMARKS
+from recuse.elicitation.fingerprints import digests, headers
+from recuse.elicitation.plan import Plan
+from recuse.elicitation.replies import Elicited, read_replies
 from recuse.panels import Panel
-from recuse.plan import Plan
 from recuse.protocols import called
 from recuse.protocols import protocol as known_protocol
 from recuse.ratings.factors import level_words
@@ -54,7 +54,7 @@ class Recordings:
         for library in self._libraries.values():
             library.close()
 
-    def read(self, elicitation: Elicitation, plan: Plan) -> tuple[elicit.Elicited, dict[str, Any]]:
+    def read(self, elicitation: Elicitation, plan: Plan) -> tuple[Elicited, dict[str, Any]]:
         """What the judges said, each reply read once, and an account of the cassettes it was read from. Records first
         what is missing, where that is wanted; `MissingInteractionError` where something stays missing."""
         panel, library = self.selection.panels[elicitation.panel], self._library(elicitation.panel)
@@ -73,7 +73,7 @@ class Recordings:
             chain = Chain(plan)
             chain.unfold(library.answer)
         exchanges: list[Exchange] | None = None if self.keep is None else []
-        elicited = elicit.read(plan, library.replay(chain.final_calls), chain, exchanges)
+        elicited = read_replies(plan, library.replay(chain.final_calls), chain, exchanges)
         if any(hasattr(chain.how, kind) for kind in REMARKS):
             self._judging[elicitation] = chain.final_calls
         account = _account(chain, library, elicited, left_out)
@@ -154,7 +154,7 @@ class Recordings:
         return self._libraries[name]
 
 
-def _account(chain: Chain, library: Library, elicited: elicit.Elicited, left_out: Iterable[str]) -> dict[str, Any]:
+def _account(chain: Chain, library: Library, elicited: Elicited, left_out: Iterable[str]) -> dict[str, Any]:
     cells = {call.cell for call in chain.calls}
     unused = [one for one in library.unused() if one.cell in cells]
     return {

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Self
 
 from recuse.cassettes.matching import request_key
-from recuse.file_panels import FilePanel, is_ratings_file, load_file_panels
+from recuse.elicitation.plan import Plan, make_plan
 from recuse.panels import OwnWords, Panel, load_panel
-from recuse.plan import Plan, make_plan
+from recuse.readers.file_panel import FilePanel, is_ratings_file, load_file_panels
 from recuse.schema import RecuseError
 from recuse.suite.elicitation import Elicitation
 from recuse.tasks import Task, load_task

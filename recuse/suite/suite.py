@@ -9,25 +9,25 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from recuse import elicit
-from recuse.blinded_people import BLINDED, blinded_people
-from recuse.chains import Chain
-from recuse.explanations import REMARKS, explanations_of
-from recuse.fingerprints import headers
+from recuse.elicitation.chains import Chain
+from recuse.elicitation.explanations import REMARKS, explanations_of
+from recuse.elicitation.fingerprints import headers
+from recuse.elicitation.panel_ratings import panel_ratings
+from recuse.elicitation.plan import Plan
+from recuse.elicitation.replies import Elicited
 from recuse.gates import Gates
 from recuse.gates.baseline import BaselineError
 from recuse.gates.baseline import load as load_baseline
 from recuse.gates.limit_changes import with_former
-from recuse.network import blocked_network
-from recuse.panel_ratings import panel_ratings
-from recuse.plan import Plan
 from recuse.protocols import protocol as known_protocol
+from recuse.references.blinded_people import BLINDED, blinded_people
 from recuse.schema import RecuseError
-from recuse.shared_replay import SharedReplay, content_hash
+from recuse.security.network import blocked_network
 from recuse.suite.elicitation import Elicitation
 from recuse.suite.questions import Questions
 from recuse.suite.recordings import RECORD_MODES, Keep, Recordings
 from recuse.suite.selection import Selection
+from recuse.suite.shared_replay import SharedReplay, content_hash
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -172,7 +172,7 @@ class Suite:
                     "seconds": row["seconds"]}  # fmt: skip
         return {"calls": row["calls"], **{k: None if v is None else v / row["calls"] for k, v in per_call.items()}}
 
-    def _elicited(self, elicitation: Elicitation, plan: Plan) -> tuple[elicit.Elicited, dict[str, Any]]:
+    def _elicited(self, elicitation: Elicitation, plan: Plan) -> tuple[Elicited, dict[str, Any]]:
         """Read from the cassettes, here or by another worker of this run."""
         if self.shared is None or self.recordings.mode != "replay":
             return self.recordings.read(elicitation, plan)

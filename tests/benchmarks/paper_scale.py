@@ -20,7 +20,7 @@ def bulk(root: Path, calls: int) -> dict[str, float]:
     from workloads import PANEL, headers, judged_plan
 
     from recuse.cassettes import Library
-    from recuse.elicit import read
+    from recuse.elicitation.replies import read_replies
 
     steps: dict[str, float] = {}
     start = time.process_time()
@@ -38,7 +38,7 @@ def bulk(root: Path, calls: int) -> dict[str, float]:
     assert coverage.complete
     step("index")
 
-    table = read(plan, library.replay(plan.calls)).table
+    table = read_replies(plan, library.replay(plan.calls)).table
     step("ratings")
     assert len(table) == calls * 6
     assert not library.unused()

@@ -32,7 +32,7 @@ from workloads import PANEL, headers, judged_plan, one_cell, sent, write_cassett
 
 from recuse.cassettes import Library  # noqa: E402
 from recuse.cassettes.cell_file import make_packed, stored_files  # noqa: E402
-from recuse.plan import Plan  # noqa: E402
+from recuse.elicitation.plan import Plan  # noqa: E402
 from recuse.recording import Limits, record  # noqa: E402
 from recuse.schema import Call, RawResponse  # noqa: E402
 

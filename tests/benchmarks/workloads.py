@@ -15,8 +15,8 @@ from pathlib import Path
 import yaml
 
 from recuse.cassettes import call_headers, record_format, request_key
+from recuse.elicitation.plan import Plan, make_plan
 from recuse.judges import openai_chat
-from recuse.plan import Plan, make_plan
 from recuse.schema import Call, Judge
 from recuse.tasks import Task, load_task
 

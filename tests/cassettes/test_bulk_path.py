@@ -19,10 +19,10 @@ import workloads  # noqa: E402
 from measuring import Row, interleaved, table  # noqa: E402
 
 from recuse.cassettes import Library, call_headers  # noqa: E402
-from recuse.elicit import read  # noqa: E402
+from recuse.elicitation.plan import Plan  # noqa: E402
+from recuse.elicitation.replies import read_replies  # noqa: E402
 from recuse.judges import openai_chat  # noqa: E402
 from recuse.judges.client import Client  # noqa: E402
-from recuse.plan import Plan  # noqa: E402
 from recuse.schema import Call, RawResponse  # noqa: E402
 
 
@@ -54,14 +54,14 @@ def judged(root: Path, monkeypatch: pytest.MonkeyPatch) -> Plan:
 def test_both_paths_give_the_same_ratings(judged: Plan, root: Path) -> None:
     library = Library(root, workloads.PANEL)
     assert library.expect(judged.calls, workloads.headers(judged)).complete
-    bulk = read(judged, library.replay(judged.calls)).table
+    bulk = read_replies(judged, library.replay(judged.calls)).table
 
     async def replay() -> list[tuple[Call, RawResponse]]:
         async with Client(judged.judges, keys={}, identify=call_headers, attempts=1) as client:
             return [(call, await client.send(call)) for call in judged.calls]
 
     with library.use():
-        over_http = read(judged, asyncio.run(replay())).table
+        over_http = read_replies(judged, asyncio.run(replay())).table
     pd.testing.assert_frame_equal(bulk, over_http)
     assert set(bulk["status"]) == {"ok", "refused", "unparsed", "out_of_scale", "error"}
 

@@ -29,8 +29,8 @@ from misbehaving import Server
 from small_plans import KEY, files, opened, plan, send_all
 
 from recuse.cassettes import NetworkBlockedError, call_headers
-from recuse.redaction import Secrets
 from recuse.schema import Call, RecuseError
+from recuse.security.redaction import Secrets
 
 HERE = Path(__file__).parent
 

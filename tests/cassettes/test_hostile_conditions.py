@@ -24,8 +24,8 @@ from recuse.cassettes.integrity import check_cassettes
 from recuse.cassettes.response_filter import LARGEST_BODY, decompressed, in_utf_8
 from recuse.cassettes.storage import Storage
 from recuse.cassettes.writer import Writer
-from recuse.redaction import Secrets, clean_logging
 from recuse.schema import Call, RawResponse, RecuseError
+from recuse.security.redaction import Secrets, clean_logging
 
 JSON = {"content-type": "application/json"}
 

@@ -18,10 +18,10 @@ from recuse.cassettes import Library, call_headers, canonical_json, request_key
 from recuse.judges import WIRES, wire
 from recuse.judges.client import Client
 from recuse.judges.credentials import Credentials
-from recuse.key_shapes import key_shapes_in
 from recuse.recording import Limits, ProgressLine, record
-from recuse.redaction import Secrets
 from recuse.schema import Call, Judge, Message, Prompt, RecuseError, Request
+from recuse.security.key_shapes import key_shapes_in
+from recuse.security.redaction import Secrets
 
 AZURE = {"api-version": "2024-10-21"}  # the one format that cannot do without takes it, and the others do not mind
 TRICKY = 'canary/+"\\=é 9f2c1d'  # every character that some encoding spells differently

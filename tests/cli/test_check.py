@@ -12,7 +12,7 @@ import sys
 import numpy as np
 import pytest
 
-from recuse.sanitize import safe_cell
+from recuse.security.sanitize import safe_cell
 
 
 def good(truth, rng):

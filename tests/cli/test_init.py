@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from recuse.file_panels import load_file_panel
+from recuse.readers.file_panel import load_file_panel
 from recuse.starting.adopting import settings_file, to_add
 
 

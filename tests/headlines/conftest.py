@@ -9,13 +9,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from recuse import elicit
 from recuse.cassettes.matching import request_key
+from recuse.elicitation.panel_ratings import panel_ratings
+from recuse.elicitation.plan import Plan, make_plan
+from recuse.elicitation.replies import read_replies
 from recuse.judges import wire
 from recuse.judges.canonical import canonical
-from recuse.panel_ratings import panel_ratings
 from recuse.panels import Panel, load_panel
-from recuse.plan import Plan, make_plan
 from recuse.protocols import protocol as known_protocol
 from recuse.ratings import Ratings
 from recuse.schema import Call, RawResponse
@@ -52,7 +52,7 @@ def said(protocol: str) -> tuple[Plan, pd.DataFrame]:
         )
         return RawResponse(200, {}, canonical(payload))
 
-    return plan, elicit.read(plan, [(call, answered(call)) for call in plan.calls]).table
+    return plan, read_replies(plan, [(call, answered(call)) for call in plan.calls]).table
 
 
 @lru_cache

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from recuse.cassettes.matching import request_key
+from recuse.elicitation.plan import make_plan
 from recuse.panels import Panel
-from recuse.plan import make_plan
 from recuse.schema import Call, RecuseError
 from recuse.standins import SCRIPTED_FOLDER
 from recuse.standins.behaviours import behaviours

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from recuse.cassettes import Library, request_key
-from recuse.chains import Chain
-from recuse.fingerprints import headers
+from recuse.elicitation.chains import Chain
+from recuse.elicitation.fingerprints import headers
+from recuse.elicitation.plan import make_plan
 from recuse.panels import load_panel
-from recuse.plan import make_plan
 from recuse.schema import Judge
 from recuse.suite.elicitation import Elicitation
 from recuse.suite.selection import Selection

@@ -11,7 +11,6 @@ import pandas as pd
 import pytest
 
 from fixtures.makers import simulate_merchant_people
-from recuse.blinded_people import blinded_people
 from recuse.metrics.people_ratings import (
     blinded_groups,
     blinded_pairs,
@@ -19,6 +18,7 @@ from recuse.metrics.people_ratings import (
     scale_matched_offset,
 )
 from recuse.ratings import Numeric, Ratings
+from recuse.references.blinded_people import blinded_people
 from recuse.schema import RecuseError
 from recuse.tasks import Task, load_task
 

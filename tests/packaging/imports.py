@@ -60,7 +60,7 @@ def packages_used() -> dict[str, set[str]]:
 def _imported_from(node: ast.ImportFrom, path: Path) -> set[str]:
     if node.level:
         raise AssertionError(f"{path}:{node.lineno}: import by the full name, `from recuse.x import y`")
-    if node.module == "recuse":  # `from recuse import elicit` names a module, or recuse's version
+    if node.module == "recuse":  # `from recuse import report` names a module, or recuse's version
         return {f"recuse.{alias.name}" for alias in node.names}
     return {str(node.module)} if node.module else set()
 

@@ -29,8 +29,7 @@ NETWORK = {"socket", "ssl", "http.client", "http.server", "urllib.request", "asy
 DISK = {"pathlib", "io", "os", "shutil", "tempfile", "sqlite3"}
 CLOCK = {"time", "datetime", "random", "uuid", "secrets"}
 JUDGING = {
-    f"recuse.{part}"
-    for part in ("judges", "protocols", "plan", "elicit", "cassettes", "recording", "batch", "standins")
+    f"recuse.{part}" for part in ("judges", "protocols", "elicitation", "cassettes", "recording", "batch", "standins")
 }
 WIRING = {"recuse.suite", "recuse.run", "recuse.plugin"}
 PURE = NETWORK | DISK | CLOCK | JUDGING | WIRING
@@ -42,8 +41,8 @@ NEVER = {
     "protocols": NETWORK | {"recuse.judges", "recuse.cassettes", "recuse.metrics"} | WIRING,
     "judges": {"recuse.protocols", "recuse.metrics", "recuse.cassettes", "recuse.gates"} | WIRING,
     "cassettes": {"numpy", "scipy", "pandas", "recuse.metrics", "recuse.gates", "recuse.protocols"} | WIRING,
-    "plan": NETWORK | {"recuse.cassettes", "recuse.metrics", "recuse.gates"} | WIRING,
-    "elicit": NETWORK | {"recuse.cassettes", "recuse.metrics", "recuse.gates"} | WIRING,
+    "references": NETWORK | {"recuse.judges", "recuse.protocols", "recuse.gates"} | WIRING,
+    "elicitation": NETWORK | {"recuse.cassettes", "recuse.metrics", "recuse.gates"} | WIRING,
     "ratings": NETWORK | CLOCK | JUDGING | WIRING | {"recuse.metrics", "recuse.gates", "recuse.tasks"},
     "statistics": PURE | {"recuse.metrics", "recuse.ratings", "recuse.gates"},
     "metrics": PURE | {"recuse.gates", "recuse.report", "recuse.panels", "recuse.tasks"},

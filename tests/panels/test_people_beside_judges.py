@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from recuse.panel_ratings import with_people
+from recuse.elicitation.panel_ratings import with_people
 from recuse.ratings import completed
 
 

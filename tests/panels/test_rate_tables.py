@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from recuse.rate_tables import read_rates
+from recuse.references.rate_tables import read_rates
 from recuse.schema import RecuseError
 
 SETTINGS = """\

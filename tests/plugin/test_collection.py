@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.source_fixes import UNLOCK
+from recuse.panels.source_fixes import UNLOCK
 
 pytest_plugins = ["pytester"]
 

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from recuse.file_panels import is_ratings_file
+from recuse.readers.file_panel import is_ratings_file
 
 pytest_plugins = ["pytester"]
 

@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 from recuse.metrics import consensus
-from recuse.network import NetworkBlockedError
 from recuse.schema import Estimate, RecuseError, builtins
+from recuse.security.network import NetworkBlockedError
 from recuse.statistics.distributions import Student
 from recuse.suite import Elicitation, Suite
 from recuse.suite.recordings import Recordings

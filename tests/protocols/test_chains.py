@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from recuse import elicit
 from recuse import protocols as known
 from recuse.cassettes.matching import request_key
-from recuse.chains import Chain
+from recuse.elicitation.chains import Chain
+from recuse.elicitation.plan import Plan, make_plan
+from recuse.elicitation.replies import Elicited, read_replies
 from recuse.judges import wire
-from recuse.plan import Plan, make_plan
 from recuse.protocols import reading
 from recuse.protocols.stages import Stage, Use
 from recuse.schema import Call, Judge, Judgement, Message, Prompt, RawResponse, RecuseError
@@ -134,10 +134,10 @@ def answers(**texts: str) -> Callable[[Call], RawResponse]:
     return answer
 
 
-def read(plan: Plan, answer: Callable[[Call], RawResponse]) -> tuple[Chain, elicit.Elicited]:
+def read(plan: Plan, answer: Callable[[Call], RawResponse]) -> tuple[Chain, Elicited]:
     chain = Chain(plan)
     chain.unfold(answer)
-    return chain, elicit.read(plan, [(call, answer(call)) for call in chain.final_calls], chain)
+    return chain, read_replies(plan, [(call, answer(call)) for call in chain.final_calls], chain)
 
 
 # --------------------------------------------------------------------------- which calls are made
@@ -257,7 +257,7 @@ def test_what_may_have_to_be_asked_is_estimated_before_there_is_any_reply(task: 
 @pytest.mark.usefixtures("how")
 def test_a_reply_is_decoded_once(task: Task, monkeypatch: pytest.MonkeyPatch) -> None:
     decoded: Counter[bytes] = Counter()
-    for module in ("recuse.chains", "recuse.elicit"):
+    for module in ("recuse.elicitation.chains", "recuse.elicitation.replies"):
         from recuse.judges import read_response
 
         def count(how: Any, response: RawResponse) -> Any:
@@ -269,7 +269,7 @@ def test_a_reply_is_decoded_once(task: Task, monkeypatch: pytest.MonkeyPatch) ->
     chain = Chain(planned(task))
     chain.unfold(answer)
     chain.unfold(answer)
-    elicit.read(chain.plan, [(call, answer(call)) for call in chain.final_calls], chain)
+    read_replies(chain.plan, [(call, answer(call)) for call in chain.final_calls], chain)
     assert sum(decoded.values()) == len(chain.calls)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from recuse.cassettes import request_key
-from recuse.plan import make_plan
+from recuse.elicitation.plan import make_plan
 from recuse.protocols import forced_choice, response_set
 from recuse.ratings.scale import ResponseSets
 from recuse.schema import Item, Judge, Judgement, RecuseError, Reply

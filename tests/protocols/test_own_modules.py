@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from recuse import elicit
 from recuse.cassettes.matching import request_key
-from recuse.fingerprints import headers
+from recuse.elicitation.fingerprints import headers
+from recuse.elicitation.plan import make_plan
+from recuse.elicitation.replies import read_replies
 from recuse.judges import wire
 from recuse.panels import load_panel
-from recuse.plan import make_plan
 from recuse.protocols import protocol, template
 from recuse.schema import RawResponse, RecuseError
 from recuse.tasks import load_task
@@ -113,7 +113,7 @@ def test_a_panel_names_modules_of_its_own_repository(ours: Path) -> None:
         ("ours/letters/our_judges.one_word/house~us", b'{"ask":"Fit? Dear client"}')
     ] * 2
     answers = [RawResponse(200, {}, b'{"said": "yes"}'), RawResponse(200, {}, b'{"said": "perhaps"}')]
-    table = elicit.read(plan, zip(plan.calls, answers, strict=True)).table
+    table = read_replies(plan, zip(plan.calls, answers, strict=True)).table
     assert table[["criterion", "status"]].to_numpy().tolist() == [["fit", "ok"], ["fit", "unparsed"]]
     (header,) = headers(panel, plan).values()
     assert header["fingerprint"]["wire"] == "our_judges.house_chat"

@@ -15,12 +15,12 @@ from scipy.stats import binomtest
 from recuse.cassettes.cell_file import contents, stored_files
 from recuse.cassettes.library import Library
 from recuse.cassettes.matching import request_key
-from recuse.elicit import read
-from recuse.fingerprints import headers
+from recuse.elicitation.fingerprints import headers
+from recuse.elicitation.panel_ratings import panel_ratings
+from recuse.elicitation.plan import make_plan
+from recuse.elicitation.replies import read_replies
 from recuse.metrics.response_sets import indeterminate_share
-from recuse.panel_ratings import panel_ratings
 from recuse.panels import load_panel
-from recuse.plan import make_plan
 from recuse.ratings import Ratings
 from recuse.ratings.option_counts import option_counts
 from recuse.ratings.rated_options import rated_options
@@ -46,7 +46,7 @@ def replay() -> Replay:
             library = Library(ROOT / "cassettes", "local")
             coverage = library.expect(plan.calls, headers(PANEL, plan))
             assert coverage.complete, coverage.text()
-            done[name] = panel_ratings(plan, read(plan, library.replay(plan.calls)).table, authors={})
+            done[name] = panel_ratings(plan, read_replies(plan, library.replay(plan.calls)).table, authors={})
         return done[name]
 
     return ratings

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
+from recuse.elicitation.panel_ratings import with_people
 from recuse.metrics import human_alignment
-from recuse.panel_ratings import with_people
 from recuse.ratings import Numeric, Ratings
 from recuse.ratings.table import completed
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from recuse import offers
-from recuse.file_panels import load_file_panel
 from recuse.ratings import Nominal, Ordinal, ResponseSets
 from recuse.readers import read_file
+from recuse.readers.file_panel import load_file_panel
 from recuse.readers.response_sets import find_sets
 from recuse.schema import RecuseError
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.file_panels import load_file_panels, load_versions
+from recuse.readers.file_panel import load_file_panels, load_versions
 from recuse.schema import RecuseError
 
 

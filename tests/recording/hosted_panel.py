@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from recuse.cassettes import Library, request_key
-from recuse.fingerprints import headers
+from recuse.elicitation.fingerprints import headers
+from recuse.elicitation.plan import Plan, make_plan
 from recuse.panels import Panel, load_panel
-from recuse.plan import Plan, make_plan
 from recuse.recording import RecordingInterrupted
 from recuse.recording.session import Recorder
 from recuse.schema import RecuseError

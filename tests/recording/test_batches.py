@@ -18,10 +18,10 @@ from batch_providers import KEY, OpenAI
 from loopback import loopback
 
 from recuse.cassettes import Library, request_key
-from recuse.chains import Chain
+from recuse.elicitation.chains import Chain
+from recuse.elicitation.plan import make_plan
 from recuse.judges import wire
 from recuse.panels import Panel
-from recuse.plan import make_plan
 from recuse.protocols import merg
 from recuse.recording import BudgetError, IncompleteRecordingError, RecordingInterrupted
 from recuse.recording.batches import record_batches

@@ -15,8 +15,8 @@ import pandas as pd
 import pytest
 
 from recuse.check import ask_file
-from recuse.file_panels import load_file_panel
 from recuse.ratings.factors import LEVELS, RUBRIC
+from recuse.readers.file_panel import load_file_panel
 from recuse.report.canonical_form import normalised
 from recuse.report.page import environment, page
 from recuse.report.questions import Drawings

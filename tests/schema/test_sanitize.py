@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 
-from recuse.sanitize import encodable, shortened, visible
+from recuse.security.sanitize import encodable, shortened, visible
 
 
 @pytest.mark.parametrize(

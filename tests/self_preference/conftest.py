@@ -10,14 +10,14 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from recuse import elicit
 from recuse.cassettes.matching import request_key
-from recuse.chains import Chain
+from recuse.elicitation.chains import Chain
+from recuse.elicitation.panel_ratings import panel_ratings
+from recuse.elicitation.plan import Plan, make_plan
+from recuse.elicitation.replies import read_replies
 from recuse.judges import wire
 from recuse.judges.canonical import canonical
-from recuse.panel_ratings import panel_ratings
 from recuse.panels import Panel, load_panel
-from recuse.plan import Plan, make_plan
 from recuse.ratings import Ratings
 from recuse.schema import Call, RawResponse
 from recuse.standins import open_source
@@ -65,7 +65,7 @@ def table_of(task: str, protocol: str, judges: tuple[str, ...], count: int = ITE
     while not chain.complete:
         chain.unfold(answered)
     chain.unfold(answered)
-    return plan, elicit.read(plan, [(call, answered(call)) for call in chain.final_calls], chain).table
+    return plan, read_replies(plan, [(call, answered(call)) for call in chain.final_calls], chain).table
 
 
 @lru_cache

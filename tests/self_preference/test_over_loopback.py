@@ -8,12 +8,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from recuse import elicit
 from recuse.cassettes import Library
-from recuse.chains import Chain
-from recuse.fingerprints import headers
+from recuse.elicitation.chains import Chain
+from recuse.elicitation.fingerprints import headers
+from recuse.elicitation.plan import Plan
+from recuse.elicitation.replies import read_replies
 from recuse.panels import Panel
-from recuse.plan import Plan
 from recuse.recording.session import Recorder
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,7 +37,7 @@ def test_what_is_recorded_is_what_was_said(
         replayed.expect(chain.calls, headers(panel, plan, chain.calls))
         chain.unfold(replayed.answer)
     replayed.expect(chain.calls, headers(panel, plan, chain.calls))
-    read = elicit.read(plan, replayed.replay(list(chain.final_calls)), chain).table
+    read = read_replies(plan, replayed.replay(list(chain.final_calls)), chain).table
     columns = ["rater", "item", "target", "criterion", "response", "status"]
     assert read[columns].equals(said[columns])
     assert set(read["status"]) == {"ok"}

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from recuse.cassettes.matching import request_key
+from recuse.elicitation.plan import Plan, make_plan
 from recuse.panels import Panel, load_panel
-from recuse.plan import Plan, make_plan
 from recuse.tasks import load_task
 
 ROOT = Path(__file__).resolve().parents[2]

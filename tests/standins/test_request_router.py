@@ -13,11 +13,11 @@ import pandas as pd
 import pytest
 
 from recuse.cassettes.matching import call_headers, request_key
-from recuse.elicit import read
+from recuse.elicitation.plan import Plan
+from recuse.elicitation.replies import read_replies
 from recuse.judges import read_response, wire
 from recuse.judges.client import Client, JudgeUnreachableError
 from recuse.panels import Panel, StandIn
-from recuse.plan import Plan
 from recuse.schema import Call, Judge, RawResponse, Request
 from recuse.standins import StandInError, StandinReply, open_source
 from recuse.standins.request_router import RequestRouter
@@ -123,7 +123,7 @@ def over_http(panel: Panel, plan: Plan, root: Path, calls: list[Call]) -> list[t
 
 def test_the_published_matrix_comes_back_over_http(panel: Named, planned: Planned, root: Path) -> None:
     plan = planned("published")
-    table = read(plan, over_http(panel("published"), plan, root, list(plan.calls))).table
+    table = read_replies(plan, over_http(panel("published"), plan, root, list(plan.calls))).table
     assert len(table) == 500 * 6
     assert (table["status"] == "ok").all()
     finals = table[table["criterion"] == "total"].groupby(["names", "rater", "target"])["score"].mean()
@@ -137,7 +137,7 @@ def test_the_published_matrix_comes_back_over_http(panel: Named, planned: Planne
 @pytest.mark.parametrize("protocol", ["rubric_self_reported", "generation"])
 def test_the_other_protocols_come_back_too(panel: Named, planned: Planned, root: Path, protocol: str) -> None:
     plan = planned("published", protocol)
-    table = read(plan, over_http(panel("published"), plan, root, list(plan.calls))).table
+    table = read_replies(plan, over_http(panel("published"), plan, root, list(plan.calls))).table
     table = table[table["score"].notna()]  # beside the levels, texts and the rules they keep are read
     assert (table["status"] == "ok").all()
     assert len(table) == {"rubric_self_reported": 50 * 12, "generation": 5 * 15}[protocol]

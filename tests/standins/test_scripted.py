@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.elicit import read
+from recuse.elicitation.plan import Plan
+from recuse.elicitation.replies import read_replies
 from recuse.judges import wire
 from recuse.judges.canonical import canonical
 from recuse.panels import Panel
-from recuse.plan import Plan
 from recuse.schema import Call, RawResponse, RecuseError, Request
 from recuse.standins import SCRIPTED_FOLDER, StandInError, StandinReply, open_source
 from recuse.standins.behaviours import behaviours, rubric
@@ -36,7 +36,7 @@ def replies(
 @pytest.fixture
 def table(replies: list[tuple[Call, StandinReply]], planned: Callable[[str], Plan]) -> pd.DataFrame:
     plan = planned("planted")
-    return read(plan, [(call, as_response(plan, call, reply)) for call, reply in replies]).table
+    return read_replies(plan, [(call, as_response(plan, call, reply)) for call, reply in replies]).table
 
 
 @pytest.fixture

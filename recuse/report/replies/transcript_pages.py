@@ -15,14 +15,14 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from recuse.key_shapes import without_keys
 from recuse.report.files import write_files
 from recuse.report.lexicon import plain_name
 from recuse.report.numbers import count
 from recuse.report.replies.small_page import small_page
 from recuse.report.reply_places import PROMPTS, page_name, place_anchor
-from recuse.sanitize import shortened, visible
 from recuse.schema import Call, Exchange, Prompt, Transcript, prompt_id, reply_id
+from recuse.security.key_shapes import without_keys
+from recuse.security.sanitize import shortened, visible
 
 __all__ = ["write_transcript"]
 

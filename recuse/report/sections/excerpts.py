@@ -12,7 +12,7 @@ from recuse.report.gated_number import Number
 from recuse.report.lexicon import plain_name
 from recuse.report.numbers import count
 from recuse.report.results_model import ResultsModel
-from recuse.sanitize import shortened, visible
+from recuse.security.sanitize import shortened, visible
 
 MOST_REPLIES = 8
 MOST_CHARACTERS = 600

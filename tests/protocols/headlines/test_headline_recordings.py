@@ -12,11 +12,11 @@ import pandas as pd
 import pytest
 
 from fixtures.makers import word_thesis_replies
-from recuse import elicit
 from recuse.cassettes.cell_file import contents, stored_files
 from recuse.cassettes.library import Library
-from recuse.chains import Chain
-from recuse.fingerprints import headers
+from recuse.elicitation.chains import Chain
+from recuse.elicitation.fingerprints import headers
+from recuse.elicitation.replies import read_replies
 from recuse.protocols import called, protocol
 from recuse.suite.elicitation import Elicitation
 from recuse.suite.selection import Selection
@@ -43,7 +43,7 @@ def replay() -> Replay:
             chain = Chain(plan)
             coverage = library.expect(chain.unfold(library.answer), headers(PANELS[panel], plan, chain.calls))
             assert coverage.complete, coverage.text()
-            done[panel, name] = elicit.read(plan, library.replay(chain.final_calls), chain).table
+            done[panel, name] = read_replies(plan, library.replay(chain.final_calls), chain).table
         return done[panel, name]
 
     return read

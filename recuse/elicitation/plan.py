@@ -44,8 +44,8 @@ class Plan:
 
     @cached_property
     def calls(self) -> Sequence[Call]:
-        """Judges x items x factor levels x repeats; of a protocol of several calls, see `recuse.chains`, none: what it
-        asks depends on the replies before."""
+        """Judges x items x factor levels x repeats; of a protocol of several calls none: what it asks depends on
+        the replies before, see `recuse.elicitation.chains`."""
         return [] if stages_of(protocol(self.protocol)) else _calls(self)
 
     def without(self, judges: AbstractSet[str]) -> Plan:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from recuse.cassettes.matching import request_key
-from recuse.plan import Plan, make_plan, seed_for
+from recuse.elicitation.plan import Plan, make_plan, seed_for
 from recuse.schema import Item, Judge, RecuseError
 from recuse.tasks import Task
 
@@ -106,7 +106,7 @@ def test_seeds_and_keys_are_the_same_in_another_process(task: Task, judges: Judg
 import sys
 from pathlib import Path
 from recuse.cassettes.matching import request_key
-from recuse.plan import make_plan
+from recuse.elicitation.plan import make_plan
 from recuse.schema import Judge
 from recuse.tasks import load_task
 

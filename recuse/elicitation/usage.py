@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from recuse.schema import Call, Judge, Reply
 
 if TYPE_CHECKING:
-    from recuse.plan import Plan
+    from recuse.elicitation.plan import Plan
 
 __all__ = ["Usages", "dollars"]
 

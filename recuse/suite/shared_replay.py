@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from recuse.elicit import Elicited
+from recuse.elicitation.replies import Elicited
 
 __all__ = ["SharedReplay", "content_hash"]
 

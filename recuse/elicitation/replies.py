@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from recuse.chains import Chain
 from recuse.cycle_collector import paused_cycle_collector
-from recuse.excerpts import Excerpts
+from recuse.elicitation.chains import Chain
+from recuse.elicitation.excerpts import Excerpts
+from recuse.elicitation.plan import Plan
+from recuse.elicitation.usage import Usages
 from recuse.judges import read_response, wire
-from recuse.plan import Plan
 from recuse.protocols import ElicitationProtocol, called, protocol
 from recuse.ratings.table import COLUMNS, JUDGE, check_table
 from recuse.schema import Call, Exchange, Judgement, RawResponse
-from recuse.usage import Usages
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Elicited", "read"]
+__all__ = ["Elicited", "read_replies"]
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Elicited:
 
 
 @paused_cycle_collector()
-def read(
+def read_replies(
     plan: Plan,
     responses: Iterable[tuple[Call, RawResponse]],
     chain: Chain | None = None,

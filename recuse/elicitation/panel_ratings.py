@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from recuse.plan import Plan
+from recuse.elicitation.plan import Plan
 from recuse.protocols import ElicitationProtocol, called, protocol
 from recuse.protocols.facts import facts_of
 from recuse.ratings import Ratings

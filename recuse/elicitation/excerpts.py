@@ -9,7 +9,7 @@ from recuse.protocols import called, protocol
 from recuse.schema import Call, Judgement, Reply, reply_id
 
 if TYPE_CHECKING:
-    from recuse.plan import Plan
+    from recuse.elicitation.plan import Plan
 
 __all__ = ["Excerpts"]
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from recuse.elicitation.plan import Plan
 from recuse.judges import read_response, wire
-from recuse.plan import Plan
 from recuse.protocols import called, protocol
 from recuse.ratings import Nominal, Ratings
 from recuse.schema import Call, RawResponse

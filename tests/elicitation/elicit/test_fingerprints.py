@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from recuse.cassettes.matching import request_key
-from recuse.fingerprints import headers, rubric_hash
+from recuse.elicitation.fingerprints import headers, rubric_hash
+from recuse.elicitation.plan import make_plan
 from recuse.panels import LocalServer, Panel, load_panel
-from recuse.plan import make_plan
 from recuse.schema import Judge
 from recuse.tasks import Task
 

@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
-from recuse.key_shapes import key_shapes_in, too_plain
 from recuse.schema import Call, RecuseError
+from recuse.security.key_shapes import key_shapes_in, too_plain
 
 _UNICODE = re.compile(rb"\\+u([0-9a-fA-F]{4})")
 _ENTITIES = {'"': b"quot", "'": b"apos", "<": b"lt", ">": b"gt", "&": b"amp"}

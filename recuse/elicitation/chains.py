@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from recuse.elicitation.plan import Plan, lacking_fields_named, seed_for
 from recuse.judges import read_response, wire
-from recuse.plan import Plan, lacking_fields_named, seed_for
 from recuse.protocols import protocol, wanted_criteria
 from recuse.protocols.reading import Unreadable
 from recuse.protocols.stages import Stage, Use, check_use, stages_of

@@ -8,7 +8,7 @@ simulated = true                # drawn from a model; nobody was asked
 [reference]
 file = "truth.csv"              # item, value, and name where items have one
 event_rates = "rates.toml"      # or: computed from a table of payments (recuse.metrics.empirical_risk)
-rates = "rates.toml"            # or: a table of rates per category and year (recuse.rate_tables)
+rates = "rates.toml"            # or: a table of rates per category and year (recuse.references.rate_tables)
 names = "categories.csv"
 """
 
@@ -21,7 +21,7 @@ from os.path import normpath
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recuse.rate_tables import YEARLY, read_rates
+from recuse.references.rate_tables import YEARLY, read_rates
 from recuse.schema import RecuseError
 from recuse.tasks import Task
 
@@ -120,7 +120,7 @@ def _event_rates(task: Task, file: str) -> pd.DataFrame:
 @lru_cache(maxsize=8)
 def _rates_of(path: Path, stamp: tuple[tuple[str, int, int], ...]) -> pd.DataFrame:
     from recuse.metrics.empirical_risk import risk_score
-    from recuse.transactions import read_transactions
+    from recuse.references.transactions import read_transactions
 
     settings = tomllib.loads(path.read_text(encoding="utf-8"))
     if missing := [name for name in ("table", "category", "indicators") if name not in settings]:

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
+from recuse.elicitation.plan import Plan
 from recuse.panels import Panel
-from recuse.plan import Plan
 from recuse.protocols import template
 from recuse.protocols.wording import wording_hash
 from recuse.ratings.scale import Numeric
