@@ -51,6 +51,8 @@ class Asking:
 
 @dataclass(slots=True)
 class About:
+    """What was asked about one text: of which item and target, and under which head each asking."""
+
     item: str
     target: str
     askings: dict[tuple[Markup, Markup], Asking] = field(default_factory=dict)
