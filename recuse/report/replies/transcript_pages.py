@@ -42,6 +42,7 @@ class Asking:
     prompt: Markup  # address of the prompt
     replies: list[str] = field(default_factory=list)
 
+    @property
     def drawn(self) -> str:
         """Of thousands, so not by a template: its parts are escaped already."""
         prompt = f' <a href="{self.prompt}">the prompt</a>' if self.prompt else ""
@@ -59,7 +60,7 @@ class About:
 
     @property
     def drawn(self) -> Markup:
-        return Markup("\n".join(asking.drawn() for asking in self.askings.values()))
+        return Markup("\n".join(asking.drawn for asking in self.askings.values()))
 
 
 def write_transcript(transcript: Transcript, folder: Path) -> dict[str, Any]:
