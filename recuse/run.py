@@ -208,7 +208,7 @@ class Run:
             "objections": sorted(self.objections),
             "cassettes": self._cassettes(),
             "usage": [row for _, part in sorted(self.replayed.items()) for row in part["usage"]],
-            "words": [row for _, part in sorted(self.replayed.items()) for row in part["words"]],
+            "excerpts": [row for _, part in sorted(self.replayed.items()) for row in part["excerpts"]],
             "baseline": None,
         }
 

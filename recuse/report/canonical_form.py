@@ -24,7 +24,7 @@ _ORDER_OF = {
     "usage": ("panel", "judge", "task", "protocol"),
     "not_asked": ("question", "panel", "task", "protocol", "missing"),
     "recommendations": ("panel", "judge"),
-    "words": ("panel", "task", "protocol", "judge", "target", "factors", "repeat", "text"),
+    "excerpts": ("panel", "task", "protocol", "judge", "target", "factors", "repeat", "text"),
 }
 
 

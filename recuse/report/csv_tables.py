@@ -43,7 +43,7 @@ def _tables(results: Mapping[str, Any]) -> Iterable[tuple[str, Sequence[str], li
     spent = ("calls", "input_tokens", "output_tokens", "reasoning_tokens", "seconds", "dollars")
     yield "usage", ("panel", "task", "protocol", "judge", *spent), of("usage"), _as_it_is
     said = ("panel", "task", "protocol", "judge", "target", "factors", "repeat", "status", "why", "text")
-    yield "replies", said, of("words"), _reply
+    yield "replies", said, of("excerpts"), _reply
     judges: list[Row] = [{"panel": p["name"], **j} for p in of("panels") for j in p.get("judges") or []]
     yield "judges", ["panel", "name", "label", "wire", "model", "author"], judges, _as_it_is
     baseline = results.get("baseline") or {}

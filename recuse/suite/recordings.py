@@ -164,7 +164,7 @@ def _account(chain: Chain, library: Library, elicited: Elicited, left_out: Itera
         "unused_lines": [line.strip() for line in unused_lines(unused)],
         "left_out": sorted(left_out),
         "usage": elicited.usage,
-        "words": elicited.excerpts,
+        "excerpts": elicited.excerpts,
     }
 
 

@@ -204,7 +204,7 @@ def test_unusable_replies_are_counted_and_shown_and_gated_and_never_filled_in(re
     found = run.verdict("parse_rate", judge="eve")
     assert found["estimate"]["value"] == 11 / 16
     assert found["estimate"]["detail"]["by_status"] == {"ok": 11, "unparsed": 3, "refused": 1, "out_of_scale": 1}
-    shown = [(word["status"], word["why"]) for word in run.results["words"] if word["judge"] == "eve"]
+    shown = [(word["status"], word["why"]) for word in run.results["excerpts"] if word["judge"] == "eve"]
     assert ("unparsed", "no JSON object in the reply") in shown
     page = (repo / "reports" / "index.html").read_text(encoding="utf-8")
     assert "<script>alert" not in page

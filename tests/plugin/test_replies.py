@@ -28,7 +28,7 @@ def test_every_reply_is_there_whoever_reads_the_cassettes(repo) -> None:
 
 def test_a_quoted_reply_has_an_address(repo) -> None:
     run = repo.run()
-    quoted = next(row for row in run.results["words"] if row["judge"] == "bob")
+    quoted = next(row for row in run.results["excerpts"] if row["judge"] == "bob")
     assert f'id="{quoted["reply"]}"' in pages(repo.root)["mini/essays/rubric/bob.html"]
     index = (repo / "reports" / "index.html").read_text(encoding="utf-8")
     assert f"replies/mini/essays/rubric/bob.html#{quoted['reply']}" in index

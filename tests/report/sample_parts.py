@@ -592,7 +592,7 @@ def empty(panels: list[Results]) -> Results:
         "upgrades": [],
         "objections": [],
         "usage": [],
-        "words": [],
+        "excerpts": [],
         "baseline": None,
         "recommendations": [],
         "measures": MEASURES,

@@ -64,7 +64,7 @@ def published() -> Results:
     )
     ask_coverage(results, panel, dict.fromkeys(JUDGES, 1.0))
     add_footers(results)
-    results["words"] = words_of("published", JUDGES, NAMES)
+    results["excerpts"] = words_of("published", JUDGES, NAMES)
     results["baseline"] = baseline_of(summary="Nothing changed against reports/baseline.json (134 results compared).")
     return counted(results)
 
@@ -96,7 +96,7 @@ def both() -> Results:
     ask_stability(results, panel, means, sds, targets=JUDGES)
     ask_human(results, panel, means, HUMAN, targets=JUDGES)
     ask_coverage(results, panel, {"smollm2-135m": 0.83, "gemma-3-270m": 0.61, "qwen2.5-coder-1.5b": 0.998})
-    results["words"] += words_of("local", names, NAMES)
+    results["excerpts"] += words_of("local", names, NAMES)
     results["cassettes"]["by_panel"]["local"] = {"files": 33, "interactions": 315, "used": 315, "unused": 2}
     add_footers(results)
     return counted(results)
@@ -264,7 +264,7 @@ def hostile() -> Results:
         "{{ 7 * 7 }} {% raw %} ${jndi:ldap://a} ]]> --> &lt;b&gt;",
         "| table | break |\n```\n@everyone #1 [x](http://evil.example)",
     ]
-    results["words"] = [
+    results["excerpts"] = [
         {
             "panel": "published",
             "task": TASK,

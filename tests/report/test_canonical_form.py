@@ -19,7 +19,7 @@ def shuffled(results: samples.Results, seed: int) -> samples.Results:
     """The same results, gathered in another order."""
     rng = random.Random(seed)
     mixed = dict(results)
-    for name in ("verdicts", "measurements", "questions", "usage", "words"):
+    for name in ("verdicts", "measurements", "questions", "usage", "excerpts"):
         mixed[name] = [dict(sorted(entry.items(), key=lambda _: rng.random())) for entry in mixed[name]]
         rng.shuffle(mixed[name])
     return mixed

@@ -36,7 +36,7 @@ def test_every_verdict_has_a_row_with_its_number_and_limit():
 
 @pytest.mark.parametrize(
     ("name", "key"),
-    [("measurements", "measurements"), ("usage", "usage"), ("replies", "words"), ("not_asked", "not_asked")],
+    [("measurements", "measurements"), ("usage", "usage"), ("replies", "excerpts"), ("not_asked", "not_asked")],
 )
 def test_every_row_of_the_results_is_there(name, key):
     results = samples.both()
@@ -50,8 +50,8 @@ def test_what_changed_against_the_baseline_is_a_table_too():
 
 def test_no_cell_is_a_formula_and_nothing_is_hidden():
     results = samples.hostile()
-    results["words"][0]["text"] = '=HYPERLINK("http://evil.example")'
-    results["words"][1]["text"] = "@SUM(A1)"
+    results["excerpts"][0]["text"] = '=HYPERLINK("http://evil.example")'
+    results["excerpts"][1]["text"] = "@SUM(A1)"
     csv.field_size_limit(1_000_000)  # one reply is longer than the reader takes by default
     for name, text in csv_tables(normalised(results)).items():
         cells = [cell for row in csv.reader(io.StringIO(text.removeprefix("\ufeff"))) for cell in row]

@@ -64,7 +64,7 @@ def test_a_remedy_is_told_once_for_all_verdicts_of_a_gate_and_the_judges_own_rep
 
 def test_the_prompt_stands_before_the_reply_where_the_results_hold_it() -> None:
     results = samples.failing()
-    for entry in results["words"]:
+    for entry in results["excerpts"]:
         entry["prompt"] = f"Score {entry['target']}."
     box = ids(tree_of(results))["red-consensus_deviation-self_bias"]
     asked, answered = next(box.all("details", class_="reply")).all("pre")

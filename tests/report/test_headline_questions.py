@@ -45,7 +45,7 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 
 def about(results: Results, question: str) -> Results:
-    kept = {**results, "not_asked": [], "words": [], "baseline": None}
+    kept = {**results, "not_asked": [], "excerpts": [], "baseline": None}
     kept["questions"] = [entry for entry in kept["questions"] if entry["id"] == question]
     for name in ("verdicts", "measurements"):
         kept[name] = copy.deepcopy([entry for entry in kept[name] if entry["question"] == question])

@@ -67,7 +67,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
 
 
 def drawn(results: Results, without: str = "", only: str = "") -> str:
-    kept = {**results, "not_asked": [], "words": [], "baseline": None}
+    kept = {**results, "not_asked": [], "excerpts": [], "baseline": None}
     for name in ("verdicts", "measurements"):
         entries = copy.deepcopy(kept[name])
         kept[name] = [

@@ -168,7 +168,7 @@ def written(tmp_path: Path) -> Path:
         tmp_path / "replies",
     )
     results = samples.failing()
-    for row in results["words"]:
+    for row in results["excerpts"]:
         row["reply"] = reply_id(exchange().call)
     report.write(results, tmp_path, identity={"replies": {"published/merchant_risk/rubric": account}})
     return tmp_path

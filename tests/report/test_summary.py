@@ -62,7 +62,7 @@ def test_baseline() -> None:
 
 def test_no_words_of_a_judge() -> None:
     results = samples.hostile()
-    for entry in results["words"]:
+    for entry in results["excerpts"]:
         entry["text"] = entry["why"] = "the judge's own words"
     assert "the judge's own words" not in of(results)
 

@@ -146,14 +146,19 @@ class Largest:
 
 
 @dataclass(frozen=True, slots=True)
-class Folded:
-    """A value without its sign: how far a bias is from 0, whichever way it leans."""
+class _Derived:
+    """A distribution made of another, and undefined where that one is."""
 
     distribution: Distribution
 
     @property
     def undefined(self) -> str:
         return str(getattr(self.distribution, "undefined", ""))
+
+
+@dataclass(frozen=True, slots=True)
+class Folded(_Derived):
+    """A value without its sign: how far a bias is from 0, whichever way it leans."""
 
     def interval(self, level: float) -> tuple[float, float]:
         low, high = self.distribution.interval(level)
@@ -167,17 +172,12 @@ class Folded:
 
 
 @dataclass(frozen=True, slots=True)
-class Hidden:
+class Hidden(_Derived):
     """A distribution of what was seen, wider by what was left out could hide: the true value lies up to `down` below
     and up to `up` above what the seen part alone would say."""
 
-    distribution: Distribution
     down: float
     up: float
-
-    @property
-    def undefined(self) -> str:
-        return str(getattr(self.distribution, "undefined", ""))
 
     def interval(self, level: float) -> tuple[float, float]:
         low, high = self.distribution.interval(level)
@@ -192,17 +192,12 @@ class Hidden:
 
 
 @dataclass(frozen=True, slots=True)
-class Within:
+class Within(_Derived):
     """A distribution of what cannot lie beyond two bounds, as a correlation beyond -1 and 1: an end of an interval that
     does is told as the bound."""
 
-    distribution: Distribution
     least: float
     most: float
-
-    @property
-    def undefined(self) -> str:
-        return str(getattr(self.distribution, "undefined", ""))
 
     def interval(self, level: float) -> tuple[float, float]:
         low, high = self.distribution.interval(level)

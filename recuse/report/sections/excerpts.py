@@ -39,7 +39,7 @@ class Excerpt:
 def excerpts(view: ResultsModel) -> tuple[list[Excerpt], int]:
     """The replies to show, and how many more there are in results.json. Every panel and judge gets its turn; what could
     not be used comes first."""
-    entries = view.results.get("words") or []
+    entries = view.results.get("excerpts") or []
     chosen = _in_turn(entries)[:MOST_REPLIES]
     return [_excerpt(view, entry) for entry in chosen], len(entries) - len(chosen)
 
@@ -49,7 +49,7 @@ def replies_of(view: ResultsModel, number: Number) -> list[Excerpt]:
     number's own factor levels where there are such."""
     subject = number.subject
     about = {name: subject.get(name) for name in ("panel", "task", "protocol", "judge")}
-    mine = [e for e in view.results.get("words") or () if all(e.get(name) == of for name, of in about.items())]
+    mine = [e for e in view.results.get("excerpts") or () if all(e.get(name) == of for name, of in about.items())]
     mine.sort(
         key=lambda entry: sum(subject.get(f, level) != level for f, level in (entry.get("factors") or {}).items())
     )
