@@ -5,6 +5,7 @@ docs/green-upgrade.png  docs/refused-upgrade.png  docs/widened-limit.png
 
 from __future__ import annotations
 
+import argparse
 import shutil
 import subprocess
 import sys
@@ -22,6 +23,7 @@ FLAGS = (
 
 
 def main() -> int:
+    argparse.ArgumentParser(description=__doc__).parse_args()
     browser = next((path for name in BROWSERS if (path := shutil.which(name))), None)
     if browser is None:
         print(f"No browser: install one of {', '.join(BROWSERS)}.")
