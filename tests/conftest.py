@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
+import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy as np
 import pytest
 
+ROOT = Path(__file__).resolve().parents[1]
 EVALS = """
 import pytest
 
@@ -130,6 +134,25 @@ def jackknife_of(y: np.ndarray, design: np.ndarray, groups: np.ndarray) -> tuple
 @pytest.fixture(scope="session")
 def jackknife() -> Callable[..., tuple[float, float]]:
     return jackknife_of
+
+
+@pytest.fixture(scope="session")
+def shipped_results(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Mapping[str, Any]]:
+    """`shipped_results(*arguments)`: results.json of the shipped questions, asked with these arguments in a repository
+    of this shape. `red`: whether a gate may fail in that run."""
+
+    def run(*arguments: str, red: bool = False) -> Mapping[str, Any]:
+        root = tmp_path_factory.mktemp("repo")
+        for name in ("evals", "fixtures", "cassettes", "conftest.py", "pyproject.toml"):
+            (root / name).symlink_to(ROOT / name)
+        plain = ["-q", "-p", "no:cacheprovider", "-p", "no:hypothesispytest"]
+        command = [sys.executable, "-m", "pytest", *plain, *arguments]
+        done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=600, check=False)
+        assert done.returncode in ((0, 1) if red else (0,)), done.stdout[-3000:] + done.stderr[-3000:]
+        results: Mapping[str, Any] = json.loads((root / "reports" / "results.json").read_text(encoding="utf-8"))
+        return results
+
+    return run
 
 
 @pytest.fixture(scope="session")

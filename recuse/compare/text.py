@@ -19,10 +19,8 @@ NAME = 22
 def told(results: Mapping[str, Any], worst: UpgradeVerdict) -> str:
     """The whole text; lines are not wrapped. A table per task and protocol, each under its own sentence."""
     tables = upgrade_tables(ResultsModel(normalised(results)), minus="-")
-    also = (
-        worst.reasons if len(worst.rows) else worst.reasons[1:]
-    )  # the first of what cannot be compared is the sentence
-    lines = [worst.sentence, *(f"  also: {reason}" for reason in also)]
+    told_already = 0 if len(worst.rows) else 1  # of what cannot be compared the sentence tells the first reason
+    lines = [worst.sentence, *(f"  also: {reason}" for reason in worst.reasons[told_already:])]
     for table in tables:
         if len(tables) > 1:
             lines += ["", f"{table.task}, {table.protocol}: {table.sentence}"]

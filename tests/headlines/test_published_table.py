@@ -3,38 +3,20 @@
 from __future__ import annotations
 
 import csv
-import json
-import subprocess
-import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-SHARED = ("evals", "fixtures", "cassettes", "conftest.py", "pyproject.toml")
 ROWS = list(csv.DictReader((ROOT / "fixtures" / "published" / "self_preference.csv").open(encoding="utf-8")))
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
-    """What the self-preference evals write about panel `thesis`, run as anybody would, in a repo of this shape."""
-    root = tmp_path_factory.mktemp("repo")
-    for name in SHARED:
-        (root / name).symlink_to(ROOT / name)
-    asked = ["evals/test_self_preference.py", "--panel", "fixtures/panels/thesis.toml", "-q", "-p", "no:cacheprovider"]
-    run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:hypothesispytest", *asked],
-        cwd=root,
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
-    written = root / "reports" / "results.json"
-    assert written.is_file(), run.stdout[-3000:] + run.stderr[-3000:]
-    return json.loads(written.read_text(encoding="utf-8"))
+def results(shipped_results: Callable[..., Mapping[str, Any]]) -> Mapping[str, Any]:
+    """What the self-preference evals write about panel `thesis`."""
+    return shipped_results("evals/test_self_preference.py", "--panel", "fixtures/panels/thesis.toml")
 
 
 DIRECTIONS = {"positive": "ascending", "negative": "reversed"}

@@ -6,10 +6,7 @@ What is expected is computed here from the printed tables with exact fractions, 
 from __future__ import annotations
 
 import csv
-import json
-import subprocess
-import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -18,7 +15,6 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-SHARED = ("evals", "fixtures", "cassettes", "conftest.py", "pyproject.toml")
 PUBLISHED = ROOT / "fixtures" / "published"
 CRITERIA = ("accuracy", "quality", "consistency", "completeness", "practicality")
 JUDGES = ("gpt-5.1", "gemini-2.5-pro", "grok-4", "claude-4.5-sonnet", "perplexity-sonar")
@@ -53,22 +49,9 @@ HUMAN = {row["target"]: Fraction(row["mean"]) for row in table("human_finals.csv
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Any]:
-    """What the evals write about panel `published`, run as anybody would, in a repo of this shape."""
-    root = tmp_path_factory.mktemp("repo")
-    for name in SHARED:
-        (root / name).symlink_to(ROOT / name)
-    asked = ["evals/", "--panel", "fixtures/panels/published.toml", "-q", "-p", "no:cacheprovider"]
-    run = subprocess.run(
-        [sys.executable, "-m", "pytest", "-p", "no:hypothesispytest", *asked],
-        cwd=root,
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-    )
-    assert run.returncode == 0, run.stdout[-3000:] + run.stderr[-3000:]
-    return json.loads((root / "reports" / "results.json").read_text(encoding="utf-8"))
+def results(shipped_results: Callable[..., Mapping[str, Any]]) -> Mapping[str, Any]:
+    """What the evals write about panel `published`."""
+    return shipped_results("evals/", "--panel", "fixtures/panels/published.toml")
 
 
 def measured(results: Mapping[str, Any], metric: str, **subject: str) -> Mapping[str, Any]:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import copy
-import json
 import math
 import re
-import subprocess
-import sys
+from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -19,7 +17,6 @@ from recuse.report.page import environment, page
 from recuse.report.questions import Drawings
 
 ROOT = Path(__file__).parents[2]
-SHARED = ("conftest.py", "cassettes", "evals", "fixtures", "pyproject.toml", "tools")
 QUESTIONS = (
     "self_preference", "scale_framing", "own_wins", "position_bias", "length_bias", "prompt_injection", "mitigations"
 )  # fmt: skip
@@ -28,18 +25,10 @@ Results = dict[str, Any]
 
 
 @pytest.fixture(scope="module")
-def everything(tmp_path_factory: pytest.TempPathFactory) -> Results:
-    """What these evals write about panel `local`, run as anybody would, in a repository of this shape."""
-    root = tmp_path_factory.mktemp("repo")
-    for name in SHARED:
-        if (ROOT / name).exists():
-            (root / name).symlink_to(ROOT / name)
-    asked = [*(f"evals/test_{question}.py" for question in QUESTIONS), "--panel", "fixtures/panels/local.toml"]
-    command = [sys.executable, "-m", "pytest", *asked, "-q", "-p", "no:cacheprovider", "-p", "no:hypothesispytest"]
-    run = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=240, check=False)
-    written = root / "reports" / "results.json"
-    assert written.is_file(), run.stdout[-3000:] + run.stderr[-3000:]
-    results: Results = json.loads(written.read_text(encoding="utf-8"))
+def everything(shipped_results: Callable[..., Results]) -> Results:
+    """What these evals write about panel `local`."""
+    asked = [f"evals/test_{question}.py" for question in QUESTIONS]
+    results = shipped_results(*asked, "--panel", "fixtures/panels/local.toml")
     assert not results["unmeasured"]
     return results
 

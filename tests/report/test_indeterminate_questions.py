@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import copy
-import json
 import re
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -38,30 +36,12 @@ def rows(seed: int = 0) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def results(tmp_path_factory: pytest.TempPathFactory) -> Results:
+def results(shipped_results: Callable[..., Results], tmp_path_factory: pytest.TempPathFactory) -> Results:
     """What the two evals write about such a file."""
-    root = tmp_path_factory.mktemp("repo")
-    for name in ("conftest.py", "cassettes", "evals", "fixtures", "pyproject.toml"):
-        (root / name).symlink_to(ROOT / name)
-    (root / "labels.csv").write_text("\n".join(rows()) + "\n", encoding="utf-8")
+    file = tmp_path_factory.mktemp("ratings") / "labels.csv"
+    file.write_text("\n".join(rows()) + "\n", encoding="utf-8")
     asked = [f"evals/test_{question}.py" for question in QUESTIONS]
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        *asked,
-        "--ratings",
-        "labels.csv",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "no:hypothesispytest",
-    ]
-    run = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=600, check=False)
-    written = root / "reports" / "results.json"
-    assert written.is_file(), run.stdout[-3000:] + run.stderr[-3000:]
-    found: Results = json.loads(written.read_text(encoding="utf-8"))
+    found = shipped_results(*asked, "--ratings", str(file), red=True)
     assert not found["unmeasured"]
     return found
 
