@@ -14,17 +14,17 @@ from recuse.metrics import decision_consistency, performance_definitions, respon
 
 
 @pytest.mark.asks("forced_choices", "two_people")
-def test_decisions(ratings, gate):
+def test_decisions(ratings, measure):
     """Does it let through what people let through, and find as much as they do, at every threshold?"""
-    assert gate("decision_consistency", decision_consistency.decision_consistency(ratings))
-    assert gate("prevalence_bias", decision_consistency.prevalence_bias(ratings))
+    measure(decision_consistency.decision_consistency(ratings))
+    measure(decision_consistency.prevalence_bias(ratings))
 
 
 @pytest.mark.asks("forced_choices", "two_people")
-def test_decisions_over_beta(ratings, gate):
+def test_decisions_over_beta(ratings, measure):
     """Does that survive if up to 4 in 10 of those who chose otherwise would have accepted it too?"""
-    assert gate("consistency_over_beta", decision_consistency.consistency_over_beta(ratings))
-    assert gate("bias_over_beta", decision_consistency.bias_over_beta(ratings))
+    measure(decision_consistency.consistency_over_beta(ratings))
+    measure(decision_consistency.bias_over_beta(ratings))
 
 
 @pytest.mark.asks("forced_choices", "two_people")

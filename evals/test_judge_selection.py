@@ -12,16 +12,16 @@ from recuse.metrics import common_classes, judge_selection
 
 
 @pytest.mark.asks("forced_choices", "two_people", "peers")
-def test_chosen_judge(ratings, gate, measure):
+def test_chosen_judge(ratings, measure):
     """Is the judge that a measure chooses the best one?"""
     measure(judge_selection.best_judge(ratings))
-    assert gate("selection_regret", judge_selection.selection_regret(ratings))
+    measure(judge_selection.selection_regret(ratings))
 
 
 @pytest.mark.asks("forced_choices", "two_people", "peers")
-def test_chosen_judge_over_beta(ratings, gate):
+def test_chosen_judge_over_beta(ratings, measure):
     """Does the choice survive if up to 4 in 10 of those who chose otherwise would have accepted it too?"""
-    assert gate("regret_over_beta", judge_selection.regret_over_beta(ratings))
+    measure(judge_selection.regret_over_beta(ratings))
 
 
 @pytest.mark.asks("forced_choices", "three_judges")

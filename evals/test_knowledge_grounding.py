@@ -13,9 +13,9 @@ from recuse.metrics import evidence_overlap, knowledge_grounding, planted_flaws
 
 
 @pytest.mark.asks("scores", "rubric_source", "peers", "items", "numbers")
-def test_delta_k(ratings, gate):
+def test_delta_k(ratings, measure):
     """Agreement by rubrics from knowledge, less agreement by the checklist."""
-    assert gate("delta_k", knowledge_grounding.delta_k(ratings))
+    measure(knowledge_grounding.delta_k(ratings))
 
 
 @pytest.mark.asks("scores", "rubric_source", "peers", "items", "numbers")

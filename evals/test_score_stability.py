@@ -24,9 +24,9 @@ def test_drift(ratings, gate):
 
 
 @pytest.mark.asks("repeats", "numbers", rests_on="cells")
-def test_repeat_difference(ratings, gate):
+def test_repeat_difference(ratings, measure):
     """How far do two answers to one text lie apart?"""
-    assert gate("repeat_difference", stability.repeat_difference(ratings))
+    measure(stability.repeat_difference(ratings))
 
 
 @pytest.mark.asks("repeats", "numbers", rests_on="cells")
@@ -36,9 +36,9 @@ def test_run_sd(ratings, measure):
 
 
 @pytest.mark.asks("repeats", "numbers", rests_on="cells")
-def test_repeat_reliability(ratings, gate):
+def test_repeat_reliability(ratings, measure):
     """Does one score tell the texts apart, or only the judge's own noise?"""
-    assert gate("repeat_reliability", stability.repeat_reliability(ratings))
+    measure(stability.repeat_reliability(ratings))
 
 
 @pytest.mark.asks("numbers", rests_on="cells")

@@ -111,6 +111,8 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("--json", type=Path, metavar="FILE", help="write the results as JSON")
     check.add_argument("--disagreements", type=Path, metavar="FILE", help="write the cases worth reading as CSV")
     check.add_argument("--save", action="store_true", help="keep what was read as what in FILE.recuse.toml")
+    use = "what the judges are used for: grade, decide, choose, rank or estimate"
+    check.add_argument("--use", default="", metavar="USE", help=use)
     check.add_argument("--reader", default="", help="name of the reader, or the dotted name of your own")
     for name, metavar, words in OVERRIDES:
         check.add_argument(f"--{name}", *OTHER_NAMES.get(name, ()), metavar=metavar, default="", help=words)
@@ -202,7 +204,7 @@ def _check(arguments: argparse.Namespace) -> int:
     given = {name: getattr(arguments, name) for name, _, _ in OVERRIDES}
     return check(
         arguments.files, given, reader=arguments.reader, html=arguments.html, json=arguments.json,
-        disagreements=arguments.disagreements, save=arguments.save,
+        disagreements=arguments.disagreements, save=arguments.save, use=arguments.use,
     )  # fmt: skip
 
 

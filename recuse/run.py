@@ -14,7 +14,8 @@ from recuse.record_kinds import MEASURE, MEASUREMENT, UPGRADE, VERDICT
 from recuse.schema import RecuseError
 
 if TYPE_CHECKING:
-    from recuse.gates import Gates
+    from recuse.gates import Decision, Gates
+    from recuse.gates.uses import Uses
     from recuse.suite import Selection
 
 UNUSED_SHOWN = 10
@@ -31,9 +32,14 @@ class Run:
     replayed: dict[str, Any] = field(default_factory=dict)
     objections: list[str] = field(default_factory=list)  # what is wrong with the run as a whole
     results: dict[str, Any] = field(default_factory=dict)
+    decision: Decision | None = None
     complete: bool = False
     measures: dict[str, dict[str, Any]] = field(default_factory=dict)  # name -> its description
     not_asked: dict[str, list[dict[str, Any]]] = field(default_factory=dict)  # test -> whom it could not be asked of
+    asked: list[dict[str, Any]] = field(default_factory=list)  # gates that had to decide, with place and judges
+    uses: dict[str, Uses] = field(default_factory=dict)  # panel -> what its judges are used for
+    whole: bool = True  # whether every question was asked of the panels examined
+    part: str = ""  # what of the suite ran, where not all of it did
     drawings: Sequence[str] = ()  # a team's own drawings of questions, by dotted module name
     nobody_asked: bool = False  # some eval found no panel that offers what it needs
 
@@ -54,7 +60,8 @@ class Run:
         selection: Selection,
         gates: Gates,
         *,
-        complete: bool,
+        whole: bool,
+        part: str,
         baseline: Path,
         strict: bool,
         update: bool,
@@ -62,11 +69,13 @@ class Run:
     ) -> None:
         """Assemble the results, compare them with the baseline, write reports/.
 
-        `strict`: what `recuse.gates.changes.objections` finds turns the run red. `complete`: every eval was asked for,
-        of every judge of every panel the configuration names. Only then can something be missing, and only then may the
-        run become the baseline. `because`: why it becomes the baseline although it is red, or although limits changed.
+        `strict`: what `recuse.gates.changes.objections` finds turns the run red. `part`: which evals, judges or panels
+        ran, where not all that the configuration names; `whole`: at least all evals did. Only of a complete run can
+        something be missing, only it may become the baseline, and a part's report is written beside it. `because`: why
+        it becomes the baseline although it is red, or although limits changed.
         """
-        self.complete = complete and not self.unmeasured
+        self.whole, self.part = whole, part
+        self.complete = not part and not self.unmeasured
         self._check_gates(selection, gates)
         self.results = self._assemble(selection, gates)
         if update:
@@ -75,7 +84,12 @@ class Run:
             self.objections.append("--because says why a baseline is written anew; give it with --update-baseline")
         self.results["baseline"] = self._compare(baseline, selection.root, gates, strict)
         self._decide()
-        self._write(selection.root / "reports", identity_of(selection.root, selection.panels, gates.path, os.environ))
+        self._write(selection.root / self.folder, identity_of(selection.root, selection.panels, gates.path, os.environ))
+
+    @property
+    def folder(self) -> Path:
+        """Where the report is written: that of a part of the suite overwrites none of the whole."""
+        return Path("reports") / "partial" if self.part else Path("reports")
 
     def _become_baseline(self, path: Path, gates: Gates, because: str) -> None:
         """Refused for part of a run, and for a red one, or one under changed limits, without a reason."""
@@ -107,20 +121,23 @@ class Run:
         red = [v for v in self.verdicts if v["outcome"] not in ("pass", "accepted") and not v["allowed"]]
         return [f"{v['gate']}: {v['outcome']} for {subject_text(v['subject'])}" for v in red]
 
-    def results_of(self, selection: Selection, gates: Gates) -> dict[str, Any]:
-        """What was added so far, as results.json holds it; nothing is compared or written, and no headline yet."""
+    def conclude(self, selection: Selection, gates: Gates) -> dict[str, Any]:
+        """What was added so far, as results.json holds it, with its decision; nothing is compared or written."""
         self.results = self._assemble(selection, gates)
+        self._decide()
         return self.results
 
     def _decide(self) -> None:
         """Outcome, faults and what they come to for whoever may merge the change: the headline of every output."""
-        from recuse.gates import decide_merge
+        from recuse.gates import decide
+        from recuse.gates.change_records import changes_of
+        from recuse.gates.records import decoded
         from recuse.report.canonical_form import normalised
 
         self.results |= {"outcome": self._outcome(), "objections": sorted(self.objections)}
         self.results = normalised(self.results)  # once for all that is drawn from them
-        decision = decide_merge(self.results)
-        self.results |= {"decision": decision, "headline": decision["sentence"]}
+        self.decision = decide(decoded(self.results, changes_of(self.results)))
+        self.results |= {"decision": self.decision.record(), "headline": " ".join(self.decision.lines)}
 
     def _write(self, folder: Path, identity: Mapping[str, Any]) -> None:
         """A team's template that does not render is a fault of the run, told in a report without it."""
@@ -142,7 +159,7 @@ class Run:
         """What the terminal prints at the end: the results, recordings that nothing used, and objections."""
         from recuse import report
 
-        written = Path("reports") / "index.html"
+        written = self.folder / "index.html"
         parts = [report.terminal(self.results, width, color, written, self.drawings)] if self.results else []
         unused = self.results.get("cassettes", {}).get("unused_lines", [])
         parts += [f"recuse: recorded but not used: {line}" for line in unused[:UNUSED_SHOWN]]
@@ -152,13 +169,13 @@ class Run:
 
     def _check_gates(self, selection: Selection, gates: Gates) -> None:
         """A gates file that no longer fits the evals is a fault of the run, once everything has run."""
-        self.objections += gates.overspent(self.verdicts)
         self.objections += gates.expired_accepted_faults() + gates.expired_allowances()
         if self.complete:
             seen = [(record["gate"], record["subject"]) for record in self.verdicts]
             self.objections += gates.unused_accepted_faults(seen, {"panel": [*selection.panels, *selection.files]})
             if not self.nobody_asked:  # an eval that no panel answers may well own the gate
                 self.objections += gates.unused_gates(seen)
+            self.objections += gates.unneeded(self.verdicts)
 
     def _compare(self, path: Path, root: Path, gates: Gates, strict: bool) -> dict[str, Any] | None:
         from recuse.gates import baseline, changes
@@ -180,7 +197,6 @@ class Run:
         return compared
 
     def _assemble(self, selection: Selection, gates: Gates) -> dict[str, Any]:
-        from recuse.gates import recommendations
         from recuse.gates.error_rates import error_rates
         from recuse.run_subjects import factor_records, panel_record, task_records
 
@@ -192,14 +208,24 @@ class Run:
             "counts": counts,
             "headline": "",
             "decision": None,
-            "panels": [*map(panel_record, selection.panels.values()), *(f.record() for f in selection.files.values())],
+            "panels": [
+                {**panel, **self._uses_of(panel["name"])}
+                for panel in [
+                    *map(panel_record, selection.panels.values()), *(f.record() for f in selection.files.values())
+                ]
+            ],
+            "uses": {name: use.model_dump() for name, use in gates.uses.items()},
+            "asked": {
+                "whole": self.whole, "part": self.part, "conditions": sorted(gates.conditions),
+                "peers": sorted(name for name, gate in gates.items() if gate.against == "peers"),
+                "shown": sorted(selection.shown), "gates": _each_once(self.asked),
+            },
             "questions": self._questions(),
             "measures": dict(sorted(self.measures.items())),
             "factors": factor_records(),
             "tasks": task_records(selection),
             "not_asked": self._not_asked(),
             "verdicts": self.verdicts,
-            "recommendations": recommendations(self.verdicts),
             "error_rates": error_rates(self.verdicts, gates.run.false_fail),
             "sources": {place: part["source"] for place, part in sorted(self.replayed.items()) if "source" in part},
             "measurements": self.measurements,
@@ -211,6 +237,10 @@ class Run:
             "excerpts": [row for _, part in sorted(self.replayed.items()) for row in part["excerpts"]],
             "baseline": None,
         }
+
+    def _uses_of(self, panel: str) -> dict[str, list[str]]:
+        uses = self.uses.get(panel)
+        return {"uses": list(uses.stated), "further_uses": list(uses.further)} if uses else {"uses": []}
 
     def _outcome(self) -> str:
         objecting = {r["outcome"] for r in self.verdicts if not (r["outcome"] in ("pass", "accepted") or r["allowed"])}
@@ -247,3 +277,10 @@ class Run:
         total = {name: sum(c[name] for c in by_panel.values()) for name in ("files", "interactions", "used", "unused")}
         lines = [line for _, part in sorted(self.replayed.items()) for line in part["unused_lines"]]
         return {**total, "by_panel": by_panel, "unused_lines": lines}
+
+
+def _each_once(asked: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """In an order of their own, whatever the order of the tests."""
+    keys = ("panel", "task", "protocol", "gate", "judges")
+    by_key = {tuple(str(record[name]) for name in keys): record for record in asked}
+    return [by_key[key] for key in sorted(by_key)]

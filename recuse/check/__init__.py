@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from recuse.check.answers import Answers, ask_file
-from recuse.check.conclusion import Conclusion, conclude
 from recuse.check.text import told
 
-__all__ = ["Answers", "Conclusion", "ask_file", "conclude", "told"]
+__all__ = ["Answers", "ask_file", "told"]

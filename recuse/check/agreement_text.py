@@ -7,8 +7,8 @@ from math import ceil
 from typing import Any
 
 from recuse.check.answers import Answers
-from recuse.check.conclusion import rounded
 from recuse.check.figures import cell, interval, more, number
+from recuse.gates.causes import rounded
 from recuse.ratings.factors import level_words
 from recuse.security.sanitize import shortened
 

@@ -21,7 +21,8 @@ from recuse.readers.file_panel import FILE, FilePanel
 from recuse.schema import Estimate, Estimates, RecuseError, members
 
 if TYPE_CHECKING:
-    from recuse.gates import Gates
+    from recuse.gates import Decision, Gates
+    from recuse.gates.uses import Uses
     from recuse.run import Run
 
 __all__ = ["Answers", "Question", "ask_file", "questions"]
@@ -38,6 +39,7 @@ class Answers:
 
     panel: FilePanel
     results: Mapping[str, Any]
+    decision: Decision
     criterion: str = ""
     at: Mapping[str, str] = field(default_factory=dict)
 
@@ -94,19 +96,30 @@ def ask_file(panel: FilePanel, folder: Path, today: date) -> Answers:
     """Ask every question of `folder` that the file can answer. A question that cannot be measured is listed as such,
     and keeps nobody else's answer back."""
     from recuse.gates import Gates
+    from recuse.gates.uses import uses_for
     from recuse.run import Run
     from recuse.suite import Selection
+    from recuse.suite.gating import asked_record, gates_named
 
     gates = Gates.load(folder / "gates.toml", today=today)
-    run = Run()
     there = offers.offered(panel.design)
+    uses = uses_for(panel.uses, [there], gates.uses, str(panel.path))
+    run = Run(uses={panel.name: uses})
     for path in sorted(folder.glob("test_*.py")):
         for question in questions(path):
             if wanting := offers.missing(question.needs, there):
                 run.not_asked[question.name] = [{**_not_asked(panel, wanting), **question.words}]
-            else:
-                _ask(question, panel, gates, run)
-    return Answers(panel, run.results_of(Selection(panel.path.parent, files={panel.name: panel}), gates))
+                continue
+            names = gates_named(question.function, gates)
+            run.asked += asked_record(gates, names, _place(question, panel), panel.judges, uses, there)
+            _ask(question, panel, gates, run, uses, there)
+    results = run.conclude(Selection(panel.path.parent, files={panel.name: panel}), gates)
+    assert run.decision is not None
+    return Answers(panel, results, run.decision)
+
+
+def _place(question: Question, panel: FilePanel) -> dict[str, str]:
+    return {"task": panel.task, "panel": panel.name, "protocol": panel.protocol(offers.kind_of(question.needs))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,20 +164,27 @@ def _imported(path: Path) -> ModuleType:
     return module
 
 
-def _ask(question: Question, panel: FilePanel, gates: Gates, run: Run) -> None:
+def _ask(
+    question: Question, panel: FilePanel, gates: Gates, run: Run, uses: Uses, there: frozenset[str]
+) -> None:
     from recuse.metrics.measure import described
     from recuse.record_kinds import MEASURE, MEASUREMENT, VERDICT
+    from recuse.suite.gating import verdicts_of
 
-    protocol = panel.protocol(offers.kind_of(question.needs))
-    subject = {"task": panel.task, "panel": panel.name, "protocol": protocol}
+    subject = _place(question, panel)
+    protocol = subject["protocol"]
     words = {**question.words, "test": question.name}
 
     def gate(name: str, measured: Estimate | Estimates, **more: str) -> Any:
-        verdicts = gates.decide(name, measured, {**subject, **more}, blocks=lambda metric: described(metric).blocks)
+        verdicts = verdicts_of(gates, name, measured, {**subject, **more}, uses, there)
+        if verdicts is None:
+            measure(measured, **more)
+            return True
         for verdict in verdicts:
             run.add(
-                [(VERDICT, {**verdict.record(), **words}), (MEASURE, dict(described(verdict.estimate.metric).record()))]
-            )
+                [(VERDICT, {**verdict.record(), **words, "of": len(verdicts)}),
+                 (MEASURE, dict(described(verdict.estimate.metric).record()))]
+            )  # fmt: skip
         return verdicts
 
     def measure(measured: Estimate | Estimates, **more: str) -> None:

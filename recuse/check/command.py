@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from recuse.check.answers import Answers, ask_file
-from recuse.check.conclusion import EXIT, Conclusion, conclude
+from recuse.check.answers import ask_file
 from recuse.check.disagreements import disagreements as find_disagreements
 from recuse.check.disagreements import write_disagreements
 from recuse.check.review import is_review, read_review
 from recuse.check.text import told
-from recuse.check.underspecified import PassRateRange, pass_rate_ranges
+from recuse.check.underspecified import pass_rate_ranges
+from recuse.gates.decision import EXIT
 from recuse.readers.file_panel import load_versions
 from recuse.readers.mapping import saved_path
 from recuse.schema import RecuseError
@@ -26,7 +27,7 @@ __all__ = ["check"]
 
 def check(
     files: Sequence[Path], given: Mapping[str, Any], *, reader: str = "", html: Path | None = None,
-    json: Path | None = None, disagreements: Path | None = None, save: bool = False,
+    json: Path | None = None, use: str = "", disagreements: Path | None = None, save: bool = False,
 ) -> int:  # fmt: skip
     """The exit code: 0 cleared, 1 not cleared, 2 undecided. Several files are versions of one judge, the oldest first;
     the verdict is on the newest. A file that `disagreements` wrote is read back: whom your verdicts side with. Raises
@@ -36,18 +37,17 @@ def check(
         print("\n".join(review.sentence() for review in read_review(file)))
         print("Cases chosen for their disagreement say who errs, not how often: they clear nobody.")
         return EXIT["undecided"]
-    panel = load_versions(files, reader=reader, **given)
+    panel = replace(load_versions(files, reader=reader, **given), uses=tuple(filter(None, use.split(","))) or None)
     if not panel.judges:
         people = ", ".join(panel.ratings.persons) or "none"
         raise RecuseError(f"{file}: no judge was found in it, only people ({people}); say who is one: --judge A,B")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a degenerate table is told in words, not by numpy
         answers = ask_file(panel, shipped_evals(), date.today())
-    conclusion = conclude(answers)
     ranges = pass_rate_ranges(panel.ratings) if panel.read.kind == "scores" else []
     count = len(find_disagreements(panel.read)) if panel.read.ratings.persons and panel.read.kind == "scores" else None
     typed = " ".join(quote(str(one)) for one in files)
-    print(told(answers, conclusion, ranges, file=typed, disagreements=None if disagreements else count))
+    print(told(answers, ranges, file=typed, disagreements=None if disagreements else count))
     if save:
         path = saved_path(file)
         path.write_text(panel.read.mapping.toml(), encoding="utf-8")
@@ -56,18 +56,8 @@ def check(
         print(
             f"\n{write_disagreements(panel.read, disagreements)} disagreements: {disagreements}; fill in your_verdict"
         )
-    _write(_results(answers, conclusion, ranges), json, html)
-    return conclusion.exit_code
-
-
-def _results(answers: Answers, conclusion: Conclusion, ranges: Sequence[PassRateRange]) -> dict[str, Any]:
-    return {
-        **answers.results, "headline": conclusion.sentences()[0] if conclusion.judges else "",
-        "check": {"word": conclusion.word, "judges": [
-            {"judge": j.judge, "word": j.word, "reason": j.reason, "because": list(j.because)}
-            for j in conclusion.judges
-        ], "underspecified": [pass_rates.record() for pass_rates in ranges]},
-    }  # fmt: skip
+    _write({**answers.results, "underspecified": [pass_rates.record() for pass_rates in ranges]}, json, html)
+    return answers.decision.exit_code
 
 
 def _write(results: Mapping[str, Any], json: Path | None, html: Path | None) -> None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from recuse.check.agreement_text import AGREEMENT, SHOWN_JUDGES, agreement, labels_more, metrics, of_criterion
 from recuse.check.answers import Answers
-from recuse.check.conclusion import Conclusion
 from recuse.check.figures import cell, interval, more, number, signed
 from recuse.check.underspecified import PassRateRange
 from recuse.check.unlocks import NOT_OF_A_FILE, unlock_by_column
@@ -27,12 +26,12 @@ PLAIN = frozenset(["judge", "target", "person", "peer", "criterion", "pair", "by
 
 
 def told(
-    answers: Answers, conclusion: Conclusion, ranges: Sequence[PassRateRange], *, file: str, disagreements: int | None
+    answers: Answers, ranges: Sequence[PassRateRange], *, file: str, disagreements: int | None
 ) -> str:
     """The whole text; lines are not wrapped. `file` as it was typed, quoted, so that hints can be pasted."""
     each = answers.apart()
     parts = [
-        conclusion.sentences(),
+        list(_decided(answers)),
         [line for part in each for line in _why(part)],
         ["", *_read(answers, file)],
         [line for part in each for line in agreement(part)],
@@ -43,6 +42,20 @@ def told(
         list(_worth_reading(disagreements, file)),
     ]
     return "\n".join(visible(line) for part in parts for line in part)
+
+
+def _decided(answers: Answers) -> Iterator[str]:
+    """A sentence per judge for the use it was checked for, the worst first, with the next step; then the other uses."""
+    judges = answers.decision.judges
+    for word in ("not cleared", "undecided", "cleared"):
+        for one in judges:
+            if one.stated and one.word == word:
+                yield one.sentence
+                if one.next:
+                    yield f"  next: {one.next}"
+    for one in judges:
+        if not one.stated:
+            yield f"  also: {one.sentence}"
 
 
 def _why(answers: Answers) -> Iterator[str]:

@@ -97,7 +97,7 @@ def _results(source: Source, gates: Gates, verdicts: Sequence[tuple[Part, Upgrad
         run.add([(VERDICT, {**row.record(), **WORDS}) for row in verdict.rows])
         metrics = [*(row.estimate.metric for row in verdict.rows), *verdict.unmeasured]
         run.add([(MEASURE, dict(described(metric).record())) for metric in metrics])
-    return run.results_of(source.selection, gates)
+    return run.conclude(source.selection, gates)
 
 
 def _write(results: dict[str, Any], html: Path | None, json: Path | None) -> None:

@@ -8,27 +8,26 @@
 
 | what the numbers say | no accepted fault | accepted fault that accepts it | accepted fault that does not |
 |---|---|---|---|
-| pass | pass | fail: no longer needed | fail: no longer needed |
-| pass, and what is accepted is a doubt (outcomes without "fail") | | pass | pass |
-| undecided, gate allows it | undecided, allowed | fail: no longer needed | fail: no longer needed |
+| pass | pass | pass | pass |
+| undecided, gate allows it | undecided, allowed | undecided, allowed | undecided, allowed |
 | fail | fail | accepted | fail, naming both bounds |
 | undecided | undecided | accepted | undecided, naming both bounds |
 | not measured | not measured | accepted | not measured |
 
-An expired accepted fault leaves what the numbers say and tells when it expired. An interval gate without a usable
+A fault that is accepted and that no judge has any more is told at the end of a full run (`Gates.unneeded`). An expired
+accepted fault leaves what the numbers say and tells when it expired. An interval gate without a usable
 interval is undecided and is not covered by `undecided = "allow"`, which is meant for intervals that straddle a bound.
 """
 
+from recuse.gates.decision import Decision, JudgeDecision, decide
 from recuse.gates.errors import GatesError
 from recuse.gates.explanation import explain
 from recuse.gates.gates import Gates
 from recuse.gates.limits import Limit
-from recuse.gates.merge import decide_merge
-from recuse.gates.recommendation import recommendations
 from recuse.gates.tables import Accept, AcceptedFault, Gate
 from recuse.gates.verdicts import Verdicts
 
 __all__ = [
-    "Accept", "AcceptedFault", "Gate", "Gates", "GatesError", "Limit", "Verdicts", "decide_merge", "explain",
-    "recommendations",
+    "Accept", "AcceptedFault", "Decision", "Gate", "Gates", "GatesError", "JudgeDecision", "Limit", "Verdicts",
+    "decide", "explain",
 ]  # fmt: skip

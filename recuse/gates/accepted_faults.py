@@ -23,11 +23,8 @@ def under_accepted_fault(
     gate itself lets it stay undecided. `file` is what messages call the gates file."""
     member, decision = decided.member, decided.decision
     _must_reach_beyond(known, member.applied, file)
-    if decision.outcome == "pass" and known.doubt:
+    if decision.outcome == "pass":
         return "pass", None, None
-    if decision.outcome == "pass" or allowed:
-        unneeded = remedies.unneeded_accepted_fault(known, member.subject, decision, file)
-        return "fail", unneeded, _acceptance(known, decision, "no longer needed")
     if known.expired(today):
         expired = remedies.expired_accepted_fault(known, file)
         return decision.outcome, expired, _acceptance(known, decision, "expired")
@@ -74,5 +71,5 @@ def _must_reach_beyond(known: AcceptedFault, applied: AppliedLimit, file: str) -
     if limit is not None and scaled and not limit.reaches_beyond(applied.limit):
         raise GatesError(
             f"the accepted fault for {known.gate} ({known.described}) in {file} accepts {limit}, which does not reach "
-            f"beyond the gate's own limit, {applied}; widen it"
+            f"beyond the gate's own limit, {applied}, so nothing needs it: delete it"
         )

@@ -27,7 +27,7 @@ from recuse.schema import RecuseError
 
 __all__ = ["SCHEMA", "UPDATE", "BaselineError", "identity", "load", "reduce", "write"]
 
-SCHEMA, EARLIER = 2, 1
+SCHEMA, EARLIER = 3, (1, 2)
 FIGURES = ("value", "se", "df", "low", "high", "level", "unit", "over", "n", "n_clusters", "n_excluded")
 KINDS = ("verdict", "measurement")
 UPDATE = "write a new one with `pytest evals/ --update-baseline` and review what changed in it"
@@ -42,9 +42,9 @@ class BaselineError(RecuseError):
 def reduce(results: Mapping[str, Any], gates: Gates, because: Mapping[str, Any] | None = None) -> Json:
     """Results reduced to a baseline, as `write` puts it on disk.
 
-    {"schema", "because", "gates", "asked": {"tests", "judges"}, "sources", "entries"}. An entry has "kind" (verdict or
-    measurement), "what" (the gate or the metric), "subject", "question" and "figures"; a verdict also has "outcome" and
-    "limit".
+    {"schema", "because", "gates", "asked": {"tests", "judges", "uses"}, "sources", "entries"}. An entry has "kind"
+    (verdict or measurement), "what" (the gate or the metric), "subject", "question" and "figures"; a verdict also has
+    "outcome" and "limit".
     """
     entries = [_verdict(v) for v in results["verdicts"]] + [_measurement(m) for m in results["measurements"]]
     return {
@@ -58,13 +58,14 @@ def reduce(results: Mapping[str, Any], gates: Gates, because: Mapping[str, Any] 
 
 
 def examined(results: Mapping[str, Any]) -> Json:
-    """Which tests came to a conclusion, and about which judges of each panel."""
+    """Which tests came to a conclusion, about which judges of each panel, and what these are used for."""
     records = [*results["verdicts"], *results["measurements"]]
     tests = sorted({str(record["test"]).partition("[")[0] for record in records if record.get("test")})
     judges: dict[str, set[str]] = {}
     for subject in (record["subject"] for record in records if "judge" in record["subject"]):
         judges.setdefault(subject.get("panel", ""), set()).add(subject["judge"])
-    return {"tests": tests, "judges": {panel: sorted(names) for panel, names in sorted(judges.items())}}
+    uses = {panel["name"]: list(panel.get("uses") or ()) for panel in results["panels"]}
+    return {"tests": tests, "judges": {panel: sorted(names) for panel, names in sorted(judges.items())}, "uses": uses}
 
 
 def load(path: Path) -> Json:
@@ -81,10 +82,10 @@ def load(path: Path) -> Json:
             f"look for conflict marks. Restore it from version control, or {UPDATE}"
         ) from None
     schema = baseline.get("schema") if isinstance(baseline, dict) else None
-    if schema == EARLIER:
+    if schema in EARLIER:
         raise BaselineError(
-            f"the baseline {path} was written by an earlier Recuse (schema 1) and does not say how sure its numbers "
-            f"were, so no change can be tested against it: {UPDATE}"
+            f"the baseline {path} was written by an earlier Recuse (schema {schema}), which did not say what judges "
+            f"are used for, so nothing can be compared with it: {UPDATE}"
         )
     if schema != SCHEMA:
         version = repr(schema) if isinstance(baseline, dict) else f"a JSON {type(baseline).__name__}"

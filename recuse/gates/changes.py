@@ -139,7 +139,8 @@ def objections(comparison: Mapping[str, Any]) -> list[str]:
         if v["kind"] == "verdict"
     ]
     limits = [str(row["sentence"]) for row in comparison["limits"]]
-    return [*changed, *limits, *comparison["removed"], *lost]
+    sources = [f"{source} and was not compared with what it was" for source in comparison["sources"]]
+    return [*changed, *limits, *sources, *comparison["removed"], *lost]
 
 
 # --------------------------------------------------------------------------- is it more than chance?

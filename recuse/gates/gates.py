@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from functools import partial
 from itertools import repeat
@@ -15,11 +14,12 @@ from recuse.configuration import did_you_mean
 from recuse.gates import remedies
 from recuse.gates.accepted_faults import under_accepted_fault, unused_sentence
 from recuse.gates.errors import GatesError
-from recuse.gates.explanation import percent, rule_of
+from recuse.gates.explanation import rule_of
 from recuse.gates.families import Decided, Member, decide_jointly, decide_together, members_of
 from recuse.gates.power import power_of
 from recuse.gates.reading import read
 from recuse.gates.tables import STANDARD, AcceptedFault, Gate, RunTable
+from recuse.gates.uses import Uses, UseTable
 from recuse.gates.verdicts import Verdicts
 from recuse.schema import (
     Estimate,
@@ -31,6 +31,11 @@ from recuse.schema import (
 )
 
 __all__ = ["Gates"]
+
+YARDSTICKS = frozenset(["people", "people_items", "right_answer", "right_scores", "reference"])
+"""Needs that say who is right: where one is offered, peers are not asked."""
+OF_CONDITIONS = 0.2
+"""The part of the chance to fail a fair judge that conditions may spend."""
 
 Seen = Iterable[tuple[str, Mapping[str, str]]]
 """The gate and the subject of each verdict of a run."""
@@ -45,6 +50,7 @@ class Gates(Mapping[str, Gate]):
     accepted_faults: tuple[AcceptedFault, ...]
     today: date
     run: RunTable = STANDARD
+    uses: Mapping[str, UseTable] = field(default_factory=dict)
     former: Gates | None = None  # those of the baseline, where they are others: what would they say?
 
     @classmethod
@@ -53,8 +59,8 @@ class Gates(Mapping[str, Gate]):
 
         `today` decides which accepted faults have expired; it is given so that results do not depend on a hidden clock.
         """
-        gates, accepted_faults, run = read(Path(path))
-        return cls(Path(path), gates, accepted_faults, today, run)
+        gates, accepted_faults, run, uses = read(Path(path))
+        return cls(Path(path), gates, accepted_faults, today, run, uses)
 
     def decide(
         self,
@@ -63,13 +69,14 @@ class Gates(Mapping[str, Gate]):
         subject: Mapping[str, str],
         *,
         blocks: Callable[[str], bool] = lambda metric: True,
+        asserted: bool = True,
     ) -> Verdicts:
         """A verdict of gate `name` on each member of `Estimates`, or on the one estimate.
 
         `subject` is what all of it is about (panel, task, ...); a member's own subject adds the names it was measured
         by. Members are corrected together for their number (`recuse.gates.families`); who wants to see some of them
         chooses afterwards (`Verdicts.only`). `blocks` says of a measure, by its name, whether a known fault of this
-        kind bars a judge (`recommendation`).
+        kind bars a judge. Where the answer is not `asserted` (`is_asserted`), a run stays green whatever it is.
 
         Raises `GatesError` for an unknown gate, for nothing measured, for a subject that names what was measured by,
         and for a limit of the scale's range where the measure knows no scale.
@@ -80,7 +87,7 @@ class Gates(Mapping[str, Gate]):
         decided = decide_together(name, gate, members, self.alpha(name), given)
         formerly = self._formerly(name, measured, subject) or repeat(None, len(decided))
         return Verdicts(
-            self._verdict(name, one, blocks(one.member.estimate.metric), before)
+            self._verdict(name, one, blocks(one.member.estimate.metric), before, asserted=asserted)
             for one, before in zip(decided, formerly, strict=True)
         )
 
@@ -116,38 +123,68 @@ class Gates(Mapping[str, Gate]):
             for (name, _, _), one in zip(members, decided, strict=True)
         )
 
-    def alpha(self, name: str) -> float:
-        """The part of the run's chance to fail a fair judge that one measurement may spend: `false_fail` of [run],
-        split over `families` according to the gates' `weight`. Without `families` every gate is taken to be asked
-        once. 0 where the value itself decides: nobody knows.
+    # -- which gates decide, and at which level
 
-        The split stands in the file, so no verdict depends on what else is examined in the same run."""
+    @property
+    def conditions(self) -> frozenset[str]:
+        """Gates that no use names: they decide for every use, wherever a panel probes them."""
+        named = {gate for use in self.uses.values() for gate in use.gates}
+        return frozenset(name for name, gate in self.gates.items() if name not in named and gate.together is None)
+
+    def in_force(self, name: str, uses: Uses, offers: Collection[str]) -> bool:
+        """Whether the gate says anything of a panel that is used so, whose ratings offer these needs: gates of its
+        uses, and conditions. None does in a study; a condition that compares judges with each other does not where
+        people or true answers rated the same texts."""
+        if name not in self.conditions:
+            return name in self._named_by(uses.every)
+        return bool(uses.stated) and (self[name].against != "peers" or not YARDSTICKS & set(offers))
+
+    def is_asserted(self, name: str, uses: Uses) -> bool:
+        """Whether a run is red on its account: a use that the panel states names the gate, or it is a condition. Peers
+        alone refuse nobody."""
+        return name in self._named_by(uses.stated) or (name in self.conditions and self[name].against != "peers")
+
+    def _named_by(self, uses: Iterable[str]) -> set[str]:
+        return {gate for use in uses if use in self.uses for gate in self.uses[use].gates}
+
+    def alpha(self, name: str) -> float:
+        """The part of the chance to fail a fair judge that one measurement may spend: `false_fail` of [run] is the
+        chance for one use, four fifths of it split over the gates of the use by their `weight`, one fifth over all
+        conditions. Of a gate of several uses, the share of the use with the most counts. Without uses, all is split
+        over all. 0 where the value itself decides: nobody knows.
+
+        The split stands in the file, so no verdict depends on what else is examined in the same run, and a gate added
+        to one use moves no level of another."""
         gate = self[name]
         if gate.decide == "point":
             return 0.0
-        splitting = [g.weight for g in self.gates.values() if g.decide == "interval" and g.together is None]
-        whole = self.run.families or sum(splitting)
-        return round(self.run.false_fail * gate.weight / whole, 12)
+        if not self.uses:
+            return self._split(gate, self.gates, 1.0)
+        if name in self.conditions:
+            return self._split(gate, self.conditions, OF_CONDITIONS)
+        using = [use.gates for use in self.uses.values() if name in use.gates] or [(name,)]
+        return min(self._split(gate, gates, 1 - OF_CONDITIONS) for gates in using)
 
-    def overspent(self, records: Iterable[Mapping[str, Any]]) -> list[str]:
-        """A sentence if a run decided more measurements than [run] reckons with: `records` are its verdicts."""
-        families = {
-            (v["gate"], *sorted(v["rule"]["family"]["within"].items())): self[v["gate"]].weight
-            for v in records
-            if v["rule"]["family"] and self[v["gate"]].together is None
-        }
-        spent = sum(self.alpha(gate) for gate, *_ in families)
-        if spent <= self.run.false_fail * (1 + 1e-9):
-            return []
-        return [
-            f"The run decided {len(families)} measurements and may fail a fair judge with a chance of up to "
-            f"{percent(spent)}, more than the {percent(self.run.false_fail)} of [run] in {self.file}: write families = "
-            f"{math.ceil(sum(families.values()))} there, or a higher false_fail."
-        ]
+    def _split(self, gate: Gate, among: Iterable[str], share: float) -> float:
+        weights = [g.weight for g in map(self.__getitem__, among) if g.decide == "interval" and g.together is None]
+        return round(self.run.false_fail * share * gate.weight / max(sum(weights), gate.weight), 12)
 
     def accepted_fault_for(self, name: str, subject: Mapping[str, str]) -> AcceptedFault | None:
         """The accepted fault that covers the subject; there is at most one, overlaps were refused on reading."""
         return next((known for known in self.accepted_faults if known.gate == name and known.covers(subject)), None)
+
+    def unneeded(self, records: Iterable[Mapping[str, Any]]) -> list[str]:
+        """A sentence for each accepted fault that a full run met and no verdict needed: all that it covers pass. What
+        is accepted as a doubt may be settled and unsettled again, and stays."""
+        met = list(records)
+        return [
+            f"The accepted fault for {known.gate} ({known.described}) in {self.file} is no longer needed: all that it "
+            "covers passes. Delete it, so that the gain is kept."
+            for known in self.accepted_faults
+            if not known.doubt
+            and (covered := [v for v in met if v["gate"] == known.gate and known.covers(v["subject"])])
+            and not any(v["accepted_fault"] for v in covered)
+        ]
 
     def expired_accepted_faults(self) -> list[str]:
         """Sentences for each accepted fault whose date has passed, whether or not a verdict met it."""
@@ -221,7 +258,9 @@ class Gates(Mapping[str, Gate]):
 
     # -- one verdict
 
-    def _verdict(self, name: str, decided: Decided, blocks: bool, formerly: Outcome | None = None) -> Verdict:
+    def _verdict(
+        self, name: str, decided: Decided, blocks: bool, formerly: Outcome | None = None, *, asserted: bool = True
+    ) -> Verdict:
         gate, member, decision = self[name], decided.member, decided.decision
         applied = member.applied
         allowed = gate.allows_undecided(self.today) and decision.straddles
@@ -241,7 +280,7 @@ class Gates(Mapping[str, Gate]):
             reason=applied.reason,
             remedy=remedy,
             accepted_fault=acceptance,
-            allowed=allowed and outcome == "undecided",
+            allowed=(allowed and outcome == "undecided") or not asserted,
             formerly=formerly,
             power=None
             if decided.family is None

@@ -15,20 +15,22 @@ from typing import Any
 from recuse.gates.gates import Gates
 from recuse.gates.limits import Limit
 from recuse.gates.tables import AcceptedFault, Gate, RunTable
+from recuse.gates.uses import UseTable
 
 __all__ = ["as_stated", "limit_changes", "stated", "with_former"]
 
 Json = dict[str, Any]
 
-WORDS = {"reason", "label", "because"}
+WORDS = {"reason", "label", "because", "question"}
 LIMIT = ("within", "at_least", "at_most", "of_range")
 UNTOLD = "as when the baseline was written"
 
 
 def stated(gates: Gates) -> Json:
-    """What a gates file decides with, as builtins: {"run", "gates": {name: ...}, "accepted": [...]}."""
+    """What a gates file decides with, as builtins: {"run", "uses", "gates": {name: ...}, "accepted": [...]}."""
     return {
         "run": _told(gates.run),
+        "uses": {name: _told(use) for name, use in gates.uses.items()},
         "gates": {name: _told(gate) for name, gate in gates.gates.items()},
         "accepted": sorted((_told(known) for known in gates.accepted_faults), key=_described),
     }
@@ -39,6 +41,7 @@ def as_stated(stated: Mapping[str, Any], now: Gates) -> Gates:
     return replace(
         now,
         run=RunTable.model_validate(stated.get("run") or {}),
+        uses={name: UseTable.model_validate(table) for name, table in stated["uses"].items()},
         gates={name: Gate.model_validate(_with_words(table)) for name, table in stated["gates"].items()},
         accepted_faults=tuple(AcceptedFault.model_validate({**one, "reason": UNTOLD}) for one in stated["accepted"]),
     )
@@ -58,6 +61,11 @@ def limit_changes(before: Mapping[str, Any], now: Gates, verdicts: Iterable[Mapp
     """
     old, new = before, stated(now)
     rows = [*_run_rows(old.get("run") or {}, new["run"])]
+    rows += [
+        _row("", f"use {name}", old["uses"].get(name), new["uses"].get(name))
+        for name in dict.fromkeys([*old["uses"], *new["uses"]])
+        if old["uses"].get(name) != new["uses"].get(name)
+    ]
     for name in dict.fromkeys([*old["gates"], *new["gates"]]):
         rows += _gate_rows(name, old["gates"].get(name), new["gates"].get(name))
     rows += _accepted_rows(old["accepted"], new["accepted"])
@@ -201,7 +209,7 @@ def _consequence(outcome: str, row: Mapping[str, Any]) -> str:
 # --------------------------------------------------------------------------- as builtins
 
 
-def _told(table: Gate | AcceptedFault | RunTable) -> Json:
+def _told(table: Gate | AcceptedFault | RunTable | UseTable) -> Json:
     kept: Json = table.model_dump(mode="json", exclude_defaults=True)
     stated = {key: value for key, value in kept.items() if key not in WORDS}
     if "on" in stated:

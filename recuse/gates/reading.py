@@ -7,14 +7,15 @@ from pathlib import Path
 
 from recuse.configuration import ConfigurationError, TomlFile, did_you_mean
 from recuse.gates.tables import STANDARD, AcceptedFault, Gate, RunTable
+from recuse.gates.uses import UseTable
 
 __all__ = ["read"]
 
-ACCEPTED, RUN = "accepted", "run"
+ACCEPTED, RUN, USE = "accepted", "run", "use"
 
 
-def read(path: Path) -> tuple[dict[str, Gate], tuple[AcceptedFault, ...], RunTable]:
-    """The gates by name, the accepted faults, in file order, and what holds for the run as a whole. Raises
+def read(path: Path) -> tuple[dict[str, Gate], tuple[AcceptedFault, ...], RunTable, dict[str, UseTable]]:
+    """The gates by name, the accepted faults and the uses, in file order, and what holds for the run as a whole. Raises
     `ConfigurationError` with all faults at once."""
     if not path.exists():
         raise ConfigurationError(
@@ -22,14 +23,30 @@ def read(path: Path) -> tuple[dict[str, Gate], tuple[AcceptedFault, ...], RunTab
             '  [self_bias]\n  within = [-0.5, 0.5]\n  reason = "why half a point, and from where"'
         )
     file = TomlFile(path)
-    names = [name for name in file.data if name not in (ACCEPTED, RUN)]
+    names = [name for name in file.data if name not in (ACCEPTED, RUN, USE)]
     gates = {name: gate for name in names if (gate := file.parse(Gate, name)) is not None}
     accepted_faults = _accepted_faults(file)
     run = file.parse(RunTable, RUN) if RUN in file.data else STANDARD
     _check_accepted_faults(accepted_faults, gates, names, file)
+    uses = _uses(file, names)
     file.check()
     assert run is not None
-    return gates, tuple(accepted_faults.values()), run
+    return gates, tuple(accepted_faults.values()), run, uses
+
+
+def _uses(file: TomlFile, names: list[str]) -> dict[str, UseTable]:
+    tables = file.data.get(USE, {})
+    if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
+        file.fault((USE,), "write a use as a table with its name, such as [use.grade]")
+        return {}
+    uses = {name: use for name in tables if (use := file.parse(UseTable, USE, name)) is not None}
+    for name, use in uses.items():
+        for gate in use.gates:
+            if gate not in names:
+                known = ", ".join(sorted(names)) or "none"
+                close = did_you_mean(gate, names)
+                file.fault((USE, name), f"there is no gate {gate} in this file.{close} It has: {known}")
+    return uses
 
 
 def _accepted_faults(file: TomlFile) -> dict[int, AcceptedFault]:
@@ -71,7 +88,7 @@ def _misfits(accepted_fault: AcceptedFault, gate: Gate) -> Iterable[str]:
         kind = " or ".join(kinds)
         yield f"the gate {name} has {kind}, so the accepted fault takes a wider {kind}; it has {limit.kind}"
     elif limit is not None and not any(one.of_range or limit.reaches_beyond(one.bound) for one in stated):
-        yield f"{limit} does not reach beyond the gate's own limit, {gate.bound}, so it accepts nothing; widen it"
+        yield f"{limit} does not reach beyond the gate's own limit, {gate.bound}, so it accepts nothing: delete it"
     if "undecided" in accepted_fault.accept.outcome and gate.decide == "point":
         yield (
             f'the gate {name} decides on the value alone and is never undecided; accept "fail", "not measured" or '

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from recuse.gates.decisions import Decision, has_interval, sure_at
-from recuse.gates.explanation import count_of, percent, subject_text
+from recuse.gates.decisions import has_interval, sure_at
+from recuse.gates.explanation import count_of, percent
 from recuse.gates.families import Decided
 from recuse.gates.limits import Limit
 from recuse.gates.lost_answers import lost_answers
@@ -19,7 +19,6 @@ from recuse.schema import Estimate, Remedy
 
 __all__ = [
     "accepted", "beyond_accepted_fault", "expired_accepted_fault", "expired_allowance", "next_step",
-    "unneeded_accepted_fault",
 ]  # fmt: skip
 
 RECORD_AGAIN = "pytest evals/ --record=missing"
@@ -213,17 +212,3 @@ def expired_allowance(gate: Gate, remedy: Remedy) -> Remedy:
     """What to do about an undecided verdict that was allowed for a time."""
     finding = f"Undecided was allowed here until {gate.until} ({gate.because}); since then it counts. {remedy.finding}"
     return replace(remedy, kind="allowance expired", finding=finding)
-
-
-def unneeded_accepted_fault(
-    accepted_fault: AcceptedFault, subject: Mapping[str, str], decision: Decision, file: str
-) -> Remedy:
-    """Of a verdict that needs no acceptance any more: take the entry out of the file."""
-    how = "satisfies the gate" if decision.outcome == "pass" else "is undecided, which the gate allows by itself"
-    return Remedy(
-        kind="not needed",
-        finding=f"The accepted fault is no longer needed: {subject_text(subject)} now {how}.",
-        advice=f"Delete the accepted fault ({accepted_fault.described}) from {file}, or narrow its subject so that it "
-        "leaves this one out, and the gain is kept.",
-        file=file,
-    )

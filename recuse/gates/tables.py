@@ -99,9 +99,6 @@ class RunTable(Table, strict=False):
         0.05, strict=True, gt=0, lt=0.5,
         description="a number between 0 and 0.5, e.g. false_fail = 0.05",
     )  # fmt: skip
-    families: int | None = Field(
-        None, strict=True, ge=1, description="how many measurements gates decide in a full run, e.g. families = 12"
-    )
 
 
 STANDARD = RunTable.model_validate({})
@@ -127,6 +124,9 @@ class Gate(LimitTable):
     until: date | None = Field(None, description="the last day on which undecided is allowed, e.g. until = 2027-12-31")
     tolerance: float | None = Field(
         None, strict=True, ge=0, allow_inf_nan=False, description="a finite number from 0, e.g. tolerance = 0.05"
+    )
+    against: Literal["people", "peers"] = Field(
+        "people", description='"peers" where a judge is compared with other judges: such a gate refuses nobody'
     )
     label: Text | None = Field(None, description='a short text, e.g. label = "own work"')
     reason: Text = Field(description="a text that says why the limit is where it is, with its source")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 __all__ = ["changed_sources", "figure", "moved", "removed", "row_of"]
@@ -56,7 +56,7 @@ def _delta(before: object, after: object) -> float | None:
 
 
 def removed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
-    """Tests that concluded nothing any more, and judges that are gone."""
+    """Tests that concluded nothing any more, judges that are gone, and panels that are used for something else."""
     tests = [f"the test {test} is gone" for test in before["tests"] if test not in after["tests"]]
     judges = [
         f"{judge} is no longer in the panel {panel}"
@@ -64,7 +64,16 @@ def removed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
         for judge in names
         if judge not in after["judges"].get(panel, ())
     ]
-    return tests + judges
+    uses = [
+        f"the panel {panel} is used {_for(after['uses'][panel])}, no longer {_for(names)}"
+        for panel, names in before["uses"].items()
+        if panel in after["uses"] and after["uses"][panel] != names
+    ]
+    return tests + judges + uses
+
+
+def _for(uses: Sequence[str]) -> str:
+    return f"for {', '.join(uses)}" if uses else "as a study"
 
 
 def changed_sources(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:

@@ -41,6 +41,7 @@ class PanelTable(Table):
     budget_usd: float = Field(default=0.0, ge=0)
     free: bool = False  # nobody is paid for these judges: recording asks no price
     source_fixes: SourceFixes = "pairs"
+    use: str | list[str] | None = None  # what its judges are used for, as the gates file names it; "none": a study
     stand_in: StandIn | None = None
     task: list[TaskTable] = Field(min_length=1)
     judge: list[JudgeTable] = Field(min_length=1)

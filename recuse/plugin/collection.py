@@ -15,10 +15,11 @@ from recuse.plugin.session import is_opened, is_worker, open_suite
 if TYPE_CHECKING:
     from recuse.suite import Elicitation, Suite
 
-__all__ = ["not_asked", "pytest_collection_finish", "pytest_collection_modifyitems", "pytest_generate_tests"]
+__all__ = ["asked", "not_asked", "pytest_collection_finish", "pytest_collection_modifyitems", "pytest_generate_tests"]
 
 _mistake = pytest.StashKey[str]()
 _not_asked = pytest.StashKey[dict[str, list[dict[str, Any]]]]()
+_asked = pytest.StashKey[list[dict[str, Any]]]()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -37,6 +38,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         _note_mistake(config, str(error))
     records = [{**row.record(), **question_of(metafunc.definition)} for row in lacking]
     config.stash.setdefault(_not_asked, {})[metafunc.definition.nodeid] = records
+    config.stash.setdefault(_asked, []).extend(_gates_asked(suite, metafunc.function, offering) if offering else ())
     if offering:
         metafunc.parametrize("elicitation", [pytest.param(one, id=str(one)) for one in offering])
     else:
@@ -82,6 +84,26 @@ def _wanted(suite: Suite, item: pytest.Item) -> list[Elicitation]:
     if elicitation is None or not asks_judges(item):
         return []
     return [elicitation, *suite.questions.beside(elicitation, needs_of(item)[0])]
+
+
+def _gates_asked(suite: Suite, function: Any, offering: list[Elicitation]) -> list[dict[str, Any]]:
+    """What a test has to decide, wherever it is asked."""
+    from recuse.suite.gating import asked_record, gates_named
+
+    names = gates_named(function, suite.gates)
+    return [
+        record
+        for one in offering
+        for record in asked_record(
+            suite.gates, names, one.place, suite.questions.judges_of(one), suite.uses(one.panel), suite.offers(one)
+        )
+        if names
+    ]
+
+
+def asked(config: pytest.Config) -> list[dict[str, Any]]:
+    """Every gate that a collected test has to ask, with its place and judges."""
+    return config.stash.get(_asked, [])
 
 
 def not_asked(config: pytest.Config) -> dict[str, list[dict[str, Any]]]:

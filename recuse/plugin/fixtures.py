@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -54,14 +54,18 @@ def gate(request: pytest.FixtureRequest, recuse_suite: Suite, elicitation: Elici
     """`assert gate(name, estimates)`: a verdict on every judge that was measured, kept for the report."""
 
     def decide(name: str, measured: Estimate | Estimates, **subject: str) -> Verdicts:
-        full = {"task": elicitation.task, "panel": elicitation.panel, "protocol": elicitation.protocol, **subject}
-        from recuse.metrics.measure import described
+        from recuse.gates import Verdicts
+        from recuse.suite.gating import verdicts_of
 
-        decided = recuse_suite.gates.decide(name, measured, full, blocks=lambda metric: described(metric).blocks)
+        place, uses = {**elicitation.place, **subject}, recuse_suite.uses(elicitation.panel)
+        decided = verdicts_of(recuse_suite.gates, name, measured, place, uses, recuse_suite.offers(elicitation))
+        if decided is None:
+            _measure(request, recuse_suite, elicitation, measured, subject)
+            return Verdicts(())
         verdicts = decided.only(lambda about: recuse_suite.selection.is_shown(about) and elicitation.is_about(about))
         decided_by(request.node).append(verdicts)
         for verdict in verdicts:
-            _keep(request, VERDICT, verdict.record())
+            _keep(request, VERDICT, {**verdict.record(), "of": len(verdicts)})
             _describe(request, verdict.estimate.metric)
         return verdicts
 
@@ -73,14 +77,7 @@ def measure(request: pytest.FixtureRequest, recuse_suite: Suite, elicitation: El
     """`measure(estimates)`: shown in the report, gated by nothing."""
 
     def keep(measured: Estimate | Estimates, **subject: str) -> None:
-        from recuse.schema import members
-
-        full = {"task": elicitation.task, "panel": elicitation.panel, "protocol": elicitation.protocol, **subject}
-        for names, estimate in members(measured):
-            about = {**full, **names}
-            if recuse_suite.selection.is_shown(about) and elicitation.is_about(about):
-                _keep(request, MEASUREMENT, {"subject": about, "estimate": estimate.record()})
-                _describe(request, estimate.metric)
+        _measure(request, recuse_suite, elicitation, measured, subject)
 
     return keep
 
@@ -101,7 +98,7 @@ def may_replace(
         from recuse.schema import RecuseError
         from recuse.upgrade import judge_upgrade
 
-        place = {"task": elicitation.task, "panel": elicitation.panel, "protocol": elicitation.protocol}
+        place = elicitation.place
         upgrade_verdict = judge_upgrade(
             recuse_suite.gates, upgrade, place, share=recuse_suite.questions.share_of(elicitation)
         )
@@ -120,6 +117,19 @@ def may_replace(
         return upgrade_verdict.rows
 
     return decide
+
+
+def _measure(
+    request: pytest.FixtureRequest, suite: Suite, elicitation: Elicitation, measured: Estimate | Estimates,
+    subject: Mapping[str, str],
+) -> None:  # fmt: skip
+    from recuse.schema import members
+
+    for names, estimate in members(measured):
+        about = {**elicitation.place, **subject, **names}
+        if suite.selection.is_shown(about) and elicitation.is_about(about):
+            _keep(request, MEASUREMENT, {"subject": about, "estimate": estimate.record()})
+            _describe(request, estimate.metric)
 
 
 def _keep(request: pytest.FixtureRequest, kind: str, record: dict[str, Any]) -> None:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from recuse.plugin.annotations import annotation_lines
-from recuse.plugin.collection import not_asked
+from recuse.plugin.collection import asked, not_asked
 from recuse.plugin.junit import readable
-from recuse.plugin.options import given, named_files
+from recuse.plugin.options import given
 from recuse.plugin.session import baseline_path, is_opened, is_worker, open_suite
 from recuse.record_kinds import NOBODY, UNMEASURED
 
@@ -35,7 +35,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """An xdist worker hands what it replayed to the process that reports."""
     config = session.config
     if is_worker(config) and is_opened(config):
-        handed = {"replayed": open_suite(config).replayed(), "not_asked": not_asked(config)}
+        handed = {"replayed": open_suite(config).replayed(), "not_asked": not_asked(config), "asked": asked(config)}
         config.workeroutput["recuse"] = json.dumps(handed)  # type: ignore[attr-defined]
 
 
@@ -96,6 +96,7 @@ class _Gathering:
             records = json.loads(handed)
             self.run.replayed.update(records["replayed"])
             self.run.not_asked.update(records["not_asked"])
+            self.run.asked = records["asked"] or self.run.asked  # every worker collects the same tests
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
@@ -109,11 +110,14 @@ class _Gathering:
             suite = open_suite(config)
             self.run.replayed.update(suite.replayed())
             self.run.not_asked.update(not_asked(config))
+            self.run.asked = self.run.asked or asked(config)
+            self.run.uses = {name: suite.uses(name) for name in (*suite.selection.panels, *suite.selection.files)}
             self.run.drawings = config.getini("recuse_drawings")
             self.run.finish(
                 suite.selection,
                 suite.gates,
-                complete=_everything_was_asked(session, suite),
+                whole=not (chosen := _chosen_tests(session)),
+                part=chosen or _chosen_panels(session, suite),
                 baseline=baseline_path(config),
                 strict=given(config, "baseline") is not None,
                 update=given(config, "update-baseline"),
@@ -121,7 +125,8 @@ class _Gathering:
             )
         except RecuseError as error:  # a damaged baseline, a template that does not render
             self.run.objections.append(str(error))
-        if self.run.objections and session.exitstatus == pytest.ExitCode.OK:
+        refused = self.run.decision is not None and self.run.decision.red
+        if (self.run.objections or refused) and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
@@ -147,13 +152,27 @@ def _by_panel_and_task(config: pytest.Config) -> bool:
     return bool(config.getoption("dist", "no") == "load")
 
 
-def _everything_was_asked(session: pytest.Session, suite: Suite) -> bool:
+def _chosen_tests(session: pytest.Session) -> str:
+    """Which tests were chosen, in words, where not all of them ran; "" where all did."""
+    config = session.config
+    choosing = ("keyword", "markexpr", "deselect", "ignore", "ignore_glob", "lf", "stepwise")
+    options = [name for name in choosing if config.getoption(name, None)]
+    files = [Path(arg.partition("::")[0]).name for arg in config.args if arg.endswith(".py") or "::" in arg]
+    if files:
+        return f"only {files[0]}{f' and {len(files) - 1} more' if files[1:] else ''} ran"
+    if options:
+        return f"only the tests chosen by --{options[0].replace('_', '-')} ran"
+    return "the run was stopped before its end" if session.shouldfail or session.shouldstop else ""
+
+
+def _chosen_panels(session: pytest.Session, suite: Suite) -> str:
+    """Which of the configured panels and judges were examined, where not all were."""
     config, selection = session.config, suite.selection
-    choosing = ("keyword", "markexpr", "deselect", "ignore", "ignore_glob", "lf", "stepwise", "--recuse-judges")
-    selected = any(config.getoption(name, None) for name in choosing) or session.shouldfail or session.shouldstop
-    files = any(arg.endswith(".py") or "::" in arg for arg in config.args)
-    named = [Path(file) for file in (*given(config, "panel"), *named_files(config))]
+    if selection.shown:
+        return f"only {', '.join(sorted(selection.shown))} of the judges examined"
     configured = {(config.rootpath / path).resolve() for path in config.getini("recuse_panels")}
     examined = {panel.path.resolve() for panel in selection.panels.values()}
     examined |= {file.path.resolve() for file in selection.files.values()}
-    return not selected and not files and (not named or examined >= configured)
+    if examined >= configured or not (examined & configured or given(config, "panel")):
+        return ""
+    return f"only {', '.join((*selection.panels, *selection.files))} of {len(configured)} panels examined"

@@ -33,6 +33,7 @@ class FilePanel:
     name: str
     path: Path
     read: FileRatings
+    uses: tuple[str, ...] | None = None  # as stated by --use; None where the ratings say
 
     provenance: Provenance = "imported"
 

@@ -23,7 +23,6 @@ _ORDER_OF = {
     "upgrades": ("panel", "task", "protocol", "candidate", "incumbent"),
     "usage": ("panel", "judge", "task", "protocol"),
     "not_asked": ("question", "panel", "task", "protocol", "missing"),
-    "recommendations": ("panel", "judge"),
     "excerpts": ("panel", "task", "protocol", "judge", "target", "factors", "repeat", "text"),
 }
 

@@ -37,7 +37,8 @@ def _tables(results: Mapping[str, Any]) -> Iterable[tuple[str, Sequence[str], li
     gate = ("outcome", "limit", "finding", "accepted until", "accepted because", "reason")
     yield "verdicts", ["question", "gate", *_subjects(verdicts), "metric", *ESTIMATE, *gate], verdicts, _verdict
     yield "measurements", ["question", *_subjects(measured), "metric", *ESTIMATE], measured, _measurement
-    yield "recommendations", ["panel", "judge", "recommended", "because"], of("recommendations"), _recommendation
+    judged = (results.get("decision") or {}).get("judges") or []
+    yield "decision", ["panel", "judge", "use", "word", "cause", "gates", "accepted", "next"], judged, _joined("gates")
     asked = ("title", "panel", "task", "protocol", "missing", "unlock")
     yield "not_asked", asked, of("not_asked"), _joined("missing", "unlock")
     spent = ("calls", "input_tokens", "output_tokens", "reasoning_tokens", "seconds", "dollars")
@@ -73,11 +74,6 @@ def _verdict(row: Row) -> Row:
         "finding": remedy.get("finding"), "reason": row.get("reason"),
         "accepted until": accepted.get("until"), "accepted because": accepted.get("reason"),
     }  # fmt: skip
-
-
-def _recommendation(row: Row) -> Row:
-    because = (f"{why['gate']} {why['outcome']}" for why in row.get("because") or [])
-    return {**row, "because": "; ".join(dict.fromkeys(because))}
 
 
 def _joined(*names: str) -> Callable[[Row], Row]:

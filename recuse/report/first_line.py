@@ -1,7 +1,6 @@
-"""What every output begins with: the decision in one sentence, and a line per upgrade and per panel.
+"""What every output begins with: the decision in two lines, and a line per upgrade, panel and use.
 
-The decision and who is cleared stand in results.json as `decision` (decided by `recuse.gates.merge`); here they are put
-into words, with the number behind the strongest reason.
+All of it stands in results.json as `decision` (`recuse.gates.decision`); here it is only arranged.
 """
 
 from __future__ import annotations
@@ -10,78 +9,92 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from recuse.report import estimate_format, numbers
-from recuse.report.anchors import verdict_anchor
-from recuse.report.footnotes import levels
-from recuse.report.gated_number import Number
+from recuse.report import numbers
 from recuse.report.results_model import ResultsModel
 from recuse.report.upgrade_table import UpgradeTable, upgrade_tables
-from recuse.report.vocabulary import RECOMMENDATION_MEANINGS
+from recuse.report.vocabulary import WORD_MEANINGS
 
-__all__ = ["Line", "Standing", "decision_lines", "headline", "upgrade_lines"]
+__all__ = ["Line", "Standing", "decision_lines", "headline", "next_step", "opening", "upgrade_lines"]
 
 MOST_NAMES = 7
 OUTCOMES = {"cleared": "pass", "not cleared": "fail", "undecided": "undecided"}
-UNDECIDED = "Nothing was decided: these results carry no headline."
+UNDECIDED = "Nothing was decided: these results carry no decision."
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Those of a panel of whom the same is recommended, and the strongest reason with its place in the matrix."""
+    """Those of a panel with the same word for a use, and the cause of the first of them."""
 
     state: str  # cleared, not cleared or undecided
     names: list[str]
-    reason: str
-    anchor: str
-    outcome: str  # of the verdict behind the reason
+    cause: str
+    accepted: bool
 
     @property
     def who(self) -> str:
         return numbers.listed(self.names, most=MOST_NAMES)
 
     @property
-    def text(self) -> str:
-        """ "not cleared: grok-4, because of ..."."""
-        return f"{self.state}: {self.who}{f', {self.because} {self.reason}' if self.reason else ''}"
+    def outcome(self) -> str:
+        """The mark it bears."""
+        return OUTCOMES[self.state]
 
     @property
-    def because(self) -> str:
-        """What leads to the reason: of several judges it is one's, the strongest."""
-        return "because of" if len(self.names) == 1 else "most of all because of"
+    def reason(self) -> str:
+        """ "; grok: it scores 0.7 above your people (accepted)"."""
+        if self.state == "cleared":
+            return ""
+        first = f"{self.names[0]}: " if self.names[1:] else ""
+        return f": {first}{self.cause}{' (accepted)' if self.accepted else ''}"
+
+    @property
+    def text(self) -> str:
+        """ "not cleared: grok-4: it scores 0.7 above your people"."""
+        return f"{self.state}: {self.who}{self.reason}"
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One panel, and whom it clears, does not clear or leaves undecided."""
+    """One panel and use, and whom it clears, does not clear or leaves undecided."""
 
     panel: str
+    use: str
     standings: list[Standing]
 
     @property
     def text(self) -> str:
-        """ "published: cleared: gpt-5.1; not cleared: grok-4, because of ..."."""
-        return f"{self.panel}: {'; '.join(s.text for s in self.standings)}."
+        """ "published, to grade: cleared: gpt-5.1; not cleared: grok-4: it ..."."""
+        return f"{self.panel}, {self.use}: {'; '.join(s.text for s in self.standings)}."
+
+
+def opening(results: Mapping[str, Any]) -> list[str]:
+    """The two lines that every output begins with: this change, and these judges."""
+    return list((results.get("decision") or {}).get("lines") or [headline(results)])
 
 
 def headline(results: Mapping[str, Any]) -> str:
-    """The sentence that results carry."""
-    return str(results.get("headline") or (results.get("decision") or {}).get("sentence") or UNDECIDED)
+    """The same in one line."""
+    return str(results.get("headline") or UNDECIDED)
 
 
-def decision_lines(view: ResultsModel, minus: str = numbers.MINUS) -> list[Line]:
-    """Of each panel who is cleared, who is not and who is undecided, and why; none where no decision was recorded."""
-    by_key = {(n.gate, *sorted(n.subject.items())): n for n in view.numbers if n.verdict}
-    return [
-        Line(
-            panel_decision["panel"],
-            [
-                _standing(state, panel_decision, by_key, minus)
-                for state in RECOMMENDATION_MEANINGS
-                if panel_decision[state]
-            ],
-        )
-        for panel_decision in (view.results.get("decision") or {}).get("panels") or ()
-    ]
+def next_step(results: Mapping[str, Any]) -> str:
+    """What to do first; "" where there is nothing to do."""
+    return str((results.get("decision") or {}).get("next") or "")
+
+
+def decision_lines(view: ResultsModel) -> list[Line]:
+    """Of each panel and use that it states who is cleared, who is not and who is undecided, and why."""
+    lines = []
+    judged = [one for one in view.judges if one.stated]
+    for panel, use in dict.fromkeys((one.panel, one.use) for one in judged):
+        mine = [one for one in judged if (one.panel, one.use) == (panel, use)]
+        standings = [
+            Standing(word, [one.judge for one in those], those[0].cause, all(one.accepted for one in those))
+            for word in WORD_MEANINGS
+            if (those := [one for one in mine if one.word == word])
+        ]
+        lines.append(Line(panel, use, standings))
+    return lines
 
 
 def upgrade_lines(view: ResultsModel, minus: str = numbers.MINUS) -> list[str]:
@@ -96,35 +109,3 @@ def _upgrade(table: UpgradeTable) -> str:
     values = f"{row.incumbent} -> {row.candidate}, " if row.incumbent and row.candidate else ""
     phrase = f"{row.title[:1].upper()}{row.title[1:]}: {values}change {row.change}, allowed {row.allowed}"
     return f"{table.sentence} {phrase} ({table.where})."
-
-
-def _standing(state: str, standing: Mapping[str, Any], by_key: Mapping[Any, Number], minus: str) -> Standing:
-    because = (standing.get("because") or {}).get(state)
-    n = by_key.get((because["gate"], *sorted(because["subject"].items()))) if because else None
-    if because is None or n is None:
-        return Standing(state, list(standing[state]), "", "", OUTCOMES[state])
-    who = "" if len(standing[state]) == 1 else f"{because['judge']} "
-    reason = f"{n.gate_title}: {who}{_how_far(n, because['margin'], minus)}"
-    return Standing(state, list(standing[state]), reason, verdict_anchor(n.gate, n.subject), n.state)
-
-
-def _how_far(n: Number, margin: Any, minus: str) -> str:
-    """ "+0.71 (95 % interval +0.58 to +0.84), limit ±0.5 missed by 0.21; accepted until 2027-12-31"."""
-    fault = (n.verdict or {}).get("accepted_fault") or {}
-    known = f"; accepted until {fault['until']}" if n.outcome == "accepted" and fault.get("until") else ""
-    if not numbers.is_number(n.value):
-        why = estimate_format.why_undefined(n).removeprefix("undefined: ")
-        return f"could not be measured ({why}){known}"
-    spread = estimate_format.spread(n, minus)
-    sure = f" ({levels([n])} {spread})" if spread else ""
-    return f"{estimate_format.value(n, minus=minus)}{sure}, {_side(n, margin, minus)}{known}"
-
-
-def _side(n: Number, margin: Any, minus: str) -> str:
-    limit = estimate_format.limit(n)
-    if not numbers.is_number(margin):
-        return f"limit {limit}"
-    far = estimate_format.in_unit(abs(margin), str(n.estimate.get("unit") or ""), minus=minus)
-    if n.outcome == "fail" or n.state == "accepted fault":
-        return f"limit {limit} missed by {far}"
-    return f"limit {limit}, {far} {'outside' if margin > 0 else 'inside'}: too little data to tell"

@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from recuse.report import estimate_format
 from recuse.report.anchors import fault_anchor, group_anchor, question_anchor, verdict_anchor
-from recuse.report.first_line import decision_lines, upgrade_lines
+from recuse.report.first_line import decision_lines, next_step, opening, upgrade_lines
 from recuse.report.footnotes import footnotes
 from recuse.report.lexicon import plain_name
 from recuse.report.numbers import count
@@ -38,7 +38,7 @@ from recuse.report.sections.not_asked import in_one_line, not_asked
 from recuse.report.style import STYLE, STYLE_HASH, with_style
 from recuse.report.tables import verdict_tables
 from recuse.report.upgrade_table import upgrade_tables
-from recuse.report.vocabulary import OUTCOME_NAMES, PROVENANCE_MEANINGS, RECOMMENDATION_MEANINGS, tally, worst
+from recuse.report.vocabulary import OUTCOME_NAMES, PROVENANCE_MEANINGS, WORD_MEANINGS, tally, worst
 from recuse.schema import RecuseError
 from recuse.security.sanitize import visible
 
@@ -130,7 +130,9 @@ def _parts(view: ResultsModel, questions: list[Question]) -> dict[str, Any]:
         "cassettes": view.results.get("cassettes") or {},
         "upgrades": upgrade_tables(view),
         "tables": verdict_tables(view, [group for q in questions if q.id != "upgrade" for group in view.groups(q)]),
-        "recommended": {(r.panel, r.judge): r.recommended for r in view.recommendations},
+        "opening": opening(view.results),
+        "next_step": next_step(view.results),
+        "words": {(one.panel, one.judge): view.words_on(one.panel, one.judge) for one in view.judges},
         "attention": needs_attention(view),
         "run_faults": run_faults(view),
         "gates": gate_rows(view, questions),
@@ -173,7 +175,7 @@ def _environment(folders: tuple[str, ...]) -> Environment:
 
     env.globals |= {
         "draw": draw,
-        "recommendation_meanings": RECOMMENDATION_MEANINGS,
+        "word_meanings": WORD_MEANINGS,
         "outcome_names": OUTCOME_NAMES,
         "provenance_meanings": PROVENANCE_MEANINGS,
         "palette": PALETTE,

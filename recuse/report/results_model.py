@@ -35,13 +35,18 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Recommendation:
-    """What the gates recommend of one judge, and the verdicts it rests on."""
+class JudgeWord:
+    """The word on a judge for a use, as the decision holds it."""
 
     panel: str
     judge: str
-    recommended: str  # "cleared", "undecided" or "not cleared"
-    because: tuple[Number, ...]
+    use: str
+    word: str  # "cleared", "undecided" or "not cleared"
+    cause: str
+    next: str
+    stated: bool
+    accepted: bool
+    gates: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -151,20 +156,20 @@ class ResultsModel:
         ]
 
     @cached_property
-    def recommendations(self) -> list[Recommendation]:
-        """One per panel and judge, panels and judges in the order of the panel files."""
-        by_subject: dict[tuple[Any, ...], Number] = {_key(n.gate, n.subject): n for n in self.numbers if n.verdict}
-        recommendations = [
-            Recommendation(
-                r["panel"],
-                r["judge"],
-                r["recommended"],
-                tuple(n for v in r.get("because") or () if (n := by_subject.get(_key(v["gate"], v["subject"])))),
+    def judges(self) -> list[JudgeWord]:
+        """A word per panel, judge and use, in the order of the panel files."""
+        decided = (self.results.get("decision") or {}).get("judges") or ()
+        return [
+            JudgeWord(
+                one["panel"], one["judge"], one["use"], one["word"], one["cause"], one["next"], one["stated"],
+                one["accepted"], tuple(one["gates"]),
             )
-            for r in self.results.get("recommendations") or ()
-        ]
-        places = self._places
-        return sorted(recommendations, key=lambda r: (places[r.panel][0], places[r.panel][1].get(r.judge, 0), r.judge))
+            for one in decided
+        ]  # fmt: skip
+
+    def words_on(self, panel: str, judge: str) -> str:
+        """ "cleared to rank; not cleared to grade": for every use, that of the panel first."""
+        return "; ".join(f"{one.word}, {one.use}" for one in self.judges if (one.panel, one.judge) == (panel, judge))
 
     def place(self, number: Number) -> str:
         """ "published, merchant_risk"; with the protocol where only that tells some of the question's numbers apart."""
@@ -217,10 +222,6 @@ class ResultsModel:
     @cached_property
     def _labels(self) -> dict[str, dict[str, str]]:
         return {p.name: {j["name"]: j.get("label") or j["name"] for j in p.judges} for p in self.panels}
-
-
-def _key(gate: str, subject: Mapping[str, str]) -> tuple[Any, ...]:
-    return (gate, *sorted(subject.items()))
 
 
 def _by_protocol(numbers: list[Number]) -> list[tuple[str, list[Number]]]:

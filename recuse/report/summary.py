@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from recuse.report import estimate_format, numbers
-from recuse.report.first_line import decision_lines, upgrade_lines
+from recuse.report.first_line import decision_lines, next_step, opening, upgrade_lines
 from recuse.report.gated_number import Number
 from recuse.report.markdown import code_span, escaped, escaped_html, fenced, folded, table_head, table_row
 from recuse.report.questions import Drawings
@@ -72,11 +72,14 @@ def _head(view: ResultsModel) -> str:
     tallied = " · ".join(f"{_sign(o)} {counted(o, counts[o])}" for o in reversed(OUTCOME_NAMES) if counts[o])
     lines = [f"- {escaped(upgrade_line)}" for upgrade_line in upgrade_lines(view)]
     for line in decision_lines(view):
-        states = "; ".join(
-            f"**{s.text.partition(':')[0]}**{escaped(s.text.removeprefix(s.state))}" for s in line.standings
-        )
-        lines.append(f"- {code_span(line.panel)} {states}")
-    parts = [f"### {escaped(view.results.get('headline') or '')}", "\n".join(lines), tallied, " · ".join(panels)]
+        states = "; ".join(f"**{s.state}**{escaped(s.text.removeprefix(s.state))}" for s in line.standings)
+        lines.append(f"- {code_span(line.panel)} {escaped(line.use)}: {states}")
+    first, *rest = opening(view.results)
+    step = next_step(view.results)
+    parts = [
+        f"### {escaped(first)}", *map(escaped, rest), f"Next: {escaped(step)}" if step else "", "\n".join(lines),
+        tallied, " · ".join(panels),
+    ]  # fmt: skip
     return "\n\n".join(part for part in parts if part)
 
 

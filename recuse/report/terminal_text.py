@@ -13,7 +13,7 @@ from typing import Any
 
 from recuse.report import estimate_format, numbers
 from recuse.report.canonical_form import normalised
-from recuse.report.first_line import decision_lines, headline, upgrade_lines
+from recuse.report.first_line import decision_lines, headline, next_step, opening, upgrade_lines
 from recuse.report.questions import Drawings
 from recuse.report.results_model import Group, ResultsModel
 from recuse.report.sections.attention import Case, Matter, needs_attention, run_faults
@@ -42,7 +42,7 @@ def terminal(
     plain = normalised(results)
     view, room = ResultsModel(plain), max(width, NARROWEST)
     blocks = [
-        "\n".join([_wrapped(headline(plain), room), *_standings(view, room)]),
+        "\n".join([*_opening(plain, room), *_standings(view, room)]),
         _changed(view, room),
         *_upgrades(view, room, color),
         *_questions(view, room, color, Drawings(drawings)),
@@ -55,8 +55,14 @@ def terminal(
 # --------------------------------------------------------------------------- who is cleared, what changed
 
 
+def _opening(results: Mapping[str, Any], width: int) -> list[str]:
+    step = next_step(results)
+    lines = [*opening(results), *([f"Next: {step}"] if step else [])]
+    return [part for line in lines for part in _folded(line, width, "", "  ")]
+
+
 def _standings(view: ResultsModel, width: int) -> list[str]:
-    lines = [*upgrade_lines(view, "-"), *(line.text for line in decision_lines(view, "-"))]
+    lines = [*upgrade_lines(view, "-"), *(line.text for line in decision_lines(view))]
     return [part for line in lines for part in _folded(line, width, "  ", "    ")]
 
 

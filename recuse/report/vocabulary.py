@@ -1,4 +1,4 @@
-"""The words for outcomes, recommendations and provenances: one word for each, the same in every output."""
+"""The words for outcomes, judges and provenances: one word for each, the same in every output."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ OUTCOME_NAMES = {
 """Outcomes of a verdict as the report shows them, the worst first: an accepted one is a known fault, or too little
 data."""
 
-RECOMMENDATION_MEANINGS = {
-    "cleared": "no gate objects to it, and no known fault bars it",
-    "undecided": "what is known does not decide",
-    "not cleared": "a gate objects to it, or a known fault bars it",
+WORD_MEANINGS = {
+    "not cleared": "a gate that decides about this use fails",
+    "undecided": "none fails, and one could not decide or was not asked",
+    "cleared": "every gate that decides about this use passes",
 }
-"""What a judge is told, the best first; gates decide which (`recommendations` in results.json)."""
+"""The words on a judge for a use, the worst first (`decision` in results.json)."""
 
 PROVENANCE_MEANINGS = {
     "recorded": "A real model answered every call over HTTP; the replies are its own words.",

@@ -73,7 +73,6 @@ RemedyKind = Literal[
     "beyond",  # outside what an accepted fault accepts as well
     "expired",  # the accepted fault is over
     "allowance expired",  # undecided was allowed until a date that has passed
-    "not needed",  # the accepted fault accepts what passes by itself
     "accepted",
 ]
 
@@ -94,7 +93,7 @@ class Remedy:
     units: str = ""  # "repeats", "stories"
 
 
-AcceptanceState = Literal["applied", "exceeded", "expired", "no longer needed"]
+AcceptanceState = Literal["applied", "exceeded", "expired"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,13 +122,13 @@ class Verdict(Deferring):
     reason: str  # why the limit is what it is
     remedy: Deferred[Remedy | None] = Deferred(None)  # None for a pass
     accepted_fault: Acceptance | None = None
-    allowed: bool = False  # undecided, and the gate allows that
+    allowed: bool = False  # the run may stay green: undecided by the gate's leave, or no gate of the panel's own use
     formerly: Outcome | None = None  # under the baseline's gates, where these are others
     power: Deferred[Power | None] = Deferred(None)  # None where the value decides, or its distribution cannot tell
     blocks: bool = True  # whether a known fault of this kind bars the judge; a slip in its arithmetic does not
 
     def __bool__(self) -> bool:
-        return self.outcome in ("pass", "accepted") or (self.outcome == "undecided" and self.allowed)
+        return self.outcome in ("pass", "accepted") or self.allowed
 
     def record(self) -> dict[str, Any]:
         """The verdict as builtins, NaN as None, one key per field: what pytest-xdist can carry and JSON can hold."""

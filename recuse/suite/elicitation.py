@@ -27,6 +27,11 @@ class Elicitation:
     def __str__(self) -> str:
         return "/".join(part for part in (self.panel, self.task, self.protocol, self.candidate) if part)
 
+    @property
+    def place(self) -> dict[str, str]:
+        """What every conclusion drawn from it is about."""
+        return {"task": self.task, "panel": self.panel, "protocol": self.protocol}
+
     def is_about(self, subject: Mapping[str, str]) -> bool:
         """Whether a conclusion on this subject is one on the candidate; any is, where there is none."""
         return not self.candidate or self.candidate in (subject.get(name) for name in ("judge", "author", "model"))

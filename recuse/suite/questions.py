@@ -82,6 +82,20 @@ class Questions:
             if task in (None, file.task) and protocol in (None, FILE):
                 yield Elicitation(file.name, file.task, file.protocol(offers.kind_of(needs)))
 
+    def elicitations(self, panel: str) -> list[Elicitation]:
+        """Everything that is asked of the judges in use of a panel, or the one of a file."""
+        if file := self.selection.files.get(panel):
+            return [Elicitation(file.name, file.task, FILE)]
+        tables = self.selection.panels[panel].tasks.values()
+        return [Elicitation(panel, table.name, protocol) for table in tables for protocol in table.protocols]
+
+    def judges_of(self, elicitation: Elicitation) -> tuple[str, ...]:
+        """The judges that a conclusion at this place is about, as far as verdicts on them are wanted."""
+        file, shown = self.selection.files.get(elicitation.panel), self.selection.shown
+        every = file.judges if file else self.selection.panels[elicitation.panel].judges_of(elicitation.task)
+        about = [elicitation.candidate] if elicitation.candidate else every
+        return tuple(judge for judge in about if not shown or judge in shown)
+
     def beside(self, elicitation: Elicitation, needs: Iterable[str]) -> list[Elicitation]:
         """The same panel's and task's other protocols that offer a kind among `needs`."""
         if elicitation.panel in self.selection.files:

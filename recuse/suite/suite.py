@@ -9,6 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from recuse import offers
 from recuse.elicitation.chains import Chain
 from recuse.elicitation.explanations import REMARKS, explanations_of
 from recuse.elicitation.fingerprints import headers
@@ -19,6 +20,7 @@ from recuse.gates import Gates
 from recuse.gates.baseline import BaselineError
 from recuse.gates.baseline import load as load_baseline
 from recuse.gates.limit_changes import with_former
+from recuse.gates.uses import Uses, uses_for
 from recuse.protocols import protocol as known_protocol
 from recuse.references.blinded_people import BLINDED, blinded_people
 from recuse.schema import RecuseError
@@ -50,6 +52,7 @@ class Suite:
     shared: Path | None = None
     questions: Questions = field(init=False)
     _made: dict[Elicitation, Ratings | RecuseError] = field(default_factory=dict)
+    _uses: dict[str, Uses] = field(default_factory=dict)
     _replayed: dict[str, Any] = field(default_factory=dict)
     _open: ExitStack = field(default_factory=ExitStack)
 
@@ -92,6 +95,18 @@ class Suite:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.recordings.close()
         self._open.close()
+
+    def offers(self, elicitation: Elicitation) -> frozenset[str]:
+        """The needs that its ratings meet."""
+        return offers.offered(self.questions.design(elicitation))
+
+    def uses(self, panel: str) -> Uses:
+        """What the panel's judges are used for, as it states or as its ratings suggest; nothing in a study."""
+        if panel not in self._uses:
+            selected = self.selection.panels.get(panel) or self.selection.files[panel]
+            offered = map(self.offers, self.questions.elicitations(panel))
+            self._uses[panel] = uses_for(selected.uses, offered, self.gates.uses, str(selected.path))
+        return self._uses[panel]
 
     def ratings(self, elicitation: Elicitation) -> Ratings:
         """The ratings, made once per process; a failure is kept and raised again at once."""

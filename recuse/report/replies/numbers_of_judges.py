@@ -65,13 +65,12 @@ def _judge_page(view: ResultsModel, places: ReplyPlaces, panel: Panel, judge: st
     gated = sorted((n for n in mine if n.verdict), key=lambda n: (badness.index(n.state), *view.rank(n)))
     seen = {(n.metric, *sorted(n.subject.items())) for n in gated}
     others = [n for n in mine if not n.verdict and (n.metric, *sorted(n.subject.items())) not in seen]
-    standing = next((r.recommended for r in view.recommendations if (r.panel, r.judge) == (panel.name, judge)), "")
     return small_page(
         "replies/judge.html.j2",
         depth=3,
         panel=panel,
         label=view.label(judge, panel),
-        recommended=standing,
+        words=view.words_on(panel.name, judge),
         gated=[_line(places, n) for n in gated],
         others=[_line(places, n) for n in sorted(others, key=lambda n: (n.measure.rank, n.metric, view.rank(n)))],
         replies=places.said_by(panel.name, judge),

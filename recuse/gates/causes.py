@@ -1,0 +1,208 @@
+"""Why a judge is not cleared, or not yet: clauses in plain English, the cause before what follows from it.
+
+A judge that leaves the hard texts unanswered, always gives one answer, prefers the first place or says the opposite
+also agrees less with people and seems to favour some system; so these come first. Clauses begin with "it" and follow
+"judge is not cleared to grade: ".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from math import floor, log10
+
+from recuse.gates.records import Figure, VerdictRecord
+
+__all__ = ["causes_of_doubt", "causes_of_failure", "rounded", "unfinished_cause"]
+
+UNANSWERED = ("unanswered", "parse_rate")
+AGREEMENT = ("human_ceiling", "sensitivity", "specificity", "system_order", "right_choices", "human_order")
+"""Gates that fail wherever a judge says little of what it is asked about, whatever the reason."""
+EFFECTS = ("slice_favour", "worst_slice", "own_favour")
+"""Gates that a judge fails for a reason of its own, or because it agrees with nobody."""
+COEFFICIENTS = ("cohen_kappa", "concordance", "krippendorff_alpha")
+"""Agreement beyond chance; the first that was measured is read."""
+PLACES = ("panel", "task", "protocol", "judge", "version")
+UNSTEADY = 0.5
+"""ICC(1,1) below which a judge's repeats differ more than the texts do."""
+
+
+def causes_of_failure(
+    failed: Sequence[VerdictRecord], verdicts: Sequence[VerdictRecord], figures: Sequence[Figure]
+) -> list[str]:
+    """A clause per reason, the one that explains the others first. `failed` are among the judge's `verdicts`;
+    `figures`: whatever else was measured of it."""
+    clauses: list[tuple[int, float, str]] = []
+    related = _relation(failed, verdicts, figures)
+    if constant := _constant(figures):
+        clauses.append((1, 0.0, constant))
+    if related:
+        clauses.append((4, 0.0, related))
+    for verdict in failed:
+        if verdict.gate in AGREEMENT and (related or constant):
+            continue
+        clauses.append((_rank(verdict, bool(related or constant)), -verdict.excess, _where(verdict) + _does(verdict)))
+    if not related and not constant and any(v.gate in AGREEMENT for v in failed):
+        clauses += [(5, 0.0, clause) for clause in _explanations(figures)]
+    return list(dict.fromkeys(clause for _, _, clause in sorted(clauses)))
+
+
+def causes_of_doubt(
+    open_: Sequence[VerdictRecord], apart: Sequence[VerdictRecord], missing: Sequence[str],
+    figures: Sequence[Figure], *, verdicts: Sequence[VerdictRecord], part: str, lacking: bool,
+) -> tuple[list[str], str]:  # fmt: skip
+    """Clauses why nothing can be concluded yet, and the next step."""
+    if part:
+        return [part], "run all of evals/"
+    clauses: list[str] = []
+    step = ""
+    if constant := _constant(figures):
+        clauses.append(constant)
+    if labels := next(filter(None, map(_labels_fault, (*open_, *verdicts))), ""):
+        clauses.append(labels)
+        step = "look at what people disagree about, and ask two of them again"
+    for verdict in sorted(open_, key=lambda v: (v.gate not in AGREEMENT, -(v.more or 0), v.gate)):
+        clauses.append(_where(verdict) + _open(verdict))
+        if verdict.more and not step:
+            step = f"collect about {rounded(verdict.more)} {verdict.units} more"
+    if missing:
+        clauses.append(f"{_listed_gates(missing)} {'was' if len(missing) == 1 else 'were'} not measured in this run")
+        step = step or "run again, or record what is missing"
+    if lacking:
+        clauses.append("nobody's ratings and no true answers to compare it with")
+        step = step or "add ratings by a person of the same texts (recuse check: --people A,B)"
+    for verdict in apart:
+        clauses.append(_where(verdict) + _apart(verdict))
+        step = step or "add ratings by a person: nobody says which judge is right"
+    return list(dict.fromkeys(clauses)), step
+
+
+def unfinished_cause(unfinished: Sequence[tuple[str, str]]) -> str:
+    """One cause once: "5 tests could not be finished: ..."."""
+    whys = [why for _, why in unfinished]
+    first = max(dict.fromkeys(whys), key=whys.count)
+    tests = f"{len(unfinished)} test{'' if len(unfinished) == 1 else 's'}"
+    return f"{tests} could not be finished: {first.rstrip('.')}"
+
+
+# --------------------------------------------------------------------------- what comes before what
+
+
+def _rank(verdict: VerdictRecord, unrelated: bool) -> int:
+    gate = verdict.gate
+    if gate in UNANSWERED:
+        return 0
+    if gate == "drift":
+        return 2
+    if gate in ("slot_preference", "letter_preference", "order_consistency"):
+        return 3
+    if gate in EFFECTS:
+        return 8 if unrelated else 5
+    if gate in ("human_offset", "share_bias"):
+        return 9 if unrelated else 6
+    return 7 if gate in AGREEMENT else 6
+
+
+def _constant(figures: Iterable[Figure]) -> str:
+    one = next((f for f in figures if f.metric == "commonest_answer" and f.value == 1.0), None)
+    return f"it always says {one.detail.get('answer', 'the same')}, so it tells nothing apart" if one else ""
+
+
+def _relation(
+    failed: Iterable[VerdictRecord], verdicts: Iterable[VerdictRecord], figures: Sequence[Figure]
+) -> str:
+    """Opposite to people, or unrelated to them: what explains every other difference."""
+    disagreeing = {_criterion(v.figure.subject): v for v in failed if v.gate in (*AGREEMENT, *EFFECTS)}
+    for criterion, verdict in disagreeing.items():
+        found = (f for name in COEFFICIENTS for f in figures if f.metric == name and _criterion(f.subject) == criterion)
+        coefficient = next((f for f in found if not math.isnan(f.high)), None)
+        if coefficient is None:
+            continue
+        if coefficient.high < 0:
+            return _where(verdict) + "it says the opposite of what your people say"
+        if coefficient.low <= 0:
+            return _where(verdict) + "it agrees with your people no more than chance would"
+    return ""
+
+
+def _explanations(figures: Sequence[Figure]) -> list[str]:
+    """What else was measured that would make a judge agree less: its own noise, the length of a text."""
+    noisy = any(f.metric == "repeat_reliability" and f.high < UNSTEADY for f in figures)
+    clauses = ["it answers otherwise when it is asked again"] if noisy else []
+    length = next((f for f in figures if f.metric == "length_coefficient" and not f.low <= 0 <= f.high), None)
+    if length is not None:
+        clauses.append(f"it prefers {'longer' if length.value > 0 else 'shorter'} texts than your people do")
+    return clauses
+
+
+# --------------------------------------------------------------------------- clauses
+
+
+def _does(verdict: VerdictRecord) -> str:
+    """What a judge does whose value lies on this side of the limit, with the value."""
+    f, shown = verdict.figure, verdict.limit.of_unit(verdict.figure.unit)
+    if verdict.gate == "human_offset":
+        return f"it scores {abs(f.value):.2g} {'above' if f.value > 0 else 'below'} your people"
+    if verdict.gate == "human_ceiling":
+        return "it agrees with your people less than they agree with each other"
+    if slice_ := f.detail.get("slice"):
+        return _of_slice(verdict, slice_)
+    above = f.value > verdict.limit.high
+    words = (f.above if above else f.below) or f.below or f.above
+    phrase = f"it {words.partition('|')[0]}" if words else f"its {verdict.label} is outside the limit"
+    return f"{phrase} ({f.title} {shown.show(f.value)}, limit {shown})"
+
+
+def _of_slice(verdict: VerdictRecord, at: Mapping[str, str]) -> str:
+    where = f"{'system' if at['column'] == 'target' else at['column']} {at['level']}"
+    value = verdict.figure.value
+    if verdict.gate == "slice_favour":
+        return f"it {'favours' if value > 0 else 'marks down'} {where} against your people ({value:+.0%} of the scale)"
+    return f"on {where} it agrees with your people less than elsewhere ({value:+.2f})"
+
+
+def _open(verdict: VerdictRecord) -> str:
+    what = "agreement with people less people's own" if verdict.gate == "human_ceiling" else verdict.label
+    if verdict.outcome == "not measured" or math.isnan(verdict.figure.value):
+        return f"{what} could not be measured ({verdict.figure.note or 'no reason given'})"
+    if math.isnan(verdict.figure.low):
+        return f"{what} has no interval, so nobody knows how sure it is"
+    more = f"; about {rounded(verdict.more)} {verdict.units} more would decide" if verdict.more else ""
+    return f"{what} lies too close to its limit to tell{more}"
+
+
+def _apart(verdict: VerdictRecord) -> str:
+    shown = verdict.limit.of_unit(verdict.figure.unit)
+    return f"it stands apart from the other judges by {shown.show(verdict.figure.value)}; nobody says who is right"
+
+
+def _labels_fault(verdict: VerdictRecord) -> str:
+    """People who agree with each other no more than chance: no judge could be told from a constant."""
+    if verdict.gate != "human_ceiling" or verdict.figure.detail.get("people_agree", True):
+        return ""
+    return (
+        f"{_where(verdict)}your people hardly agree with each other, so no judge can be told from chance: the labels "
+        "are the problem"
+    )
+
+
+def _where(verdict: VerdictRecord) -> str:
+    """ "on helpfulness, ": criterion and factor levels, where a verdict is about one of several."""
+    subject = verdict.figure.subject
+    levels = [f"with {name} {value}, " for name, value in subject.items() if name not in (*PLACES, "criterion")]
+    return (f"on {subject['criterion']}, " if subject.get("criterion") else "") + "".join(levels)
+
+
+def _criterion(subject: Mapping[str, str]) -> str:
+    return subject.get("criterion", "")
+
+
+def _listed_gates(gates: Sequence[str]) -> str:
+    names = [gate.replace("_", " ") for gate in gates]
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if names[3:] else "")
+
+
+def rounded(number: float) -> int:
+    """Two digits are as many as such a guess has."""
+    digits = max(floor(log10(max(number, 1))) - 1, 0)
+    return int(round(number / 10**digits) * 10**digits)

@@ -1,0 +1,91 @@
+"""What a run says of a change, as records that `decide` weighs: upgrades, differences to the baseline, its own faults.
+
+An upgrade that is refused asks not to merge. A limit that is another one, a value that moved beyond its tolerance, and
+a verdict or test that is gone ask a person, even where every judge passes: that is what widening a limit does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from recuse.gates.records import Change
+from recuse.gates.wording import counted, listed
+
+__all__ = ["changes_of"]
+
+Record = Mapping[str, Any]
+UPGRADE, LIMIT, VALUE, GONE, RUN, SOURCE = "upgrade", "limit", "value", "gone", "run", "source"
+
+
+def changes_of(results: Record) -> list[Change]:
+    """Every change in assembled results, as results.json holds them before its decision."""
+    labels = {v["gate"]: v.get("label") or v["gate"].replace("_", " ") for v in results["verdicts"]}
+    baseline = results.get("baseline") or {}
+    compared = list(baseline.get("objections") or ())
+    return [
+        *map(_upgrade, results["upgrades"]),
+        *_of_run([fault for fault in results["objections"] if fault not in compared]),
+        *(_against_baseline(baseline, labels) if baseline else ()),
+    ]
+
+
+def _upgrade(upgrade: Record) -> Change:
+    old, new, outcome = upgrade["incumbent"], upgrade["candidate"], upgrade["outcome"]
+    what = f"{old} -> {new}"
+    if outcome == "fail":
+        return Change(UPGRADE, what, "do not merge", f"{new} {upgrade['clause']}", f"keep {old}")
+    if outcome == "not measured":
+        return Change(UPGRADE, what, "do not merge", f"{new} cannot be compared with {old}", f"keep {old}", 1)
+    if outcome == "undecided":
+        more = f"collect about {upgrade['more']} {upgrade['units']} more" if upgrade["more"] else ""
+        return Change(UPGRADE, what, "decide", f"whether {new} may replace {old} is undecided", more, 1)
+    why = "it agrees with people better" if upgrade["verdict"] == "better" else "no difference larger than you allow"
+    return Change(UPGRADE, what, "merge", f"{new} may replace {old}: {why}", f"remove {old} and write a new baseline")
+
+
+def _of_run(faults: Sequence[str]) -> Iterator[Change]:
+    for k, fault in enumerate(sorted(faults)):
+        more = f" ({counted(len(faults) - 1, 'more fault')} of the run)" if faults[1:] and not k else ""
+        yield Change(RUN, fault, "decide", fault.rstrip(".") + more, order=3)
+
+
+def _against_baseline(baseline: Record, labels: Mapping[str, str]) -> Iterator[Change]:
+    for row in baseline["limits"]:
+        yield _limit(row, labels)
+    for row in baseline["named"]:
+        if row["beyond"]:
+            about = f"{_label(row['what'], labels)} of {row['subject'].get('judge', 'the panel')}"
+            yield Change(VALUE, about, "decide", f"{about} changed beyond its limit or tolerance", order=2)
+    for source in baseline["sources"]:
+        cause = f"{source} and was not compared with what it was"
+        yield Change(SOURCE, source, "decide", cause, "name what it replaces (replaces = ...) and record both", 1)
+    lost = [row["what"] for row in baseline["vanished"] if row["kind"] == "verdict"]
+    gone = [*baseline["removed"], *(f"{_label(gate, labels)} is not decided any more" for gate in lost)]
+    if gone:
+        more = f", and {counted(len(gone) - 1, 'more thing')} of the baseline gone" if gone[1:] else ""
+        yield Change(GONE, str(gone[0]), "decide", f"{gone[0]}{more}", order=2)
+
+
+def _limit(row: Record, labels: Mapping[str, str]) -> Change:
+    """ "limit of own work widened; without that gemini-2.5-pro fails"."""
+    what, label = row["key"], _label(row["gate"], labels) or "the run"
+    about = f"{what} of {label}" if what != "gate" else f"gate {label}"
+    worse = [one for one in row["otherwise"] if one["outcome"] != "pass"]
+    fails = [one for one in worse if one["outcome"] == "fail"] or worse
+    names = list(dict.fromkeys(str(one["subject"].get("judge", "the panel")) for one in fails))
+    would = f"; without that {listed(names, 2)} {_verb(fails[0]['outcome'], names)}" if names else ""
+    return Change(
+        LIMIT, about, "decide", f"{about} {row['change']}{would}",
+        'restore it, or accept it: pytest evals/ --update-baseline --because "..."', 0 if names else 1,
+    )  # fmt: skip
+
+
+def _verb(outcome: str, names: Sequence[str]) -> str:
+    if outcome == "fail":
+        return "fail" if names[1:] else "fails"
+    return f"{'are' if names[1:] else 'is'} {outcome}"
+
+
+def _label(gate: str | None, labels: Mapping[str, str]) -> str:
+    return labels.get(gate or "") or str(gate or "").replace("_", " ")

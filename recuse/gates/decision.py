@@ -1,0 +1,290 @@
+"""The decision: may the change be merged, and who may be used for what. One pure function over typed records.
+
+    decision = decide(decoded(results, changes))
+    decision.word, decision.cause             # "do not merge", "gemini scores 0.83 above your people"
+    decision.judges[0].word                   # "cleared", "not cleared" or "undecided", for one use
+
+pytest, `recuse check`, `show`, the comment, the page and Python print it; nobody else weighs verdicts.
+
+A judge, for a use:
+
+| word | when |
+|---|---|
+| not cleared | some gate that decides fails, accepted or not |
+| undecided | none fails, and one is undecided, could not be measured or has no verdict in this run; or nothing |
+| | compares the judge with people or true answers; or only part of the questions was asked |
+| cleared | every gate that had to be asked passes, a yardstick among them |
+
+The gates that decide are those of the use, and the conditions that a panel probes. A comparison with other judges
+refuses nobody: what it finds leaves the judge undecided, for nobody says which of them is right.
+
+The change:
+
+| word | when |
+|---|---|
+| do not merge | a judge fails a gate of its own use and that is not accepted; an upgrade is refused |
+| no decision | only part of the suite ran, a test ended without a verdict, or nothing was to be decided |
+| decide | a person is needed: a judge is undecided, a judge or a limit was changed, the run itself has a fault |
+| merge | none of these |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from recuse.gates.causes import causes_of_doubt, causes_of_failure, unfinished_cause
+from recuse.gates.records import Asked, Change, Evidence, Figure, PanelPlan, Plan, VerdictRecord
+from recuse.gates.uses import EVERY_GATE
+from recuse.gates.wording import counted, listed
+
+__all__ = ["EXIT", "Decision", "JudgeDecision", "decide"]
+
+JudgeWord = Literal["cleared", "not cleared", "undecided"]
+ChangeWord = Literal["merge", "do not merge", "decide", "no decision"]
+WORST_FIRST: tuple[JudgeWord, ...] = ("not cleared", "undecided", "cleared")
+EXIT: Mapping[JudgeWord, int] = {"cleared": 0, "not cleared": 1, "undecided": 2}
+"""Exit codes of `recuse check`, by the worst word on a judge for the use it was checked for."""
+MOST_CAUSES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeDecision:
+    """The word on one judge for one use. `cause`: clauses, the first explains the others; `gates`: those behind the
+    word. `stated`: the panel is used so, and the run is red on its account unless `accepted`."""
+
+    panel: str
+    judge: str
+    use: str
+    word: JudgeWord
+    cause: str
+    gates: tuple[str, ...] = ()
+    next: str = ""
+    stated: bool = True
+    accepted: bool = False
+    excess: float = 0.0  # of the worst verdict behind the word, as `VerdictRecord.excess`
+
+    @property
+    def sentence(self) -> str:
+        """ "gemini is not cleared to grade: it scores 0.83 above your people."."""
+        verb = {"cleared": "is cleared", "not cleared": "is not cleared", "undecided": "is undecided"}[self.word]
+        use = "" if self.use == EVERY_GATE else f" to {self.use}" if self.use in VERBS else f" for {self.use}"
+        return f"{self.judge} {verb}{use}: {self.cause}."
+
+    def record(self) -> dict[str, Any]:
+        return {
+            "judge": self.judge, "panel": self.panel, "use": self.use, "word": self.word, "cause": self.cause,
+            "gates": list(self.gates), "next": self.next, "stated": self.stated, "accepted": self.accepted,
+        }  # fmt: skip
+
+
+VERBS = frozenset(["grade", "decide", "choose", "rank", "estimate"])
+"""Uses whose name is a verb: a judge is cleared to grade, and for anything else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The word on the change with its cause and the next step, and a word per judge and use."""
+
+    word: ChangeWord
+    cause: str
+    next: str
+    judges: tuple[JudgeDecision, ...]
+    changes: tuple[Change, ...]
+    red: bool  # whether the run must not be green
+
+    @property
+    def exit_code(self) -> int:
+        """Of `recuse check`: by the worst word on a judge for the use it was checked for; 2 where nobody was judged."""
+        words = {one.word for one in self.judges if one.stated}
+        return EXIT[next((word for word in WORST_FIRST if word in words), "undecided")]
+
+    @property
+    def lines(self) -> tuple[str, str]:
+        """The two lines that every output begins with: this change, and these judges."""
+        return f"This change: {self.word}: {self.cause}.", f"These judges: {_who_is_cleared(self.judges)}."
+
+    def record(self) -> dict[str, Any]:
+        """As builtins, for results.json."""
+        return {
+            "word": self.word, "cause": self.cause, "next": self.next, "lines": list(self.lines), "red": self.red,
+            "judges": [one.record() for one in self.judges],
+            "changes": [
+                {"kind": c.kind, "what": c.what, "word": c.word, "cause": c.cause, "next": c.next}
+                for c in self.changes
+            ],
+        }  # fmt: skip
+
+
+def decide(evidence: Evidence) -> Decision:
+    """See above. Nothing depends on the order of records: judges come in the order of their panels, changes by how much
+    they ask for."""
+    judges = tuple(_judges(evidence))
+    changes = tuple(sorted(evidence.changes, key=lambda c: (CHANGE_ORDER.index(c.word), c.order, c.kind, c.what)))
+    word, cause, step = next(_words(evidence, judges, changes))
+    return Decision(word, cause, step, judges, changes, red=_is_red(word, judges, changes))
+
+
+CHANGE_ORDER = ("do not merge", "decide", "merge")
+
+
+# --------------------------------------------------------------------------- judges
+
+
+def _judges(evidence: Evidence) -> Iterator[JudgeDecision]:
+    plan = evidence.plan
+    for panel in plan.panels:
+        by_place = _by_place(panel.name, evidence.verdicts)
+        for judge in panel.judges:
+            for use in (*panel.uses, *(use for use in panel.further if _is_offered(use, panel, plan))):
+                yield _judge(panel, judge, use, evidence, by_place)
+
+
+def _is_offered(use: str, panel: PanelPlan, plan: Plan) -> bool:
+    """Whether anything compares its judges for this use: a yardstick had to be asked."""
+    return bool({a.gate for a in plan.asked if a.panel == panel.name} & set(plan.uses[use].yardstick))
+
+
+Place = tuple[str, str, str]
+"""Task, protocol and gate."""
+
+
+def _by_place(panel: str, verdicts: Sequence[VerdictRecord]) -> dict[Place, list[VerdictRecord]]:
+    by_place: dict[Place, list[VerdictRecord]] = {}
+    for verdict in verdicts:
+        subject = verdict.figure.subject
+        if verdict.figure.panel == panel:
+            place = subject.get("task", ""), subject.get("protocol", ""), verdict.gate
+            by_place.setdefault(place, []).append(verdict)
+    return by_place
+
+
+def _judge(
+    panel: PanelPlan, judge: str, use: str, evidence: Evidence, by_place: Mapping[Place, Sequence[VerdictRecord]]
+) -> JudgeDecision:
+    plan = evidence.plan
+    gates = set(plan.gates_of(use)) | plan.conditions
+    asked = [a for a in plan.asked if a.panel == panel.name and a.gate in gates]
+    verdicts = [
+        v for (_, _, gate), group in by_place.items() if gate in gates for v in group if v.figure.judge == judge
+    ]
+    peers = plan.peers - set(plan.gates_of(use))  # a use that names such a gate decides by it
+    failed = [v for v in verdicts if v.outcome == "fail" and v.gate not in peers]
+    apart = [v for v in verdicts if v.outcome == "fail" and v.gate in peers]
+    open_ = [v for v in verdicts if v.outcome not in ("pass", "fail")]
+    missing = tuple(dict.fromkeys(a.gate for a in asked if _is_missing(a, judge, by_place)))
+    figures = [f for f in evidence.figures if f.panel == panel.name and f.judge == judge]
+    stated = use in panel.uses
+
+    def concluded(
+        word: JudgeWord, causes: Sequence[str], behind: Sequence[VerdictRecord], *more: str, step: str = ""
+    ) -> JudgeDecision:
+        names = tuple(dict.fromkeys([*(v.gate for v in behind), *more]))
+        return JudgeDecision(
+            panel.name, judge, use, word, "; ".join(dict.fromkeys(causes)), names, step, stated,
+            accepted=bool(behind) and not more and word != "cleared" and all(v.green for v in behind),
+            excess=max((v.excess for v in behind), default=0.0),
+        )  # fmt: skip
+
+    if failed:
+        causes = causes_of_failure(failed, verdicts, figures)
+        return concluded("not cleared", causes[:MOST_CAUSES], failed)
+    yardsticks = plan.uses[use].yardstick if use in plan.uses else ()
+    compared = [v for v in verdicts if v.outcome == "pass" and (v.gate in yardsticks or not yardsticks)]
+    lacking = not compared and not any(v.gate in yardsticks for v in open_)
+    part = "" if plan.whole else plan.part or "only part of the questions was asked"
+    if missing or open_ or apart or lacking or part:
+        causes, step = causes_of_doubt(
+            open_, apart, missing, figures, part=part, lacking=bool(lacking and yardsticks), verdicts=verdicts
+        )
+        more = (*missing, *(["people"] if lacking and yardsticks else []), *(["part"] if part else []))
+        return concluded("undecided", causes[:MOST_CAUSES], [*open_, *apart], *more, step=step)
+    return concluded("cleared", [_as_good(verdicts, figures)], verdicts)
+
+
+def _is_missing(asked: Asked, judge: str, by_place: Mapping[Place, Sequence[VerdictRecord]]) -> bool:
+    """Whether a gate that had to decide has no verdict, or fewer than it gave. A gate may be about some judges only
+    (those that wrote a text), so one verdict at the place shows that it was asked."""
+    if judge not in asked.judges:
+        return False
+    group = by_place.get((asked.task, asked.protocol, asked.gate), ())
+    return not group or any(sum(v.test == one.test for v in group) < one.of for one in group)
+
+
+def _as_good(verdicts: Sequence[VerdictRecord], figures: Sequence[Figure]) -> str:
+    gates = {v.gate for v in verdicts}
+    if "human_ceiling" in gates:
+        return "it agrees with your people about as well as they agree with each other"
+    if "sensitivity" in gates:
+        return "it decides as your one expert does; nobody knows how far experts agree"
+    return "every gate that decides passes"
+
+
+# --------------------------------------------------------------------------- the change
+
+
+def _words(
+    evidence: Evidence, judges: Sequence[JudgeDecision], changes: Sequence[Change]
+) -> Iterator[tuple[ChangeWord, str, str]]:
+    """The word with its cause and the next step; the first counts."""
+    plan = evidence.plan
+    stated = [one for one in judges if one.stated and not one.accepted]
+    refused = [one for one in stated if one.word == "not cleared"]
+    for change in changes:
+        if change.word == "do not merge":
+            yield "do not merge", change.cause, change.next
+    if refused:
+        yield "do not merge", *_first(refused)
+    if red := [v for v in evidence.verdicts if not v.green and v.outcome == "fail" and not v.figure.judge]:
+        yield "do not merge", f"{red[0].label} is outside its limit", ""
+    if plan.unfinished:
+        yield "no decision", unfinished_cause(plan.unfinished), "mend it or record what is missing, and run again"
+    if not plan.whole:
+        yield "no decision", plan.part or "only part of the questions was asked", "run all of evals/"
+    for change in changes:
+        if change.word == "decide":
+            yield "decide", change.cause, change.next
+    if doubtful := [one for one in stated if one.word == "undecided"]:
+        yield "decide", *_first(doubtful)
+    if red := [v for v in evidence.verdicts if not v.green]:
+        yield "decide", f"{red[0].label} is {red[0].outcome}", ""
+    if not judges and not changes:
+        yield "no decision", "nothing was to be decided", ""
+    for change in changes:
+        yield "merge", change.cause, change.next
+    yield "merge", "nothing changed" if evidence.compared else "no gate objects", ""
+
+
+def _first(judges: Sequence[JudgeDecision]) -> tuple[str, str]:
+    """The judge with the largest excess over its limit, and how many more there are."""
+    worst = max(judges, key=lambda one: one.excess)
+    others = len({(one.panel, one.judge) for one in judges} - {(worst.panel, worst.judge)})
+    cause = worst.cause.partition("; ")[0]
+    subject = f"{worst.judge}{cause[2:]}" if cause.startswith("it ") else f"{worst.judge}: {cause}"
+    more = f"; {counted(others, 'more judge')} {worst.word}" if others else ""
+    return subject + more, worst.next
+
+
+def _is_red(word: ChangeWord, judges: Sequence[JudgeDecision], changes: Sequence[Change]) -> bool:
+    """A run must not be green where a judge is refused or undecided for its use and nobody accepted that."""
+    return word != "no decision" and any(
+        one.stated and not one.accepted and one.word != "cleared" for one in judges
+    )  # fmt: skip
+
+
+def _who_is_cleared(judges: Sequence[JudgeDecision]) -> str:
+    """ "2 of 5 cleared to grade (a, b); 3 not cleared: c scores 0.8 above your people"."""
+    parts = []
+    for use in dict.fromkeys(one.use for one in judges if one.stated):
+        mine = [one for one in judges if one.stated and one.use == use]
+        cleared = [one.judge for one in mine if one.word == "cleared"]
+        what = "" if use == EVERY_GATE else f" to {use}" if use in VERBS else f" for {use}"
+        line = f"{len(cleared)} of {len(mine)} cleared{what}"
+        line += f" ({listed(cleared, 4)})" if cleared else ""
+        for word in ("not cleared", "undecided"):
+            if those := [one for one in mine if one.word == word]:
+                accepted = ", accepted" if all(one.accepted for one in those) else ""
+                line += f"; {len(those)} {word}{accepted}: {_first(those)[0].partition('; ')[0]}"
+        parts.append(line)
+    return ". ".join(parts) or "none is used for anything: studies are measured, and nobody is cleared or refused"

@@ -1,0 +1,89 @@
+"""What a judge is used for, and so which gates decide about it.
+
+    [use.grade]
+    of = ["scores"]                                # offered by ratings that have all of these needs
+    yardstick = ["human_ceiling"]                  # one of these must be measured, or nobody is cleared
+    decides = ["human_offset", "unanswered"]       # these must pass as well, wherever they can be asked
+
+A gate that no use names is a condition on every use wherever a panel probes it (injected text, a turned scale). A gates
+file without uses has one, `EVERY_GATE`: all of its gates decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from pydantic import Field
+
+from recuse.configuration import Table, did_you_mean
+from recuse.gates.errors import GatesError
+
+__all__ = ["EVERY_GATE", "STUDY", "UseTable", "Uses", "uses_for"]
+
+EVERY_GATE = "every gate"
+"""The one use of a gates file that names none."""
+
+STUDY = "none"
+"""What a panel states that is measured only: nobody in it is cleared or refused."""
+
+
+class UseTable(Table, strict=False):
+    """[use.<name>]: a purpose, and the gates that decide whether a judge serves it."""
+
+    of: tuple[str, ...] = Field(
+        (), description='needs that ratings must offer to be used so, e.g. of = ["scores"]; without it, where stated'
+    )
+    question: str = Field("", description="what a team does with the judge, as a clause")
+    yardstick: tuple[str, ...] = Field(
+        (), description='gates of which one must be measured for anybody to be cleared, e.g. yardstick = ["accuracy"]'
+    )
+    decides: tuple[str, ...] = Field((), description='gates that must pass too, e.g. decides = ["unanswered"]')
+
+    @property
+    def gates(self) -> tuple[str, ...]:
+        """All gates that decide, in file order, each once."""
+        return tuple(dict.fromkeys((*self.yardstick, *self.decides)))
+
+
+@dataclass(frozen=True, slots=True)
+class Uses:
+    """Of a panel or file: the uses that it states, which decide whether a run is green, and those `further` that its
+    ratings offer. Both empty for a study."""
+
+    stated: tuple[str, ...]
+    further: tuple[str, ...] = ()
+
+    @property
+    def every(self) -> tuple[str, ...]:
+        """Those stated, then the others."""
+        return (*self.stated, *self.further)
+
+
+def uses_for(
+    stated: Sequence[str] | None, offers: Iterable[Collection[str]], uses: Mapping[str, UseTable], place: str
+) -> Uses:
+    """What a panel's judges are used for: as `stated`, or else the first use of the file that its ratings offer.
+    `offers`: of each elicitation, the needs that its ratings meet. Raises `GatesError` naming `place` for a use that
+    the gates file does not have.
+
+    >>> grade = UseTable(of=("scores",), yardstick=("agreement",))
+    >>> uses_for(None, [{"scores", "people"}], {"grade": grade}, "p").stated
+    ('grade',)
+    >>> uses_for(["none"], [{"scores"}], {"grade": grade}, "p")
+    Uses(stated=(), further=())
+    """
+    if stated and STUDY in stated:
+        return Uses(())
+    if unknown := [name for name in stated or () if name not in (uses or (EVERY_GATE,))]:
+        raise GatesError(
+            f"{place}: there is no use {unknown[0]!r} in the gates file.{did_you_mean(unknown[0], uses)} It has: "
+            f"{', '.join(uses) or 'none'}. Name one of them, add a table [use.{unknown[0]}], or say {STUDY!r} for a "
+            "study"
+        )
+    if not uses:
+        return Uses((EVERY_GATE,))
+    every = [set(one) for one in offers]
+    offered = [name for name, use in uses.items() if use.of and any(set(use.of) <= one for one in every)]
+    chosen = tuple(stated or offered[:1])
+    return Uses(chosen, tuple(name for name in offered if name not in chosen) if chosen else ())
