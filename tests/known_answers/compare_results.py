@@ -25,6 +25,8 @@ RENAMED = {
     "duel_length_coefficient": "choice_length_coefficient",
     "attenuation": "bias_gone_without_names",
 }
+DECIDED = {"low", "high", "level", "outcome"}
+"""What follows from the gates, not from the ratings."""
 LEFT_OUT = {"protocol", "asked"}
 Key = tuple[str, ...]
 
@@ -50,11 +52,13 @@ def numbers(results: Mapping[str, Any]) -> dict[Key, dict[str, Any]]:
 
 
 def counterpart(key: Key, among: Mapping[Key, Any]) -> Key:
-    """The same key under today's name, or the one that says more of the same subject: another protocol, the ordinary
-    direction of the scale."""
+    """The same key under today's name; of what a gate decided then and is only measured now, that; or the one that says
+    more of the same subject: another protocol, the ordinary direction of the scale."""
     key = (RENAMED.get(key[0], key[0]), *key[1:])
     if key in among:
         return key
+    if (measured := (key[0], "", *key[2:])) in among:  # no gate decides about it any more
+        return measured
     subject = set(key[2:-1])
     alike = [other for other in among if other[:2] == key[:2] and subject <= set(other[2:-1])]
     ordinary = [other for other in alike if set(other[2:-1]) - subject <= {"direction=ascending"}]
@@ -66,6 +70,12 @@ def cells(detail: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         return
     for row, values in zip(detail["rows"], detail["values"], strict=True):
         yield from ((f"{row} on {column}", value) for column, value in zip(detail["columns"], values, strict=True))
+
+
+def _at_another_level(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """Whether the interval shown is another one of the same distribution: gates correct for other numbers now, or none
+    decides. Outcomes are decided by it."""
+    return before["level"] != after["level"] or ("outcome" in before) != ("outcome" in after)
 
 
 def same(a: Any, b: Any) -> bool:
@@ -91,7 +101,7 @@ def main() -> int:
         for key, figures in wanted.items()
         if key in after
         for name, old in figures.items()
-        if not same(old, after[key].get(name))
+        if not same(old, after[key].get(name)) and not (name in DECIDED and _at_another_level(figures, after[key]))
     ]
     for key in gone:
         print("gone   ", *key)
