@@ -169,7 +169,6 @@ class Run:
 
     def _check_gates(self, selection: Selection, gates: Gates) -> None:
         """A gates file that no longer fits the evals is a fault of the run, once everything has run."""
-        self.objections += gates.expired_accepted_faults() + gates.expired_allowances()
         if self.complete:
             seen = [(record["gate"], record["subject"]) for record in self.verdicts]
             self.objections += gates.unused_accepted_faults(seen, {"panel": [*selection.panels, *selection.files]})
@@ -236,6 +235,7 @@ class Run:
             "usage": [row for _, part in sorted(self.replayed.items()) for row in part["usage"]],
             "excerpts": [row for _, part in sorted(self.replayed.items()) for row in part["excerpts"]],
             "baseline": None,
+            "ends": gates.ends(),
         }
 
     def _uses_of(self, panel: str) -> dict[str, list[str]]:

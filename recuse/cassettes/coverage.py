@@ -61,6 +61,15 @@ class Coverage:
         """Whether every planned call can be replayed as it stands."""
         return not (self.missing or self.stale or self.damaged)
 
+    @property
+    def cause(self) -> str:
+        """ "the prompt changed; 500 answers are not recorded": why it is not complete, once."""
+        fields = dict.fromkeys(one.field.partition(".")[0] for one in self.stale)
+        parts = [f"the {' and the '.join(fields)} changed"] if fields else []
+        parts += [f"{len(self.missing):,} answers are not recorded"] if self.missing else []
+        parts += [f"{len(self.damaged)} cassettes are damaged"] if self.damaged else []
+        return "; ".join(parts)
+
     def text(self, limit: int = 12) -> str:
         """Readable summary by judge and protocol; at most `limit` lines per kind."""
         parts = [f"{self.present} of {self.planned} planned calls are recorded"]
@@ -69,7 +78,7 @@ class Coverage:
         if self.stale:
             parts += [
                 f"stale: {len({s.cell for s in self.stale})} cassettes",
-                *_capped([f"  {s}" for s in self.stale], limit),
+                *_capped(_each_change_once(self.stale), limit),
             ]
         if self.damaged:
             parts += [f"damaged: {len(self.damaged)}", *_capped([f"  {fault}" for fault in self.damaged], limit)]
@@ -79,6 +88,14 @@ class Coverage:
                 *_capped(unused_lines(self.unplanned), limit),
             ]
         return visible("\n".join(parts))
+
+
+def _each_change_once(stale: Sequence[Stale]) -> list[str]:
+    """What changed alike in many cassettes is shown of the first."""
+    alike: dict[tuple[object, ...], list[Stale]] = {}
+    for one in stale:
+        alike.setdefault((one.field, str(one.recorded), str(one.expected), one.explanation), []).append(one)
+    return [f"  {same[0]}{f' (and {len(same) - 1} more)' if same[1:] else ''}" for same in alike.values()]
 
 
 def missing_lines(calls: Iterable[Call]) -> list[str]:

@@ -15,7 +15,6 @@ from recuse.gates.wording import counted, listed
 __all__ = ["changes_of"]
 
 Record = Mapping[str, Any]
-UPGRADE, LIMIT, VALUE, GONE, RUN, SOURCE = "upgrade", "limit", "value", "gone", "run", "source"
 
 
 def changes_of(results: Record) -> list[Change]:
@@ -25,6 +24,7 @@ def changes_of(results: Record) -> list[Change]:
     compared = list(baseline.get("objections") or ())
     return [
         *map(_upgrade, results["upgrades"]),
+        *_expired(results.get("ends") or ()),
         *_of_run([fault for fault in results["objections"] if fault not in compared]),
         *(_against_baseline(baseline, labels) if baseline else ()),
     ]
@@ -34,20 +34,28 @@ def _upgrade(upgrade: Record) -> Change:
     old, new, outcome = upgrade["incumbent"], upgrade["candidate"], upgrade["outcome"]
     what = f"{old} -> {new}"
     if outcome == "fail":
-        return Change(UPGRADE, what, "do not merge", f"{new} {upgrade['clause']}", f"keep {old}")
+        return Change("upgrade", what, "do not merge", f"{new} {upgrade['clause']}", f"keep {old}")
     if outcome == "not measured":
-        return Change(UPGRADE, what, "do not merge", f"{new} cannot be compared with {old}", f"keep {old}", 1)
+        return Change("upgrade", what, "do not merge", f"{new} cannot be compared with {old}", f"keep {old}", 1)
     if outcome == "undecided":
         more = f"collect about {upgrade['more']} {upgrade['units']} more" if upgrade["more"] else ""
-        return Change(UPGRADE, what, "decide", f"whether {new} may replace {old} is undecided", more, 1)
+        return Change("upgrade", what, "decide", f"whether {new} may replace {old} is undecided", more, 1)
     why = "it agrees with people better" if upgrade["verdict"] == "better" else "no difference larger than you allow"
-    return Change(UPGRADE, what, "merge", f"{new} may replace {old}: {why}", f"remove {old} and write a new baseline")
+    return Change("upgrade", what, "merge", f"{new} may replace {old}: {why}", f"remove {old} and write a new baseline")
+
+
+def _expired(ends: Sequence[Record]) -> Iterator[Change]:
+    """What was accepted until a day that has passed: nothing in the change caused it."""
+    if over := [end for end in ends if end["days"] < 0]:
+        what = f"{counted(len(over), 'accepted failure')} expired on {over[0]['until']}"
+        again = "record what settles it, or accept it again with a later date and a reason that still holds"
+        yield Change("expired", what, "decide", f"{what}; nothing in this change caused it", again)
 
 
 def _of_run(faults: Sequence[str]) -> Iterator[Change]:
     for k, fault in enumerate(sorted(faults)):
         more = f" ({counted(len(faults) - 1, 'more fault')} of the run)" if faults[1:] and not k else ""
-        yield Change(RUN, fault, "decide", fault.rstrip(".") + more, order=3)
+        yield Change("run", fault, "decide", fault.rstrip(".") + more, order=3)
 
 
 def _against_baseline(baseline: Record, labels: Mapping[str, str]) -> Iterator[Change]:
@@ -56,15 +64,15 @@ def _against_baseline(baseline: Record, labels: Mapping[str, str]) -> Iterator[C
     for row in baseline["named"]:
         if row["beyond"]:
             about = f"{_label(row['what'], labels)} of {row['subject'].get('judge', 'the panel')}"
-            yield Change(VALUE, about, "decide", f"{about} changed beyond its limit or tolerance", order=2)
+            yield Change("value", about, "decide", f"{about} changed beyond its limit or tolerance", order=2)
     for source in baseline["sources"]:
         cause = f"{source} and was not compared with what it was"
-        yield Change(SOURCE, source, "decide", cause, "name what it replaces (replaces = ...) and record both", 1)
+        yield Change("source", source, "decide", cause, "name what it replaces (replaces = ...) and record both", 1)
     lost = [row["what"] for row in baseline["vanished"] if row["kind"] == "verdict"]
     gone = [*baseline["removed"], *(f"{_label(gate, labels)} is not decided any more" for gate in lost)]
     if gone:
         more = f", and {counted(len(gone) - 1, 'more thing')} of the baseline gone" if gone[1:] else ""
-        yield Change(GONE, str(gone[0]), "decide", f"{gone[0]}{more}", order=2)
+        yield Change("gone", str(gone[0]), "decide", f"{gone[0]}{more}", order=2)
 
 
 def _limit(row: Record, labels: Mapping[str, str]) -> Change:
@@ -76,7 +84,7 @@ def _limit(row: Record, labels: Mapping[str, str]) -> Change:
     names = list(dict.fromkeys(str(one["subject"].get("judge", "the panel")) for one in fails))
     would = f"; without that {listed(names, 2)} {_verb(fails[0]['outcome'], names)}" if names else ""
     return Change(
-        LIMIT, about, "decide", f"{about} {row['change']}{would}",
+        "limit", about, "decide", f"{about} {row['change']}{would}",
         'restore it, or accept it: pytest evals/ --update-baseline --because "..."', 0 if names else 1,
     )  # fmt: skip
 

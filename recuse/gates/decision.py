@@ -183,7 +183,7 @@ def _judge(
         names = tuple(dict.fromkeys([*(v.gate for v in behind), *more]))
         return JudgeDecision(
             panel.name, judge, use, word, "; ".join(dict.fromkeys(causes)), names, step, stated,
-            accepted=bool(behind) and not more and word != "cleared" and all(v.green for v in behind),
+            accepted=bool(behind) and not more and word != "cleared" and all(v.green or v.expired for v in behind),
             excess=max((v.excess for v in behind), default=0.0),
         )  # fmt: skip
 
@@ -192,13 +192,14 @@ def _judge(
         return concluded("not cleared", causes[:MOST_CAUSES], failed)
     yardsticks = plan.uses[use].yardstick if use in plan.uses else ()
     compared = [v for v in verdicts if v.outcome == "pass" and (v.gate in yardsticks or not yardsticks)]
-    lacking = not compared and not any(v.gate in yardsticks for v in open_)
+    lacking = bool(yardsticks) and not compared and not {*missing, *(v.gate for v in open_)} & set(yardsticks)
     part = "" if plan.whole else plan.part or "only part of the questions was asked"
-    if missing or open_ or apart or lacking or part:
+    if missing or open_ or apart or lacking or part or not verdicts:
         causes, step = causes_of_doubt(
-            open_, apart, missing, figures, part=part, lacking=bool(lacking and yardsticks), verdicts=verdicts
+            open_, apart, missing, figures, part=part, lacking=lacking, verdicts=verdicts
         )
-        more = (*missing, *(["people"] if lacking and yardsticks else []), *(["part"] if part else []))
+        more = (*missing, *(["people"] if lacking else []), *(["part"] if part else []))
+        causes = causes or ["no gate was asked of it"]
         return concluded("undecided", causes[:MOST_CAUSES], [*open_, *apart], *more, step=step)
     return concluded("cleared", [_as_good(verdicts, figures)], verdicts)
 
@@ -240,7 +241,7 @@ def _words(
         yield "do not merge", f"{red[0].label} is outside its limit", ""
     if plan.unfinished:
         yield "no decision", unfinished_cause(plan.unfinished), "mend it or record what is missing, and run again"
-    if not plan.whole:
+    if plan.part or not plan.whole:
         yield "no decision", plan.part or "only part of the questions was asked", "run all of evals/"
     for change in changes:
         if change.word == "decide":
@@ -267,10 +268,11 @@ def _first(judges: Sequence[JudgeDecision]) -> tuple[str, str]:
 
 
 def _is_red(word: ChangeWord, judges: Sequence[JudgeDecision], changes: Sequence[Change]) -> bool:
-    """A run must not be green where a judge is refused or undecided for its use and nobody accepted that."""
-    return word != "no decision" and any(
-        one.stated and not one.accepted and one.word != "cleared" for one in judges
-    )  # fmt: skip
+    """A run must not be green where a judge is refused or undecided for its use and nobody accepts that (any more)."""
+    return word != "no decision" and (
+        any(one.stated and not one.accepted and one.word != "cleared" for one in judges)
+        or any(change.kind == "expired" for change in changes)
+    )
 
 
 def _who_is_cleared(judges: Sequence[JudgeDecision]) -> str:

@@ -34,6 +34,8 @@ __all__ = ["Gates"]
 
 YARDSTICKS = frozenset(["people", "people_items", "right_answer", "right_scores", "reference"])
 """Needs that say who is right: where one is offered, peers are not asked."""
+WARNED = 30
+"""Days before its end from which an accepted fault is told."""
 OF_CONDITIONS = 0.2
 """The part of the chance to fail a fair judge that conditions may spend."""
 
@@ -186,18 +188,16 @@ class Gates(Mapping[str, Gate]):
             and not any(v["accepted_fault"] for v in covered)
         ]
 
-    def expired_accepted_faults(self) -> list[str]:
-        """Sentences for each accepted fault whose date has passed, whether or not a verdict met it."""
-        expired = [known for known in self.accepted_faults if known.expired(self.today)]
-        return [f"{r.finding} {r.advice}" for r in (remedies.expired_accepted_fault(k, self.file) for k in expired)]
-
-    def expired_allowances(self) -> list[str]:
-        """Sentences for each gate that allowed undecided until a date that has passed."""
+    def ends(self) -> list[dict[str, Any]]:
+        """Every accepted fault, and every gate that allows undecided, whose last day has passed or comes within
+        `WARNED` days: {"gate", "about", "until", "days"}, days being negative once it has passed; the earliest
+        first."""
+        dated = [(known.until, known.gate, known.described) for known in self.accepted_faults]
+        dated += [(gate.until, name, "undecided allowed") for name, gate in self.gates.items() if gate.until]
         return [
-            f"The gate {name} in {self.file} allowed undecided until {gate.until}; since then undecided counts. Record "
-            "what decides it, or give a later date and a reason that still holds."
-            for name, gate in self.gates.items()
-            if gate.allowance_expired(self.today)
+            {"gate": gate, "about": about, "until": until.isoformat(), "days": (until - self.today).days}
+            for until, gate, about in sorted(dated)
+            if (until - self.today).days <= WARNED
         ]
 
     def unused_accepted_faults(self, seen: Seen, ran: Mapping[str, Collection[str]] | None = None) -> list[str]:

@@ -55,6 +55,7 @@ class VerdictRecord:
     outcome: Outcome
     accepted: bool = False
     green: bool = True  # whether the run may stay green on its account
+    expired: bool = False  # accepted until a day that has passed
     of: int = 1  # how many verdicts the gate gave at once: one that is gone is missed
     test: str = ""
     more: int | None = None  # about how many observations more decide with 80 % chance
@@ -116,7 +117,7 @@ class Change:
     """What a pull request changes: an upgrade, a judge changed in place, a limit or a result against the baseline, a
     fault of the run. `word` is what it asks for by itself; `order`: the lowest is told first."""
 
-    kind: str
+    kind: Literal["upgrade", "in place", "limit", "value", "source", "gone", "expired", "run"]
     what: str
     word: Literal["merge", "decide", "do not merge"]
     cause: str
@@ -160,7 +161,8 @@ def _verdict(record: Mapping[str, Any], measures: Mapping[str, Any]) -> VerdictR
         record["gate"], record.get("label") or record["gate"].replace("_", " "),
         _figure(record["subject"], record["estimate"], measures), Limit.of(record["limit"]),
         accepted.get("otherwise") or record["outcome"], record["outcome"] == "accepted",
-        record["outcome"] in ("pass", "accepted") or bool(record.get("allowed")), record.get("of") or 1,
+        record["outcome"] in ("pass", "accepted") or bool(record.get("allowed")), accepted.get("state") == "expired",
+        record.get("of") or 1,
         record.get("test") or "", needed - observed if needed and observed and needed > observed else None,
         remedy.get("units") or "items",
     )  # fmt: skip

@@ -14,7 +14,7 @@ from recuse.report.results_model import ResultsModel
 from recuse.report.upgrade_table import UpgradeTable, upgrade_tables
 from recuse.report.vocabulary import WORD_MEANINGS
 
-__all__ = ["Line", "Standing", "decision_lines", "headline", "next_step", "opening", "upgrade_lines"]
+__all__ = ["Line", "Standing", "decision_lines", "expiring", "headline", "next_step", "opening", "upgrade_lines"]
 
 MOST_NAMES = 7
 OUTCOMES = {"cleared": "pass", "not cleared": "fail", "undecided": "undecided"}
@@ -80,6 +80,15 @@ def headline(results: Mapping[str, Any]) -> str:
 def next_step(results: Mapping[str, Any]) -> str:
     """What to do first; "" where there is nothing to do."""
     return str((results.get("decision") or {}).get("next") or "")
+
+
+def expiring(results: Mapping[str, Any]) -> str:
+    """ "2 accepted failures expire by 2027-12-31 (in 12 days at the earliest)"; "" where none does soon."""
+    soon = [end for end in results.get("ends") or () if end["days"] >= 0]
+    if not soon:
+        return ""
+    many = "1 accepted failure expires" if len(soon) == 1 else f"{len(soon)} accepted failures expire"
+    return f"{many} soon, the first on {soon[0]['until']} (in {soon[0]['days']} days): {soon[0]['gate']}."
 
 
 def decision_lines(view: ResultsModel) -> list[Line]:

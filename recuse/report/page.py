@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from recuse.report import estimate_format
 from recuse.report.anchors import fault_anchor, group_anchor, question_anchor, verdict_anchor
-from recuse.report.first_line import decision_lines, next_step, opening, upgrade_lines
+from recuse.report.first_line import decision_lines, expiring, next_step, opening, upgrade_lines
 from recuse.report.footnotes import footnotes
 from recuse.report.lexicon import plain_name
 from recuse.report.numbers import count
@@ -132,6 +132,7 @@ def _parts(view: ResultsModel, questions: list[Question]) -> dict[str, Any]:
         "tables": verdict_tables(view, [group for q in questions if q.id != "upgrade" for group in view.groups(q)]),
         "opening": opening(view.results),
         "next_step": next_step(view.results),
+        "expiring": expiring(view.results),
         "words": {(one.panel, one.judge): view.words_on(one.panel, one.judge) for one in view.judges},
         "attention": needs_attention(view),
         "run_faults": run_faults(view),

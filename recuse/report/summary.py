@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from recuse.report import estimate_format, numbers
-from recuse.report.first_line import decision_lines, next_step, opening, upgrade_lines
+from recuse.report.first_line import decision_lines, expiring, next_step, opening, upgrade_lines
 from recuse.report.gated_number import Number
 from recuse.report.markdown import code_span, escaped, escaped_html, fenced, folded, table_head, table_row
 from recuse.report.questions import Drawings
@@ -77,7 +77,8 @@ def _head(view: ResultsModel) -> str:
     first, *rest = opening(view.results)
     step = next_step(view.results)
     parts = [
-        f"### {escaped(first)}", *map(escaped, rest), f"Next: {escaped(step)}" if step else "", "\n".join(lines),
+        f"### {escaped(first)}", *map(escaped, rest), f"Next: {escaped(step)}" if step else "",
+        escaped(expiring(view.results)), "\n".join(lines),
         tallied, " · ".join(panels),
     ]  # fmt: skip
     return "\n\n".join(part for part in parts if part)

@@ -13,7 +13,7 @@ from typing import Any
 
 from recuse.report import estimate_format, numbers
 from recuse.report.canonical_form import normalised
-from recuse.report.first_line import decision_lines, headline, next_step, opening, upgrade_lines
+from recuse.report.first_line import decision_lines, expiring, headline, next_step, opening, upgrade_lines
 from recuse.report.questions import Drawings
 from recuse.report.results_model import Group, ResultsModel
 from recuse.report.sections.attention import Case, Matter, needs_attention, run_faults
@@ -57,7 +57,7 @@ def terminal(
 
 def _opening(results: Mapping[str, Any], width: int) -> list[str]:
     step = next_step(results)
-    lines = [*opening(results), *([f"Next: {step}"] if step else [])]
+    lines = [*opening(results), *([f"Next: {step}"] if step else []), *filter(None, [expiring(results)])]
     return [part for line in lines for part in _folded(line, width, "", "  ")]
 
 

@@ -66,8 +66,8 @@ class Recordings:
                 raise self._unrecorded[elicitation.panel]
         left_out, shown = _not_recorded(coverage), self.selection.shown
         if not coverage.complete and (not shown or left_out & shown or coverage.damaged or not left_out):
-            said = f"{elicitation} cannot be replayed.\n{coverage.text()}\nRecord: {library.command}"
-            raise MissingInteractionError(said)
+            because = f"{elicitation} cannot be replayed: {coverage.cause}."
+            raise MissingInteractionError(f"{because}\n{coverage.text()}\nRecord: {library.command}")
         if left_out:  # nobody asked for a verdict on them, so they may be missing from the reference, and it is said
             plan = plan.without(left_out)
             chain = Chain(plan)
