@@ -113,6 +113,7 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("--save", action="store_true", help="keep what was read as what in FILE.recuse.toml")
     use = "what the judges are used for: grade, decide, choose, rank or estimate"
     check.add_argument("--use", default="", metavar="USE", help=use)
+    check.add_argument("--all", action="store_true", help="print every number, not only those that decide")
     check.add_argument("--reader", default="", help="name of the reader, or the dotted name of your own")
     for name, metavar, words in OVERRIDES:
         check.add_argument(f"--{name}", *OTHER_NAMES.get(name, ()), metavar=metavar, default="", help=words)
@@ -205,6 +206,7 @@ def _check(arguments: argparse.Namespace) -> int:
     return check(
         arguments.files, given, reader=arguments.reader, html=arguments.html, json=arguments.json,
         disagreements=arguments.disagreements, save=arguments.save, use=arguments.use,
+        everything=arguments.all,
     )  # fmt: skip
 
 

@@ -155,17 +155,22 @@ class Run:
             self._decide()
             report.write(self.results, folder, identity=identity)
 
-    def terminal(self, width: int, color: bool) -> str:
-        """What the terminal prints at the end: the results, recordings that nothing used, and objections."""
+    def terminal(self, width: int, color: bool, verbosity: int = 0) -> str:
+        """What the terminal prints at the end: the results, and with more verbosity the recordings that nothing used.
+        Of a run that broke off before there were results, what is wrong with it."""
         from recuse import report
 
         written = self.folder / "index.html"
-        parts = [report.terminal(self.results, width, color, written, self.drawings)] if self.results else []
+        if not self.results:
+            return "\n".join(f"recuse: {line}" for line in self.objections)
+        parts = [report.terminal(self.results, width, color, written, self.drawings, verbosity)]
+        if verbosity < 1:
+            return parts[0]
         unused = self.results.get("cassettes", {}).get("unused_lines", [])
         parts += [f"recuse: recorded but not used: {line}" for line in unused[:UNUSED_SHOWN]]
         if len(unused) > UNUSED_SHOWN:
             parts.append(f"recuse: ... and {len(unused) - UNUSED_SHOWN} more such lines in results.json")
-        return "\n".join([*parts, *(f"recuse: {line}" for line in self.objections)])
+        return "\n".join(parts)
 
     def _check_gates(self, selection: Selection, gates: Gates) -> None:
         """A gates file that no longer fits the evals is a fault of the run, once everything has run."""

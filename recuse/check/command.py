@@ -14,7 +14,7 @@ from recuse.check.answers import ask_file
 from recuse.check.disagreements import disagreements as find_disagreements
 from recuse.check.disagreements import write_disagreements
 from recuse.check.review import is_review, read_review
-from recuse.check.text import told
+from recuse.check.text import in_few_lines, told
 from recuse.check.underspecified import pass_rate_ranges
 from recuse.gates.decision import EXIT
 from recuse.readers.file_panel import load_versions
@@ -27,7 +27,8 @@ __all__ = ["check"]
 
 def check(
     files: Sequence[Path], given: Mapping[str, Any], *, reader: str = "", html: Path | None = None,
-    json: Path | None = None, use: str = "", disagreements: Path | None = None, save: bool = False,
+    json: Path | None = None, disagreements: Path | None = None, save: bool = False, use: str = "",
+    everything: bool = False,
 ) -> int:  # fmt: skip
     """The exit code: 0 cleared, 1 not cleared, 2 undecided. Several files are versions of one judge, the oldest first;
     the verdict is on the newest. A file that `disagreements` wrote is read back: whom your verdicts side with. Raises
@@ -47,7 +48,12 @@ def check(
     ranges = pass_rate_ranges(panel.ratings) if panel.read.kind == "scores" else []
     count = len(find_disagreements(panel.read)) if panel.read.ratings.persons and panel.read.kind == "scores" else None
     typed = " ".join(quote(str(one)) for one in files)
-    print(told(answers, ranges, file=typed, disagreements=None if disagreements else count))
+    count = None if disagreements else count
+    print(
+        told(answers, ranges, file=typed, disagreements=count)
+        if everything
+        else in_few_lines(answers, file=typed, disagreements=count)
+    )
     if save:
         path = saved_path(file)
         path.write_text(panel.read.mapping.toml(), encoding="utf-8")

@@ -11,18 +11,79 @@ from recuse.check.answers import Answers
 from recuse.check.figures import cell, interval, more, number, signed
 from recuse.check.underspecified import PassRateRange
 from recuse.check.unlocks import NOT_OF_A_FILE, unlock_by_column
+from recuse.gates.explanation import percent
+from recuse.gates.limits import Limit
 from recuse.ratings.factors import level_words
 from recuse.security.sanitize import shortened, visible
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["told"]
+__all__ = ["in_few_lines", "told"]
 
 WIDTH = 14
 SHOWN_ROWS, SHOWN_RANGES = 24, 4
 PLAIN = frozenset(["judge", "target", "person", "peer", "criterion", "pair", "by"])
 """Names of a subject whose value needs no further word; of others, factors, the level is told with its factor."""
+
+
+def in_few_lines(answers: Answers, *, file: str, disagreements: int | None) -> str:
+    """At most 25 lines: the word on each judge with its cause and the next step, the numbers that decide, what was
+    read, and where the rest is. `file` as it was typed, quoted, so that hints can be pasted."""
+    decided = _fitting(list(_decided(answers)), 9, "more words; --all prints them")
+    numbers = _fitting(list(_deciding(answers)), 7, "more numbers that decide; --all prints them")
+    rest = [f"Every number: recuse check {file} --all     as a page: --html report.html"]
+    if disagreements:
+        rest.append(f"{disagreements} disagreements with people: recuse check {file} --disagreements review.csv")
+    lines = [*decided, *numbers, *_read_briefly(answers, file), *rest]
+    return "\n".join(visible(line) for line in lines)
+
+
+def _fitting(lines: list[str], most: int, more: str) -> list[str]:
+    return lines if len(lines) <= most else [*lines[: most - 1], f"  and {len(lines) - most + 1} {more}"]
+
+
+def _deciding(answers: Answers) -> Iterator[str]:
+    """Of each judge, what the gates of its own use rest on: those that do not pass first."""
+    uses = {one.judge: one.gates for one in answers.decision.judges if one.stated}
+    for judge in answers.panel.judges:
+        mine = [v for v in answers.results["verdicts"] if v["subject"].get("judge") == judge and not v["allowed"]]
+        mine = [v for v in mine if v["gate"] in uses.get(judge, ())]
+        shown = sorted(mine, key=lambda v: (v["outcome"] == "pass", v["gate"] not in FIRST, v["gate"]))[:3]
+        for verdict in shown:
+            limit = Limit.of(verdict["limit"]).of_unit(verdict["estimate"]["unit"])
+            yield (
+                f"  {verdict['outcome']:<9} {judge}: {verdict['label'] or verdict['gate']} {_shown(verdict, limit)}, "
+                f"limit {limit}"
+            )
+
+
+FIRST = ("human_ceiling", "sensitivity", "system_order", "right_choices", "human_offset", "share_bias")
+"""What most wants to be seen of a judge that passes everything."""
+
+
+def _shown(verdict: Mapping[str, Any], limit: Limit) -> str:
+    """ "-0.19 (-0.27 to -0.11)", with the level of the interval where it is not 95 %."""
+    estimate = verdict["estimate"]
+    if estimate["value"] is None:
+        return f"undefined ({estimate['note']})"
+    if estimate["low"] is None or estimate["high"] is None:
+        return limit.show(estimate["value"])
+    level = "" if abs(estimate["level"] - 0.95) < 1e-9 else f", {percent(estimate['level'])} interval"
+    return f"{limit.show(estimate['value'])} ({limit.show(estimate['low'])} to {limit.show(estimate['high'])}{level})"
+
+
+def _read_briefly(answers: Answers, file: str) -> Iterator[str]:
+    read = answers.panel.read
+    mapping, ratings = read.mapping, read.ratings
+    roles = ", ".join(f"{role} {column}" for role, column in _roles(mapping) if role not in ("criteria", "slice"))
+    yield f"Read: {len(read.raw.frame)} rows, {len(ratings.table)} judgements; {roles}"
+    people = f"{', '.join(ratings.persons[:8]) or 'nobody'}{more(ratings.persons, 8)}"
+    yield f"  people: {people}; judges: {', '.join(ratings.judges[:8])}{more(ratings.judges, 8)}"
+    if mapping.ignored:
+        yield f"  not used: {', '.join([*mapping.ignored][:6])}{more(tuple(mapping.ignored), 6)} (why: --all)"
+    yield from (f"  {note}" for note in _fitting(list(read.notes), 3, "more notes; --all prints them"))
+    yield f"  Not right? recuse check {file} --people A,B --judges C   (--save keeps it)"
 
 
 def told(

@@ -133,7 +133,8 @@ class _Gathering:
         if self._run is not None:
             terminalreporter.write_line("")
             writer = terminalreporter._tw
-            terminalreporter.write_line(self.run.terminal(writer.fullwidth, writer.hasmarkup))
+            verbosity = terminalreporter.config.get_verbosity()
+            terminalreporter.write_line(self.run.terminal(writer.fullwidth, writer.hasmarkup, verbosity))
             if os.environ.get("GITHUB_ACTIONS") == "true":
                 self._annotate(terminalreporter)
 

@@ -84,10 +84,13 @@ def terminal(
     color: bool = False,
     report: Path | str | None = None,
     drawings: Sequence[str] = (),
+    verbosity: int = 1,
 ) -> str:
-    """What pytest prints at the end: the headline, a table per question, what failed and what to do, what was not
-    asked, the cassettes, and where the report is (`report`). No line is longer than `width`; outcomes are words, colour
-    only repeats them."""
+    """What pytest prints at the end. `verbosity` 0: the decision, who may be used for what, what changed and what is
+    red, in at most 25 lines with where the report is (`report`); below: the word and the report; above: a table per
+    question too, what to do about each red verdict, what was not asked, the cassettes. No line is longer than `width`;
+    outcomes are words, colour only repeats them."""
     from recuse.report.terminal_text import terminal as text
 
-    return text(results, width, color=color, report=str(report) if report is not None else None, drawings=drawings)
+    return text(results, width, color=color, report=str(report) if report is not None else None, drawings=drawings,
+                verbosity=verbosity)  # fmt: skip

@@ -13,7 +13,7 @@ from typing import Any
 
 from recuse.report import estimate_format, numbers
 from recuse.report.canonical_form import normalised
-from recuse.report.first_line import decision_lines, expiring, headline, next_step, opening, upgrade_lines
+from recuse.report.first_line import decision_lines, expiring, next_step, opening, upgrade_lines
 from recuse.report.questions import Drawings
 from recuse.report.results_model import Group, ResultsModel
 from recuse.report.sections.attention import Case, Matter, needs_attention, run_faults
@@ -37,10 +37,16 @@ def terminal(
     color: bool = False,
     report: str | None = None,
     drawings: Sequence[str] = (),
+    verbosity: int = 1,
 ) -> str:
     """See `recuse.report.terminal`."""
     plain = normalised(results)
     view, room = ResultsModel(plain), max(width, NARROWEST)
+    where = [f"report: {report}"] if report else []
+    if verbosity < 0:
+        return "\n".join([_cut(_ascii(opening(plain)[0]), room), *where])
+    if verbosity == 0:
+        return "\n".join([*_brief(plain, view, room, color), *where])
     blocks = [
         "\n".join([*_opening(plain, room), *_standings(view, room)]),
         _changed(view, room),
@@ -50,6 +56,41 @@ def terminal(
         "\n".join(_footer(view, room, report)),
     ]
     return "\n\n".join(block for block in blocks if block)
+
+
+# --------------------------------------------------------------------------- in few lines
+
+
+MOST_LINES = 24
+"""Of the brief text, beside the line that says where the report is."""
+
+
+def _brief(results: Mapping[str, Any], view: ResultsModel, width: int, color: bool) -> list[str]:
+    """The decision and the next step, who may be used for what, what changed and what is red: one line each, the most
+    telling first, as many as there is room for; -v shows the rest."""
+    first = _opening(results, width)
+    upgrades = [part for line in upgrade_lines(view, "-") for part in _folded(line, width, "  ", "    ")[:3]]
+    panels = decision_lines(view)
+    words = [_cut(f"  {_ascii(line.text)}", width) for line in panels] if panels[1:] else []
+    changes = changed(view)
+    moved = [_cut(f"  changed: {_ascii(change.text)}", width) for change in changes.rows] if changes else []
+    red = [_cut(f"  fault of the run: {_ascii(fault)}", width) for fault in run_faults(view)]
+    red += [_red(matter, case, width, color) for matter in needs_attention(view) for case in matter.cases]
+    asked = view.results.get("not_asked") or ()
+    last = [f"  not asked: {len(asked)} questions for want of data (-v lists them)"] if asked else []
+    lines = [*first, *upgrades[:6], *words[:6]]
+    for group, noun in ((moved, "changes"), (red, "verdicts and faults")):
+        room = max(2, (MOST_LINES - len(lines) - len(last)) // (1 if group is red else 2))
+        more = f"  and {len(group) - room + 1} more {noun}"
+        lines += group if len(group) <= room else [*group[: room - 1], more]
+    return [*lines, *last]
+
+
+def _red(matter: Matter, case: Case, width: int, color: bool) -> str:
+    word = _word(case.outcome)
+    limit = f", limit {matter.limit}" if matter.limit else ""
+    line = _cut(f"  {word} {_ascii(f'{matter.title}: {case.who}: {case.value}{limit}')}", width)
+    return line.replace(word, _paint(word, case.outcome), 1) if color else line
 
 
 # --------------------------------------------------------------------------- who is cleared, what changed
@@ -248,8 +289,6 @@ def _footer(view: ResultsModel, width: int, report: str | None) -> list[str]:
         lines.append(f"cassettes: {phrase}")
     if rates := error_rates(view):
         lines.append(f"how sure: {rates.sentence}")
-    if view.results.get("decision"):
-        lines.append(headline(view.results))
     if report:
         lines.append(f"report: {report}")
     return [part for line in lines for part in _folded(line, width, "", "  ")]
