@@ -28,23 +28,36 @@ UNSTEADY = 0.5
 
 
 def causes_of_failure(
-    failed: Sequence[VerdictRecord], verdicts: Sequence[VerdictRecord], figures: Sequence[Figure]
-) -> list[str]:
-    """A clause per reason, the one that explains the others first. `failed` are among the judge's `verdicts`;
+    failed: Sequence[VerdictRecord], every: Sequence[VerdictRecord], figures: Sequence[Figure]
+) -> tuple[list[str], str]:
+    """A clause per reason, the one that explains the others first, and the next step. `failed`: of the gates that
+    decide; `every`: all failed verdicts on the judge, those of other uses among them, which may explain these;
     `figures`: whatever else was measured of it."""
     clauses: list[tuple[int, float, str]] = []
-    related = _relation(failed, verdicts, figures)
-    if constant := _constant(figures):
+    related, constant = _relation(failed, figures), _constant(figures)
+    if constant:
         clauses.append((1, 0.0, constant))
     if related:
         clauses.append((4, 0.0, related))
-    for verdict in failed:
-        if verdict.gate in AGREEMENT and (related or constant):
-            continue
-        clauses.append((_rank(verdict, bool(related or constant)), -verdict.excess, _where(verdict) + _does(verdict)))
-    if not related and not constant and any(v.gate in AGREEMENT for v in failed):
+    unrelated = bool(related or constant)
+    explaining = [v for v in every if v.gate in EFFECTS and v not in failed]
+    for verdict in [*failed, *([] if unrelated else explaining)]:
+        if not (verdict.gate in AGREEMENT and unrelated):
+            clauses.append((_rank(verdict, unrelated), -verdict.excess, _where(verdict) + _does(verdict)))
+    if not unrelated and any(v.gate in AGREEMENT for v in failed):
         clauses += [(5, 0.0, clause) for clause in _explanations(figures)]
-    return list(dict.fromkeys(clause for _, _, clause in sorted(clauses)))
+    return list(dict.fromkeys(clause for _, _, clause in sorted(clauses))), _repair(failed, unrelated)
+
+
+def _repair(failed: Sequence[VerdictRecord], unrelated: bool) -> str:
+    """What would mend the judge, where the cause says: an offset alone is taken out by moving thresholds."""
+    shift = next((v.figure for v in failed if v.gate == "human_offset"), None)
+    if shift is not None and not unrelated and {v.gate for v in failed} <= {"human_offset", "human_ceiling"}:
+        by = f"{shift.value:+.2g}"
+        return f"move every threshold on its scores by {by}, or take {by} out of them, and check again"
+    if any(v.gate in UNANSWERED for v in failed):
+        return "read the replies that could not be used, and mend the prompt or the reader"
+    return "keep the judge in use; read where this one disagrees (recuse check FILE --disagreements review.csv)"
 
 
 def causes_of_doubt(
@@ -108,9 +121,7 @@ def _constant(figures: Iterable[Figure]) -> str:
     return f"it always says {one.detail.get('answer', 'the same')}, so it tells nothing apart" if one else ""
 
 
-def _relation(
-    failed: Iterable[VerdictRecord], verdicts: Iterable[VerdictRecord], figures: Sequence[Figure]
-) -> str:
+def _relation(failed: Iterable[VerdictRecord], figures: Sequence[Figure]) -> str:
     """Opposite to people, or unrelated to them: what explains every other difference."""
     disagreeing = {_criterion(v.figure.subject): v for v in failed if v.gate in (*AGREEMENT, *EFFECTS)}
     for criterion, verdict in disagreeing.items():

@@ -166,9 +166,8 @@ def _judge(
     plan = evidence.plan
     gates = set(plan.gates_of(use)) | plan.conditions
     asked = [a for a in plan.asked if a.panel == panel.name and a.gate in gates]
-    verdicts = [
-        v for (_, _, gate), group in by_place.items() if gate in gates for v in group if v.figure.judge == judge
-    ]
+    every = [v for group in by_place.values() for v in group if v.figure.judge == judge]
+    verdicts = [v for v in every if v.gate in gates]
     peers = plan.peers - set(plan.gates_of(use))  # a use that names such a gate decides by it
     failed = [v for v in verdicts if v.outcome == "fail" and v.gate not in peers]
     apart = [v for v in verdicts if v.outcome == "fail" and v.gate in peers]
@@ -188,8 +187,8 @@ def _judge(
         )  # fmt: skip
 
     if failed:
-        causes = causes_of_failure(failed, verdicts, figures)
-        return concluded("not cleared", causes[:MOST_CAUSES], failed)
+        causes, step = causes_of_failure(failed, [v for v in every if v.outcome == "fail"], figures)
+        return concluded("not cleared", causes[:MOST_CAUSES], failed, step=step)
     yardsticks = plan.uses[use].yardstick if use in plan.uses else ()
     compared = [v for v in verdicts if v.outcome == "pass" and (v.gate in yardsticks or not yardsticks)]
     lacking = bool(yardsticks) and not compared and not {*missing, *(v.gate for v in open_)} & set(yardsticks)
