@@ -180,13 +180,18 @@ def _estimate(
 
 def _per_item(cells: Cells, bias: Floats, own: Mask, others: Mask | None) -> dict[str, float]:
     """The contrast within each cluster that has both sides: what a later recording of the same items is paired with."""
-    per_item: dict[str, float] = {}
-    for place, name in enumerate(cells.cluster_names):
-        here = cells.clusters == place
-        mine, theirs = bias[own & here], None if others is None else bias[others & here]
-        if len(mine) and (theirs is None or len(theirs)):
-            per_item[name] = float(mine.mean() - (0.0 if theirs is None else theirs.mean()))
-    return per_item
+    contrast = _means_by_cluster(cells, bias, own)
+    if others is not None:
+        contrast = contrast - _means_by_cluster(cells, bias, others)
+    return {name: float(value) for name, value in zip(cells.cluster_names, contrast, strict=True) if value == value}
+
+
+def _means_by_cluster(cells: Cells, bias: Floats, used: Mask) -> Floats:
+    """Mean over the texts in use of each cluster, NaN where it has none."""
+    count = np.bincount(cells.clusters[used], minlength=len(cells.cluster_names))
+    sums = np.bincount(cells.clusters[used], weights=bias[used], minlength=len(cells.cluster_names))
+    means: Floats = np.divide(sums, count, out=np.full(len(count), np.nan), where=count > 0)
+    return means
 
 
 def _about(cells: Cells, metric: str) -> dict[str, Any]:

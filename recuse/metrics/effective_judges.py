@@ -78,7 +78,9 @@ def _people(array: RatingArray, part: Ratings, ratings: Ratings) -> Floats:
     if not ratings.persons:
         return people
     cells = part.cells()
-    rows = [array.items.index(name) for name in cells.item_names]
-    columns = [array.targets.index(name) for name in cells.target_names]
-    people[np.array(rows)[cells.items], np.array(columns)[cells.targets]] = people_on(part, cells, ratings).mean
+    row = {name: place for place, name in enumerate(array.items)}
+    column = {name: place for place, name in enumerate(array.targets)}
+    rows = np.array([row[name] for name in cells.item_names])
+    columns = np.array([column[name] for name in cells.target_names])
+    people[rows[cells.items], columns[cells.targets]] = people_on(part, cells, ratings).mean
     return people

@@ -6,6 +6,7 @@ Merchant-risk paper, sec. 4.4.
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -91,6 +92,10 @@ def closest_judge(ratings: Ratings, seed: int = resampling.SEED, draws: int = 19
 # --------------------------------------------------------------------------- what is ordered
 
 
+BLOCKS = 5_000
+"""Of more clusters than this, blocks are drawn: as many draws as clusters would take time and memory of both."""
+
+
 @dataclass(frozen=True, eq=False)
 class Sides:
     """Judges and people on what people rated: texts, or targets as a whole."""
@@ -157,9 +162,10 @@ class Sides:
             self._redrawn[draws] = self.target_means(self.cluster_weights(rng, draws))
         return self._redrawn[draws]
 
-    def cluster_weights(self, rng: np.random.Generator, draws: int) -> Floats:
-        """How often each cluster is drawn, with replacement, shape (draws, clusters)."""
-        groups = len(self.against.cells.cluster_names)
+    def cluster_weights(self, rng: np.random.Generator, draws: int, most: int | None = None) -> Floats:
+        """How often each cluster is drawn, with replacement, shape (draws, clusters); of more clusters than `most`, how
+        often each of so many blocks of them is."""
+        groups = min(len(self.against.cells.cluster_names), most or sys.maxsize)
         picked = rng.integers(groups, size=(draws, groups)) + np.arange(draws)[:, None] * groups
         return np.bincount(picked.ravel(), minlength=draws * groups).reshape(draws, groups).astype(float)
 
@@ -259,16 +265,18 @@ def _redrawn_distances(sides: Sides, known: list[int], rng: np.random.Generator,
     cells = sides.against.cells
     if cells.fixed:
         return _mean_there(np.abs(sides.redrawn(known, rng, draws) - sides.people))
-    weights = sides.cluster_weights(rng, draws)
     if not sides.per_text:
+        weights = sides.cluster_weights(rng, draws)
         return _mean_there(np.abs(sides.target_means(weights)[:, known] - sides.people))
+    weights = sides.cluster_weights(rng, draws, BLOCKS)
     each = np.abs(sides.judges[known] - sides.people)
     groups = weights.shape[1]
+    blocks = cells.clusters % groups
     sums, counts = np.zeros((len(known), groups)), np.zeros((len(known), groups))
     for k, row in enumerate(each):
         there = np.isfinite(row)
-        sums[k] = np.bincount(cells.clusters[there], weights=row[there], minlength=groups)
-        counts[k] = np.bincount(cells.clusters[there], minlength=groups)
+        sums[k] = np.bincount(blocks[there], weights=row[there], minlength=groups)
+        counts[k] = np.bincount(blocks[there], minlength=groups)
     return _ratio(weights @ sums.T, weights @ counts.T)
 
 
