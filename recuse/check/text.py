@@ -114,9 +114,14 @@ def _decided(answers: Answers) -> Iterator[str]:
                 yield one.sentence
                 if one.next:
                     yield f"  next: {one.next}"
-    for one in judges:
-        if not one.stated:
-            yield f"  also: {one.sentence}"
+    further = [one for one in judges if not one.stated]
+    for use in dict.fromkeys(one.use for one in further):
+        words = [
+            f"{word}: {', '.join(those)}"
+            for word in ("cleared", "undecided", "not cleared")
+            if (those := [one.judge for one in further if (one.use, one.word) == (use, word)])
+        ]
+        yield f"  to {use}: {'; '.join(words)}"
 
 
 def _why(answers: Answers) -> Iterator[str]:
