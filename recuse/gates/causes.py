@@ -22,6 +22,8 @@ EFFECTS = ("slice_favour", "worst_slice", "own_favour")
 """Gates that a judge fails for a reason of its own, or because it agrees with nobody."""
 COEFFICIENTS = ("cohen_kappa", "concordance", "krippendorff_alpha")
 """Agreement beyond chance; the first that was measured is read."""
+RATED = ("unanswered", "human_offset", "share_bias")
+"""Gates that are asked wherever a person rated."""
 PLACES = ("panel", "task", "protocol", "judge", "version")
 UNSTEADY = 0.5
 """ICC(1,1) below which a judge's repeats differ more than the texts do."""
@@ -81,7 +83,10 @@ def causes_of_doubt(
     if missing:
         clauses.append(f"{_listed_gates(missing)} {'was' if len(missing) == 1 else 'were'} not measured in this run")
         step = step or "run again, or record what is missing"
-    if lacking:
+    if lacking and any(v.gate in RATED for v in verdicts):
+        clauses.append("one person alone rated these texts, so nobody knows how well people agree")
+        step = step or "let a second person rate some of the same texts"
+    elif lacking:
         clauses.append("nobody's ratings and no true answers to compare it with")
         step = step or "add ratings by a person of the same texts (recuse check: --people A,B)"
     for verdict in apart:
@@ -184,7 +189,7 @@ def _open(verdict: VerdictRecord) -> str:
 
 def _apart(verdict: VerdictRecord) -> str:
     shown = verdict.limit.of_unit(verdict.figure.unit)
-    return f"it stands apart from the other judges by {shown.show(verdict.figure.value)}; nobody says who is right"
+    return f"it differs from the other judges by {shown.show(verdict.figure.value)}, and nobody says who is right"
 
 
 def _labels_fault(verdict: VerdictRecord) -> str:
