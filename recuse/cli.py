@@ -37,6 +37,7 @@ OVERRIDES = (
     ("factors", "A,B", "columns that say what was varied on purpose"),
     ("ignore", "A,B", "columns to leave alone"),
     ("scale", "SCALE", "1-5, 'fail<pass' (worst first), 'a,b,c' (no order), 'a|b|c' (sets)"),
+    ("sampled", "", "judges were asked about samples: a text without a row is no unanswered one"),
 )
 OTHER_NAMES = {"target": ["--system"], "judges": ["--judge"]}
 
@@ -115,8 +116,7 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("--use", default="", metavar="USE", help=use)
     check.add_argument("--all", action="store_true", help="print every number, not only those that decide")
     check.add_argument("--reader", default="", help="name of the reader, or the dotted name of your own")
-    for name, metavar, words in OVERRIDES:
-        check.add_argument(f"--{name}", *OTHER_NAMES.get(name, ()), metavar=metavar, default="", help=words)
+    _add_overrides(check)
     check.set_defaults(run=_check)
     _add_compare(commands)
     init = commands.add_parser("init", help="a repository with the shipped questions, for a file or an endpoint")
@@ -133,6 +133,12 @@ def _parser() -> argparse.ArgumentParser:
     add_trend(commands)
     _add_experiments(commands)
     return parser
+
+
+def _add_overrides(command: argparse.ArgumentParser) -> None:
+    for name, metavar, words in OVERRIDES:
+        kind = {"metavar": metavar, "default": ""} if metavar else {"action": "store_true"}
+        command.add_argument(f"--{name}", *OTHER_NAMES.get(name, ()), help=words, **kind)
 
 
 def _add_compare(commands: Any) -> None:
@@ -152,8 +158,7 @@ def _add_compare(commands: Any) -> None:
     compare.add_argument("--html", type=Path, metavar="FILE", help="write the report as a page of its own")
     compare.add_argument("--json", type=Path, metavar="FILE", help="write the results as JSON")
     compare.add_argument("--reader", default="", help="name of the reader, or the dotted name of your own")
-    for name, metavar, words in OVERRIDES:
-        compare.add_argument(f"--{name}", *OTHER_NAMES.get(name, ()), metavar=metavar, default="", help=words)
+    _add_overrides(compare)
     compare.set_defaults(run=_compare)
 
 

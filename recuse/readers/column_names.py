@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-__all__ = ["JUDGES", "NAMES", "PEOPLE", "ROLES", "base_of", "is_criterion", "is_date", "is_judge", "is_person", "plain"]
+__all__ = ["BATCHES", "JUDGES", "NAMES", "PEOPLE", "ROLES", "base_of", "is_criterion", "is_date", "is_judge", "is_person", "plain"]
 
 ROLES = (
     "item", "target", "criterion", "cluster", "text", "rater", "kind", "value", "repeat", "gold", "author", "reason",
@@ -76,6 +76,11 @@ CRITERIA = (
 """What ratings are about. Several columns that are called so, and after nobody, are criteria of one rater."""
 PARTS = ("turn", "turn_id", "turn_index", "step", "message_index", "message_id", "segment", "sentence", "chunk")
 """Columns that number the parts of an item."""
+BATCHES = (
+    "batch", "batch_id", "part", "shard", "split", "fold", "half", "assignment", "assignment_group", "round", "wave",
+    "queue", "block",
+)  # fmt: skip
+"""Columns that say by whom or when texts were to be judged."""
 FACTORS = (
     "names", "direction", "labels", "version", "judge_version", "rubric_source",
     "prompt", "prompt_version", "template", "temperature", "temp", "condition",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recuse.ratings import Ratings, ResponseSets
+from recuse.readers.absent_rows import with_absent_rows
 from recuse.readers.column_names import NAMES, plain
 from recuse.readers.copies import without_copies
 from recuse.readers.counts import without_counts
@@ -38,7 +39,8 @@ SELDOM = 0.2
 class FileRatings:
     """`ratings` of one file and how it came to them. `kind` is what its rows are: "scores", "choices" or
     "response_sets"; where it holds options and sets of them, `ratings` are about the options, and the sets are beside
-    them. `rows` has one row per judgement with its `row` in `raw.frame`; `sha256` is that of the file as it lies
+    them. `rows` has one row per judgement with its `row` in `raw.frame` (of one that is absent, that of another rater on
+    the same text); `sha256` is that of the file as it lies
     there."""
 
     path: Path
@@ -79,6 +81,7 @@ def read_file(path: Path | str, *, reader: str = "", **given: Any) -> FileRating
     judged = read_winners(long, raw.place) if mapping.pairs else read_cells(long, raw.place, mapping.scale)
     factors = _factors(mapping)
     rows, twice, numbered = without_duplicates(judged.rows, factors, raw.place, bool(mapping.repeat))
+    rows, absent = with_absent_rows(rows, raw, mapping, factors)
     if mapping.pairs:
         kind, ratings = "choices", _chosen(rows, mapping, factors)
     else:
@@ -86,7 +89,7 @@ def read_file(path: Path | str, *, reader: str = "", **given: Any) -> FileRating
     file_ratings = FileRatings(
         path, opened.sha256, ratings, kind, mapping, raw, rows,
         (*raw.faults, *copied, *judged.faults, *twice),
-        (*opened.notes, *raw.notes, *counted, *fields, *notes, *said, *judged.notes, *numbered),
+        (*opened.notes, *raw.notes, *counted, *fields, *notes, *said, *judged.notes, *numbered, *absent),
     )  # fmt: skip
     return replace(file_ratings, notes=(*file_ratings.notes, *_few_rated(ratings)))
 

@@ -30,7 +30,8 @@ class ColumnMapping:
       the repeats of one rating side by side.
     - `judges`, `people`: names of raters. `factors`: what was varied. `slices`: what groups texts (a
       language, a few topics). `ignored`: column -> why it is not read.
-    - `scale`: as given, "1-5" or "fail<pass"; "" where the values decide.
+    - `scale`: as given, "1-5" or "fail<pass"; "" where the values decide. `sampled`: whether judges were asked about
+      samples of the texts, so that a text without a row is no unanswered one (`recuse.readers.absent_rows`).
     """
 
     item: tuple[str, ...] = ()
@@ -57,6 +58,7 @@ class ColumnMapping:
     slices: tuple[str, ...] = ()
     ignored: Mapping[str, str] = field(default_factory=dict)
     scale: str = ""
+    sampled: bool = False
 
     @property
     def pairs(self) -> bool:
@@ -123,7 +125,7 @@ def given_mapping(given: Mapping[str, Any], columns: Sequence[str], place: str) 
             value = tuple(part.strip() for part in value.split(",")) if isinstance(value, str) else tuple(value)
             named = [] if role in ("judges", "people") else list(value)
         else:
-            named = [] if role == "scale" else [value]
+            named = [] if role in ("scale", "sampled") else [value]
         if absent := [str(name) for name in named if name and name not in columns]:
             raise RecuseError(
                 f"{place}: there is no column {shown(absent[0])} to read as {role}.{did_you_mean(absent[0], columns)} "
