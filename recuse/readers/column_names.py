@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-__all__ = ["BATCHES", "JUDGES", "NAMES", "PEOPLE", "ROLES", "base_of", "is_criterion", "is_date", "is_judge", "is_person", "plain"]
+__all__ = ["BATCHES", "JUDGES", "NAMES", "PEOPLE", "PROMPTS", "ROLES", "TALKS", "base_of", "is_criterion", "is_date", "is_judge", "is_person", "plain"]
 
 ROLES = (
     "item", "target", "criterion", "cluster", "text", "rater", "kind", "value", "repeat", "gold", "author", "reason",
@@ -30,7 +30,9 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     ),
     "cluster": (
         "cluster", "topic", "category", "subset", "domain", "group", "story", "conversation", "session", "document",
-        "source", "dataset", "section", "customer", "account",
+        "source", "dataset", "section", "customer", "account", "topic_id", "story_id", "source_id", "group_id",
+        "cluster_id", "customer_id", "account_id", "user_id", "document_id", "doc_id", "article_id", "essay_id",
+        "passage_id", "video_id", "page_id", "author_id", "patient_id", "student_id",
     ),
     "text": (
         "text", "reply", "response", "output", "answer", "completion", "summary", "generation", "content", "message",
@@ -76,11 +78,21 @@ CRITERIA = (
 """What ratings are about. Several columns that are called so, and after nobody, are criteria of one rater."""
 PARTS = ("turn", "turn_id", "turn_index", "step", "message_index", "message_id", "segment", "sentence", "chunk")
 """Columns that number the parts of an item."""
+TALKS = (
+    "conversation_id", "conversation", "thread_id", "thread", "dialogue_id", "dialogue", "dialog_id", "dialog",
+    "session_id", "chat_id", "chat", "conv_id", "ticket_thread",
+)
+"""Columns that say which texts were written in one talk: these share its errors, however few talks there are."""
 BATCHES = (
     "batch", "batch_id", "part", "shard", "split", "fold", "half", "assignment", "assignment_group", "round", "wave",
     "queue", "block",
 )  # fmt: skip
 """Columns that say by whom or when texts were to be judged."""
+PROMPTS = (
+    "prompt", "question", "query", "input", "instruction", "context", "user_input", "user_message", "request",
+    "prompt_text", "question_text",
+)
+"""Columns with what a text answers: the same answer to another question is another text."""
 FACTORS = (
     "names", "direction", "labels", "version", "judge_version", "rubric_source",
     "prompt", "prompt_version", "template", "temperature", "temp", "condition",

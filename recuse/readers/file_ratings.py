@@ -10,12 +10,13 @@ import numpy as np
 
 from recuse.ratings import Ratings, ResponseSets
 from recuse.readers.absent_rows import with_absent_rows
-from recuse.readers.column_names import NAMES, plain
+from recuse.readers.column_names import NAMES, TALKS, plain
 from recuse.readers.copies import without_copies
 from recuse.readers.counts import without_counts
 from recuse.readers.duplicates import without_duplicates
 from recuse.readers.faults import Fault
 from recuse.readers.formats import read_raw
+from recuse.readers.item_columns import FEWEST_CLUSTERS
 from recuse.readers.json_cells import with_fields_of_json
 from recuse.readers.judgements import Judgements, read_cells, read_winners
 from recuse.readers.kinds import with_kinds
@@ -24,6 +25,7 @@ from recuse.readers.mapping import ColumnMapping, given_mapping, saved_mapping, 
 from recuse.readers.opening import open_file, stem_of
 from recuse.readers.raw_table import RawTable
 from recuse.readers.recognise import recognise
+from recuse.readers.same_texts import with_copies_in_clusters
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,15 +83,16 @@ def read_file(path: Path | str, *, reader: str = "", **given: Any) -> FileRating
     judged = read_winners(long, raw.place) if mapping.pairs else read_cells(long, raw.place, mapping.scale)
     factors = _factors(mapping)
     rows, twice, numbered = without_duplicates(judged.rows, factors, raw.place, bool(mapping.repeat))
+    rows, clusters, copies = with_copies_in_clusters(rows, raw.frame, mapping)
     rows, absent = with_absent_rows(rows, raw, mapping, factors)
     if mapping.pairs:
-        kind, ratings = "choices", _chosen(rows, mapping, factors)
+        kind, ratings = "choices", _chosen(rows, mapping, factors, clusters)
     else:
-        kind, ratings = _without_sets(_scored(rows, judged, raw, mapping, factors))
+        kind, ratings = _without_sets(_scored(rows, judged, raw, mapping, factors, clusters))
     file_ratings = FileRatings(
         path, opened.sha256, ratings, kind, mapping, raw, rows,
         (*raw.faults, *copied, *judged.faults, *twice),
-        (*opened.notes, *raw.notes, *counted, *fields, *notes, *said, *judged.notes, *numbered, *absent),
+        (*opened.notes, *raw.notes, *counted, *fields, *notes, *said, *judged.notes, *numbered, *copies, *absent),
     )  # fmt: skip
     return replace(file_ratings, notes=(*file_ratings.notes, *_few_rated(ratings)))
 
@@ -110,22 +113,33 @@ def _with_whole_items(raw: RawTable, mapping: ColumnMapping) -> tuple[ColumnMapp
         if 0 < share <= SELDOM or (share > SELDOM and _tells_rows_apart(raw, mapping, other)):
             note = f"{mapping.item[0]} means something else under each {other}: an item is named by both"
             known = {name: why for name, why in mapping.ignored.items() if name != other}
+            if not mapping.cluster and (plain(other) in TALKS or raw.frame[other].nunique() >= FEWEST_CLUSTERS):
+                slices = tuple(name for name in mapping.slices if name != other)
+                mapping = replace(mapping, cluster=other, slices=slices)
             slices = mapping.slices if other in (mapping.cluster, *mapping.slices) else (*mapping.slices, other)
             return replace(mapping, item=(mapping.item[0], other), slices=slices, ignored=known), [note]
     return mapping, []
 
 
 def _tells_rows_apart(raw: RawTable, mapping: ColumnMapping, other: str) -> bool:
-    if not (mapping.repeat or mapping.repeats):
-        return False
     named = (mapping.rater, mapping.criterion, mapping.target, mapping.repeat, mapping.first, mapping.second)
     keys = [*mapping.item, *filter(None, named), *mapping.factors]
+    if mapping.text:
+        texts = [*keys, mapping.text]
+        return bool(_several(raw, keys, texts) and not _several(raw, [*keys, other], [*texts, other]))
+    if not (mapping.repeat or mapping.repeats):
+        return False
     return bool(raw.frame.duplicated(keys).any() and not raw.frame.duplicated([*keys, other]).any())
+
+
+def _several(raw: RawTable, keys: list[str], more: list[str]) -> bool:
+    """Whether rows that are alike in `keys` differ in `more`."""
+    return len(raw.frame[more].drop_duplicates()) > len(raw.frame[keys].drop_duplicates())
 
 
 def _groups(mapping: ColumnMapping) -> list[str]:
     """Columns called as groups are that vary within a few items, and were not recognised for that."""
-    return [name for name in mapping.ignored if plain(name) in NAMES["cluster"]]
+    return [name for name in mapping.ignored if plain(name) in (*NAMES["cluster"], *TALKS)]
 
 
 def _with_gold(raw: RawTable, mapping: ColumnMapping, notes: list[str]) -> tuple[ColumnMapping, list[str]]:
@@ -143,13 +157,13 @@ def _with_gold(raw: RawTable, mapping: ColumnMapping, notes: list[str]) -> tuple
 
 
 def _scored(
-    rows: pd.DataFrame, judged: Judgements, raw: RawTable, mapping: ColumnMapping, factors: list[str]
+    rows: pd.DataFrame, judged: Judgements, raw: RawTable, mapping: ColumnMapping, factors: list[str], clusters: str
 ) -> Ratings:
     columns = ["rater", "kind", "item", "target", "criterion", "repeat", "score", "response", "status", *factors]
     table = rows[columns].reset_index(drop=True)
     return Ratings.of(
         table, scales=judged.scales, factors=factors, authors=_authors(rows, mapping),
-        texts=_texts(rows, raw, mapping), clusters=_plural(mapping.cluster) if mapping.cluster else "items",
+        texts=_texts(rows, raw, mapping), clusters=_plural(clusters) if "cluster" in rows else "items",
     )  # fmt: skip
 
 
@@ -165,15 +179,15 @@ def _without_sets(ratings: Ratings) -> tuple[str, Ratings]:
     return "scores", replace(chosen, beside=lambda kind: endorsed if kind == "response_sets" else None, _memory={})
 
 
-def _chosen(rows: pd.DataFrame, mapping: ColumnMapping, factors: list[str]) -> Ratings:
+def _chosen(rows: pd.DataFrame, mapping: ColumnMapping, factors: list[str], clusters: str) -> Ratings:
     from recuse.ratings.choices_table import read_choices
 
     kept = ["rater", "kind", "item", "first", "second", "repeat", "response", *factors]
-    table = rows[[*kept, *(["cluster"] if mapping.cluster else [])]].reset_index(drop=True)
+    table = rows[[*kept, *(["cluster"] if "cluster" in rows else [])]].reset_index(drop=True)
     if plain(mapping.first).startswith("generator"):  # AlpacaEval shows them in an order that it does not keep
         table = table.rename(columns={"first": "a", "second": "b"})
         table["response"] = table["response"].replace({"first": "a", "second": "b"})
-    return read_choices(table, factors=factors, clusters=_plural(mapping.cluster or (mapping.item or ("item",))[0]))
+    return read_choices(table, factors=factors, clusters=_plural(clusters if "cluster" in rows else (mapping.item or ("item",))[0]))
 
 
 def _authors(rows: pd.DataFrame, mapping: ColumnMapping) -> dict[str, str]:
@@ -188,14 +202,14 @@ def _authors(rows: pd.DataFrame, mapping: ColumnMapping) -> dict[str, str]:
 def _texts(rows: pd.DataFrame, raw: RawTable, mapping: ColumnMapping) -> pd.DataFrame | None:
     """What the file tells of each text: its cluster, the text with its number of words, the right answer."""
     alike = [name for name in _groups(mapping) if raw.frame[name].nunique(dropna=False) == 1]  # a file of one topic
-    per_text = [*alike, *(name for name in ("cluster", "text", "gold", "slices") if getattr(mapping, name))]
+    per_text = [*alike, *(name for name in ("text", "gold", "slices") if getattr(mapping, name))]
     counted = next((c for c in raw.frame.columns if plain(str(c)) in ("words", "n_words", "word_count")), None)
-    if not per_text and counted is None:
+    if not per_text and counted is None and "cluster" not in rows:
         return None
     first = rows.drop_duplicates(["item", "target"])
     texts = first[["item", "target"]].reset_index(drop=True)
     at = first["row"].to_numpy()
-    if mapping.cluster:
+    if "cluster" in rows:
         texts["cluster"] = first["cluster"].to_numpy()
     for name in (*mapping.slices, *alike):
         texts[plain(name)] = named(raw.frame[name], "(empty)").to_numpy()[at]

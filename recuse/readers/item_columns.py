@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from recuse.ratings.factors import LEVELS
-from recuse.readers.column_names import FACTORS, NAMES, PARTS, is_date, is_judge, is_person, plain
+from recuse.readers.column import Column
+from recuse.readers.column_names import FACTORS, NAMES, PARTS, TALKS, is_date, is_judge, is_person, plain
 from recuse.readers.roles import MOST_SLICES, Roles
 
-__all__ = ["take_factors", "take_item", "take_parts", "take_slices", "take_what_raters_share", "take_what_tells_apart"]
+__all__ = ["FEWEST_CLUSTERS", "take_cluster", "take_factors", "take_item", "take_parts", "take_slices", "take_what_raters_share", "take_what_tells_apart"]
 
+FEWEST_CLUSTERS = 20
+"""With fewer levels a topic groups texts and is a slice: an interval over a handful of clusters says nothing."""
 SURELY = 5
 """So many rows that a column of letters tells apart are not told apart by chance."""
 
@@ -52,6 +55,27 @@ def take_parts(roles: Roles) -> None:
         roles.use(names[:1])
 
 
+def take_cluster(roles: Roles) -> None:
+    """A talk that several items are from, however few there are of them, else a topic of many; what numbers its items
+    anew (`take_parts`) is one as well."""
+    item = roles.taken.get("item", ())
+    if "cluster" not in roles.taken and len(item) == 2 and plain(item[0]) in TALKS:
+        roles.taken["cluster"] = item[0]
+    for names, fewest in ((TALKS, 2), (NAMES["cluster"], FEWEST_CLUSTERS)):
+        roles.take_named("cluster", lambda c, fewest=fewest: _holds_clusters(roles, c, fewest), names)
+
+
+def _holds_clusters(roles: Roles, column: Column, fewest: int) -> bool:
+    """Whether every item lies in one level of it, and a level holds several items."""
+    if column.wordy or not fewest <= len(column.distinct) < len(roles.frame):
+        return False
+    item = roles.filled("item")
+    if not item:
+        return True
+    pairs = roles.frame[[*item, column.name]].drop_duplicates()
+    return len(pairs) > len(column.distinct) and 2 * int(pairs.duplicated(item).sum()) <= len(pairs)
+
+
 def take_factors(roles: Roles) -> None:
     """Known names that vary while rater, item and target stay the same."""
     if "factors" in roles.taken:
@@ -79,7 +103,7 @@ def take_what_tells_apart(roles: Roles) -> None:
             1 < len(column.distinct) <= len(roles.frame) // 2
             and not (column.numeric or column.wordy or is_date(name))
             and not (column.holds_labels and again < SURELY)  # a few ratings may differ by chance
-            and not (is_judge(name) or is_person(name) or plain(name) in NAMES["repeat"])
+            and not (is_judge(name) or is_person(name) or plain(name) in (*NAMES["repeat"], *TALKS))
             and not roles.frame.duplicated([*keys, name]).any()
         ):
             roles.take("target", name)

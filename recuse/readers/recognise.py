@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from recuse.readers.column import Column
 from recuse.readers.column_names import NAMES, SETS, WINNERS, plain
 from recuse.readers.item_columns import (
+    take_cluster,
     take_factors,
     take_item,
     take_parts,
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
 
 __all__ = ["recognise"]
 
-FEWEST_CLUSTERS = 20
-"""With fewer levels a column groups texts and is a slice: an interval over a handful of clusters says nothing."""
 REPEATS = re.compile(r"^(?:r|rep|repeat|run|trial|score|rating|sample|s)_?(\d{1,3})$")
 MOST_MARKS = 11
 """Different numbers of the longest usual scale that has each of them given, 0 to 10."""
@@ -63,7 +62,7 @@ def recognise(frame: pd.DataFrame, given: Mapping[str, Any]) -> ColumnMapping:
     if not roles.taken.get("first"):
         roles.take_named("target", lambda c: names_systems(roles, c))
     roles.take_named("order", lambda c: set(c.distinct) <= {"ab", "ba"})
-    roles.take_named("cluster", lambda c: not c.wordy and FEWEST_CLUSTERS <= len(c.distinct) < len(roles.frame))
+    take_cluster(roles)
     roles.take_named("text", lambda c: c.wordy or c.told_once)
     take_factors(roles)
     take_what_tells_apart(roles)
