@@ -26,6 +26,7 @@ from recuse.readers.opening import open_file, stem_of
 from recuse.readers.raw_table import RawTable
 from recuse.readers.recognise import recognise
 from recuse.readers.same_texts import with_copies_in_clusters
+from recuse.readers.unrated_roles import without_unrated_roles
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,6 +77,8 @@ def read_file(path: Path | str, *, reader: str = "", **given: Any) -> FileRating
     saved = given_mapping(saved_mapping(path), columns, saved_path(path).name)
     given_columns = given_mapping({k: v for k, v in given.items() if v}, columns, path.name)
     mapping = recognise(raw.frame, {**saved, **given_columns})
+    raw, unrated = without_unrated_roles(raw, mapping)
+    mapping = recognise(raw.frame, {**saved, **given_columns}) if unrated else mapping
     mapping, notes = _with_gold(raw, *_with_whole_items(raw, mapping))
     long = lengthened(raw.frame, mapping)
     long, said = with_kinds(long, mapping)
@@ -92,7 +95,7 @@ def read_file(path: Path | str, *, reader: str = "", **given: Any) -> FileRating
     file_ratings = FileRatings(
         path, opened.sha256, ratings, kind, mapping, raw, rows,
         (*raw.faults, *copied, *judged.faults, *twice),
-        (*opened.notes, *raw.notes, *counted, *fields, *notes, *said, *judged.notes, *numbered, *copies, *absent),
+        (*opened.notes, *raw.notes, *counted, *fields, *unrated, *notes, *said, *judged.notes, *numbered, *copies, *absent),
     )  # fmt: skip
     return replace(file_ratings, notes=(*file_ratings.notes, *_few_rated(ratings)))
 

@@ -6,6 +6,7 @@ from recuse.ratings.factors import LEVELS
 from recuse.readers.column import Column
 from recuse.readers.column_names import FACTORS, NAMES, PARTS, TALKS, is_date, is_judge, is_person, plain
 from recuse.readers.roles import MOST_SLICES, Roles
+from recuse.schema import RecuseError
 
 __all__ = ["FEWEST_CLUSTERS", "take_cluster", "take_factors", "take_item", "take_parts", "take_slices", "take_what_raters_share", "take_what_tells_apart"]
 
@@ -31,17 +32,30 @@ def take_item(roles: Roles) -> None:
 
 
 def take_what_raters_share(roles: Roles) -> None:
-    """Where no column is called an item, the one that every rater has once and others have as well."""
-    if roles.taken.get("item") or not roles.taken.get("rater") or roles.taken.get("first"):
+    """Where no column is called an item, the one that every rater has once and others have as well; where there is
+    none, the texts themselves.
+
+    `RecuseError` where nothing names what was judged and several raters are below one another: each row would be a text
+    of its own, and no two raters would share one."""
+    rater = roles.taken.get("rater")
+    if roles.taken.get("item") or not rater:
         return
-    keys = roles.filled("rater", "criterion")
-    for name in roles.free:
-        column = roles.columns[name]
-        shared = SURELY < len(column.distinct) <= len(column.filled) / 2 and not (column.wordy or is_date(name))
-        if shared and not column.has_fraction and not roles.frame.duplicated([*keys, name]).any():
-            roles.take("item", name)
-            roles.taken["item"] = (name,)
+    keys, free = roles.filled("rater", "criterion", "first", "second"), [roles.columns[name] for name in roles.free]
+    names = [c for c in free if not (c.wordy or is_date(c.name) or c.has_fraction)]
+    texts = [c for c in free if c.wordy and plain(c.name).rsplit("_", 1)[-1] not in NAMES["reason"]]
+    for column in (*names, *texts):
+        shared = SURELY < len(column.distinct) <= len(column.filled) / 2
+        if shared and not roles.frame.duplicated([*keys, column.name]).any():
+            roles.take("item", column.name)
+            roles.taken["item"] = (column.name,)
             return
+    if len(roles.columns[rater].distinct) > 1 and len(roles.frame) > SURELY:
+        alike = [c.name for c in free if plain(c.name) in NAMES["item"] and len(c.distinct) == 1]
+        why = f" ({alike[0]} is the same in every row)" if alike else ""
+        raise RecuseError(
+            f"no column says what was judged{why}, so no two raters' rows could be about one text; name it: --item "
+            f"COLUMN. There are: {', '.join(roles.columns)}"
+        )
 
 
 def take_parts(roles: Roles) -> None:

@@ -140,7 +140,8 @@ def _why(roles: Roles, name: str) -> str:
     if not len(column.distinct):
         return "empty"
     if len(column.distinct) == 1:
-        return "the same in every row"
+        own = not roles.taken.get("item") and plain(name) in NAMES["item"]
+        return "the same in every row" + ("; each row is read as a text of its own, else say --item" if own else "")
     if column.wordy:
         return "free text"
     return _beyond(roles, column) or f"not recognised ({len(column.distinct)} different values)"

@@ -1,0 +1,71 @@
+"""What was judged: an item has a name of its own, or one question is asked."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from recuse.readers import read_file
+from recuse.schema import RecuseError
+
+WHO = ("anna", "ben", "gpt-4o")
+
+
+def long(header, facts, number=30):
+    rows = [header]
+    rows += [f"{facts(k)},{who},{(k + s) % 5 + 1}" for k in range(number) for s, who in enumerate(WHO)]
+    return "\n".join(rows)
+
+
+def test_an_item_column_with_one_value_gives_way_to_another_id(file):
+    read = read_file(file("a.csv", long("item,comment_ref,rater,score", lambda k: f"run-1,c{k}")))
+    assert read.mapping.item == ("comment_ref",)
+    assert read.ratings.table["item"].nunique() == 30
+
+
+def test_an_item_column_with_one_value_gives_way_to_the_texts(file):
+    text = long("item,comment_text,rater,score", lambda k: f'x,"A comment of some length, the one of number {k}."')
+    assert read_file(file("a.csv", text)).ratings.table["item"].nunique() == 30
+
+
+@pytest.mark.parametrize("header", ["item,rater,score", "note,rater,score"])
+def test_without_a_name_for_what_was_judged_one_question_is_asked(file, header):
+    path = file("a.csv", long(header, lambda k: "run-1"))
+    with pytest.raises(RecuseError, match=r"no column says what was judged.* --item COLUMN. There are: "):
+        read_file(path)
+
+
+def test_what_is_given_as_the_item_is_the_item(file):
+    rows = ["item,system,rater,score"]
+    rows += [f"poem,s{k},{who},{(k + s) % 5 + 1}" for k in range(20) for s, who in enumerate(WHO)]
+    read = read_file(file("a.csv", "\n".join(rows)), item="system")
+    assert read.ratings.table["item"].nunique() == 20
+
+
+def test_rows_of_a_wide_table_are_texts_of_their_own(file):
+    rows = ["item,anna,gpt-4o", *(f"poem,{k % 5 + 1},{k % 4 + 1}" for k in range(30))]
+    read = read_file(file("a.csv", "\n".join(rows)))
+    assert read.ratings.table["item"].nunique() == 30
+    assert "each row is read as a text of its own" in read.mapping.ignored["item"]
+
+
+@pytest.mark.parametrize("role", ["role", "speaker"])
+def test_turns_that_nobody_rates_are_no_requests(file, role):
+    lines = []
+    for k in range(60):
+        base = {"conversation_id": f"c{k // 6}", "turn": k % 6, role: ("user", "assistant")[k % 2]}
+        marks = {"human_rating": k % 5 + 1, "llm_judge": (k + k % 3 // 2) % 5 + 1} if k % 2 else {}
+        lines.append(json.dumps({**base, "content": f"what was said as number {k} in all of these talks", **marks}))
+    read = read_file(file("a.jsonl", "\n".join(lines)))
+    assert len(read.ratings.table) == 60
+    assert set(read.ratings.table["status"]) == {"ok"}
+    assert any("30 row(s)" in note and "user" in note for note in read.notes)
+
+
+def test_an_answer_that_a_judge_owes_in_a_rated_role_is_owed(file):
+    rows = ["id,role,human,llm_judge"]
+    rows += [f"{k},{('user', 'assistant')[k % 2]},{k % 5 + 1 if k % 2 else ''},{k % 4 + 1 if k % 10 == 1 else ''}" for k in range(60)]
+    read = read_file(file("a.csv", "\n".join(rows)))
+    judged = read.ratings.table[read.ratings.table["rater"] == "llm_judge"]
+    assert (len(judged), int((judged["status"] == "ok").sum())) == (30, 6)
