@@ -31,6 +31,8 @@ FREE_TEXT = 60
 """A column with more different labels than this holds sentences, not ratings."""
 STRICT = 2
 """A rater whose best mark is so far below the others' best may be strict, on the same scale."""
+FEWEST_LABELS = 10
+"""Fewer answers of people or of judges may have no label in common by chance."""
 ENOUGH_OF_PEOPLE, OFTEN = 40, 0.15
 """So many ratings by people tell the end of their scale, if at least this share lies on it."""
 MANY = 0.1
@@ -137,6 +139,8 @@ def _labels(part: pd.DataFrame, criterion: str, declared: str, place: Place) -> 
                     f"{shown(part['cell'].iloc[0])}); name another column with --value"
                 )
             _check_one_kind(part, as_numbers(labels).isna(), criterion)
+    if not declared:
+        _check_shared_labels(labels, part, criterion)
     bad = labels.isin(strange)
     faults = []
     if bad.any():
@@ -149,6 +153,19 @@ def _labels(part: pd.DataFrame, criterion: str, declared: str, place: Place) -> 
         note += f"; words that say the same count as one ({read_as})"
     kept = labels.where(~bad, None).to_numpy(dtype=object)
     return CriterionAnswers(scale, kept, bad.to_numpy(), "out_of_scale", faults, [note])
+
+
+def _check_shared_labels(labels: pd.Series[Any], part: pd.DataFrame, criterion: str) -> None:
+    """People and judges whose labels have no word in common do not answer in the same words: they would never agree."""
+    words = {kind: set(labels[part["kind"].eq(kind)]) for kind in ("person", "judge")}
+    often = min(int(part["kind"].eq(kind).sum()) for kind in words)
+    if often < FEWEST_LABELS or words["person"] & words["judge"]:
+        return
+    people, judges = (", ".join(map(shown, sorted(words[kind])[:4])) for kind in ("person", "judge"))
+    raise RecuseError(
+        f"{criterion}: people and judges give no label in common (people {people}; judges {judges}), and nothing says "
+        "which label of one is which of the other; write the same words for both, or leave a column out with --ignore"
+    )
 
 
 def _meant(labels: pd.Series[Any], part: pd.DataFrame) -> list[str]:

@@ -3,15 +3,37 @@
 from __future__ import annotations
 
 from recuse.readers.column import Column
-from recuse.readers.column_names import NAMES, base_of, is_criterion, is_date, is_judge, is_person, plain
+from recuse.readers.column_names import (
+    BATCHES,
+    FACTORS,
+    NAMES,
+    PARTS,
+    TALKS,
+    base_of,
+    is_criterion,
+    is_date,
+    is_judge,
+    is_person,
+    plain,
+)
 from recuse.readers.crossed_names import crossed_names
+from recuse.readers.faults import shown
 from recuse.readers.roles import MOST_SLICES, Roles
 from recuse.readers.values import CHOICE_WORDS
+from recuse.schema import RecuseError
 
-__all__ = ["choosers_between", "names_raters", "names_systems", "take_raters", "take_raters_beside", "take_sources"]
+__all__ = ["check_left_out", "choosers_between", "names_raters", "names_systems", "take_raters", "take_raters_beside", "take_sources"]
 
 SAME_COLUMN = 0.98
 """Two columns that say the same in so many rows name the same things."""
+MOST_MARKS = 11
+"""Different numbers of the longest usual scale that has each of them given, 0 to 10."""
+NOBODY = (
+    "difficulty", "priority", "severity", "level", "importance", "confidence", "certainty", "turns", "words", "rank",
+    "position", "place", "age", "year", "month", "week", "day", "hour", "grade", "class", "stars", "upvotes", "likes",
+    "views", "errors", "retries", "length", "size", "number", "no", "nr", "n", "weight", "hardness", "complexity",
+)
+"""Columns of numbers that say something of a text and are nobody's name."""
 BY_NUMBER = ("id", "rater", "annotator", "reviewer", "worker", "user", "labeler", "labeller")
 """Columns of raters that may hold numbers."""
 
@@ -82,6 +104,49 @@ def take_raters(roles: Roles) -> None:
         if not declared and "gold" in roles.taken and not kept:
             return
     roles.use(kept)
+
+
+def check_left_out(roles: Roles) -> None:
+    """`RecuseError` where no rater of a wide table is a person and a column that is called as people are holds answers
+    of another kind than the judges', on another scale or in words beside numbers: to leave it out in silence would say
+    that nobody rated the texts."""
+    raters = {c: name for name, columns in roles.taken.get("raters", {}).items() for c in columns}
+    said = roles.taken.get("people", ()) or roles.taken.get("judges", ())
+    if not raters or said or roles.taken.get("first") or any(_may_be_a_person(name) for name in raters.values()):
+        return
+    judge = roles.columns[next(iter(raters))]
+    others = [c for name in roles.free if _may_be_a_person(name) and _marks(c := roles.columns[name])]
+    if not others or not (judge.rating or judge.holds_labels):
+        return
+    names = ", ".join(c.name for c in others)
+    raise RecuseError(
+        f"{names} and {judge.name} do not answer on one scale: {others[0].name} gives {_answers(others[0])}, "
+        f"{judge.name} {_answers(judge)}. If {others[0].name} is a rater, bring them to one scale, such as "
+        f"{_answers(others[0])} for all; if not, say --ignore {names.replace(', ', ',')}"
+    )
+
+
+def _may_be_a_person(name: str) -> bool:
+    """Whether a column is called as people are, or by one word of letters that names nothing else."""
+    if is_judge(name) or is_criterion(name) or is_date(name):
+        return False
+    known = {word for names in NAMES.values() for word in names} | {*PARTS, *FACTORS, *BATCHES, *TALKS, *NOBODY}
+    return is_person(name) or (name.isalpha() and plain(name) not in known)
+
+
+def _marks(column: Column) -> bool:
+    """Whether it holds marks: a few whole numbers from 0 or 1, or labels that rate."""
+    if column.numeric:
+        few = len(column.distinct) <= MOST_MARKS and not column.has_fraction and column.ends[0] in (0, 1)
+        return few and column.like_ratings
+    return column.holds_labels
+
+
+def _answers(column: Column) -> str:
+    if not column.numeric:
+        return "words such as " + ", ".join(shown(str(value)) for value in column.distinct[:2])
+    low, high = column.ends
+    return f"numbers from {low:g} to {high:g}"
 
 
 def choosers_between(roles: Roles, first: str, second: str) -> list[str]:

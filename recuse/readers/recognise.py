@@ -19,6 +19,7 @@ from recuse.readers.item_columns import (
 )  # fmt: skip
 from recuse.readers.mapping import ColumnMapping
 from recuse.readers.rater_columns import (
+    check_left_out,
     choosers_between,
     names_raters,
     names_systems,
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
 __all__ = ["recognise"]
 
 REPEATS = re.compile(r"^(?:r|rep|repeat|run|trial|score|rating|sample|s)_?(\d{1,3})$")
-MOST_MARKS = 11
-"""Different numbers of the longest usual scale that has each of them given, 0 to 10."""
 
 
 def recognise(frame: pd.DataFrame, given: Mapping[str, Any]) -> ColumnMapping:
@@ -67,6 +66,7 @@ def recognise(frame: pd.DataFrame, given: Mapping[str, Any]) -> ColumnMapping:
     take_factors(roles)
     take_what_tells_apart(roles)
     take_raters(roles)
+    check_left_out(roles)
     take_slices(roles)
     _check_something_rated(roles)
     return _mapping(roles)
@@ -144,18 +144,4 @@ def _why(roles: Roles, name: str) -> str:
         return "the same in every row" + ("; each row is read as a text of its own, else say --item" if own else "")
     if column.wordy:
         return "free text"
-    return _beyond(roles, column) or f"not recognised ({len(column.distinct)} different values)"
-
-
-def _beyond(roles: Roles, column: Column) -> str:
-    """Of whole numbers as scales have them, each of them often, that they reach further than a rater's do; else
-    nothing."""
-    raters = roles.taken.get("raters")
-    marks = column.numeric and column.like_ratings and not column.has_fraction and len(column.distinct) <= MOST_MARKS
-    if not (raters and marks):
-        return ""
-    there = roles.columns[next(iter(raters.values()))[0]]
-    if not there.numeric or there.ends[1] >= column.ends[1]:
-        return ""
-    ends = f"up to {column.ends[1]:g}, {there.name} only up to {there.ends[1]:g}"
-    return f"numbers {ends}; if it holds ratings, bring them to one scale, then say --people {column.name}"
+    return f"not recognised ({len(column.distinct)} different values)"

@@ -361,9 +361,3 @@ def test_a_studys_author_among_the_raters_is_a_person(file):
     rows += [f"{k},llama,qwen,model_{'ab'[k % 2]},{who}" for k in range(30) for who in ("author_2", "expert_1", "gpt4")]
     read = read_file(file("a.csv", "\n".join(rows)))
     assert read.ratings.raters == {"author_2": "person", "expert_1": "person", "gpt4": "judge"}
-
-
-def test_people_on_1_to_10_beside_a_judge_on_1_to_5_are_told_apart_by_their_scales(file):
-    rows = [(f"t{k}", k % 10 + 1, (k + k % 2) % 10 + 1, k % 5 + 1) for k in range(60)]
-    read = read_file(file("a.csv", table(rows)))
-    assert read.mapping.ignored["anna"].startswith("numbers up to 10, judge only up to 5; if it holds ratings, bring")

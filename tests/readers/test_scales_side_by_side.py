@@ -1,0 +1,52 @@
+"""People and judges on two scales are refused, with what to do; never read as if nobody had rated the texts."""
+
+from __future__ import annotations
+
+import pytest
+
+from recuse.readers import read_file
+from recuse.schema import RecuseError
+
+
+def table(people, judge, header="ticket,anna,ben,judge", number=60):
+    rows = [f"t{k},{people(k)},{people(k + k % 2)},{judge(k)}" for k in range(number)]
+    return "\n".join([header, *rows])
+
+
+CASES = {
+    "people 1-5, judge 0-1": (lambda k: k % 5 + 1, lambda k: f"{k % 7 / 7:.2f}"),
+    "people 1-10, judge 1-5": (lambda k: k % 10 + 1, lambda k: k % 5 + 1),
+    "people 0-1, judge 1-5": (lambda k: f"{k % 7 / 7:.2f}", lambda k: k % 5 + 1),
+    "people 1-5, judge 0-100": (lambda k: k % 5 + 1, lambda k: k * 7 % 101),
+    "people 1-5, judge pass or fail": (lambda k: k % 5 + 1, lambda k: ("pass", "fail")[k % 2]),
+    "people pass or fail, judge 1-5": (lambda k: ("pass", "fail")[k % 2], lambda k: k % 5 + 1),
+    "people 1-5, judge 0 or 1": (lambda k: k % 5 + 1, lambda k: k % 2),
+}
+
+
+@pytest.mark.parametrize("people", ["", "anna,ben"])
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("form", ["wide", "long"])
+def test_two_scales_are_refused(file, case, people, form):
+    text = table(*CASES[case])
+    if form == "long":
+        cells = [line.split(",") for line in text.splitlines()]
+        rows = [f"{row[0]},{who},{mark}" for row in cells[1:] for who, mark in zip(cells[0][1:], row[1:], strict=True)]
+        text = "\n".join(["ticket,rater,score", *rows])
+    with pytest.raises(RecuseError, match="scale|labels"):
+        read_file(file("a.csv", text), people=people)
+
+
+@pytest.mark.parametrize("column", ["difficulty", "turns", "age"])
+def test_numbers_that_are_nobodys_do_not_stop_a_file(file, column):
+    rows = [f"t{k},{k % 9 + 1},{k % 2}" for k in range(60)]
+    read = read_file(file("a.csv", "\n".join([f"ticket,{column},judge", *rows])))
+    assert column in read.mapping.ignored
+
+
+def test_labels_without_a_word_in_common_are_refused(file):
+    rows = [f"m{k},{'thumbs_up' if k % 3 == 0 else ''},{('good', 'bad')[k % 2]}" for k in range(60)]
+    with pytest.raises(RecuseError, match=r"user_feedback|no label in common"):
+        read_file(file("a.csv", "\n".join(["message_id,user_feedback,judge_verdict", *rows])))
+    with pytest.raises(RecuseError, match="no label in common"):
+        read_file(file("a.csv", "\n".join(["message_id,user_feedback,judge_verdict", *rows])), people="user_feedback")
