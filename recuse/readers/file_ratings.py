@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from recuse.ratings import Ratings, ResponseSets
+from recuse.ratings.people_faults import PeopleFault, people_faults
 from recuse.readers.absent_rows import with_absent_rows
 from recuse.readers.column_names import NAMES, TALKS, plain
 from recuse.readers.copies import without_copies
@@ -55,6 +56,7 @@ class FileRatings:
     rows: pd.DataFrame
     faults: tuple[Fault, ...]
     notes: tuple[str, ...]
+    people_faults: tuple[PeopleFault, ...] = ()  # who among the people answers in reverse, at random or in a camp
     older: tuple[FileRatings, ...] = ()  # files with earlier versions of the judges, the oldest first
 
     @property
@@ -97,7 +99,9 @@ def read_file(path: Path | str, *, reader: str = "", **given: Any) -> FileRating
         (*raw.faults, *copied, *judged.faults, *twice),
         (*opened.notes, *raw.notes, *counted, *fields, *unrated, *notes, *said, *judged.notes, *numbered, *copies, *absent),
     )  # fmt: skip
-    return replace(file_ratings, notes=(*file_ratings.notes, *_few_rated(ratings)))
+    found = people_faults(ratings)
+    notes = [*file_ratings.notes, *_few_rated(ratings), *(fault.sentence() for fault in found)]
+    return replace(file_ratings, notes=tuple(notes), people_faults=found)
 
 
 def _factors(mapping: ColumnMapping) -> list[str]:

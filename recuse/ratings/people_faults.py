@@ -1,0 +1,259 @@
+"""Faults among the people that judges are compared with: one who answers in reverse, one who answers at random, camps.
+
+    r_i = correlation of person i's answers with the mean of the other people's, over the texts that both rated
+
+Answers are numbers, places in an order, or one indicator per option; of indicators, r = sum_k cov(x_k, y_k) /
+sqrt(sum_k var(x_k) sum_k var(y_k)), which is phi for two options. Intervals are Fisher's, tanh(atanh(r) +- z se), with
+se the larger of 1/sqrt(n - 3) over n clusters and of the delete-one-cluster jackknife. People are fair unless shown
+otherwise: every statement holds at a level of 1 % over all people of a criterion (Bonferroni), so a file of fair people
+is faulted at most once in a hundred.
+
+- reversed: r_i lies below 0, and the others agree with one another.
+- unrelated: r_i is not shown to differ from 0 (95 %), it lies below what the others agree, and below half of it.
+- camps: of four people or more, every pair within two groups agrees more than every pair across them.
+- opposed: of two people, r lies below 0; nobody says which of them is right.
+
+What is known of a person stays undefined below 20 common texts, or where one of the two answers never varies.
+Source: Fisher (1921) for the interval; leave-one-out agreement as in crowd-worker screening (Snow et al. 2008).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recuse.ratings.array import clusters_of, mean_of
+from recuse.ratings.factors import ORDER
+from recuse.ratings.scale import Numeric, Ordinal
+from recuse.ratings.table import PERSON
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from recuse.ratings.ratings import Ratings
+
+__all__ = ["PeopleFault", "people_faults"]
+
+Floats = NDArray[np.float64]
+LEVEL = 0.01
+FEWEST, MOST = 20, 60
+"""Texts, or clusters of them, that two must share; and people beyond whom nobody is looked at one by one."""
+MOST_IN_CAMPS = 12
+HALF = 0.5
+WON = {"ab": 1.0, "ba": -1.0}
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleFault:
+    """`people` are at fault in the way of `kind`; in camps and opposition they stand against the people in `against`.
+    `agreement` with its interval `low` to `high` (99 % over all people): of `people` with the others, of camps the best
+    across them. `others`: what the others agree among themselves, of camps the least within them; None of two people.
+    `n`: texts."""
+
+    kind: Literal["reversed", "unrelated", "camps", "opposed"]
+    criterion: str
+    people: tuple[str, ...]
+    against: tuple[str, ...]
+    agreement: float
+    low: float
+    high: float
+    others: float | None
+    n: int
+
+    def sentence(self) -> str:
+        """What is wrong, how that is known, and what can be done."""
+        who, others = ", ".join(self.people), ", ".join(self.against)
+        number = f"{self.agreement:.2f}, {self.low:.2f} to {self.high:.2f}"
+        among = "" if self.others is None else f"; they with one another {self.others:.2f}"
+        if self.kind == "reversed":
+            return (
+                f"{who} answers {self.criterion} in reverse of the other people (correlation with them {number}{among}):"
+                " turn these answers round or leave this person out. No judge is to blame for them"
+            )
+        if self.kind == "unrelated":
+            return (
+                f"the answers of {who} to {self.criterion} have nothing to do with the other people's (correlation with "
+                f"them {number}{among}): look at some, or leave this person out. No judge is to blame for them"
+            )
+        if self.kind == "opposed":
+            return (
+                f"{who} and {others} answer {self.criterion} in reverse of each other (correlation {number}): one of "
+                "them may have read the scale the other way round; nobody else says which"
+            )
+        return (
+            f"people are of two camps on {self.criterion}: {who} against {others} (correlation across at most {number}; "
+            f"within at least {self.others:.2f}). A judge can follow one of them only: say which is right"
+        )
+
+
+def people_faults(ratings: Ratings) -> tuple[PeopleFault, ...]:
+    """Every fault among the people of these ratings, criterion by criterion; none where fewer than two people rated
+    the same texts. Camps explain who stands apart: where there are any, nobody is faulted alone.
+
+    >>> import pandas as pd
+    >>> from recuse.ratings import Ratings
+    >>> marks = {"ann": range(40), "ben": range(40), "eve": range(40, 0, -1)}
+    >>> rows = [(who, "person", f"t{k}", mark) for who, own in marks.items() for k, mark in enumerate(own)]
+    >>> found = people_faults(Ratings.of(pd.DataFrame(rows, columns=["rater", "kind", "item", "score"])))
+    >>> [(fault.kind, fault.people) for fault in found]
+    [('reversed', ('eve',))]
+    """
+    faults: list[PeopleFault] = []
+    for criterion in ratings.headline if 2 <= len(ratings.persons) <= MOST else ():
+        people, answers, clusters = _answers(ratings, criterion)
+        if len(people) > 1:
+            faults += _camps(criterion, people, answers, clusters) or _alone(criterion, people, answers, clusters)
+    return tuple(faults)
+
+
+def _answers(ratings: Ratings, criterion: str) -> tuple[tuple[str, ...], Floats, NDArray[np.intp]]:
+    """The people; their answers (P, U, K), mean over what one said of a text, NaN where nothing; each text's cluster."""
+    import pandas as pd
+
+    table = ratings.table
+    rows = table[table["kind"].eq(PERSON) & table["criterion"].eq(criterion) & table["status"].eq("ok")]
+    people = tuple(map(str, rows["rater"].unique()))
+    if len(people) < 2:
+        return people, np.zeros((len(people), 0, 1)), np.zeros(0, dtype=np.intp)
+    values = _values(ratings, criterion, rows)
+    text, known = pd.factorize(pd.MultiIndex.from_arrays([rows["item"].astype(str), rows["target"].astype(str)]))
+    cell = pd.factorize(rows["rater"].astype(str))[0] * len(known) + text
+    size = len(people) * len(known)
+    counts = np.bincount(cell, minlength=size).astype(float)
+    sums = np.column_stack([np.bincount(cell, column, minlength=size) for column in values.T])
+    with np.errstate(invalid="ignore"):
+        means = np.where(counts[:, None] > 0, sums / np.maximum(counts, 1)[:, None], np.nan)
+    names = clusters_of(ratings, tuple(str(item) for item, _ in known))
+    clusters = np.asarray(pd.factorize(np.asarray(names, dtype=object))[0], dtype=np.intp)
+    return people, means.reshape(len(people), len(known), -1), clusters
+
+
+def _values(ratings: Ratings, criterion: str, rows: pd.DataFrame) -> Floats:
+    """(rows, K): a number, or an indicator per option; of a choice between two, who won whatever stood first."""
+    scale = ratings.scales[criterion]
+    if isinstance(scale, Numeric | Ordinal):
+        return np.asarray(scale.numbers(rows["score"], rows["response"]), dtype=float)[:, None]
+    response = rows["response"].astype(str)
+    if set(response) <= {"first", "second", "tie"}:
+        shown = rows[ORDER].astype(str).map(WON).fillna(1.0) if ORDER in ratings.factors else 1.0
+        return np.asarray(response.map({"first": 1.0, "second": -1.0, "tie": 0.0}) * shown, dtype=float)[:, None]
+    options = sorted(set(response))
+    return np.column_stack([response.eq(option).to_numpy(dtype=float) for option in options])
+
+
+@dataclass(frozen=True, slots=True)
+class _Correlation:
+    value: float
+    error: float  # of atanh(value)
+    n: int
+
+    def end(self, level: float) -> float:
+        """The bound beyond which the correlation lies with this probability: an upper one above 1/2."""
+        from scipy.special import ndtri
+
+        return math.tanh(math.atanh(self.value) + float(ndtri(level)) * self.error)
+
+
+def _correlation(x: Floats, y: Floats, clusters: NDArray[np.intp]) -> _Correlation | None:
+    """Of two answers (U, K) over the texts that both have; None where they share too few, or one never varies."""
+    both = np.isfinite(x[:, 0]) & np.isfinite(y[:, 0])
+    units, place = np.unique(clusters[both], return_inverse=True)
+    if len(units) < FEWEST:
+        return None
+    x, y = x[both] - x[both].mean(axis=0), y[both] - y[both].mean(axis=0)
+    columns = [np.ones(len(x)), *x.T, *y.T, (x * x).sum(axis=1), (y * y).sum(axis=1), (x * y).sum(axis=1)]
+    sums = np.column_stack([np.bincount(place, column, len(units)) for column in columns])
+    value, without = _of_sums(sums.sum(axis=0)[None], x.shape[1]), _of_sums(sums.sum(axis=0) - sums, x.shape[1])
+    if not np.isfinite(value[0]):
+        return None
+    r = float(np.clip(value[0], -0.9999, 0.9999))
+    z = np.arctanh(np.clip(without, -0.9999, 0.9999))
+    z = z[np.isfinite(z)]
+    jackknife = math.sqrt((len(z) - 1) * float(z.var())) if len(z) > 1 else 0.0
+    return _Correlation(r, max(jackknife, 1 / math.sqrt(len(units) - 3)), int(both.sum()))
+
+
+def _of_sums(sums: Floats, width: int) -> Floats:
+    """Correlations (S,) of sums (S, 1 + 2 width + 3) of 1, x, y, x.x, y.y, x.y; NaN without variance."""
+    n, x, y = sums[:, 0], sums[:, 1 : 1 + width], sums[:, 1 + width : 1 + 2 * width]
+    xx, yy, xy = (
+        sums[:, k] - (a * b).sum(axis=1) / n for k, a, b in ((-3, x, x), (-2, y, y), (-1, x, y))
+    )  # fmt: skip
+    varied = (xx > 1e-9) & (yy > 1e-9)
+    return np.where(varied, xy / np.sqrt(np.where(varied, xx * yy, 1.0)), np.nan)
+
+
+def _alone(
+    criterion: str, people: tuple[str, ...], answers: Floats, clusters: NDArray[np.intp]
+) -> list[PeopleFault]:  # fmt: skip
+    level = LEVEL / len(people)
+    faults = []
+    for k, name in enumerate(people):
+        rest = [other for other in range(len(people)) if other != k]
+        r = _correlation(answers[k], mean_of(answers[rest], axis=0), clusters)
+        if r is None or r.end(0.025) > 0:
+            continue  # follows the others
+        low, high = r.end(level / 2), r.end(1 - level / 2)
+        others = tuple(people[other] for other in rest)
+        if len(rest) == 1:
+            if high < 0 and k == 0:
+                faults.append(PeopleFault("opposed", criterion, (name,), others, r.value, low, high, None, r.n))
+            continue
+        among = _among(answers[rest], clusters)
+        if among is None or among.end(level / 2) <= max(high, 0.0):
+            continue
+        facts = (criterion, (name,), others, r.value, low, high, among.value, r.n)
+        if high < 0:
+            faults.append(PeopleFault("reversed", *facts))
+        elif r.end(0.975) >= 0 and high < HALF * among.value:
+            faults.append(PeopleFault("unrelated", *facts))
+    return faults
+
+
+def _among(answers: Floats, clusters: NDArray[np.intp]) -> _Correlation | None:
+    """What the middle one of these people agrees with the others of them."""
+    every = range(len(answers))
+    found = [
+        _correlation(answers[k], mean_of(answers[[o for o in every if o != k]], axis=0), clusters) for k in every
+    ]  # fmt: skip
+    known = sorted((r for r in found if r is not None), key=lambda r: r.value)
+    return known[(len(known) - 1) // 2] if known else None
+
+
+def _camps(
+    criterion: str, people: tuple[str, ...], answers: Floats, clusters: NDArray[np.intp]
+) -> list[PeopleFault]:  # fmt: skip
+    if not 4 <= len(people) <= MOST_IN_CAMPS:
+        return []
+    pairs = {(i, j): _correlation(answers[i], answers[j], clusters) for i, j in combinations(range(len(people)), 2)}
+    known = {pair: r for pair, r in pairs.items() if r is not None}
+    if len(known) < len(pairs):
+        return []
+    camp = _two_groups(len(people), {pair: r.value for pair, r in known.items()})
+    level = LEVEL / len(pairs) / 2
+    within = [r for (i, j), r in known.items() if (i in camp) == (j in camp)]
+    across = [r for (i, j), r in known.items() if (i in camp) != (j in camp)]
+    if min(len(camp), len(people) - len(camp)) < 2:
+        return []
+    best = max(across, key=lambda r: r.value)
+    if min(r.end(level) for r in within) <= max(max(r.end(1 - level) for r in across), 0.0):
+        return []
+    sides = (tuple(n for k, n in enumerate(people) if (k in camp) == inside) for inside in (True, False))
+    return [PeopleFault(
+        "camps", criterion, *sides, best.value, best.end(level), best.end(1 - level), min(r.value for r in within),
+        best.n,
+    )]  # fmt: skip
+
+
+def _two_groups(size: int, correlations: dict[tuple[int, int], float]) -> set[int]:
+    """Who is grouped with the first person where people are joined, the closest first, until two groups are left."""
+    group = list(range(size))
+    for i, j in sorted(correlations, key=lambda pair: -correlations[pair]):
+        if group[i] != group[j] and len(set(group)) > 2:
+            group = [group[i] if g == group[j] else g for g in group]
+    return {k for k in range(size) if group[k] == group[0]}

@@ -1,0 +1,131 @@
+"""Who among the people answers in reverse, at random, or in a camp: found, and fair people are not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from recuse.ratings import Ratings
+from recuse.ratings.people_faults import people_faults
+
+FORMS = {
+    "0-10": lambda x: np.clip(np.round(5 + 2 * x), 0, 10),
+    "1-5": lambda x: np.clip(np.round(3 + x), 1, 5),
+    "pass or fail": lambda x: np.where(x > 0, "pass", "fail"),
+    "mostly pass": lambda x: np.where(x > -1.2, "pass", "fail"),
+    "labels": lambda x: np.where(x < -0.5, "refund", np.where(x > 0.5, "praise", "other")),
+}
+
+
+def frame(answers, clusters=None):
+    """A ratings table of person -> answers, one per text."""
+    value = "response" if isinstance(next(iter(answers.values()))[0], str) else "score"
+    rows = [
+        {"rater": who, "kind": "person", "item": f"t{k}", value: one}
+        for who, own in answers.items() for k, one in enumerate(own)
+    ]  # fmt: skip
+    texts = None
+    if clusters is not None:
+        texts = pd.DataFrame({"item": [f"t{k}" for k in range(len(clusters))], "target": "", "cluster": clusters})
+    return Ratings.of(pd.DataFrame(rows), texts=texts)
+
+
+def fair(draw, form, people, texts=120, noise=0.6, quality=None):
+    quality = draw.normal(size=texts) if quality is None else quality
+    return {f"p{k}": FORMS[form](quality + noise * draw.normal(size=len(quality))) for k in range(people)}
+
+
+def turned(form, answers):
+    if form == "0-10":
+        return 10 - answers
+    if form == "1-5":
+        return 6 - answers
+    pairs = {"pass": "fail", "fail": "pass", "refund": "praise", "praise": "refund", "other": "other"}
+    return np.array([pairs[one] for one in answers])
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("people", [3, 5])
+def test_one_who_answers_in_reverse_is_found_and_nobody_else(form, people):
+    found = []
+    for seed in range(20):
+        draw = np.random.default_rng(seed)
+        answers = fair(draw, form, people, texts=250)
+        answers["p1"] = turned(form, answers["p1"])
+        faults = people_faults(frame(answers))
+        assert all(fault.people == ("p1",) for fault in faults)
+        found += [fault.kind for fault in faults]
+    assert found.count("reversed") + found.count("unrelated") >= 18
+    if form != "labels":
+        assert found.count("reversed") >= 18
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("people", [3, 6])
+def test_one_whose_answers_are_unrelated_is_found_and_nobody_else(form, people):
+    found = 0
+    for seed in range(20):
+        draw = np.random.default_rng(seed)
+        answers = fair(draw, form, people, texts=600)
+        answers["p1"] = draw.permutation(answers["p1"])
+        faults = people_faults(frame(answers))
+        assert all((fault.kind, fault.people) == ("unrelated", ("p1",)) for fault in faults)
+        found += len(faults)
+    assert found >= 17
+
+
+def test_two_camps_are_named_and_nobody_is_faulted_alone():
+    for seed in range(10):
+        draw = np.random.default_rng(seed)
+        answers = fair(draw, "1-5", 2, 200) | {
+            f"q{k}": own for k, own in enumerate(fair(draw, "1-5", 2, 200).values())
+        }
+        (fault,) = people_faults(frame(answers))
+        assert (fault.kind, fault.people, fault.against) == ("camps", ("p0", "p1"), ("q0", "q1"))
+
+
+def test_two_people_in_reverse_of_each_other_are_opposed():
+    answers = fair(np.random.default_rng(1), "1-5", 2)
+    answers["p1"] = 6 - answers["p1"]
+    (fault,) = people_faults(frame(answers))
+    assert (fault.kind, fault.people, fault.against, fault.others) == ("opposed", ("p0",), ("p1",), None)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("form", FORMS)
+def test_fair_people_are_faulted_in_at_most_one_file_of_a_hundred(form):
+    """Agreement from .74 down to .31, 3 to 6 people, 30 to 150 texts, each person of another precision."""
+    faulted = 0
+    for seed in range(400):
+        draw = np.random.default_rng(seed)
+        quality, noise = draw.normal(size=int(draw.integers(30, 150))), draw.choice([0.6, 1.5])
+        answers = {
+            f"p{k}": FORMS[form](quality + noise * draw.uniform(0.7, 1.4) * draw.normal(size=len(quality)))
+            for k in range(int(draw.integers(3, 7)))
+        }
+        faulted += bool(people_faults(frame(answers)))
+    assert faulted <= 4
+
+
+@pytest.mark.slow
+def test_fair_people_in_topics_are_faulted_as_seldom():
+    """One person leans another way within each of 25 topics: answers of one topic are no answers of their own."""
+    faulted = 0
+    for seed in range(300):
+        draw = np.random.default_rng(seed)
+        topics = np.repeat(np.arange(25), 12)
+        answers = {
+            f"p{k}": FORMS["0-10"](0.3 * draw.normal(size=300) + draw.normal(size=25)[topics] + 0.2 * draw.normal(size=25)[topics])
+            for k in range(3)
+        }
+        faulted += bool(people_faults(frame(answers, [f"c{t}" for t in topics])))
+    assert faulted <= 3
+
+
+def test_with_few_texts_or_constant_answers_nobody_is_faulted():
+    draw = np.random.default_rng(1)
+    answers = fair(draw, "1-5", 3, texts=15)
+    answers["p1"] = 6 - answers["p1"]
+    assert people_faults(frame(answers)) == ()
+    assert people_faults(frame({"a": np.full(50, 3.0), "b": np.full(50, 3.0), "c": draw.integers(1, 6, 50) * 1.0})) == ()
