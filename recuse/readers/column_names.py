@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-__all__ = ["BATCHES", "JUDGES", "NAMES", "PEOPLE", "PROMPTS", "ROLES", "TALKS", "base_of", "is_criterion", "is_date", "is_judge", "is_person", "plain"]
+__all__ = ["BATCHES", "JUDGES", "NAMES", "PEOPLE", "PROMPTS", "ROLES", "TALKS", "base_of", "is_criterion", "is_date",
+           "is_derived", "is_judge", "is_person", "plain", "rater_name"]  # fmt: skip
 
 ROLES = (
     "item", "target", "criterion", "cluster", "text", "rater", "kind", "value", "repeat", "gold", "author", "reason",
@@ -115,6 +116,13 @@ PEOPLE = (
 )  # fmt: skip
 
 
+DERIVED = (
+    "majority", "majority_vote", "majority_label", "consensus", "consensus_label", "adjudicated", "adjudication",
+    "aggregate", "aggregated", "aggregated_label", "average", "avg", "mean", "median", "mode", "final", "final_label",
+    "final_score", "resolved", "overall_average", "voted", "vote_share", "std", "stdev", "variance", "agreement",
+)
+"""Columns and raters that are made of several raters' answers."""
+SUFFIX = ("_score", "_label", "_rating", "_verdict", "_grade", "_judgment", "_judgement", "_vote", "_result")
 LONGEST_NAME = 4
 """A column's name of more words is a sentence."""
 
@@ -156,6 +164,22 @@ def is_date(name: str) -> bool:
         "date", "time", "created", "updated", "timestamp", "cost", "tokens", "latency", "words", "length", "chars",
         "usd", "seconds",
     ) for part in parts)  # fmt: skip
+
+
+def is_derived(name: str) -> bool:
+    """Whether a column or rater is called after what is made of several raters' answers: majority, human_mean."""
+    word = plain(name)
+    bare = "_".join(part for part in word.split("_") if part not in ("human", "humans", "people", "annotator", "rating",
+                                                                     "score", "annotators", "crowd", "expert", "label"))  # fmt: skip
+    return word in DERIVED or bare in DERIVED
+
+
+def rater_name(column: str) -> str:
+    """The rater's name in that of a column: gpt for gpt_score."""
+    for suffix in SUFFIX:
+        if plain(column).endswith(suffix) and len(column) > len(suffix):
+            return column[: -len(suffix)].rstrip(" _-.") or column
+    return column
 
 
 def base_of(name: str, names: Sequence[str]) -> str:

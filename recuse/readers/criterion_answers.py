@@ -12,6 +12,7 @@ from recuse.readers.faults import SHOWN, Fault, Place, fault_in, shown
 from recuse.readers.response_sets import always_one, find_sets
 from recuse.readers.values import (
     KNOWN_SHARE,
+    STRAYS,
     as_numbers,
     labels_of,
     same_verdicts,
@@ -101,7 +102,10 @@ def _numbers(part: pd.DataFrame, criterion: str, declared: str, place: Place) ->
         return None
     faults = []
     bad = values.isna()
-    scale = given or scale_of_numbers(values, told_top(part["cell"]))
+    top = told_top(part["cell"])
+    if top is not None and (values > top).mean() > STRAYS:
+        top = None  # others answer on a longer scale
+    scale = given or scale_of_numbers(values, top)
     if given is None and isinstance(scale, Numeric):
         _check_one_scale(part, values.where(values.between(scale.minimum, scale.maximum)), criterion)
     if bad.any():

@@ -11,7 +11,7 @@ import numpy as np
 from recuse.ratings import Ratings, ResponseSets
 from recuse.ratings.people_faults import PeopleFault, people_faults
 from recuse.readers.absent_rows import with_absent_rows
-from recuse.readers.column_names import NAMES, TALKS, plain
+from recuse.readers.column_names import NAMES, TALKS, is_person, plain
 from recuse.readers.copies import without_copies
 from recuse.readers.counts import without_counts
 from recuse.readers.duplicates import without_duplicates
@@ -150,8 +150,9 @@ def _groups(mapping: ColumnMapping) -> list[str]:
 
 
 def _with_gold(raw: RawTable, mapping: ColumnMapping, notes: list[str]) -> tuple[ColumnMapping, list[str]]:
-    """A column of right answers on the raters' own scale is read as one more person."""
-    if not mapping.gold or mapping.pairs or not mapping.raters:
+    """A column of right answers on the raters' own scale is read as one more person, where there are not two already:
+    beside them it is the right answer, or made of theirs."""
+    if not mapping.gold or sum(is_person(name) for name in mapping.raters) > 1 or mapping.pairs or not mapping.raters:
         return mapping, notes
     known = {str(v).strip().lower() for cs in mapping.raters.values() for c in cs for v in raw.frame[c].unique()}
     right = {str(v).strip().lower() for v in raw.frame[mapping.gold].unique()} - {""}

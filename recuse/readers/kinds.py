@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recuse.readers.column_names import is_judge, is_person, plain
+from recuse.readers.column_names import is_derived, is_judge, is_person, plain, rater_name
 from recuse.readers.mapping import ColumnMapping
 from recuse.schema import RecuseError
 
@@ -37,6 +37,10 @@ def with_kinds(long: pd.DataFrame, mapping: ColumnMapping) -> tuple[pd.DataFrame
     said |= {_found(name, raters, "person"): "person" for name in mapping.people}
     own_kinds = _told(long) if mapping.kind else {}
     kinds, notes = _guessed(raters, {**own_kinds, **said})
+    derived = [r for r in raters if is_derived(r) and kinds[r] == "person" and r not in said]
+    if derived and sum(kind == "person" for kind in kinds.values()) - len(derived) > 1:
+        long = long[~long["rater"].isin(derived)].reset_index(drop=True)
+        notes.append(f"{', '.join(derived)}: made of other raters' answers by the name, so nobody's own: left out")
     kind = long["rater"].map(kinds).astype(object)
     rows = long.assign(kind=kind)
     anybody = [r for r in raters if kinds[r] == "person" and plain(r) in ANYBODY]
@@ -75,9 +79,7 @@ def _told(long: pd.DataFrame) -> dict[str, str]:
 
 
 def _found(name: str, raters: list[str], what: str) -> Any:
-    from recuse.readers.long_shape import _rater_name
-
-    for candidate in (name, _rater_name(name)):
+    for candidate in (name, rater_name(name)):
         if candidate in raters:
             return candidate
     raise RecuseError(f"there is no rater {name!r} to be a {what}; the file has {', '.join(raters[:20])}")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recuse.readers.column_names import plain
+from recuse.readers.column_names import plain, rater_name
 from recuse.readers.mapping import ColumnMapping
 from recuse.security.sanitize import visible
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 __all__ = ["lengthened", "named"]
 
-SUFFIX = ("_score", "_label", "_rating", "_verdict", "_grade", "_judgment", "_judgement", "_vote", "_result")
 CODED = 120
 """Items whose names are longer than this on average are texts, and are called by number."""
 
@@ -55,7 +54,7 @@ def _rated_columns(mapping: ColumnMapping, usual_rater: str) -> list[tuple[str, 
     """(rater, criterion, repeat, column) of every column with ratings; repeat -1 where a column holds one of each."""
     about = mapping.criteria
     own = [
-        (_rater_name(rater), about.get(column, "rating"), k if len(columns) > 1 and not about else -1, column)
+        (rater_name(rater), about.get(column, "rating"), k if len(columns) > 1 and not about else -1, column)
         for rater, columns in mapping.raters.items()
         for k, column in enumerate(columns)
     ]
@@ -69,13 +68,6 @@ def _once(block: pd.DataFrame) -> pd.DataFrame:
     """A rating that stands in every row about a text, once for each rater of the file, is one rating."""
     about = [name for name in ("item", "target", "criterion", "first", "second", "cell") if name in block]
     return block.drop_duplicates(about)
-
-
-def _rater_name(column: str) -> str:
-    for suffix in SUFFIX:
-        if plain(column).endswith(suffix) and len(column) > len(suffix):
-            return column[: -len(suffix)].rstrip(" _-.") or column
-    return column
 
 
 def _facts(frame: pd.DataFrame, mapping: ColumnMapping) -> pd.DataFrame:

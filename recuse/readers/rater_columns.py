@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+
 from recuse.readers.column import Column
 from recuse.readers.column_names import (
     BATCHES,
@@ -12,9 +14,11 @@ from recuse.readers.column_names import (
     base_of,
     is_criterion,
     is_date,
+    is_derived,
     is_judge,
     is_person,
     plain,
+    rater_name,
 )
 from recuse.readers.crossed_names import crossed_names
 from recuse.readers.faults import shown
@@ -24,6 +28,8 @@ from recuse.schema import RecuseError
 
 __all__ = ["check_left_out", "choosers_between", "names_raters", "names_systems", "take_raters", "take_raters_beside", "take_sources"]
 
+FEWEST = 10
+"""So many rows tell whether a column is made of others."""
 SAME_COLUMN = 0.98
 """Two columns that say the same in so many rows name the same things."""
 MOST_MARKS = 11
@@ -93,7 +99,15 @@ def take_raters(roles: Roles) -> None:
         return
     named = {*roles.taken.get("people", ()), *roles.taken.get("judges", ())}
     reasons = [n for n in roles.free if plain(n).rsplit("_", 1)[-1] in NAMES["reason"]]
+    _leave_out_derived(roles, named)
     rated = [n for n in roles.free if n in named or (roles.columns[n].rating and not is_date(n) and n not in reasons)]
+    if roles.taken.get("people") and roles.taken.get("judges") and "rater" not in roles.taken:  # nobody else rates
+        exact = {name for name in rated if {name, rater_name(name)} & named}
+        whole = len(exact) >= len(named)
+        own = [name for name in rated if (name in exact if whole else _is_of(name, named))]
+        _take_wide(roles, own)
+        roles.use(own)
+        return
     if "rater" in roles.taken:
         kept = [n for n in rated if n in named or (roles.columns[n].varied and len(roles.columns[n].distinct) > 1)]
         roles.taken["value"] = tuple(kept)
@@ -104,6 +118,33 @@ def take_raters(roles: Roles) -> None:
         if not declared and "gold" in roles.taken and not kept:
             return
     roles.use(kept)
+
+
+def _leave_out_derived(roles: Roles, named: Collection[str]) -> None:
+    """Columns called after what was made of several people's answers are nobody's, where two people have columns."""
+    derived = [name for name in roles.free if is_derived(name) and name not in named]
+    people = [name for name in roles.free if name not in derived and (name in named or _may_be_a_person(name))]
+    people = [name for name in people if roles.columns[name].rating]
+    gold = roles.taken.get("gold", "")
+    if gold and len(people) > 1 and gold not in roles.given.values() and _said_by_most(roles, gold, people):
+        roles.ignored[gold] = "made of other columns: what most of the people say"
+        del roles.taken["gold"]
+    if len(people) > 1:
+        roles.ignored |= dict.fromkeys(derived, "made of other columns by its name: nobody's own ratings")
+        roles.use(derived)
+
+
+def _said_by_most(roles: Roles, name: str, people: Sequence[str]) -> bool:
+    cells = roles.frame[list(people)]
+    counts = sum((cells[one].eq(roles.frame[name]) for one in people), start=cells[people[0]].ne(cells[people[0]]) * 0)
+    rated = roles.frame[name].ne("") & cells.ne("").all(axis=1)
+    return bool(rated.sum() > FEWEST and (2 * counts[rated] > len(people)).mean() >= SAME_COLUMN)
+
+
+def _is_of(column: str, named: Collection[str]) -> bool:
+    """Whether a column bears one of these names, by itself or with a criterion, a repeat or a word such as score."""
+    words = f"_{plain(column)}_"
+    return column in named or any(f"_{plain(name)}_" in words for name in named)
 
 
 def check_left_out(roles: Roles) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from recuse.ratings.scale import ResponseSets
 from recuse.readers.column_names import SETS, plain
+from recuse.readers.values import OUT_OF
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,6 +94,8 @@ def _listed(label: str) -> list[str] | None:
 
 
 def _weak(label: str, others: set[str]) -> list[str] | None:
+    if re.match(OUT_OF, label):
+        return None  # "4/5" is a number out of five
     parts = _parts(WEAK.split(label))
     return parts if len(parts) > 1 and set(parts) <= others else None
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CHOICE_WORDS",
+    "OUT_OF",
     "as_numbers",
     "is_empty",
     "labels_of",
@@ -92,7 +93,14 @@ STRAYS, CODES, FEWEST = 0.02, 2, 50
 """So few numbers outside a usual scale and outside 0 to 10, so few different ones, of at least so many in all, are
 slips or codes for "missing"."""
 STARS = r"^(?:[★⭐]\ufe0f?)+☆*$"
-COUNTED = r"^(-?\d+(?:[.,]\d+)?)\s*(?:stars?|points?|pts?\.?|st|nd|rd|th)$"
+COUNTED = r"(?i)^(-?\d+(?:[.,]\d+)?)\s*(?:stars?|points?|pts?\.?|st|nd|rd|th)$"
+SAID = (
+    r"(?i)^\W*(?:(?:my|the|final|overall)\s+)*(?:score|rating|grade|mark|verdict|answer|stars|note|bewertung)\s*"
+    r"(?:is\b|[:=])\W*?(?=[-\d★⭐[])"
+)
+"""What judges write before a number: "Rating: 4/5", "**Score:** 4", "The final rating is 3"."""
+WRAPPED = r"^(?:\[\[(.+)\]\]|\*\*(.+)\*\*|\\boxed\{(.+)\}|<(?:score|rating|grade)>(.+)</(?:score|rating|grade)>)$"
+"""What they wrap it in: "[[4]]", "**4**"."""
 POINT = r"^(-?\d+)\s*[-–—:=.(]\s*([^\W\d][^\d]*)$"
 POINT_BEHIND = r"^([^\W\d][^\d]*)\((-?\d+)\)$"
 MOST_POINTS = 11
@@ -109,8 +117,8 @@ def is_empty(cells: pd.Series[Any]) -> pd.Series[bool]:
 
 
 def as_numbers(cells: pd.Series[Any]) -> pd.Series[float]:
-    """Cells as numbers, NaN where they are none; "3,5", "85 %", "4/5", "3 stars", "2nd", "★★★☆☆" and "4 - good" are
-    numbers, infinite ones are not."""
+    """Cells as numbers, NaN where they are none; "3,5", "85 %", "4/5", "3 Stars", "2nd", "★★★☆☆", "4 - good", "[[4]]" and
+    "Rating: 4/5" are numbers, infinite ones are not."""
     import numpy as np
     import pandas as pd
 
@@ -119,13 +127,21 @@ def as_numbers(cells: pd.Series[Any]) -> pd.Series[float]:
     numbers = pd.to_numeric(plain, errors="coerce").to_numpy(dtype=float, copy=True)
     lost = np.isnan(numbers)
     if lost.any():
-        mended = plain[lost].str.replace(r"\s*%$", "", regex=True)
+        bare = _unwrapped(plain)
+        mended = bare[lost].str.replace(r"\s*%$", "", regex=True)
         if told_top(plain) is not None:
             mended = mended.str.replace(OUT_OF, r"\1", regex=True)
         mended = mended.str.replace(r"^(-?\d+),(\d+)$", r"\1.\2", regex=True)
         numbers[lost] = pd.to_numeric(_counted(mended), errors="coerce").to_numpy(dtype=float)
     numbers = np.append(np.where(np.isfinite(numbers), numbers, np.nan), np.nan)
     return pd.Series(numbers[codes], index=cells.index)
+
+
+def _unwrapped(cells: pd.Series[Any]) -> pd.Series[Any]:
+    """Cells without what stands before a number and what it is wrapped in."""
+    said = cells.str.replace(SAID, "", regex=True)
+    inner = said.str.extract(WRAPPED).bfill(axis=1)[0]
+    return said.where(inner.isna(), inner).str.strip().str.replace(r"(?<=\d)[\s.*]+$", "", regex=True)
 
 
 def _counted(cells: pd.Series[Any]) -> pd.Series[Any]:
@@ -147,7 +163,7 @@ def told_top(cells: pd.Series[Any]) -> float | None:
     says it, where they do not say the same, or where one is above it."""
     import pandas as pd
 
-    plain = pd.Series(pd.unique(cells), dtype=object).astype(str).str.strip()
+    plain = _unwrapped(pd.Series(pd.unique(cells), dtype=object).astype(str).str.strip())
     found = plain.str.extract(OUT_OF).dropna()
     shares = pd.to_numeric(plain[plain.str.endswith("%")].str.rstrip("% ").str.replace(",", "."), errors="coerce")
     stars = plain[plain.str.fullmatch(STARS) & plain.str.contains("☆")].str.count("[★⭐☆]")
