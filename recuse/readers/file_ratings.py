@@ -191,6 +191,7 @@ def _chosen(rows: pd.DataFrame, mapping: ColumnMapping, factors: list[str], clus
     from recuse.ratings.choices_table import read_choices
 
     kept = ["rater", "kind", "item", "first", "second", "repeat", "response", *factors]
+    kept += [name for name in ("text_a", "text_b") if name in rows]
     table = rows[[*kept, *(["cluster"] if "cluster" in rows else [])]].reset_index(drop=True)
     if plain(mapping.first).startswith("generator"):  # AlpacaEval shows them in an order that it does not keep
         table = table.rename(columns={"first": "a", "second": "b"})

@@ -8,7 +8,7 @@ from recuse.readers.column_names import FACTORS, NAMES, PARTS, TALKS, is_date, i
 from recuse.readers.roles import MOST_SLICES, Roles
 from recuse.schema import RecuseError
 
-__all__ = ["FEWEST_CLUSTERS", "take_cluster", "take_factors", "take_item", "take_parts", "take_slices", "take_what_raters_share", "take_what_tells_apart"]
+__all__ = ["FEWEST_CLUSTERS", "take_cluster", "take_factors", "take_item", "take_item_of_pairs", "take_parts", "take_slices", "take_what_raters_share", "take_what_tells_apart"]
 
 FEWEST_CLUSTERS = 20
 """With fewer levels a topic groups texts and is a slice: an interval over a handful of clusters says nothing."""
@@ -40,6 +40,8 @@ def take_what_raters_share(roles: Roles) -> None:
     rater = roles.taken.get("rater")
     if roles.taken.get("item") or not rater:
         return
+    if "first" in roles.taken and roles.columns[roles.taken["first"]].wordy:
+        return  # the two texts say what was judged
     keys, free = roles.filled("rater", "criterion", "first", "second"), [roles.columns[name] for name in roles.free]
     names = [c for c in free if not (c.wordy or is_date(c.name) or c.has_fraction)]
     texts = [c for c in free if c.wordy and plain(c.name).rsplit("_", 1)[-1] not in NAMES["reason"]]
@@ -56,6 +58,22 @@ def take_what_raters_share(roles: Roles) -> None:
             f"no column says what was judged{why}, so no two raters' rows could be about one text; name it: --item "
             f"COLUMN. There are: {', '.join(roles.columns)}"
         )
+
+
+def take_item_of_pairs(roles: Roles) -> None:
+    """Where nothing is called an item beside a pair, the column whose levels come again for other pairs, or for the
+    same two the other way round: both orders are told by it."""
+    if roles.taken.get("item") or "first" not in roles.taken:
+        return
+    keys = roles.filled("rater", "criterion", "first", "second")
+    for name in roles.free:
+        column = roles.columns[name]
+        several = SURELY < len(column.distinct) <= len(column.filled) / 2 and not (is_date(name) or column.holds_labels)
+        chosen = plain(name) in NAMES["value"] or plain(name).rsplit("_", 1)[-1] in NAMES["reason"]
+        if several and not chosen and not column.has_fraction and not roles.frame.duplicated([*keys, name]).any():
+            roles.take("item", name)
+            roles.taken["item"] = (name,)
+            return
 
 
 def take_parts(roles: Roles) -> None:

@@ -191,10 +191,15 @@ def _answers(column: Column) -> str:
 
 
 def choosers_between(roles: Roles, first: str, second: str) -> list[str]:
-    """Columns that hold nothing but choices between the two: each rater's, side by side."""
+    """Columns that hold nothing but choices between the two: each rater's, side by side. Numbers (1, 2 and 3 for a tie)
+    are choices beside two texts only: beside names they may be anything."""
     words = set(CHOICE_WORDS) | roles.columns[first].words | roles.columns[second].words
+    texts = roles.columns[first].wordy
     others = (roles.columns[name] for name in roles.free if name not in (first, second))
-    return [c.name for c in others if not c.numeric and len(c.distinct) > 1 and c.words <= words]
+    return [
+        c.name for c in others
+        if len(c.distinct) > 1 and c.words <= words and (not c.numeric or (texts and {"1", "2"} <= c.words - {"0"}))
+    ]  # fmt: skip
 
 
 def _take_wide(roles: Roles, names: list[str]) -> None:

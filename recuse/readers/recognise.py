@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from recuse.readers.column import Column
@@ -11,6 +11,7 @@ from recuse.readers.column_names import NAMES, SETS, WINNERS, plain
 from recuse.readers.item_columns import (
     take_cluster,
     take_factors,
+    take_item_of_pairs,
     take_item,
     take_parts,
     take_slices,
@@ -35,6 +36,9 @@ if TYPE_CHECKING:
 
 __all__ = ["recognise"]
 
+PLACES = tuple(zip(NAMES["first"], NAMES["second"], strict=True))
+SIDES = (("a", "b"), ("1", "2"), ("first", "second"), ("left", "right"), ("one", "two"))
+"""How the two columns of a pair end."""
 REPEATS = re.compile(r"^(?:r|rep|repeat|run|trial|score|rating|sample|s)_?(\d{1,3})$")
 
 
@@ -53,6 +57,7 @@ def recognise(frame: pd.DataFrame, given: Mapping[str, Any]) -> ColumnMapping:
     _take_value(roles)
     take_raters_beside(roles)
     take_what_raters_share(roles)
+    take_item_of_pairs(roles)
     take_parts(roles)
     roles.take_named("repeat", lambda c: len(c.distinct) <= 1000 and c.numeric)
     roles.take_named("gold", lambda c: c.rating)
@@ -82,17 +87,24 @@ def _take_repeats(roles: Roles) -> None:
 
 
 def _take_pair(roles: Roles) -> None:
+    """Two columns with the names of what met, else with the two texts themselves."""
     if "first" in roles.taken or "second" in roles.taken:
         return
-    short = {plain(n): n for n in roles.free if not roles.columns[n].wordy and not roles.columns[n].numeric}
-    for one, other in zip(NAMES["first"], NAMES["second"], strict=True):
-        if one in short and other in short and _meet(roles, short[one], short[other]):
-            chosen = "value" in roles.taken or any(plain(name) in WINNERS for name in roles.free)
-            if not (chosen or choosers_between(roles, short[one], short[other])):
-                return
-            roles.take("first", short[one])
-            roles.take("second", short[other])
+    named = {plain(n): n for n in roles.free if not roles.columns[n].wordy and not roles.columns[n].numeric}
+    texts = {plain(n): n for n in roles.free if roles.columns[n].wordy or roles.columns[n].told_once}
+    pairs = [(named[a], named[b]) for a, b in PLACES if {a, b} <= named.keys() and _meet(roles, named[a], named[b])]
+    pairs += [(texts[a], texts[b]) for a, b in (*PLACES, *_stems(texts)) if {a, b} <= texts.keys()]
+    for one, other in pairs:
+        choosers = choosers_between(roles, one, other)
+        if choosers or "value" in roles.taken or (one in named.values() and any(plain(n) in WINNERS for n in roles.free)):
+            roles.take("first", one)
+            roles.take("second", other)
             return
+
+
+def _stems(names: Collection[str]) -> list[tuple[str, str]]:
+    """Pairs of names that differ in their last part: reply_a, reply_b; summary_1, summary_2."""
+    return [(name, name[: -len(a)] + b) for name in names for a, b in SIDES if name.endswith(f"_{a}")]
 
 
 def _meet(roles: Roles, one: str, other: str) -> bool:

@@ -1,0 +1,74 @@
+"""Two texts side by side and who won: choices, in both orders, under whatever name the id goes."""
+
+from __future__ import annotations
+
+import pytest
+
+from recuse.metrics.position import slot_preference
+from recuse.metrics.unanswered import unanswered
+from recuse.readers import read_file
+
+
+def pairs(header, word="A,B,tie", number=40, both=True, item=True):
+    """Rows of pairs whose two texts are shown in both orders; the judge always takes the first, people the better."""
+    a, b, tie = word.split(",")
+    rows = [header]
+    for k in range(number):
+        good, bad = f"This is the good answer to question {k}, in some detail.", f"Here is a bad answer to the same {k}, at length."
+        for one, other in ((good, bad), (bad, good)) if both else ((good, bad),):
+            human = tie if k % 10 == 0 else a if one == good else b
+            cells = [f'"{one}"', f'"{other}"', human, a if k % 3 else b]
+            rows.append(",".join([*([f"q{k}"] if item else []), *cells]))
+    return "\n".join(rows)
+
+
+@pytest.mark.parametrize("stem", ["response_a,response_b", "answer_a,answer_b", "output_1,output_2", "reply_a,reply_b",
+                                  "summary_1,summary_2", "first,second", "Text A,Text B"])  # fmt: skip
+@pytest.mark.parametrize("word", ["A,B,tie", "a,b,Tie", "1,2,tie", "[[A]],[[B]],[[C]]"])
+def test_two_columns_of_texts_are_a_pair_and_never_grades(file, stem, word):
+    read = read_file(file("a.csv", pairs(f"id,{stem},human,gpt-4o", word)))
+    assert read.kind == "choices"
+    assert read.ratings.raters == {"human": "person", "gpt-4o": "judge"}
+    assert read.ratings.table["item"].nunique() == 40
+    assert read.ratings.levels("order") == ("ab", "ba")
+    assert set(read.ratings.table["repeat"]) == {0}
+
+
+@pytest.mark.parametrize("name", ["id", "article", "case_ref", "Frage"])
+def test_both_orders_are_told_under_any_name_of_the_id(file, name):
+    read = read_file(file("a.csv", pairs(f"{name},response_a,response_b,human,gpt-4o")))
+    value = slot_preference(read.ratings).of(judge="gpt-4o").value
+    assert value == pytest.approx(slot_preference(read_file(
+        file("b.csv", pairs("item,response_a,response_b,human,gpt-4o"))).ratings).of(judge="gpt-4o").value)  # fmt: skip
+
+
+def test_without_an_id_the_two_texts_are_one(file):
+    read = read_file(file("a.csv", pairs("response_a,response_b,human,gpt-4o", item=False)))
+    assert read.ratings.table["item"].nunique() == 40
+    assert read.ratings.levels("order") == ("ab", "ba")
+
+
+@pytest.mark.parametrize("name", ["article", "item"])
+def test_names_of_systems_under_any_name_of_the_id(file, name):
+    rows = [f"{name},model_a,model_b,judge_choice,ann"]
+    for k in range(40):
+        rows += [f"x{k},{one},{other},A,{'A' if one == 'llama' else 'B'}" for one, other in (("llama", "qwen"), ("qwen", "llama"))]
+    read = read_file(file("a.csv", "\n".join(rows)))
+    assert read.ratings.table["item"].nunique() == 40
+    assert read.ratings.levels("order") == ("ab", "ba")
+
+
+def test_the_texts_are_kept_with_their_lengths(file):
+    texts = read_file(file("a.csv", pairs("id,response_a,response_b,human,gpt-4o"))).ratings.texts
+    assert {"words_a", "words_b"} <= set(texts.columns)
+
+
+def test_a_long_table_of_pairs_of_texts(file):
+    wide = pairs("id,response_a,response_b,human,gpt-4o").splitlines()
+    rows = ["id,response_a,response_b,rater,winner"]
+    for line in wide[1:]:
+        facts, human, judge = line.rsplit(",", 2)
+        rows += [f"{facts},human,{human}", f"{facts},gpt-4o,{judge}"]
+    read = read_file(file("a.csv", "\n".join(rows)))
+    assert read.kind == "choices"
+    assert unanswered(read.ratings).of(judge="gpt-4o").value == 0
