@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from recuse.ratings.scale import Nominal, Numeric, Ordinal, ResponseSets, Scale
+from recuse.readers.column_names import plain
 from recuse.readers.faults import SHOWN, Fault, Place, fault_in, shown
 from recuse.readers.response_sets import always_one, find_sets
 from recuse.readers.values import (
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CriterionAnswers", "read_answers"]
 
+PLACE, RANKS, HALF = r"(?i)\d+\s*(?:st|nd|rd|th)", ("rank", "place", "ranking", "placement"), 0.5
 FREE_TEXT = 60
 """A column with more different labels than this holds sentences, not ratings."""
 STRICT = 2
@@ -112,6 +114,8 @@ def _numbers(part: pd.DataFrame, criterion: str, declared: str, place: Place) ->
         _check_one_kind(part, bad, criterion)
         faults.append(fault_in("answer(s) are not numbers", part[bad], place, "they count as unusable"))
     assert isinstance(scale, Numeric)
+    if given is None and _are_places(part, values):
+        scale = replace(scale, minimum=1.0, maximum=float(values.max()), step=1.0, reversed=True)
     outside = values.notna() & ~values.between(scale.minimum, scale.maximum)
     if outside.any():
         what = f"number(s) outside {scale.minimum:g} to {scale.maximum:g}"
@@ -124,6 +128,20 @@ def _numbers(part: pd.DataFrame, criterion: str, declared: str, place: Place) ->
         note += f" (seen: {seen.min():g} to {seen.max():g})"
     numbers = values.mask(outside).to_numpy(dtype=float)
     return CriterionAnswers(scale, numbers, (bad | outside).to_numpy(), status, faults, [note])
+
+
+def _are_places(part: pd.DataFrame, values: pd.Series[float]) -> bool:
+    """Whether numbers are places in a ranking, of which the first is best: written as such ("1st"), or in a column
+    called rank in which a rater's numbers of an item are 1, 2, ... without a gap, each once."""
+    written = part["cell"].astype(str).str.strip().str.fullmatch(PLACE)
+    if bool(written.mean() > HALF):
+        return True
+    if not {plain(str(name)).rsplit("_", 1)[-1] for name in part["column"].unique()} & {*RANKS}:
+        return False
+    groups = values.groupby([part[name] for name in ("rater", "item", "repeat")])
+    whole = (groups.transform("size") > 1) & groups.transform("min").eq(1)
+    whole &= groups.transform("max").eq(groups.transform("size")) & groups.transform("nunique").eq(groups.transform("size"))
+    return bool(whole.mean() > KNOWN_SHARE)
 
 
 def _labels(part: pd.DataFrame, criterion: str, declared: str, place: Place) -> CriterionAnswers:

@@ -15,6 +15,7 @@ from recuse.readers.column_names import NAMES, TALKS, is_person, plain
 from recuse.readers.copies import without_copies
 from recuse.readers.counts import without_counts
 from recuse.readers.duplicates import without_duplicates
+from recuse.readers.exports import as_exported
 from recuse.readers.faults import Fault
 from recuse.readers.formats import read_raw
 from recuse.readers.item_columns import FEWEST_CLUSTERS
@@ -75,12 +76,13 @@ def read_file(path: Path | str, *, reader: str = "", **given: Any) -> FileRating
     opened = open_file(path)
     raw, counted = without_counts(read_raw(opened, reader))
     raw, fields = with_fields_of_json(raw)
+    raw, known, export = as_exported(raw)
     columns = [str(name) for name in raw.frame.columns]
     saved = given_mapping(saved_mapping(path), columns, saved_path(path).name)
     given_columns = given_mapping({k: v for k, v in given.items() if v}, columns, path.name)
-    mapping = recognise(raw.frame, {**saved, **given_columns})
+    mapping = recognise(raw.frame, {**known, **saved, **given_columns})
     raw, unrated = without_unrated_roles(raw, mapping)
-    mapping = recognise(raw.frame, {**saved, **given_columns}) if unrated else mapping
+    mapping = recognise(raw.frame, {**known, **saved, **given_columns}) if unrated else mapping
     mapping, notes = _with_gold(raw, *_with_whole_items(raw, mapping))
     long = lengthened(raw.frame, mapping)
     long, said = with_kinds(long, mapping)
@@ -97,7 +99,7 @@ def read_file(path: Path | str, *, reader: str = "", **given: Any) -> FileRating
     file_ratings = FileRatings(
         path, opened.sha256, ratings, kind, mapping, raw, rows,
         (*raw.faults, *copied, *judged.faults, *twice),
-        (*opened.notes, *raw.notes, *counted, *fields, *unrated, *notes, *said, *judged.notes, *numbered, *copies, *absent),
+        (*opened.notes, *raw.notes, *export, *counted, *fields, *unrated, *notes, *said, *judged.notes, *numbered, *copies, *absent),
     )  # fmt: skip
     found = people_faults(ratings)
     notes = [*file_ratings.notes, *_few_rated(ratings), *(fault.sentence() for fault in found)]

@@ -79,7 +79,8 @@ def _told(long: pd.DataFrame) -> dict[str, str]:
 
 
 def _found(name: str, raters: list[str], what: str) -> Any:
-    for candidate in (name, rater_name(name)):
+    last = [rater for rater in raters if name and rater.rsplit(".", 1)[-1] == name.rsplit(".", 1)[-1]]
+    for candidate in (name, rater_name(name), *(last if len(last) == 1 else ())):
         if candidate in raters:
             return candidate
     raise RecuseError(f"there is no rater {name!r} to be a {what}; the file has {', '.join(raters[:20])}")

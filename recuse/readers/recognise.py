@@ -60,7 +60,7 @@ def recognise(frame: pd.DataFrame, given: Mapping[str, Any]) -> ColumnMapping:
     take_item_of_pairs(roles)
     take_parts(roles)
     roles.take_named("repeat", lambda c: len(c.distinct) <= 1000 and c.numeric)
-    roles.take_named("gold", lambda c: c.rating)
+    roles.take_named("gold", lambda c: c.rating and len(c.distinct) > 1)
     roles.take_named("author", lambda c: not c.wordy)
     roles.take_named("reason", lambda c: not c.numeric)
     if not roles.taken.get("first"):
