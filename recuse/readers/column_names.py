@@ -56,7 +56,8 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         "reference", "expected", "true_label", "reference_score", "label_true",
     ),
     "author": ("author", "written_by", "writer"),
-    "reason": ("reason", "rationale", "explanation", "comment", "justification", "feedback", "critique", "reasoning"),
+    "reason": ("reason", "rationale", "explanation", "comment", "justification", "feedback", "critique", "reasoning",
+               "comments", "reasons", "note", "notes", "remark", "remarks"),
     "first": (
         "first", "model_a", "a", "left", "system_a", "answer_a", "response_a", "output_1", "generator_1", "model_1",
         "candidate_a", "option_a", "model1", "bot_a",

@@ -6,7 +6,7 @@ import csv
 import io
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recuse.readers.faults import Fault, shown
 
@@ -17,6 +17,7 @@ __all__ = ["Header", "find_header", "without_totals"]
 
 LOOKED_AT = 30
 NUMBER = re.compile(r"^[-+]?\d+(?:[.,]\d+)?\s*%?$")
+REMARK = re.compile(r"(?i)(?:notes?|nb|n\.b\.|source|legend|key|remarks?|hinweis|anmerkung|quelle)\b|[*#†]|.* = ")
 TOTALS = frozenset([
     "average", "avg", "mean", "median", "total", "totals", "grand total", "sum", "count", "std", "stdev", "std dev",
     "durchschnitt", "mittelwert", "summe", "gesamt", "moyenne", "total general", "promedio", "media",
@@ -51,14 +52,24 @@ def find_header(text: str, separator: str) -> Header:
 
 
 def without_totals(frame: pd.DataFrame) -> tuple[pd.DataFrame, tuple[Fault, ...]]:
-    """The table without the rows at its end that begin with "Average", "Total" and the like."""
+    """The table without the rows at its end that begin with "Average", "Total" and the like, or hold a remark alone:
+    its first cell begins as remarks do, and the others are empty."""
     last = len(frame)
-    while last > 1 and str(frame.iat[last - 1, 0]).strip().rstrip(":").lower() in TOTALS:
+    while last > 1 and (_sums_up(frame.iloc[last - 1]) or _is_remark(frame.iloc[last - 1])):
         last -= 1
     if last == len(frame):
         return frame, ()
     names = [f"begins with {shown(name)}" for name in frame.iloc[last:, 0]]
-    return frame.iloc[:last], (Fault.of("row(s) at the end sum up the others", names, "they are left out"),)
+    return frame.iloc[:last], (Fault.of("row(s) at the end sum up or explain the others", names, "they are left out"),)
+
+
+def _sums_up(row: pd.Series[Any]) -> bool:
+    return str(row.iloc[0]).strip().rstrip(":").lower() in TOTALS
+
+
+def _is_remark(row: pd.Series[Any]) -> bool:
+    rest = (str(cell).strip() for cell in row.iloc[1:])
+    return bool(REMARK.match(str(row.iloc[0]).strip())) and not any(cell and cell != "nan" for cell in rest)
 
 
 def _first_rows(text: str, separator: str) -> list[tuple[list[str], int]]:

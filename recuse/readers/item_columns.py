@@ -24,7 +24,7 @@ def take_item(roles: Roles) -> None:
     if "item" in roles.taken:
         roles.taken["item"] = (roles.taken["item"],)
         return
-    ids = [n for n in roles.free if plain(n).endswith(("_id", "id", "_no", "_nr", "number", "name"))]
+    ids = [n for n in roles.free if plain(n).endswith(("_id", "id", "_no", "_nr", "number", "name")) or plain(n).startswith("id_")]
     ids = [n for n in ids if len(roles.columns[n].distinct) > max(2, len(roles.frame) // 50)]
     if ids:
         roles.taken["item"] = (ids[0],)

@@ -191,15 +191,18 @@ def test_a_header_in_two_lines_is_read_together(file):
 def test_titles_above_and_sums_below_are_no_ratings_and_lines_keep_their_numbers(file):
     rows = five(30)
     rows[3] = (*rows[3][:3], "broken")
-    text = "Calibration in March,,,\n,,,\n" + table(rows) + "\nAverage,3.1,2.9,3.3"
+    text = "Calibration in March,,,\n,,,\n" + table(rows) + "\nAverage,3.1,2.9,3.3\nNote: broken = unreadable"
     read = read_file(file("a.csv", text))
     assert read.ratings.raters == KINDS
     assert read.ratings.scales == {"rating": Numeric(1, 5, 1)}
     assert read.ratings.table["item"].nunique() == 30
     whats = {fault.what.split(",")[0]: fault for fault in read.faults}
     assert whats["answer(s) are not numbers"].places == ("line 7, column judge: 'broken'",)
-    said = "1 row(s) at the end sum up the others (begins with 'Average'); they are left out"
-    assert whats["row(s) at the end sum up the others"].sentence() == said
+    said = (
+        "2 row(s) at the end sum up or explain the others (begins with 'Average'; begins with 'Note: broken = "
+        "unreadable'); they are left out"
+    )
+    assert whats["row(s) at the end sum up or explain the others"].sentence() == said
 
 
 @pytest.mark.parametrize("day", ["2026-03-{:02}", "{}.3.2026", "03/{:02}/26", "2026-03-{:02}T09:00:00Z"])
