@@ -25,9 +25,11 @@ from recuse.readers.kinds import with_kinds
 from recuse.readers.long_shape import lengthened, named
 from recuse.readers.mapping import ColumnMapping, given_mapping, saved_mapping, saved_path
 from recuse.readers.opening import open_file, stem_of
+from recuse.readers.rankings import with_places
 from recuse.readers.raw_table import RawTable
 from recuse.readers.recognise import recognise
 from recuse.readers.same_texts import with_copies_in_clusters
+from recuse.readers.transposed import as_rows
 from recuse.readers.unrated_roles import without_unrated_roles
 
 if TYPE_CHECKING:
@@ -77,12 +79,14 @@ def read_file(path: Path | str, *, reader: str = "", **given: Any) -> FileRating
     raw, counted = without_counts(read_raw(opened, reader))
     raw, fields = with_fields_of_json(raw)
     raw, known, export = as_exported(raw)
+    raw, turned, transposed = as_rows(raw)
+    raw, rankings = with_places(raw)
     columns = [str(name) for name in raw.frame.columns]
     saved = given_mapping(saved_mapping(path), columns, saved_path(path).name)
     given_columns = given_mapping({k: v for k, v in given.items() if v}, columns, path.name)
-    mapping = recognise(raw.frame, {**known, **saved, **given_columns})
+    mapping = recognise(raw.frame, {**known, **turned, **saved, **given_columns})
     raw, unrated = without_unrated_roles(raw, mapping)
-    mapping = recognise(raw.frame, {**known, **saved, **given_columns}) if unrated else mapping
+    mapping = recognise(raw.frame, {**known, **turned, **saved, **given_columns}) if unrated else mapping
     mapping, notes = _with_gold(raw, *_with_whole_items(raw, mapping))
     long = lengthened(raw.frame, mapping)
     long, said = with_kinds(long, mapping)
@@ -99,7 +103,7 @@ def read_file(path: Path | str, *, reader: str = "", **given: Any) -> FileRating
     file_ratings = FileRatings(
         path, opened.sha256, ratings, kind, mapping, raw, rows,
         (*raw.faults, *copied, *judged.faults, *twice),
-        (*opened.notes, *raw.notes, *export, *counted, *fields, *unrated, *notes, *said, *judged.notes, *numbered, *copies, *absent),
+        (*opened.notes, *raw.notes, *export, *transposed, *rankings, *counted, *fields, *unrated, *notes, *said, *judged.notes, *numbered, *copies, *absent),
     )  # fmt: skip
     found = people_faults(ratings)
     notes = [*file_ratings.notes, *_few_rated(ratings), *(fault.sentence() for fault in found)]

@@ -34,3 +34,30 @@ def test_what_is_said_of_the_scale_counts(file):
 def test_a_column_called_rank_that_holds_no_ranking_is_a_score(file):
     rows = [f"{k},{who},{(k + s) % 5 + 1}" for k in range(40) for s, who in enumerate(("anna", "gpt"))]
     assert not read_file(file("a.csv", "\n".join(["id,rater,rank", *rows])), value="rank").ratings.scale.reversed
+
+
+@pytest.mark.parametrize("form", ["long", "wide"])
+@pytest.mark.parametrize("sign", [" > ", ">"])
+def test_a_ranking_in_a_cell_is_a_place_for_each_text(file, form, sign):
+    def order(k, turn):
+        names = ["A", "B", "C", "D"]
+        return sign.join(names if k % 5 else names[turn:] + names[:turn])
+
+    who = ("anna", "ben", "gpt-4o")
+    if form == "long":
+        rows = ["prompt_id,rater,ranking", *(f"{k},{name},{order(k, s)}" for k in range(40) for s, name in enumerate(who))]
+    else:
+        rows = [f"prompt_id,{','.join(who)}", *(f"{k}," + ",".join(order(k, s) for s in range(3)) for k in range(40))]
+    read = read_file(file("a.csv", "\n".join(rows)))
+    assert read.ratings.raters == {"anna": "person", "ben": "person", "gpt-4o": "judge"}
+    assert read.ratings.targets == ("A", "B", "C", "D")
+    assert read.ratings.scale.reversed
+    means = read.ratings.array().means.mean(axis=(0, 1))
+    assert list(means.argsort()[::-1]) == [0, 1, 2, 3]
+
+
+def test_tied_texts_share_the_better_place(file):
+    rows = ["prompt_id,anna,gpt-4o", *(f"{k},B > A = C,A > B > C" for k in range(20))]
+    table = read_file(file("a.csv", "\n".join(rows))).ratings.table
+    anna = table[table["rater"].eq("anna")].drop_duplicates("target")
+    assert dict(zip(anna["target"], anna["score"], strict=True)) == {"B": 1, "A": 2, "C": 2}
