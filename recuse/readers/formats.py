@@ -7,19 +7,21 @@ A reader is a function from an `Opened` file to a `RawTable`. One of your own is
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
-from recuse.readers import alpaca_eval, deepeval, inspect_log, label_studio, openai_batch, promptfoo
+from recuse.readers import alpaca_eval, deepeval, inspect_log, label_studio, openai_batch, openai_log, promptfoo
 from recuse.readers.inspect_archive import ENDING, unpacked_log
 from recuse.readers.no_tables import no_table
 from recuse.readers.opening import Opened
 from recuse.readers.raw_table import RawTable, delimited, from_records, parquet, parse_json
+from recuse.readers.xlsx import is_xlsx, sheet_as_text
 from recuse.schema import RecuseError
 
 __all__ = ["READERS", "read_raw"]
 
 LOGS = {
-    "openai_batch": openai_batch, "inspect": inspect_log, "promptfoo": promptfoo, "alpaca_eval": alpaca_eval,
+    "openai_batch": openai_batch, "openai_log": openai_log, "inspect": inspect_log, "promptfoo": promptfoo, "alpaca_eval": alpaca_eval,
     "deepeval": deepeval, "label_studio": label_studio,
 }  # fmt: skip
 """Logs of other tools: each module says what it recognises (`recognises`) and reads it (`records`)."""
@@ -36,6 +38,10 @@ def read_raw(opened: Opened, reader: str = "") -> RawTable:
             reader, what="reader", package="recuse.readers", known=READERS
         )
         return read(opened)
+    if is_xlsx(opened):
+        sheet = sheet_as_text(opened)
+        table = delimited(sheet)
+        return replace(table, unit="row", notes=(sheet.notes[-1], *table.notes))
     if kind := no_table(opened):
         raise RecuseError(f"{opened.path}: {kind}")
     if opened.data[:2] == b"PK" and opened.name.lower().endswith(ENDING):

@@ -40,13 +40,13 @@ def records(value: Any, path: Path) -> tuple[list[dict[str, Any]], list[Fault]]:
         base = {
             "item": str(line.get("custom_id", number)), "rater": str(body.get("model") or unknown), "kind": "judge",
         }  # fmt: skip
-        text, refused = _reply(body)
+        text, refused = reply_of(body)
         if line.get("error") or (line.get("response") or {}).get("status_code", 200) != 200:
             rows.append({**base, "criterion": "rating", "value": "error"})
         elif refused:
             rows.append({**base, "criterion": "rating", "value": "refused"})
         else:
-            rated = list(_ratings(text))
+            rated = list(ratings_in(text))
             if not rated:
                 strange.append(f"line {number}: {shown(text)}")
             rows += [{**base, **one} for one in rated or [{"criterion": "rating", "value": "unparsed"}]]
@@ -59,7 +59,7 @@ def _body(line: Mapping[str, Any]) -> Mapping[str, Any]:
     return body if isinstance(body, Mapping) else {}
 
 
-def _reply(body: Mapping[str, Any]) -> tuple[str, bool]:
+def reply_of(body: Mapping[str, Any]) -> tuple[str, bool]:
     """The reply's text, from chat completions or from responses, and whether the model refused."""
     if body.get("choices"):
         message = body["choices"][0].get("message") or {}
@@ -68,7 +68,8 @@ def _reply(body: Mapping[str, Any]) -> tuple[str, bool]:
     return "".join(str(p.get("text") or "") for p in parts), any(p.get("type") == "refusal" for p in parts)
 
 
-def _ratings(text: str) -> Iterator[dict[str, Any]]:
+def ratings_in(text: str) -> Iterator[dict[str, Any]]:
+    """Criterion, value and reason of each rating in a reply; nothing where there is none."""
     inner = re.sub(r"^```(?:json)?\s*|\s*```$", "", text.strip())
     try:
         value = json.loads(inner)

@@ -97,3 +97,22 @@ def test_what_is_said_of_an_exports_columns_counts(file):
 def test_scores_are_named_with_or_without_what_stands_before_them(file, names):
     read = read_file(file("b.jsonl", braintrust()), people=names[0], judges=names[1])
     assert read.ratings.raters == {"scores.Human review": "person", "scores.Factuality": "judge"}
+
+
+def test_a_log_of_chat_requests_with_peoples_scores_in_its_metadata(file):
+    lines = []
+    for k in range(40):
+        reply = json.dumps({"score": mark(k, 1)}) if k != 7 else "I would rather not."
+        lines.append(json.dumps({
+            "id": f"chatcmpl-{k}", "created": 1767225600 + k,
+            "request": {"model": "gpt-4o", "messages": [{"role": "system", "content": "Grade from 1 to 5."},
+                                                       {"role": "user", "content": f"Reply number {k} of all of them here."}]},
+            "response": {"model": "gpt-4o", "choices": [{"message": {"role": "assistant", "content": reply}}]},
+            "metadata": {"ticket": f"T{k}", "human_score": mark(k), "human_score_2": mark(k, 1)},
+        }))  # fmt: skip
+    read = read_file(file("log.jsonl", "\n".join(lines)))
+    assert read.raw.made_by == "openai_log"
+    assert read.ratings.raters == {"human": "person", "human_score_2": "person", "gpt-4o": "judge"}
+    judge = read.ratings.table[read.ratings.table["rater"] == "gpt-4o"]
+    assert dict(judge["status"].value_counts()) == {"ok": 39, "unparsed": 1}
+    assert read.mapping.item == ("ticket",)
