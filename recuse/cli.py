@@ -137,7 +137,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_overrides(command: argparse.ArgumentParser) -> None:
     for name, metavar, words in OVERRIDES:
-        kind = {"metavar": metavar, "default": ""} if metavar else {"action": "store_true"}
+        kind: dict[str, Any] = {"metavar": metavar, "default": ""} if metavar else {"action": "store_true"}
         command.add_argument(f"--{name}", *OTHER_NAMES.get(name, ()), help=words, **kind)
 
 

@@ -72,13 +72,13 @@ class PeopleFault:
         among = "" if self.others is None else f"; they with one another {self.others:.2f}"
         if self.kind == "reversed":
             return (
-                f"{who} answers {self.criterion} in reverse of the other people (correlation with them {number}{among}):"
-                " turn these answers round or leave this person out. No judge is to blame for them"
+                f"{who} answers {self.criterion} in reverse of the other people (correlation with them {number}"
+                f"{among}): turn these answers round or leave this person out. No judge is to blame for them"
             )
         if self.kind == "unrelated":
             return (
-                f"the answers of {who} to {self.criterion} have nothing to do with the other people's (correlation with "
-                f"them {number}{among}): look at some, or leave this person out. No judge is to blame for them"
+                f"the answers of {who} to {self.criterion} have nothing to do with the other people's (correlation "
+                f"with them {number}{among}): look at some, or leave this person out. No judge is to blame for them"
             )
         if self.kind == "opposed":
             return (
@@ -86,8 +86,8 @@ class PeopleFault:
                 "them may have read the scale the other way round; nobody else says which"
             )
         return (
-            f"people are of two camps on {self.criterion}: {who} against {others} (correlation across at most {number}; "
-            f"within at least {self.others:.2f}). A judge can follow one of them only: say which is right"
+            f"people are of two camps on {self.criterion}: {who} against {others} (correlation across at most "
+            f"{number}; within at least {self.others:.2f}). A judge can follow one of them only: say which is right"
         )
 
 
@@ -112,7 +112,7 @@ def people_faults(ratings: Ratings) -> tuple[PeopleFault, ...]:
 
 
 def _answers(ratings: Ratings, criterion: str) -> tuple[tuple[str, ...], Floats, NDArray[np.intp]]:
-    """The people; their answers (P, U, K), mean over what one said of a text, NaN where nothing; each text's cluster."""
+    """The people; their answers (P, U, K), mean over what one said of a text, NaN for nothing; each text's cluster."""
     import pandas as pd
 
     table = ratings.table
@@ -243,11 +243,10 @@ def _camps(
     best = max(across, key=lambda r: r.value)
     if min(r.end(level) for r in within) <= max(max(r.end(1 - level) for r in across), 0.0):
         return []
-    sides = (tuple(n for k, n in enumerate(people) if (k in camp) == inside) for inside in (True, False))
-    return [PeopleFault(
-        "camps", criterion, *sides, best.value, best.end(level), best.end(1 - level), min(r.value for r in within),
-        best.n,
-    )]  # fmt: skip
+    one, other = (tuple(n for k, n in enumerate(people) if (k in camp) == inside) for inside in (True, False))
+    least = min(r.value for r in within)
+    low, high = best.end(level), best.end(1 - level)
+    return [PeopleFault("camps", criterion, one, other, best.value, low, high, least, best.n)]
 
 
 def _two_groups(size: int, correlations: dict[tuple[int, int], float]) -> set[int]:

@@ -12,7 +12,6 @@ look better for the shape of the file.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np

@@ -81,8 +81,19 @@ CRITERIA = (
 PARTS = ("turn", "turn_id", "turn_index", "step", "message_index", "message_id", "segment", "sentence", "chunk")
 """Columns that number the parts of an item."""
 TALKS = (
-    "conversation_id", "conversation", "thread_id", "thread", "dialogue_id", "dialogue", "dialog_id", "dialog",
-    "session_id", "chat_id", "chat", "conv_id", "ticket_thread",
+    "conversation_id",
+    "conversation",
+    "thread_id",
+    "thread",
+    "dialogue_id",
+    "dialogue",
+    "dialog_id",
+    "dialog",
+    "session_id",
+    "chat_id",
+    "chat",
+    "conv_id",
+    "ticket_thread",
 )
 """Columns that say which texts were written in one talk: these share its errors, however few talks there are."""
 BATCHES = (
@@ -91,8 +102,17 @@ BATCHES = (
 )  # fmt: skip
 """Columns that say by whom or when texts were to be judged."""
 PROMPTS = (
-    "prompt", "question", "query", "input", "instruction", "context", "user_input", "user_message", "request",
-    "prompt_text", "question_text",
+    "prompt",
+    "question",
+    "query",
+    "input",
+    "instruction",
+    "context",
+    "user_input",
+    "user_message",
+    "request",
+    "prompt_text",
+    "question_text",
 )
 """Columns with what a text answers: the same answer to another question is another text."""
 FACTORS = (
@@ -118,11 +138,35 @@ PEOPLE = (
 
 
 DERIVED = (
-    "majority", "majority_vote", "majority_label", "consensus", "consensus_label", "adjudicated", "adjudication",
-    "aggregate", "aggregated", "aggregated_label", "average", "avg", "mean", "median", "mode", "final", "final_label",
-    "final_score", "resolved", "overall_average", "voted", "vote_share", "std", "stdev", "variance", "agreement",
+    "majority",
+    "majority_vote",
+    "majority_label",
+    "consensus",
+    "consensus_label",
+    "adjudicated",
+    "adjudication",
+    "aggregate",
+    "aggregated",
+    "aggregated_label",
+    "average",
+    "avg",
+    "mean",
+    "median",
+    "mode",
+    "final",
+    "final_label",
+    "final_score",
+    "resolved",
+    "overall_average",
+    "voted",
+    "vote_share",
+    "std",
+    "stdev",
+    "variance",
+    "agreement",
 )
 """Columns and raters that are made of several raters' answers."""
+WHOSE = ("human", "humans", "people", "annotator", "annotators", "crowd", "expert", "rating", "score", "label")
 SUFFIX = ("_score", "_label", "_rating", "_verdict", "_grade", "_judgment", "_judgement", "_vote", "_result")
 LONGEST_NAME = 4
 """A column's name of more words is a sentence."""
@@ -170,8 +214,7 @@ def is_date(name: str) -> bool:
 def is_derived(name: str) -> bool:
     """Whether a column or rater is called after what is made of several raters' answers: majority, human_mean."""
     word = plain(name)
-    bare = "_".join(part for part in word.split("_") if part not in ("human", "humans", "people", "annotator", "rating",
-                                                                     "score", "annotators", "crowd", "expert", "label"))  # fmt: skip
+    bare = "_".join(part for part in word.split("_") if part not in WHOSE)
     return word in DERIVED or bare in DERIVED
 
 

@@ -140,7 +140,9 @@ def _are_places(part: pd.DataFrame, values: pd.Series[float]) -> bool:
         return False
     groups = values.groupby([part[name] for name in ("rater", "item", "repeat")])
     whole = (groups.transform("size") > 1) & groups.transform("min").eq(1)
-    whole &= groups.transform("max").eq(groups.transform("size")) & groups.transform("nunique").eq(groups.transform("size"))
+    whole &= groups.transform("max").eq(groups.transform("size")) & groups.transform("nunique").eq(
+        groups.transform("size")
+    )
     return bool(whole.mean() > KNOWN_SHARE)
 
 

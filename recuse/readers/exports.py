@@ -2,7 +2,7 @@
 
 | tool | known by | item | rater |
 |---|---|---|---|
-| Langfuse, scores | traceId, name, value, source | traceId, observationId | authorUserId of an ANNOTATION, else the source |
+| Langfuse, scores | traceId, name, value, source | traceId, observationId | authorUserId, else the source |
 | Label Studio, CSV and JSON-MIN | annotation_id, annotator, lead_time | id | annotator |
 | Mechanical Turk, batch results | HITId, WorkerId, Answer.* | HITId | WorkerId |
 | Braintrust, experiment rows | scores.*, metrics.* or metadata.* | id | a column of `scores` each |
@@ -50,7 +50,13 @@ def _langfuse(raw: RawTable) -> Export | None:
     author = frame["authorUserId"] if "authorUserId" in frame else frame["source"]
     rater = frame["source"].where(~(person & author.ne("")), author)
     table = frame.assign(rater=rater, value=value)
-    roles: dict[str, Any] = {"item": ("traceId",), "criterion": "name", "rater": "rater", "kind": "source", "value": ("value",)}
+    roles: dict[str, Any] = {
+        "item": ("traceId",),
+        "criterion": "name",
+        "rater": "rater",
+        "kind": "source",
+        "value": ("value",),
+    }
     if "observationId" in frame and frame["observationId"].ne("").any():
         roles["item"] = ("traceId", "observationId")
     return _kept(raw, table), roles, ("scores of Langfuse: annotations are by people, other sources by judges",)
@@ -98,13 +104,18 @@ def _argilla(raw: RawTable) -> Export | None:
     """A record per row, with lists of users' responses and a suggestion by an agent, question by question."""
     columns = list(map(str, raw.frame.columns))
     flat = [c.removesuffix(".responses") for c in columns if f"{c}.users" in columns and c.endswith(".responses")]
-    nested = [m[1] for c in columns if (m := re.fullmatch(r"responses\.([^.]+)", c)) and f"suggestions.{m[1]}.value" in columns]
+    nested = [
+        m[1]
+        for c in columns
+        if (m := re.fullmatch(r"responses\.([^.]+)", c)) and f"suggestions.{m[1]}.value" in columns
+    ]
     questions = flat or nested
     if not questions:
         return None
     rows: list[dict[str, str]] = []
     places: list[int] = []
-    for k, record in enumerate(raw.frame.to_dict("records")):
+    for k, cells in enumerate(raw.frame[columns].to_numpy(dtype=object)):
+        record = dict(zip(columns, map(str, cells), strict=True))
         item = str(record.get("id") or k + 1)
         texts = {c.rsplit(".", 1)[-1]: v for c, v in record.items() if c.startswith("fields.") or c == "text"}
         for question in questions:

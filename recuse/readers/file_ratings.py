@@ -46,8 +46,8 @@ SELDOM = 0.2
 class FileRatings:
     """`ratings` of one file and how it came to them. `kind` is what its rows are: "scores", "choices" or
     "response_sets"; where it holds options and sets of them, `ratings` are about the options, and the sets are beside
-    them. `rows` has one row per judgement with its `row` in `raw.frame` (of one that is absent, that of another rater on
-    the same text); `sha256` is that of the file as it lies
+    them. `rows` has one row per judgement with its `row` in `raw.frame` (of one that is absent, that of another
+    rater on the same text); `sha256` is that of the file as it lies
     there."""
 
     path: Path
@@ -76,17 +76,13 @@ def read_file(path: Path | str, *, reader: str = "", **given: Any) -> FileRating
     Raises `RecuseError` with place and remedy for a file that cannot be read."""
     path = Path(path)
     opened = open_file(path)
-    raw, counted = without_counts(read_raw(opened, reader))
-    raw, fields = with_fields_of_json(raw)
-    raw, known, export = as_exported(raw)
-    raw, turned, transposed = as_rows(raw)
-    raw, rankings = with_places(raw)
+    raw, known, shaped = _in_shape(read_raw(opened, reader))
     columns = [str(name) for name in raw.frame.columns]
     saved = given_mapping(saved_mapping(path), columns, saved_path(path).name)
-    given_columns = given_mapping({k: v for k, v in given.items() if v}, columns, path.name)
-    mapping = recognise(raw.frame, {**known, **turned, **saved, **given_columns})
+    roles = {**known, **saved, **given_mapping({k: v for k, v in given.items() if v}, columns, path.name)}
+    mapping = recognise(raw.frame, roles)
     raw, unrated = without_unrated_roles(raw, mapping)
-    mapping = recognise(raw.frame, {**known, **turned, **saved, **given_columns}) if unrated else mapping
+    mapping = recognise(raw.frame, roles) if unrated else mapping
     mapping, notes = _with_gold(raw, *_with_whole_items(raw, mapping))
     long = lengthened(raw.frame, mapping)
     long, said = with_kinds(long, mapping)
@@ -100,14 +96,25 @@ def read_file(path: Path | str, *, reader: str = "", **given: Any) -> FileRating
         kind, ratings = "choices", _chosen(rows, mapping, factors, clusters)
     else:
         kind, ratings = _without_sets(_scored(rows, judged, raw, mapping, factors, clusters))
-    file_ratings = FileRatings(
+    faults_of_people = people_faults(ratings)
+    return FileRatings(
         path, opened.sha256, ratings, kind, mapping, raw, rows,
         (*raw.faults, *copied, *judged.faults, *twice),
-        (*opened.notes, *raw.notes, *export, *transposed, *rankings, *counted, *fields, *unrated, *notes, *said, *judged.notes, *numbered, *copies, *absent),
+        (*opened.notes, *raw.notes, *shaped, *unrated, *notes, *said, *judged.notes, *numbered, *copies, *absent,
+         *_few_rated(ratings), *(fault.sentence() for fault in faults_of_people)),
+        faults_of_people,
     )  # fmt: skip
-    found = people_faults(ratings)
-    notes = [*file_ratings.notes, *_few_rated(ratings), *(fault.sentence() for fault in found)]
-    return replace(file_ratings, notes=tuple(notes), people_faults=found)
+
+
+def _in_shape(raw: RawTable) -> tuple[RawTable, dict[str, Any], list[str]]:
+    """The table with one answer a cell, whatever its tool or form made of it; roles of columns that are known by that,
+    and notes."""
+    raw, counted = without_counts(raw)
+    raw, fields = with_fields_of_json(raw)
+    raw, known, export = as_exported(raw)
+    raw, turned, by_rater = as_rows(raw)
+    raw, ranked = with_places(raw)
+    return raw, {**known, **turned}, [*counted, *fields, *export, *by_rater, *ranked]
 
 
 def _factors(mapping: ColumnMapping) -> list[str]:
@@ -202,7 +209,9 @@ def _chosen(rows: pd.DataFrame, mapping: ColumnMapping, factors: list[str], clus
     if plain(mapping.first).startswith("generator"):  # AlpacaEval shows them in an order that it does not keep
         table = table.rename(columns={"first": "a", "second": "b"})
         table["response"] = table["response"].replace({"first": "a", "second": "b"})
-    return read_choices(table, factors=factors, clusters=_plural(clusters if "cluster" in rows else (mapping.item or ("item",))[0]))
+    return read_choices(
+        table, factors=factors, clusters=_plural(clusters if "cluster" in rows else (mapping.item or ("item",))[0])
+    )
 
 
 def _authors(rows: pd.DataFrame, mapping: ColumnMapping) -> dict[str, str]:

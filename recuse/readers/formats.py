@@ -21,7 +21,8 @@ from recuse.schema import RecuseError
 __all__ = ["READERS", "read_raw"]
 
 LOGS = {
-    "openai_batch": openai_batch, "openai_log": openai_log, "inspect": inspect_log, "promptfoo": promptfoo, "alpaca_eval": alpaca_eval,
+    "openai_batch": openai_batch, "openai_log": openai_log, "inspect": inspect_log, "promptfoo": promptfoo,
+    "alpaca_eval": alpaca_eval,
     "deepeval": deepeval, "label_studio": label_studio,
 }  # fmt: skip
 """Logs of other tools: each module says what it recognises (`recognises`) and reads it (`records`)."""

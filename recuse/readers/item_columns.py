@@ -8,7 +8,17 @@ from recuse.readers.column_names import FACTORS, NAMES, PARTS, TALKS, is_date, i
 from recuse.readers.roles import MOST_SLICES, Roles
 from recuse.schema import RecuseError
 
-__all__ = ["FEWEST_CLUSTERS", "take_cluster", "take_factors", "take_item", "take_item_of_pairs", "take_parts", "take_slices", "take_what_raters_share", "take_what_tells_apart"]
+__all__ = [
+    "FEWEST_CLUSTERS",
+    "take_cluster",
+    "take_factors",
+    "take_item",
+    "take_item_of_pairs",
+    "take_parts",
+    "take_slices",
+    "take_what_raters_share",
+    "take_what_tells_apart",
+]
 
 FEWEST_CLUSTERS = 20
 """With fewer levels a topic groups texts and is a slice: an interval over a handful of clusters says nothing."""
@@ -24,7 +34,11 @@ def take_item(roles: Roles) -> None:
     if "item" in roles.taken:
         roles.taken["item"] = (roles.taken["item"],)
         return
-    ids = [n for n in roles.free if plain(n).endswith(("_id", "id", "_no", "_nr", "number", "name")) or plain(n).startswith("id_")]
+    ids = [
+        n
+        for n in roles.free
+        if plain(n).endswith(("_id", "id", "_no", "_nr", "number", "name")) or plain(n).startswith("id_")
+    ]
     ids = [n for n in ids if len(roles.columns[n].distinct) > max(2, len(roles.frame) // 50)]
     if ids:
         roles.taken["item"] = (ids[0],)
@@ -93,8 +107,8 @@ def take_cluster(roles: Roles) -> None:
     item = roles.taken.get("item", ())
     if "cluster" not in roles.taken and len(item) == 2 and plain(item[0]) in TALKS:
         roles.taken["cluster"] = item[0]
-    for names, fewest in ((TALKS, 2), (NAMES["cluster"], FEWEST_CLUSTERS)):
-        roles.take_named("cluster", lambda c, fewest=fewest: _holds_clusters(roles, c, fewest), names)
+    roles.take_named("cluster", lambda c: _holds_clusters(roles, c, 2), TALKS)
+    roles.take_named("cluster", lambda c: _holds_clusters(roles, c, FEWEST_CLUSTERS))
 
 
 def _holds_clusters(roles: Roles, column: Column, fewest: int) -> bool:

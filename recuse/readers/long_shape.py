@@ -83,7 +83,7 @@ def _facts(frame: pd.DataFrame, mapping: ColumnMapping) -> pd.DataFrame:
         if column:
             facts[role] = named(frame[column], usual)
     if mapping.pairs:
-        facts |= _sides(facts["first"], facts["second"])
+        facts |= _sides(facts["first"], facts["second"], not mapping.item)
     facts["repeat"] = _numbered(frame[mapping.repeat]) if mapping.repeat else -1
     for factor in mapping.factors:
         facts[plain(factor)] = named(frame[factor], "none")
@@ -92,27 +92,27 @@ def _facts(frame: pd.DataFrame, mapping: ColumnMapping) -> pd.DataFrame:
     return pd.DataFrame(facts, index=frame.index)
 
 
-def _sides(first: pd.Series[Any], second: pd.Series[Any]) -> dict[str, Any]:
-    """The two that met by their names; of texts too long for a name, by number, with the texts beside them."""
+def _sides(first: pd.Series[Any], second: pd.Series[Any], pairs: bool) -> dict[str, Any]:
+    """The two that met by their names; of texts too long for a name, by number, with the texts beside them, and, where
+    nothing else names the `pairs`, the two as the item."""
     import pandas as pd
 
     codes, values = pd.factorize(pd.concat([first, second]))
     if sum(map(len, values)) <= LONGEST * max(len(values), 1):
         return {}
     names = np.array([f"text {k + 1}" for k in range(len(values))], dtype=object)[codes]
-    return {
-        "first": names[: len(first)], "second": names[len(first) :], "text_a": first, "text_b": second,
-    }  # fmt: skip
+    sides = {"first": names[: len(first)], "second": names[len(first) :], "text_a": first, "text_b": second}
+    if pairs:
+        one, other = codes[: len(first)], codes[len(first) :]
+        number, _ = pd.factorize(np.minimum(one, other) * len(values) + np.maximum(one, other))
+        sides["item"] = np.array([f"pair {k + 1}" for k in range(len(first))], dtype=object)[number]
+    return sides
 
 
 def _items(frame: pd.DataFrame, mapping: ColumnMapping) -> Any:
     """Names of items: of several columns joined, of texts numbered, of rows numbered where no column names them."""
     import pandas as pd
 
-    if not mapping.item and mapping.pairs:
-        one, other = (named(frame[side]).astype(str) for side in (mapping.first, mapping.second))
-        codes, values = pd.factorize(one.where(one <= other, other) + "\x1f" + one.where(one > other, other))
-        return np.array([f"pair {k + 1}" for k in range(len(values))], dtype=object)[codes]
     if not mapping.item:
         return np.array([f"row {k + 1}" for k in range(len(frame))], dtype=object)
     names = named(frame[mapping.item[0]], "(empty)")

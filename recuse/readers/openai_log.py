@@ -57,5 +57,7 @@ def _column(judge: str, criterion: str) -> str:
 
 
 def _last_message(request: Mapping[str, Any]) -> str:
-    said = [m.get("content") for m in request.get("messages") or () if isinstance(m, Mapping) and m.get("role") == "user"]
+    said = [
+        m.get("content") for m in request.get("messages") or () if isinstance(m, Mapping) and m.get("role") == "user"
+    ]
     return said[-1] if said and isinstance(said[-1], str) else ""

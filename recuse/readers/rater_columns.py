@@ -26,7 +26,15 @@ from recuse.readers.roles import MOST_SLICES, Roles
 from recuse.readers.values import CHOICE_WORDS
 from recuse.schema import RecuseError
 
-__all__ = ["check_left_out", "choosers_between", "names_raters", "names_systems", "take_raters", "take_raters_beside", "take_sources"]
+__all__ = [
+    "check_left_out",
+    "choosers_between",
+    "names_raters",
+    "names_systems",
+    "take_raters",
+    "take_raters_beside",
+    "take_sources",
+]
 
 FEWEST = 10
 """So many rows tell whether a column is made of others."""
@@ -35,9 +43,41 @@ SAME_COLUMN = 0.98
 MOST_MARKS = 11
 """Different numbers of the longest usual scale that has each of them given, 0 to 10."""
 NOBODY = (
-    "difficulty", "priority", "severity", "level", "importance", "confidence", "certainty", "turns", "words", "rank",
-    "position", "place", "age", "year", "month", "week", "day", "hour", "grade", "class", "stars", "upvotes", "likes",
-    "views", "errors", "retries", "length", "size", "number", "no", "nr", "n", "weight", "hardness", "complexity",
+    "difficulty",
+    "priority",
+    "severity",
+    "level",
+    "importance",
+    "confidence",
+    "certainty",
+    "turns",
+    "words",
+    "rank",
+    "position",
+    "place",
+    "age",
+    "year",
+    "month",
+    "week",
+    "day",
+    "hour",
+    "grade",
+    "class",
+    "stars",
+    "upvotes",
+    "likes",
+    "views",
+    "errors",
+    "retries",
+    "length",
+    "size",
+    "number",
+    "no",
+    "nr",
+    "n",
+    "weight",
+    "hardness",
+    "complexity",
 )
 """Columns of numbers that say something of a text and are nobody's name."""
 BY_NUMBER = ("id", "rater", "annotator", "reviewer", "worker", "user", "labeler", "labeller")
@@ -135,10 +175,10 @@ def _leave_out_derived(roles: Roles, named: Collection[str]) -> None:
 
 
 def _said_by_most(roles: Roles, name: str, people: Sequence[str]) -> bool:
-    cells = roles.frame[list(people)]
-    counts = sum((cells[one].eq(roles.frame[name]) for one in people), start=cells[people[0]].ne(cells[people[0]]) * 0)
-    rated = roles.frame[name].ne("") & cells.ne("").all(axis=1)
-    return bool(rated.sum() > FEWEST and (2 * counts[rated] > len(people)).mean() >= SAME_COLUMN)
+    cells, own = roles.frame[list(people)].to_numpy(dtype=object), roles.frame[name].to_numpy(dtype=object)
+    rated = (own != "") & (cells != "").all(axis=1)
+    most = 2 * (cells == own[:, None]).sum(axis=1) > len(people)
+    return bool(rated.sum() > FEWEST and most[rated].mean() >= SAME_COLUMN)
 
 
 def _is_of(column: str, named: Collection[str]) -> bool:

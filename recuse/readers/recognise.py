@@ -6,13 +6,12 @@ import re
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
-from recuse.readers.column import Column
 from recuse.readers.column_names import NAMES, SETS, WINNERS, plain
 from recuse.readers.item_columns import (
     take_cluster,
     take_factors,
-    take_item_of_pairs,
     take_item,
+    take_item_of_pairs,
     take_parts,
     take_slices,
     take_what_raters_share,
@@ -96,7 +95,11 @@ def _take_pair(roles: Roles) -> None:
     pairs += [(texts[a], texts[b]) for a, b in (*PLACES, *_stems(texts)) if {a, b} <= texts.keys()]
     for one, other in pairs:
         choosers = choosers_between(roles, one, other)
-        if choosers or "value" in roles.taken or (one in named.values() and any(plain(n) in WINNERS for n in roles.free)):
+        if (
+            choosers
+            or "value" in roles.taken
+            or (one in named.values() and any(plain(n) in WINNERS for n in roles.free))
+        ):
             roles.take("first", one)
             roles.take("second", other)
             return

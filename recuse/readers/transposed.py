@@ -30,7 +30,9 @@ def as_rows(raw: RawTable) -> tuple[RawTable, dict[str, Any], tuple[str, ...]]:
     if not rater or raw.made_by or not 1 < len(frame) <= MOST_RATERS or frame[rater].duplicated().any():
         return raw, {}, ()
     names = [n for n in map(str, frame.columns) if n != rater and not is_date(n)]
-    if len(names) < max(FEWEST, len(frame) + 1) or any(plain(n) in NAMES["item"] and frame[n].nunique() > 1 for n in names):
+    if len(names) < max(FEWEST, len(frame) + 1) or any(
+        plain(n) in NAMES["item"] and frame[n].nunique() > 1 for n in names
+    ):
         return raw, {}, ()
     cells = frame[names].to_numpy(dtype=object).ravel()
     import pandas as pd

@@ -117,8 +117,8 @@ def is_empty(cells: pd.Series[Any]) -> pd.Series[bool]:
 
 
 def as_numbers(cells: pd.Series[Any]) -> pd.Series[float]:
-    """Cells as numbers, NaN where they are none; "3,5", "85 %", "4/5", "3 Stars", "2nd", "★★★☆☆", "4 - good", "[[4]]" and
-    "Rating: 4/5" are numbers, infinite ones are not."""
+    """Cells as numbers, NaN where they are none; "3,5", "85 %", "4/5", "3 Stars", "2nd", "★★★☆☆", "4 - good", "[[4]]"
+    and "Rating: 4/5" are numbers, infinite ones are not."""
     import numpy as np
     import pandas as pd
 

@@ -39,7 +39,9 @@ def sheet_as_text(opened: Opened) -> Opened:
             if sum(member.file_size for member in archive.infolist()) > MAX_BYTES:
                 raise RecuseError(f"{opened.path} unpacks to more than {MAX_BYTES / 1e9:.1f} GB; {REMEDY}")
             names = sorted(name for name in archive.namelist() if SHEET.fullmatch(name))
-            shared = _shared(_xml(archive, "xl/sharedStrings.xml")) if "xl/sharedStrings.xml" in archive.namelist() else []
+            shared = (
+                _shared(_xml(archive, "xl/sharedStrings.xml")) if "xl/sharedStrings.xml" in archive.namelist() else []
+            )
             sheets = {name: list(_rows(_xml(archive, name), shared)) for name in names}
     except (zipfile.BadZipFile, XML.ParseError, ValueError, KeyError, IndexError, NotImplementedError) as error:
         raise RecuseError(f"{opened.path}: a spreadsheet that cannot be read ({error}); {REMEDY}") from error
@@ -57,7 +59,7 @@ def _xml(archive: zipfile.ZipFile, name: str) -> XML.Element:
     data = archive.read(name)
     if b"<!DOCTYPE" in data or b"<!ENTITY" in data:  # no spreadsheet has any; entities may grow without bounds
         raise ValueError(f"{name} declares entities")
-    return XML.fromstring(data)  # noqa: S314  no declarations are in it
+    return XML.fromstring(data)
 
 
 def _shared(root: XML.Element) -> list[str]:

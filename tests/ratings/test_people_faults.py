@@ -78,9 +78,7 @@ def test_one_whose_answers_are_unrelated_is_found_and_nobody_else(form, people):
 def test_two_camps_are_named_and_nobody_is_faulted_alone():
     for seed in range(10):
         draw = np.random.default_rng(seed)
-        answers = fair(draw, "1-5", 2, 200) | {
-            f"q{k}": own for k, own in enumerate(fair(draw, "1-5", 2, 200).values())
-        }
+        answers = fair(draw, "1-5", 2, 200) | {f"q{k}": own for k, own in enumerate(fair(draw, "1-5", 2, 200).values())}
         (fault,) = people_faults(frame(answers))
         assert (fault.kind, fault.people, fault.against) == ("camps", ("p0", "p1"), ("q0", "q1"))
 
@@ -116,7 +114,9 @@ def test_fair_people_in_topics_are_faulted_as_seldom():
         draw = np.random.default_rng(seed)
         topics = np.repeat(np.arange(25), 12)
         answers = {
-            f"p{k}": FORMS["0-10"](0.3 * draw.normal(size=300) + draw.normal(size=25)[topics] + 0.2 * draw.normal(size=25)[topics])
+            f"p{k}": FORMS["0-10"](
+                0.3 * draw.normal(size=300) + draw.normal(size=25)[topics] + 0.2 * draw.normal(size=25)[topics]
+            )
             for k in range(3)
         }
         faulted += bool(people_faults(frame(answers, [f"c{t}" for t in topics])))
@@ -128,4 +128,6 @@ def test_with_few_texts_or_constant_answers_nobody_is_faulted():
     answers = fair(draw, "1-5", 3, texts=15)
     answers["p1"] = 6 - answers["p1"]
     assert people_faults(frame(answers)) == ()
-    assert people_faults(frame({"a": np.full(50, 3.0), "b": np.full(50, 3.0), "c": draw.integers(1, 6, 50) * 1.0})) == ()
+    assert (
+        people_faults(frame({"a": np.full(50, 3.0), "b": np.full(50, 3.0), "c": draw.integers(1, 6, 50) * 1.0})) == ()
+    )

@@ -17,8 +17,10 @@ def talks(column, levels=20, each=15, seed=1):
     return "\n".join(rows)
 
 
-@pytest.mark.parametrize("column", ["conversation_id", "thread", "thread_id", "session", "dialogue", "topic", "topic_id",
-                                    "doc_id", "document_id", "source", "customer_id"])  # fmt: skip
+@pytest.mark.parametrize("column", [
+    "conversation_id", "thread", "thread_id", "session", "dialogue", "topic", "topic_id", "doc_id", "document_id",
+    "source", "customer_id",
+])  # fmt: skip
 def test_several_items_of_one_talk_or_topic_are_a_cluster(file, column):
     read = read_file(file("a.csv", talks(column)))
     assert (read.mapping.cluster, read.mapping.slices) == (column, ())
@@ -54,7 +56,9 @@ def copied(times, texts=40, seed=1, prompt=False):
         (f"Reply number {k}, which is long enough to know it again.", *np.clip(np.round(
             3 + draw.normal() + 0.6 * draw.normal(size=3)), 1, 5).astype(int)) for k in range(texts)
     ]  # fmt: skip
-    rows = [f't{n}-{k},"{text}",{",".join(map(str, marks))}' for n in range(times) for k, (text, *marks) in enumerate(once)]
+    rows = [
+        f't{n}-{k},"{text}",{",".join(map(str, marks))}' for n in range(times) for k, (text, *marks) in enumerate(once)
+    ]
     if prompt:
         header = "ticket,question,reply,anna,ben,gpt-4o"
         rows = [row.replace(",", f",What is the answer to question {n} of the list of questions?,", 1)
@@ -83,7 +87,9 @@ def test_short_texts_may_be_alike(file):
 
 
 def test_copies_join_the_clusters_that_they_are_from(file):
-    rows = [f't{k},c{k // 4},"A reply that is long enough, number {k % 76}.",{k % 5 + 1},{k % 4 + 1}' for k in range(80)]
+    rows = [
+        f't{k},c{k // 4},"A reply that is long enough, number {k % 76}.",{k % 5 + 1},{k % 4 + 1}' for k in range(80)
+    ]
     read = read_file(file("a.csv", "\n".join(["item,conversation_id,reply,anna,gpt-4o", *rows])))
     clusters = dict(zip(read.ratings.array().items, read.ratings.array().clusters, strict=True))
     assert clusters["t0"] == clusters["t3"] == clusters["t76"]

@@ -1,4 +1,4 @@
-"""Tables that other tools export, made by hand after their documentation: item, people, judge and criteria are right."""
+"""Tables that other tools export, made by hand after their documentation: item, people, judge and criteria."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ def langfuse():
     for k in range(40):
         rows += [(f"s{k}{who}", f"tr-{k}", "", "helpful", mark(k, n), "", "ANNOTATION", "", who, "NUMERIC")
                  for n, who in enumerate(("usr_a", "usr_b"))]  # fmt: skip
-        rows += [(f"s{k}{name}", f"tr-{k}", "", name, mark(k, 1), "", "EVAL", "fine", "", "NUMERIC") for name in ("helpful", "safe")]
+        rows += [
+            (f"s{k}{name}", f"tr-{k}", "", name, mark(k, 1), "", "EVAL", "fine", "", "NUMERIC")
+            for name in ("helpful", "safe")
+        ]
     return csv("id,traceId,observationId,name,value,stringValue,source,comment,authorUserId,dataType", rows)
 
 
@@ -33,15 +36,19 @@ def label_studio():
 
 
 def mturk():
-    rows = [(f"H{k}", "T", f"A{k}{n}", f"W{(k + n) % 7}", 30 + k, k, mark(k, 1), mark(k, n), "x" if k != 5 else "", "x" if k == 5 else "")
+    state = {5: ("", "x")}
+    rows = [(f"H{k}", "T", f"A{k}{n}", f"W{(k + n) % 7}", 30, k, mark(k, 1), mark(k, n), *state.get(k, ("x", "")))
             for k in range(40) for n in (0, 1)]  # fmt: skip
-    return csv("HITId,Title,AssignmentId,WorkerId,WorkTimeInSeconds,Input.id,Input.judge_score,Answer.quality,Approve,Reject", rows)
+    return csv(
+        "HITId,Title,AssignmentId,WorkerId,WorkTimeInSeconds,Input.id,Input.judge_score,Answer.quality,Approve,Reject",
+        rows,
+    )
 
 
 def braintrust():
     return "\n".join(json.dumps({
         "id": f"r{k}", "input": {"q": f"A question of some length, the one with number {k}"}, "expected": "x",
-        "scores": {"Factuality": k % 2, "Human review": (k + (k % 7 == 0)) % 2}, "metrics": {"duration": 1.5, "tokens": k % 5},
+        "scores": {"Factuality": k % 2, "Human review": (k + (k % 7 == 0)) % 2}, "metrics": {"duration": 1.5},
         "metadata": {"model": "mini"},
     }) for k in range(40))  # fmt: skip
 
@@ -51,18 +58,24 @@ def argilla(flat):
     for k in range(40):
         text = f"Reply number {k} of all."
         if flat:
-            lines.append({"id": f"r{k}", "text": text, "quality.responses": [mark(k), mark(k, 1)],
-                          "quality.responses.users": ["u1", "u2"], "quality.responses.status": ["submitted", "submitted"],
-                          "quality.suggestion": mark(k, 1), "quality.suggestion.agent": "gpt"})  # fmt: skip
+            parts = {"": [mark(k), mark(k, 1)], ".users": ["u1", "u2"], ".status": ["submitted", "submitted"]}
+            answered = {f"quality.responses{part}": value for part, value in parts.items()}
+            suggested = {"quality.suggestion": mark(k, 1), "quality.suggestion.agent": "gpt"}
+            lines.append({"id": f"r{k}", "text": text, **answered, **suggested})
         else:
-            lines.append({"id": f"r{k}", "fields": {"text": text}, "suggestions": {"quality": {"value": mark(k, 1), "agent": "gpt"}},
-                          "responses": {"quality": [{"value": mark(k, n), "user_id": f"u{n + 1}"} for n in (0, 1)]}})  # fmt: skip
+            suggested = {"quality": {"value": mark(k, 1), "agent": "gpt"}}
+            answered = {"quality": [{"value": mark(k, n), "user_id": f"u{n + 1}"} for n in (0, 1)]}
+            lines.append({"id": f"r{k}", "fields": {"text": text}, "suggestions": suggested, "responses": answered})
     return json.dumps(lines)
 
 
 EXPORTS = {
     "langfuse.csv": (langfuse(), {"usr_a": "person", "usr_b": "person", "EVAL": "judge"}, ("helpful", "safe")),
-    "label_studio.csv": (label_studio(), {"annotator 1": "person", "annotator 2": "person", "gpt": "judge"}, ("rating",)),
+    "label_studio.csv": (
+        label_studio(),
+        {"annotator 1": "person", "annotator 2": "person", "gpt": "judge"},
+        ("rating",),
+    ),
     "braintrust.jsonl": (braintrust(), {"scores.Human review": "person", "scores.Factuality": "judge"}, ("rating",)),
     "argilla.json": (argilla(flat=False), {"u1": "person", "u2": "person", "gpt": "judge"}, ("quality",)),
     "argilla_flat.json": (argilla(flat=True), {"u1": "person", "u2": "person", "gpt": "judge"}, ("quality",)),
@@ -106,7 +119,7 @@ def test_a_log_of_chat_requests_with_peoples_scores_in_its_metadata(file):
         lines.append(json.dumps({
             "id": f"chatcmpl-{k}", "created": 1767225600 + k,
             "request": {"model": "gpt-4o", "messages": [{"role": "system", "content": "Grade from 1 to 5."},
-                                                       {"role": "user", "content": f"Reply number {k} of all of them here."}]},
+                                                       {"role": "user", "content": f"Reply number {k} of all."}]},
             "response": {"model": "gpt-4o", "choices": [{"message": {"role": "assistant", "content": reply}}]},
             "metadata": {"ticket": f"T{k}", "human_score": mark(k), "human_score_2": mark(k, 1)},
         }))  # fmt: skip

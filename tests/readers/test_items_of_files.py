@@ -65,7 +65,10 @@ def test_turns_that_nobody_rates_are_no_requests(file, role):
 
 def test_an_answer_that_a_judge_owes_in_a_rated_role_is_owed(file):
     rows = ["id,role,human,llm_judge"]
-    rows += [f"{k},{('user', 'assistant')[k % 2]},{k % 5 + 1 if k % 2 else ''},{k % 4 + 1 if k % 10 == 1 else ''}" for k in range(60)]
+    rows += [
+        f"{k},{('user', 'assistant')[k % 2]},{k % 5 + 1 if k % 2 else ''},{k % 4 + 1 if k % 10 == 1 else ''}"
+        for k in range(60)
+    ]
     read = read_file(file("a.csv", "\n".join(rows)))
     judged = read.ratings.table[read.ratings.table["rater"] == "llm_judge"]
     assert (len(judged), int((judged["status"] == "ok").sum())) == (30, 6)

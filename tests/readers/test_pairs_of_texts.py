@@ -14,7 +14,10 @@ def pairs(header, word="A,B,tie", number=40, both=True, item=True):
     a, b, tie = word.split(",")
     rows = [header]
     for k in range(number):
-        good, bad = f"This is the good answer to question {k}, in some detail.", f"Here is a bad answer to the same {k}, at length."
+        good, bad = (
+            f"This is the good answer to question {k}, in some detail.",
+            f"Here is a bad answer to the same {k}, at length.",
+        )
         for one, other in ((good, bad), (bad, good)) if both else ((good, bad),):
             human = tie if k % 10 == 0 else a if one == good else b
             cells = [f'"{one}"', f'"{other}"', human, a if k % 3 else b]
@@ -52,7 +55,10 @@ def test_without_an_id_the_two_texts_are_one(file):
 def test_names_of_systems_under_any_name_of_the_id(file, name):
     rows = [f"{name},model_a,model_b,judge_choice,ann"]
     for k in range(40):
-        rows += [f"x{k},{one},{other},A,{'A' if one == 'llama' else 'B'}" for one, other in (("llama", "qwen"), ("qwen", "llama"))]
+        rows += [
+            f"x{k},{one},{other},A,{'A' if one == 'llama' else 'B'}"
+            for one, other in (("llama", "qwen"), ("qwen", "llama"))
+        ]
     read = read_file(file("a.csv", "\n".join(rows)))
     assert read.ratings.table["item"].nunique() == 40
     assert read.ratings.levels("order") == ("ab", "ba")
@@ -72,3 +78,8 @@ def test_a_long_table_of_pairs_of_texts(file):
     read = read_file(file("a.csv", "\n".join(rows)))
     assert read.kind == "choices"
     assert unanswered(read.ratings).of(judge="gpt-4o").value == 0
+
+
+def test_battles_of_the_same_two_systems_are_not_one_item(file):
+    rows = ["model_a,model_b,judge_choice,ann", *(f"llama,qwen,{'AB'[k % 2]},{'AB'[k % 3 % 2]}" for k in range(40))]
+    assert read_file(file("a.csv", "\n".join(rows))).ratings.table["item"].nunique() == 40

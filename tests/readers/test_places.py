@@ -45,7 +45,10 @@ def test_a_ranking_in_a_cell_is_a_place_for_each_text(file, form, sign):
 
     who = ("anna", "ben", "gpt-4o")
     if form == "long":
-        rows = ["prompt_id,rater,ranking", *(f"{k},{name},{order(k, s)}" for k in range(40) for s, name in enumerate(who))]
+        rows = [
+            "prompt_id,rater,ranking",
+            *(f"{k},{name},{order(k, s)}" for k in range(40) for s, name in enumerate(who)),
+        ]
     else:
         rows = [f"prompt_id,{','.join(who)}", *(f"{k}," + ",".join(order(k, s) for s in range(3)) for k in range(40))]
     read = read_file(file("a.csv", "\n".join(rows)))

@@ -33,7 +33,7 @@ def test_two_scales_are_refused(file, case, people, form):
         cells = [line.split(",") for line in text.splitlines()]
         rows = [f"{row[0]},{who},{mark}" for row in cells[1:] for who, mark in zip(cells[0][1:], row[1:], strict=True)]
         text = "\n".join(["ticket,rater,score", *rows])
-    with pytest.raises(RecuseError, match="scale|labels"):
+    with pytest.raises(RecuseError, match=r"scale|labels"):
         read_file(file("a.csv", text), people=people)
 
 

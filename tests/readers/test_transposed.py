@@ -15,7 +15,9 @@ def matrix(columns, names=lambda k: f"item_{k}", header="rater"):
 
 
 @pytest.mark.parametrize("columns", [12, 3000])
-@pytest.mark.parametrize("names", [lambda k: f"item_{k}", lambda k: f'"Answer {k}: how good is it? (1 = bad, 5 = good)"'])
+@pytest.mark.parametrize(
+    "names", [lambda k: f"item_{k}", lambda k: f'"Answer {k}: how good is it? (1 = bad, 5 = good)"']
+)
 def test_columns_of_marks_beside_one_row_a_rater_are_texts(file, columns, names):
     read = read_file(file("a.csv", matrix(columns, names)))
     assert read.ratings.raters == {"anna": "person", "ben": "person", "gpt-4o": "judge"}
@@ -31,5 +33,7 @@ def test_an_empty_cell_of_a_judge_is_unanswered(file):
 
 def test_several_rows_of_a_rater_are_about_several_texts(file):
     rows = ["rater,ticket," + ",".join(f"q{k}" for k in range(9))]
-    rows += [f"{who},t{n}," + ",".join(str((n + k) % 5 + 1) for k in range(9)) for n in range(20) for who in ("anna", "gpt")]
+    rows += [
+        f"{who},t{n}," + ",".join(str((n + k) % 5 + 1) for k in range(9)) for n in range(20) for who in ("anna", "gpt")
+    ]
     assert read_file(file("a.csv", "\n".join(rows))).ratings.table["item"].nunique() == 20

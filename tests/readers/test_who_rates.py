@@ -30,7 +30,9 @@ def test_those_named_may_have_a_column_per_criterion(file):
     assert tuple(read.ratings.headline) == ("tone", "truth")
 
 
-@pytest.mark.parametrize("derived", ["majority", "consensus", "adjudicated", "human_mean", "Average", "final_label", "gold"])
+@pytest.mark.parametrize(
+    "derived", ["majority", "consensus", "adjudicated", "human_mean", "Average", "final_label", "gold"]
+)
 def test_what_is_made_of_peoples_answers_is_no_person(file, derived):
     def row(k):
         own = [k % 2, (k + (k % 7 == 0)) % 2, (k + (k % 5 == 0)) % 2]

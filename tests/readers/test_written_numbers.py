@@ -32,14 +32,18 @@ def test_a_judges_way_to_write_a_number(file, form):
 
 def test_several_ways_in_one_file(file):
     ways = ["{}", "{}/5", "{} Stars", "Rating: {}"]
-    rows = [f"{k},{who},{ways[(k + s) % 4].format((k + s) % 5 + 1)}" for k in range(60) for s, who in enumerate(("anna", "gpt"))]
+    rows = [
+        f"{k},{who},{ways[(k + s) % 4].format((k + s) % 5 + 1)}"
+        for k in range(60)
+        for s, who in enumerate(("anna", "gpt"))
+    ]
     read = read_file(file("a.csv", "\n".join(["id,rater,score", *rows])))
     assert read.ratings.scales == {"rating": Numeric(1, 5, 1)}
     assert set(read.ratings.table["status"]) == {"ok"}
 
 
 def test_out_of_ten_and_out_of_five_are_not_one_scale(file):
-    with pytest.raises(RecuseError, match="scale|numbers"):
+    with pytest.raises(RecuseError, match=r"scale|numbers"):
         read_file(file("a.csv", table(lambda n: f"{2 * n}/10")), people="anna,ben")
 
 

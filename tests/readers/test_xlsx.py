@@ -38,15 +38,17 @@ def workbook(*sheets, shared=True):
                 f'<row r="{r + 1}">{"".join(cell(r, c, value) for c, value in enumerate(row))}</row>'
                 for r, row in enumerate(rows) if row
             )  # fmt: skip
-            archive.writestr(f"xl/worksheets/sheet{k}.xml", f'<worksheet xmlns="{NS}"><sheetData>{lines}</sheetData></worksheet>')
+            archive.writestr(
+                f"xl/worksheets/sheet{k}.xml", f'<worksheet xmlns="{NS}"><sheetData>{lines}</sheetData></worksheet>'
+            )
         entries = "".join(f"<si><r><t>{escape(text)}</t></r></si>" for text in texts)
         archive.writestr("xl/sharedStrings.xml", f'<sst xmlns="{NS}">{entries}</sst>')
     return stream.getvalue()
 
 
 def marks(number=30):
-    return [["ticket", "anna", "ben", "gpt-4o"],
-            *([f"t{k}", k % 5 + 1, (k + k % 2) % 5 + 1, (k % 5 + 1) if k % 10 else ""] for k in range(number))]  # fmt: skip
+    rows = [[f"t{k}", k % 5 + 1, (k + k % 2) % 5 + 1, (k % 5 + 1) if k % 10 else ""] for k in range(number)]
+    return [["ticket", "anna", "ben", "gpt-4o"], *rows]
 
 
 @pytest.mark.parametrize("shared", [True, False])
