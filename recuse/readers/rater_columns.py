@@ -43,42 +43,10 @@ SAME_COLUMN = 0.98
 MOST_MARKS = 11
 """Different numbers of the longest usual scale that has each of them given, 0 to 10."""
 NOBODY = (
-    "difficulty",
-    "priority",
-    "severity",
-    "level",
-    "importance",
-    "confidence",
-    "certainty",
-    "turns",
-    "words",
-    "rank",
-    "position",
-    "place",
-    "age",
-    "year",
-    "month",
-    "week",
-    "day",
-    "hour",
-    "grade",
-    "class",
-    "stars",
-    "upvotes",
-    "likes",
-    "views",
-    "errors",
-    "retries",
-    "length",
-    "size",
-    "number",
-    "no",
-    "nr",
-    "n",
-    "weight",
-    "hardness",
-    "complexity",
-)
+    "difficulty", "priority", "severity", "level", "importance", "confidence", "certainty", "turns", "words",
+    "position", "age", "year", "month", "week", "day", "hour", "upvotes", "likes", "urgency", "risk", "tier", "views",
+    "errors", "retries", "length", "size", "number", "no", "nr", "n", "weight", "hardness", "complexity",
+)  # fmt: skip
 """Columns of numbers that say something of a text and are nobody's name."""
 BY_NUMBER = ("id", "rater", "annotator", "reviewer", "worker", "user", "labeler", "labeller")
 """Columns of raters that may hold numbers."""
@@ -153,7 +121,7 @@ def take_raters(roles: Roles) -> None:
         roles.taken["value"] = tuple(kept)
     else:
         declared = [n for n in rated if n in named or is_judge(n) or is_person(n) or plain(n) in NAMES["value"]]
-        kept = _alike(roles, declared) or [n for n in rated if roles.columns[n].like_ratings and _said_again(roles, n)]
+        kept = _alike(roles, declared) or [n for n in rated if _looks_rated(roles, n)]
         _take_wide(roles, kept)
         if not declared and "gold" in roles.taken and not kept:
             return
@@ -270,6 +238,16 @@ def _answers_as_others(roles: Roles, column: Column) -> bool:
     return any(float((column.cells == c.cells).mean()) < SAME_COLUMN for c in alike)
 
 
+def _is_nobodys(name: str) -> bool:
+    """Whether a column is called after what is known of a text or of its making."""
+    return is_date(name) or plain(name).rsplit("_", 1)[-1] in NOBODY
+
+
+def _looks_rated(roles: Roles, name: str) -> bool:
+    """Whether a column looks like ratings though nothing calls it a rater's, and is not called as other things are."""
+    return roles.columns[name].like_ratings and not _is_nobodys(name) and _said_again(roles, name)
+
+
 def _said_again(roles: Roles, name: str) -> bool:
     """A column of labels that nothing calls a rater's is one only where another column holds the same labels."""
     column = roles.columns[name]
@@ -284,6 +262,7 @@ def _alike(roles: Roles, names: list[str]) -> list[str]:
     """Columns whose values look like those of the surest ones: persons and judges answer on one scale."""
     if not names:
         return []
-    sure = [n for n in roles.free if n not in names and roles.columns[n].rating and roles.columns[n].varied]
+    others = [n for n in roles.free if n not in names and not _is_nobodys(n)]
+    sure = [n for n in others if roles.columns[n].rating and roles.columns[n].varied]
     like = [n for n in sure if any(roles.columns[n].answers_like(roles.columns[other]) for other in names)]
     return [n for n in roles.free if n in names or n in like]

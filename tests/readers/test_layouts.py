@@ -1,0 +1,110 @@
+"""Tables in layouts drawn at random: read as whoever made them means them, or one question is asked."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import numpy as np
+import pytest
+
+from recuse.readers import read_file
+from recuse.schema import RecuseError
+
+FILES = 40
+PEOPLE = [
+    ("anna", "ben"), ("annotator_1", "annotator_2", "annotator_3"), ("human",), ("Expert A", "Expert B"),
+    ("reviewer1", "reviewer2"),
+]  # fmt: skip
+JUDGES = [("gpt-4o",), ("llm_judge",), ("claude-3", "gpt-4.1"), ("judge_v2", "judge_v3")]
+ITEMS = ["id", "ticket_id", "Item ID", "example", "qid", "task_id", "uid", "case_no"]
+SCALES = {
+    "1-5": lambda x: int(np.clip(round(3 + x), 1, 5)),
+    "0-10": lambda x: int(np.clip(round(5 + 2 * x), 0, 10)),
+    "1-5 halves": lambda x: float(np.clip(round(2 * (3 + x)) / 2, 1, 5)),
+    "pass or fail": lambda x: "pass" if x > -0.3 else "fail",
+    "yes or no": lambda x: "Yes" if x > 0 else "No",
+    "0 or 1": lambda x: int(x > 0),
+    "good to bad": lambda x: ("bad", "ok", "good")[int(np.clip(round(1 + x), 0, 2))],
+    "topics": lambda x: ("refund", "praise", "question", "other")[int(np.clip(round(1.5 + x), 0, 3))],
+}
+WRITTEN = ["{}", "{}/5", "Rating: {}", "[[{}]]", "{} stars"]
+NOISE = {
+    "created_at": lambda k, draw: f"2026-03-{k % 28 + 1:02}",
+    "latency_ms": lambda k, draw: int(draw.integers(200, 4000)),
+    "tokens": lambda k, draw: int(draw.integers(20, 400)),
+    "topic": lambda k, draw: ("billing", "login", "orders")[k % 3],
+    "reply": lambda k, draw: f"This is the reply to ticket number {k}, with a few words more in it.",
+    "notes": lambda k, draw: ("", "ok", "check again")[k % 3],
+    "difficulty": lambda k, draw: int(draw.integers(1, 4)),
+    "cost_usd": lambda k, draw: f"{draw.random() / 100:.5f}",
+    "session_id": lambda k, draw: f"s{k // 3}",
+    "export": lambda k, draw: "march",
+}
+
+
+def drawn(seed):
+    """(text, truth: (rater, item) -> what it says, kind by rater) of one layout."""
+    draw = np.random.default_rng(seed)
+    pick = lambda options: options[int(draw.integers(len(options)))]  # noqa: E731
+    people, judges, scale = pick(PEOPLE), pick(JUDGES), SCALES[name := pick(list(SCALES))]
+    item, noise = pick(ITEMS), [n for n in NOISE if draw.random() < 0.35]
+    quality = draw.normal(size=60)
+    write = pick(WRITTEN) if name == "1-5" else "{}"
+    said = {
+        who: [scale(q + 0.6 * draw.normal()) for q in quality] for who in (*people, *judges)
+    }  # fmt: skip
+    lost = {(who, k) for who in judges for k in range(60) if draw.random() < 0.05}
+    facts = [[f"T-{k}", *(NOISE[n](k, draw) for n in noise)] for k in range(60)]
+    cell = lambda who, k: "" if (who, k) in lost else write.format(said[who][k]) if who in judges else said[who][k]  # noqa: E731
+    raters = [*people, *judges]
+    draw.shuffle(raters)
+    if draw.random() < 0.5:
+        header = [item, *noise, *raters]
+        rows = [[*facts[k], *(cell(who, k) for who in raters)] for k in range(60)]
+    else:
+        who, value = pick(["rater", "annotator", "judge", "evaluator"]), pick(["score", "rating", "label", "verdict"])
+        header = [item, *noise, who, value]
+        rows = [[*facts[k], who, cell(who, k)] for k in range(60) for who in raters if (who, k) not in lost]
+    stream = io.StringIO()
+    csv.writer(stream, delimiter=pick([",", ";", "\t"])).writerows([header, *rows])
+    truth = {(who, f"T-{k}"): None if (who, k) in lost else said[who][k] for who in raters for k in range(60)}
+    return stream.getvalue(), truth, {who: "judge" if who in judges else "person" for who in raters}
+
+
+def spelled(value):
+    if value is None or value != value:
+        return None
+    try:
+        return float(value)
+    except ValueError:
+        return str(value).lower()
+
+
+def wrong(path, truth, kinds):
+    """Why a file was misread; "" where it was read right, None where it was asked about."""
+    try:
+        read = read_file(path)
+    except RecuseError as error:
+        return None if "--" in str(error) or "scale" in str(error) else f"no option answers: {error}"
+    if dict(read.ratings.raters) != kinds:
+        return f"raters {dict(read.ratings.raters)} for {kinds}"
+    table = read.ratings.table
+    if set(table["repeat"]) != {0} or len(read.ratings.headline) != 1:
+        return "repeats or criteria"
+    value = table["score"].where(table["response"].isna(), table["response"])
+    got = {(r, i): spelled(v) for r, i, v in zip(table["rater"], table["item"], value, strict=True)}
+    meant = {key: spelled(v) for key, v in truth.items()}
+    return "" if got == meant else f"{sum(got.get(k, 0) != v for k, v in meant.items())} cells"
+
+
+@pytest.mark.parametrize("block", [pytest.param(0), *(pytest.param(b, marks=pytest.mark.slow) for b in range(1, 13))])
+def test_no_layout_is_misread(file, block):
+    asked, misread = 0, []
+    for seed in range(FILES * block, FILES * block + FILES):
+        text, truth, kinds = drawn(seed)
+        why = wrong(file(f"{seed}.csv", text), truth, kinds)
+        asked += why is None
+        misread += [f"{seed}: {why}"] if why else []
+    assert misread == []
+    assert asked <= 2, f"{asked} of {FILES} were asked about"
