@@ -170,6 +170,7 @@ def take_slices(roles: Roles) -> None:
             and not column.numeric
             and not column.wordy
             and not (is_date(name) or column.dated)
+            and plain(name).rsplit("_", 1)[-1] not in NAMES["reason"]
             and not (keys and _varies(roles, name))
         ):
             slices.append(name)

@@ -170,8 +170,8 @@ def check_left_out(roles: Roles) -> None:
     names = ", ".join(c.name for c in others)
     raise RecuseError(
         f"{names} and {judge.name} do not answer on one scale: {others[0].name} gives {_answers(others[0])}, "
-        f"{judge.name} {_answers(judge)}. If {others[0].name} is a rater, bring them to one scale, such as "
-        f"{_answers(others[0])} for all; if not, say --ignore {names.replace(', ', ',')}"
+        f"{judge.name} {_answers(judge)}. If {others[0].name} is a rater, write both on one scale and in the same words; "
+        f"if not, say --ignore {names.replace(', ', ',')}"
     )
 
 
