@@ -75,9 +75,9 @@ def _told(long: pd.DataFrame) -> dict[str, str]:
 
 
 def _found(name: str, raters: list[str], what: str) -> Any:
-    from recuse.readers.long_shape import _rater_name
+    from recuse.readers.long_shape import rater_name
 
-    for candidate in (name, _rater_name(name)):
+    for candidate in (name, rater_name(name)):
         if candidate in raters:
             return candidate
     raise RecuseError(f"there is no rater {name!r} to be a {what}; the file has {', '.join(raters[:20])}")

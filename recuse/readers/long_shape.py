@@ -13,7 +13,7 @@ from recuse.security.sanitize import visible
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["lengthened", "named"]
+__all__ = ["lengthened", "named", "rater_name"]
 
 SUFFIX = ("_score", "_label", "_rating", "_verdict", "_grade", "_judgment", "_judgement", "_vote", "_result")
 CODED = 120
@@ -55,7 +55,7 @@ def _rated_columns(mapping: ColumnMapping, usual_rater: str) -> list[tuple[str, 
     """(rater, criterion, repeat, column) of every column with ratings; repeat -1 where a column holds one of each."""
     about = mapping.criteria
     own = [
-        (_rater_name(rater), about.get(column, "rating"), k if len(columns) > 1 and not about else -1, column)
+        (rater_name(rater), about.get(column, "rating"), k if len(columns) > 1 and not about else -1, column)
         for rater, columns in mapping.raters.items()
         for k, column in enumerate(columns)
     ]
@@ -71,7 +71,8 @@ def _once(block: pd.DataFrame) -> pd.DataFrame:
     return block.drop_duplicates(about)
 
 
-def _rater_name(column: str) -> str:
+def rater_name(column: str) -> str:
+    """What the rater of a column is called: the column's name without what says that it holds ratings."""
     for suffix in SUFFIX:
         if plain(column).endswith(suffix) and len(column) > len(suffix):
             return column[: -len(suffix)].rstrip(" _-.") or column

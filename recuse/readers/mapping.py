@@ -16,6 +16,8 @@ from recuse.schema import RecuseError
 __all__ = ["ColumnMapping", "given_mapping", "saved_mapping", "saved_path"]
 
 LISTS = ("item", "value", "repeats", "judges", "people", "factors", "slices", "ignore")
+SETTINGS = ("scale", "positive", "threshold", "truth")
+"""What is no column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,9 @@ class ColumnMapping:
       the repeats of one rating side by side.
     - `judges`, `people`: names of raters. `factors`: what was varied. `slices`: what groups texts (a
       language, a few topics). `ignored`: column -> why it is not read.
-    - `scale`: as given, "1-5" or "fail<pass"; "" where the values decide.
+    - `scale`: as given, "1-5" or "fail<pass"; "" where the values decide. `positive`: the option that is the property
+      which texts are judged for; `threshold`: the score from which on a text passes. `truth`: the one of `raters` whose
+      column holds right answers.
     """
 
     item: tuple[str, ...] = ()
@@ -57,6 +61,9 @@ class ColumnMapping:
     slices: tuple[str, ...] = ()
     ignored: Mapping[str, str] = field(default_factory=dict)
     scale: str = ""
+    positive: str = ""
+    threshold: str = ""
+    truth: str = ""
 
     @property
     def pairs(self) -> bool:
@@ -123,7 +130,7 @@ def given_mapping(given: Mapping[str, Any], columns: Sequence[str], place: str) 
             value = tuple(part.strip() for part in value.split(",")) if isinstance(value, str) else tuple(value)
             named = [] if role in ("judges", "people") else list(value)
         else:
-            named = [] if role == "scale" else [value]
+            value, named = (str(value), []) if role in SETTINGS else (value, [value])
         if absent := [str(name) for name in named if name and name not in columns]:
             raise RecuseError(
                 f"{place}: there is no column {shown(absent[0])} to read as {role}.{did_you_mean(absent[0], columns)} "
