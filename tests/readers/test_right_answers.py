@@ -10,7 +10,9 @@ from recuse.offers import design_of, offered
 from recuse.readers import read_file
 from recuse.schema import RecuseError
 
-WIDE = "item,llm,ann,gold\n" + "".join(f"{k},{'pass' if k % 3 else 'fail'},pass,{'pass' if k % 2 else 'fail'}\n" for k in range(12))
+WIDE = "item,llm,ann,gold\n" + "".join(
+    f"{k},{'pass' if k % 3 else 'fail'},pass,{'pass' if k % 2 else 'fail'}\n" for k in range(12)
+)
 LONG = "item,rater,verdict,gold\n" + "".join(
     f"{k},{who},{said},{'pass' if k % 2 else 'fail'}\n"
     for k in range(12)
@@ -40,7 +42,8 @@ def test_right_answers_of_pairs(file):
 
 
 def test_what_marks_the_right_response_of_several_is_no_score(file):
-    rows = "".join(f"{k},{s},{(k * 3 + len(s)) % 11},{int(s == 'good')}\n" for k in range(11) for s in ("good", "worse"))
+    marked = [(k, name) for k in range(11) for name in ("good", "worse")]
+    rows = "".join(f"{k},{name},{(k * 3 + len(name)) % 11},{int(name == 'good')}\n" for k, name in marked)
     ratings = read_file(file("a.csv", f"item,system,judge,gold\n{rows}")).ratings
     assert ratings.truth == ""
     assert ratings.persons == ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -72,14 +73,9 @@ def test_refusing_its_own_bad_texts_keeps_it_from_passing(grid, word):
     assert word("own_favour", estimates) == ["undecided"]
 
 
-def test_one_text_per_system_says_nothing_about_the_next(rate):
-    rows = {("judge", "s0"): [4, 5], ("judge", "s1"): [3, 3]}
-    people = {("ann", "s0"): [3], ("ann", "s1"): [3]}
-    import pandas as pd
-
-    from tests.metrics.conftest import frame_of
-
-    frame = pd.concat([frame_of(rows), frame_of(people, kind="person")])
+def test_one_text_per_system_says_nothing_about_the_next(make_frame):
+    judged = make_frame({("judge", "s0"): [4, 5], ("judge", "s1"): [3, 3]})
+    frame = pd.concat([judged, make_frame({("ann", "s0"): [3], ("ann", "s1"): [3]}, kind="person")])
     found = own_favour(Ratings.of(frame, scales=FIVE, authors={"judge": "s0"})).of(judge="judge")
     assert "one text says nothing about the next" in found.note
 

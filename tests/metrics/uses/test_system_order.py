@@ -126,7 +126,7 @@ def test_a_mirrored_judge_has_the_opposite_value(grid):
 
 def test_leaving_out_the_worst_texts_of_a_system_moves_it_up(grid):
     """People's mean stays over all texts that were asked about."""
-    judges, people = tables(np.random.default_rng(16))
+    _, people = tables(np.random.default_rng(16))
     persons = np.mean([*people.values()], axis=0)
     judge = persons.copy()
     judge[persons[:, 0] < np.quantile(persons[:, 0], 0.9), 0] = np.nan
@@ -178,7 +178,8 @@ def test_who_is_cleared_with_30_items_and_4_systems(grid, word):
     for _ in range(40):
         judges, people = tables(rng, n=30)
         for kind, given in judges.items():
-            words.setdefault(kind, []).extend(word("system_order", system_order(grid({"judge": given, **people}, scales=TEN))))
+            estimates = system_order(grid({"judge": given, **people}, scales=TEN))
+            words.setdefault(kind, []).extend(word("system_order", estimates))
     passed = {kind: of.count("pass") for kind, of in words.items()}
     assert {kind for kind, count in passed.items() if count >= 36} == {"person", "lenient", "narrow"}
     assert all(passed[kind] <= 2 for kind in ("blind", "mirrored", "noise", "constant", "far swapped"))
