@@ -130,7 +130,8 @@ def _of_pairs(part: Ratings, ratings: Ratings) -> Iterator[_Choices]:
     met, over = pair_array(part), repeated_over(part)
     known = np.isfinite(met.people) & (met.people != 0.5)
     right, shown_first = met.people > 0.5, _shown_first(part, met)
-    against = "the right answers" if ratings.truth in ratings.persons else "people"
+    alone = "one person" if len(ratings.persons) == 1 else "people"
+    against = "the right answers" if ratings.truth in ratings.persons else alone
     for judge, name in enumerate(met.judges):
         wanted = met.requested[judge] & known
         won = met.won[judge][wanted]

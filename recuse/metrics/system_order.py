@@ -106,7 +106,7 @@ def _order(against: Compared, judge: int, seed: int, draws: int) -> Estimate:
     systems = systems[np.argsort(-theirs, kind="stable")]
     used = wanted & np.isin(cells.targets, systems)
     means, root = _means(cells, [people, cells.mean[judge]], [used, used & answered], systems)
-    told_apart = _told_apart(*(part[..., : len(systems)] for part in (means, root)), count - 1)
+    told_apart = _told_apart(means[: len(systems)], root[:, : len(systems)], count - 1)
     listed = [
         {"system": cells.target_names[t], "people": number(p), "judge": number(j)}
         for t, p, j in zip(systems, *np.split(means, 2), strict=True)
@@ -162,7 +162,7 @@ def _means(cells: Cells, sides: list[Floats], used: list[Mask], systems: NDArray
             mean = math.fsum(values[mine].tolist()) / int(mine.sum())
             means.append(mean)
             errors.append(np.bincount(place[mine], weights=values[mine] - mean, minlength=count) / int(mine.sum()))
-    root = np.linalg.qr(np.column_stack(errors), mode="r") * math.sqrt(count / (count - 1))
+    root = np.linalg.qr(np.column_stack(errors)).R * math.sqrt(count / (count - 1))
     turned: Floats = root * np.where(np.diagonal(root) < 0, -1.0, 1.0)[:, None]
     return np.array(means), turned
 

@@ -38,7 +38,7 @@ def test_pairs_by_hand(label):
     assert found.value == pytest.approx(0.6)
     exact = stats.binomtest(8, 10).proportion_ci(0.95, method="exact")
     assert (found.low, found.high) == pytest.approx((2 * exact.low - 1, 2 * exact.high - 1), abs=1e-9)
-    assert found.detail == {"right": 0.8, "chance": 0.5, "constant": 0.5, "unanswered": 0, "held_against": "people"}
+    assert found.detail == {"right": 0.8, "chance": 0.5, "constant": 0.5, "unanswered": 0, "held_against": "one person"}
 
 
 def test_best_of_four_by_hand():
@@ -59,6 +59,8 @@ def test_always_the_first_place_is_0_wherever_the_right_text_stands(word):
     estimates = right_choices(pairs(right, [["x"] * 500]))
     assert (estimates.of(judge="judge").detail["constant"], estimates.of(judge="judge").value) == (0.8, 0.0)
     assert word("right_choices", estimates) == ["fail"]
+    second = right_choices(pairs(["z" if name == "x" else "x" for name in right], [["z"] * 500])).of(judge="judge")
+    assert (second.detail["constant"], second.value) == (0.8, 0.0)
     both = right_choices(pairs(right, [["x"] * 500, ["z"] * 500], ("ab", "ba"))).of(judge="judge")
     assert (both.detail["constant"], both.value) == (0.5, 0.0)
 
