@@ -146,9 +146,9 @@ def test_who_is_cleared_with_a_hundred_labels(label, word, share):
         words = [*word("sensitivity", sensitivity(ratings)), *word("specificity", specificity(ratings))]
         return words == ["pass", "pass"]
 
-    assert sum(cleared(0.97) for _ in range(100)) >= 80
-    assert sum(cleared(0.75) for _ in range(100)) == 0
-    assert sum(cleared(0.8) for _ in range(100)) <= 5
+    assert sum(cleared(0.97) for _ in range(50)) >= 40
+    assert sum(cleared(0.75) for _ in range(50)) == 0
+    assert sum(cleared(0.8) for _ in range(50)) <= 3
 
 
 @pytest.mark.slow
@@ -156,8 +156,8 @@ def test_who_is_cleared_with_a_hundred_labels(label, word, share):
 def test_intervals_cover(label, n, rate):
     rng = np.random.default_rng(n)
     held = 0
-    for _ in range(300):
+    for _ in range(150):
         judge = np.where(rng.random(n) < rate, "bad", "ok")
         found = sensitivity(label({"judge": judge, "ann": ["bad"] * n}, scales=Ordinal(("bad", "ok"))), "bad")
         held += found.of(judge="judge").low <= rate <= found.of(judge="judge").high
-    assert held >= 0.935 * 300
+    assert held >= 0.92 * 150
