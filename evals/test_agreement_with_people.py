@@ -17,6 +17,7 @@ from recuse.metrics import (
     delegation,
     human_ceiling,
     people_agreement,
+    right_choices,
     slices,
     unanswered,
 )
@@ -87,6 +88,12 @@ def test_delegable_share(ratings, measure):
 def test_human_ceiling_of_choices(ratings, gate):
     """Does it choose between two texts as well as one more person?"""
     assert gate("human_ceiling", human_ceiling.human_ceiling(ratings))
+
+
+@pytest.mark.asks("choices", "people_items", "expert")
+def test_right_choices(ratings, gate):
+    """Does it choose what the right answers, or one expert, say is the better text?"""
+    assert gate("right_choices", right_choices.right_choices(ratings))
 
 
 @pytest.mark.asks("choices", "people_items")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import best_response
+from recuse.metrics import best_response, right_choices
 
 pytestmark = pytest.mark.asks("scores", "numbers", "right_answer", "common_items")
 
@@ -15,6 +15,11 @@ pytestmark = pytest.mark.asks("scores", "numbers", "right_answer", "common_items
 def test_best_response(ratings, measure):
     """How often the right one has the best score, by all repeats together."""
     measure(best_response.best_response(ratings))
+
+
+def test_right_choices(ratings, gate):
+    """Clearly more often than a guess would?"""
+    assert gate("right_choices", right_choices.right_choices(ratings))
 
 
 @pytest.mark.asks("repeats")

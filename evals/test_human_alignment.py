@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import human_alignment, human_order, score_calibration, score_ensembles
+from recuse.metrics import human_alignment, human_order, own_favour, score_calibration, score_ensembles, system_order
 from recuse.ratings.parts import with_criteria_mean
 
 # Means of judges and of people, text by text, are all that is compared.
@@ -30,6 +30,18 @@ def test_matrices(ratings, measure):
     measure(human_alignment.offset_matrix(with_criteria_mean(ratings) if ratings.parts else ratings))
     measure(human_alignment.panel_offset(ratings))
     measure(human_order.closest_judge(ratings))
+
+
+@pytest.mark.asks("people_items", "several_targets", "items")
+def test_system_order(ratings, gate):
+    """Does it order systems by their means as people do?"""
+    assert gate("system_order", system_order.system_order(ratings))
+
+
+@pytest.mark.asks("people_items", "authors", "items", "common_items")
+def test_own_favour(ratings, gate):
+    """Does it add to its own texts what it does not add to others', against people?"""
+    assert gate("own_favour", own_favour.own_favour(ratings))
 
 
 @pytest.mark.asks("authors")

@@ -12,7 +12,7 @@ from recuse.ratings.array import mean_of
 from recuse.schema import Estimate, Estimates, RatingsError
 from recuse.statistics.clusters import SHARE, clustered_share
 
-__all__ = ["best_response"]
+__all__ = ["best_response", "right_responses"]
 
 RIGHT = ("1", "1.0", "true", "yes", "chosen", "correct")
 
@@ -43,7 +43,7 @@ def best_response(ratings: Ratings, repeats: int | None = None) -> Estimates:
     estimates: dict[tuple[str, ...], Estimate] = {}
     for names, part in ratings.each():
         array = part.array().only_judges()
-        right = _right(ratings, array)
+        right = right_responses(ratings, array)
         scores = array.means if repeats is None else mean_of(array.values[..., :repeats], axis=3)
         for judge, name in enumerate(array.judges):
             if array.requested[judge].any():
@@ -67,7 +67,7 @@ def _share(array: RatingArray, judge: int, scores: NDArray[np.float64], right: N
     )  # fmt: skip
 
 
-def _right(ratings: Ratings, array: RatingArray) -> NDArray[np.bool_]:
+def right_responses(ratings: Ratings, array: RatingArray) -> NDArray[np.bool_]:
     """Which texts are the right ones, shape (items, targets)."""
     import pandas as pd
 

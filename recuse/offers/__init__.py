@@ -13,6 +13,7 @@ from recuse.offers.design import (
     design_of,
     has_lengths,
     has_neutral_texts,
+    has_one_person_each,
     has_twins,
     have_items_in_common,
     offered,
@@ -21,5 +22,5 @@ from recuse.offers.needs import CANDIDATE, KINDS, NEEDS, Need, check_needs, kind
 
 __all__ = [
     "CANDIDATE", "KINDS", "NEEDS", "Design", "Need", "check_needs", "design_of", "has_lengths", "has_neutral_texts",
-    "has_twins", "have_items_in_common", "kind_of", "missing", "offered", "unlock",
+    "has_one_person_each", "has_twins", "have_items_in_common", "kind_of", "missing", "offered", "unlock",
 ]  # fmt: skip

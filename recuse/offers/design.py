@@ -7,9 +7,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from recuse.offers.needs import CANDIDATE, KINDS
+from recuse.ratings.binary_decisions import has_several_options, is_binary
 from recuse.ratings.factors import DIRECTION, LEVELS, TEMPERATURE, VERSION, WORDING
 from recuse.ratings.known import PLACE, counted_criteria
 from recuse.ratings.scale import Nominal, Ordinal
+
+FEWEST = 20
+"""Items that two people rated below which nothing is said of their agreement (`recuse.metrics.agreement_estimates`)."""
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +21,8 @@ if TYPE_CHECKING:
     from recuse.ratings import Ratings
 
 __all__ = [
-    "Design", "design_of", "has_lengths", "has_neutral_texts", "has_twins", "have_items_in_common", "offered",
+    "Design", "design_of", "has_lengths", "has_neutral_texts", "has_one_person_each", "has_twins",
+    "have_items_in_common", "offered",
 ]  # fmt: skip
 
 
@@ -36,6 +41,9 @@ class Design:
     people: bool = False
     people_items: bool = False  # whether people are known one by one
     two_people: bool = False  # whether two of them rated one item
+    expert: bool = False  # whether right answers are known, or items were rated by one person each
+    positive: bool = False  # whether a criterion is a yes or no
+    several_options: bool = False  # whether a criterion has three options or more, of which none is looked for
     twins: bool = False  # whether some item has a text with a known flaw and one without
     slices: bool = False  # whether texts can be grouped, with enough of each group
     ranking: bool = False  # whether texts were ranked beside being scored
@@ -67,6 +75,10 @@ def design_of(ratings: Ratings, kind: str = "") -> Design:
     kind = kind or ("choices" if {"a", "b"} <= set(source_texts) else "scores")
     written = {*ratings.targets, *source_texts.get("a", ()), *source_texts.get("b", ())}
     texts = table[["item", "target"]].drop_duplicates()
+    decided = [
+        (ratings.scales[name], ratings.positive.get(name, ""), ratings.thresholds.get(name, ()))
+        for name in ratings.headline
+    ]
     judgement = ["rater", "item", "target", "criterion", *ratings.factors]
     return Design(
         kind=kind,
@@ -85,6 +97,9 @@ def design_of(ratings: Ratings, kind: str = "") -> Design:
         people=bool(ratings.persons) or ratings.people is not None,
         people_items=bool(ratings.persons),
         two_people=have_items_in_common(ratings.table[ratings.table["kind"] == "person"]),
+        expert=bool(ratings.truth) or has_one_person_each(ratings.table[ratings.table["kind"] == "person"]),
+        positive=any(is_binary(*scale) for scale in decided),
+        several_options=any(has_several_options(*scale[:2]) for scale in decided),
         twins="flawed" in source_texts and has_twins(zip(source_texts["item"], source_texts["flawed"], strict=True)),
         slices=have_slices(ratings),
         ranking=PLACE in ratings.criteria,
@@ -130,6 +145,9 @@ def offered(design: Design) -> frozenset[str]:
         "people": design.people,
         "people_items": design.people_items,
         "two_people": design.two_people,
+        "expert": design.expert,
+        "positive": design.positive,
+        "several_options": design.several_options,
         "twins": design.twins,
         "slices": design.slices,
         "ranking": design.ranking,
@@ -154,6 +172,15 @@ def has_neutral_texts(judges: Iterable[str], targets: Iterable[str], authors: Ma
 def have_items_in_common(persons: pd.DataFrame) -> bool:
     """Whether two people rated one item: rows with the columns rater and item."""
     return bool((persons.groupby("item", observed=True)["rater"].nunique() > 1).any())
+
+
+def has_one_person_each(persons: pd.DataFrame) -> bool:
+    """Whether people rated texts, and too few of them twice (`FEWEST`, and less than half) for their agreement to be
+    known: rows with the columns rater, item and target, if there are several."""
+    text = ["item", "target"] if "target" in persons else ["item"]
+    raters = persons.groupby(text, observed=True)["rater"].nunique()
+    twice = int((raters > 1).sum())
+    return bool(len(raters)) and twice < FEWEST and 2 * twice < len(raters)
 
 
 def has_twins(texts: Iterable[tuple[str, object]]) -> bool:

@@ -114,6 +114,17 @@ NEEDS: dict[str, Need] = {
         "add people's own ratings, one row per person and item: their means cannot tell who agrees on what",
     ),
     "two_people": Need("two people's ratings of the same items", "add a second person's ratings of the same items"),
+    "expert": Need(
+        "right answers, or people's ratings by one person each",
+        "add a column of right answers, or one person's ratings of the same items",
+    ),
+    "positive": Need(
+        "a yes or no to decide: two options, or a stated property or threshold",
+        "say which option is the property that texts are judged for, or from which score on a text passes",
+    ),
+    "several_options": Need(
+        "three options or more, none of them the one that is looked for", "give the option that each rater chose"
+    ),
     "slices": Need(
         "texts of several systems, topics or languages, twenty of each",
         "say what texts can be grouped by: several targets, or a column such as topic, with twenty texts of each",

@@ -47,6 +47,8 @@ class Ratings:
     - `payloads`: instructions that attackers add to texts: columns payload, class, language, text and held_out, whether
       it was written after and apart from the defences.
     - `thresholds`: criterion -> the scores from which on something else is decided, where such decisions are taken.
+    - `positive`: criterion -> the option that is the property which texts are judged for, where somebody says so.
+    - `truth`: the rater among people whose answers are known to be right, "" where there is none.
     - `tiers`: tier -> the targets that are known to be of it, the lowest tier first: base, instruct, thinking.
     - `beside`: the same judges' ratings of this task by other protocols, by what these offer.
     - `one_of_several`: whether the one headline criterion is named in what is measured, as it is where there are more.
@@ -64,6 +66,8 @@ class Ratings:
     reference: pd.DataFrame | None = None
     payloads: pd.DataFrame | None = None
     thresholds: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    positive: Mapping[str, str] = field(default_factory=dict)
+    truth: str = ""
     tiers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     beside: Callable[[str], Ratings | None] = lambda kind: None
     one_of_several: bool = False

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from recuse.ratings import Ratings, ResponseSets
+from recuse.ratings import Numeric, Ratings, ResponseSets, Scale
 from recuse.ratings.people_faults import PeopleFault, people_faults
 from recuse.readers.absent_rows import with_absent_rows
-from recuse.readers.column_names import NAMES, TALKS, is_person, plain
+from recuse.readers.column_names import NAMES, TALKS, plain, rater_name
 from recuse.readers.copies import without_copies
 from recuse.readers.counts import without_counts
 from recuse.readers.duplicates import without_duplicates
@@ -31,6 +32,7 @@ from recuse.readers.recognise import recognise
 from recuse.readers.same_texts import with_copies_in_clusters
 from recuse.readers.transposed import as_rows
 from recuse.readers.unrated_roles import without_unrated_roles
+from recuse.schema import RecuseError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -163,18 +165,19 @@ def _groups(mapping: ColumnMapping) -> list[str]:
 
 
 def _with_gold(raw: RawTable, mapping: ColumnMapping, notes: list[str]) -> tuple[ColumnMapping, list[str]]:
-    """A column of right answers on the raters' own scale is read as one more person, where there are not two already:
-    beside them it is the right answer, or made of theirs."""
-    if not mapping.gold or sum(is_person(name) for name in mapping.raters) > 1 or mapping.pairs or not mapping.raters:
+    """A column of right answers on the raters' own scale is read as one more person, whose answers are right. Beside
+    scores of several systems, two values mark which of them is right and are no scores."""
+    if not mapping.gold:
         return mapping, notes
-    known = {str(v).strip().lower() for cs in mapping.raters.values() for c in cs for v in raw.frame[c].unique()}
+    columns = [*mapping.value, *mapping.repeats, *(c for cs in mapping.raters.values() for c in cs)]
+    known = {str(v).strip().lower() for c in columns for v in raw.frame[c].unique()} - {""}
     right = {str(v).strip().lower() for v in raw.frame[mapping.gold].unique()} - {""}
-    if not right <= known:
+    if not right <= known or (mapping.target and not mapping.pairs and len(right) <= 2 < len(known)):
         return mapping, notes
     raters = {**mapping.raters, mapping.gold: (mapping.gold,)}
-    people = (*mapping.people, mapping.gold)
+    people, truth = (*mapping.people, mapping.gold), rater_name(mapping.gold)
     notes = [*notes, f"{mapping.gold} holds right answers on the same scale: read as one more person"]
-    return replace(mapping, raters=raters, people=people, gold=""), notes
+    return replace(mapping, raters=raters, people=people, gold="", truth=truth), notes
 
 
 def _scored(
@@ -185,7 +188,29 @@ def _scored(
     return Ratings.of(
         table, scales=judged.scales, factors=factors, authors=_authors(rows, mapping),
         texts=_texts(rows, raw, mapping), clusters=_plural(clusters) if "cluster" in rows else "items",
+        truth=mapping.truth, **_decided_by(judged.scales, mapping),
     )  # fmt: skip
+
+
+def _decided_by(scales: Mapping[str, Scale], mapping: ColumnMapping) -> dict[str, Any]:
+    """`positive` and `thresholds` of the criteria that they fit. `RecuseError` where they fit none."""
+    numeric = [name for name, scale in scales.items() if isinstance(scale, Numeric)]
+    having = [name for name, scale in scales.items() if mapping.positive in getattr(scale, "options", ())]
+    if mapping.positive and not having:
+        options = dict.fromkeys(option for scale in scales.values() for option in getattr(scale, "options", ()))
+        known = ", ".join(options) or "numbers only"
+        raise RecuseError(f"positive = {mapping.positive!r} is none of the options; there are {known}")
+    if mapping.threshold and not numeric:
+        raise RecuseError(f"threshold = {mapping.threshold!r} needs scores; there are options only: name positive")
+    thresholds = dict.fromkeys(numeric, (_number(mapping.threshold),)) if mapping.threshold else {}
+    return {"positive": dict.fromkeys(having, mapping.positive), "thresholds": thresholds}
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise RecuseError(f"threshold is a score, for example 4; got {text!r}") from None
 
 
 def _without_sets(ratings: Ratings) -> tuple[str, Ratings]:
@@ -209,9 +234,8 @@ def _chosen(rows: pd.DataFrame, mapping: ColumnMapping, factors: list[str], clus
     if plain(mapping.first).startswith("generator"):  # AlpacaEval shows them in an order that it does not keep
         table = table.rename(columns={"first": "a", "second": "b"})
         table["response"] = table["response"].replace({"first": "a", "second": "b"})
-    return read_choices(
-        table, factors=factors, clusters=_plural(clusters if "cluster" in rows else (mapping.item or ("item",))[0])
-    )
+    called = _plural(clusters if "cluster" in rows else (mapping.item or ("item",))[0])
+    return replace(read_choices(table, factors=factors, clusters=called), truth=mapping.truth)
 
 
 def _authors(rows: pd.DataFrame, mapping: ColumnMapping) -> dict[str, str]:

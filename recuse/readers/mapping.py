@@ -16,6 +16,8 @@ from recuse.schema import RecuseError
 __all__ = ["ColumnMapping", "given_mapping", "saved_mapping", "saved_path"]
 
 LISTS = ("item", "value", "repeats", "judges", "people", "factors", "slices", "ignore")
+SETTINGS = ("scale", "positive", "threshold", "truth", "sampled")
+"""What is no column."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +32,10 @@ class ColumnMapping:
       the repeats of one rating side by side.
     - `judges`, `people`: names of raters. `factors`: what was varied. `slices`: what groups texts (a
       language, a few topics). `ignored`: column -> why it is not read.
-    - `scale`: as given, "1-5" or "fail<pass"; "" where the values decide. `sampled`: whether judges were asked about
-      samples of the texts, so that a text without a row is no unanswered one (`recuse.readers.absent_rows`).
+    - `scale`: as given, "1-5" or "fail<pass"; "" where the values decide. `positive`: the option that is the property
+      which texts are judged for; `threshold`: the score from which on a text passes. `truth`: the one of `raters` whose
+      column holds right answers. `sampled`: whether judges were asked about samples of the texts, so that a text
+      without a row is no unanswered one (`recuse.readers.absent_rows`).
     """
 
     item: tuple[str, ...] = ()
@@ -58,6 +62,9 @@ class ColumnMapping:
     slices: tuple[str, ...] = ()
     ignored: Mapping[str, str] = field(default_factory=dict)
     scale: str = ""
+    positive: str = ""
+    threshold: str = ""
+    truth: str = ""
     sampled: bool = False
 
     @property
@@ -125,7 +132,7 @@ def given_mapping(given: Mapping[str, Any], columns: Sequence[str], place: str) 
             value = tuple(part.strip() for part in value.split(",")) if isinstance(value, str) else tuple(value)
             named = [] if role in ("judges", "people") else list(value)
         else:
-            named = [] if role in ("scale", "sampled") else [value]
+            value, named = (value if role == "sampled" else str(value), []) if role in SETTINGS else (value, [value])
         if absent := [str(name) for name in named if name and name not in columns]:
             raise RecuseError(
                 f"{place}: there is no column {shown(absent[0])} to read as {role}.{did_you_mean(absent[0], columns)} "

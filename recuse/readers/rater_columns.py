@@ -146,7 +146,7 @@ def _said_by_most(roles: Roles, name: str, people: Sequence[str]) -> bool:
     cells, own = roles.frame[list(people)].to_numpy(dtype=object), roles.frame[name].to_numpy(dtype=object)
     rated = (own != "") & (cells != "").all(axis=1)
     most = 2 * (cells == own[:, None]).sum(axis=1) > len(people)
-    return bool(rated.sum() > FEWEST and most[rated].mean() >= SAME_COLUMN)
+    return bool(rated.sum() > FEWEST and most[rated].all())
 
 
 def _is_of(column: str, named: Collection[str]) -> bool:
@@ -170,7 +170,7 @@ def check_left_out(roles: Roles) -> None:
     names = ", ".join(c.name for c in others)
     raise RecuseError(
         f"{names} and {judge.name} do not answer on one scale: {others[0].name} gives {_answers(others[0])}, "
-        f"{judge.name} {_answers(judge)}. If {others[0].name} is a rater, write both on one scale and in the same words; "
+        f"{judge.name} {_answers(judge)}. If {others[0].name} is a rater, write both on one scale, in the same words; "
         f"if not, say --ignore {names.replace(', ', ',')}"
     )
 

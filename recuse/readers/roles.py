@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from recuse.readers.column import Column
 from recuse.readers.column_names import NAMES, plain
+from recuse.readers.mapping import SETTINGS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +26,7 @@ class Roles:
         self.frame, self.given = frame, given
         self.columns = {str(name): Column(str(name), frame[name]) for name in frame.columns}
         self.ignored = dict.fromkeys(given.get("ignore", ()), "as you said")
-        named = [v for k, v in given.items() if k not in ("judges", "people", "scale", "sampled", "raters", "ignore")]
+        named = [v for k, v in given.items() if k not in ("judges", "people", "raters", "ignore", *SETTINGS)]
         said = {c for v in named for c in ((v,) if isinstance(v, str) else v)}
         said |= {c for cs in dict(given.get("raters", {})).values() for c in cs}
         self.free = [name for name in self.columns if name not in said and name not in self.ignored]

@@ -14,6 +14,7 @@ from recuse.panels.source_fixes import unfixed
 from recuse.protocols import called
 from recuse.protocols import protocol as known_protocol
 from recuse.protocols.facts import facts_of
+from recuse.ratings.binary_decisions import has_several_options, is_binary
 from recuse.ratings.known import PLACE, TRUE
 from recuse.readers.file_panel import FILE
 from recuse.references import people_of, persons_of
@@ -139,6 +140,7 @@ class Questions:
         wrote = panel.own(list(task.targets))
         people, persons = people_of(task, elicitation.protocol), persons_of(task, elicitation.protocol)
         shown, scales = self.selection.shown, scales_of(protocol, task)
+        headline = [scales[name] for name in headline_of(protocol, task) if name in scales]
         return offers.Design(
             kind=protocol.OFFERS,
             judges=len(judges),
@@ -156,11 +158,14 @@ class Questions:
             people=people is not None,
             people_items=persons is not None,
             two_people=persons is not None and offers.have_items_in_common(persons),
+            expert=persons is not None and offers.has_one_person_each(persons),
+            positive=any(is_binary(scale) for scale in headline),
+            several_options=any(has_several_options(scale) for scale in headline),
             ranking=PLACE in scales,
             right_scores=any(TRUE + name in facts_of(protocol, task, item) for item in items for name in scales),
             held_out_payloads="payloads" in task.data,
             reference="reference" in task.data,
-            numbers=all(scales[name].counts for name in headline_of(protocol, task) if name in scales),
+            numbers=all(scale.counts for scale in headline),
             candidate=bool(elicitation.candidate),
             beside=frozenset(known_protocol(name).OFFERS for name in table.protocols if name != elicitation.protocol)
             | {kind for kind in REMARKS if hasattr(protocol, kind)}

@@ -45,7 +45,8 @@ def test_every_gate_that_decides_by_intervals_may_spend_the_same(gates):
 
 IN_POINTS = [("self_preference", 10.0, 0.5), ("leniency", 10.0, 0.4), ("name_effect", 10.0, 0.5),
              ("repeat_difference", 10.0, 0.5),
-             ("human_offset", 10.0, 0.6), ("own_text", 4.0, 0.25), ("framing_shift", 4.0, 0.5)]  # fmt: skip
+             ("human_offset", 10.0, 0.6), ("own_text", 4.0, 0.25), ("framing_shift", 4.0, 0.5),
+             ("own_favour", 10.0, 0.625)]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "span", "points"), IN_POINTS)

@@ -32,7 +32,7 @@ def ratings() -> Ratings:
 def test_what_the_table_offers(ratings: Ratings) -> None:
     there = {
         "scores", "peers", "authors", "items", "common_items", "neutral_texts", "people", "people_items", "two_people",
-        "numbers", "shared_texts", "slices",
+        "numbers", "shared_texts", "slices", "positive",
     }  # fmt: skip
     assert offered(design_of(ratings)) == there
 

@@ -67,6 +67,7 @@ def test_people_in_the_table_are_people_and_no_peers() -> None:
         "numbers",
         "people",
         "people_items",
+        "expert",
     }
 
 
@@ -77,7 +78,7 @@ def test_an_author_without_a_text_here_and_one_level_are_nothing_to_ask_about() 
 
 def test_options_without_distances_are_no_numbers() -> None:
     frame = pd.DataFrame({"judge": ["x"], "item": ["i"], "response": ["red"]})
-    assert offers(frame, scales=Nominal(("red", "blue"))) == {"scores", "forced_choices"}
+    assert offers(frame, scales=Nominal(("red", "blue"))) == {"scores", "forced_choices", "positive"}
 
 
 def test_three_judges_are_three() -> None:
@@ -100,3 +101,11 @@ def test_a_need_that_nothing_offers_is_named_with_its_place() -> None:
 def test_the_first_kind_named_is_what_a_question_is_about() -> None:
     assert kind_of(["peers", "choices", "scores"]) == "choices"
     assert kind_of(["peers"]) == "scores"
+
+
+def test_a_yes_or_no_is_two_options_or_what_is_stated() -> None:
+    labels = pd.DataFrame({"judge": ["x"] * 3, "item": list("ijk"), "response": ["red", "blue", "green"]})
+    assert {"several_options"} == offers(labels) & {"positive", "several_options"}
+    assert {"positive"} == offers(labels, positive={"rating": "red"}) & {"positive", "several_options"}
+    assert "positive" in offers(LEAST, thresholds={"rating": (2.0,)})
+    assert "positive" not in offers(LEAST, thresholds={"rating": (2.0, 3.0)})

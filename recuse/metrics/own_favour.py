@@ -1,0 +1,80 @@
+"""Own favour: does a judge that wrote one of the targets give its own texts more than people do, beyond what it gives
+the others beyond people?
+
+Peers can say only that a judge differs from them. Where people rated the texts there is no need for peers: what a judge
+adds to its own texts and not to others' is favour, whatever its leniency.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.human_alignment import Compared, compared
+from recuse.metrics.losses import losses_of_judge
+from recuse.metrics.measure import measure
+from recuse.ratings import Ratings
+from recuse.ratings.binary_decisions import against_truth
+from recuse.schema import Estimate, Estimates
+from recuse.statistics.clusters import difference_of_means
+
+__all__ = ["own_favour"]
+
+METHOD = "judge less people on own texts, less the same on others', cluster-robust t over items"
+
+
+@measure(
+    "own_favour", "favour to its own texts against people", signed=True, rank=42,
+    above="favours its own texts|favour their own texts", below="marks its own texts down|mark their own texts down",
+    reading="The judge's score less people's on its own texts, less the same on the others'.",
+)  # fmt: skip
+def own_favour(ratings: Ratings) -> Estimates:
+    """mean over own texts of (judge - people) - mean over others' texts of (judge - people), by judge that wrote a
+    target and factor level, in units of the scale. Free of the judge's leniency, and of how good its texts are as far
+    as people see it. The right answers stand in people's place where they are known.
+
+    Over items, in pairs where an item has texts of both sides; these people are held. Detail: both means (`own`,
+    `others`), and `losses`. Undefined where people rated no own text or none of another, and where every target has one
+    text: one text says nothing about the next.
+
+    >>> import pandas as pd
+    >>> rows = [("a", "judge", i, t, 3.0 + (t == "a") + i % 2) for i in range(4) for t in "ab"]
+    >>> rows += [("p", "person", i, t, 2.0 + i % 2) for i in range(4) for t in "ab"]
+    >>> frame = pd.DataFrame(rows, columns=["rater", "kind", "item", "target", "score"])
+    >>> own_favour(Ratings.of(frame, authors={"a": "a"})).of(judge="a").value
+    1.0
+    """
+    held = against_truth(ratings)
+    estimates: dict[tuple[str, ...], Estimate] = {}
+    for names, part in held.each():
+        against = compared(part, held)
+        for judge, target in part.own().items():
+            estimates[(judge, *names)] = _favour(against, judge, target)
+    return Estimates(("judge", *held.within()), estimates)
+
+
+def _favour(against: Compared, judge: str, target: str) -> Estimate:
+    cells, row = against.cells, against.cells.row(judge)
+    own = cells.texts_of(target)
+    requested = (cells.count[row] + cells.lost[row] > 0) & np.isfinite(against.people.mean)
+    differences = against.differences[row]
+    used = requested & np.isfinite(differences)
+    facts: dict[str, Any] = {
+        "n": len(np.unique(cells.items[used & own])), "n_excluded": int((requested & ~used).sum()), "method": METHOD,
+        "over": "clusters" if cells.over == "clusters" else "items", "clusters": cells.clusters_called,
+        "unit": cells.scale.unit, "span": cells.scale.span,
+    }  # fmt: skip
+    if not (used & own).any() or not (used & ~own).any():
+        which = "its own" if not (used & own).any() else "another system's"
+        return undefined("own_favour", f"no text of {which} was rated by both the judge and people", **facts)
+    if cells.fixed:
+        return undefined("own_favour", "every system has one text, and one text says nothing about the next", **facts)
+    values = np.where(used, differences, 0.0)
+    distribution = difference_of_means(values, used & own, used & ~own, cells.clusters, step=cells.step)
+    detail = {
+        "own": number(float(values[used & own].mean())), "others": number(float(values[used & ~own].mean())),
+        **losses_of_judge(cells, row, lambda: against.people.mean, requested & own, requested & ~own),
+    }  # fmt: skip
+    return estimated("own_favour", distribution.value, distribution, detail=detail, **facts)

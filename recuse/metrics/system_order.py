@@ -1,0 +1,192 @@
+"""Order of systems: does the judge put systems into the order in which people put them, by their mean scores?
+
+Whoever compares systems reads means and not single scores, so a judge may be too generous, too narrow or noisy text by
+text and still be of use. What costs is to put a worse system above a better one, and the more so the further apart
+people see them.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.human_alignment import Compared, compared
+from recuse.metrics.measure import measure
+from recuse.ratings import Cells, Ratings
+from recuse.ratings.binary_decisions import against_truth
+from recuse.schema import Estimate, Estimates
+from recuse.statistics.multiplicity import holm
+from recuse.statistics.resampling import SEED, generator, percentile
+
+__all__ = ["system_order"]
+
+Floats = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+FEWEST = 10
+"""Items (clusters) below which how far means of other items would lie apart cannot be told."""
+DRAWS = 3999
+ALPHA = 0.05
+TIED = 1e-9
+METHOD = "order of means weighted by people's differences; simulated from the multivariate t of the means over items"
+TWO = (
+    "one pair of systems cannot show it: a judge that favours either for any other reason is right half of the time. "
+    "Add texts by a third system"
+)
+CLOSE = (
+    "people do not tell any two of the systems apart on these texts (Holm, .05), so no order is known that a judge "
+    "could keep: have people rate more texts"
+)
+
+
+@measure(
+    "system_order", "order of systems as people have it", ends=(-1, 1), signed=True, rank=289, bad="below",
+    below="orders systems unlike people|order systems unlike people",
+    reading="How much of people's differences between systems the judge's order keeps: 1 where it orders them as people"
+    " do, 0 where it might as well guess, -1 where it turns the order round. Swapping two that are close costs little.",
+)  # fmt: skip
+def system_order(ratings: Ratings, seed: int = SEED, draws: int = DRAWS) -> Estimates:
+    """Order of systems kept by the judge, by judge and factor level:
+
+        sum over pairs s, t of sign(J_s - J_t) (P_s - P_t)  /  sum over pairs of |P_s - P_t|
+
+    P_s: people's mean over the texts of system s that the judge was asked about and people rated (the right answers'
+    mean where these are known); J_s: the judge's over those of them that it answered, so that leaving out the bad texts
+    of one system moves that system up. A judge that is more lenient or narrower everywhere keeps 1. It is Kendall's
+    concordance with pairs weighted by how far apart people see them; 1 - value is twice the share of people's
+    differences that lies the wrong way round.
+
+    The interval holds these people and draws other items: all means together are redrawn from their multivariate t
+    (covariance of cluster sums, so that systems with common items are compared in pairs), and its ends are percentiles
+    of the value on `draws` draws; sign() has no derivative that a jackknife could use. Close systems swap between
+    draws, which lowers both ends: a judge is not credited with an order that other items would not show.
+
+    Detail: `systems`, people's best first, with both means; `told_apart`, the pairs that people tell apart after Holm's
+    correction; `swapped`, the pair with the largest difference of people's that the judge has the other way round, None
+    where it has none. Undefined below three systems, below `FEWEST` items, and where people tell no pair apart.
+
+    >>> import pandas as pd
+    >>> score = {"weak": 1.0, "fair": 2.0, "good": 4.0}
+    >>> raters = (("j", "judge", 2), ("p", "person", 0))
+    >>> rows = [(who, kind, str(k), name, s + k % 3 + more) for who, kind, more in raters for k in range(30)
+    ...         for name, s in score.items()]
+    >>> frame = pd.DataFrame(rows, columns=["rater", "kind", "item", "target", "score"])
+    >>> system_order(Ratings.of(frame)).of(judge="j").value
+    1.0
+    """
+    held = against_truth(ratings)
+    estimates: dict[tuple[str, ...], Estimate] = {}
+    for names, part in held.each():
+        against = compared(part, held)
+        for k, judge in enumerate(against.cells.judges):
+            estimates[(judge, *names)] = _order(against, k, seed, draws)
+    return Estimates(("judge", *held.within()), estimates)
+
+
+def _order(against: Compared, judge: int, seed: int, draws: int) -> Estimate:
+    cells, people = against.cells, against.people.mean
+    wanted = (cells.count[judge] + cells.lost[judge] > 0) & np.isfinite(people)
+    answered = wanted & np.isfinite(cells.mean[judge])
+    over = "clusters" if cells.over == "clusters" else "items"
+    count = len(np.unique(cells.clusters[wanted]))
+    facts: dict[str, Any] = {
+        "n": len(np.unique(cells.items[wanted])), "n_excluded": int((wanted & ~answered).sum()), "method": METHOD,
+        "over": over, "clusters": cells.clusters_called, "seed": seed,
+    }  # fmt: skip
+    systems = np.array([t for t in range(len(cells.target_names)) if (answered & (cells.targets == t)).any()])
+    if why := _too_little(against, len(systems), count):
+        return undefined("system_order", why, **facts)
+    theirs = np.array([people[wanted & (cells.targets == t)].mean() for t in systems])
+    systems = systems[np.argsort(-theirs, kind="stable")]
+    used = wanted & np.isin(cells.targets, systems)
+    means, root = _means(cells, [people, cells.mean[judge]], [used, used & answered], systems)
+    told_apart = _told_apart(means[: len(systems)], root[:, : len(systems)], count - 1)
+    listed = [
+        {"system": cells.target_names[t], "people": number(p), "judge": number(j)}
+        for t, p, j in zip(systems, *np.split(means, 2), strict=True)
+    ]
+    detail: dict[str, Any] = {"systems": listed, "told_apart": told_apart, "swapped": _swapped(cells, systems, means)}
+    if not told_apart:
+        return undefined("system_order", CLOSE, detail=detail, **facts)
+    rng = generator(seed, "system_order")
+    normal = rng.standard_normal((draws, len(root)))
+    spread = np.sqrt((count - 1) / rng.chisquare(count - 1, size=(draws, 1)))
+    drawn = _kept(means + spread * (normal @ root))
+    value = float(_kept(means[None])[0])
+    return estimated("system_order", value, percentile(value, drawn, discrete=True), detail=detail, **facts)
+
+
+def _too_little(against: Compared, systems: int, clusters: int) -> str:
+    cells = against.cells
+    if systems < 3:
+        return TWO if systems == 2 else f"an order takes three systems or more; both sides rated {systems}"
+    if not against.people.per_text:
+        return "people rated systems as a whole, so how far other texts would move their order is not known"
+    if cells.fixed or clusters < FEWEST:
+        what = cells.clusters_called if cells.over == "clusters" else "items"
+        return f"an order of means needs {FEWEST} {what} or more, to show how far others would move it; got {clusters}"
+    return ""
+
+
+def _kept(means: Floats) -> Floats:
+    """The value of drawn means, people's of all systems before the judge's, (B, 2 S) -> (B,)."""
+    people, judge = np.split(means, 2, axis=1)
+    first, second = np.triu_indices(people.shape[1], 1)
+    theirs, less = people[:, first] - people[:, second], judge[:, first] - judge[:, second]
+    total = np.abs(theirs).sum(axis=1)
+    kept = (np.where(np.abs(less) < TIED, 0.0, np.sign(less)) * theirs).sum(axis=1)
+    values: Floats = np.divide(kept, total, out=np.full(len(means), math.nan), where=total > 0)
+    return values
+
+
+def _means(cells: Cells, sides: list[Floats], used: list[Mask], systems: NDArray[Any]) -> tuple[Floats, Floats]:
+    """Means of each side's values by system, one side after the other, (2 S,), and a root of their covariance over
+    clusters, (R, 2 S): root' root = G / (G - 1) sum_g e_g e_g', e_g the cluster's share of each mean's error.
+
+    Triangular with a positive diagonal, so draws from it depend on the order of systems, which is people's, and on
+    neither names nor rows."""
+    codes = np.unique(cells.clusters[used[0]], return_inverse=True)[1]
+    place = np.full(len(cells.clusters), -1)
+    place[used[0]] = codes
+    count = int(codes.max()) + 1
+    means, errors = [], []
+    for values, mask in zip(sides, used, strict=True):
+        for system in systems:
+            mine = mask & (cells.targets == system)
+            mean = math.fsum(values[mine].tolist()) / int(mine.sum())
+            means.append(mean)
+            errors.append(np.bincount(place[mine], weights=values[mine] - mean, minlength=count) / int(mine.sum()))
+    root = np.linalg.qr(np.column_stack(errors)).R * math.sqrt(count / (count - 1))
+    turned: Floats = root * np.where(np.diagonal(root) < 0, -1.0, 1.0)[:, None]
+    return np.array(means), turned
+
+
+def _told_apart(people: Floats, root: Floats, df: int) -> int:
+    """How many pairs of systems people tell apart: t of the difference of their means over clusters, paired where items
+    are common, after Holm's correction over all pairs. A difference that is the same on every item is told apart."""
+    first, second = np.triu_indices(len(people), 1)
+    apart = np.abs(people[first] - people[second])
+    se = np.sqrt(((root[:, first] - root[:, second]) ** 2).sum(axis=0))
+    t = np.divide(apart, se, out=np.where(apart > TIED, np.inf, 0.0), where=se > TIED)
+    return int((holm(2 * special.stdtr(df, -t)) < ALPHA).sum())
+
+
+def _swapped(cells: Cells, systems: NDArray[Any], means: Floats) -> dict[str, Any] | None:
+    """The pair that people see furthest apart of those that the judge has the other way round, or level."""
+    people, judge = np.split(means, 2)
+    wrong = [
+        (float(people[a] - people[b]), a, b)
+        for a, b in combinations(range(len(systems)), 2)
+        if people[a] - people[b] > TIED and judge[a] - judge[b] < TIED
+    ]
+    if not wrong:
+        return None
+    apart, a, b = max(wrong)
+    better, worse = (cells.target_names[systems[k]] for k in (a, b))
+    return {"better": better, "worse": worse, "people": number(apart), "judge": number(float(judge[a] - judge[b]))}

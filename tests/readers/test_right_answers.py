@@ -1,0 +1,93 @@
+"""A column of right answers is a person whose answers are right, in every shape; what is positive is said beside it."""
+
+from __future__ import annotations
+
+import pytest
+
+from recuse.metrics.right_choices import right_choices
+from recuse.metrics.sensitivity import sensitivity
+from recuse.offers import design_of, offered
+from recuse.readers import read_file
+from recuse.schema import RecuseError
+
+WIDE = "item,llm,ann,gold\n" + "".join(
+    f"{k},{'pass' if k % 3 else 'fail'},pass,{'pass' if k % 2 else 'fail'}\n" for k in range(12)
+)
+LONG = "item,rater,verdict,gold\n" + "".join(
+    f"{k},{who},{said},{'pass' if k % 2 else 'fail'}\n"
+    for k in range(12)
+    for who, said in (("gpt-4o", "pass" if k % 3 else "fail"), ("human_ann", "pass"))
+)
+PAIRS = "item,first,second,gpt,gold\n" + "".join(
+    f"{k},x,y,{'x' if k % 3 else 'y'},{'x' if k % 2 else 'y'}\n" for k in range(12)
+)
+
+
+@pytest.mark.parametrize("text", [WIDE, LONG], ids=["wide", "long"])
+def test_wide_and_long_hold_a_judge_against_the_same_right_answers(file, text):
+    """6 of 12 are fails; the judge fails 0, 3, 6 and 9, of which 0 and 6 are right: 2 of 6."""
+    ratings = read_file(file("a.csv", text), people="ann" if text is WIDE else "human_ann").ratings
+    assert ratings.truth == "gold"
+    (found,) = sensitivity(ratings, "fail").values()
+    assert (found.value, found.n, found.detail["held_against"]) == (pytest.approx(2 / 6), 6, "the right answers")
+    assert {"expert", "positive"} <= offered(design_of(ratings))
+
+
+def test_right_answers_of_pairs(file):
+    """Right in 6 of 12: k = 1, 5, 7, 11 and 0, 6. No better than chance."""
+    read = read_file(file("a.csv", PAIRS))
+    assert (read.kind, read.ratings.truth, read.ratings.persons) == ("choices", "gold", ("gold",))
+    (found,) = right_choices(read.ratings).values()
+    assert (found.detail["right"], found.value, found.detail["held_against"]) == (0.5, 0.0, "the right answers")
+
+
+def test_what_marks_the_right_response_of_several_is_no_score(file):
+    marked = [(k, name) for k in range(11) for name in ("good", "worse")]
+    rows = "".join(f"{k},{name},{(k * 3 + len(name)) % 11},{int(name == 'good')}\n" for k, name in marked)
+    ratings = read_file(file("a.csv", f"item,system,judge,gold\n{rows}")).ratings
+    assert ratings.truth == ""
+    assert ratings.persons == ()
+    assert "right_answer" in offered(design_of(ratings))
+
+
+def test_the_mapping_that_is_kept_says_which_rater_is_right(file):
+    read = read_file(file("a.csv", WIDE), people="ann")
+    file("a.recuse.toml", read.mapping.toml())
+    again = read_file(file("a.csv", WIDE))
+    assert again.ratings.truth == "gold"
+    assert again.mapping.record() == read.mapping.record()
+
+
+def test_positive_and_threshold_beside_the_file(file):
+    labels = "item,llm,ann\n1,toxic,toxic\n2,fine,toxic\n3,rude,fine\n"
+    file("a.recuse.toml", 'positive = "toxic"\npeople = ["ann"]\n')
+    ratings = read_file(file("a.csv", labels)).ratings
+    assert sensitivity(ratings).of(judge="llm").value == 0.5
+    scores = "item,llm,ann\n1,5,4\n2,3,5\n3,2,1\n"
+    file("b.recuse.toml", 'threshold = 4\npeople = ["ann"]\n')
+    found = sensitivity(read_file(file("b.csv", scores)).ratings).of(judge="llm")
+    assert (found.value, found.detail["positive"]) == (0.5, "4 or more")
+
+
+@pytest.mark.parametrize(
+    ("setting", "says"),
+    [
+        ({"positive": "tox"}, r"positive = 'tox' is none of the options; there are"),
+        ({"threshold": "4"}, "threshold = '4' needs scores; there are options only: name positive"),
+    ],
+)
+def test_a_setting_that_fits_nothing_is_an_error(file, setting, says):
+    with pytest.raises(RecuseError, match=says):
+        read_file(file("a.csv", "item,llm,ann\n1,toxic,toxic\n2,fine,toxic\n3,rude,fine\n"), people="ann", **setting)
+
+
+def test_a_threshold_that_is_no_number_is_an_error(file):
+    with pytest.raises(RecuseError, match=r"threshold is a score, for example 4; got 'high'"):
+        read_file(file("a.csv", "item,llm,ann\n1,5,4\n2,3,5\n"), people="ann", threshold="high")
+
+
+@pytest.mark.parametrize(("doubly", "expert"), [(0, True), (19, True), (20, False)])
+def test_one_expert_is_one_as_long_as_few_texts_have_a_second_label(file, doubly, expert):
+    rows = "".join(f"{k},pass,{'pass' if k % 2 else 'fail'},{'pass' if k < doubly else ''}\n" for k in range(100))
+    ratings = read_file(file("a.csv", f"item,llm,ann,bea\n{rows}"), people="ann,bea").ratings
+    assert ("expert" in offered(design_of(ratings))) == expert
