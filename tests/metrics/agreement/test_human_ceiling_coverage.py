@@ -71,9 +71,9 @@ def test_a_judge_on_the_limit_is_rarely_cleared(scale):
     """True value -0.1: 2.5 % +- 3 Monte-Carlo errors; with 30 texts, of which no interval is exact, 4.5 %."""
     assert true_value(scale, LIMIT[scale]) == pytest.approx(-0.1, abs=0.006)
     for texts, people in ((30, 3), (60, 2), (200, 3), (500, 2)):
-        found = simulated(scale, LIMIT[scale], texts, people, 300)
+        found = simulated(scale, LIMIT[scale], texts, people, 1500 if "pass" in scale else 300)
         most = 0.045 if texts < 60 else 0.025
-        assert np.mean([e.low >= -0.1 for e in found]) <= most + 3 * np.sqrt(most / 300), (texts, people)
+        assert np.mean([e.low >= -0.1 for e in found]) <= most + 3 * np.sqrt(most / len(found)), (texts, people)
 
 
 @pytest.mark.parametrize("people", [2, 3, 5])
