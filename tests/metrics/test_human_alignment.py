@@ -152,9 +152,30 @@ def test_offset_from_people_item_by_item_is_the_paired_t_test(rate, make_frame):
     levels = [np.mean(list(persons[p].values())) for p in persons]
     assert found.detail["people_se"] == pytest.approx(np.std(levels, ddof=1) / math.sqrt(2))
     se, df = abs(found.value / theirs.statistic), theirs.df
+    assert (found.distribution.se, found.distribution.df) == pytest.approx((se, df))
     both = math.hypot(se, found.detail["people_se"])
-    assert found.distribution.se == pytest.approx(both)
-    assert found.distribution.df == pytest.approx(both**4 / (se**4 / df + found.detail["people_se"] ** 4 / 1))
+    freedom = both**4 / (se**4 / df + found.detail["people_se"] ** 4 / 1)
+    half = stats.t(freedom).ppf(0.975) * both
+    assert found.detail["people_in_general"] == pytest.approx([found.value - half, found.value + half])
+    assert "against these 2 people" in found.note
+
+
+@pytest.mark.parametrize("texts", [60, 300, 2000, 20_000])
+def test_more_texts_never_lose_an_offset_and_never_make_a_trifle_one(rate, texts):
+    """Three people who lean by -.5, 0 and +.5 on 1-5, as three people of one corpus do, and the limit of +-.24: a judge
+    .74 above them is beyond it at 99.9 % at every size; one .08 above them is inside it with 20,000 texts."""
+    rng = np.random.default_rng(5)
+    quality = rng.normal(3, 0.6, texts)
+    leans = {"ann": -0.5, "ben": 0.0, "cem": 0.5, "lenient": 0.74, "fair": 0.08}
+    wide = pd.DataFrame({name: quality + lean + rng.normal(0, 0.7, texts) for name, lean in leans.items()})
+    frame = wide.assign(item=wide.index.astype(str), target="t").melt(["item", "target"], var_name="rater",
+                                                                      value_name="score")  # fmt: skip
+    frame["kind"] = np.where(frame["rater"].isin(["ann", "ben", "cem"]), "person", "judge")
+    found = human_alignment.offset(rate(frame, scales=Numeric(-5, 11, 0.01)))
+    lenient, fair = found.of(judge="lenient"), found.of(judge="fair")
+    assert lenient.distribution.interval(0.999)[0] > 0.24
+    assert lenient.detail["people_in_general"][0] < 0.24
+    assert texts < 20_000 or -0.24 < fair.low < fair.high < 0.24
 
 
 def test_texts_that_a_judge_lost_or_nobody_rated_cost_that_judge_alone(rate, make_frame):
