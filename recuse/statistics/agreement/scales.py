@@ -13,7 +13,7 @@ from recuse.statistics.distributions import NOTHING, Side, Student, tail
 if TYPE_CHECKING:
     from recuse.schema import Distribution
 
-__all__ = ["AtMost", "NoInterval", "OnScale", "PerfectAgreement"]
+__all__ = ["AtMost", "Mirrored", "NoInterval", "OnScale", "PerfectAgreement"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,3 +138,24 @@ class AtMost:
     def half_width_at(self, factor: float) -> float | None:
         """None: how much more would show the low end is not known."""
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class Mirrored:
+    """The distribution of the value with the other sign."""
+
+    distribution: PerfectAgreement
+
+    @property
+    def undefined(self) -> str:
+        return self.distribution.undefined
+
+    def interval(self, level: float) -> tuple[float, float]:
+        low, high = self.distribution.interval(level)
+        return -high, -low
+
+    def p_value(self, limit: float, side: Side) -> float:
+        return self.distribution.p_value(-limit, "below" if side == "above" else "above")
+
+    def half_width_at(self, factor: float) -> float | None:
+        return self.distribution.half_width_at(factor)
