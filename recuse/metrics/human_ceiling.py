@@ -7,6 +7,7 @@ the judge was asked about and that two people or more rated, and texts (clusters
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -99,11 +100,12 @@ def _ceiling(answers: Answers, judge: int, margin: float) -> Estimate:
     low, high = own.interval(0.95)
     agree = low > margin
     distribution: Any = difference.jackknife(clusters)
-    alike = 1.0 if answers.over == "items" else max(1.0, distribution.se / difference.jackknife().se)
+    single: Any = difference.jackknife()
+    alike = 1.0 if answers.over == "items" else max(1.0, distribution.se / single.se)
     person = table.person(used).of_fewer(alike**2)  # texts of a cluster say less where they are alike
     chance = chance_to_pass(person, distribution.df, table.persons_slip(sums), table.lean, margin) if agree else 0.0
     people, answered = int(np.isfinite(answers.rated).any((1, 2)).sum()), float(sums[1] / sums[0])
-    detail = {
+    detail: dict[str, Any] = {
         "judge_human": number(judged), "human_human": number(among), "answered": number(answered),
         "answered_only": number(judged / answered - among), "people": people, "people_agree": bool(agree),
         "human_human_interval": [number(low), number(high)], "margin": margin, "power": number(round(chance, 6)),
@@ -115,7 +117,7 @@ def _ceiling(answers: Answers, judge: int, margin: float) -> Estimate:
     if distribution.df < 29:
         unit = answers.clusters_called if answers.over == "clusters" else "texts"
         notes.append(f"provisional: fewer than 30 {unit}")
-    if not agree:
+    if not agree and not math.isnan(low):
         notes.append(
             f"the labels decide nothing: people agree beyond chance by {among:.2f} ({low:.2f} to {high:.2f}), not "
             f"shown to be more than {margin:g}, so one answer given to everything may agree with them as well"

@@ -27,7 +27,8 @@ from recuse.statistics.contrasts import Contrast
 __all__ = ["OneMorePerson", "chance_to_pass"]
 
 Floats = NDArray[np.float64]
-NORMAL: tuple[Floats, Floats] = (lambda z, w: (z, w / w.sum()))(*np.polynomial.hermite_e.hermegauss(15))
+PLACES, WEIGHTS = np.polynomial.hermite_e.hermegauss(15)
+NORMAL: tuple[Floats, Floats] = PLACES, WEIGHTS / WEIGHTS.sum()
 """Places and weights that average a polynomial of a normal number, up to the 29th power."""
 HIDDEN = 20
 """So many texts show half of the skewness of what they come from: the rare large disagreements are not among them."""

@@ -244,3 +244,11 @@ def test_two_or_three_people_are_named_as_these():
     world = World(3, people=4)
     notes = [_ceiling(answers_from(world.truth, world.people[:count]), 0, 0.1).note for count in (2, 3, 4)]
     assert ["these" in note for note in notes] == [True, True, False]
+
+
+def test_one_cluster_says_nothing_of_the_next_and_does_not_blame_the_labels():
+    world = World(3, items=60)
+    found = _ceiling(answers_from(world.truth, world.people, clusters=np.zeros(60)), 0, 0.1)
+    assert np.isnan(found.low)
+    assert "one cluster says nothing about the next" in found.note
+    assert "the labels decide nothing" not in found.note
