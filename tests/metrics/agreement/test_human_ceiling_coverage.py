@@ -99,7 +99,7 @@ def person_of_kappa(rng, kappa, classes, texts):
 @pytest.mark.parametrize("rare", [False, True])
 @pytest.mark.parametrize("kappa", [0.3, 0.6])
 def test_a_person_among_options_passes_as_often_as_printed(kappa, rare):
-    """Four classes, one of them with 1 % or 25 %: rare classes change no word. Printed chances are up to .08 too high at
+    """Four classes, one of them with 1 % or 25 %: rare classes change no word. What is printed is up to .08 too high at
     kappa .6, where a text is either sure or a guess."""
     classes = (0.4, 0.35, 0.24, 0.01) if rare else (0.25,) * 4
     for texts in (200, 800):
