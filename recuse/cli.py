@@ -36,6 +36,7 @@ OVERRIDES = (
     ("second", "COLUMN", "of a pair, what was shown second"),
     ("factors", "A,B", "columns that say what was varied on purpose"),
     ("ignore", "A,B", "columns to leave alone"),
+    ("positive", "OPTION", "the option that is the property looked for, such as toxic or fail"),
     ("scale", "SCALE", "1-5, 'fail<pass' (worst first), 'a,b,c' (no order), 'a|b|c' (sets)"),
     ("sampled", "", "judges were asked about samples: a text without a row is no unanswered one"),
 )
@@ -116,6 +117,7 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("--use", default="", metavar="USE", help=use)
     check.add_argument("--all", action="store_true", help="print every number, not only those that decide")
     check.add_argument("--reader", default="", help="name of the reader, or the dotted name of your own")
+    check.add_argument("--threshold", metavar="NUMBER", default="", help="from this score on a text counts as positive")
     _add_overrides(check)
     check.set_defaults(run=_check)
     _add_compare(commands)
@@ -207,7 +209,7 @@ def _selection(arguments: argparse.Namespace) -> int:
 def _check(arguments: argparse.Namespace) -> int:
     from recuse.check.command import check
 
-    given = {name: getattr(arguments, name) for name, _, _ in OVERRIDES}
+    given = {name: getattr(arguments, name) for name, _, _ in OVERRIDES} | {"threshold": arguments.threshold}
     return check(
         arguments.files, given, reader=arguments.reader, html=arguments.html, json=arguments.json,
         disagreements=arguments.disagreements, save=arguments.save, use=arguments.use,

@@ -165,7 +165,10 @@ def _does(verdict: VerdictRecord) -> str:
         return _of_slice(verdict, slice_)
     above = f.value > verdict.limit.high
     words = (f.above if above else f.below) or f.below or f.above
-    phrase = f"it {words.partition('|')[0]}" if words else f"its {verdict.label} is outside the limit"
+    words = words.partition("|")[0]
+    if positive := f.detail.get("positive"):
+        words = words.replace(" of it", f' of "{positive}"')
+    phrase = f"it {words}" if words else f"its {verdict.label} is outside the limit"
     return f"{phrase} ({f.title} {shown.show(f.value)}, limit {shown})"
 
 

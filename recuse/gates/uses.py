@@ -1,7 +1,7 @@
 """What a judge is used for, and so which gates decide about it.
 
     [use.grade]
-    of = ["scores"]                                # offered by ratings that have all of these needs
+    of = ["scores"]                                # offered by ratings that meet all of these needs ("a | b": one)
     yardstick = ["human_ceiling"]                  # one of these must be measured, or nobody is cleared
     decides = ["human_offset", "unanswered"]       # these must pass as well, wherever they can be asked
 
@@ -32,13 +32,18 @@ class UseTable(Table, strict=False):
     """[use.<name>]: a purpose, and the gates that decide whether a judge serves it."""
 
     of: tuple[str, ...] = Field(
-        (), description='needs that ratings must offer to be used so, e.g. of = ["scores"]; without it, where stated'
+        (), description='needs that ratings must offer to be used so, e.g. of = ["scores", "people | reference"], '
+        "where one of several is enough; without it, where stated"
     )
     question: str = Field("", description="what a team does with the judge, as a clause")
     yardstick: tuple[str, ...] = Field(
         (), description='gates of which one must be measured for anybody to be cleared, e.g. yardstick = ["accuracy"]'
     )
     decides: tuple[str, ...] = Field((), description='gates that must pass too, e.g. decides = ["unanswered"]')
+
+    def is_offered_by(self, needs: Collection[str]) -> bool:
+        """Whether ratings that meet these needs can be used so."""
+        return all(any(one in needs for one in need.split(" | ")) for need in self.of)
 
     @property
     def gates(self) -> tuple[str, ...]:
@@ -84,6 +89,6 @@ def uses_for(
     if not uses:
         return Uses((EVERY_GATE,))
     every = [set(one) for one in offers]
-    offered = [name for name, use in uses.items() if use.of and any(set(use.of) <= one for one in every)]
+    offered = [name for name, use in uses.items() if use.of and any(use.is_offered_by(one) for one in every)]
     chosen = tuple(stated or offered[:1])
     return Uses(chosen, tuple(name for name in offered if name not in chosen) if chosen else ())

@@ -21,9 +21,8 @@ from recuse.metrics.agreement_estimates import (
     estimate_of,
     needs_options,
     span_of,
-    too_few,
 )
-from recuse.metrics.estimates import undefined
+from recuse.metrics.estimates import number, undefined
 from recuse.metrics.measure import measure
 from recuse.ratings import Ratings
 from recuse.ratings.answers import Answers
@@ -34,7 +33,6 @@ from recuse.statistics.agreement import pairs as two
 from recuse.statistics.agreement.coefficient import ratio
 from recuse.statistics.agreement.krippendorff import Level, alpha_of_products, alpha_of_tables
 from recuse.statistics.agreement.options import Weights
-from recuse.statistics.agreement.scales import NoInterval
 from recuse.statistics.clusters import SHARE, clustered_share
 
 __all__ = [
@@ -42,6 +40,7 @@ __all__ = [
 ]  # fmt: skip
 
 Floats = NDArray[np.float64]
+NOBODY_TWICE = "nobody rated these texts twice, so what one of the people gains is unknown"
 SAME = "people gave every text one and the same answer, so no judge could do better"
 
 
@@ -155,62 +154,73 @@ def krippendorff_alpha(ratings: Ratings, level: Level | None = None) -> Estimate
 
 
 @measure(
-    "gain_over_constant", "gain over a constant answer", bad="below", rank=295,
-    below="is no better than always giving one answer|are no better than always giving one answer",
+    "gain_over_constant", "gain over a constant answer, less people's own", signed=True, bad="below", rank=295,
+    below="gains less than people over always giving one answer|gain less than people over always giving one answer",
     reading="How much of the disagreement with people goes away when the judge is asked instead of always giving the "
-    "answer that is right most often (of numbers: people's mean). 0: the judge adds nothing; 1: all of it.",
+    "answer that is right most often (of numbers: people's mean), less what goes away when one of the people is asked. "
+    "One more person would have 0.",
 )  # fmt: skip
 def gain_over_constant(ratings: Ratings) -> Estimates:
-    """1 - D_judge / D_constant, by judge and factor level: D the mean disagreement with a person (unequal answers; of
-    numbers, squared differences), constant the answer with the smallest D on these texts, which flatters it a little.
+    """(D_people - D_judge) / D_constant, by judge and factor level, over the texts that two people rated: D the mean
+    disagreement with a person (unequal answers; of numbers, squared differences) of the judge, of another person, and
+    of the constant, the answer with the smallest D on these texts.
 
-    A text that the judge was asked about and did not answer counts as a constant answer: it gains nothing. No interval
-    with fewer than 20 labels outside people's commonest answer (of numbers: texts); undefined where people all say the
-    same, so that no judge could do better.
+    It is the judge's gain 1 - D_judge / D_constant less that of one person over the others. On numbers a
+    person's own gain is 2 ICC - 1, below 0 where people agree little: a constant is then nearer to one person than
+    another person is. Detail: `judge_gain` and `people_gain`; with one person the judge's alone. A text that the judge
+    was asked about and did not answer counts as a constant answer: it gains nothing. Undefined where no two people
+    rated one text, and where people all say the same.
 
     >>> from recuse.metrics.agreement_example import said
-    >>> gain_over_constant(said(judge="ppff", ann="ppfp")).of(judge="judge").value
-    0.0
+    >>> gain = gain_over_constant(said(judge="ppff", ann="ppfp", bea="pfff")).of(judge="judge")
+    >>> gain.value, gain.detail["judge_gain"], gain.detail["people_gain"]
+    (0.5, 0.5, 0.0)
     """
-
-    method = f"1 - D_judge / D_constant, {JACKKNIFE}"
+    method = f"(D_people - D_judge) / D_constant, {JACKKNIFE}"
 
     def compute(answers: Answers, judge: int) -> Estimate:
         requested = answers.requested[judge] & (answers.raters > 0)
-        shares, largest = _against_constant(answers, judge)
+        twice = requested & (answers.raters > 1)
+        used = twice if twice.any() else requested
+        gained, own, without = _against_constant(answers, judge, used)
+        total, largest = float(without[used].sum()), 1.0 if answers.options else span_of(answers) ** 2
+        why = SAME if not total > 1e-12 else "" if twice.any() else NOBODY_TWICE
         gain = Coefficient(
-            shares[requested], lambda s: ratio(s[:, 0], s[:, 1]), lambda s: "" if s[1] > 1e-12 else SAME, "chance",
-            lambda s: float(largest * requested.sum() / s[1]),
+            np.column_stack([gained - own, without])[used], lambda s: ratio(s[:, 0], s[:, 1]), lambda s: why,
+            "difference", lambda s: float(largest * used.sum() / s[1]),
         )  # fmt: skip
-        labels = np.nansum(answers.people_shares[requested], axis=0) if answers.options else np.array([requested.sum()])
-        few = too_few(answers.options, labels)
-
-        def distribution(built: Coefficient, clusters: Any) -> Any:
-            return NoInterval(few) if few else built.jackknife(answers.clusters[requested])
-
+        detail = {} if why == SAME else {"judge_gain": number(gained[used].sum() / total)}
+        if not why:
+            detail["people_gain"] = number(own[used].sum() / total)
         return estimate_of(
-            "gain_over_constant", answers, judge, lambda used: gain, method=method, distribution=distribution
-        )
+            "gain_over_constant", answers, judge, lambda _: gain, method=method, detail=detail,
+            distribution=lambda built, _: built.jackknife(answers.clusters[used]),
+        )  # fmt: skip
 
     return by_judge(ratings, compute)
 
 
-def _against_constant(answers: Answers, judge: int) -> tuple[Floats, float]:
-    """Per text D_constant - D_judge and D_constant, (U, 2), and the largest disagreement there can be.
+def _against_constant(answers: Answers, judge: int, used: NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
+    """Per text D_constant - D_judge, D_constant - D_people (0 with one person) and D_constant, each (U,); the constant
+    is the best on the texts in use (U,).
 
     The best constant is taken as known: its disagreement is at its smallest, so a repetition moves it little."""
-    requested = answers.requested[judge] & (answers.raters > 0)
+    m = answers.raters.astype(float)
     if answers.options:
         tables, people = answers.tables(judge), np.nan_to_num(answers.people_shares)
-        best = int(people[requested].sum(axis=0).argmax())
-        answered = tables.sum(axis=(1, 2))
+        best = int(people[used].sum(axis=0).argmax())
         without = 1.0 - people[:, best]
-        gained = np.trace(tables, axis1=1, axis2=2) - answered * people[:, best]
-        return np.column_stack([gained, without]), 1.0
+        gained = np.trace(tables, axis1=1, axis2=2) - tables.sum(axis=(1, 2)) * people[:, best]
+        each = np.nan_to_num(answers.person_shares)
+        alike = ratio((each.sum(axis=0) ** 2).sum(axis=1) - (each**2).sum(axis=(0, 2)), m * (m - 1))
+        return gained, np.nan_to_num(without - 1.0 + alike), without
     one, _, _, xx, yy, xy = answers.products(judge).T
-    middle = float(np.nanmean(answers.people_mean[requested])) if requested.any() else 0.0
-    without = np.nan_to_num(mean_of(mean_of((answers.rated - middle) ** 2, axis=2), axis=0))
-    return np.column_stack([one * without - (xx + yy - 2 * xy), without]), span_of(answers) ** 2
+    middle = float(np.nanmean(answers.people_mean[used])) if used.any() else 0.0
+    numbers = answers.rated - middle
+    without = np.nan_to_num(mean_of(mean_of(numbers**2, axis=2), axis=0))
+    person = mean_of(numbers, axis=2)
+    crossed = ratio(np.nansum(person, axis=0) ** 2 - np.nansum(person**2, axis=0), m * (m - 1))
+    return one * without - (xx + yy - 2 * xy), np.nan_to_num(2 * crossed - without), without
 
 
 def _chance_corrected(

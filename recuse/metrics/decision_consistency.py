@@ -2,17 +2,19 @@
 
 A text is positive where at least a share tau endorses the property (`RatedOptions.positive`). People's endorsement is
 known where they gave response sets. From forced choices alone it is not: those who chose another option might have
-accepted the positive one as well, a share beta of them, and beta is not in the data (Guerdan et al. 2025, sec. 7). So
-every number is given over a grid of tau and, without response sets, of beta.
+accepted the positive one as well, a share beta of them, and beta is not in the data (Guerdan et al. 2025, sec. 7).
+
+A team acts by one threshold: tau is one half unless given, and a text on which exactly half endorses then counts half,
+since two or four people would else find more than any of them. What other thresholds and betas would say is in the
+detail: the worst of a grid is no measure of a judge, as it lies beyond limits by chance.
 
 A judge acts by what it says: by its response sets where it gave any, else by its choices.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,91 +27,95 @@ from recuse.schema import Distribution, Estimate, Estimates, RecuseError
 from recuse.statistics.bounded import bounded_mean
 from recuse.statistics.clusters import clustered_share
 from recuse.statistics.indeterminacy import TAUS, decisions, prevalence
+from recuse.statistics.indeterminacy.aggregation import CLOSE
 from recuse.statistics.indeterminacy.ratings_needed import item_spread
 
 __all__ = [
-    "BETAS", "bias_over_beta", "consistency_over_beta", "decision_consistency", "judge_vectors", "people_vectors",
-    "prevalence_bias", "prevalence_shift",
+    "BETAS", "TAU", "bias_over_beta", "consistency_over_beta", "decision_consistency", "judge_vectors",
+    "people_vectors", "prevalence_bias", "prevalence_shift",
 ]  # fmt: skip
 
 Floats = NDArray[np.float64]
+TAU = 0.5
 BETAS = (0.0, 0.1, 0.2, 0.3, 0.4)
 FACE_VALUE = (0.0,)
-TIE = 1e-6
-CONSISTENT = "share of texts; the worst of the grid by its interval, Clopper-Pearson with design effect"
-BIASED = "difference of shares; the worst of the grid by its interval, t with Agresti-Min weights"
-GRID = "The worst of the thresholds .3, .5 and .7"
+CONSISTENT = "share of texts, Clopper-Pearson with design effect"
+BIASED = "difference of shares, t with Agresti-Min weights"
 
 
 @measure(
     "decision_consistency", "decides as people do", unit="share", rank=330,
     below="decides otherwise than people|decide otherwise than people",
-    reading=f"Share of texts on which thresholding the judge's answers decides as thresholding people's does. {GRID}.",
+    reading="Share of texts on which thresholding the judge's answers decides as thresholding people's does, at one "
+    "half unless a panel says otherwise.",
 )  # fmt: skip
-def decision_consistency(ratings: Ratings, taus: Sequence[float] = TAUS) -> Estimates:
-    """C at the tau where its lower bound is lowest, by judge and factor level, people's forced choices at face value
-    (beta = 0) where there are no response sets of theirs.
+def decision_consistency(ratings: Ratings, tau: float = TAU) -> Estimates:
+    """C = 1 - mean over texts of |y_judge - y_people|, by judge and factor level: y 1 where at least `tau` endorse the
+    property, 0 where fewer do, 1/2 where tau is one half and just so many do. People's forced choices are taken at face
+    value (beta = 0) where there are no response sets of theirs.
 
-    Passing at the worst tau is passing at each, so no correction for several is needed. Detail: `taus`, `betas`,
-    `values`, `low`, `high` (taus x betas), `worst`; `people_alike`: what deciding by as many people as rated would
-    reach (`ItemSpread`). Texts that either side left without a valid answer do not count. Guerdan et al. (2025), sec.
-    2.2.2.
+    Detail: `tau`, `beta` and `option`, the property; `taus`, `betas`, `value`, `low`, `high` (taus x betas): what other
+    thresholds say; `people_alike`: what deciding by as many people as rated would reach (`ItemSpread`). Texts that
+    either side left without a valid answer do not count. Guerdan et al. (2025), sec. 2.2.2.
 
     >>> from recuse.metrics.agreement_example import said
     >>> decision_consistency(said(judge="ppff", ann="pppf")).of(judge="judge").value
     0.75
     """
-    return _by_judge("decision_consistency", ratings, taus, FACE_VALUE)
+    return _by_judge("decision_consistency", ratings, tau, FACE_VALUE)
 
 
 @measure(
     "consistency_over_beta", "decides as people do, however unsure they were", unit="share", rank=331, blocks=False,
     below="decides otherwise than people if some accept both|decide otherwise than people if some accept both",
-    reading=f"The same where up to 4 in 10 of those who chose another option would have accepted this one too. {GRID}, "
-    "and of beta from 0 to .4. With people's response sets, beta is not needed.",
+    reading="The same where 4 in 10 of those who chose another option would have accepted this one too. With people's "
+    "response sets, beta is not needed.",
 )  # fmt: skip
-def consistency_over_beta(ratings: Ratings, taus: Sequence[float] = TAUS, betas: Sequence[float] = BETAS) -> Estimates:
-    """`decision_consistency` at the worst cell of tau x beta. `survives` in the detail is the largest beta of the grid
-    up to which the value stays at least `decision_consistency`'s lower bound: how far the conclusion carries.
+def consistency_over_beta(ratings: Ratings, tau: float = TAU, betas: Sequence[float] = BETAS) -> Estimates:
+    """`decision_consistency` at the largest of `betas`, so at a cell fixed beforehand. Detail: `range`, the smallest
+    and the largest value over beta, and `survives`, the largest beta up to which the value stays at least
+    `decision_consistency`'s lower bound: how far the conclusion carries.
 
     >>> from recuse.metrics.agreement_example import said
     >>> estimates = consistency_over_beta(said(judge="ppff", ann="pppf", bob="ppff")).of(judge="judge")
-    >>> estimates.value, estimates.detail["worst"], estimates.detail["survives"]
-    (0.5, {'tau': 0.3, 'beta': 0.3}, 0.4)
+    >>> estimates.value, estimates.detail["beta"], estimates.detail["range"], estimates.detail["survives"]
+    (0.75, 0.4, [0.75, 0.875], 0.4)
     """
-    return _by_judge("consistency_over_beta", ratings, taus, betas)
+    return _by_judge("consistency_over_beta", ratings, tau, betas)
 
 
 @measure(
     "prevalence_bias", "bias of the share found", unit="share", signed=True, rank=332,
     above="finds too much of it|find too much of it", below="misses too much of it|miss too much of it",
-    reading=f"Share of texts that the judge finds positive less the share that people do. {GRID}.",
+    reading="Share of texts that the judge finds positive less the share that people do, at a threshold of one half "
+    "unless a panel says otherwise.",
 )  # fmt: skip
-def prevalence_bias(ratings: Ratings, taus: Sequence[float] = TAUS) -> Estimates:
-    """B at the tau where its interval reaches furthest from 0, by judge and factor level; below 0 underestimates. Of
-    pairs whose options are who wins, the prevalence is the win rate. |B| <= 1 - C. Guerdan et al. (2025), sec.
-    2.2.2.
+def prevalence_bias(ratings: Ratings, tau: float = TAU) -> Estimates:
+    """B = mean over texts of y_judge - y_people (`decision_consistency`), by judge and factor level; below 0
+    underestimates. Of pairs whose options are who wins, the prevalence is the win rate. |B| <= 1 - C. Guerdan et al.
+    (2025), sec. 2.2.2.
 
     >>> from recuse.metrics.agreement_example import said
     >>> prevalence_bias(said(judge="ppff", ann="pppf")).of(judge="judge").value
     -0.25
     """
-    return _by_judge("prevalence_bias", ratings, taus, FACE_VALUE)
+    return _by_judge("prevalence_bias", ratings, tau, FACE_VALUE)
 
 
 @measure(
     "bias_over_beta", "bias of the share found, however unsure people were", unit="share", signed=True, rank=333,
     blocks=False, above="finds too much of it|find too much of it", below="misses too much of it|miss too much of it",
-    reading=f"The same over beta. {GRID}, and of beta from 0 to .4.",
+    reading="The same where 4 in 10 of those who chose another option would have accepted this one too.",
 )  # fmt: skip
-def bias_over_beta(ratings: Ratings, taus: Sequence[float] = TAUS, betas: Sequence[float] = BETAS) -> Estimates:
-    """`prevalence_bias` at the worst cell of tau x beta.
+def bias_over_beta(ratings: Ratings, tau: float = TAU, betas: Sequence[float] = BETAS) -> Estimates:
+    """`prevalence_bias` at the largest of `betas`, the least there can be: people's share rises with beta. Detail as
+    `consistency_over_beta`.
 
     >>> from recuse.metrics.agreement_example import said
-    >>> bias_over_beta(said(judge="ppff", ann="pppf")).of(judge="judge").value
-    -0.5
+    >>> bias_over_beta(said(judge="ppff", ann="pppf", bob="ppff")).of(judge="judge").detail["range"]
+    [-0.25, -0.125]
     """
-    return _by_judge("bias_over_beta", ratings, taus, betas)
+    return _by_judge("bias_over_beta", ratings, tau, betas)
 
 
 @measure(
@@ -167,88 +173,67 @@ def judge_vectors(rated: RatedOptions) -> Floats:
     return np.where(sets, rated.judge_endorsed, rated.judge_choices)
 
 
-@dataclass(frozen=True, slots=True)
-class _Cell:
-    value: float
-    distribution: Distribution
-    low: float
-    high: float
-
-
-def _by_judge(metric: str, ratings: Ratings, taus: Sequence[float], betas: Sequence[float]) -> Estimates:
+def _by_judge(metric: str, ratings: Ratings, tau: float, betas: Sequence[float]) -> Estimates:
     estimates: dict[tuple[str, ...], Estimate] = {}
     for names, rated in each_rated(ratings):
         for place, judge in enumerate(rated.judges):
-            estimates[judge, *names] = _worst(metric, rated, place, tuple(taus), tuple(betas))
+            estimates[judge, *names] = _at_threshold(metric, rated, place, float(tau), tuple(betas))
     return Estimates(("judge", *ratings.within()), estimates)
 
 
-def _worst(metric: str, rated: RatedOptions, judge: int, taus: tuple[float, ...], betas: tuple[float, ...]) -> Estimate:
+def _at_threshold(metric: str, rated: RatedOptions, judge: int, tau: float, betas: tuple[float, ...]) -> Estimate:
     biased = "bias" in metric
-    mine = judge_vectors(rated)[judge]
+    own = judge_vectors(rated)[judge]
     people = people_vectors(rated, betas)
-    there = np.isfinite(mine[:, rated.positive]) & np.isfinite(people[0, :, rated.positive])
+    there = np.isfinite(own[:, rated.positive]) & np.isfinite(people[0, :, rated.positive])
     facts: dict[str, Any] = {
         "n": int(there.sum()), "n_excluded": int(rated.lost[judge]), "over": rated.over, "unit": "share",
         "clusters": rated.clusters_called, "method": BIASED if biased else CONSISTENT,
     }  # fmt: skip
-    if not np.isfinite(mine).any():
+    if not np.isfinite(own).any():
         return undefined(metric, "the judge has no valid answer", **facts)
     if facts["n"] < 2:
         return undefined(metric, "judge and people have fewer than two texts in common", **facts)
-    here = decisions(mine[there], rated.positive, taus)
-    right = decisions(people[:, there], rated.positive, taus)
     clusters = rated.clusters[there]
-    of = _bias if biased else _consistency
-    grid = [[of(here[t], right[t, b], clusters) for b in range(len(betas))] for t in range(len(taus))]
-    t, b = _place_of_worst(grid, "away" if biased else "low")
-    cell = grid[t][b]
+
+    def compare(threshold: float, b: int) -> tuple[float, Distribution]:
+        judged, right = (_decided(side[there], rated.positive, threshold) for side in (own, people[b]))
+        compared = judged - right if biased else 1 - np.abs(judged - right)
+        return float(compared.mean()), bounded_mean(compared, clusters, (-1.0, 1.0)) if biased else clustered_share(
+            compared, clusters
+        )  # fmt: skip
+
+    taus = tuple(sorted({*TAUS, tau}))
+    grid = [[compare(threshold, b) for b in range(len(betas))] for threshold in taus]
+    row = grid[taus.index(tau)]
+    value, distribution = row[-1]
+    ends = np.array([[one[1].interval(0.95) for one in cells] for cells in grid])
+    values = np.array([[one[0] for one in cells] for cells in grid])
     detail: dict[str, Any] = {
-        "taus": list(taus), "betas": list(betas), "sets": rated.has_people_sets,
-        "option": rated.options[rated.positive], "worst": {"tau": taus[t], "beta": betas[b]},
-        "value": table(np.array([[c.value for c in row] for row in grid])),
-        "low": table(np.array([[c.low for c in row] for row in grid])),
-        "high": table(np.array([[c.high for c in row] for row in grid])),
-        **_people(rated, there, taus[t]),
+        "tau": tau, "beta": betas[-1], "option": rated.options[rated.positive], "sets": rated.has_people_sets,
+        "taus": list(taus), "betas": list(betas), "value": table(values), "low": table(ends[..., 0]),
+        "high": table(ends[..., 1]), **_people(rated, there, tau),
     }  # fmt: skip
     if len(betas) > 1:
-        detail["survives"] = _survives(grid, betas, biased)
-    return estimated(metric, cell.value, cell.distribution, detail=detail, **facts)  # type: ignore[arg-type]
+        over = values[taus.index(tau)]
+        detail["range"] = [number(over.min()), number(over.max())]
+        detail["survives"] = _survives(over, row[0][1].interval(0.95), betas, biased)
+    return estimated(metric, value, distribution, detail=detail, **facts)  # type: ignore[arg-type]
 
 
-def _consistency(judge: Floats, people: Floats, clusters: NDArray[np.intp]) -> _Cell:
-    hits = (judge == people).astype(float)
-    distribution = clustered_share(hits, clusters)
-    return _Cell(float(hits.mean()), distribution, *map(float, distribution.interval(0.95)))
+def _decided(vectors: Floats, option: int, tau: float) -> Floats:
+    """1 where at least tau endorse the option, else 0; at one half, 1/2 where just so many do."""
+    reached = decisions(vectors, option, tau)
+    if tau != TAU:
+        return reached
+    return np.where(np.isclose(vectors[..., option], tau, rtol=0, atol=CLOSE), 0.5, reached)
 
 
-def _bias(judge: Floats, people: Floats, clusters: NDArray[np.intp]) -> _Cell:
-    difference = judge - people
-    distribution = bounded_mean(difference, clusters, (-1.0, 1.0))
-    return _Cell(float(difference.mean()), distribution, *map(float, distribution.interval(0.95)))
-
-
-def _place_of_worst(grid: list[list[_Cell]], which: Literal["low", "away"]) -> tuple[int, int]:
-    """The cell whose interval lies worst; of those that tie, the worst value; then the first."""
-    score: Callable[[_Cell], float] = (
-        (lambda c: -c.low - TIE * c.value) if which == "low" else (lambda c: max(-c.low, c.high) + TIE * abs(c.value))
-    )
-    values = np.array([[score(cell) for cell in row] for row in grid])
-    t, b = np.unravel_index(int(np.nanargmax(values)), values.shape) if np.isfinite(values).any() else (0, 0)
-    return int(t), int(b)
-
-
-def _survives(grid: list[list[_Cell]], betas: tuple[float, ...], biased: bool) -> float:
-    """The largest beta up to which every value stays inside its interval at the smallest beta, or on its better
+def _survives(values: Floats, ends: tuple[float, float], betas: tuple[float, ...], biased: bool) -> float:
+    """The largest beta up to which every value stays inside the interval at the smallest beta, or on its better
     side."""
-    kept = betas[0]
-    for b, beta in enumerate(betas):
-        for row in grid:
-            inside = row[0].low - 1e-9 <= row[b].value and (not biased or row[b].value <= row[0].high + 1e-9)
-            if not inside:
-                return kept
-        kept = beta
-    return kept
+    inside = (values >= ends[0] - 1e-9) & ((values <= ends[1] + 1e-9) | (not biased))
+    return betas[len(betas) - 1 if inside.all() else max(int(np.argmin(inside)) - 1, 0)]
 
 
 def _people(rated: RatedOptions, there: NDArray[np.bool_], tau: float) -> dict[str, float | None]:

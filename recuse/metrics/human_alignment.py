@@ -6,10 +6,12 @@ Merchant-risk paper, secs. 3.5 and 4.4. People are raters of the same texts, or 
 only that is known (`recuse.ratings.people`). Texts that people did not rate, or the judge has no usable score of, are
 left out for that judge alone.
 
-Intervals are over texts, since each is compared with people's view of the same text, and include that other people
-would say something else: variances add (Welch-Satterthwaite), `people_se` is the people's part. The detail
-`these_texts` is the interval over repeats, for these texts and these people alone; cells of a matrix, which are one
-text each, and the offset of a judge's own single text have no other.
+Intervals are over texts, since each is compared with people's view of the same text, and against these people: what
+others would say, two or three hardly tell, and more texts do not help. The detail `people_in_general` is the interval
+that includes it: variances add (Welch-Satterthwaite), `people_se` is the people's part. Where only means and SDs of
+people are known, their part is in the interval itself. The detail `these_texts` is the interval over repeats, for these
+texts and these people alone; cells of a matrix, which are one text each, and the offset of a judge's own single text
+have no other.
 """
 
 from __future__ import annotations
@@ -39,7 +41,9 @@ Mask = NDArray[np.bool_]
 ZERO = 1e-9
 GIVEN = "human means taken as given"
 ALONE = "one person: how far others would differ is unknown, and the interval takes this one as given"
-OVER_ITEMS = "mean of judge minus people over texts, cluster-robust t over items, with people's own sampling error"
+OVER_ITEMS = "mean of judge minus people over texts, cluster-robust t over items"
+SUMMARISED = f"{OVER_ITEMS}, with people's own sampling error"
+FEW_PEOPLE = 3
 ABOVE, BELOW = "scores above people|score above people", "scores below people|score below people"
 
 
@@ -69,8 +73,9 @@ def offset_matrix(ratings: Ratings) -> Estimates:
 def offset(ratings: Ratings) -> Estimates:
     """Mean over texts of judge minus people, by judge and factor level, in units of the scale.
 
-    Detail: `people_se`, None where one person says nothing about the next; `these_texts`, over repeats, where every
-    target has one text; `losses`. Undefined for a judge that shares no text with people.
+    Detail: `people`, how many there are; `people_in_general`, the interval about people like them, wider by `people_se`
+    (both None where one person says nothing about the next); `these_texts`, over repeats, where every target has one
+    text; `losses`. Undefined for a judge that shares no text with people.
 
     >>> import pandas as pd
     >>> wide = pd.DataFrame([("a", "judge", 4, 3), ("p", "person", 3, 2.5)], columns=["rater", "kind", "i", "j"])
@@ -167,7 +172,8 @@ class Compared:
         over = "repeats" if repeats else "items" if cells.fixed else cells.over
         about: dict[str, Any] = {
             "over": over, "unit": cells.scale.unit, "span": cells.scale.span,
-            "clusters": cells.clusters_called, "method": WELCH if repeats else OVER_ITEMS,
+            "clusters": cells.clusters_called,
+            "method": WELCH if repeats else OVER_ITEMS if self.people.known else SUMMARISED,
         }  # fmt: skip
         if not used.any():
             lost = int(cells.lost[wanted].sum())
@@ -175,20 +181,24 @@ class Compared:
         these = self.over_repeats(used) if cells.fixed else None
         distribution = these if repeats and these else self.over_texts(used)
         se, df = self.people.error(texts)
-        both = distribution if math.isnan(se) else distribution.plus_error(se, df)
+        in_general = distribution if math.isnan(se) else distribution.plus_error(se, df)
         n = int(cells.count[used].sum()) if repeats else len(np.unique(cells.items[texts]))
-        detail = {**more.pop("detail", {}), "people_se": number(se), **self._losses(wanted)}
+        detail = {
+            **more.pop("detail", {}), "people": self.people.count(texts), "people_se": number(se),
+            "people_in_general": None if math.isnan(se) else [number(end) for end in in_general.interval(0.95)],
+            **self._losses(wanted),
+        }  # fmt: skip
         phrase = THESE_TEXTS if repeats else ""
         if these and not repeats:
             beside, phrase = these_texts(these)
             detail |= beside
-        note = "; ".join(part for part in (phrase, self.note(wanted, alone=math.isnan(se))) if part)
+        note = "; ".join(part for part in (phrase, self.note(wanted, texts)) if part)
         if over == "clusters":
             about["n_clusters"] = len(np.unique(cells.clusters[texts]))
-        excluded = self.excluded(wanted, used)
         return estimated(
-            metric, distribution.value, both, n=n, n_excluded=excluded, note=note, detail=detail, **about, **more
-        )
+            metric, distribution.value, distribution if self.people.known else in_general, n=n,
+            n_excluded=self.excluded(wanted, used), note=note, detail=detail, **about, **more,
+        )  # fmt: skip
 
     def _losses(self, wanted: Mask) -> dict[str, Any]:
         """Of one judge; a mean over several has none."""
@@ -214,11 +224,13 @@ class Compared:
             return int(self.cells.lost[wanted].sum())
         return int((wanted & ~used & np.isfinite(self.people.mean)).sum())
 
-    def note(self, wanted: Mask, *, alone: bool) -> str:
-        """What limits a comparison on the `wanted` cells, (J, U); `alone`: one person rated each text, so how far
-        people scatter is unknown."""
+    def note(self, wanted: Mask, texts: Mask) -> str:
+        """What limits a comparison on the `wanted` cells, (J, U), of which `texts` (U,) are in use."""
         unrated = int((wanted.any(axis=0) & ~np.isfinite(self.people.mean)).sum())
-        parts = [ALONE] if alone else []
+        count = self.people.count(texts)
+        parts = [ALONE] if count == 1 else []
+        if self.people.known and 1 < count <= FEW_PEOPLE:
+            parts.append(f"against these {count} people; what people in general would give is less sure")
         return "; ".join(parts + ([f"{unrated} texts that no person rated are left out"] if unrated else []))
 
 

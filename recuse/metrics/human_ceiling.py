@@ -14,27 +14,32 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
-from recuse.metrics.agreement_estimates import FEWEST, by_judge, too_few
+from recuse.metrics.agreement_estimates import FEWEST, by_judge
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
+from recuse.metrics.one_more_person import OneMorePerson, chance_to_pass
 from recuse.ratings import Ratings
 from recuse.ratings.answers import Answers
-from recuse.ratings.array import mean_of
+from recuse.ratings.array import mean_of, smallest_step
 from recuse.schema import Estimate, Estimates
 from recuse.statistics.agreement import Coefficient, distances
 from recuse.statistics.agreement.coefficient import ratio
-from recuse.statistics.agreement.difference import Difference, Known
+from recuse.statistics.agreement.scales import AtMost
 
 __all__ = ["MARGIN", "human_ceiling"]
 
 Floats = NDArray[np.float64]
-METHOD = "agreement beyond chance, judge-human less human-human; jackknife over texts, variances recovered"
+METHOD = "agreement beyond chance, judge-human less human-human; paired jackknife over texts, t"
 MARGIN = 0.1
 """The margin of the shipped gate, for which `power` in the detail is computed."""
-
-MOST_SHARED = 0.5
+SLIP = 0.125
+"""Share of the expected squared difference that a slip makes at least: half a standard deviation."""
+LEAN = 0.5
+"""Share of the skewness that the interval of options follows: more keeps good judges out, and hardly a bad one."""
+FEW_PEOPLE = 3
+LOWEST = -2.0
+"""The end of the difference's range: a judge that contradicts people who are at one."""
 
 
 @measure(
@@ -53,11 +58,20 @@ def human_ceiling(ratings: Ratings, margin: float = MARGIN) -> Estimates:
     same for answers drawn from the shares (means and variances) of all texts. Distances: unequal or not for options
     without order, squared for options in order and for numbers, so that the coefficients are Cohen's kappa (quadratic:
     Lin's concordance) and Scott's pi of people. A text that the judge left without an answer counts as a guess: no
-    judge gains by leaving out the hard ones. Detail: both coefficients, `answered`, what it would be without the
-    unanswered texts, and `power`, the chance that a judge which is as good as a person is cleared at `margin`.
+    judge gains by leaving out the hard ones. Rare options count together with all others.
 
-    Undefined with fewer than `FEWEST` labels outside people's commonest answer (of numbers: texts), where no two people
-    rated one text, where the judge never answered, and where people or judge always say the same.
+    The interval is over texts (clusters), with these people: a paired jackknife t that allows for one slip more than
+    was seen (`Coefficient.jackknife`). A slip is another option; of options in order and numbers one step, at least
+    half a standard deviation.
+
+    Detail: both coefficients; `answered`; what it would be without the unanswered texts; `labels` per option;
+    `people_agree`, whether people's agreement is shown to exceed `margin` (the low end of its 95 % interval); and
+    `power`, the chance that one more person is cleared at `margin`, from people's answers alone. Where people are not
+    shown to agree, a judge that always says the same may lie inside the margin: the interval then has no low end, so
+    nobody passes, `power` is 0, and the note says so.
+
+    Undefined where no two people rated one text, or fewer than 20, where the judge never answered, and where people or
+    judge always say the same.
 
     >>> from recuse.metrics.agreement_example import said
     >>> estimates = human_ceiling(said(judge="ppff" * 20, ann="ppff" * 20, bea="pppf" * 20)).of(judge="judge")
@@ -70,38 +84,64 @@ def human_ceiling(ratings: Ratings, margin: float = MARGIN) -> Estimates:
 def _ceiling(answers: Answers, judge: int, margin: float) -> Estimate:
     table = _options(answers, judge) if answers.options else _numbers(answers, judge)
     used = table.used
+    clusters, shares = answers.clusters[used], table.shares[used]
     facts: dict[str, Any] = {"n": int(used.sum()), "method": METHOD, "over": answers.over,
                              "clusters": answers.clusters_called}  # fmt: skip
-    coefficient = Coefficient(table.shares[used], lambda s: table.judge_human(s) - table.human_human(s), table.why)
-    sums = coefficient.sums
+    difference = Coefficient(
+        shares, lambda s: table.judge_human(s) - table.human_human(s), table.why, "difference", table.one_slip,
+        lean=table.lean,
+    )  # fmt: skip
+    sums = difference.sums
     unanswered = int(used.sum() - round(float(sums[1]))) if used.any() else 0
-    if coefficient.undefined:
-        return undefined("human_ceiling", coefficient.undefined, n_excluded=unanswered, **facts)
+    if difference.undefined:
+        return undefined("human_ceiling", difference.undefined, n_excluded=unanswered, **facts)
     judged, among = (float(part(sums[None])[0]) for part in (table.judge_human, table.human_human))
-    distribution = _distribution(table, coefficient, answers.clusters[used])
-    answered = float(sums[1] / sums[0])
-    detail = {
+    own = Coefficient(shares, table.human_human, lambda s: "", "chance", table.persons_slip).jackknife(clusters)
+    low, high = own.interval(0.95)
+    agree = low > margin
+    distribution: Any = difference.jackknife(clusters)
+    single: Any = difference.jackknife()
+    alike = 1.0 if answers.over == "items" else max(1.0, distribution.se / single.se)
+    person = table.person(used).of_fewer(alike**2)  # texts of a cluster say less where they are alike
+    chance = chance_to_pass(person, distribution.df, table.persons_slip(sums), table.lean, margin) if agree else 0.0
+    people, answered = int(np.isfinite(answers.rated).any((1, 2)).sum()), float(sums[1] / sums[0])
+    detail: dict[str, Any] = {
         "judge_human": number(judged), "human_human": number(among), "answered": number(answered),
-        "answered_only": number(judged / answered - among), "people": int(np.isfinite(answers.rated).any((1, 2)).sum()),
-        "margin": margin, "power": number(round(_power(distribution, margin), 6)),
+        "answered_only": number(judged / answered - among), "people": people, "people_agree": bool(agree),
+        "human_human_interval": [number(low), number(high)], "margin": margin, "power": number(round(chance, 6)),
     }  # fmt: skip
-    note = "provisional: fewer than 30 " + (answers.clusters_called if answers.over == "clusters" else "texts")
+    if answers.options:
+        labels = np.nansum(answers.people_shares[used], axis=0)
+        detail["labels"] = {name: number(total) for name, total in zip(answers.options, labels, strict=True)}
+    notes = []
+    if distribution.df < 29:
+        unit = answers.clusters_called if answers.over == "clusters" else "texts"
+        notes.append(f"provisional: fewer than 30 {unit}")
+    if not agree and not math.isnan(low):
+        notes.append(
+            f"the labels decide nothing: people agree beyond chance by {among:.2f} ({low:.2f} to {high:.2f}), not "
+            f"shown to be more than {margin:g}, so one answer given to everything may agree with them as well"
+        )
+        distribution = AtMost(distribution, LOWEST)
+    if people <= FEW_PEOPLE:
+        notes.append(f"these {people} people: how far others would agree with each other is unknown")
     return estimated(
-        "human_ceiling", coefficient.value, distribution, n_excluded=unanswered, detail=detail,
-        note=note if distribution.df < 29 else "", **facts,
+        "human_ceiling", difference.value, distribution, n_excluded=unanswered, detail=detail, note="; ".join(notes),
+        **facts,
     )  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
 class _Table:
-    """Per text the sums of both coefficients: 1, answered, D_jh, D_hh, then what expected distances are made of."""
+    """Per text the sums of both coefficients: 1, answered, D_jh, D_hh, then what expected distances are made of.
+    `slip`: the distance of a slip; `lean`: as in `Coefficient`; `person(used)`: how far one more person would fall."""
 
     shares: Floats
     used: NDArray[np.bool_]
     expected: Callable[[Floats], tuple[Floats, Floats]]
-    largest: float  # what one text of disagreement takes from a coefficient, times their number; 0: 1 / E_hh
-    few: Callable[[Floats], str]
-    most_shared: float = 1.0
+    slip: float
+    lean: float
+    person: Callable[[NDArray[np.bool_]], OneMorePerson]
 
     def judge_human(self, s: Floats) -> Floats:
         """kappa_jh of sums (B, F)."""
@@ -112,17 +152,25 @@ class _Table:
         """kappa_hh of sums (B, F)."""
         return 1 - ratio(ratio(s[:, 3], s[:, 0]), self.expected(s)[1])
 
+    def one_slip(self, s: Floats) -> float:
+        """What a slip of judge or people takes from a coefficient, times the number of texts, of sums (F,)."""
+        return max(SLIP, self.slip / min(float(part[0]) for part in self.expected(s[None])))
+
+    def persons_slip(self, s: Floats) -> float:
+        """The same of people alone."""
+        return max(SLIP, self.slip / float(self.expected(s[None])[1][0]))
+
     def why(self, s: Floats) -> str:
         if s[0] == 0:
             return "no text was rated by two people and the judge; add a second person's ratings of the same texts"
         if s[1] == 0:
             return "the judge answered none of the texts that two people rated"
-        if reason := self.few(s):
-            return reason
-        mine, people = self.expected(s[None])
+        if s[0] < FEWEST:
+            return f"two people rated {int(s[0])} texts; an interval needs {FEWEST}"
+        judged, people = self.expected(s[None])
         if not people[0] > 1e-13:
             return "people gave every text one and the same answer, so nothing tells their agreement from chance"
-        return "" if mine[0] > 1e-13 else "judge and people gave every text one and the same answer"
+        return "" if judged[0] > 1e-13 else "judge and people gave every text one and the same answer"
 
 
 def _options(answers: Answers, judge: int) -> _Table:
@@ -142,10 +190,10 @@ def _options(answers: Answers, judge: int) -> _Table:
         q = s[:, 4 : 4 + k] / np.maximum(s[:, 1:2], 1e-300)
         return ((q @ apart) * p).sum(axis=1), ((p @ apart) * p).sum(axis=1)
 
-    def few(s: Floats) -> str:
-        return too_few(answers.options, s[4 + k :])
+    def person(used: NDArray[np.bool_]) -> OneMorePerson:
+        return OneMorePerson.of_options(people[used], m[used], among[used], apart)
 
-    return _Table(shares, _used(answers, judge), expected, 2.0 if answers.ordered and k > 2 else 0.0, few, MOST_SHARED)
+    return _Table(shares, _used(answers, judge), expected, float(apart[apart > 0].min(initial=1.0)), LEAN, person)
 
 
 def _numbers(answers: Answers, judge: int) -> _Table:
@@ -167,48 +215,13 @@ def _numbers(answers: Answers, judge: int) -> _Table:
         second = s[:, 5] / judged, s[:, 7] / n
         return second[0] - 2 * means[0] * means[1] + second[1], 2 * (second[1] - means[1] ** 2)
 
-    def few(s: Floats) -> str:
-        return "" if s[0] >= FEWEST else f"two people rated {int(s[0])} texts; an interval needs {FEWEST}"
+    def one_more(used: NDArray[np.bool_]) -> OneMorePerson:
+        return OneMorePerson.of_numbers(people[used], people_squares[used], m[used], among[used])
 
-    return _Table(shares, _used(answers, judge), expected, 2.0, few)
+    step = smallest_step(answers.scale, answers.rated[np.isfinite(answers.rated)])
+    return _Table(shares, _used(answers, judge), expected, step**2, 1.0, one_more)
 
 
 def _used(answers: Answers, judge: int) -> NDArray[np.bool_]:
     used: NDArray[np.bool_] = answers.requested[judge] & (answers.raters >= 2)
     return used
-
-
-def _distribution(table: _Table, coefficient: Coefficient, clusters: NDArray[np.intp]) -> Difference:
-    """The difference of two coefficients, each with its own interval; they share texts, so they are correlated.
-
-    Of options, the correlation is held to at most `MOST_SHARED`: from few disagreements it comes out too high, and
-    intervals then lie above 0 for judges that are merely one more person."""
-    worst = table.largest
-
-    def part(k: int) -> Coefficient:
-        return Coefficient(
-            coefficient.shares, (table.judge_human, table.human_human)[k], lambda s: "", "chance",
-            lambda s: worst or float(1 / table.expected(s[None])[k][0]),
-        )  # fmt: skip
-
-    both = part(0), part(1)
-    without = np.nan_to_num(np.stack([one.left_out(clusters) - one.value for one in both]))
-    spread = without.std(axis=1)
-    shared = float(np.cov(without, bias=True)[0, 1] / spread.prod()) if spread.min() > 1e-12 else 0.0
-    first, second = (one.jackknife(clusters) for one in both)
-    if spread[0] < 1e-12 and abs(both[0].value) < 1e-12:  # a judge that always says the same has 0 in every sample
-        return Difference((0.0, both[1].value), Known(0.0), second, 0.0, len(np.unique(clusters)) - 1.0)
-    shared = min(shared, table.most_shared)
-    return Difference((both[0].value, both[1].value), first, second, shared, len(np.unique(clusters)) - 1.0)
-
-
-def _power(distribution: Difference, margin: float) -> float:
-    """Chance that the interval lies above -margin if the truth is 0, given the spread seen; at 95 %. NaN where there
-    was none, or none downwards: people who are always at one, and a judge that always says the same."""
-    low, high = distribution.interval(0.95)
-    below = distribution.values[0] - distribution.values[1] - low
-    if not high > low or distribution.df < 1 or not below > 0:
-        return math.nan
-    critical = float(special.stdtrit(distribution.df, 0.975))
-    se = below / critical
-    return float(special.stdtr(distribution.df, margin / se - critical))

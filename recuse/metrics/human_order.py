@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.metrics.estimates import THESE_TEXTS, estimated, number, undefined
+from recuse.metrics.estimates import THESE_TEXTS, SamplingDistribution, estimated, number, undefined
 from recuse.metrics.human_alignment import GIVEN, ZERO, Compared, compared
 from recuse.metrics.measure import measure
 from recuse.ratings import Ratings
 from recuse.schema import Estimate, Estimates
 from recuse.statistics import rank_correlation, resampling
-from recuse.statistics.distributions import Draws, FisherZ
+from recuse.statistics.agreement.correlation import spearman_distribution
+from recuse.statistics.distributions import Draws
 
 Floats = NDArray[np.float64]
 
@@ -40,9 +41,10 @@ pairs are counted one by one for Kendall's tau."""
 def order_agreement(ratings: Ratings, seed: int = resampling.SEED, draws: int = 1999) -> Estimates:
     """Spearman's rho of a judge's means with people's, by judge and factor level; ties take mean ranks.
 
-    The interval is over texts: Bonett and Wright's on Fisher's scale, texts of one item counted once, from eight on. On
-    fewer there is none: one order of five texts in three lies at 0.3 or above by chance, and no interval of so few
-    pairs covers. Where people rated targets as a whole, and items vary, it is a bootstrap over items.
+    The interval is over texts (clusters), from eight on: Bonett and Wright's on Fisher's scale, wider where ties or
+    clusters ask for it (`spearman_distribution`). On fewer there is none: one order of five texts in
+    three lies at 0.3 or above by chance, and no interval of so few pairs covers. Where people rated targets as a whole,
+    and items vary, it is a bootstrap over items.
 
     Detail `p_permutation` asks how often an unrelated order would agree as well: by permutation up to 12 texts (with 5
     it cannot fall below 2/120), by Student's t beyond. Kendall's tau-b stands beside it. Undefined for a judge, or
@@ -199,16 +201,15 @@ def _order(sides: Sides, i: int, draws: int) -> Estimate:
 
 def _method(sides: Sides) -> str:
     if sides.per_text or sides.against.cells.fixed:
-        return "Spearman over texts, Bonett-Wright interval on Fisher's scale"
+        return "Spearman over texts, Bonett-Wright interval on Fisher's scale, wider with ties and clusters"
     return f"Spearman of {sides.what}' means, {REDRAWN['items']}"
 
 
-def _order_distribution(sides: Sides, i: int, used: NDArray[np.bool_], rho: float, draws: int) -> Draws | FisherZ:
+def _order_distribution(sides: Sides, i: int, used: NDArray[np.bool_], rho: float, draws: int) -> SamplingDistribution:
     cells = sides.against.cells
-    if cells.fixed:
-        return FisherZ(rho, int(used.sum()))
-    if sides.per_text:
-        return FisherZ(rho, len(np.unique(cells.clusters[used])))
+    if sides.per_text or cells.fixed:
+        clusters = np.arange(used.sum()) if cells.fixed else cells.clusters[used]
+        return spearman_distribution(sides.judges[i][used], sides.people[used], clusters)
     means = sides.redrawn_targets(draws)[:, i][:, used].round(12)
     return resampling.percentile(rho, rank_correlation.spearman(means, sides.people[used]), discrete=True)
 

@@ -38,6 +38,15 @@ class People:
     fewest: int = 0
     per_text: bool = True
 
+    @property
+    def known(self) -> bool:
+        """Whether each person's own ratings are known, not their means alone."""
+        return self.persons is not None
+
+    def count(self, texts: NDArray[np.bool_]) -> int:
+        """How many people rated any of these texts; of a summary, the fewest that a mean is made of."""
+        return self.fewest if self.persons is None else int(np.isfinite(self.persons[:, texts]).any(axis=1).sum())
+
     def error(self, texts: NDArray[np.bool_]) -> tuple[float, float]:
         """Standard error of their mean over these texts, and its degrees of freedom, number of people - 1.
 

@@ -20,7 +20,7 @@ Coverage: `python tests/benchmarks/coverage.py contrasts`. Hall (1992), Journal 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -43,14 +43,15 @@ SYMMETRIC = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Contrast(Student):
-    """Student's t, widened on the side to which `skew` (of the estimate, corrected upwards) points."""
+    """Student's t, widened on the side to which `skew` (of the estimate) points where it is more than `symmetric`."""
 
     skew: float = 0.0
+    symmetric: float = SYMMETRIC
 
     @property
     def skewed(self) -> bool:
         """Whether the skewness is worth a wider interval."""
-        return abs(self.skew) > SYMMETRIC
+        return abs(self.skew) > self.symmetric
 
     def interval(self, level: float) -> tuple[float, float]:
         low, high = Student.interval(self, level)
@@ -72,7 +73,7 @@ class Contrast(Student):
         if self.undefined:
             return None
         root = math.sqrt(factor)
-        low, high = Contrast(self.value, self.se / root, self.df * factor, self.skew / root).interval(0.95)
+        low, high = replace(self, se=self.se / root, df=self.df * factor, skew=self.skew / root).interval(0.95)
         return (high - low) / 2
 
     def minus(self, other: Student) -> Contrast:

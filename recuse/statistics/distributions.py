@@ -19,7 +19,7 @@ from scipy import special
 
 from recuse.schema import RecuseError
 
-__all__ = ["Binomial", "Draws", "FisherZ", "Student", "welch_satterthwaite"]
+__all__ = ["FEWEST_PAIRS", "Binomial", "Draws", "FisherZ", "Student", "welch_satterthwaite"]
 
 Floats = NDArray[np.float64]
 Side = Literal["above", "below"]
@@ -127,12 +127,12 @@ class FisherZ:
     """
 
     rho: float
-    n: int
+    n: float
 
     @property
     def undefined(self) -> str:
         if self.n < FEWEST_PAIRS:
-            return f"an interval for a correlation needs {FEWEST_PAIRS} pairs; there are {self.n}"
+            return f"an interval for a correlation needs {FEWEST_PAIRS} pairs; there are {self.n:g}"
         return (
             ""
             if abs(self.rho) < 1 - 1e-12

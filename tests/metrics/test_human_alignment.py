@@ -10,6 +10,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from recuse.gates.limits import Limit
+from recuse.gates.power import power_of
 from recuse.metrics import human_alignment, human_order
 from recuse.ratings import Numeric, Ordinal
 from recuse.ratings.parts import with_criteria_mean
@@ -152,9 +154,63 @@ def test_offset_from_people_item_by_item_is_the_paired_t_test(rate, make_frame):
     levels = [np.mean(list(persons[p].values())) for p in persons]
     assert found.detail["people_se"] == pytest.approx(np.std(levels, ddof=1) / math.sqrt(2))
     se, df = abs(found.value / theirs.statistic), theirs.df
+    assert (found.distribution.se, found.distribution.df) == pytest.approx((se, df))
     both = math.hypot(se, found.detail["people_se"])
-    assert found.distribution.se == pytest.approx(both)
-    assert found.distribution.df == pytest.approx(both**4 / (se**4 / df + found.detail["people_se"] ** 4 / 1))
+    freedom = both**4 / (se**4 / df + found.detail["people_se"] ** 4 / 1)
+    half = stats.t(freedom).ppf(0.975) * both
+    assert found.detail["people_in_general"] == pytest.approx([found.value - half, found.value + half])
+    assert "against these 2 people" in found.note
+
+
+@pytest.mark.parametrize("texts", [60, 300, 2000, 20_000])
+def test_more_texts_never_lose_an_offset_and_never_make_a_trifle_one(rate, texts):
+    """Three people who lean by -.5, 0 and +.5 on 1-5, as three people of one corpus do, and the limit of +-.24: a judge
+    .74 above them is beyond it at 99.9 % at every size; one .08 above them is inside it with 20,000 texts."""
+    rng = np.random.default_rng(5)
+    quality = rng.normal(3, 0.6, texts)
+    leans = {"ann": -0.5, "ben": 0.0, "cem": 0.5, "lenient": 0.74, "fair": 0.08}
+    wide = pd.DataFrame({name: quality + lean + rng.normal(0, 0.7, texts) for name, lean in leans.items()})
+    frame = wide.assign(item=wide.index.astype(str), target="t").melt(["item", "target"], var_name="rater",
+                                                                      value_name="score")  # fmt: skip
+    frame["kind"] = np.where(frame["rater"].isin(["ann", "ben", "cem"]), "person", "judge")
+    found = human_alignment.offset(rate(frame, scales=Numeric(-5, 11, 0.01)))
+    lenient, fair = found.of(judge="lenient"), found.of(judge="fair")
+    assert lenient.distribution.interval(0.999)[0] > 0.24
+    assert lenient.detail["people_in_general"][0] < 0.24
+    assert texts < 20_000 or -0.24 < fair.low < fair.high < 0.24
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("icc", [0.25, 0.45, 0.7])
+def test_a_person_in_the_judges_seat_is_inside_the_limit_as_often_as_printed(rate, icc):
+    """Three people and a judge who is one more, without a lean, against +-.24 of 1-5: 100 tables of each size."""
+    limit = Limit.of({"within": [-0.24, 0.24]})
+    for texts in (60, 300):
+        rng, passes, printed = np.random.default_rng(texts), [], []
+        for _ in range(100):
+            seen = rng.normal(size=texts) + np.sqrt(1 / icc - 1) * rng.normal(size=(4, texts))
+            grades = np.clip(np.round(3 + seen), 1, 5)
+            wide = pd.DataFrame(dict(zip(("x", "ann", "ben", "cem"), grades, strict=True)))
+            frame = wide.assign(item=wide.index.astype(str)).melt("item", var_name="rater", value_name="score")
+            frame["kind"] = np.where(frame["rater"] == "x", "judge", "person")
+            found = human_alignment.offset(rate(frame, scales=Numeric(1, 5, step=1.0))).of(judge="x")
+            passes.append(-0.24 <= found.low <= found.high <= 0.24)
+            printed.append(power_of(limit, found, 0.95, 0.95).fair_passes)
+        assert np.mean(printed) == pytest.approx(np.mean(passes), abs=0.12), texts
+    assert np.mean(passes) > 0.5
+
+
+@pytest.mark.parametrize("texts", [30, 200])
+def test_a_perfect_judge_has_no_offset_and_the_order_of_people(rate, texts):
+    """Identical to three unanimous people on 1-5: inside +-.24, and above .3, with an interval for both."""
+    grades = [float(1 + k % 5) for k in range(texts)]
+    rows = [(who, "judge" if who == "x" else "person", f"i{k}", grade)
+            for who in ("x", "ann", "ben", "cem") for k, grade in enumerate(grades)]  # fmt: skip
+    ratings = rate(pd.DataFrame(rows, columns=["rater", "kind", "item", "score"]), scales=Numeric(1, 5, step=1.0))
+    offset, order = human_alignment.offset(ratings).of(judge="x"), human_order.order_agreement(ratings).of(judge="x")
+    assert (offset.value, order.value) == (0.0, 1.0)
+    assert -0.24 < offset.low < 0 < offset.high < 0.24
+    assert 0.3 < order.low < order.high == 1.0
 
 
 def test_texts_that_a_judge_lost_or_nobody_rated_cost_that_judge_alone(rate, make_frame):

@@ -18,15 +18,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from recuse.schema import RecuseError
 from recuse.statistics.agreement.scales import OnScale, PerfectAgreement
+from recuse.statistics.clusters import OverClusters
+from recuse.statistics.contrasts import Contrast, slip_variance
 from recuse.statistics.distributions import Draws, Student
 from recuse.statistics.resampling import percentile
 
 __all__ = ["EMPTY", "Coefficient", "Form", "ratio"]
 
 Floats = NDArray[np.float64]
-Form = Literal["chance", "correlation", "plain"]
+Form = Literal["chance", "correlation", "difference", "plain"]
 EMPTY = "no item was rated by two raters"
 CELLS = 4_000_000
+SLIGHT = 1e-3
+"""Skewness of a difference below which Hall's cubic is a straight line but for rounding."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,9 +39,11 @@ class Coefficient:
     `why` maps the sums (F,) to the reason in words, empty where the value is defined.
 
     `form` says how far the value can go, and so on which scale its interval is symmetric: "chance" (1 - observed over
-    expected disagreement; at most 1), "correlation" (from -1 to 1), "plain". `worst`: the largest share of expected
-    disagreement that one item can add, for the interval of a coefficient that is exactly 1. `exact`: the value, where
-    the shares are classes of the ratings and give it only nearly.
+    expected disagreement; at most 1), "correlation" (from -1 to 1), "difference" (of two coefficients over the same
+    items), "plain". `worst`: the largest share of expected disagreement that one item can add, for the interval of a
+    coefficient that is exactly 1; of a "difference", what one item's slip changes, times the number of items; `lean`:
+    the share of its skewness that its interval follows. `exact`: the value, where the shares are classes of the
+    ratings and give it only nearly.
     """
 
     shares: Floats
@@ -46,6 +52,7 @@ class Coefficient:
     form: Form = "plain"
     worst: Callable[[Floats], float] = lambda sums: math.nan
     exact: float | None = None
+    lean: float = 1.0
 
     @cached_property
     def sums(self) -> Floats:
@@ -100,22 +107,36 @@ class Coefficient:
 
         on the scale of `form`: log(1 - value) for "chance", atanh for "correlation". A coefficient that is exactly 1
         gets the exact bound of `PerfectAgreement`: no disagreement in G clusters does not mean none ever.
+
+        A "difference" allows for one more slip than was seen, se^2 + (worst / G)^2, and is widened on the side to which
+        the left-out values lean (Hall's cubic); where none differs, for as many slips as G clusters cannot rule out
+        (`contrasts.slip_variance`). Coverage: tests/metrics/agreement/test_human_ceiling_coverage.py.
         """
         groups = self.by_cluster(clusters)
         if self.undefined or len(groups) < 2:
-            return Student(self.value, math.nan, 0)
+            return (OverClusters if self.form == "difference" else Student)(self.value, math.nan, 0)
         if self.form == "chance" and self.value > 1 - 1e-12:
             return PerfectAgreement(len(groups), self.worst(self.sums))
         distinct, times = _distinct(groups)
         without = self.of(self.sums - distinct)
         known = np.isfinite(without)
         mean = (times * np.where(known, without, 0.0)).sum() / max(times[known].sum(), 1)
-        squares = float((times * np.where(known, without - mean, 0.0) ** 2).sum())
+        moved = np.where(known, mean - without, 0.0)
+        squares = float((times * moved**2).sum())
         se = math.sqrt((len(groups) - 1) / len(groups) * squares)
         se = 0.0 if se < 1e-12 else se
+        if self.form == "difference":
+            skew = float((times * moved**3).sum()) / squares**1.5 if se > 0 else 0.0
+            return self._difference(se, skew, len(groups))
         return Student(self.value, se, len(groups) - 1) if self.form == "plain" else OnScale(
             self.value, se, len(groups) - 1, self.form
         )  # fmt: skip
+
+    def _difference(self, se: float, skew: float, count: int) -> Student:
+        slip = self.worst(self.sums)
+        if se == 0.0:
+            return OverClusters(self.value, math.sqrt(slip_variance(slip, count) / count), count - 1)
+        return Contrast(self.value, math.hypot(se, slip / count), count - 1, self.lean * skew, symmetric=SLIGHT)
 
     def bootstrap(self, rng: np.random.Generator, clusters: ArrayLike | None = None, draws: int = 1999) -> Draws:
         """Percentile bootstrap over items, or over whole clusters where they are given."""

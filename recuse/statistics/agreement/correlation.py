@@ -6,6 +6,7 @@ follow from counts: how often each pair of values occurs.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -13,15 +14,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from recuse.statistics.agreement.coefficient import Coefficient, ratio
 from recuse.statistics.agreement.options import coded
-from recuse.statistics.rank_correlation import spearman
+from recuse.statistics.agreement.scales import Mirrored, OnScale, PerfectAgreement
+from recuse.statistics.clusters import clustered_mean
+from recuse.statistics.distributions import FEWEST_PAIRS, FisherZ
+from recuse.statistics.rank_correlation import spearman, spearman_influence
 
 __all__ = [
-    "concordance", "concordance_of", "kendall_tau", "pearson", "pearson_of", "spearman_rho",
+    "concordance", "concordance_of", "kendall_tau", "pearson", "pearson_of", "spearman_distribution",
+    "spearman_rho",
 ]  # fmt: skip
 
 Floats = NDArray[np.float64]
 CELLS = 500
 """Most pairs of values that ranks are counted over."""
+LEVELS = 20
+"""Most levels between which a slip is tried."""
 BINS = 20
 """Where there are more, the standard error is that of ranks in as many classes of equal size; the value is exact."""
 
@@ -85,6 +92,48 @@ def spearman_rho(x: ArrayLike, y: ArrayLike) -> Coefficient:
 
     whole = None if exact is None else float(spearman(*exact))
     return Coefficient(shares, of, _constant(rows, columns), "correlation", exact=whole)
+
+
+def spearman_distribution(
+    x: ArrayLike, y: ArrayLike, clusters: ArrayLike
+) -> FisherZ | OnScale | PerfectAgreement | Mirrored:
+    """Where Spearman's rho of n pairs in G `clusters` (n,) would fall with other clusters, on Fisher's scale.
+
+    The variance is Bonett and Wright's for n pairs (`FisherZ`); with ties, such as pass and fail, or clusters that of
+    the pairs' influences summed within clusters where it is larger. With clusters, t on G - 1 degrees of freedom.
+
+    At rho = 1 and -1 the interval is that of as many slips by one level as G clusters cannot rule out
+    (`PerfectAgreement`). None below eight clusters."""
+    a, b = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    rho, n = float(spearman(a, b)), len(a)
+    count = len(np.unique(np.asarray(clusters)))
+    if count < FEWEST_PAIRS:
+        return FisherZ(rho, count)
+    if abs(rho) >= 1 - 1e-12:
+        perfect = PerfectAgreement(count, n * _largest_slip(a))
+        return perfect if rho > 0 else Mirrored(perfect)
+    if count == n == len(np.unique(a)) == len(np.unique(b)):
+        return FisherZ(rho, n)
+    own = clustered_mean(spearman_influence(a, b), clusters).se
+    if count < n:
+        untied = math.sqrt((1 + rho**2 / 2) / (n - 3)) * (1 - rho**2)
+        return OnScale(rho, max(own, untied), count - 1.0, "correlation")
+    return FisherZ(rho, min(float(n), 3 + (1 + rho**2 / 2) * ((1 - rho**2) / own) ** 2))
+
+
+def _largest_slip(x: Floats) -> float:
+    """The most that one of n numbers takes from rho = 1 with its own order by moving to the next level; of many levels,
+    LEVELS are tried."""
+    levels = np.unique(x)
+    tried = np.unique(np.linspace(0, len(levels) - 2, min(len(levels) - 1, LEVELS)).astype(int))
+    largest = 0.0
+    for k in tried.tolist():
+        for here, there in ((k, k + 1), (k + 1, k)):
+            moved = x.copy()
+            moved[int(np.argmax(x == levels[here]))] = levels[there]
+            rho = float(spearman(moved, x))
+            largest = max(largest, 1 - rho if math.isfinite(rho) else 1.0)
+    return largest
 
 
 def kendall_tau(x: ArrayLike, y: ArrayLike) -> Coefficient:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from scipy import special
 
 from recuse.statistics.distributions import NOTHING, Side, Student, tail
 
-__all__ = ["NoInterval", "OnScale", "PerfectAgreement"]
+if TYPE_CHECKING:
+    from recuse.schema import Distribution
+
+__all__ = ["AtMost", "Mirrored", "NoInterval", "OnScale", "PerfectAgreement"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,3 +113,49 @@ class PerfectAgreement:
         if self.undefined:
             return None
         return float(-self.worst * special.expm1(math.log(0.025) / (self.clusters * factor)) / 2)
+
+
+@dataclass(frozen=True, slots=True)
+class AtMost:
+    """The upper half of an interval: `lowest`, the end of the range, stands for what cannot be told. It may show that a
+    value lies below a limit, and never that it lies above one."""
+
+    distribution: Distribution
+    lowest: float
+
+    @property
+    def undefined(self) -> str:
+        return str(getattr(self.distribution, "undefined", ""))
+
+    def interval(self, level: float) -> tuple[float, float]:
+        return NOTHING if self.undefined else (self.lowest, self.distribution.interval(level)[1])
+
+    def p_value(self, limit: float, side: Side) -> float:
+        if side == "above":
+            return 0.0 if limit < self.lowest and not self.undefined else 1.0
+        return self.distribution.p_value(limit, side)
+
+    def half_width_at(self, factor: float) -> float | None:
+        """None: how much more would show the low end is not known."""
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Mirrored:
+    """The distribution of the value with the other sign."""
+
+    distribution: PerfectAgreement
+
+    @property
+    def undefined(self) -> str:
+        return self.distribution.undefined
+
+    def interval(self, level: float) -> tuple[float, float]:
+        low, high = self.distribution.interval(level)
+        return -high, -low
+
+    def p_value(self, limit: float, side: Side) -> float:
+        return self.distribution.p_value(-limit, "below" if side == "above" else "above")
+
+    def half_width_at(self, factor: float) -> float | None:
+        return self.distribution.half_width_at(factor)

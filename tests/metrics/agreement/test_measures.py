@@ -56,9 +56,9 @@ def test_base_rate_and_constant_stand_beside(pass_fail):
     assert detail["labels"] == {"fail": 9.0, "pass": 11.0}
     assert detail["constant"] == {"answer": "pass", "agrees": 0.55}
     gain = of(agreement.gain_over_constant(pass_fail))
-    assert gain.value == pytest.approx((0.7 - 0.55) / 0.45)
-    assert math.isnan(gain.low)
-    assert "labels other than pass make 9 texts; an interval needs 20" in gain.note
+    assert gain.detail["judge_gain"] == pytest.approx((0.7 - 0.55) / 0.45)
+    assert math.isnan(gain.value)
+    assert "nobody rated these texts twice" in gain.note
 
 
 def test_rates_have_the_exact_interval(pass_fail):
@@ -156,10 +156,39 @@ def test_one_answer_against_one_person(numbers):
 
 
 def test_gain_of_numbers(numbers):
-    """1 - mean squared difference over people's variance about their mean."""
-    j, ann, _ = numbers
-    ratings = Ratings.of(frame("score", j=list(j), ann=list(ann)), scales=Numeric(0, 10))
-    assert of(agreement.gain_over_constant(ratings)).value == pytest.approx(1 - ((j - ann) ** 2).mean() / ann.var())
+    """The judge's: 1 - mean squared difference over people's mean square about their mean; a person's: the same of the
+    other person."""
+    j, ann, bea = numbers
+    ratings = Ratings.of(frame("score", j=list(j), ann=list(ann), bea=list(bea)), scales=Numeric(0, 10))
+    found = of(agreement.gain_over_constant(ratings))
+    both = np.concatenate([ann, bea])
+    judge = 1 - ((np.concatenate([j, j]) - both) ** 2).mean() / both.var()
+    person = 1 - ((ann - bea) ** 2).mean() / both.var()
+    assert (found.detail["judge_gain"], found.detail["people_gain"]) == pytest.approx((judge, person))
+    assert found.value == pytest.approx(judge - person)
+
+
+@pytest.mark.parametrize("error", [0.6, 1.2, 2.0])
+def test_one_more_person_gains_as_much_as_people_though_a_constant_may_do_better(error):
+    """ICC .74, .41 and .2: a person's own gain is 2 ICC - 1."""
+    rng = np.random.default_rng(3)
+    seen = 5 + rng.normal(size=4000) + error * rng.normal(size=(4, 4000))
+    raters = dict(zip(("j", "ann", "bea", "cem"), map(list, seen), strict=True))
+    found = of(agreement.gain_over_constant(Ratings.of(frame("score", **raters), scales=Numeric(-10, 20))))
+    assert found.low < 0 < found.high
+    assert found.detail["people_gain"] == pytest.approx(2 / (1 + error**2) - 1, abs=0.08)
+
+
+def test_a_constant_gains_what_people_do_not():
+    """Ann and Bea disagree on 2 of 10, a constant with one of them on 3 of 10."""
+    ratings = Ratings.of(
+        frame(j=["pass"] * 10, ann=["pass"] * 8 + ["fail"] * 2, bea=["pass"] * 6 + ["fail"] * 4),
+        scales=Ordinal(("fail", "pass")),
+    )
+    found = of(agreement.gain_over_constant(ratings))
+    assert found.detail["judge_gain"] == pytest.approx(0.0)
+    assert found.detail["people_gain"] == pytest.approx(1 - 0.2 / 0.3)
+    assert found.value == pytest.approx(-1 / 3)
 
 
 def test_repeats_of_the_judge_share_its_weight():

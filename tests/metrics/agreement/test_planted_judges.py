@@ -29,7 +29,7 @@ def found():
             world = World(seed)
             answers = answers_from(world.judge(kind), world.people)
             ceiling, lost = _ceiling(answers, 0, MARGIN), _unanswered(answers, 0)
-            gained, without = _against_constant(answers, 0)[0].sum(axis=0)
+            gained, _, without = (part.sum() for part in _against_constant(answers, 0, answers.raters > 1))
             flat = answers.tables(0).sum(axis=0).reshape(4)
             tpr, tnr = (float(flat @ CELLS[name][0] / (flat @ CELLS[name][1])) for name in list(CELLS)[:2])
             harder = (lost.detail["harder"] or {}).get("low", np.nan)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from recuse.metrics.decision_consistency import (
     BETAS,
@@ -44,13 +45,56 @@ FOUR = (("ttff", "tfff"), ["tt", "tf", "ff", "tf"])
 
 
 def test_by_hand():
-    """At .5 people say 1 1 0 0 and the judge 1 1 0 1; at .7 both say 1 0 0 0."""
-    found = decision_consistency(said(*FOUR), (0.5, 0.7)).of(judge="judge")
-    assert found.detail["value"] == [[0.75], [1.0]]
-    assert found.value == 0.75
-    assert found.detail["worst"] == {"tau": 0.5, "beta": 0.0}
-    assert prevalence_bias(said(*FOUR), (0.5,)).of(judge="judge").value == 0.25
-    assert found.detail["option"] == "toxic"
+    """At .5 people say 1 1/2 0 0 and the judge 1 1/2 0 1/2, at .7 both say 1 0 0 0, at .3 they differ on the last."""
+    found = decision_consistency(said(*FOUR)).of(judge="judge")
+    assert (found.value, found.detail["tau"], found.detail["option"]) == (0.875, 0.5, "toxic")
+    assert (found.detail["taus"], found.detail["value"]) == ([0.3, 0.5, 0.7], [[0.75], [0.875], [1.0]])
+    assert decision_consistency(said(*FOUR), 0.7).of(judge="judge").value == 1.0
+    assert prevalence_bias(said(*FOUR)).of(judge="judge").value == 0.125
+    assert prevalence_bias(said(*FOUR), 0.3).of(judge="judge").value == 0.25
+
+
+@pytest.mark.parametrize("passes", [0.05, 0.2, 0.3, 0.5, 0.8, 0.95])
+@pytest.mark.parametrize("people", [1, 2, 3])
+def test_a_judge_identical_to_unanimous_people_has_no_bias_at_any_base_rate(passes, people):
+    """However many pass, whatever people would have accepted besides, and with 30 texts inside .2."""
+    text = "t" * round(100 * passes) + "f" * round(100 * (1 - passes))
+    for letters in (text, text[:: len(text) // 30][:30]):
+        ratings = said((letters,) * people, list(letters))
+        bias, same = prevalence_bias(ratings).of(judge="judge"), decision_consistency(ratings).of(judge="judge")
+        assert (bias.value, same.value) == (0.0, 1.0)
+        assert -0.2 < bias.low < bias.high < 0.2
+        assert bias_over_beta(ratings).of(judge="judge").value == 0.0
+        assert consistency_over_beta(ratings).of(judge="judge").value == 1.0
+
+
+def binary(rng, texts, rate, raters, error=0.6):
+    """Passes by `raters` who see a quality of SD 1, (raters, texts): the first is the judge."""
+    seen = rng.normal(size=texts) + error * rng.normal(size=(raters, texts))
+    return seen > -stats.norm.ppf(rate) * np.hypot(1, error)
+
+
+@pytest.mark.parametrize("people", [1, 2, 4])
+def test_one_more_person_has_no_bias_though_people_be_even_in_number(people):
+    judge, *persons = binary(np.random.default_rng(people), 3000, 0.8, 1 + people)
+    letters = ["".join("t" if one else "f" for one in rater) for rater in (judge, *persons)]
+    found = prevalence_bias(said(tuple(letters[1:]), list(letters[0]))).of(judge="judge")
+    assert abs(found.value) < (0.06 if people > 2 else 0.03)  # four decide by three or two and two
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("rate", [0.5, 0.8, 0.95])
+def test_the_bias_covers(rate):
+    """Three people, 60 and 300 texts: 93.5 to 97 % +- 3 Monte-Carlo errors of 150, and more where few differ."""
+    judge, *persons = binary(np.random.default_rng(9), 400_000, rate, 4)
+    truth = judge.mean() - (np.sum(persons, axis=0) >= 2).mean()
+    for texts in (60, 300):
+        rng, held = np.random.default_rng(texts), 0
+        for _ in range(150):
+            letters = ["".join("t" if one else "f" for one in rater) for rater in binary(rng, texts, rate, 4)]
+            found = prevalence_bias(said(tuple(letters[1:]), list(letters[0]))).of(judge="judge")
+            held += found.low <= truth <= found.high
+        assert held / 150 >= 0.935 - 0.06
 
 
 def test_beta_moves_people_and_nobody_else():
@@ -82,12 +126,13 @@ def test_response_sets_of_people_make_beta_needless(planted):
     assert over.detail["sets"] is True
 
 
-def test_the_worst_cell_is_that_of_the_lowest_bound_and_passing_there_is_passing_everywhere(planted):
-    found = consistency_over_beta(_with_judge(planted)).of(judge="j")
-    lows = np.array(found.detail["low"])
-    t, b = (found.detail[name].index(found.detail["worst"][key]) for name, key in (("taus", "tau"), ("betas", "beta")))
-    assert lows[t, b] == lows.min()
-    assert found.low == pytest.approx(lows.min())
+def test_over_beta_the_value_is_that_of_the_largest_beta_and_the_range_holds_all(planted):
+    ratings = _with_judge(planted)
+    found, face = (measured(ratings).of(judge="j") for measured in (consistency_over_beta, decision_consistency))
+    row = found.detail["value"][found.detail["taus"].index(0.5)]
+    assert (found.detail["beta"], found.value) == (BETAS[-1], pytest.approx(row[-1]))
+    assert found.detail["range"] == [min(row), max(row)]
+    assert row[0] == pytest.approx(face.value)
 
 
 def test_bias_over_beta_falls_as_people_would_accept_more(planted):
@@ -102,7 +147,7 @@ def test_the_better_of_ordered_options_is_the_positive_one():
 
 
 def test_answers_that_could_not_be_read_are_left_out_and_counted():
-    found = decision_consistency(said(("ttff", "ttff"), ["t", "t", "f", "-"]), (0.5,)).of(judge="judge")
+    found = decision_consistency(said(("ttff", "ttff"), ["t", "t", "f", "-"])).of(judge="judge")
     assert (found.value, found.n, found.n_excluded) == (1.0, 3, 1)
 
 
@@ -119,7 +164,7 @@ def test_beta_is_a_probability(betas):
 
 def test_tau_is_a_share():
     with pytest.raises(RecuseError, match="cut-off"):
-        decision_consistency(said(*FOUR), (1.5,))
+        decision_consistency(said(*FOUR), 1.5)
 
 
 def test_people_are_needed():
