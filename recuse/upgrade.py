@@ -133,9 +133,9 @@ def _repaired(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], share:
     if found.outcome != "pass":
         return ""
     several = len(upgrade.after.headline) > 1
-    by = ", ".join(f"{by:+g}{f' ({name})' if several else ''}" for name, by in moved.items()
-                   if name in upgrade.after.headline)  # fmt: skip
-    return f"move thresholds by {by}: with its scores moved back by as much, {upgrade.shown[1]} keeps every limit"
+    steps = [f"{moved[name]:+g}{f' ({name})' if several else ''}" for name in upgrade.after.headline]
+    new = upgrade.shown[1]
+    return f"move thresholds by {', '.join(steps)}: with its scores moved back by as much, {new} keeps every limit"
 
 
 def _shifts(upgrade: Upgrade) -> dict[str, float]:

@@ -273,7 +273,7 @@ def _word(
         subject = {"panel": place.panel, "task": place.task, "protocol": place.protocol}
         verdicts.append(judge_upgrade(new.suite.gates, upgrade, subject, share=1 / len(places)))
     worst = worst_of(verdicts)
-    word: Word = worst.word if worst.word in ("better", "equivalent", "worse") else "decide"  # type: ignore[assignment]
+    word: Word = worst.word if worst.word in ("better", "equivalent", "worse") else "decide"
     return word, worst.sentence.rstrip("."), worst.steps
 
 
@@ -305,10 +305,11 @@ def _lines(old: _Side, new: _Side, task: str, pattern: str) -> tuple[str, str]:
     """The first lines of a task's files that went, and that came."""
     folders = [side.selection.root / "fixtures" / "tasks" / task for side in (old, new)]
     names = sorted({p.relative_to(f).as_posix() for f in folders for p in f.glob(pattern) if p.is_file()})
-    gone, come = [], []
+    gone: list[str] = []
+    come: list[str] = []
     for name in names:
-        texts = [(_text_of(folder / name) or "").splitlines() for folder in folders]
-        for line in difflib.unified_diff(*texts, n=0, lineterm=""):
+        was, now = ((_text_of(folder / name) or "").splitlines() for folder in folders)
+        for line in difflib.unified_diff(was, now, n=0, lineterm=""):
             if line.startswith(("---", "+++", "@@")):
                 continue
             (gone if line.startswith("-") else come).append(line[1:].strip()[:LONGEST_LINE])

@@ -110,7 +110,7 @@ def order_of_people(pair: Pair) -> Estimate | None:
         return None
     people = graded(answers.rated)
     by_both = np.isfinite(answers.judged[:2]).any(axis=2).all(axis=0)
-    used = by_both & np.isfinite(people).any(axis=(0, 2))
+    used: NDArray[np.bool_] = np.logical_and(by_both, np.isfinite(people).any(axis=(0, 2)))
     if used.sum() < 4:
         return no_change("upgrade_human_order", pair, "an order takes four texts that people and both judges answered")
     person = mean_of(mean_of(people, axis=2), axis=0)

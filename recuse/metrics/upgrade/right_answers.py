@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from recuse.metrics.best_response import right_first, right_responses
@@ -40,9 +42,11 @@ def right_answers(upgrade: Upgrade) -> dict[tuple[str, ...], Estimate]:
         levels = (*names, *(ratings.criterion for _ in range(len(upgrade.by()) - len(names))))
         right = right_responses(ratings, array)
         used = (array.requested.all(axis=0).sum(axis=1) > 1) & right.any(axis=1)
-        facts = {"method": METHOD, "over": "clusters" if array.clustered else "items", "unit": "share", "span": 1.0}
+        over: Literal["clusters", "items"] = "clusters" if array.clustered else "items"
         if not used.any():
-            estimates[levels] = undefined("upgrade_right_answers", "no item was asked of both", **facts)
+            estimates[levels] = undefined(
+                "upgrade_right_answers", "no item was asked of both", method=METHOD, over=over, unit="share", span=1.0
+            )
             continue
         there = np.isfinite(array.means) | ~array.requested
         old, new = ((right_first(array.means[j], right) & there[j].all(axis=1)).astype(float) for j in (0, 1))
@@ -53,6 +57,7 @@ def right_answers(upgrade: Upgrade) -> dict[tuple[str, ...], Estimate]:
         estimates[levels] = estimated(
             "upgrade_right_answers", distribution.value, distribution, n=int(used.sum()), level=0.9,
             detail={"incumbent": values[0], "candidate": values[1], "texts": int(used.sum()),
-                    "smallest": number(smallest(distribution, count))}, **facts,
+                    "smallest": number(smallest(distribution, count))},
+            method=METHOD, over=over, unit="share", span=1.0,
         )  # fmt: skip
     return estimates
