@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from recuse.gates.baseline import SCHEMA
+
 ITEMS = 500
 
 
@@ -209,7 +211,7 @@ def kept(path, *, value, judge="today", items="abc", panel="mine"):
                "unit": "points", "over": "items", "n": 30}  # fmt: skip
     subject = {"judge": judge, "panel": panel, "task": "tickets", "protocol": "rubric"}
     path.write_text(json.dumps({
-        "schema": 2, "because": None, "gates": {}, "asked": {"tests": [], "judges": {panel: [judge]}},
+        "schema": SCHEMA, "because": None, "gates": {}, "asked": {"tests": [], "judges": {panel: [judge]}},
         "sources": {f"{panel}/tickets/rubric": {"items": items, "scale": "0..10"}},
         "entries": [{"kind": "verdict", "what": "leniency", "outcome": "pass", "limit": {"within": [-0.4, 0.4]},
                      "question": "leniency", "subject": subject, "figures": figures}],

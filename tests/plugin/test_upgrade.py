@@ -163,7 +163,7 @@ def reworded(candidate):
 def test_words_of_its_own_are_an_upgrade_of_their_own_kind(reworded, candidate, line, kind):
     candidate.run("--record=missing")
     before = candidate.run().results
-    run = reworded(line).run("evals", "--record=missing")
+    run = reworded(line).run("evals", "--record=missing", "-v")
     [upgrade] = run.results["upgrades"]
     assert (upgrade["verdict"], upgrade["change"], upgrade["reasons"]) == ("different", ["model", kind], [])
     assert f"Changed on purpose: model and {kind}." in run.text
@@ -207,8 +207,8 @@ def test_another_temperature_is_not_comparable_unless_it_is_declared(candidate):
     candidate.edit(
         "fixtures/panels/mini.toml", 'replaces = "eve"', 'replaces = "eve"\nparameters = { temperature = 0.1 }'
     )
-    run = candidate.run("evals/test_upgrade.py", "--record=missing")
+    run = candidate.run("evals", "--record=missing", "-v")
     assert 'declare it: change = ["model", "sampling"]' in run.text
     assert run.results["upgrades"][0]["verdict"] == "not comparable"
     candidate.edit("fixtures/panels/mini.toml", 'replaces = "eve"', 'replaces = "eve"\nchange = ["model", "sampling"]')
-    assert candidate.run("evals/test_upgrade.py").results["upgrades"][0]["verdict"] == "different"
+    assert candidate.run("evals").results["upgrades"][0]["verdict"] == "different"

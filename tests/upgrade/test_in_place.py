@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "pictures"))
 import scenes
 
 from recuse.compare.in_place import changed_in_place
+from recuse.gates.baseline import SCHEMA
 from recuse.schema import RecuseError
 from recuse.suite import Elicitation, Selection
 from recuse.suite.recordings import Recordings
@@ -207,7 +208,7 @@ def test_without_git_the_baseline_says_who_changed(desk):
     sources = {str(PLACE): digests(plan, headers(selection.panels["desk"], plan, Chain(plan).expected()))}
     shutil.rmtree(desk / ".git")
     assert changes(desk) == []
-    kept = {"schema": 2, "because": None, "gates": {}, "asked": {"tests": [], "judges": {}}, "sources": sources,
+    kept = {"schema": SCHEMA, "because": None, "gates": {}, "asked": {"tests": [], "judges": {}}, "sources": sources,
             "entries": []}  # fmt: skip
     scenes._write(desk, "reports/baseline.json", json.dumps(kept))
     assert changes(desk) == []
