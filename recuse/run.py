@@ -215,18 +215,14 @@ class Run:
             "panels": [
                 {**panel, **self._uses_of(panel["name"])}
                 for panel in [
-                    *map(panel_record, selection.panels.values()),
-                    *(f.record() for f in selection.files.values()),
+                    *map(panel_record, selection.panels.values()), *(f.record() for f in selection.files.values())
                 ]
             ],
             "uses": {name: use.model_dump() for name, use in gates.uses.items()},
             "asked": {
-                "whole": self.whole,
-                "part": self.part,
-                "conditions": sorted(gates.conditions),
+                "whole": self.whole, "part": self.part, "conditions": sorted(gates.conditions),
                 "peers": sorted(name for name, gate in gates.items() if gate.against == "peers"),
-                "shown": sorted(selection.shown),
-                "gates": _each_once(self.asked),
+                "shown": sorted(selection.shown), "gates": _each_once(self.asked),
             },
             "questions": self._questions(),
             "measures": dict(sorted(self.measures.items())),

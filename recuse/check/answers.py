@@ -164,7 +164,9 @@ def _imported(path: Path) -> ModuleType:
     return module
 
 
-def _ask(question: Question, panel: FilePanel, gates: Gates, run: Run, uses: Uses, there: frozenset[str]) -> None:
+def _ask(
+    question: Question, panel: FilePanel, gates: Gates, run: Run, uses: Uses, there: frozenset[str]
+) -> None:
     from recuse.metrics.measure import described
     from recuse.record_kinds import MEASURE, MEASUREMENT, VERDICT
     from recuse.suite.gating import verdicts_of

@@ -86,7 +86,9 @@ def _read_briefly(answers: Answers, file: str) -> Iterator[str]:
     yield f"  Not right? recuse check {file} --people A,B --judges C   (--save keeps it)"
 
 
-def told(answers: Answers, ranges: Sequence[PassRateRange], *, file: str, disagreements: int | None) -> str:
+def told(
+    answers: Answers, ranges: Sequence[PassRateRange], *, file: str, disagreements: int | None
+) -> str:
     """The whole text; lines are not wrapped. `file` as it was typed, quoted, so that hints can be pasted."""
     each = answers.apart()
     parts = [

@@ -194,7 +194,9 @@ def _judge(
     lacking = bool(yardsticks) and not compared and not {*missing, *(v.gate for v in open_)} & set(yardsticks)
     part = "" if plan.whole else plan.part or "only part of the questions was asked"
     if missing or open_ or apart or lacking or part or not verdicts:
-        causes, step = causes_of_doubt(open_, apart, missing, figures, part=part, lacking=lacking, verdicts=verdicts)
+        causes, step = causes_of_doubt(
+            open_, apart, missing, figures, part=part, lacking=lacking, verdicts=verdicts
+        )
         more = (*missing, *(["people"] if lacking else []), *(["part"] if part else []))
         causes = causes or ["no gate was asked of it"]
         return concluded("undecided", causes[:MOST_CAUSES], [*open_, *apart], *more, step=step)

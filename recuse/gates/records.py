@@ -183,7 +183,8 @@ def _plan(results: Mapping[str, Any], verdicts: Iterable[VerdictRecord]) -> Plan
     return Plan(
         panels,
         tuple(
-            Asked(a["gate"], a["panel"], a["task"], a["protocol"], tuple(a["judges"])) for a in asked.get("gates") or ()
+            Asked(a["gate"], a["panel"], a["task"], a["protocol"], tuple(a["judges"]))
+            for a in asked.get("gates") or ()
         ),
         uses,
         frozenset(asked.get("conditions") or {v.gate for v in verdicts} - {g for u in uses.values() for g in u.gates}),

@@ -37,4 +37,6 @@ def asked_record(
     offers: Collection[str],
 ) -> list[dict[str, Any]]:  # fmt: skip
     """As results.json holds it, once for each of the gates that is in force at the place."""
-    return [{"gate": name, **place, "judges": list(judges)} for name in names if gates.in_force(name, uses, offers)]
+    return [
+        {"gate": name, **place, "judges": list(judges)} for name in names if gates.in_force(name, uses, offers)
+    ]

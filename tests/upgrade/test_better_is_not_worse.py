@@ -4,9 +4,16 @@ The whole table is printed by `python tests/upgrade/candidates.py 200`."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import pandas as pd
 import pytest
-from candidates import CANDIDATES, FAULTY, MIXED, Texts, verdict, words
+from candidates import CANDIDATES, FAULTY, GATES, MIXED, PLACE, SCALES, Texts, upgrade, verdict, words
+
+from recuse.metrics.upgrade import Upgrade
+from recuse.ratings import Ratings
+from recuse.upgrade import judge_upgrade
 
 ACCEPTED = ("equivalent", "better")
 
@@ -127,3 +134,46 @@ def test_what_is_no_shift_is_not_repaired_by_thresholds():
     undecided = one("another family, as good", error=1.1)
     assert undecided.word == "undecided"
     assert undecided.steps == ("keep today", f"collect about {undecided.more} items more")
+
+
+# --------------------------------------------------------------------------- what is true
+
+
+def scored(truth, **judges):
+    """Four responses an item, of which the first is right; `truth`: their texts say so."""
+    items = [(f"i{k}", target) for k in range(150) for target in "abcd"]
+    rows = [(who, item, target, given[k]) for who, given in judges.items() for k, (item, target) in enumerate(items)]
+    texts = pd.DataFrame([(item, target, str(int(target == "a"))) for item, target in items],
+                         columns=["item", "target", "gold"])  # fmt: skip
+    table = pd.DataFrame(rows, columns=["judge", "item", "target", "score"])
+    ratings = Ratings.of(table, scales=SCALES["0-10"], texts=texts if truth else None)
+    return judge_upgrade(GATES, Upgrade.within(ratings, "today", "next"), PLACE)
+
+
+def test_right_answers_decide_where_they_are_known():
+    """The candidate puts the right response first more often: better; without right answers it only differs."""
+    rng = np.random.default_rng(5)
+    quality = np.where(np.arange(600) % 4 == 0, 7, 4)
+    today, better = (np.clip(np.round(quality + rng.normal(0, sd, 600)), 0, 10) for sd in (3.0, 1.5))
+    found = scored(True, today=today, next=better)
+    rows = {row.gate: row for row in found.rows}
+    assert rows["upgrade_right_answers"].estimate.value > 0.1
+    assert "upgrade_order_once" not in rows
+    assert found.word in ("better", "equivalent", "undecided", "different")
+    assert not any(row.outcome == "fail" for row in found.rows if row.gate == "upgrade_right_answers")
+    assert scored(True, today=better, next=today).word == "worse"
+    assert scored(False, today=today, next=better).word == "different"
+
+
+def test_what_is_true_comes_before_people():
+    """Three people share an error of the judge in use; the candidate follows the truth."""
+    texts = Texts(np.random.default_rng(6))
+    one = upgrade(texts, lambda t: t.answers(t.view))
+    table = one.before.table
+    truth = table[table["rater"] == "person 0"].assign(
+        rater="truth", score=texts.answers(texts.quality, 1, 0.0).ravel()
+    )
+    known = [replace(r, table=pd.concat([r.table, truth], ignore_index=True), truth="truth", _memory={})
+             for r in (one.before, one.after)]  # fmt: skip
+    both = replace(one, before=known[0], after=known[1], _memory={}).both
+    assert both.persons == ("truth",)

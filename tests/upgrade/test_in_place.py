@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import shutil
 import subprocess
@@ -15,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "pictures"))
 
 import scenes
 
+from recuse.compare import in_place
 from recuse.compare.in_place import changed_in_place
 from recuse.gates.baseline import SCHEMA
 from recuse.schema import RecuseError
@@ -22,6 +24,7 @@ from recuse.suite import Elicitation, Selection
 from recuse.suite.recordings import Recordings
 
 PANEL, PLACE = "fixtures/panels/desk.toml", Elicitation("desk", "support_replies", "rubric")
+READER = "from recuse.protocols.rubric import *\nfrom recuse.protocols.rubric import OFFERS, read"
 SHIPPED = (scenes.ROOT / "evals" / "gates.toml").read_text(encoding="utf-8")
 
 
@@ -216,3 +219,19 @@ def test_without_git_the_baseline_says_who_changed(desk):
     [change] = changes(desk)
     assert (change.judge, change.word) == ("judge_1", "decide")
     assert "without git there are no recordings of before" in change.cause
+
+
+def test_a_protocol_of_the_teams_own_that_reads_otherwise_is_for_a_person_to_decide(desk, monkeypatch):
+    """The same replies, read by a tenth less: nothing is replayed with a reader that is gone."""
+    monkeypatch.syspath_prepend(desk)
+    scenes._write(desk, "desk_readers.py", READER)
+    git(desk, "add", "-A")
+    git(desk, "commit", "-q", "-m", "a reader")
+    git(desk, "branch", "-f", "main")
+    monkeypatch.setattr(in_place, "protocol", lambda name: importlib.import_module("desk_readers"))
+    assert changes(desk) == []
+    scenes._write(desk, "desk_readers.py", f"{READER}\nTENTH = 0.9")
+    assert [(change.judge, change.kind, change.word) for change in changes(desk)] == [
+        ("judge_1", "reader", "decide"), ("neutral", "reader", "decide"),
+    ]  # fmt: skip
+    assert "desk_readers.py reads replies otherwise" in changes(desk)[0].cause

@@ -25,10 +25,16 @@ describe(
 
 
 def knows_right_answers(upgrade: Upgrade) -> bool:
-    """Whether the texts say which response of an item is right."""
-    texts = upgrade.both.texts
-    scored = all(upgrade.both.scales[name].counts for name in upgrade.both.headline)
-    return texts is not None and {"gold", "target"} <= set(texts.columns) and scored
+    """Whether the texts say which of an item's responses is right, and both judges scored these."""
+    ratings = upgrade.both
+    texts = ratings.texts
+    if texts is None or not {"gold", "target"} <= set(texts.columns):
+        return False
+    if not all(ratings.scales[name].counts for name in ratings.headline):
+        return False
+    array = next(part for _, part in ratings.each()).array().only_judges()
+    several = array.requested.all(axis=0).sum(axis=1) > 1
+    return bool((right_responses(ratings, array).any(axis=1) & several).any())
 
 
 def right_answers(upgrade: Upgrade) -> dict[tuple[str, ...], Estimate]:
