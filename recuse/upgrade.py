@@ -8,9 +8,12 @@ from dataclasses import replace
 from recuse.gates import Gates
 from recuse.gates.limits import Limit
 from recuse.gates.upgrade import UpgradeVerdict, decide_upgrade, not_comparable, without_answers
+from recuse.metrics.human_ceiling import human_ceiling
 from recuse.metrics.measure import described
 from recuse.metrics.upgrade import Upgrade, measure_upgrade
 from recuse.metrics.upgrade.common_texts import Overlap, missing_as_unanswered, on_common_texts, overlap
+from recuse.ratings.scale import Numeric
+from recuse.ratings.table import PERSON
 from recuse.schema import Verdict
 
 __all__ = ["judge_upgrade", "worst_of"]
@@ -25,22 +28,35 @@ def judge_upgrade(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], *,
     if reasons := upgrade.not_comparable:
         return not_comparable(upgrade.shown, reasons, upgrade.change)
     shared = overlap(upgrade)
+    verdict = _decided_on_common_texts(gates, upgrade, subject, share, shared)
+    return replace(
+        verdict,
+        reasons=lambda: (*_left_out(shared, verdict), *_level(verdict), *_below_people(upgrade)),
+        steps=lambda: tuple(_steps(verdict, _repaired(gates, upgrade, subject, share, verdict))),
+    )
+
+
+def _decided_on_common_texts(
+    gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], share: float, shared: Overlap
+) -> UpgradeVerdict:
     if not shared.missing and not shared.added:
         return _decided(gates, upgrade, subject, share)
     verdict = _decided(gates, missing_as_unanswered(upgrade), subject, share)
     if shared.missing and verdict.outcome != "pass":
-        verdict = without_answers(_decided(gates, on_common_texts(upgrade), subject, share), len(shared.missing))
-    return replace(verdict, reasons=(*verdict.reasons, *_told(shared, verdict)))
+        return without_answers(_decided(gates, on_common_texts(upgrade), subject, share), len(shared.missing))
+    return verdict
 
 
-def _told(shared: Overlap, verdict: UpgradeVerdict) -> Iterator[str]:
+def _left_out(shared: Overlap, verdict: UpgradeVerdict) -> Iterator[str]:
     """What became of the texts of one judge alone."""
     old, new = verdict.incumbent, verdict.candidate
     if shared.missing:
+        counted = "counted as unanswered, which is no more than you allow"
         became = {
-            "fail": f"left out; {new} is worse on the {len(shared.common)} texts of both",
-            "pass": "counted as unanswered, which is no more than you allow",
-        }.get(verdict.outcome, f"more than you allow if they count as unanswered. Ask {new} of them; if it was never "
+            "worse": f"left out; {new} is worse on the {len(shared.common)} texts of both",
+            "different": f"left out; {new} decides differently on the {len(shared.common)} texts of both",
+            "better": counted, "equivalent": counted,
+        }.get(verdict.word, f"more than you allow if they count as unanswered. Ask {new} of them; if it was never "
               f"meant to answer them, take them out of the rows of {old}")  # fmt: skip
         texts = len(shared.common) + len(shared.missing)
         first = min(shared.missing)[0]
@@ -48,6 +64,87 @@ def _told(shared: Overlap, verdict: UpgradeVerdict) -> Iterator[str]:
     if shared.added:
         texts = len(shared.common) + len(shared.added)
         yield f"{len(shared.added)} of {texts} texts of {new} are left out: {old} has no answers to compare them with"
+
+
+def _level(verdict: UpgradeVerdict) -> Iterator[str]:
+    """Where the candidate's level moves, though that is no fault: thresholds have to move with it."""
+    for row in verdict.rows:
+        moved, limit = row.estimate.detail.get("shift"), Limit.of(row.limit)
+        if row.gate != "upgrade_human_offset" or row.outcome == "fail" or moved is None or abs(moved) <= limit.high:
+            continue
+        before, after = row.estimate.detail["incumbent"], row.estimate.detail["candidate"]
+        where = "towards" if abs(after) < abs(before) else "away from"
+        yield (
+            f"{verdict.candidate} scores {abs(moved):.2g} {'higher' if moved > 0 else 'lower'} than "
+            f"{verdict.incumbent}, {where} your people; move thresholds by {moved:+.2g}"
+        )
+
+
+def _below_people(upgrade: Upgrade) -> Iterator[str]:
+    """That the candidate agrees with people less than they do with each other is nothing that an upgrade changes."""
+    ratings, (old, new) = upgrade.both, upgrade.shown
+    persons = ratings.table[ratings.table["kind"] == PERSON]
+    if not len(persons) or not (persons.groupby(["item", "target"], observed=True)["rater"].nunique() > 1).any():
+        return
+    measured = human_ceiling(ratings)
+    below = [(key[1:], e) for key, e in measured.items() if key[0] == new and e.high < 0]
+    if below:
+        where, worst = min(below, key=lambda one: one[1].value)
+        today = dict(measured.items()).get((old, *where))
+        also = f", {old} by {-today.value:.2f}" if today is not None and today.value < 0 else ""
+        yield f"{new} agrees with your people by {-worst.value:.2f} less than they agree with each other{also}"
+
+
+# --------------------------------------------------------------------------- what to do
+
+
+def _steps(verdict: UpgradeVerdict, repaired: str) -> Iterator[str]:
+    """From what costs least to what costs most: keep, repair, collect, accept."""
+    if verdict.outcome == "pass":
+        return
+    yield f"keep {verdict.incumbent}"
+    if repaired:
+        yield repaired
+    if verdict.word == "different":
+        yield "let two people rate these texts, which says who is right"
+    elif verdict.more:
+        yield f"collect about {verdict.more} {verdict.units} more"
+    first = verdict.rows[0].gate if len(verdict.rows) else ""
+    if first and verdict.word != "undecided":
+        yield f"or accept it, with a reason and a date: [[accepted]] of {first} in the gates file"
+
+
+def _repaired(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], share: float, verdict: UpgradeVerdict) -> str:
+    """ "move thresholds by -1.5: ..." where the candidate may replace the judge in use once its scores are moved back
+    by as much as they shifted: decided by the same gates, not guessed."""
+    levels = {"upgrade_shift", "upgrade_human_offset"}
+    if not any(row.gate in levels and row.outcome == "fail" for row in verdict.rows):
+        return ""
+    numeric = [isinstance(scale := upgrade.after.scales[name], Numeric) and not scale.reversed
+               for name in upgrade.after.headline]  # fmt: skip
+    if not all(numeric) or "direction" in upgrade.after.factors:
+        return ""
+    moved, table = _shifts(upgrade), upgrade.after.table.copy()
+    for name, by in moved.items():
+        mine = (table["rater"] == upgrade.candidate) & (table["criterion"] == name)
+        table.loc[mine, "score"] = (table.loc[mine, "score"] - by).clip(*upgrade.after.scales[name].ends)
+    again = replace(upgrade, after=replace(upgrade.after, table=table, _memory={}), _memory={})
+    found = _decided_on_common_texts(gates, again, subject, share, overlap(again))
+    if found.outcome != "pass":
+        return ""
+    several = len(upgrade.after.headline) > 1
+    steps = [f"{moved[name]:+g}{f' ({name})' if several else ''}" for name in upgrade.after.headline]
+    new = upgrade.shown[1]
+    return f"move thresholds by {', '.join(steps)}: with its scores moved back by as much, {new} keeps every limit"
+
+
+def _shifts(upgrade: Upgrade) -> dict[str, float]:
+    """By how much the candidate's mean differs, by criterion, with two digits."""
+    table = upgrade.both.table
+    old, new = upgrade.shown
+    means = table.groupby(["criterion", "rater"], observed=True)["score"].mean()
+    names = table["criterion"].unique()
+    return {str(c): float(f"{means.get((c, new), 0.0) - means.get((c, old), 0.0):.2g}") for c in names}
 
 
 def _decided(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], share: float) -> UpgradeVerdict:
@@ -62,7 +159,7 @@ def worst_of(verdicts: Iterable[UpgradeVerdict]) -> UpgradeVerdict:
     return max(verdicts, key=lambda verdict: SEVERITY.index(verdict.word))
 
 
-SEVERITY = ("equivalent", "better", "undecided", "not comparable", "worse")
+SEVERITY = ("equivalent", "better", "undecided", "different", "not comparable", "worse")
 """Of several verdicts the last of these counts: better at one place and equivalent at another is better."""
 
 

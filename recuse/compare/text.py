@@ -21,6 +21,8 @@ def told(results: Mapping[str, Any], worst: UpgradeVerdict) -> str:
     tables = upgrade_tables(ResultsModel(normalised(results)), minus="-")
     told_already = 0 if len(worst.rows) else 1  # of what cannot be compared the sentence tells the first reason
     lines = [worst.sentence, *(f"  also: {reason}" for reason in worst.reasons[told_already:])]
+    if worst.steps:
+        lines += [f"  next: {step}" for step in worst.steps]
     for table in tables:
         if len(tables) > 1:
             lines += ["", f"{table.task}, {table.protocol}: {table.sentence}"]

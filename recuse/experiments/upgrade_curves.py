@@ -28,7 +28,10 @@ __all__ = ["ACCEPTED", "UPGRADE_FAULTS", "UpgradeFault", "kinds_of", "upgrade_cu
 JUDGE = "judge-0"
 CHUNK = 10
 ACCEPTED = ("equivalent", "better")
-UNCHANGED = ("upgrade_agreement", "upgrade_shift", "upgrade_noise", "upgrade_losses", "upgrade_self_preference")
+UNCHANGED = (
+    "upgrade_agreement", "upgrade_human_offset", "upgrade_human_order", "upgrade_human_decisions", "upgrade_shift",
+    "upgrade_noise", "upgrade_losses", "upgrade_self_preference",
+)  # fmt: skip
 """Components of which a judge asked anew is truly 0: their coverage is known."""
 
 
@@ -44,7 +47,7 @@ class UpgradeFault:
 
 
 UPGRADE_FAULTS = (
-    UpgradeFault("scores", "lenient", "upgrade_shift", (0.5, 1.0, 2.0, 3.0)),
+    UpgradeFault("scores", "lenient", "upgrade_human_offset", (0.5, 1.0, 2.0, 3.0)),
     UpgradeFault("scores", "own", "upgrade_self_preference", (1.0, 2.0, 4.0)),
     UpgradeFault("scores", "chance", "", (0.25, 0.5)),
     UpgradeFault("scores", "refuses", "", (0.05, 0.2)),

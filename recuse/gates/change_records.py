@@ -34,14 +34,23 @@ def _upgrade(upgrade: Record) -> Change:
     old, new, outcome = upgrade["incumbent"], upgrade["candidate"], upgrade["outcome"]
     what = f"{old} -> {new}"
     if outcome == "fail":
-        return Change("upgrade", what, "do not merge", f"{new} {upgrade['clause']}", f"keep {old}")
+        return Change("upgrade", what, "do not merge", f"{new} {upgrade['clause']}", _instead(upgrade))
     if outcome == "not measured":
         return Change("upgrade", what, "do not merge", f"{new} cannot be compared with {old}", f"keep {old}", 1)
+    if upgrade["verdict"] == "different":
+        cause = f"{new} decides differently from {old}: it {upgrade['clause']}, and nobody knows who is right"
+        return Change("upgrade", what, "decide", cause, _instead(upgrade), 1)
     if outcome == "undecided":
         more = f"collect about {upgrade['more']} {upgrade['units']} more" if upgrade["more"] else ""
         return Change("upgrade", what, "decide", f"whether {new} may replace {old} is undecided", more, 1)
     why = "it agrees with people better" if upgrade["verdict"] == "better" else "no difference larger than you allow"
     return Change("upgrade", what, "merge", f"{new} may replace {old}: {why}", f"remove {old} and write a new baseline")
+
+
+def _instead(upgrade: Record) -> str:
+    """What to do about a candidate that is not accepted: all steps but the last, which is to accept it."""
+    steps = [step for step in upgrade.get("steps") or () if not step.startswith("or accept")]
+    return ", or ".join(steps) or f"keep {upgrade['incumbent']}"
 
 
 def _expired(ends: Sequence[Record]) -> Iterator[Change]:

@@ -1,7 +1,7 @@
-"""One verdict on a judge upgrade: better, equivalent, worse, undecided, or not comparable, and the row that decided it.
+"""One verdict on a judge upgrade, and the row that decided it.
 
     decided = decide_upgrade(gates, measure_upgrade(upgrade), subject, names=upgrade.shown)
-    decided.sentence      # "Do not replace today by next: it gives lower scores, by more than you allow."
+    decided.sentence      # "Do not replace today by next: it scores further from your people, by more than you allow."
 
 Every component has a limit of its own, fixed in the gates file before the candidate was seen. The candidate is
 
@@ -9,10 +9,15 @@ Every component has a limit of its own, fixed in the gates file before the candi
   truly lies outside is no likelier than that this one passes (intersection-union test; Berger 1982), so nothing is
   corrected and nothing can be bought by looking at more. Two-sided limits are passed by two one-sided tests (Schuirmann
   1987), one-sided limits by a test of non-inferiority.
-- **better** if it is equivalent and agrees with people more than the judge in use: the interval lies above 0, Holm's
-  correction over all that could be better.
-- **worse** if some component fails. Any of many could fail by accident, so here Holm's correction keeps the chance that
-  any does, although the candidate keeps every limit, to `false_fail` of the gates file.
+- **better** if it agrees with people, or puts right responses first, more than the judge in use (the interval lies
+  above 0, Holm's correction over all that could be better) and every other component passes. What the agreement is made
+  of (`PARTS_OF_AGREEMENT`: level, order, decisions, slices, steadiness) need not be shown to pass beside a better
+  agreement; it has to lie inside its limit.
+- **worse** if some component fails that people, true answers or the replies themselves decide. Any of many could fail
+  by accident, so here Holm's correction keeps the chance that any does, although the candidate keeps every limit, to
+  `false_fail` of the gates file.
+- **different** if only components fail that hold it against the judge in use (`AGAINST_INCUMBENT`): it decides
+  differently, and nobody knows who is right.
 - **undecided** otherwise. What could not be measured is undecided, never passed.
 """
 
@@ -32,16 +37,39 @@ from recuse.schema import Estimates, Outcome, Verdict
 from recuse.schema.deferred import Deferred, Deferring
 from recuse.statistics.multiplicity import holm
 
-__all__ = ["EXIT", "TOGETHER", "UpgradeVerdict", "decide_upgrade", "not_comparable", "without_answers"]
+__all__ = [
+    "AGAINST_INCUMBENT",
+    "EXIT",
+    "TOGETHER",
+    "UpgradeVerdict",
+    "decide_upgrade",
+    "not_comparable",
+    "without_answers",
+]
 
-Word = Literal["better", "equivalent", "worse", "undecided", "not comparable"]
+Word = Literal["better", "equivalent", "worse", "different", "undecided", "not comparable"]
 TOGETHER = "upgrade"
-EXIT: Mapping[Word, int] = {"better": 0, "equivalent": 0, "worse": 1, "undecided": 2, "not comparable": 3}
-SUPERIOR = ("upgrade_agreement",)
-"""Components in which more is better, so that a candidate can win by them."""
-ON_ALL_TEXTS = ("upgrade_shift", "upgrade_flips", "upgrade_losses")
-"""Components that are measured on every text of both."""
+EXIT: Mapping[Word, int] = {
+    "better": 0, "equivalent": 0, "worse": 1, "different": 2, "undecided": 2, "not comparable": 3,
+}  # fmt: skip
+AGREEMENT = "upgrade_agreement"
+SUPERIOR = {
+    AGREEMENT: "agrees with your people better",
+    "upgrade_right_answers": "puts the right response first more often",
+}
+"""Components in which more is better, so that a candidate can win by them, and what it then does."""
+AGAINST_INCUMBENT = ("upgrade_shift", "upgrade_order", "upgrade_order_once", "upgrade_flips", "upgrade_slice_shift")
+"""Components that compare the candidate with the judge in use alone, where neither people nor truth decide."""
+PARTS_OF_AGREEMENT = (
+    "upgrade_slice_agreement", "upgrade_human_offset", "upgrade_human_order", "upgrade_human_decisions",
+    "upgrade_noise", "upgrade_slice_offset",
+)  # fmt: skip
+"""Components that a better agreement with people speaks for as well: too little data on these keeps nobody from being
+better whose values lie inside their limits."""
+LEVEL = ("upgrade_human_offset", "upgrade_shift")
+ORDER = ("upgrade_human_order", "upgrade_order", "upgrade_order_once")
 LOSSES = "upgrade_losses"
+"""Measured on every text of both."""
 NOT_NEEDED = ("upgrade_cost", "upgrade_latency")
 """Components that are shown as not measured where nothing was recorded, and then decide nothing."""
 
@@ -52,14 +80,16 @@ class UpgradeVerdict(Deferring):
     data that decide nothing. `clause`: what the candidate does more than is allowed, "gives lower scores". `more`: how
     many items more would decide with 80 % power, where that is known: it is worked out for who reads it, and with it
     what is told of an undecided verdict. `missing`: texts of the incumbent to which the candidate has no answer, where
-    they keep it from passing. `reasons`: why nothing can be compared, or what became of texts of one judge alone."""
+    they keep it from passing. `reasons`: why nothing can be compared, what became of texts of one judge alone, and what
+    of the candidate is no fault and yet good to know. `steps`: what to do about a verdict that is not accepted: keep
+    the judge in use, repair, collect, and last accept."""
 
     word: Word
     incumbent: str
     candidate: str
     sentence: Deferred[str] = Deferred("")
     rows: Deferred[Verdicts] = Deferred(Verdicts(()))
-    reasons: tuple[str, ...] = ()
+    reasons: Deferred[tuple[str, ...]] = Deferred(())
     unmeasured: tuple[str, ...] = ()
     more: Deferred[int | None] = Deferred(None)
     units: str = "items"
@@ -67,6 +97,7 @@ class UpgradeVerdict(Deferring):
     change: tuple[str, ...] = ("model",)
     clause: str = ""
     missing: int = 0
+    steps: Deferred[tuple[str, ...]] = Deferred(())
 
     @property
     def exit_code(self) -> int:
@@ -77,8 +108,8 @@ class UpgradeVerdict(Deferring):
     def outcome(self) -> Outcome:
         """As of a gate: what the verdict means for the run."""
         words: Mapping[Word, Outcome] = {
-            "better": "pass", "equivalent": "pass", "worse": "fail", "undecided": "undecided",
-            "not comparable": "not measured",
+            "better": "pass", "equivalent": "pass", "worse": "fail", "different": "undecided",
+            "undecided": "undecided", "not comparable": "not measured",
         }  # fmt: skip
         return words[self.word]
 
@@ -89,7 +120,7 @@ class UpgradeVerdict(Deferring):
             "change": list(self.change), "sentence": self.sentence, "reasons": list(self.reasons),
             "rows": [{"gate": row.gate, "subject": dict(row.subject)} for row in self.rows],
             "clause": self.clause, "items": self.items, "more": self.more, "units": self.units,
-            "missing": self.missing,
+            "missing": self.missing, "steps": list(self.steps),
             "not_measured": list(self.unmeasured),
         }  # fmt: skip
 
@@ -116,19 +147,28 @@ def decide_upgrade(
         if measured
         else Verdicts(())
     )
-    about = next((row.estimate for row in rows if row.gate in ON_ALL_TEXTS), None)
+    asked = next((row.estimate for row in rows if row.gate == LOSSES), None)
     verdict = UpgradeVerdict(
-        "equivalent", *names, "", rows, unmeasured=unmeasured, items=about.n if about else 0, change=change
+        "equivalent",
+        *names,
+        "",
+        rows,
+        unmeasured=unmeasured,
+        items=asked.detail.get("answered", asked.n) if asked else 0,
+        change=change,
     )
-    if failed := [row for row in rows if _says(row) == "fail"]:
-        return _worse(verdict, _ordered(rows, sorted(failed, key=_telling_order)), phrase)
-    if any(_says(row) != "pass" for row in rows):
+    if failed := _causes_first([row for row in rows if _says(row) == "fail"]):
+        decide = _different if failed[0].gate in AGAINST_INCUMBENT else _worse
+        return decide(verdict, _ordered(rows, failed), phrase)
+    won = _superior(rows)
+    opened = [row for row in rows if _says(row) != "pass"]
+    if opened and not (won and won[0].gate == AGREEMENT and all(map(_spoken_for, opened))):
         return _undecided(verdict)
     if not len(rows):
         return replace(verdict, word="undecided", sentence=f"Whether {names[1]} may replace {names[0]} cannot be told: "
                        "nothing could be measured.")  # fmt: skip
-    if won := _superior(rows):
-        sentence = f"{names[1]} may replace {names[0]}: it agrees with your people better, and nothing is worse."
+    if won:
+        sentence = f"{names[1]} may replace {names[0]}: it {SUPERIOR[won[0].gate]}, and nothing is worse."
         return replace(verdict, word="better", sentence=sentence, rows=_ordered(rows, won))
     sentence = f"{names[1]} may replace {names[0]}: no difference larger than you allow, in {_count(len(rows))}."
     return replace(verdict, sentence=sentence)
@@ -143,7 +183,7 @@ def not_comparable(names: tuple[str, str], reasons: tuple[str, ...], change: tup
 def without_answers(verdict: UpgradeVerdict, missing: int) -> UpgradeVerdict:
     """What a verdict on the texts of both judges is worth where the candidate has no answer to `missing` texts more, of
     which nobody can say why: worse stays worse, anything else is undecided."""
-    if verdict.word == "worse":
+    if verdict.word in ("worse", "different"):
         return verdict
     old, new = verdict.incumbent, verdict.candidate
     more = missing if verdict.outcome == "pass" else verdict.more and max(verdict.more, missing)
@@ -157,6 +197,13 @@ def _worse(verdict: UpgradeVerdict, rows: Verdicts, phrase: Callable[[Verdict], 
     clause = _phrase(rows[0], phrase)
     sentence = f"Do not replace {old} by {new}: it {clause}, by more than you allow."
     return replace(verdict, word="worse", sentence=sentence, clause=clause, rows=Verdicts(rows, sentence))
+
+
+def _different(verdict: UpgradeVerdict, rows: Verdicts, phrase: Callable[[Verdict], str]) -> UpgradeVerdict:
+    old, new = verdict.incumbent, verdict.candidate
+    clause = _phrase(rows[0], phrase)
+    sentence = f"{new} decides differently from {old}: it {clause}, by more than you allow; nobody knows who is right."
+    return replace(verdict, word="different", sentence=sentence, clause=clause, rows=Verdicts(rows, sentence))
 
 
 def _undecided(verdict: UpgradeVerdict) -> UpgradeVerdict:
@@ -208,14 +255,28 @@ def _superior(rows: Verdicts) -> list[Verdict]:
     return [row for row, adjusted in zip(could, holm([min(1.0, x) for x in p]), strict=True) if adjusted <= 0.05]
 
 
+def _spoken_for(row: Verdict) -> bool:
+    """Whether a better agreement with people speaks for a row that is undecided."""
+    value = row.estimate.value
+    return row.gate in PARTS_OF_AGREEMENT and _says(row) == "undecided" and Limit.of(row.limit).holds(value)
+
+
 def _says(row: Verdict) -> Outcome:
     """What the numbers say: a change that was accepted for a time is still a change."""
     return row.accepted_fault.otherwise if row.accepted_fault else row.outcome
 
 
-def _telling_order(row: Verdict) -> tuple[bool, float]:
-    """Losses first: whatever else was found rests on what they left."""
-    return row.gate != LOSSES, _p(row)
+def _causes_first(failed: list[Verdict]) -> list[Verdict]:
+    """What people, truth or the replies themselves decide before what differs from the judge in use. Losses first:
+    whatever else was found rests on what they left. Then the level of scores, where their order is kept: a judge that
+    shifted agrees less because of it."""
+    order_kept = not any(row.gate in ORDER for row in failed)
+
+    def place(row: Verdict) -> tuple[bool, int, float]:
+        shifted = row.gate in LEVEL and order_kept and row.estimate.unit != "share"
+        return row.gate in AGAINST_INCUMBENT, 0 if row.gate == LOSSES else 1 if shifted else 2, _p(row)
+
+    return sorted(failed, key=place)
 
 
 def _p(row: Verdict) -> float:

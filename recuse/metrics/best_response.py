@@ -12,7 +12,7 @@ from recuse.ratings.array import mean_of
 from recuse.schema import Estimate, Estimates, RatingsError
 from recuse.statistics.clusters import SHARE, clustered_share
 
-__all__ = ["best_response", "right_responses"]
+__all__ = ["best_response", "right_first", "right_responses"]
 
 RIGHT = ("1", "1.0", "true", "yes", "chosen", "correct")
 
@@ -55,9 +55,7 @@ def _share(array: RatingArray, judge: int, scores: NDArray[np.float64], right: N
     requested, there = array.requested[judge], np.isfinite(scores)
     wanted = requested.sum(axis=1) > 1
     used = wanted & ~(requested & ~there).any(axis=1)
-    best = np.where(there, scores, -np.inf).max(axis=1, initial=-np.inf)
-    top = there & (scores == best[:, None])
-    hits = (top.sum(axis=1) == 1) & (top & right).any(axis=1)
+    hits = right_first(scores, right)
     clusters = np.asarray(array.clusters, dtype=object)[used]
     distribution = clustered_share(hits[used], clusters)
     return estimated(
@@ -65,6 +63,15 @@ def _share(array: RatingArray, judge: int, scores: NDArray[np.float64], right: N
         n_excluded=int((wanted & ~used).sum()), unit="share", span=1.0, method=SHARE,
         over="clusters" if array.clustered else "items",
     )  # fmt: skip
+
+
+def right_first(scores: NDArray[np.float64], right: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Of scores (items, targets), NaN where there is none: whether an item's highest belongs to a right text alone."""
+    there = np.isfinite(scores)
+    best = np.where(there, scores, -np.inf).max(axis=1, initial=-np.inf)
+    top = there & (scores == best[:, None])
+    hits: NDArray[np.bool_] = (top.sum(axis=1) == 1) & (top & right).any(axis=1)
+    return hits
 
 
 def right_responses(ratings: Ratings, array: RatingArray) -> NDArray[np.bool_]:

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import asyncio
 import time
+import traceback
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 
+from recuse.cassettes.coverage import describe
 from recuse.cassettes.library import Library
 from recuse.cassettes.writer import StorageError
 from recuse.recording.budget import tokens_of
 from recuse.recording.form_check import FIRST, Form, FormCheck, Readable, form_of
 from recuse.recording.judge_queue import GIVE_UP_AFTER, JudgeQueue, queues_by_judge
-from recuse.recording.outcome import RecordingReport
+from recuse.recording.outcome import IncompleteRecordingError, RecordingReport
 from recuse.recording.progress import Progress, Report, Spending
 from recuse.recording.rate_limit import Limits, RateLimit
 from recuse.recording.stopping import GRACE_S, StopSignals, is_connection_error
@@ -43,7 +46,8 @@ async def record(
 
     `send` puts one call through the patched HTTP client, with its own timeouts and retries. SIGINT and SIGTERM end the
     recording in order: nothing new is asked, answers on their way get `grace` seconds; a second signal cuts that short.
-    Never raises for what a judge or the disk does: the report says it (`RecordingReport.check` raises).
+    Never raises for what a judge or the disk does: the report says it (`RecordingReport.check` raises). An exception
+    of the code that reads a reply ends the recording for all judges and is raised as `IncompleteRecordingError`.
     """
     recording = Recording(
         calls, library, progress=progress, grace=grace, readable=readable, spending=spending or Spending()
@@ -76,6 +80,7 @@ class Recording:
         self.failed: list[tuple[Call, str]] = []
         self.stored = 0
         self._why_stopped = ""
+        self._fault: Exception | None = None
         self._report, self._readable, self._text = progress or (lambda _: None), readable, text
         self._started = time.monotonic()
         self._unconnected = 0  # calls in a row, over all judges, that found no connection
@@ -130,7 +135,8 @@ class Recording:
                 syncing.cancel()
                 cut()
         self.library.sync()
-        _raise_bugs(workers)
+        if self._fault is not None:
+            raise IncompleteRecordingError(self.stopped) from self._fault
 
     def outcome(self) -> RecordingReport:
         """What became of the calls, as of now."""
@@ -155,10 +161,15 @@ class Recording:
             if call is None:
                 await queue.changed.wait()
                 continue
-            await rate_limit.wait(sum(n or 0 for n in tokens_of(call.request)) if rate_limit.counts_tokens else 0)
-            if not self.stopped and queue.wants(call):
-                await self._ask(call, queue, send)
-            queue.done(call)
+            try:
+                await rate_limit.wait(sum(n or 0 for n in tokens_of(call.request)) if rate_limit.counts_tokens else 0)
+                if not self.stopped and queue.wants(call):
+                    await self._ask(call, queue, send)
+            except Exception as error:  # of our code, or of a protocol that reads the reply: ends it for all
+                self._fault = self._fault or error
+                self.stop(_fault_text(call, error))
+            finally:
+                queue.done(call)  # whoever waits for this call must not wait for ever
 
     async def _ask(self, call: Call, queue: JudgeQueue, send: Send) -> None:
         why = await self._failure(call, queue, send)
@@ -247,10 +258,10 @@ def _said(error: Exception) -> str:
     return str(error) if isinstance(error, RecuseError) else f"{type(error).__name__}: {error}"
 
 
-def _raise_bugs(workers: Sequence[asyncio.Task[None]]) -> None:
-    for worker in workers:
-        if not worker.cancelled() and (error := worker.exception()):
-            raise error
+def _fault_text(call: Call, error: Exception) -> str:
+    """What ended a recording that no judge and no disk is to blame for, and where."""
+    at = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{describe(call)}: {type(error).__name__}: {error} ({Path(at.filename).name}, line {at.lineno})"
 
 
 async def _sync_regularly(library: Library) -> None:

@@ -18,7 +18,10 @@ class Chains:
     def __init__(self, panel: Panel, library: Library, plans: Sequence[Plan]) -> None:
         self._panel, self._library = panel, library
         self.chains = [Chain(plan) for plan in plans]
-        self._chain_of = {(chain.plan.task.name, chain.plan.protocol): chain for chain in self.chains}
+        # judges in use and each candidate have a chain of their own, by the same task and protocol
+        self._chain_of = {
+            (chain.plan.task.name, chain.plan.protocol, judge): chain for chain in self.chains for judge in chain.judges
+        }
 
     def calls(self) -> list[Call]:
         """Every call whose prompt is known by now, recorded or not."""
@@ -44,4 +47,4 @@ class Chains:
 
     def why_unreadable(self, call: Call, response: RawResponse) -> str | None:
         """Why the reply to one of the calls cannot be read by its protocol."""
-        return self._chain_of[call.task, call.protocol].why_unreadable(call, response)
+        return self._chain_of[call.task, call.protocol, call.judge].why_unreadable(call, response)

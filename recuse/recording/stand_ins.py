@@ -16,15 +16,18 @@ def answer_for(panel: Panel, root: Path, chains: Sequence[Chain]) -> Answer:
     """What answers the calls of these chains that are known by now. The cell that a request names says which chain it
     belongs to: two protocols may ask word for word the same, and are then answered apart."""
     source = open_source(panel, root)
+    by_place: dict[str, list[Chain]] = {}  # judges in use and each candidate have a chain of their own
+    for chain in chains:
+        by_place.setdefault(f"{panel.name}/{chain.plan.task.name}/{chain.plan.protocol}", []).append(chain)
     routers = {
-        f"{panel.name}/{chain.plan.task.name}/{chain.plan.protocol}": RequestRouter(
-            chain.calls,
-            chain.judges,
+        place: RequestRouter(
+            [call for chain in together for call in chain.calls],
+            {name: judge for chain in together for name, judge in chain.judges.items()},
             source,
-            {(call.judge, call.item, call.target): chain.item(call).fields for call in chain.calls},
+            {(c.judge, c.item, c.target): chain.item(c).fields for chain in together for c in chain.calls},
             panel.provenance,
         )
-        for chain in chains
+        for place, together in by_place.items()
     }
 
     def answer(request: ReceivedRequest) -> tuple[int, dict[str, str], bytes]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from recuse.gates.upgrade import AGAINST_INCUMBENT
 from recuse.report import estimate_format, numbers
 from recuse.report.anchors import verdict_anchor
 from recuse.report.gated_number import Number
@@ -125,19 +126,19 @@ def _row(n: Number, minus: str) -> UpgradeRow:
 def _title(n: Number) -> str:
     """ "agreement on its worst slice (target B)", "cost (dollars per call)"."""
     worst_slice = n.detail.get("slice") or {}
-    people = n.detail.get("people_agree")
     phrases = [
         n.circumstances,
         str(n.detail.get("option") or ""),
         f"{worst_slice['column']} {worst_slice['level']}" if worst_slice else "",
         str(n.detail.get("unit") or ""),
-        f"people {people:.2f}" if is_number(people) else "",
     ]
     where = ", ".join(part for part in phrases if part)
     return f"{n.gate_title} ({where})" if where else n.gate_title
 
 
 def _word(n: Number) -> str:
+    if n.state == "fail" and n.gate in AGAINST_INCUMBENT:
+        return "differs"
     if n.state != "undecided":
         return WORDS.get(n.state, n.state)
     remedy = (n.verdict or {}).get("remedy") or {}

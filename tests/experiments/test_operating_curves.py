@@ -275,7 +275,7 @@ def test_upgrades_are_simulated_by_the_shipped_gates():
     sizes = Sizes(judges=3, items=15, repeats=2, people=2, pairs=0)
     found = upgrade_curves(SHIPPED, sizes, 4, 1, 1, TODAY)
     assert [(same["kind"], same["worse"]) for same in found["same"]] == [("scores", 0.0), ("tests", 0.0)]
-    assert {gate["gate"] for gate in found["gates"]} >= {"upgrade_shift", "upgrade_losses", "upgrade_agreement"}
+    assert {gate["gate"] for gate in found["gates"]} >= {"upgrade_human_offset", "upgrade_losses", "upgrade_agreement"}
     assert {gate["gate"] for gate in found["gates"]} >= {"upgrade_injection", "upgrade_cost", "upgrade_latency"}
     worst = {p["effect"]: p for p in found["curve"]}  # the last of each is the largest
     assert {worst[name]["worse"] for name in ("lenient", "costs", "takes")} == {1.0}

@@ -62,7 +62,8 @@ def test_no_limit_is_told_in_points_of_one_scale(gates):
     upgrade = {name for name in gates if gates[name].together}
     assert {name for name in gates if gates[name].of_range} - upgrade == {name for name, _, _ in IN_POINTS}
     assert {name for name in upgrade if gates[name].of_range} == {
-        "upgrade_shift", "upgrade_noise", "upgrade_slice_shift", "upgrade_self_preference", "upgrade_length",
+        "upgrade_human_offset", "upgrade_shift", "upgrade_noise", "upgrade_slice_offset", "upgrade_slice_shift",
+        "upgrade_self_preference", "upgrade_length",
     }  # fmt: skip
 
 

@@ -35,8 +35,9 @@ def test_scores(upgrade, may_replace):
 SHIPPED = (Path(__file__).parents[2] / "evals" / "gates.toml").read_text(encoding="utf-8")
 GATES = "\n".join(re.findall(r"^\[upgrade_.*?(?=^\[|^#)", SHIPPED, re.MULTILINE | re.DOTALL))
 
-HEADLINE = "Do not merge: cat gives higher scores; keep eve."
-SENTENCE = "Do not replace eve by cat: it gives higher scores, by more than you allow."
+SENTENCE = (
+    "cat decides differently from eve: it gives higher scores, by more than you allow; nobody knows who is right."
+)
 
 
 @pytest.fixture
@@ -82,16 +83,17 @@ def test_without_its_recordings_only_its_own_tests_are_not_measured(candidate):
     assert {v["subject"].get("judge") for v in run.results["verdicts"]} == {"ann", "bob", "eve"}
 
 
-def test_a_refused_upgrade_begins_every_report_with_the_same_sentence(candidate):
+def test_an_upgrade_that_nobody_can_judge_is_for_a_person_to_decide(candidate):
+    """Nobody rated these texts: three points more are another level, and nobody knows which of the two is right."""
     run = candidate.run("--record=missing")
     [upgrade] = run.results["upgrades"]
-    assert (upgrade["verdict"], upgrade["candidate"], upgrade["incumbent"]) == ("worse", "cat", "eve")
-    assert upgrade["sentence"] == SENTENCE
-    assert (run.results["headline"], run.results["decision"]["word"]) == (HEADLINE, "do not merge")
-    assert (candidate / "reports/summary.md").read_text(encoding="utf-8").startswith(f"### {HEADLINE}\n\n- {SENTENCE}")
-    page = (candidate / "reports/index.html").read_text(encoding="utf-8")
-    assert page.index("gives higher scores; keep eve.</h1>") < page.index(f"<li>{SENTENCE}")
-    assert run.text.index(HEADLINE) < run.text.index(SENTENCE, run.text.index(HEADLINE))
+    assert (upgrade["verdict"], upgrade["candidate"], upgrade["incumbent"]) == ("different", "cat", "eve")
+    assert (upgrade["outcome"], upgrade["sentence"]) == ("undecided", SENTENCE)
+    assert upgrade["steps"][0] == "keep eve"
+    assert upgrade["steps"][-1].startswith("or accept it")
+    assert run.code != 0
+    assert SENTENCE.split(":")[0] in run.text
+    assert SENTENCE in (candidate / "reports/summary.md").read_text(encoding="utf-8")
 
 
 LACKING = '''
@@ -161,9 +163,9 @@ def reworded(candidate):
 def test_words_of_its_own_are_an_upgrade_of_their_own_kind(reworded, candidate, line, kind):
     candidate.run("--record=missing")
     before = candidate.run().results
-    run = reworded(line).run("evals", "--record=missing")
+    run = reworded(line).run("evals", "--record=missing", "-v")
     [upgrade] = run.results["upgrades"]
-    assert (upgrade["verdict"], upgrade["change"], upgrade["reasons"]) == ("worse", ["model", kind], [])
+    assert (upgrade["verdict"], upgrade["change"], upgrade["reasons"]) == ("different", ["model", kind], [])
     assert f"Changed on purpose: model and {kind}." in run.text
     in_use = ("ann", "bob", "eve")
     assert numbers_of(run.results, *in_use) == numbers_of(before, *in_use)
@@ -205,8 +207,8 @@ def test_another_temperature_is_not_comparable_unless_it_is_declared(candidate):
     candidate.edit(
         "fixtures/panels/mini.toml", 'replaces = "eve"', 'replaces = "eve"\nparameters = { temperature = 0.1 }'
     )
-    run = candidate.run("evals/test_upgrade.py", "--record=missing")
+    run = candidate.run("evals", "--record=missing", "-v")
     assert 'declare it: change = ["model", "sampling"]' in run.text
     assert run.results["upgrades"][0]["verdict"] == "not comparable"
     candidate.edit("fixtures/panels/mini.toml", 'replaces = "eve"', 'replaces = "eve"\nchange = ["model", "sampling"]')
-    assert candidate.run("evals/test_upgrade.py").results["upgrades"][0]["verdict"] == "worse"
+    assert candidate.run("evals").results["upgrades"][0]["verdict"] == "different"

@@ -15,18 +15,22 @@ from recuse.ratings.answers import Answers
 from recuse.ratings.array import mean_of
 from recuse.ratings.scale import Numeric
 from recuse.schema import Distribution, Estimate
+from recuse.statistics.distributions import Student
+from recuse.statistics.rank_correlation import ranks
 
 __all__ = [
     "METHOD",
     "agreement_of_two",
     "change",
     "codes",
+    "graded",
     "mean_gap",
     "means",
     "no_change",
     "repeats",
     "span_of",
     "step_of",
+    "with_a_swap",
 ]
 
 Floats = NDArray[np.float64]
@@ -138,3 +142,20 @@ def means(answers: Answers) -> tuple[Floats, Floats]:
     """The incumbent's and the candidate's mean of each text, (U,)."""
     means_of_both = mean_of(answers.judged[:2], axis=2)
     return means_of_both[0], means_of_both[1]
+
+
+def graded(given: Floats) -> Floats:
+    """Mid-ranks among all answers that are given, from -1/2 to 1/2, of the same shape; NaN where there is none."""
+    there = np.isfinite(given)
+    graded = np.full(given.shape, np.nan)
+    if there.any():
+        graded[there] = (ranks(given[there]) - 0.5) / there.sum() - 0.5
+    return graded
+
+
+def with_a_swap(distribution: object, count: int) -> Student:
+    """One text more that changes places with its neighbour: no difference among few is not certainty."""
+    assert isinstance(distribution, Student)
+    return Student(
+        distribution.value, math.hypot(distribution.se, 1 / count**1.5) if count > 1 else math.nan, count - 1
+    )

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+import numpy as np
+
+from recuse.metrics.upgrade.against_people import errors, offset, order_of_people, worst_slice_offset
 from recuse.metrics.upgrade.biases import biases
 from recuse.metrics.upgrade.costs import costs
 from recuse.metrics.upgrade.decisions import decisions_flipped, losses
 from recuse.metrics.upgrade.pairing import Pair, Upgrade
-from recuse.metrics.upgrade.people import agreement_with_people, ceiling
+from recuse.metrics.upgrade.people import agreement_with_people
+from recuse.metrics.upgrade.right_answers import knows_right_answers, right_answers
 from recuse.metrics.upgrade.scores import noise, order, shift
 from recuse.metrics.upgrade.slices import worst_slice_agreement, worst_slice_shift
 from recuse.schema import Estimate, Estimates
@@ -18,23 +22,33 @@ __all__ = ["COMPONENTS", "measure_pair", "measure_upgrade"]
 Levels = tuple[tuple[str, str], ...]
 """Names of factors, each with its level."""
 
-HEADLINE: tuple[Callable[[Pair], Estimate | None], ...] = (
-    agreement_with_people, worst_slice_agreement, shift, order, decisions_flipped, noise, losses, worst_slice_shift,
+Component = Callable[[Pair], Estimate | None]
+WITH_PEOPLE: tuple[Component, ...] = (
+    agreement_with_people, worst_slice_agreement, offset, order_of_people, errors, noise, losses, worst_slice_offset,
 )  # fmt: skip
+AGAINST_INCUMBENT: tuple[Component, ...] = (shift, order, decisions_flipped, noise, losses, worst_slice_shift)
+"""Where nobody rated the texts: that the candidate differs can be seen, not who is right."""
+WITH_RIGHT_ANSWERS: tuple[Component, ...] = (shift, noise, losses, worst_slice_shift)
+"""Where it is known which response is right, that decides instead of the incumbent's order and decisions."""
 
 COMPONENTS = (
-    "upgrade_agreement", "upgrade_ceiling", "upgrade_slice_agreement", "upgrade_shift", "upgrade_order",
-    "upgrade_order_once", "upgrade_flips", "upgrade_noise", "upgrade_losses", "upgrade_slice_shift",
+    "upgrade_agreement", "upgrade_slice_agreement", "upgrade_right_answers", "upgrade_human_offset",
+    "upgrade_human_order", "upgrade_human_decisions", "upgrade_shift", "upgrade_order", "upgrade_order_once",
+    "upgrade_flips", "upgrade_noise", "upgrade_losses", "upgrade_slice_offset", "upgrade_slice_shift",
     "upgrade_self_preference", "upgrade_position", "upgrade_length", "upgrade_injection", "upgrade_cost",
     "upgrade_latency",
 )  # fmt: skip
 """Every component; each is a gate of the same name."""
 
 
-def measure_pair(pair: Pair) -> list[Estimate]:
+def measure_pair(pair: Pair, *, truth: bool = False) -> list[Estimate]:
     """The components of one criterion under one combination of factor levels: all of them for what stands for the
-    judgement as a whole, the shift alone for a part of it."""
-    wanted = HEADLINE if pair.headline else (shift,)
+    judgement as a whole, the level alone for a part of it. People, where any rated the texts, are the measure;
+    otherwise the judge in use is. `truth`: right answers are known, and measured of the upgrade as a whole."""
+    rated = bool(np.isfinite(pair.answers.rated).any())
+    wanted = WITH_PEOPLE if rated else WITH_RIGHT_ANSWERS if truth else AGAINST_INCUMBENT
+    if not pair.headline:
+        wanted = (offset,) if rated else (shift,)
     return [estimate for component in wanted if (estimate := component(pair)) is not None]
 
 
@@ -44,12 +58,13 @@ def measure_upgrade(upgrade: Upgrade) -> list[tuple[str, Estimates]]:
 
     Nothing is measured of judges that are not comparable (`upgrade.not_comparable`): see there first."""
     measured: dict[str, dict[Levels, Estimate]] = {}
+    truth = knows_right_answers(upgrade)
     for pair in upgrade.pairs():
         levels = tuple(zip(upgrade.by(), pair.names, strict=True))
-        for estimate in measure_pair(pair):
+        for estimate in measure_pair(pair, truth=truth):
             measured.setdefault(estimate.metric, {})[levels] = estimate
-    for names, estimate in ceiling(upgrade).items():
-        measured.setdefault("upgrade_ceiling", {})[tuple(zip(upgrade.by(), names, strict=True))] = estimate
+    for names, estimate in right_answers(upgrade).items() if truth else ():
+        measured.setdefault("upgrade_right_answers", {})[tuple(zip(upgrade.by(), names, strict=True))] = estimate
     for component, estimates in biases(upgrade):
         measured.setdefault(component, {}).update(estimates)
     for component, estimate in costs(upgrade):

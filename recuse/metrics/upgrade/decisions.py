@@ -71,7 +71,8 @@ def _most_by_itself(given: NDArray[np.float64], count: int) -> float:
 def losses(pair: Pair) -> Estimate:
     """Mean over texts of the candidate's share of replies without a usable answer less the incumbent's. Detail
     `worst_case`: the smallest and largest shift of the scale if every text that one of them never answered had the
-    score that moves the mean most; `never`: texts that each of them never answered."""
+    score that moves the mean most; `never`: texts that each of them never answered; `answered`: texts that both
+    answered."""
     answers = pair.answers
     got = np.stack([repeats(answers, 0), repeats(answers, 1)]).astype(float)
     lost = np.zeros_like(got) if answers.lost is None else answers.lost[:2].astype(float)
@@ -84,5 +85,6 @@ def losses(pair: Pair) -> Estimate:
     never = {"incumbent": int((got[0] == 0).sum()), "candidate": int((got[1] == 0).sum())}
     return change(
         "upgrade_losses", pair, distribution, (float(share[0][used].mean()), float(share[1][used].mean())), used,
-        value=distribution.value, unit="share", span=1.0, detail={"never": never},
+        value=distribution.value, unit="share", span=1.0,
+        detail={"never": never, "answered": int((got > 0).all(axis=0).sum())},
     )  # fmt: skip

@@ -167,6 +167,8 @@ class Upgrade:
             )
         )
         people = next((rows for r in (self.before, self.after) if len(rows := _people(r))), old.iloc[:0])
+        if len(true := people[people["rater"] == self.before.truth]):
+            people = true  # what is true comes before what people say
         columns = [name for name in old.columns if name in new.columns]
         parts = [part[columns] for part in (old, new, people.reindex(columns=columns)) if len(part)]
         table = pd.concat(parts, ignore_index=True)

@@ -1,27 +1,26 @@
-"""Whether an upgrade agrees with people as the judge in use does, text by text, and as people do among themselves."""
+"""Whether an upgrade agrees with people as the judge in use does, text by text."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recuse.metrics.agreement_estimates import too_few
-from recuse.metrics.human_ceiling import human_ceiling
 from recuse.metrics.measure import describe
 from recuse.metrics.upgrade.change import change, no_change, span_of, step_of
-from recuse.metrics.upgrade.pairing import Pair, Upgrade
+from recuse.metrics.upgrade.pairing import Pair
 from recuse.ratings.answers import Answers
 from recuse.ratings.array import mean_of
-from recuse.schema import Estimate, Estimates
+from recuse.schema import Estimate
 from recuse.statistics.agreement.coefficient import Coefficient, ratio
 from recuse.statistics.agreement.options import distances
 from recuse.statistics.distributions import Student
 
-__all__ = ["agreement_with_people", "ceiling", "gained_per_text"]
+__all__ = ["agreement_with_people", "gained_per_text"]
 
 Floats = NDArray[np.float64]
 METHOD = "agreement beyond chance, candidate less incumbent on the same texts, jackknife over texts, t"
@@ -31,12 +30,6 @@ describe(
     below="agrees with your people less|agree with your people less",
     above="agrees with your people better|agree with your people better",
     reading="Agreement beyond chance with one person, the candidate's less the incumbent's on the same texts.",
-)  # fmt: skip
-describe(
-    "upgrade_ceiling", "like one more person", signed=True, rank=4, bad="below",
-    below="agrees with your people less than they agree with each other|agree with your people less than they agree "
-    "with each other",
-    reading="The candidate's agreement beyond chance with people less people's own on the same texts.",
 )  # fmt: skip
 
 
@@ -168,24 +161,3 @@ def gained_per_text(pair: Pair) -> Floats:
         agree = [1 - distance / span_of(answers) for distance in apart]
     gained: Floats = agree[1] - agree[0]
     return gained
-
-
-def ceiling(upgrade: Upgrade) -> dict[tuple[str, ...], Estimate]:
-    """`human_ceiling` of the candidate, by levels of `upgrade.by()`; nothing without texts that two people rated."""
-    ratings = upgrade.both
-    persons = ratings.table[ratings.table["kind"] == "person"]
-    if not len(persons) or not (persons.groupby(["item", "target"], observed=True)["rater"].nunique() > 1).any():
-        return {}
-    ceilings: Estimates = human_ceiling(ratings)
-    name = upgrade.shown[1]
-    ceilings_told = {}
-    for key, estimate in ceilings.items():
-        if key[0] == name:
-            missing = len(upgrade.by()) - len(key[1:])
-            levels = (*key[1:], *(ratings.criterion for _ in range(missing)))
-            values = {
-                "people_agree": estimate.detail.get("human_human"),
-                "candidate": estimate.detail.get("judge_human"),
-            }
-            ceilings_told[levels] = replace(estimate, metric="upgrade_ceiling", detail={**estimate.detail, **values})
-    return ceilings_told

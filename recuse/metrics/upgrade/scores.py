@@ -12,11 +12,13 @@ from recuse.metrics.measure import describe
 from recuse.metrics.upgrade.change import (
     agreement_of_two,
     change,
+    graded,
     mean_gap,
     means,
     no_change,
     repeats,
     span_of,
+    with_a_swap,
 )
 from recuse.metrics.upgrade.distributions import Hidden, Largest, Within, mean_change
 from recuse.metrics.upgrade.pairing import Pair
@@ -24,10 +26,8 @@ from recuse.ratings.answers import WON, Answers
 from recuse.ratings.array import mean_of
 from recuse.schema import Estimate
 from recuse.statistics.agreement.coefficient import Coefficient, ratio
-from recuse.statistics.distributions import Student
-from recuse.statistics.rank_correlation import ranks
 
-__all__ = ["noise", "order", "shift"]
+__all__ = ["could_hide", "noise", "order", "shift"]
 
 Floats = NDArray[np.float64]
 ENOUGH_LOST = 3
@@ -74,7 +74,7 @@ def shift(pair: Pair) -> Estimate | None:
     if not used.any():
         return no_change("upgrade_shift", pair, "no text has a usable answer of both", span=span_of(answers))
     distribution = mean_change(moved, None, answers.clusters, span=span_of(answers))
-    down, up = _could_hide(answers, old, new)
+    down, up = could_hide(answers, old, new)
     note = "" if down == up == 0 else "wider by what texts could hide that one of the two never answered"
     return change(
         "upgrade_shift", pair, Hidden(distribution, down, up) if note else distribution,
@@ -83,7 +83,7 @@ def shift(pair: Pair) -> Estimate | None:
     )  # fmt: skip
 
 
-def _could_hide(answers: Answers, old: Floats, new: Floats) -> tuple[float, float]:
+def could_hide(answers: Answers, old: Floats, new: Floats) -> tuple[float, float]:
     """How far the mean shift over all texts could lie below and above that over the texts both answered.
 
     At most as far as the scale allows: each text that one of them never answered at the end that moves most. Where
@@ -139,7 +139,7 @@ def order(pair: Pair) -> Estimate | None:
     answers = pair.answers
     if answers.options and (not answers.ordered or len(answers.options) == 2):
         return None
-    old, new = _graded(answers.judged[0]), _graded(answers.judged[1])
+    old, new = graded(answers.judged[0]), graded(answers.judged[1])
     used: NDArray[np.bool_] = np.logical_and(np.isfinite(old).any(axis=1), np.isfinite(new).any(axis=1))
     twice = used & (repeats(answers, 0) > 1)
     if np.nanstd(old[used]) < 1e-9 if used.any() else False:
@@ -150,7 +150,7 @@ def order(pair: Pair) -> Estimate | None:
     shares = _moments(old, new, used, twice)
     built = Coefficient(shares, _across if name == "upgrade_order_once" else _less, lambda s: "")
     across, own = float(_across(shares.sum(0)[None])[0]), float(_own(shares.sum(0)[None])[0])
-    spread = _known_spread(built.jackknife(answers.clusters), answers.cluster_count(used))
+    spread = with_a_swap(built.jackknife(answers.clusters), answers.cluster_count(used))
     asked_once = name == "upgrade_order_once"
     distribution = Within(spread, -1.0, 1.0) if asked_once else spread
     values = (math.nan, across) if asked_once else (own, across)
@@ -158,15 +158,6 @@ def order(pair: Pair) -> Estimate | None:
         name, pair, distribution, values, used, value=across if asked_once else across - own,
         method="Spearman's rank correlation of single answers, jackknife over texts, t",
     )  # fmt: skip
-
-
-def _graded(given: Floats) -> Floats:
-    """Mid-ranks among all of a judge's answers, from -1/2 to 1/2, (U, R)."""
-    there = np.isfinite(given)
-    graded = np.full(given.shape, np.nan)
-    if there.any():
-        graded[there] = (ranks(given[there]) - 0.5) / there.sum() - 0.5
-    return graded
 
 
 def _moments(old: Floats, new: Floats, used: NDArray[np.bool_], twice: NDArray[np.bool_]) -> Floats:
@@ -197,14 +188,6 @@ def _own(s: Floats) -> Floats:
 
 def _less(s: Floats) -> Floats:
     return _across(s) - _own(s)
-
-
-def _known_spread(distribution: object, count: int) -> Student:
-    """One text more that changes places with its neighbour: no difference among few is not certainty."""
-    assert isinstance(distribution, Student)
-    return Student(
-        distribution.value, math.hypot(distribution.se, 1 / count**1.5) if count > 1 else math.nan, count - 1
-    )
 
 
 def noise(pair: Pair) -> Estimate | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from recuse.metrics.upgrade.people import gained_per_text
 from recuse.ratings.slices import Slices, slices_of
 from recuse.schema import Estimate
 
-__all__ = ["FEWEST", "worst_slice_agreement", "worst_slice_shift"]
+__all__ = ["FEWEST", "slices_looked_at", "worst_of_slices", "worst_slice_agreement", "worst_slice_shift"]
 
 Floats = NDArray[np.float64]
 FEWEST = 12
@@ -56,31 +57,47 @@ def worst_slice_agreement(pair: Pair) -> Estimate | None:
 def _worst(metric: str, pair: Pair, old: Floats, new: Floats, span: float, *, both: bool) -> Estimate | None:
     moved = new - old
     there = np.isfinite(moved)
-    every = _slices(pair)
-    looked = {name: members & there for name, members in every.items() if (members & there).sum() >= FEWEST}
+    looked, too_small = slices_looked_at(pair, there)
     if not looked:
         return None
-    clusters = pair.answers.clusters
-    distributions = {
-        name: mean_change(np.where(mine, moved, np.nan), None, clusters, span=span) for name, mine in looked.items()
+    parts = {
+        name: mean_change(np.where(mine, moved, np.nan), None, pair.answers.clusters, span=span)
+        for name, mine in looked.items()
     }
-    size = {
-        name: abs(distribution.value) if both else distribution.value for name, distribution in distributions.items()
-    }
-    worst = max(looked, key=lambda name: size[name])
+    worst = max(looked, key=lambda name: abs(parts[name].value) if both else parts[name].value)
     mine = looked[worst]
+    values = (float(old[mine].mean()), float(new[mine].mean())) if both else (float("nan"), float("nan"))
+    unit = pair.answers.scale.unit if both else "share"
+    return worst_of_slices(
+        metric, pair, worst, parts, looked, too_small, values, there, both=both, span=span, unit=unit
+    )
+
+
+def slices_looked_at(pair: Pair, there: NDArray[np.bool_]) -> tuple[Slices, list[tuple[str, str]]]:
+    """The slices with at least 12 texts of `there`, (U,), each cut to these, and the names of those with fewer."""
+    every = _slices(pair)
+    looked = {name: members & there for name, members in every.items() if (members & there).sum() >= FEWEST}
+    return looked, [name for name in every if name not in looked]
+
+
+def worst_of_slices(
+    metric: str, pair: Pair, worst: tuple[str, str], parts: Mapping[tuple[str, str], Any], looked: Slices,
+    too_small: list[tuple[str, str]], values: tuple[float, float], there: NDArray[np.bool_], *, both: bool,
+    span: float, unit: str,
+) -> Estimate:  # fmt: skip
+    """The estimate of the `worst` slice, with all that were looked at in its detail. `both`: of any sign."""
+    size = {name: abs(part.value) if both else part.value for name, part in parts.items()}
     detail: dict[str, Any] = {
         "slice": {"column": worst[0], "level": worst[1]}, "looks": len(looked),
         "slices": [
-            {"column": c, "level": v, "n": int(looked[c, v].sum()), "change": number(distributions[c, v].value)}
+            {"column": c, "level": v, "n": int(looked[c, v].sum()), "change": number(parts[c, v].value)}
             for c, v in sorted(looked, key=lambda name: -size[name])
         ],
-        "too_small": [{"column": c, "level": v} for c, v in every if (c, v) not in looked],
+        "too_small": [{"column": c, "level": v} for c, v in too_small],
     }  # fmt: skip
-    values = (float(old[mine].mean()), float(new[mine].mean())) if both else (float("nan"), float("nan"))
     return change(
-        metric, pair, Largest(tuple(distributions.values()), both), values, there, value=size[worst], span=span,
-        method=METHOD, unit=pair.answers.scale.unit if both else "share", detail=detail,
+        metric, pair, Largest(tuple(parts.values()), both), values, there, value=size[worst], span=span,
+        method=METHOD, unit=unit, detail=detail,
     )  # fmt: skip
 
 

@@ -1,0 +1,385 @@
+"""Judges changed in place: the same name, and another model, prompt, rubric, sampling, wire or reader than before.
+
+    for change in changed_in_place(root, selection, base="origin/main"):
+        change.word, change.cause        # "decide", "judge_1 is another model: it gives lower scores, ..."
+
+Such a change is an upgrade, declared or not. The panel, its task files and its cassettes are read from the base commit,
+both recordings are replayed, and `recuse.upgrade.judge_upgrade` holds one against the other. Limits come from the base
+commit as well: what a change is measured by is not part of the change. What is not shown to be equivalent or better is
+for a person to decide.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib.util
+import json
+import tempfile
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any, Literal
+
+from recuse.compare.base_commit import BaseCommit, base_commit
+from recuse.elicitation.chains import Chain
+from recuse.elicitation.fingerprints import digests, headers
+from recuse.gates import Gates
+from recuse.gates import baseline as baselines
+from recuse.gates.upgrade import UpgradeVerdict
+from recuse.metrics.upgrade import CHANGES, Upgrade
+from recuse.panels import Panel
+from recuse.protocols import protocol
+from recuse.schema import RecuseError
+from recuse.shipped import shipped_evals
+from recuse.suite import Elicitation, Selection, Suite
+from recuse.suite.recordings import Recordings
+from recuse.upgrade import judge_upgrade, worst_of
+
+__all__ = ["JudgeChange", "changed_in_place"]
+
+Word = Literal["better", "equivalent", "decide", "worse"]
+KINDS: Mapping[str, str] = {
+    "model": "model", "host": "model", "served": "model", "wire": "wire", "prompt": "prompt", "rubric": "rubric",
+    "scale": "scale",
+}  # fmt: skip
+"""Field of a judge's fingerprint -> what an upgrade that changes it is called; all others are sampling."""
+ORDER = ("model", "prompt", "rubric", "scale", "wire", "sampling", "reader", "recording")
+COMPARED = ("scores", "choices")
+MOST_LINES = 3
+LONGEST_LINE = 160
+BASELINE = Path("reports") / "baseline.json"
+GATES = Path("evals") / "gates.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeChange:
+    """One judge that is not what it was. `kind`: what changed most of `kinds`; `was` and `now`: the two models, or the
+    lines of a prompt or rubric that went and came, three at most; `paste`: the table that would declare the upgrade;
+    `steps`: what to do, from what costs least."""
+
+    judge: str
+    panel: str
+    kind: str
+    was: str
+    now: str
+    word: Word
+    cause: str
+    paste: str = ""
+    kinds: tuple[str, ...] = ()
+    steps: tuple[str, ...] = ()
+
+    def record(self) -> dict[str, Any]:
+        """As builtins, for results.json."""
+        return {
+            "judge": self.judge, "panel": self.panel, "kind": self.kind, "was": self.was, "is": self.now,
+            "word": self.word, "cause": self.cause, "paste": self.paste, "kinds": list(self.kinds),
+            "steps": list(self.steps),
+        }  # fmt: skip
+
+
+def changed_in_place(root: Path, selection: Selection, base: str | None = None) -> list[JudgeChange]:
+    """Every judge in use of the selected panels that is not what it was at the base commit (`base`, else where this
+    branch left the default branch), compared with the recordings of that commit; in the order of panels and judges.
+
+    Where there is no git the record of reports/baseline.json says who changed, and nothing can be compared. Candidates
+    that a panel declares (`replaces`) are not among them. `RecuseError` for a `base` that is no commit."""
+    commit = base_commit(root, base)
+    if commit is None:
+        return list(_by_baseline(root, selection))
+    changes: list[JudgeChange] = []
+    for panel in selection.panels.values():
+        if panel.path.is_relative_to(root):
+            with tempfile.TemporaryDirectory(prefix="recuse-base-") as folder:
+                changes += _of_panel(root, panel, commit, Path(folder))
+    return changes
+
+
+# --------------------------------------------------------------------------- who changed
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One of the two states of a panel."""
+
+    selection: Selection
+    panel: Panel
+    suite: Suite
+
+    @classmethod
+    def opened(cls, root: Path, path: Path, gates: Gates) -> _Side:
+        selection = Selection.load(root, [str(path)])
+        return cls(selection, next(iter(selection.panels.values())), Suite(selection, gates, Recordings(selection)))
+
+    def asked(self, place: Elicitation) -> dict[str, dict[str, Any]]:
+        """Judge -> how it is asked, field by field, with what cells differ by under one name each."""
+        plan = self.selection.plan(place)
+        asked: dict[str, dict[str, Any]] = {}
+        for header in headers(self.panel, plan, Chain(plan).expected()).values():
+            asked.setdefault(header["judge"], dict(header["fingerprint"]))
+        return asked
+
+    def places(self) -> list[Elicitation]:
+        return [
+            Elicitation(self.panel.name, table.name, name)
+            for table in self.panel.tasks.values()
+            for name in table.protocols
+        ]
+
+
+def _of_panel(root: Path, panel: Panel, commit: BaseCommit, folder: Path) -> Iterator[JudgeChange]:
+    path = panel.path.relative_to(root).as_posix()
+    if (before := _path_before(panel, path, commit)) is None:
+        return  # a new panel
+    tasks = [f"fixtures/tasks/{name}" for name in panel.tasks]
+    paths = [before, *commit.files(*tasks)]
+    readers = {name: file for name in _protocols(panel) if (file := _reader_changed(root, name, commit))}
+    if not readers and not any(_differs(root, commit, old, path if old == before else old) for old in paths):
+        return
+    commit.copy([*paths, *commit.files(f"cassettes/{panel.name}", GATES.as_posix())], folder)
+    gates = _gates(root, folder)
+    try:
+        old = _Side.opened(folder, folder / before, gates)
+    except RecuseError as error:
+        for judge in panel.judges:
+            if judge not in panel.replaces:
+                why = f"{judge} cannot be compared: its panel at the base commit cannot be read ({_first(error)})"
+                yield JudgeChange(judge, panel.name, "recording", "", "", "decide", why)
+        return
+    try:
+        new = _Side.opened(root, panel.path, gates)
+        yield from _of_judges(old, new, readers, commit)
+        new.suite.recordings.close()
+    finally:
+        old.suite.recordings.close()
+
+
+def _path_before(panel: Panel, path: str, commit: BaseCommit) -> str | None:
+    """Where the panel of this name was: at the same path, or under another file name beside it."""
+    if commit.text(path) is not None:
+        return path
+    for other in commit.files(str(Path(path).parent.as_posix()) + "/"):
+        if other.endswith(".toml") and _name_in(commit.text(other)) == panel.name:
+            return other
+    return None
+
+
+def _name_in(text: str | None) -> str | None:
+    try:
+        name = tomllib.loads(text or "").get("name")
+    except tomllib.TOMLDecodeError:
+        return None
+    return name if isinstance(name, str) else None
+
+
+def _differs(root: Path, commit: BaseCommit, before: str, now: str) -> bool:
+    there = root / now
+    return not there.is_file() or commit.text(before) != _text_of(there)
+
+
+def _text_of(path: Path) -> str | None:
+    try:
+        return path.read_bytes().decode("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _protocols(panel: Panel) -> list[str]:
+    return list(dict.fromkeys(name for table in panel.tasks.values() for name in table.protocols))
+
+
+def _reader_changed(root: Path, name: str, commit: BaseCommit) -> str | None:
+    """The file of a protocol of the team's own that reads replies otherwise than before: it stands below `root`, not in
+    Recuse, and holds other text."""
+    how = protocol(name)
+    module = getattr(how, "__name__", "") if not isinstance(how, type) else how.__module__
+    found = importlib.util.find_spec(module) if module and not module.startswith("recuse.") else None
+    file = Path(found.origin).resolve() if found is not None and found.origin else None
+    if file is None or not file.is_relative_to(root.resolve()):
+        return None
+    inside = file.relative_to(root.resolve()).as_posix()
+    before = commit.text(inside)
+    return inside if before is not None and before != _text_of(file) else None
+
+
+def _of_judges(
+    old: _Side, new: _Side, readers: Mapping[str, str], commit: BaseCommit
+) -> Iterator[JudgeChange]:  # fmt: skip
+    shared = [place for place in new.places() if place in set(old.places())]
+    asked = {place: (old.asked(place), new.asked(place)) for place in shared}
+    for judge in new.panel.judges:
+        if judge in new.panel.replaces or judge in old.panel.replaces:
+            continue
+        fields: dict[Elicitation, list[str]] = {}
+        for place, (before, after) in asked.items():
+            if judge in before and judge in after:
+                fields[place] = _different(before[judge], after[judge])
+        kinds = {KINDS.get(name, "sampling") for names in fields.values() for name in names}
+        kinds |= {"reader" for place in fields if place.protocol in readers}
+        if kinds:
+            places = [place for place in fields if fields[place] or place.protocol in readers]
+            yield _compared(judge, old, new, places, sorted(kinds, key=ORDER.index), readers)
+
+
+def _different(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+    return [name for name in {**before, **after} if before.get(name) != after.get(name)]
+
+
+# --------------------------------------------------------------------------- what it comes to
+
+
+def _compared(
+    judge: str, old: _Side, new: _Side, places: Sequence[Elicitation], kinds: Sequence[str],
+    readers: Mapping[str, str],
+) -> JudgeChange:  # fmt: skip
+    kind = kinds[0]
+    was, now = _was_and_is(judge, kind, old, new, places)
+    word, cause, steps = _word(judge, old, new, places, kinds, readers)
+    about = f"{judge} has another {' and '.join(kinds)}"
+    what = f"{about} ({was} -> {now})" if kind == "model" and was != now else about
+    return JudgeChange(
+        judge, new.panel.name, kind, was, now, word, f"{what}: {cause}", _declared(judge, new.panel, kinds),
+        tuple(kinds), steps,
+    )  # fmt: skip
+
+
+def _word(
+    judge: str, old: _Side, new: _Side, places: Sequence[Elicitation], kinds: Sequence[str],
+    readers: Mapping[str, str],
+) -> tuple[Word, str, tuple[str, ...]]:  # fmt: skip
+    """The verdict over all places at which it was asked in both states; "decide" where one cannot be compared."""
+    verdicts: list[UpgradeVerdict] = []
+    for place in places:
+        if protocol(place.protocol).OFFERS not in COMPARED:
+            return "decide", f"replies by {place.protocol} give no scores or choices to compare; read what changed", ()
+        if place.protocol in readers:
+            file = readers[place.protocol]
+            return "decide", f"{file} reads replies otherwise; compare what it makes of them by hand", ()
+        try:
+            before = old.suite.ratings(place)
+        except RecuseError:
+            return "decide", f"{place} was not recorded at the base commit, so there is nothing to compare with", ()
+        try:
+            after = new.suite.ratings(place)
+        except RecuseError:
+            return "decide", f"{place} was not recorded again", ("pytest evals/ --record=missing",)
+        if judge not in before.judges or judge not in after.judges:
+            return "decide", f"{place} has no recording of it in both states", ("pytest evals/ --record=missing",)
+        upgrade = Upgrade(
+            before, judge, after, judge, change=CHANGES,
+            calls=(old.suite.calls(place, judge), new.suite.calls(place, judge)),
+        )  # fmt: skip
+        subject = {"panel": place.panel, "task": place.task, "protocol": place.protocol}
+        verdicts.append(judge_upgrade(new.suite.gates, upgrade, subject, share=1 / len(places)))
+    worst = worst_of(verdicts)
+    word: Word = worst.word if worst.word in ("better", "equivalent", "worse") else "decide"
+    return word, worst.sentence.rstrip("."), worst.steps
+
+
+def _was_and_is(
+    judge: str, kind: str, old: _Side, new: _Side, places: Sequence[Elicitation]
+) -> tuple[str, str]:  # fmt: skip
+    before, after = old.panel.judges[judge], new.panel.judges[judge]
+    if kind in ("prompt", "rubric", "scale"):
+        return _lines(old, new, places[0].task, "prompts/**/*" if kind == "prompt" else "*.toml")
+    if kind == "wire":
+        return before.wire, after.wire
+    if kind == "sampling":
+        pairs = [(name, getattr(before, name), getattr(after, name)) for name in SAMPLING]
+        changed = [(name, one, other) for name, one, other in pairs if one != other]
+        was, now = (", ".join(f"{name} {_shown(pair[k])}" for name, *pair in changed) for k in (0, 1))
+        return was, now
+    same = before.model == after.model
+    return (before.base_url, after.base_url) if same else (before.model, after.model)
+
+
+SAMPLING = ("parameters", "structured", "seeded", "headers", "query", "rename", "omit")
+
+
+def _shown(value: Any) -> str:
+    return json.dumps(dict(value) if isinstance(value, Mapping) else value, default=str)
+
+
+def _lines(old: _Side, new: _Side, task: str, pattern: str) -> tuple[str, str]:
+    """The first lines of a task's files that went, and that came."""
+    folders = [side.selection.root / "fixtures" / "tasks" / task for side in (old, new)]
+    names = sorted({p.relative_to(f).as_posix() for f in folders for p in f.glob(pattern) if p.is_file()})
+    gone: list[str] = []
+    come: list[str] = []
+    for name in names:
+        was, now = ((_text_of(folder / name) or "").splitlines() for folder in folders)
+        for line in difflib.unified_diff(was, now, n=0, lineterm=""):
+            if line.startswith(("---", "+++", "@@")):
+                continue
+            (gone if line.startswith("-") else come).append(line[1:].strip()[:LONGEST_LINE])
+    return "\n".join(gone[:MOST_LINES]), "\n".join(come[:MOST_LINES])
+
+
+def _declared(judge: str, panel: Panel, kinds: Sequence[str]) -> str:
+    """The table to add to the panel file, with the judge's own as it was: the upgrade, declared."""
+    now, change = panel.judges[judge], [kind for kind in kinds if kind in CHANGES]
+    rows = {"name": f"{judge}-next", "wire": now.wire, "base_url": now.base_url, "model": now.model}
+    lines = ["[[judge]]", *(f"{name} = {json.dumps(value)}" for name, value in rows.items())]
+    if now.api_key_env:
+        lines.append(f"api_key_env = {json.dumps(now.api_key_env)}")
+    lines += ['prompts = "prompts-v2"'] if "prompt" in change else []
+    lines += ['rubric = "rubric-v2.toml"'] if "rubric" in change else []
+    lines += [f"replaces = {json.dumps(judge)}", f"change = {json.dumps(change or ['model'])}"]
+    return "\n".join(lines)
+
+
+def _gates(root: Path, folder: Path) -> Gates:
+    """The limits of the base commit; those of now, or the shipped ones, where it knew no upgrades as they are decided
+    today."""
+    for path in (folder / GATES, root / GATES):
+        if path.is_file():
+            try:
+                loaded = Gates.load(path, today=date.today())
+            except RecuseError:
+                continue
+            if all(name in loaded for name in NEEDED):
+                return loaded
+    return Gates.load(shipped_evals() / "gates.toml", today=date.today())
+
+
+NEEDED = ("upgrade_agreement", "upgrade_human_offset", "upgrade_shift", "upgrade_losses")
+"""Gates without which an upgrade cannot be decided."""
+
+
+def _first(error: RecuseError) -> str:
+    return next(iter(str(error).splitlines()), "")
+
+
+# --------------------------------------------------------------------------- without git
+
+
+def _by_baseline(root: Path, selection: Selection) -> Iterator[JudgeChange]:
+    """What the committed baseline says of who was asked, and how: digests, no recordings."""
+    try:
+        sources = baselines.load(root / BASELINE).get("sources") or {}
+    except RecuseError:
+        return
+    for panel in selection.panels.values():
+        kinds: dict[str, set[str]] = {}
+        for table in panel.tasks.values():
+            for name in table.protocols:
+                place = Elicitation(panel.name, table.name, name)
+                if (was := sources.get(str(place))) is None:
+                    continue
+                plan = selection.plan(place)
+                now = digests(plan, headers(panel, plan, Chain(plan).expected()))
+                changed = {kind for kind in ("prompt", "rubric", "scale") if was.get(kind) != now[kind]}
+                for judge, digest in now["judges"].items():
+                    before = (was.get("judges") or {}).get(judge)
+                    mine = changed | ({"model"} if before != digest else set())
+                    if before is not None and mine:
+                        kinds.setdefault(judge, set()).update(mine)
+        for judge, changed in kinds.items():
+            listed = sorted(changed, key=ORDER.index)
+            what = " and ".join("model or sampling" if kind == "model" else kind for kind in listed)
+            yield JudgeChange(
+                judge, panel.name, listed[0], "", panel.judges[judge].model, "decide",
+                f"{judge} has another {what} than in {BASELINE}, and without git there are no recordings of before to "
+                "compare with", _declared(judge, panel, listed), tuple(listed),
+            )  # fmt: skip

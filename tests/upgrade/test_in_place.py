@@ -1,0 +1,239 @@
+"""A judge changed in place is an upgrade, declared or not: compared with the recordings of the base commit."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "pictures"))
+
+import scenes
+
+from recuse.compare import in_place
+from recuse.compare.in_place import changed_in_place
+from recuse.gates.baseline import SCHEMA
+from recuse.schema import RecuseError
+from recuse.suite import Elicitation, Selection
+from recuse.suite.recordings import Recordings
+
+PANEL, PLACE = "fixtures/panels/desk.toml", Elicitation("desk", "support_replies", "rubric")
+READER = "from recuse.protocols.rubric import *\nfrom recuse.protocols.rubric import OFFERS, read"
+SHIPPED = (scenes.ROOT / "evals" / "gates.toml").read_text(encoding="utf-8")
+
+
+def plain(quality, noise):
+    return quality + noise
+
+
+def lower(quality, noise):
+    return quality - 1.5 + noise
+
+
+def git(folder, *words):
+    about = ["-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"]
+    subprocess.run(["git", "-C", str(folder), *about, *words], check=True, capture_output=True)
+
+
+def record(folder, mode="missing"):
+    recordings = Recordings(Selection.load(folder, ["desk"]), mode)
+    recordings.record([PLACE])
+    recordings.close()
+
+
+def edit(folder, path, old, new):
+    text = (folder / path).read_text(encoding="utf-8")
+    assert old in text
+    (folder / path).write_text(text.replace(old, new, 1), encoding="utf-8")
+
+
+def changes(folder, base=None):
+    return changed_in_place(folder, Selection.load(folder, ["desk"]), base)
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """The scene's repository with two judges in use, recorded and committed on main, and a branch checked out."""
+    tmp_path = tmp_path_factory.mktemp("desk")
+    scenes._texts(tmp_path, {"judge_1": plain, "neutral": plain})
+    scenes._write(tmp_path, PANEL, scenes._panel())
+    scenes._write(tmp_path, "evals/gates.toml", SHIPPED)
+    record(tmp_path)
+    git(tmp_path, "init", "-q", "-b", "main")
+    git(tmp_path, "add", "-A")
+    git(tmp_path, "commit", "-q", "-m", "before")
+    git(tmp_path, "checkout", "-q", "-b", "change")
+    return tmp_path
+
+
+@pytest.fixture
+def desk(recorded, tmp_path):
+    """A copy of it."""
+    shutil.copytree(recorded, tmp_path / "desk")
+    return tmp_path / "desk"
+
+
+def swap(folder, score, commit=True):
+    """Another model under the same name, that scores by `score`, recorded again."""
+    scenes._texts(folder, {"judge_1": score, "neutral": plain})
+    edit(folder, PANEL, 'model = "judge_1 (scripted)"', 'model = "judge_1-v2 (scripted)"')
+    record(folder, "all")
+    if commit:
+        git(folder, "add", "-A")
+        git(folder, "commit", "-q", "-m", "another model")
+
+
+def test_what_did_not_change_is_no_upgrade(desk):
+    assert changes(desk) == []
+    edit(desk, PANEL, 'description = "Judges of a support desk', 'description = "The judges of a support desk')
+    assert changes(desk) == []
+
+
+@pytest.mark.parametrize("commit", [True, False], ids=["committed", "in the working tree"])
+def test_a_lower_model_swapped_in_place_is_refused(desk, commit):
+    swap(desk, lower, commit)
+    [change] = changes(desk)
+    assert (change.judge, change.panel, change.kind, change.word) == ("judge_1", "desk", "model", "worse")
+    assert (change.was, change.now) == ("judge_1 (scripted)", "judge_1-v2 (scripted)")
+    assert "it scores further from your people" in change.cause
+    assert change.steps[:2] == (
+        "keep judge_1 before",
+        "move thresholds by -1.5: with its scores moved back by as much, judge_1 after keeps every limit",
+    )
+    declared = tomllib.loads(change.paste)["judge"][0]
+    assert (declared["replaces"], declared["change"]) == ("judge_1", ["model"])
+    assert change.record()["is"] == "judge_1-v2 (scripted)"
+
+
+def test_where_nobody_rated_the_texts_a_lower_model_is_for_a_person_to_decide(desk, monkeypatch):
+    monkeypatch.setattr(scenes, "TASK", scenes.TASK.replace('[people]\nfile = "people.csv"', ""))
+    scenes._texts(desk, {"judge_1": plain, "neutral": plain})
+    git(desk, "commit", "-q", "-am", "nobody's ratings")
+    git(desk, "branch", "-f", "main")
+    swap(desk, lower)
+    [change] = changes(desk)
+    assert change.word == "decide"
+    assert "it gives lower scores, by more than you allow; nobody knows who is right" in change.cause
+
+
+def test_a_model_that_judges_as_before_is_equivalent(desk):
+    swap(desk, plain)
+    [change] = changes(desk)
+    assert (change.word, change.kind) == ("equivalent", "model")
+    assert "no difference larger than you allow" in change.cause
+
+
+def test_a_prompt_changed_and_recorded_is_compared_and_its_lines_are_told(desk):
+    scenes._texts(desk, {"judge_1": lower, "neutral": lower})
+    prompt = "fixtures/tasks/support_replies/prompts/rubric.user.j2"
+    edit(desk, prompt, "Score it.", "Score it strictly.")
+    record(desk, "all")
+    found = changes(desk)
+    assert [(change.judge, change.kind, change.word) for change in found] == [
+        ("judge_1", "prompt", "worse"), ("neutral", "prompt", "worse"),
+    ]  # fmt: skip
+    assert found[0].was.endswith("Score it.")
+    assert found[0].now.endswith("Score it strictly.")
+    assert 'prompts = "prompts-v2"' in found[0].paste
+
+
+def test_a_change_that_was_not_recorded_is_never_shown_equivalent(desk):
+    edit(desk, PANEL, 'model = "judge_1 (scripted)"', 'model = "judge_1-v2 (scripted)"')
+    [change] = changes(desk)
+    assert (change.word, change.steps) == ("decide", ("pytest evals/ --record=missing",))
+    assert "was not recorded again" in change.cause
+
+
+@pytest.mark.parametrize(
+    ("line", "kind"), [("parameters = { temperature = 0.7 }", "sampling"), ("seeded = true", "sampling")]
+)
+def test_every_setting_counts(desk, line, kind):
+    edit(desk, PANEL, 'model = "judge_1 (scripted)"', f'model = "judge_1 (scripted)"\n{line}')
+    record(desk, "all")
+    [change] = changes(desk)
+    assert (change.kind, change.word) == (kind, "equivalent")
+    assert change.was != change.now
+
+
+def test_limits_come_from_the_base_commit(desk):
+    """A limit widened in the same pull request helps nobody."""
+    text = (desk / "evals/gates.toml").read_text(encoding="utf-8")
+    for old, new in (("at_most = 0.05", "at_most = 5.0"), ("at_most = 0.1", "at_most = 5.0"), ("= -0.05", "= -5.0")):
+        text = text.replace(old, new)
+    (desk / "evals/gates.toml").write_text(text, encoding="utf-8")
+    swap(desk, lower)
+    assert [change.word for change in changes(desk)] == ["worse"]
+
+
+def test_people_come_from_the_base_commit(desk):
+    """Ratings lowered together with the judge do not make it right."""
+    scenes._texts(desk, {"judge_1": lower, "neutral": plain})
+    people = desk / "fixtures/tasks/support_replies/people.csv"
+    rows = [line.rsplit(",", 1) for line in people.read_text(encoding="utf-8").splitlines()]
+    lowered = [f"{about},{float(score) - 1.5:.1f}" for about, score in rows[1:]]
+    edit(desk, PANEL, 'model = "judge_1 (scripted)"', 'model = "judge_1-v2 (scripted)"')
+    record(desk, "all")
+    people.write_text("\n".join([",".join(rows[0]), *lowered]) + "\n", encoding="utf-8")
+    assert [change.word for change in changes(desk)] == ["worse"]
+
+
+def test_a_declared_candidate_and_a_new_judge_are_not_changed_in_place(desk):
+    more = scenes.JUDGE.format(name="judge_2") + 'replaces = "judge_1"\n' + scenes.JUDGE.format(name="third")
+    edit(desk, PANEL, '\n[[judge]]\nname = "neutral"', more + '\n[[judge]]\nname = "neutral"')
+    assert changes(desk) == []
+
+
+def test_a_panel_under_another_file_name_is_the_same_panel(desk):
+    swap(desk, lower)
+    (desk / PANEL).rename(desk / "fixtures/panels/other.toml")
+    found = changed_in_place(desk, Selection.load(desk, ["other"]), None)
+    assert [change.word for change in found] == ["worse"]
+
+
+def test_base_may_be_named(desk):
+    swap(desk, lower)
+    assert [change.word for change in changes(desk, "main")] == ["worse"]
+    assert changes(desk, "HEAD") == []
+    with pytest.raises(RecuseError, match="--base nowhere: git knows no such commit"):
+        changes(desk, "nowhere")
+
+
+def test_without_git_the_baseline_says_who_changed(desk):
+    from recuse.elicitation.chains import Chain
+    from recuse.elicitation.fingerprints import digests, headers
+
+    selection = Selection.load(desk, ["desk"])
+    plan = selection.plan(PLACE)
+    sources = {str(PLACE): digests(plan, headers(selection.panels["desk"], plan, Chain(plan).expected()))}
+    shutil.rmtree(desk / ".git")
+    assert changes(desk) == []
+    kept = {"schema": SCHEMA, "because": None, "gates": {}, "asked": {"tests": [], "judges": {}}, "sources": sources,
+            "entries": []}  # fmt: skip
+    scenes._write(desk, "reports/baseline.json", json.dumps(kept))
+    assert changes(desk) == []
+    edit(desk, PANEL, 'model = "judge_1 (scripted)"', 'model = "judge_1-v2 (scripted)"')
+    [change] = changes(desk)
+    assert (change.judge, change.word) == ("judge_1", "decide")
+    assert "without git there are no recordings of before" in change.cause
+
+
+def test_a_protocol_of_the_teams_own_that_reads_otherwise_is_for_a_person_to_decide(desk, monkeypatch):
+    """The same replies, read by a tenth less: nothing is replayed with a reader that is gone."""
+    monkeypatch.syspath_prepend(desk)
+    scenes._write(desk, "desk_readers.py", READER)
+    git(desk, "add", "-A")
+    git(desk, "commit", "-q", "-m", "a reader")
+    git(desk, "branch", "-f", "main")
+    monkeypatch.setattr(in_place, "protocol", lambda name: importlib.import_module("desk_readers"))
+    assert changes(desk) == []
+    scenes._write(desk, "desk_readers.py", f"{READER}\nTENTH = 0.9")
+    assert [(change.judge, change.kind, change.word) for change in changes(desk)] == [
+        ("judge_1", "reader", "decide"), ("neutral", "reader", "decide"),
+    ]  # fmt: skip
+    assert "desk_readers.py reads replies otherwise" in changes(desk)[0].cause
