@@ -7,7 +7,7 @@ a verdict or test that is gone ask a person, even where every judge passes: that
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from recuse.gates.records import Change
 from recuse.gates.wording import counted, listed
@@ -24,6 +24,7 @@ def changes_of(results: Record) -> list[Change]:
     compared = list(baseline.get("objections") or ())
     return [
         *map(_upgrade, results["upgrades"]),
+        *map(_in_place, results.get("in_place") or ()),
         *_expired(results.get("ends") or ()),
         *_of_run([fault for fault in results["objections"] if fault not in compared]),
         *(_against_baseline(baseline, labels) if baseline else ()),
@@ -45,6 +46,15 @@ def _upgrade(upgrade: Record) -> Change:
         return Change("upgrade", what, "decide", f"whether {new} may replace {old} is undecided", more, 1)
     why = "it agrees with people better" if upgrade["verdict"] == "better" else "no difference larger than you allow"
     return Change("upgrade", what, "merge", f"{new} may replace {old}: {why}", f"remove {old} and write a new baseline")
+
+
+def _in_place(change: Record) -> Change:
+    """A judge that is not what it was, under the same name."""
+    words: Mapping[str, Literal["merge", "decide", "do not merge"]] = {
+        "better": "merge", "equivalent": "merge", "decide": "decide", "worse": "do not merge",
+    }  # fmt: skip
+    step = next(iter(change["steps"]), "") or "declare it (replaces = ...) and record both"
+    return Change("in place", f"{change['was']} -> {change['is']}", words[change["word"]], change["cause"], step)
 
 
 def _instead(upgrade: Record) -> str:
@@ -74,9 +84,6 @@ def _against_baseline(baseline: Record, labels: Mapping[str, str]) -> Iterator[C
         if row["beyond"]:
             about = f"{_label(row['what'], labels)} of {row['subject'].get('judge', 'the panel')}"
             yield Change("value", about, "decide", f"{about} changed beyond its limit or tolerance", order=2)
-    for source in baseline["sources"]:
-        cause = f"{source} and was not compared with what it was"
-        yield Change("source", source, "decide", cause, "name what it replaces (replaces = ...) and record both", 1)
     lost = [row["what"] for row in baseline["vanished"] if row["kind"] == "verdict"]
     gone = [*baseline["removed"], *(f"{_label(gate, labels)} is not decided any more" for gate in lost)]
     if gone:

@@ -139,8 +139,7 @@ def objections(comparison: Mapping[str, Any]) -> list[str]:
         if v["kind"] == "verdict"
     ]
     limits = [str(row["sentence"]) for row in comparison["limits"]]
-    sources = [f"{source} and was not compared with what it was" for source in comparison["sources"]]
-    return [*changed, *limits, *sources, *comparison["removed"], *lost]
+    return [*changed, *limits, *comparison["removed"], *lost]
 
 
 # --------------------------------------------------------------------------- is it more than chance?

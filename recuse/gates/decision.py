@@ -270,7 +270,7 @@ def _is_red(word: ChangeWord, judges: Sequence[JudgeDecision], changes: Sequence
     """A run must not be green where a judge is refused or undecided for its use and nobody accepts that (any more)."""
     return word != "no decision" and (
         any(one.stated and not one.accepted and one.word != "cleared" for one in judges)
-        or any(change.kind == "expired" for change in changes)
+        or any(change.kind in ("expired", "in place") and change.word != "merge" for change in changes)
     )
 
 

@@ -117,7 +117,7 @@ class Change:
     """What a pull request changes: an upgrade, a judge changed in place, a limit or a result against the baseline, a
     fault of the run. `word` is what it asks for by itself; `order`: the lowest is told first."""
 
-    kind: Literal["upgrade", "in place", "limit", "value", "source", "gone", "expired", "run"]
+    kind: Literal["upgrade", "in place", "limit", "value", "gone", "expired", "run"]
     what: str
     word: Literal["merge", "decide", "do not merge"]
     cause: str

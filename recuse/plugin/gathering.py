@@ -122,6 +122,7 @@ class _Gathering:
                 strict=given(config, "baseline") is not None,
                 update=given(config, "update-baseline"),
                 because=given(config, "because"),
+                base=given(config, "base"),
             )
         except RecuseError as error:  # a damaged baseline, a template that does not render
             self.run.objections.append(str(error))

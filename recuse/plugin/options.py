@@ -17,7 +17,7 @@ BASELINE = f"{REPORTS}/baseline.json"
 """Where the baseline is, unless `--baseline FILE` says otherwise."""
 
 SHORT = ("--panel", "--ratings", "--judges", "--record", "--yes", "--models", "--baseline", "--update-baseline",
-         "--because")  # fmt: skip
+         "--because", "--base")  # fmt: skip
 """Short names of our options, `--panel` for `--recuse-panel`: each is ours unless another plugin has it."""
 
 
@@ -53,6 +53,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="fail on what changed against it beyond chance and tolerance, and on changed limits "
         "(reports/baseline.json)",
     )
+    group.addoption(
+        "--recuse-base", default=None, metavar="REV",
+        help="commit that judges changed in place are compared with (where this branch left the default branch)",
+    )  # fmt: skip
     group.addoption("--recuse-update-baseline", action="store_true", help="write reports/baseline.json from this run")
     group.addoption(
         "--recuse-because", default="", metavar="TEXT",
