@@ -22,6 +22,10 @@ EFFECTS = ("slice_favour", "worst_slice", "own_favour")
 """Gates that a judge fails for a reason of its own, or because it agrees with nobody."""
 COEFFICIENTS = ("cohen_kappa", "concordance", "krippendorff_alpha")
 """Agreement beyond chance; the first that was measured is read."""
+AGAINST_PEOPLE = frozenset(
+    ["human_ceiling", "human_offset", "share_bias", "worst_slice", "slice_favour", "own_favour", "system_order"]
+)
+"""Gates that one person who answers in reverse or at random may make a good judge fail."""
 RATED = ("unanswered", "human_offset", "share_bias")
 """Gates that are asked wherever a person rated."""
 PLACES = ("panel", "task", "protocol", "judge", "version")

@@ -34,7 +34,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from recuse.gates.causes import causes_of_doubt, causes_of_failure, unfinished_cause
+from recuse.gates.causes import AGAINST_PEOPLE, causes_of_doubt, causes_of_failure, unfinished_cause
 from recuse.gates.records import Asked, Change, Evidence, Figure, PanelPlan, Plan, VerdictRecord
 from recuse.gates.uses import EVERY_GATE
 from recuse.gates.wording import counted, listed
@@ -47,6 +47,7 @@ WORST_FIRST: tuple[JudgeWord, ...] = ("not cleared", "undecided", "cleared")
 EXIT: Mapping[JudgeWord, int] = {"cleared": 0, "not cleared": 1, "undecided": 2}
 """Exit codes of `recuse check`, by the worst word on a judge for the use it was checked for."""
 MOST_CAUSES = 3
+MEND_PEOPLE = "mend or leave out the ratings that this names, and check again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +187,8 @@ def _judge(
             excess=max((v.excess for v in behind), default=0.0),
         )  # fmt: skip
 
+    if failed and panel.people_faults and all(v.gate in AGAINST_PEOPLE for v in failed):
+        return concluded("undecided", panel.people_faults[:MOST_CAUSES], failed, "people", step=MEND_PEOPLE)
     if failed:
         causes, step = causes_of_failure(failed, [v for v in every if v.outcome == "fail"], figures)
         return concluded("not cleared", causes[:MOST_CAUSES], failed, step=step)
@@ -199,6 +202,8 @@ def _judge(
         )
         more = (*missing, *(["people"] if lacking else []), *(["part"] if part else []))
         causes = causes or ["no gate was asked of it"]
+        if panel.people_faults and any(v.gate in AGAINST_PEOPLE for v in open_):
+            causes, step = [*panel.people_faults, *causes], MEND_PEOPLE
         return concluded("undecided", causes[:MOST_CAUSES], [*open_, *apart], *more, step=step)
     return concluded("cleared", [_as_good(verdicts, figures)], verdicts)
 

@@ -91,6 +91,7 @@ class PanelPlan:
     judges: tuple[str, ...]
     uses: tuple[str, ...]
     further: tuple[str, ...] = ()
+    people_faults: tuple[str, ...] = ()  # whom of the people a judge cannot be held against as they are
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +178,7 @@ def _plan(results: Mapping[str, Any], verdicts: Iterable[VerdictRecord]) -> Plan
             tuple(j["name"] for j in p["judges"] if j["name"] in (asked.get("shown") or (j["name"],))),
             tuple(p.get("uses", (EVERY_GATE,))),
             tuple(p.get("further_uses") or ()),
+            tuple(p.get("people_faults") or ()),
         )
         for p in results["panels"]
     )

@@ -82,6 +82,7 @@ class FilePanel:
             "read_as": self.read.mapping.record(),
             "notes": list(self.read.notes),
             "faults": [fault.record() for fault in self.read.faults],
+            "people_faults": [fault.sentence() for fault in self.read.people_faults],
         }
 
 
