@@ -44,9 +44,11 @@ def test_a_loosened_limit_is_told_everywhere_and_turns_a_strict_comparison_red(s
     assert said in " ".join(lenient.text.split())
     for report in ("reports/summary.md", "reports/index.html"):
         assert "self_bias limit widened" in (settled / report).read_text(encoding="utf-8").replace("\\_", "_")
-    headline = "Decide: limit of self bias widened; without that bob needs an accepted fault."
+    cause = "limit of self bias widened; without that bob needs an accepted fault"
     strict = settled.run("--baseline")
-    assert (lenient.results["headline"], strict.results["headline"]) == (headline, headline)
+    for run in (lenient, strict):
+        assert (run.results["decision"]["word"], run.results["decision"]["cause"]) == ("decide", cause)
+        assert run.results["headline"].startswith(f"This change: decide: {cause}. ")
     assert strict.code == pytest.ExitCode.TESTS_FAILED
     assert said in " ".join(strict.text.split())
     assert "fault of the run itself" not in strict.text
@@ -99,7 +101,11 @@ def test_a_lost_verdict_turns_a_strict_comparison_red(settled) -> None:
     settled.edit(
         "evals/gates.toml", '[other]\nat_least = 0.9\ndecide = "point"\nreason = "nine in ten, for the test"\n', ""
     )
-    assert settled.run().code == pytest.ExitCode.OK
+    lenient = settled.run()
+    assert lenient.results["decision"]["word"] == "decide"
+    words = {one["judge"]: (one["word"], one["cause"]) for one in lenient.results["decision"]["judges"]}
+    assert words["eve"] == ("undecided", "no gate was asked of it"), "she wrote nothing, so no other gate is about her"
+    assert lenient.code == pytest.ExitCode.TESTS_FAILED
     run = settled.run("--baseline")
     assert run.code == pytest.ExitCode.TESTS_FAILED
     for said in ("not decided any more", "the test evals/test_fairness.py::test_parse_rate is gone",
