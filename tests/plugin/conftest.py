@@ -181,6 +181,11 @@ class Run:
         assert "INTERNALERROR" not in self.text, self.text
 
     @property
+    def words(self) -> str:
+        """The text as if no line were folded."""
+        return " ".join(self.text.split())
+
+    @property
     def results(self) -> dict[str, Any]:
         found: dict[str, Any] = json.loads((self.reports / "results.json").read_text(encoding="utf-8"))
         return found

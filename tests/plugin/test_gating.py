@@ -87,7 +87,7 @@ def test_an_accepted_fault_that_covers_nothing_is_an_objection_of_a_whole_run_on
     assert (whole.code, whole.outcomes) == (pytest.ExitCode.TESTS_FAILED, {"passed": 2, "xfailed": 1})
     assert (
         "The accepted fault for self_bias (judge = eve, names = shown) in evals/gates.toml covered nothing"
-        in whole.text
+        in whole.words
     )
     assert whole.results["outcome"] == "not measured"
     assert len(whole.results["objections"]) == 1
