@@ -40,6 +40,7 @@ OVERRIDES = (
     ("scale", "SCALE", "1-5, 'fail<pass' (worst first), 'a,b,c' (no order), 'a|b|c' (sets)"),
     ("sampled", "", "judges were asked about samples: a text without a row is no unanswered one"),
 )
+USE = "what the judges are used for: grade, decide, choose, rank, estimate, or none (only measured); several: A,B"
 OTHER_NAMES = {"target": ["--system"], "judges": ["--judge"]}
 
 
@@ -113,8 +114,7 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument("--json", type=Path, metavar="FILE", help="write the results as JSON")
     check.add_argument("--disagreements", type=Path, metavar="FILE", help="write the cases worth reading as CSV")
     check.add_argument("--save", action="store_true", help="keep what was read as what in FILE.recuse.toml")
-    use = "what the judges are used for: grade, decide, choose, rank or estimate"
-    check.add_argument("--use", default="", metavar="USE", help=use)
+    check.add_argument("--use", default="", metavar="USE", help=USE)
     check.add_argument("--all", action="store_true", help="print every number, not only those that decide")
     check.add_argument("--reader", default="", help="name of the reader, or the dotted name of your own")
     check.add_argument("--threshold", metavar="NUMBER", default="", help="from this score on a text counts as positive")
@@ -124,6 +124,7 @@ def _parser() -> argparse.ArgumentParser:
     init = commands.add_parser("init", help="a repository with the shipped questions, for a file or an endpoint")
     init.add_argument("folder", type=Path, nargs="?", default=Path("."), metavar="FOLDER")
     init.add_argument("--ratings", type=Path, metavar="FILE", help="ratings that you already have")
+    init.add_argument("--use", default="", metavar="USE", help=USE)
     init.add_argument("--endpoint", default="", metavar="URL", help="address of a judge that speaks the OpenAI format")
     init.add_argument("--model", default="", help="the judge's model at the endpoint")
     init.add_argument("--action", default="", metavar="ADDRESS", help="where the action is: OWNER/NAME/PATH@VERSION")
@@ -209,11 +210,11 @@ def _selection(arguments: argparse.Namespace) -> int:
 def _check(arguments: argparse.Namespace) -> int:
     from recuse.check.command import check
 
-    given = {name: getattr(arguments, name) for name, _, _ in OVERRIDES} | {"threshold": arguments.threshold}
+    names = ("use", "threshold", *(name for name, _, _ in OVERRIDES))
+    given = {name: getattr(arguments, name) for name in names}
     return check(
         arguments.files, given, reader=arguments.reader, html=arguments.html, json=arguments.json,
-        disagreements=arguments.disagreements, save=arguments.save, use=arguments.use,
-        everything=arguments.all,
+        disagreements=arguments.disagreements, save=arguments.save, everything=arguments.all,
     )  # fmt: skip
 
 
@@ -222,7 +223,7 @@ def _init(arguments: argparse.Namespace) -> int:
 
     return init(
         arguments.folder, ratings=arguments.ratings, endpoint=arguments.endpoint, model=arguments.model,
-        action=arguments.action, adopt=arguments.adopt,
+        action=arguments.action, adopt=arguments.adopt, use=arguments.use,
     )  # fmt: skip
 
 

@@ -87,7 +87,8 @@ class Run:
         self.results["in_place"] = self._in_place(selection, base)
         self.results["baseline"] = self._compare(baseline, selection.root, gates, strict)
         self._decide()
-        self._write(selection.root / self.folder, identity_of(selection.root, selection.panels, gates.path, os.environ))
+        identity = identity_of(selection.root, selection.panels, gates.path, os.environ)
+        self._write(selection.root / self.folder, selection.root / "reports" / "templates", identity)
 
     @property
     def folder(self) -> Path:
@@ -142,7 +143,7 @@ class Run:
         self.decision = decide(decoded(self.results, changes_of(self.results)))
         self.results |= {"decision": self.decision.record(), "headline": " ".join(self.decision.lines)}
 
-    def _write(self, folder: Path, identity: Mapping[str, Any]) -> None:
+    def _write(self, folder: Path, templates: Path, identity: Mapping[str, Any]) -> None:
         """A team's template that does not render is a fault of the run, told in a report without it."""
         from recuse import report
 
@@ -150,7 +151,7 @@ class Run:
         identity = {**identity, "replies": replies}
         try:
             report.write(
-                self.results, folder, identity=identity, template_folders=[folder / "templates"],
+                self.results, folder, identity=identity, template_folders=[templates],
                 drawings=self.drawings,
             )  # fmt: skip
         except RecuseError as error:

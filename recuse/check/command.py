@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from shlex import quote
@@ -27,8 +26,7 @@ __all__ = ["check"]
 
 def check(
     files: Sequence[Path], given: Mapping[str, Any], *, reader: str = "", html: Path | None = None,
-    json: Path | None = None, disagreements: Path | None = None, save: bool = False, use: str = "",
-    everything: bool = False,
+    json: Path | None = None, disagreements: Path | None = None, save: bool = False, everything: bool = False,
 ) -> int:  # fmt: skip
     """The exit code: 0 cleared, 1 not cleared, 2 undecided. Several files are versions of one judge, the oldest first;
     the verdict is on the newest. A file that `disagreements` wrote is read back: whom your verdicts side with. Raises
@@ -38,7 +36,7 @@ def check(
         print("\n".join(review.sentence() for review in read_review(file)))
         print("Cases chosen for their disagreement say who errs, not how often: they clear nobody.")
         return EXIT["undecided"]
-    panel = replace(load_versions(files, reader=reader, **given), uses=tuple(filter(None, use.split(","))) or None)
+    panel = load_versions(files, reader=reader, **given)
     if not panel.judges:
         people = ", ".join(panel.ratings.persons) or "none"
         raise RecuseError(f"{file}: no judge was found in it, only people ({people}); say who is one: --judge A,B")

@@ -108,6 +108,8 @@ def told(
 def _decided(answers: Answers) -> Iterator[str]:
     """A sentence per judge for the use it was checked for, the worst first, with the next step; then the other uses."""
     judges = answers.decision.judges
+    if not judges:
+        yield answers.decision.lines[1]
     for word in ("not cleared", "undecided", "cleared"):
         for one in judges:
             if one.stated and one.word == word:

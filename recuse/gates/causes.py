@@ -18,7 +18,8 @@ __all__ = ["causes_of_doubt", "causes_of_failure", "rounded", "unfinished_cause"
 UNANSWERED = ("unanswered", "parse_rate")
 AGREEMENT = ("human_ceiling", "sensitivity", "specificity", "system_order", "right_choices", "human_order")
 """Gates that fail wherever a judge says little of what it is asked about, whatever the reason."""
-EFFECTS = ("slice_favour", "worst_slice", "own_favour")
+FAVOURS = ("slice_favour", "own_favour")
+EFFECTS = (*FAVOURS, "worst_slice")
 """Gates that a judge fails for a reason of its own, or because it agrees with nobody."""
 COEFFICIENTS = ("cohen_kappa", "concordance", "krippendorff_alpha")
 """Agreement beyond chance; the first that was measured is read."""
@@ -39,20 +40,18 @@ def causes_of_failure(
     """A clause per reason, the one that explains the others first, and the next step. `failed`: of the gates that
     decide; `every`: all failed verdicts on the judge, those of other uses among them, which may explain these;
     `figures`: whatever else was measured of it."""
-    clauses: list[tuple[int, float, str]] = []
-    related, constant = _relation(failed, figures), _constant(figures)
-    if constant:
-        clauses.append((1, 0.0, constant))
-    if related:
-        clauses.append((4, 0.0, related))
-    unrelated = bool(related or constant)
+    constant = _constant(figures)
+    related = _relation(failed, [f for f in figures if _levels(f.subject) not in constant])
+    unrelated = {*constant, *related}
+    clauses = [(1, 0.0, clause) for clause in constant.values()] + [(4, 0.0, clause) for clause in related.values()]
     explaining = [v for v in every if v.gate in EFFECTS and v not in failed]
     for verdict in [*failed, *([] if unrelated else explaining)]:
-        if not (verdict.gate in AGREEMENT and unrelated):
-            clauses.append((_rank(verdict, unrelated), -verdict.excess, _where(verdict) + _does(verdict)))
+        explained = _levels(verdict.figure.subject) in unrelated
+        if not (explained and verdict.gate in AGREEMENT):
+            clauses.append((_rank(verdict, explained), -verdict.excess, _where(verdict.figure) + _does(verdict)))
     if not unrelated and any(v.gate in AGREEMENT for v in failed):
         clauses += [(5, 0.0, clause) for clause in _explanations(figures)]
-    return list(dict.fromkeys(clause for _, _, clause in sorted(clauses))), _repair(failed, unrelated)
+    return list(dict.fromkeys(clause for _, _, clause in sorted(clauses))), _repair(failed, bool(unrelated))
 
 
 def _repair(failed: Sequence[VerdictRecord], unrelated: bool) -> str:
@@ -69,19 +68,21 @@ def _repair(failed: Sequence[VerdictRecord], unrelated: bool) -> str:
 def causes_of_doubt(
     open_: Sequence[VerdictRecord], apart: Sequence[VerdictRecord], missing: Sequence[str],
     figures: Sequence[Figure], *, verdicts: Sequence[VerdictRecord], part: str, lacking: bool,
+    every: Sequence[VerdictRecord] = (),
 ) -> tuple[list[str], str]:  # fmt: skip
-    """Clauses why nothing can be concluded yet, and the next step."""
+    """Clauses why nothing can be concluded yet, and the next step. `every`: all verdicts on the judge, also those of
+    other uses, which may explain what is open: a fault, or a favour that is surely there but not surely too large."""
     if part:
         return [part], "run all of evals/"
     clauses: list[str] = []
     step = ""
-    if constant := _constant(figures):
-        clauses.append(constant)
+    clauses += _constant(figures).values()
     if labels := next(filter(None, map(_labels_fault, (*open_, *verdicts))), ""):
         clauses.append(labels)
         step = "look at what people disagree about, and ask two of them again"
+    clauses += [_where(v.figure) + _does(v) for v in every if _is_effect(v)]
     for verdict in sorted(open_, key=lambda v: (v.gate not in AGREEMENT, -(v.more or 0), v.gate)):
-        clauses.append(_where(verdict) + _open(verdict))
+        clauses.append(_where(verdict.figure) + _open(verdict))
         if verdict.more and not step:
             step = f"collect about {rounded(verdict.more)} {verdict.units} more"
     if missing:
@@ -94,7 +95,7 @@ def causes_of_doubt(
         clauses.append("nobody's ratings and no true answers to compare it with")
         step = step or "add ratings by a person of the same texts (recuse check: --people A,B)"
     for verdict in apart:
-        clauses.append(_where(verdict) + _apart(verdict))
+        clauses.append(_where(verdict.figure) + _apart(verdict))
         step = step or "add ratings by a person: nobody says which judge is right"
     return list(dict.fromkeys(clauses)), step
 
@@ -125,24 +126,39 @@ def _rank(verdict: VerdictRecord, unrelated: bool) -> int:
     return 7 if gate in AGREEMENT else 6
 
 
-def _constant(figures: Iterable[Figure]) -> str:
-    one = next((f for f in figures if f.metric == "commonest_answer" and f.value == 1.0), None)
-    return f"it always says {one.detail.get('answer', 'the same')}, so it tells nothing apart" if one else ""
+Levels = frozenset[tuple[str, str]]
+"""Criterion and factor levels that something is about."""
 
 
-def _relation(failed: Iterable[VerdictRecord], figures: Sequence[Figure]) -> str:
-    """Opposite to people, or unrelated to them: what explains every other difference."""
-    disagreeing = {_criterion(v.figure.subject): v for v in failed if v.gate in (*AGREEMENT, *EFFECTS)}
-    for criterion, verdict in disagreeing.items():
-        found = (f for name in COEFFICIENTS for f in figures if f.metric == name and _criterion(f.subject) == criterion)
-        coefficient = next((f for f in found if not math.isnan(f.high)), None)
-        if coefficient is None:
+def _is_effect(verdict: VerdictRecord) -> bool:
+    """Whether it may be why a judge agrees less: a fault, or a favour whose interval excludes 0."""
+    sure = verdict.outcome == "undecided" and (verdict.figure.low > 0 or verdict.figure.high < 0)
+    return verdict.gate in EFFECTS and (verdict.outcome == "fail" or (sure and verdict.gate in FAVOURS))
+
+
+def _constant(figures: Iterable[Figure]) -> dict[Levels, str]:
+    """Where it gives one answer to everything, and a clause that says so."""
+    return {
+        _levels(f.subject): f"{_where(f)}it always says {f.detail.get('answer', 'the same')}, so it tells nothing apart"
+        for f in figures
+        if f.metric == "commonest_answer" and f.value == 1.0
+    }
+
+
+def _relation(failed: Iterable[VerdictRecord], figures: Sequence[Figure]) -> dict[Levels, str]:
+    """Where it is opposite to people, or unrelated to them, which explains every other difference there; in words."""
+    related: dict[Levels, str] = {}
+    for verdict in failed:
+        at = _levels(verdict.figure.subject)
+        if verdict.gate not in (*AGREEMENT, *EFFECTS) or at in related:
             continue
-        if coefficient.high < 0:
-            return _where(verdict) + "it says the opposite of what your people say"
-        if coefficient.low <= 0:
-            return _where(verdict) + "it agrees with your people no more than chance would"
-    return ""
+        there = (f for name in COEFFICIENTS for f in figures if f.metric == name and _levels(f.subject) == at)
+        coefficient = next((f for f in there if not math.isnan(f.high)), None)
+        if coefficient is not None and coefficient.high < 0:
+            related[at] = _where(verdict.figure) + "it says the opposite of what your people say"
+        elif coefficient is not None and coefficient.low <= 0:
+            related[at] = _where(verdict.figure) + "it agrees with your people no more than chance would"
+    return related
 
 
 def _explanations(figures: Sequence[Figure]) -> list[str]:
@@ -204,20 +220,20 @@ def _labels_fault(verdict: VerdictRecord) -> str:
     if verdict.gate != "human_ceiling" or verdict.figure.detail.get("people_agree", True):
         return ""
     return (
-        f"{_where(verdict)}your people hardly agree with each other, so no judge can be told from chance: the labels "
-        "are the problem"
+        f"{_where(verdict.figure)}your people hardly agree with each other, so no judge can be told from chance: the "
+        "labels are the problem"
     )
 
 
-def _where(verdict: VerdictRecord) -> str:
-    """ "on helpfulness, ": criterion and factor levels, where a verdict is about one of several."""
-    subject = verdict.figure.subject
+def _where(figure: Figure) -> str:
+    """ "on helpfulness, ": criterion and factor levels, where a figure is about one of several."""
+    subject = figure.subject
     levels = [f"with {name} {value}, " for name, value in subject.items() if name not in (*PLACES, "criterion")]
     return (f"on {subject['criterion']}, " if subject.get("criterion") else "") + "".join(levels)
 
 
-def _criterion(subject: Mapping[str, str]) -> str:
-    return subject.get("criterion", "")
+def _levels(subject: Mapping[str, str]) -> Levels:
+    return frozenset((name, value) for name, value in subject.items() if name not in PLACES)
 
 
 def _listed_gates(gates: Sequence[str]) -> str:

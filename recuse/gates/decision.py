@@ -74,6 +74,7 @@ class JudgeDecision:
         return f"{self.judge} {verb}{use}: {self.cause}."
 
     def record(self) -> dict[str, Any]:
+        """As builtins, for results.json."""
         return {
             "judge": self.judge, "panel": self.panel, "use": self.use, "word": self.word, "cause": self.cause,
             "gates": list(self.gates), "next": self.next, "stated": self.stated, "accepted": self.accepted,
@@ -198,7 +199,8 @@ def _judge(
     part = "" if plan.whole else plan.part or "only part of the questions was asked"
     if missing or open_ or apart or lacking or part or not verdicts:
         causes, step = causes_of_doubt(
-            open_, apart, missing, figures, part=part, lacking=lacking, verdicts=verdicts
+            open_, apart, missing, figures, part=part, lacking=lacking, verdicts=verdicts,
+            every=every,
         )
         more = (*missing, *(["people"] if lacking else []), *(["part"] if part else []))
         causes = causes or ["no gate was asked of it"]

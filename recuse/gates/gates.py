@@ -136,10 +136,12 @@ class Gates(Mapping[str, Gate]):
     def in_force(self, name: str, uses: Uses, offers: Collection[str]) -> bool:
         """Whether the gate says anything of a panel that is used so, whose ratings offer these needs: gates of its
         uses, and conditions. None does in a study; a condition that compares judges with each other does not where
-        people or true answers rated the same texts."""
+        people or true answers rated the same texts. Raises `GatesError` for a gate that the file does not have: one
+        that was renamed or taken out must not pass in silence."""
+        gate = self[name]
         if name not in self.conditions:
             return name in self._named_by(uses.every)
-        return bool(uses.stated) and (self[name].against != "peers" or not YARDSTICKS & set(offers))
+        return bool(uses.stated) and (gate.against != "peers" or not YARDSTICKS & set(offers))
 
     def is_asserted(self, name: str, uses: Uses) -> bool:
         """Whether a run is red on its account: a use that the panel states names the gate, or it is a condition. Peers

@@ -37,10 +37,12 @@ class Figure:
 
     @property
     def judge(self) -> str:
+        """The judge that it is about; "" where it is about none."""
         return self.subject.get("judge", "")
 
     @property
     def panel(self) -> str:
+        """The panel that it is about."""
         return self.subject.get("panel", "")
 
 

@@ -51,7 +51,7 @@ def _decision(decision: Mapping[str, Any]) -> list[str]:
     if word == "merge":
         return []
     level = "error" if word == "do not merge" else "warning"
-    return [f"::{level} title={_property(word.capitalize())}::{_data(str(decision['clause']))}"]
+    return [f"::{level} title={_property(word.capitalize())}::{_data(str(decision['cause']) + '.')}"]
 
 
 def _title(red: Sequence[Mapping[str, Any]]) -> str:

@@ -33,9 +33,12 @@ class FilePanel:
     name: str
     path: Path
     read: FileRatings
-    uses: tuple[str, ...] | None = None  # as stated by --use; None where the ratings say
-
     provenance: Provenance = "imported"
+
+    @property
+    def uses(self) -> tuple[str, ...] | None:
+        """What its judges are used for, as stated by --use or beside the file; None where the ratings say."""
+        return self.read.mapping.use or None
 
     @property
     def task(self) -> str:

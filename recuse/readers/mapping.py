@@ -15,7 +15,7 @@ from recuse.schema import RecuseError
 
 __all__ = ["ColumnMapping", "given_mapping", "saved_mapping", "saved_path"]
 
-LISTS = ("item", "value", "repeats", "judges", "people", "factors", "slices", "ignore")
+LISTS = ("item", "value", "repeats", "judges", "people", "factors", "slices", "ignore", "use")
 SETTINGS = ("scale", "positive", "threshold", "truth", "sampled")
 """What is no column."""
 
@@ -35,7 +35,8 @@ class ColumnMapping:
     - `scale`: as given, "1-5" or "fail<pass"; "" where the values decide. `positive`: the option that is the property
       which texts are judged for; `threshold`: the score from which on a text passes. `truth`: the one of `raters` whose
       column holds right answers. `sampled`: whether judges were asked about samples of the texts, so that a text
-      without a row is no unanswered one (`recuse.readers.absent_rows`).
+      without a row is no unanswered one (`recuse.readers.absent_rows`). `use`: what the judges are used for, uses of
+      the gates file or "none"; () where the ratings decide.
     """
 
     item: tuple[str, ...] = ()
@@ -66,6 +67,7 @@ class ColumnMapping:
     threshold: str = ""
     truth: str = ""
     sampled: bool = False
+    use: tuple[str, ...] = ()
 
     @property
     def pairs(self) -> bool:
@@ -130,7 +132,7 @@ def given_mapping(given: Mapping[str, Any], columns: Sequence[str], place: str) 
             named = list(value)
         elif role in LISTS:
             value = tuple(part.strip() for part in value.split(",")) if isinstance(value, str) else tuple(value)
-            named = [] if role in ("judges", "people") else list(value)
+            named = [] if role in ("judges", "people", "use") else list(value)
         else:
             value, named = (value if role == "sampled" else str(value), []) if role in SETTINGS else (value, [value])
         if absent := [str(name) for name in named if name and name not in columns]:

@@ -74,7 +74,8 @@ def _brief(results: Mapping[str, Any], view: ResultsModel, width: int, color: bo
     words = [_cut(f"  {_ascii(line.text)}", width) for line in panels] if panels[1:] else []
     changes = changed(view)
     moved = [_cut(f"  changed: {_ascii(change.text)}", width) for change in changes.rows] if changes else []
-    red = [_cut(f"  fault of the run: {_ascii(fault)}", width) for fault in run_faults(view)]
+    faults = [f"fault of the run: {fault}" for fault in run_faults(view)]  # whole: what to do stands at their end
+    red = [part for fault in faults for part in _folded(fault, width, "  ", "    ")]
     red += [_red(matter, case, width, color) for matter in needs_attention(view) for case in matter.cases]
     asked = view.results.get("not_asked") or ()
     last = [f"  not asked: {len(asked)} questions for want of data (-v lists them)"] if asked else []

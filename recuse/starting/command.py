@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from datetime import date, timedelta
+from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from recuse.readers.file_panel import load_file_panel
 from recuse.readers.mapping import saved_path
@@ -12,24 +13,27 @@ from recuse.schema import RecuseError
 from recuse.shipped import shipped_evals
 from recuse.starting import adopting, texts
 
+if TYPE_CHECKING:
+    from recuse.gates import JudgeDecision
+
 __all__ = ["init"]
 
 READABLE = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".eval", ".gz", ".bz2", ".xz", ".zip")
-ACCEPTED_FOR = timedelta(days=90)
 
 
 def init(
     folder: Path, *, ratings: Path | None = None, endpoint: str = "", model: str = "", action: str = "",
-    adopt: bool = False,
+    adopt: bool = False, use: str = "",
 ) -> int:  # fmt: skip
     """Write a repository into `folder` and return 0. Without `ratings`, the one file of ratings in the folder is taken,
-    or made-up ones. `action`: where Recuse's action can be reached, for the workflow. `RecuseError` where a file would
-    be overwritten (with `adopt` it is left as it is, and what to add to it is said) and for ratings that cannot be
-    read; then nothing is written."""
+    or made-up ones. `action`: where Recuse's action can be reached, for the workflow. `use`: what the judges are used
+    for, or "none" for ratings that are only measured. Nothing is accepted: where a judge is not cleared for its use,
+    this says so and the first run is red. `RecuseError` where a file would be overwritten (with `adopt` it is left as
+    it is, and what to add to it is said) and for ratings that cannot be read; then nothing is written."""
     folder.mkdir(parents=True, exist_ok=True)
     source = ratings or _only_ratings(folder)
     name = f"fixtures/{source.name if source else 'example.csv'}"
-    files = _shipped() | (_ratings(source) if source else {name: texts.example_ratings().encode()}) | {
+    files = _shipped() | (_ratings(source, use) if source else {name: texts.example_ratings().encode()}) | {
         "conftest.py": texts.CONFTEST.encode(), ".gitignore": texts.IGNORED.encode(),
         "pyproject.toml": texts.pyproject([name]).encode(),
         ".github/workflows/evals.yml": texts.workflow(action).encode(),
@@ -50,10 +54,10 @@ def init(
         )
     for path, data in files.items():
         _write(folder / path, data, kept=path in there)
-    accepted = 0 if "evals/gates.toml" in there else _accept_what_is_red(folder / "evals/gates.toml", folder / name)
-    readme = texts.readme([name], accepted, endpoint=bool(endpoint))
+    judges = [] if "evals/gates.toml" in there else _decided(folder / name)
+    readme = texts.readme([name], [one.sentence for one in judges], endpoint=bool(endpoint))
     _write(folder / "README.md", readme.encode(), kept="README.md" in there)
-    print("\n".join(_told(folder, name, source, there, accepted, endpoint)))
+    print("\n".join(_told(folder, name, source, there, judges, endpoint)))
     return 0
 
 
@@ -66,19 +70,20 @@ def _only_ratings(folder: Path) -> Path | None:
     return paths[0] if paths else None
 
 
-def _ratings(source: Path) -> dict[str, bytes]:
+def _ratings(source: Path, use: str) -> dict[str, bytes]:
     """The file, with what `recuse check --save` keeps beside it. `RecuseError` where it cannot be read as ratings."""
     if not source.is_file():
         raise RecuseError(f"{source} is not there")
     try:
-        load_file_panel(source)
+        panel = load_file_panel(source, use=use)
     except RecuseError as error:
         raise RecuseError(
             f"{error}\nNothing was written. `recuse check {source}` tries it, its options say what is what, and --save "
             "keeps that for `recuse init`"
         ) from error
     beside = [path for path in (source, saved_path(source)) if path.is_file()]
-    return {f"fixtures/{path.name}": path.read_bytes() for path in beside}
+    files = {f"fixtures/{path.name}": path.read_bytes() for path in beside}
+    return files | ({f"fixtures/{saved_path(source).name}": panel.read.mapping.toml().encode()} if use else {})
 
 
 def _shipped() -> dict[str, bytes]:
@@ -89,29 +94,13 @@ def _shipped() -> dict[str, bytes]:
     return {**files, "evals/gates.toml": gates.partition("\n[[accepted]]")[0].rstrip().encode() + b"\n"}
 
 
-def _accept_what_is_red(gates: Path, ratings: Path) -> int:
-    """What is red on the first day is written down as known, until a date: from then on a run is red when something
-    gets worse. Returns how many verdicts that are. Only shipped questions are asked: what else `evals/` holds is
+def _decided(ratings: Path) -> list[JudgeDecision]:
+    """The word on each judge for what it is used for. Only shipped questions are asked: what else `evals/` holds is
     somebody's own, and is not run here."""
     from recuse.check.answers import ask_file
 
-    today = date.today()
-    answers = ask_file(load_file_panel(ratings), shipped_evals(), today)
-    red = [
-        v for v in answers.results["verdicts"] if v["outcome"] != "pass" and not v["allowed"] and v["remedy"]["paste"]
-    ]
-    lines = []
-    for verdict in red:
-        reason = f"known when this repository began, {today.isoformat()}: {_plain(verdict['remedy']['finding'])}"
-        accepted = verdict["remedy"]["paste"].replace('"YYYY-MM-DD"', (today + ACCEPTED_FOR).isoformat())
-        lines.append(accepted.replace('reason = ""', f'reason = "{reason}"'))
-    if lines:
-        gates.write_text(gates.read_text(encoding="utf-8") + "\n" + "\n\n".join(lines) + "\n", encoding="utf-8")
-    return len(red)
-
-
-def _plain(text: str) -> str:
-    return re.sub(r'["\\\n]', " ", text).strip()
+    decision = ask_file(load_file_panel(ratings), shipped_evals(), date.today()).decision
+    return [one for one in decision.judges if one.stated]
 
 
 def _write(path: Path, data: bytes, *, kept: bool) -> None:
@@ -121,7 +110,7 @@ def _write(path: Path, data: bytes, *, kept: bool) -> None:
 
 
 def _told(
-    folder: Path, name: str, source: Path | None, there: list[str], accepted: int, endpoint: str
+    folder: Path, name: str, source: Path | None, there: list[str], judges: Sequence[JudgeDecision], endpoint: str
 ) -> list[str]:  # fmt: skip
     at = "" if folder == Path(".") else f"cd {folder} && "
     lines = [
@@ -129,11 +118,13 @@ def _told(
     ]
     if there:
         lines += [f"Left as they were: {', '.join(there)}.", *adopting.to_add(folder, there, name)]
-    if accepted:
-        lines.append(
-            f"{accepted} verdicts are red today. They are accepted in evals/gates.toml for 90 days: a run is green "
-            "until something gets worse; a judge with an accepted fault is not cleared."
-        )
+    for one in judges:
+        lines += [one.sentence, *([f"  next: {one.next}"] if one.next else [])]
+    if any(one.word != "cleared" for one in judges):
+        lines += [
+            "So the first run is red, and nothing was accepted. Mend the judge, label more texts or leave it out; a",
+            f'judge that is only measured has the line use = ["none"] in {saved_path(Path(name))}.',
+        ]
     lines += ["Next:", f"  {at}pytest evals/", f"  {at}recuse check {name}"]
     if endpoint:
         lines += [

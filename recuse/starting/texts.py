@@ -73,15 +73,11 @@ recuse_panels = [{listed}]
 """
 
 
-def readme(panels: list[str], accepted: int, *, endpoint: bool = False) -> str:
-    """README.md of a new repository, with `accepted` known faults; `endpoint`: with a panel of a judge to record."""
-    known = (
-        f"{accepted} verdicts were red when this repository began. They are accepted in `evals/gates.toml` until a\n"
-        "date, so that a run is green and turns red when something gets worse. A judge with an accepted fault is not\n"
-        "cleared.\n\n"
-        if accepted
-        else ""
-    )
+def readme(panels: list[str], first: list[str], *, endpoint: bool = False) -> str:
+    """README.md of a new repository. `first`: what the first run says of each judge; `endpoint`: with a panel of a
+    judge to record."""
+    known = "".join(f"- {sentence}\n" for sentence in first)
+    known = f"On the first day:\n\n{known}\n{_NOTHING_ACCEPTED}" if first else ""
     return f"""\
 # May our judges be trusted?
 
@@ -103,6 +99,11 @@ the workflow, a run then says what has changed since.
 """
 
 
+_NOTHING_ACCEPTED = """\
+A run is red while a judge is not cleared for what it is used for. Nothing is accepted beforehand: a fault that you want
+to live with for a time is written into `evals/gates.toml`, with a reason and a date; the report has the lines to paste.
+
+"""
 _RECORDING = """\
 ## Record the judge
 
@@ -190,11 +191,12 @@ api_key_env = "JUDGE_API_KEY"    # the name of the variable that holds the key, 
 
 
 def example_ratings() -> str:
-    """Made-up ratings of 120 replies: two people and a judge that errs about as often as they do. No random numbers."""
+    """Made-up ratings of 400 replies: two people, and a judge that errs less often than they do and is cleared to
+    decide. No random numbers."""
     lines = ["item,system,judge,anna,ben"]
-    for k in range(120):
+    for k in range(400):
         passes = (k * 7) % 12 < 7
-        wrong = {"judge": k % 17 == 4, "anna": k % 19 == 5, "ben": k % 13 == 6}
+        wrong = {"judge": k % 29 == 4, "anna": k % 19 == 5, "ben": k % 13 == 6}
         said = ("pass" if passes != wrong[name] else "fail" for name in ("judge", "anna", "ben"))
         lines.append(",".join([f"reply {k + 1}", "ab"[k % 2], *said]))
     return "\n".join(lines) + "\n"

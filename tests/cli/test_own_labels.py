@@ -67,9 +67,8 @@ def test_counts_and_rows_give_the_same_shares(recuse, tmp_path):
         path, told = tmp_path / f"{kind}.csv", tmp_path / f"{kind}.json"
         FILES[kind]().to_csv(path, index=False)
         recuse("check", path, "--json", told)
-        records = json.loads(told.read_text("utf-8"))["verdicts"]
-        values.append(
-            {v["subject"]["judge"]: v["estimate"]["value"] for v in records if v["gate"] == "decision_consistency"}
-        )
+        measured = json.loads(told.read_text("utf-8"))["measurements"]
+        found = [r for r in measured if r["estimate"]["metric"] == "decision_consistency"]
+        values.append({r["subject"]["judge"]: r["estimate"]["value"] for r in found})
     assert values[0] == values[1]
     assert set(values[0]) == {"gpt-4o", "claude"}

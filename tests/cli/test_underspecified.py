@@ -82,9 +82,9 @@ def test_it_is_told_and_stands_in_the_json(recuse, tmp_path):
     lines = [f"{k},pass,{'pass' if k % 3 else 'fail'},{'fail' if k % 2 else 'pass'}" for k in range(30)]
     path, told = tmp_path / "t.csv", tmp_path / "t.json"
     path.write_text("item,gpt,ann,bob\n" + "\n".join(lines) + "\n", "utf-8")
-    found = recuse("check", path, "--json", told)
+    found = recuse("check", path, "--all", "--json", told)
     assert "people disagree on 15 of 30 texts, and an answer is fail or pass, never both" in found.out
     assert "a column response_set" in found.out
-    (record,) = json.loads(told.read_text("utf-8"))["check"]["underspecified"]
+    (record,) = json.loads(told.read_text("utf-8"))["underspecified"]
     assert {key: record[key] for key in ("texts", "disputed", "beta")} == {"texts": 30, "disputed": 15, "beta": 0.4}
     assert record["low"] < record["rate"] <= record["high"]

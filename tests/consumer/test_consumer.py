@@ -48,9 +48,9 @@ def run(run_pytest, monkeypatch) -> Callable[..., tuple[int, str]]:
     return run
 
 
-def outcomes(folder: Path, gate: str) -> dict[str, set[str]]:
-    """Judge -> the outcomes of a gate in the last run."""
-    results = json.loads((folder / "reports" / "results.json").read_text(encoding="utf-8"))
+def outcomes(reports: Path, gate: str) -> dict[str, set[str]]:
+    """Judge -> the outcomes of a gate in the run that wrote this report."""
+    results = json.loads((reports / "results.json").read_text(encoding="utf-8"))
     found: dict[str, set[str]] = {}
     for verdict in results["verdicts"]:
         if verdict["gate"] == gate:
@@ -72,7 +72,7 @@ def test_another_teams_repository_replays_and_reports(skeleton):
     assert (code, "2 passed, 1 xfailed" in output) == (0, True), output
     assert all((skeleton / "reports" / name).stat().st_size for name in ("index.html", "results.json", "summary.md"))
     assert {path: path.read_bytes() for path in (skeleton / "cassettes").rglob("*.jsonl")} == recorded
-    assert outcomes(skeleton, "self_bias") == {"house": {"pass"}, "vendor": {"pass", "accepted"}}
+    assert outcomes(skeleton / "reports", "self_bias") == {"house": {"pass"}, "vendor": {"pass", "accepted"}}
 
 
 def test_another_teams_judge_that_gets_worse_turns_their_run_red(run, skeleton):
@@ -86,8 +86,8 @@ def test_another_teams_judge_that_gets_worse_turns_their_run_red(run, skeleton):
     table.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     code, _ = run(skeleton, "evals/", "--record=all")
     assert code == 1
-    assert outcomes(skeleton, "self_bias")["vendor"] == {"fail"}
-    assert outcomes(skeleton, "self_bias")["house"] == {"pass"}
+    assert outcomes(skeleton / "reports", "self_bias")["vendor"] == {"fail"}
+    assert outcomes(skeleton / "reports", "self_bias")["house"] == {"pass"}
 
 
 # --------------------------------------------------------------------------- the README's ten minutes
@@ -161,21 +161,22 @@ def test_the_readme_gates_a_judge_upgrade(run, newcomer):
         assert (code, Judge.answered) == (1, 200), output  # undecided: five texts are few
         assert "today: 100 calls, about" in output, "what it may cost is told before anything is asked"
         assert missing_lines(shown[0], output) == []
-        before = outcomes(newcomer, "leniency")
+        reports = newcomer / "reports" / "partial"  # one panel of several
+        before = outcomes(reports, "human_offset")
+        assert before == {"today": {"undecided"}, "second": {"undecided"}}
 
         for name, text in rest:
             add(newcomer, name, text, address)
         code, output = run(newcomer, *evals, "--record=missing", key=KEY)
         assert (code, Judge.answered) == (1, 300), output
         assert missing_lines(shown[1], output) == []
-        assert "fail" in outcomes(newcomer, "upgrade_shift")["candidate"]
-        assert {
-            judge: found for judge, found in outcomes(newcomer, "leniency").items() if judge != "candidate"
-        } == before
+        assert "fail" in outcomes(reports, "upgrade_shift")["candidate"]
+        after = outcomes(reports, "human_offset")
+        assert {judge: found for judge, found in after.items() if judge != "candidate"} == before
 
-    online = (newcomer / "reports" / "results.json").read_bytes()
+    online = (reports / "results.json").read_bytes()
     code, output = run(newcomer, *evals)  # the server is gone
-    assert (newcomer / "reports" / "results.json").read_bytes() == online
+    assert (reports / "results.json").read_bytes() == online
     assert not any(KEY.encode() in path.read_bytes() for path in (newcomer / "cassettes").rglob("*.jsonl"))
 
     path = newcomer / panel

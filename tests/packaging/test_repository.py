@@ -186,8 +186,11 @@ def test_every_gate_is_used_by_an_eval_and_every_eval_gate_exists():
         and node.func.id == "gate"
         and isinstance(node.args[0], ast.Constant)
     }
+    of_uses = {gate for use in limits["use"].values() for key in ("yardstick", "decides") for gate in use.get(key, ())}
+    assert of_uses <= set(limits), "a use that names a gate which is not there would be decided by less"
     together = {name for name, table in limits.items() if isinstance(table, dict) and "together" in table}
-    assert used == set(limits) - {"accepted", "run"} - together  # these are decided by `may_replace`, all at once
+    tables = {"accepted", "run", "use"}
+    assert used == set(limits) - tables - together  # these are decided by `may_replace`, all at once
 
 
 # --------------------------------------------------------------------------- the lock file

@@ -169,19 +169,25 @@ class Repo:
 
 
 class Run:
-    """What a run of pytest did."""
+    """What a run of pytest did. `reports`: where it wrote; that of a part of the suite is beside the whole one's."""
 
     def __init__(self, result: pytest.RunResult, root: Path) -> None:
-        self._result, self._root = result, root
+        self._result = result
         self.code = int(result.ret)
         ended_early = self.code == pytest.ExitCode.USAGE_ERROR or "no tests ran" in str(result.stdout)
         self.outcomes = {} if ended_early else result.parseoutcomes()
         self.text = f"{result.stdout}\n{result.stderr}"
+        self.reports = root / "reports" / ("partial" if "report: reports/partial/" in self.text else "")
         assert "INTERNALERROR" not in self.text, self.text
 
     @property
+    def words(self) -> str:
+        """The text as if no line were folded."""
+        return " ".join(self.text.split())
+
+    @property
     def results(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads((self._root / "reports" / "results.json").read_text(encoding="utf-8"))
+        found: dict[str, Any] = json.loads((self.reports / "results.json").read_text(encoding="utf-8"))
         return found
 
     def verdict(self, gate: str, **subject: str) -> dict[str, Any]:

@@ -16,7 +16,7 @@ def red(run, *said: str, code: int = pytest.ExitCode.TESTS_FAILED) -> None:
     """The run is red, says all this, and shows no traceback."""
     assert run.code == code, run.text
     for part in said:
-        assert part in run.text, f"{part!r} is not in\n{run.text}"
+        assert part in run.text or part in run.words, f"{part!r} is not in\n{run.text}"
     assert "Traceback" not in run.text
 
 
@@ -79,7 +79,7 @@ def test_a_missing_cassette(repo) -> None:
     run = repo.run()
     red(
         run,
-        "mini/essays/rubric cannot be replayed.",
+        "mini/essays/rubric cannot be replayed: 4 answers are not recorded.",
         "44 of 48 planned calls are recorded",
         "judge bob, protocol rubric, item alpha, target alpha, condition attributed: repeats 0, 1, 2, 3",
         "Record: pytest evals/ --panel fixtures/panels/mini.toml --record=missing",
@@ -89,7 +89,11 @@ def test_a_missing_cassette(repo) -> None:
     assert run.text.count("(told in full above)") >= 2
     assert repo.cassettes == before
     assert run.results["outcome"] == "not measured"
-    assert {u["why"] for u in run.results["unmeasured"]} == {"mini/essays/rubric cannot be replayed."}
+    [why] = {u["why"] for u in run.results["unmeasured"]}
+    assert why == "mini/essays/rubric cannot be replayed: 4 answers are not recorded."
+    decision = run.results["decision"]
+    assert (decision["word"], {one["word"] for one in decision["judges"]}) == ("no decision", {"undecided"})
+    assert decision["cause"].count("cannot be replayed") == 1, "one cause, told once"
 
 
 def test_a_stale_cassette(repo) -> None:
@@ -206,7 +210,7 @@ def test_unusable_replies_are_counted_and_shown_and_gated_and_never_filled_in(re
     assert found["estimate"]["detail"]["by_status"] == {"ok": 11, "unparsed": 3, "refused": 1, "out_of_scale": 1}
     shown = [(word["status"], word["why"]) for word in run.results["excerpts"] if word["judge"] == "eve"]
     assert ("unparsed", "no JSON object in the reply") in shown
-    page = (repo / "reports" / "index.html").read_text(encoding="utf-8")
+    page = (run.reports / "index.html").read_text(encoding="utf-8")
     assert "<script>alert" not in page
     replayed = repo.run("-k", "parse_rate or scores")
     assert replayed.verdict("parse_rate", judge="eve") == found

@@ -38,17 +38,19 @@ def test_a_loosened_limit_is_told_everywhere_and_turns_a_strict_comparison_red(s
     said = (
         "self_bias limit widened: within [-0.5, +0.5] -> within [-2.5, +2.5]; without that bob needs an accepted fault"
     )
-    lenient = settled.run()
+    lenient = settled.run("-v")
     assert lenient.code == pytest.ExitCode.OK
     assert said in lenient.results["baseline"]["summary"]
-    assert said in " ".join(lenient.text.split())
+    assert said in lenient.words
     for report in ("reports/summary.md", "reports/index.html"):
         assert "self_bias limit widened" in (settled / report).read_text(encoding="utf-8").replace("\\_", "_")
-    headline = "Decide: limit of self bias widened; without that bob needs an accepted fault."
-    strict = settled.run("--baseline")
-    assert (lenient.results["headline"], strict.results["headline"]) == (headline, headline)
+    cause = "limit of self bias widened; without that bob needs an accepted fault"
+    strict = settled.run("--baseline", "-v")
+    for run in (lenient, strict):
+        assert (run.results["decision"]["word"], run.results["decision"]["cause"]) == ("decide", cause)
+        assert run.results["headline"].startswith(f"This change: decide: {cause}. ")
     assert strict.code == pytest.ExitCode.TESTS_FAILED
-    assert said in " ".join(strict.text.split())
+    assert said in strict.words
     assert "fault of the run itself" not in strict.text
     assert any("accepted fault" in line and "removed" in line for line in strict.results["objections"])
 
@@ -59,7 +61,7 @@ def test_changed_limits_become_the_baseline_for_a_reason_only(settled) -> None:
     settled.edit("evals/gates.toml", "accept = { within = [-0.5, 2.5] }", "accept = { within = [-0.6, 2.5] }")
     refused = settled.run("--update-baseline")
     assert refused.code == pytest.ExitCode.TESTS_FAILED
-    assert "the baseline stays as it was, because a reason is needed: self_bias limit widened" in refused.text
+    assert "the baseline stays as it was, because a reason is needed: self_bias limit widened" in refused.words
     assert (settled / BASELINE).read_bytes() == before
     assert settled.run("--update-baseline", "--because", "half a point was too strict").code == pytest.ExitCode.OK
     kept = json.loads((settled / BASELINE).read_text(encoding="utf-8"))["because"]
@@ -71,7 +73,7 @@ def test_changed_limits_become_the_baseline_for_a_reason_only(settled) -> None:
 def test_a_red_run_becomes_the_baseline_for_a_reason_only(repo) -> None:
     refused = repo.run("--update-baseline")
     assert refused.code == pytest.ExitCode.TESTS_FAILED
-    assert "because a reason is needed: self_bias: fail for" in refused.text
+    assert "because a reason is needed: self_bias: fail for" in refused.words
     assert not (repo / BASELINE).exists()
     assert repo.run("--update-baseline", "--because", "bob is to be replaced").code == pytest.ExitCode.TESTS_FAILED
     assert (repo / BASELINE).exists()
@@ -79,7 +81,7 @@ def test_a_red_run_becomes_the_baseline_for_a_reason_only(repo) -> None:
 
 def test_a_reason_without_a_new_baseline_is_a_mistake(settled) -> None:
     assert "--because says why a baseline is written anew; give it with --update-baseline" in (
-        settled.run("--because", "x").text
+        settled.run("--because", "x").words
     )
 
 
@@ -87,7 +89,7 @@ def test_a_baseline_of_an_earlier_edition_is_told_and_the_report_is_written(sett
     (settled / BASELINE).write_text('{"schema": 1, "entries": []}', encoding="utf-8")
     run = settled.run()
     assert run.code == pytest.ExitCode.TESTS_FAILED
-    assert "the baseline reports/baseline.json was written by an earlier Recuse (schema 1)" in run.text
+    assert "the baseline reports/baseline.json was written by an earlier Recuse (schema 1)" in run.words
     assert run.results["baseline"] is None
     assert settled.run("--update-baseline").code == pytest.ExitCode.OK
 
@@ -99,12 +101,16 @@ def test_a_lost_verdict_turns_a_strict_comparison_red(settled) -> None:
     settled.edit(
         "evals/gates.toml", '[other]\nat_least = 0.9\ndecide = "point"\nreason = "nine in ten, for the test"\n', ""
     )
-    assert settled.run().code == pytest.ExitCode.OK
-    run = settled.run("--baseline")
+    lenient = settled.run()
+    assert lenient.results["decision"]["word"] == "decide"
+    words = {one["judge"]: (one["word"], one["cause"]) for one in lenient.results["decision"]["judges"]}
+    assert words["eve"] == ("undecided", "no gate was asked of it"), "she wrote nothing, so no other gate is about her"
+    assert lenient.code == pytest.ExitCode.TESTS_FAILED
+    run = settled.run("--baseline", "-v")
     assert run.code == pytest.ExitCode.TESTS_FAILED
     for said in ("not decided any more", "the test evals/test_fairness.py::test_parse_rate is gone",
                  "parse_rate removed: at least 0.9"):  # fmt: skip
-        assert said in run.text
+        assert said in run.words
 
 
 def test_part_of_a_run_does_not_become_the_baseline(settled) -> None:
@@ -112,14 +118,14 @@ def test_part_of_a_run_does_not_become_the_baseline(settled) -> None:
     for part in (["-k", "self_bias"], ["--judges", "ann,bob"], ["evals/test_fairness.py"]):
         run = settled.run("--update-baseline", *part)
         assert run.code == pytest.ExitCode.TESTS_FAILED
-        assert "--update-baseline: the baseline stays as it was, because this run was not complete" in run.text
+        assert "--update-baseline: the baseline stays as it was, because this run was not complete" in run.words
     assert (settled / BASELINE).read_bytes() == before
 
 
 def test_neither_does_a_run_in_which_something_could_not_be_measured(settled) -> None:
     before = (settled / BASELINE).read_bytes()
     settled.cassette("eve~beta~attributed").unlink()
-    assert "the baseline stays as it was" in settled.run("--update-baseline").text
+    assert "the baseline stays as it was" in settled.run("--update-baseline").words
     assert (settled / BASELINE).read_bytes() == before
 
 
@@ -129,7 +135,7 @@ def test_a_baseline_elsewhere(settled) -> None:
     assert (run.code, run.results["baseline"]["path"]) == (pytest.ExitCode.OK, "before-the-upgrade.json")
     missing = settled.run("--baseline")
     assert missing.code == pytest.ExitCode.TESTS_FAILED
-    assert "there is no baseline reports/baseline.json; write one with --update-baseline" in missing.text
+    assert "there is no baseline reports/baseline.json; write one with --update-baseline" in missing.words
 
 
 def test_without_a_baseline_nothing_is_compared(repo) -> None:

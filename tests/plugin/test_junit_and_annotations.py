@@ -28,7 +28,7 @@ def gates(tmp_path):
 
 def lines(verdicts, objections, gates, workspace, word="merge", **baseline):
     results = {"verdicts": verdicts, "objections": objections, "baseline": baseline or None,
-               "decision": {"word": word, "clause": "grok-4 promotes itself."}}  # fmt: skip
+               "decision": {"word": word, "cause": "grok-4 promotes itself"}}  # fmt: skip
     return annotation_lines(results, gates, workspace)
 
 
@@ -55,7 +55,7 @@ def test_a_run_of_githubs_annotates_the_gate_and_no_other_run_does(repo, monkeyp
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     monkeypatch.delenv("GITHUB_WORKSPACE", raising=False)
     first, line = [line for line in repo.run().text.splitlines() if line.startswith("::error")]
-    assert first == "::error title=Do not merge::bob promotes itself."
+    assert first.startswith("::error title=Do not merge::bob: with names shown, it promotes itself (")
     assert line.startswith("::error file=evals/gates.toml,line=")
     assert "judge bob" in line
 

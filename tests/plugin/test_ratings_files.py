@@ -42,8 +42,8 @@ def files(pytester, ini: str = "") -> None:
         path.write_text(text)
 
 
-def results(pytester) -> dict:
-    return json.loads((pytester.path / "reports" / "results.json").read_text())
+def results(pytester, part: str = "") -> dict:
+    return json.loads((pytester.path / "reports" / part / "results.json").read_text())
 
 
 def test_named_on_the_command_line(pytester):
@@ -101,7 +101,11 @@ def test_a_file_that_cannot_be_read_is_a_usage_error(pytester):
 def test_judges_may_be_chosen(pytester):
     files(pytester)
     pytester.runpytest("evals", "--ratings", "ratings.csv", "--judges", "judge_b").assert_outcomes(passed=1, skipped=1)
-    assert {v["subject"]["judge"] for v in results(pytester)["verdicts"]} == {"judge_b"}
+    found = results(pytester, part="partial")
+    assert {v["subject"]["judge"] for v in found["verdicts"]} == {"judge_b"}
+    judges = [(one["judge"], one["word"]) for one in found["decision"]["judges"]]
+    assert judges == [("judge_b", "cleared")], "all was asked of it"
+    assert found["decision"]["word"] == "no decision"
 
 
 @pytest.mark.parametrize(

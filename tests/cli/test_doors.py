@@ -1,0 +1,171 @@
+"""One file, one word: `recuse check`, a run of the shipped questions by pytest, and what was saved of either agree on
+every judge and use; and so do the wide and the long form of one table."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from recuse import report
+from recuse.check.answers import ask_file
+from recuse.gates import Decision, decide
+from recuse.gates.change_records import changes_of
+from recuse.gates.records import decoded
+from recuse.readers.file_panel import load_file_panel
+from recuse.shipped import shipped_evals
+
+SCALES: Mapping[str, tuple[str, ...]] = {
+    "pass or fail": ("fail", "pass"),
+    "1-5": tuple("12345"),
+    "0-10": tuple(str(k) for k in range(11)),
+}
+Words = dict[tuple[str, str, str], tuple[Any, ...]]
+"""(Panel, judge, use) -> word, cause, gates, whether it is stated."""
+
+
+@dataclass(frozen=True)
+class Design:
+    """What a simulated file holds."""
+
+    seed: int
+    scale: str
+    people: int
+    criteria: int
+    repeats: int
+    systems: bool
+    items: int
+
+    @classmethod
+    def drawn(cls, seed: int) -> Design:
+        """Scales and numbers of people come in turn, the rest by lot."""
+        rng = np.random.default_rng([seed, 1])
+        criteria, repeats = ((1, 1), (1, 1), (2, 1), (1, 2))[int(rng.integers(4))]
+        return cls(
+            seed, scale=[*SCALES][seed % 3], people=(3, 1, 3, 2)[seed // 3 % 4], criteria=criteria, repeats=repeats,
+            systems=bool(rng.random() < 0.6), items=240 if seed % 7 == 0 else int(rng.choice([45, 80])),
+        )  # fmt: skip
+
+
+def levels(design: Design, rng: np.random.Generator) -> Iterator[tuple[int, int, str, list[str]]]:
+    """(item, criterion, rater, its answers): a good, a lenient, a random and a constant judge, and one that leaves one
+    text in five unanswered; people err as the good judge does."""
+    options = SCALES[design.scale]
+    top, noise = len(options) - 1, max((len(options) - 1) / 6, 0.3)
+    truth = rng.random((design.items, design.criteria)) * top
+
+    def near(value: float, lift: float = 0.0) -> str:
+        return options[int(np.clip(round(value + lift + rng.normal(0, noise)), 0, top))]
+
+    judges: dict[str, Callable[[float], str]] = {
+        "good": near,
+        "lenient": lambda value: near(value, lift=top / 4),
+        "random": lambda value: options[int(rng.integers(top + 1))],
+        "constant": lambda value: options[-1],
+        "refusing": lambda value: "" if rng.random() < 0.2 else near(value),
+    }
+    chosen = [name for name in judges if rng.random() < 0.6] or ["good"]
+    for item in range(design.items):
+        for criterion in range(design.criteria):
+            value = float(truth[item, criterion])
+            for judge in chosen:
+                yield item, criterion, f"{judge}_judge", [judges[judge](value) for _ in range(design.repeats)]
+            for person in ("anna", "ben", "cleo")[: design.people]:
+                yield item, criterion, f"human_{person}", [near(value)]
+
+
+def written(folder: Path, design: Design, form: str) -> Path:
+    """The file of a design: one row per text, or one per answer."""
+    answers = list(levels(design, np.random.default_rng(design.seed)))
+    criteria = ("tone", "truth")[: design.criteria]
+    system = (lambda item: "ab"[item % 2]) if design.systems else lambda item: ""
+    path = folder / f"{form}{design.seed}.csv"
+    with path.open("w", newline="", encoding="utf-8") as out:
+        rows = csv.writer(out)
+        if form == "long":
+            head = ["item", "system", "criterion", "rater", "kind", "repeat", "score"]
+            kept = [0, *([1] if design.systems else []), *([2] if design.criteria > 1 else []), 3, 4, 5, 6]
+            rows.writerow([head[k] for k in kept])
+            for item, criterion, rater, given in answers:
+                kind = "person" if rater.startswith("human") else "judge"
+                for repeat, answer in enumerate(given):
+                    row = [f"t{design.seed}-{item}", system(item), criteria[criterion], rater, kind, repeat, answer]
+                    rows.writerow([row[k] for k in kept])
+        else:
+            table: dict[int, dict[str, str]] = {}
+            for item, criterion, rater, given in answers:
+                suffix = f"_{criteria[criterion]}" if design.criteria > 1 else ""
+                for repeat, answer in enumerate(given):
+                    name = rater + suffix + (f".{repeat + 1}" if len(given) > 1 else "")
+                    table.setdefault(item, {})[name] = answer
+            columns = list(table[0])
+            rows.writerow(["item", *(["system"] if design.systems else []), *columns])
+            for item, cells in table.items():
+                more = [system(item)] if design.systems else []
+                rows.writerow([f"t{design.seed}-{item}", *more, *(cells[name] for name in columns)])
+    return path
+
+
+def words(judges: list[Mapping[str, Any]]) -> Words:
+    return {
+        (one["panel"], one["judge"], one["use"]): (one["word"], one["cause"], one["gates"], one["stated"])
+        for one in judges
+    }
+
+
+def saved(results: Mapping[str, Any]) -> Decision:
+    """The decision over results.json as it lies on disk."""
+    results = json.loads(report.canonical(results))
+    return decide(decoded(results, changes_of(results)))
+
+
+def checked(path: Path) -> tuple[Words, Mapping[str, Any]]:
+    answers = ask_file(load_file_panel(path), shipped_evals(), date.today())
+    return words(answers.decision.record()["judges"]), answers.results
+
+
+def agree(paths: list[Path], shipped_results: Callable[..., Mapping[str, Any]]) -> Words:
+    """The words on all judges of these files, which are the same through every door."""
+    arguments = [part for path in paths for part in ("--ratings", str(path))]
+    run = shipped_results("evals", *arguments, red=True)
+    by_pytest = words(run["decision"]["judges"])
+    assert words(saved(run).record()["judges"]) == by_pytest
+    by_check: Words = {}
+    for path in paths:
+        found, results = checked(path)
+        assert words(saved(results).record()["judges"]) == found
+        by_check |= found
+    assert by_check == by_pytest
+    return by_check
+
+
+BATCHES = 5
+"""Tests of six files each that run always; in the slow run there are two hundred files."""
+
+
+@pytest.mark.parametrize(
+    "batch", [*range(BATCHES), *(pytest.param(k, marks=pytest.mark.slow) for k in range(BATCHES, 34))]
+)
+def test_one_file_has_one_word_through_every_door(batch, shipped_results, tmp_path):
+    designs = [Design.drawn(seed) for seed in range(6 * batch, 6 * batch + 6)]
+    paths = [written(tmp_path, design, ("wide", "long")[design.seed % 2]) for design in designs]
+    found = agree(paths, shipped_results)
+    assert len({panel for panel, _, _ in found}) == 6
+
+
+@pytest.mark.parametrize(
+    "seed", [*range(0, 12, 3), *(pytest.param(k, marks=pytest.mark.slow) for k in range(12, 60, 3))]
+)
+def test_the_wide_and_the_long_form_of_a_table_have_the_same_words(seed, tmp_path):
+    """An empty cell is an answer that could not be used in both."""
+    for design in map(Design.drawn, range(seed, seed + 3)):
+        wide, long = (checked(written(tmp_path, design, form))[0] for form in ("wide", "long"))
+        assert {key[1:]: said for key, said in wide.items()} == {key[1:]: said for key, said in long.items()}
+        assert wide
