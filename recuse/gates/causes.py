@@ -96,6 +96,8 @@ def causes_of_doubt(
     for verdict in apart:
         clauses.append(_where(verdict) + _apart(verdict))
         step = step or "add ratings by a person: nobody says which judge is right"
+    if not clauses:
+        clauses, step = ["no gate was asked of it"], "ask one: assert gate(name, estimates) in evals/"
     return list(dict.fromkeys(clauses)), step
 
 
