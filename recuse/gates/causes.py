@@ -44,14 +44,14 @@ def causes_of_failure(
     if constant:
         clauses.append((1, 0.0, constant))
     if related:
-        clauses.append((4, 0.0, related))
+        clauses.append((5, 0.0, related))
     unrelated = bool(related or constant)
     explaining = [v for v in every if v.gate in EFFECTS and v not in failed]
     for verdict in [*failed, *([] if unrelated else explaining)]:
         if not (verdict.gate in AGREEMENT and unrelated):
             clauses.append((_rank(verdict, unrelated), -verdict.excess, _where(verdict) + _does(verdict)))
     if not unrelated and any(v.gate in AGREEMENT for v in failed):
-        clauses += [(5, 0.0, clause) for clause in _explanations(figures)]
+        clauses += [(6, 0.0, clause) for clause in _explanations(figures)]
     return list(dict.fromkeys(clause for _, _, clause in sorted(clauses))), _repair(failed, unrelated)
 
 
@@ -118,13 +118,15 @@ def _rank(verdict: VerdictRecord, unrelated: bool) -> int:
         return 0
     if gate == "drift":
         return 2
-    if gate in ("slot_preference", "letter_preference", "order_consistency"):
+    if gate in ("slot_preference", "letter_preference"):
         return 3
+    if gate == "order_consistency":  # what a preference for a place does too
+        return 4
     if gate in EFFECTS:
-        return 8 if unrelated else 5
-    if gate in ("human_offset", "share_bias"):
         return 9 if unrelated else 6
-    return 7 if gate in AGREEMENT else 6
+    if gate in ("human_offset", "share_bias"):
+        return 10 if unrelated else 7
+    return 8 if gate in AGREEMENT else 7
 
 
 def _constant(figures: Iterable[Figure]) -> str:
