@@ -7,7 +7,10 @@ import math
 import random
 from typing import Any
 
-from recuse.gates import decide_merge, recommendations
+from recuse.gates import decide
+from recuse.gates.change_records import changes_of
+from recuse.gates.records import decoded
+from recuse.report.canonical_form import normalised
 
 Results = dict[str, Any]
 
@@ -594,7 +597,7 @@ def empty(panels: list[Results]) -> Results:
         "usage": [],
         "excerpts": [],
         "baseline": None,
-        "recommendations": [],
+        "decision": None,
         "measures": MEASURES,
         "factors": FACTORS,
         "tasks": [{"name": TASK, "criteria": ["total", "accuracy"]}],
@@ -779,7 +782,7 @@ def counted(results: Results) -> Results:
         if v["outcome"] in ("fail", "not measured") or (v["outcome"] == "undecided" and not v["allowed"])
     }
     results["outcome"] = next((o for o in ("not measured", "fail", "undecided") if o in bad), "pass")
-    results["recommendations"] = recommendations(results["verdicts"])
-    results["decision"] = decide_merge(results)
-    results["headline"] = results["decision"]["sentence"]
+    plain = normalised(results)
+    decision = decide(decoded(plain, changes_of(plain)))
+    results |= {"decision": decision.record(), "headline": " ".join(decision.lines)}
     return results
