@@ -105,13 +105,20 @@ def test_what_is_accepted_and_what_its_gate_allows_are_both_green(load, estimate
 def test_it_holds_on_its_last_day_and_not_after(load, estimate):
     on_the_day = load(GATE + BEYOND, today=date(2027, 12, 31))
     assert on_the_day.decide("bias", estimate(0.77, 0.05), GROK)[0].outcome == "accepted"
-    assert on_the_day.expired_accepted_faults() == []
     after = load(GATE + BEYOND, today=date(2028, 1, 1))
     verdict = after.decide("bias", estimate(0.77, 0.05), GROK)[0]
     assert (verdict.outcome, verdict.accepted_fault.state, bool(verdict)) == ("fail", "expired", False)
-    for text in (told(verdict), *after.expired_accepted_faults()):
-        assert "expired: it held until 2027-12-31" in text
-        assert "give it a later date" in text
+    assert "expired: it held until 2027-12-31" in told(verdict)
+    assert "give it a later date" in told(verdict)
+
+
+def test_its_end_is_told_thirty_days_before_and_from_then_on(load):
+    def days(today):
+        return [(end["until"], end["days"]) for end in load(GATE + BEYOND, today=today).ends()]
+
+    assert days(date(2027, 11, 30)) == []
+    assert days(date(2027, 12, 1)) == [("2027-12-31", 30)]
+    assert days(date(2028, 1, 2)) == [("2027-12-31", -2)]
 
 
 @pytest.mark.parametrize(("value", "se", "outcome"), [(0.48, 0.1, "undecided"), (float("nan"), 0.1, "not measured")])

@@ -208,6 +208,17 @@ def test_an_undecided_that_its_gate_allows_keeps_the_run_green_and_clears_nobody
     assert (decision.word, decision.red, decision.judges[0].word) == ("merge", False, "undecided")
 
 
+EXPIRED = Change("expired", "1 accepted failure", "decide", "1 accepted failure expired on 2027-12-31")
+
+
+def test_what_was_accepted_until_a_day_that_has_passed_asks_a_person_and_turns_the_run_red():
+    """Nothing in the change caused it, so the change is not refused."""
+    known = replace(verdict("offset", outcome="fail", value=0.9), expired=True)
+    decision = decide(evidence(*passes(known), changes=(EXPIRED,)))
+    assert (decision.word, decision.red, decision.judges[0].word) == ("decide", True, "not cleared")
+    assert decision.cause == EXPIRED.cause
+
+
 def test_a_judge_not_cleared_or_undecided_for_its_panels_use_is_red():
     for outcome, word in (("fail", "do not merge"), ("undecided", "decide"), ("not measured", "decide")):
         decision = decide(evidence(*passes(verdict("agreement", outcome=outcome, value=0.9))))
