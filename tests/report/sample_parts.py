@@ -110,6 +110,9 @@ GATES = {  # gate -> (limit, label, reason)
     "self_reported_sd": ({"at_most": 0.0}, "own SD", "an SD that no ten scores have was not computed from ten scores"),
     "parse_rate": ({"at_least": 0.95}, "readable", "what is left is no longer the sample that was asked for"),
 }
+USES = {
+    "merchant_risk": {"yardstick": ["human_offset", "human_order"], "decides": ["self_bias", "ground_truth"]}
+}
 ACCEPTED_FAULTS = {
     ("self_bias", "gemini-2.5-pro"): {
         "accept": {"within": [-0.5, 0.9]},
@@ -578,6 +581,7 @@ def panel_of(name: str, provenance: str, names: Any, labels: Any, description: s
         "source": "",
         "judges": judges,
         "tasks": [TASK],
+        "uses": [*USES],
     }
 
 
@@ -598,6 +602,9 @@ def empty(panels: list[Results]) -> Results:
         "excerpts": [],
         "baseline": None,
         "decision": None,
+        "uses": USES,
+        "asked": {"whole": True, "conditions": ["name_effect", "parse_rate"], "peers": ["leniency"], "gates": []},
+        "ends": [],
         "measures": MEASURES,
         "factors": FACTORS,
         "tasks": [{"name": TASK, "criteria": ["total", "accuracy"]}],
