@@ -290,8 +290,9 @@ def _furthest(verdict: VerdictRecord) -> tuple[float, str, str]:
 
 
 def _first(judges: Sequence[JudgeDecision]) -> tuple[str, str]:
-    """The judge with the largest excess over its limit, and how many more there are."""
-    worst = max(judges, key=lambda one: one.excess)
+    """The judge with the largest excess over its limit, those that nobody accepted before others, and how many more
+    there are."""
+    worst = max(judges, key=lambda one: (not one.accepted, one.excess))
     others = len({(one.panel, one.judge) for one in judges} - {(worst.panel, worst.judge)})
     cause = worst.cause.partition("; ")[0]
     subject = f"{worst.judge}{cause[2:]}" if cause.startswith("it ") else f"{worst.judge}: {cause}"
