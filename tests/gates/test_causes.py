@@ -188,9 +188,17 @@ def test_what_is_missing_is_listed_with_what_to_do():
     assert step.startswith("add ratings by a person of the same texts")
 
 
+def test_one_person_alone_is_not_called_nobody():
+    clauses, step = causes_of_doubt(
+        [], [], [], [], verdicts=[verdict("unanswered", 0.0, MOST, "pass")], part="", lacking=True
+    )
+    assert clauses == ["one person alone rated these texts, so nobody knows how well people agree"]
+    assert step == "let a second person rate some of the same texts"
+
+
 def test_peers_say_who_stands_apart_and_that_nobody_knows_who_is_right():
     clauses, step = doubts(apart=[verdict("leniency", 0.9, WITHIN)])
-    assert clauses == ["it stands apart from the other judges by +0.9; nobody says who is right"]
+    assert clauses == ["it differs from the other judges by +0.9, and nobody says who is right"]
     assert step == "add ratings by a person: nobody says which judge is right"
 
 
