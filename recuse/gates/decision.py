@@ -201,10 +201,10 @@ def _judge(
     if failed:
         causes, step = causes_of_failure(failed, [v for v in every if v.outcome == "fail"], figures)
         one = concluded("not cleared", causes[:MOST_CAUSES], failed, step=step)
-        beside = [[v for v in those if not (v.green or v.expired)] for those in (open_, apart)]
-        if part or not one.accepted or not (missing or any(beside)):
+        open_, apart = ([v for v in those if not (v.green or v.expired)] for those in (open_, apart))
+        if part or not one.accepted or not (missing or open_ or apart):
             return one
-        doubts, step = causes_of_doubt(*beside, missing, figures, part="", lacking=False, verdicts=verdicts)
+        doubts, step = causes_of_doubt(open_, apart, missing, figures, part="", lacking=False, verdicts=verdicts)
         causes = [*causes[: MOST_CAUSES - 1], doubts[0]]
         return replace(one, doubt=doubts[0], cause="; ".join(causes), next=step)
     yardsticks = plan.uses[use].yardstick if use in plan.uses else ()

@@ -292,6 +292,12 @@ def test_a_verdict_about_the_panel_bars_nobody_and_is_told():
     assert decision.red
 
 
+def test_of_several_verdicts_about_the_panel_the_furthest_is_told_in_any_order():
+    near, far = verdict("injection", "", "fail", value=0.6), verdict("drift", "", "fail", value=0.9)
+    for both in ((near, far), (far, near)):
+        assert decide(evidence(*passes(), *both)).cause == "drift is outside its limit"
+
+
 @pytest.mark.parametrize(("words", "code"), [
     (["pass", "pass"], 0), (["pass", "undecided"], 2), (["undecided", "fail"], 1), (["pass", "fail"], 1), ([], 2),
 ])  # fmt: skip
