@@ -302,6 +302,6 @@ class Run:
 
 def _each_once(asked: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """In an order of their own, whatever the order of the tests."""
-    keys = ("panel", "task", "protocol", "gate", "judges")
+    keys = ("panel", "task", "protocol", "gate", "test", "judges")
     by_key = {tuple(str(record[name]) for name in keys): record for record in asked}
     return [by_key[key] for key in sorted(by_key)]

@@ -111,7 +111,8 @@ def ask_file(panel: FilePanel, folder: Path, today: date) -> Answers:
                 run.not_asked[question.name] = [{**_not_asked(panel, wanting), **question.words}]
                 continue
             names = gates_named(question.function, gates)
-            run.asked += asked_record(gates, names, _place(question, panel), panel.judges, uses, there)
+            place = _place(question, panel)
+            run.asked += asked_record(gates, question.name, names, place, panel.judges, uses, there)
             _ask(question, panel, gates, run, uses, there)
     results = run.conclude(Selection(panel.path.parent, files={panel.name: panel}), gates)
     assert run.decision is not None

@@ -79,4 +79,5 @@ def _results(
         if isinstance(estimates, Estimates)
         for verdict in gates.decide(name, estimates, SUBJECT)
     ]
-    return {"verdicts": verdicts, "measurements": [], "sources": {"/".join(SUBJECT.values()): {"items": "the same"}}}
+    sources = {"/".join(SUBJECT.values()): {"items": "the same"}}
+    return {"verdicts": verdicts, "measurements": [], "panels": [], "sources": sources}

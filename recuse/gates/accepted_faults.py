@@ -1,4 +1,4 @@
-"""An accepted fault meets a verdict: whether it covers the outcome, has expired, is exceeded or no longer needed."""
+"""An accepted fault meets a verdict: whether it covers the outcome, has expired or is exceeded."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ __all__ = ["under_accepted_fault", "unused_sentence"]
 
 
 def under_accepted_fault(
-    known: AcceptedFault, decided: Decided, allowed: bool, today: date, file: str
+    known: AcceptedFault, decided: Decided, today: date, file: str
 ) -> tuple[Outcome, Remedy | None, Acceptance | None]:
-    """Outcome and remedy of a verdict that the accepted fault covers, and what became of the acceptance. `allowed`: the
-    gate itself lets it stay undecided. `file` is what messages call the gates file."""
+    """Outcome and remedy of a verdict that the accepted fault covers, and what became of the acceptance. `file` is what
+    messages call the gates file."""
     member, decision = decided.member, decided.decision
     _must_reach_beyond(known, member.applied, file)
     if decision.outcome == "pass":

@@ -43,14 +43,14 @@ def causes_of_failure(
     constant = _constant(figures)
     related = _relation(failed, [f for f in figures if _levels(f.subject) not in constant])
     unrelated = {*constant, *related}
-    clauses = [(1, 0.0, clause) for clause in constant.values()] + [(4, 0.0, clause) for clause in related.values()]
+    clauses = [(1, 0.0, clause) for clause in constant.values()] + [(5, 0.0, clause) for clause in related.values()]
     explaining = [v for v in every if v.gate in EFFECTS and v not in failed]
     for verdict in [*failed, *([] if unrelated else explaining)]:
         explained = _levels(verdict.figure.subject) in unrelated
         if not (explained and verdict.gate in AGREEMENT):
             clauses.append((_rank(verdict, explained), -verdict.excess, _where(verdict.figure) + _does(verdict)))
     if not unrelated and any(v.gate in AGREEMENT for v in failed):
-        clauses += [(5, 0.0, clause) for clause in _explanations(figures)]
+        clauses += [(6, 0.0, clause) for clause in _explanations(figures)]
     return list(dict.fromkeys(clause for _, _, clause in sorted(clauses))), _repair(failed, bool(unrelated))
 
 
@@ -97,6 +97,8 @@ def causes_of_doubt(
     for verdict in apart:
         clauses.append(_where(verdict.figure) + _apart(verdict))
         step = step or "add ratings by a person: nobody says which judge is right"
+    if not clauses:
+        clauses, step = ["no gate was asked of it"], "ask one: assert gate(name, estimates) in evals/"
     return list(dict.fromkeys(clauses)), step
 
 
@@ -117,13 +119,15 @@ def _rank(verdict: VerdictRecord, unrelated: bool) -> int:
         return 0
     if gate == "drift":
         return 2
-    if gate in ("slot_preference", "letter_preference", "order_consistency"):
+    if gate in ("slot_preference", "letter_preference"):
         return 3
+    if gate == "order_consistency":  # what a preference for a place does too
+        return 4
     if gate in EFFECTS:
-        return 8 if unrelated else 5
-    if gate in ("human_offset", "share_bias"):
         return 9 if unrelated else 6
-    return 7 if gate in AGREEMENT else 6
+    if gate in ("human_offset", "share_bias"):
+        return 10 if unrelated else 7
+    return 8 if gate in AGREEMENT else 7
 
 
 Levels = frozenset[tuple[str, str]]

@@ -31,7 +31,7 @@ The change:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from recuse.gates.causes import AGAINST_PEOPLE, causes_of_doubt, causes_of_failure, unfinished_cause
@@ -53,7 +53,8 @@ MEND_PEOPLE = "mend or leave out the ratings that this names, and check again"
 @dataclass(frozen=True, slots=True)
 class JudgeDecision:
     """The word on one judge for one use. `cause`: clauses, the first explains the others; `gates`: those behind the
-    word. `stated`: the panel is used so, and the run is red on its account unless `accepted`."""
+    word. `stated`: the panel is used so, and the run is red on its account unless `accepted`; `doubt`: what is open
+    beside failures that are accepted, and is not accepted with them."""
 
     panel: str
     judge: str
@@ -64,6 +65,7 @@ class JudgeDecision:
     next: str = ""
     stated: bool = True
     accepted: bool = False
+    doubt: str = ""
     excess: float = 0.0  # of the worst verdict behind the word, as `VerdictRecord.excess`
 
     @property
@@ -168,14 +170,20 @@ def _judge(
     plan = evidence.plan
     gates = set(plan.gates_of(use)) | plan.conditions
     asked = [a for a in plan.asked if a.panel == panel.name and a.gate in gates]
-    every = [v for group in by_place.values() for v in group if v.figure.judge == judge]
+    every = sorted(
+        (v for group in by_place.values() for v in group if v.figure.judge == judge),
+        key=lambda v: (v.gate, _about(v.figure), v.test),
+    )
     verdicts = [v for v in every if v.gate in gates]
     peers = plan.peers - set(plan.gates_of(use))  # a use that names such a gate decides by it
     failed = [v for v in verdicts if v.outcome == "fail" and v.gate not in peers]
     apart = [v for v in verdicts if v.outcome == "fail" and v.gate in peers]
     open_ = [v for v in verdicts if v.outcome not in ("pass", "fail")]
-    missing = tuple(dict.fromkeys(a.gate for a in asked if _is_missing(a, judge, by_place)))
-    figures = [f for f in evidence.figures if f.panel == panel.name and f.judge == judge]
+    missing = sorted({a.gate for a in asked if _is_missing(a, judge, by_place)})
+    figures = sorted(
+        (f for f in evidence.figures if f.panel == panel.name and f.judge == judge),
+        key=lambda f: (f.metric, _about(f)),
+    )
     stated = use in panel.uses
 
     def concluded(
@@ -188,22 +196,27 @@ def _judge(
             excess=max((v.excess for v in behind), default=0.0),
         )  # fmt: skip
 
+    part = "" if plan.whole else plan.part or "only part of the questions was asked"
     if failed and panel.people_faults and all(v.gate in AGAINST_PEOPLE for v in failed):
         return concluded("undecided", panel.people_faults[:MOST_CAUSES], failed, "people", step=MEND_PEOPLE)
     if failed:
         causes, step = causes_of_failure(failed, [v for v in every if v.outcome == "fail"], figures)
-        return concluded("not cleared", causes[:MOST_CAUSES], failed, step=step)
+        one = concluded("not cleared", causes[:MOST_CAUSES], failed, step=step)
+        open_, apart = ([v for v in those if not (v.green or v.expired)] for those in (open_, apart))
+        if part or not one.accepted or not (missing or open_ or apart):
+            return one
+        doubts, step = causes_of_doubt(open_, apart, missing, figures, part="", lacking=False, verdicts=verdicts)
+        causes = [*causes[: MOST_CAUSES - 1], doubts[0]]
+        return replace(one, doubt=doubts[0], cause="; ".join(causes), next=step)
     yardsticks = plan.uses[use].yardstick if use in plan.uses else ()
     compared = [v for v in verdicts if v.outcome == "pass" and (v.gate in yardsticks or not yardsticks)]
     lacking = bool(yardsticks) and not compared and not {*missing, *(v.gate for v in open_)} & set(yardsticks)
-    part = "" if plan.whole else plan.part or "only part of the questions was asked"
     if missing or open_ or apart or lacking or part or not verdicts:
         causes, step = causes_of_doubt(
             open_, apart, missing, figures, part=part, lacking=lacking, verdicts=verdicts,
             every=every,
         )
         more = (*missing, *(["people"] if lacking else []), *(["part"] if part else []))
-        causes = causes or ["no gate was asked of it"]
         if panel.people_faults and any(v.gate in AGAINST_PEOPLE for v in open_):
             causes, step = [*panel.people_faults, *causes], MEND_PEOPLE
         return concluded("undecided", causes[:MOST_CAUSES], [*open_, *apart], *more, step=step)
@@ -212,11 +225,17 @@ def _judge(
 
 def _is_missing(asked: Asked, judge: str, by_place: Mapping[Place, Sequence[VerdictRecord]]) -> bool:
     """Whether a gate that had to decide has no verdict, or fewer than it gave. A gate may be about some judges only
-    (those that wrote a text), so one verdict at the place shows that it was asked."""
+    (those that wrote a text), so one verdict of the test at the place shows that it was asked."""
     if judge not in asked.judges:
         return False
-    group = by_place.get((asked.task, asked.protocol, asked.gate), ())
+    there = by_place.get((asked.task, asked.protocol, asked.gate), ())
+    group = [v for v in there if not asked.test or v.test.partition("[")[0] == asked.test]
     return not group or any(sum(v.test == one.test for v in group) < one.of for one in group)
+
+
+def _about(figure: Figure) -> list[tuple[str, str]]:
+    """What sorts the records on one judge, whatever order the tests ran in."""
+    return sorted(figure.subject.items())
 
 
 def _as_good(verdicts: Sequence[VerdictRecord], figures: Sequence[Figure]) -> str:
@@ -236,15 +255,14 @@ def _words(
 ) -> Iterator[tuple[ChangeWord, str, str]]:
     """The word with its cause and the next step; the first counts."""
     plan = evidence.plan
-    stated = [one for one in judges if one.stated and not one.accepted]
-    refused = [one for one in stated if one.word == "not cleared"]
+    refused = [one for one in judges if one.stated and one.word == "not cleared" and not one.accepted]
     for change in changes:
         if change.word == "do not merge":
             yield "do not merge", change.cause, change.next
     if refused:
         yield "do not merge", *_first(refused)
     if red := [v for v in evidence.verdicts if not v.green and v.outcome == "fail" and not v.figure.judge]:
-        yield "do not merge", f"{red[0].label} is outside its limit", ""
+        yield "do not merge", f"{min(red, key=_furthest).label} is outside its limit", ""
     if plan.unfinished:
         yield "no decision", unfinished_cause(plan.unfinished), "mend it or record what is missing, and run again"
     if plan.part or not plan.whole:
@@ -252,10 +270,10 @@ def _words(
     for change in changes:
         if change.word == "decide":
             yield "decide", change.cause, change.next
-    if doubtful := [one for one in stated if one.word == "undecided"]:
+    if doubtful := _doubtful(judges):
         yield "decide", *_first(doubtful)
     if red := [v for v in evidence.verdicts if not v.green]:
-        yield "decide", f"{red[0].label} is {red[0].outcome}", ""
+        yield "decide", f"{(first := min(red, key=_furthest)).label} is {first.outcome}", ""
     if not judges and not changes:
         yield "no decision", "nothing was to be decided", ""
     for change in changes:
@@ -263,9 +281,20 @@ def _words(
     yield "merge", "nothing changed" if evidence.compared else "no gate objects", ""
 
 
+def _doubtful(judges: Sequence[JudgeDecision]) -> list[JudgeDecision]:
+    """Those that are open for their use, also beside a failure that is accepted."""
+    open_ = [one for one in judges if one.stated and (one.doubt or (one.word == "undecided" and not one.accepted))]
+    return [replace(one, word="undecided", cause=one.doubt or one.cause) for one in open_]
+
+
+def _furthest(verdict: VerdictRecord) -> tuple[float, str, str]:
+    return -verdict.excess, verdict.label, verdict.outcome
+
+
 def _first(judges: Sequence[JudgeDecision]) -> tuple[str, str]:
-    """The judge with the largest excess over its limit, and how many more there are."""
-    worst = max(judges, key=lambda one: one.excess)
+    """The judge with the largest excess over its limit, those that nobody accepted before others, and how many more
+    there are."""
+    worst = max(judges, key=lambda one: (not one.accepted, one.excess))
     others = len({(one.panel, one.judge) for one in judges} - {(worst.panel, worst.judge)})
     cause = worst.cause.partition("; ")[0]
     subject = f"{worst.judge}{cause[2:]}" if cause.startswith("it ") else f"{worst.judge}: {cause}"
@@ -274,11 +303,10 @@ def _first(judges: Sequence[JudgeDecision]) -> tuple[str, str]:
 
 
 def _is_red(word: ChangeWord, judges: Sequence[JudgeDecision], changes: Sequence[Change]) -> bool:
-    """A run must not be green where a judge is refused or undecided for its use and nobody accepts that (any more)."""
-    return word != "no decision" and (
-        any(one.stated and not one.accepted and one.word != "cleared" for one in judges)
-        or any(change.kind in ("expired", "in place") and change.word != "merge" for change in changes)
-    )
+    """A run must not be green where the change is refused, or a judge is undecided for its use or was changed in place,
+    and nobody accepts that (any more)."""
+    open_ = any(change.kind in ("expired", "in place") and change.word != "merge" for change in changes)
+    return word == "do not merge" or (word != "no decision" and (open_ or bool(_doubtful(judges))))
 
 
 def _who_is_cleared(judges: Sequence[JudgeDecision]) -> str:

@@ -270,7 +270,7 @@ class Gates(Mapping[str, Gate]):
         remedy: Remedy | Callable[[], Remedy | None] | None = partial(self._next_step, name, decided)
         acceptance = None
         if known := self.accepted_fault_for(name, member.subject):
-            outcome, remedy, acceptance = under_accepted_fault(known, decided, allowed, self.today, self.file)
+            outcome, remedy, acceptance = under_accepted_fault(known, decided, self.today, self.file)
         return Verdict(
             gate=name,
             label=gate.label or "",

@@ -76,13 +76,14 @@ class VerdictRecord:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A gate that had to decide about judges at a place, whether or not it did."""
+    """A gate that a test had to ask about judges at a place, whether or not it did. `test`: of all its parameters."""
 
     gate: str
     panel: str
     task: str
     protocol: str
     judges: tuple[str, ...]
+    test: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +188,7 @@ def _plan(results: Mapping[str, Any], verdicts: Iterable[VerdictRecord]) -> Plan
     return Plan(
         panels,
         tuple(
-            Asked(a["gate"], a["panel"], a["task"], a["protocol"], tuple(a["judges"]))
+            Asked(a["gate"], a["panel"], a["task"], a["protocol"], tuple(a["judges"]), a.get("test") or "")
             for a in asked.get("gates") or ()
         ),
         uses,

@@ -38,7 +38,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         _note_mistake(config, str(error))
     records = [{**row.record(), **question_of(metafunc.definition)} for row in lacking]
     config.stash.setdefault(_not_asked, {})[metafunc.definition.nodeid] = records
-    config.stash.setdefault(_asked, []).extend(_gates_asked(suite, metafunc.function, offering) if offering else ())
+    config.stash.setdefault(_asked, []).extend(_gates_asked(suite, metafunc.definition, offering) if offering else ())
     if offering:
         metafunc.parametrize("elicitation", [pytest.param(one, id=str(one)) for one in offering])
     else:
@@ -86,16 +86,17 @@ def _wanted(suite: Suite, item: pytest.Item) -> list[Elicitation]:
     return [elicitation, *suite.questions.beside(elicitation, needs_of(item)[0])]
 
 
-def _gates_asked(suite: Suite, function: Any, offering: list[Elicitation]) -> list[dict[str, Any]]:
+def _gates_asked(suite: Suite, test: Any, offering: list[Elicitation]) -> list[dict[str, Any]]:
     """What a test has to decide, wherever it is asked."""
     from recuse.suite.gating import asked_record, gates_named
 
-    names = gates_named(function, suite.gates)
+    names = gates_named(test.obj, suite.gates)
     return [
         record
         for one in offering
         for record in asked_record(
-            suite.gates, names, one.place, suite.questions.judges_of(one), suite.uses(one.panel), suite.offers(one)
+            suite.gates, test.nodeid, names, one.place, suite.questions.judges_of(one), suite.uses(one.panel),
+            suite.offers(one),
         )
         if names
     ]

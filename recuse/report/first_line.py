@@ -5,12 +5,12 @@ All of it stands in results.json as `decision` (`recuse.gates.decision`); here i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from recuse.report import numbers
-from recuse.report.results_model import ResultsModel
+from recuse.report.results_model import JudgeWord, ResultsModel
 from recuse.report.upgrade_table import UpgradeTable, upgrade_tables
 from recuse.report.vocabulary import WORD_MEANINGS
 
@@ -23,10 +23,11 @@ UNDECIDED = "Nothing was decided: these results carry no decision."
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Those of a panel with the same word for a use, and the cause of the first of them."""
+    """Those of a panel with the same word for a use, and the cause of one of them: the `first` that nobody accepted."""
 
     state: str  # cleared, not cleared or undecided
     names: list[str]
+    first: str
     cause: str
     accepted: bool
 
@@ -44,7 +45,7 @@ class Standing:
         """ "; grok: it scores 0.7 above your people (accepted)"."""
         if self.state == "cleared":
             return ""
-        first = f"{self.names[0]}: " if self.names[1:] else ""
+        first = f"{self.first}: " if self.names[1:] else ""
         return f": {first}{self.cause}{' (accepted)' if self.accepted else ''}"
 
     @property
@@ -98,12 +99,15 @@ def decision_lines(view: ResultsModel) -> list[Line]:
     for panel, use in dict.fromkeys((one.panel, one.use) for one in judged):
         mine = [one for one in judged if (one.panel, one.use) == (panel, use)]
         standings = [
-            Standing(word, [one.judge for one in those], those[0].cause, all(one.accepted for one in those))
-            for word in WORD_MEANINGS
-            if (those := [one for one in mine if one.word == word])
+            _standing(word, those) for word in WORD_MEANINGS if (those := [one for one in mine if one.word == word])
         ]
         lines.append(Line(panel, use, standings))
     return lines
+
+
+def _standing(word: str, those: Sequence[JudgeWord]) -> Standing:
+    first = min(those, key=lambda one: one.accepted)
+    return Standing(word, [one.judge for one in those], first.judge, first.cause, first.accepted)
 
 
 def upgrade_lines(view: ResultsModel, minus: str = numbers.MINUS) -> list[str]:

@@ -277,7 +277,8 @@ def _matter(matter: Matter, cases: list[Case], width: int, color: bool) -> list[
 
 
 def _folded(text: str, width: int, first: str, rest: str) -> list[str]:
-    return textwrap.wrap(_ascii(text), width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
+    lines = textwrap.wrap(_ascii(text), width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
+    return [line.rstrip() for line in lines]  # a name longer than a line may leave a blank at the end of its last part
 
 
 def _footer(view: ResultsModel, width: int, report: str | None) -> list[str]:

@@ -33,10 +33,12 @@ def gates_named(function: Callable[..., Any], gates: Gates) -> list[str]:
 
 
 def asked_record(
-    gates: Gates, names: Iterable[str], place: Mapping[str, str], judges: Iterable[str], uses: Uses,
+    gates: Gates, test: str, names: Iterable[str], place: Mapping[str, str], judges: Iterable[str], uses: Uses,
     offers: Collection[str],
 ) -> list[dict[str, Any]]:  # fmt: skip
-    """As results.json holds it, once for each of the gates that is in force at the place."""
+    """As results.json holds it, once for each of the gates that the test names and that is in force at the place."""
     return [
-        {"gate": name, **place, "judges": list(judges)} for name in names if gates.in_force(name, uses, offers)
+        {"gate": name, "test": test, **place, "judges": list(judges)}
+        for name in names
+        if gates.in_force(name, uses, offers)
     ]

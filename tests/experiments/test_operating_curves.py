@@ -243,7 +243,7 @@ def test_one_judge_is_planned_what_needs_no_other_and_told_what_does(folder, tar
 def test_the_shipped_gates_are_simulated_by_the_shipped_questions():
     shipped = Path(__file__).parents[2] / "evals"
     questions = questions_by_gate(shipped, Sizes(items=6, pairs=8))
-    assert {"leniency", "repeat_difference", "human_offset", "slot_preference", "parse_rate"} <= set(questions)
+    assert {"leniency", "human_offset", "slot_preference", "parse_rate"} <= set(questions)
     assert {"direction", "framing_shift", "padding", "injection"} <= set(questions)
 
 

@@ -64,11 +64,25 @@ def test_beyond_the_accepted_bound_fails_and_names_both(load, estimate):
     assert below.outcome == "fail"
 
 
-def test_a_judge_that_got_better_turns_the_accepted_fault_red(load, estimate):
-    verdict = load(GATE + BEYOND).decide("bias", estimate(0.1, 0.05), GROK)[0]
-    assert (verdict.outcome, verdict.accepted_fault.state, bool(verdict)) == ("fail", "no longer needed", False)
-    assert "no longer needed" in told(verdict)
-    assert "Delete the accepted fault (panel = published, judge = grok | gemini) from evals/gates.toml" in told(verdict)
+def test_a_judge_that_got_better_passes_and_its_accepted_fault_is_to_be_deleted(load, estimate):
+    gates = load(GATE + BEYOND)
+    better = gates.decide("bias", estimate(0.1, 0.05), GROK)[0]
+    assert (better.outcome, better.accepted_fault, better.remedy) == ("pass", None, None)
+    (sentence,) = gates.unneeded([better.record()])
+    assert sentence == (
+        "The accepted fault for bias (panel = published, judge = grok | gemini) in evals/gates.toml is no longer "
+        "needed: all that it covers passes. Delete it, so that the gain is kept."
+    )
+
+
+def test_an_accepted_fault_that_anything_still_needs_is_kept(load, estimate):
+    """One judge of two got better; and one that the fault does not cover says nothing of it."""
+    gates = load(GATE + BEYOND)
+    better, worse = (gates.decide("bias", estimate(v, 0.05), GROK | {"judge": j})[0].record()
+                     for v, j in ((0.1, "grok"), (0.77, "gemini")))  # fmt: skip
+    beyond = gates.decide("bias", estimate(1.2, 0.05), GROK | {"judge": "gemini"})[0].record()
+    other = gates.decide("bias", estimate(0.1, 0.05), GROK | {"judge": "claude"})[0].record()
+    assert gates.unneeded([better, worse]) == gates.unneeded([better, beyond]) == gates.unneeded([other]) == []
 
 
 @pytest.mark.parametrize("doubt", [OUTCOME, BOTH])
@@ -77,25 +91,34 @@ def test_an_accepted_doubt_that_is_settled_is_a_plain_pass(load, estimate, doubt
     verdict = load(GATE + doubt).decide("bias", estimate(0.1, 0.05), GROK)[0]
     assert (verdict.outcome, verdict.accepted_fault, verdict.remedy) == ("pass", None, None)
     assert load(GATE + doubt).decide("bias", estimate(0.77, 0.05), GROK)[0].outcome == "fail"
+    assert load(GATE + doubt).unneeded([verdict.record()]) == []
 
 
-def test_an_allowed_undecided_needs_no_accepted_fault(load, estimate):
+def test_what_is_accepted_and_what_its_gate_allows_are_both_green(load, estimate):
     text = GATE.replace("reason", 'undecided = "allow"\nbecause = "few"\nuntil = 2027-12-31\nreason') + BEYOND
-    verdict = load(text).decide("bias", estimate(0.48, 0.1), GROK)[0]
-    assert (verdict.outcome, verdict.allowed, bool(verdict)) == ("fail", False, False)
-    assert "which the gate allows by itself" in told(verdict)
+    within = load(text).decide("bias", estimate(0.48, 0.1), GROK)[0]
+    assert (within.outcome, within.accepted_fault.otherwise, bool(within)) == ("accepted", "undecided", True)
+    beyond = load(text).decide("bias", estimate(0.95, 0.3), GROK)[0]
+    assert (beyond.outcome, beyond.allowed, bool(beyond)) == ("undecided", True, True)
 
 
 def test_it_holds_on_its_last_day_and_not_after(load, estimate):
     on_the_day = load(GATE + BEYOND, today=date(2027, 12, 31))
     assert on_the_day.decide("bias", estimate(0.77, 0.05), GROK)[0].outcome == "accepted"
-    assert on_the_day.expired_accepted_faults() == []
     after = load(GATE + BEYOND, today=date(2028, 1, 1))
     verdict = after.decide("bias", estimate(0.77, 0.05), GROK)[0]
     assert (verdict.outcome, verdict.accepted_fault.state, bool(verdict)) == ("fail", "expired", False)
-    for text in (told(verdict), *after.expired_accepted_faults()):
-        assert "expired: it held until 2027-12-31" in text
-        assert "give it a later date" in text
+    assert "expired: it held until 2027-12-31" in told(verdict)
+    assert "give it a later date" in told(verdict)
+
+
+def test_its_end_is_told_thirty_days_before_and_from_then_on(load):
+    def days(today):
+        return [(end["until"], end["days"]) for end in load(GATE + BEYOND, today=today).ends()]
+
+    assert days(date(2027, 11, 30)) == []
+    assert days(date(2027, 12, 1)) == [("2027-12-31", 30)]
+    assert days(date(2028, 1, 2)) == [("2027-12-31", -2)]
 
 
 @pytest.mark.parametrize(("value", "se", "outcome"), [(0.48, 0.1, "undecided"), (float("nan"), 0.1, "not measured")])
@@ -145,7 +168,7 @@ def test_one_accepted_fault_never_hides_another_failure(load, estimate):
 def test_a_bound_that_reaches_no_further_than_a_limit_of_the_range_is_refused_once_the_scale_is_known(load, estimate):
     gates = load(GATE.replace("[-0.5, 0.5]", "[-0.1, 0.1]\nof_range = true") + BEYOND)
     assert gates.decide("bias", estimate(0.77, 0.01, span=5.0), GROK)[0].outcome == "accepted"
-    with pytest.raises(GatesError, match=r"accepts within \[-0.5, \+0.9\], which does not reach beyond .* \[-1, \+1\]"):
+    with pytest.raises(GatesError, match=r"does not reach beyond .* \[-1, \+1\] .*so nothing needs it: delete it"):
         gates.decide("bias", estimate(0.77, 0.01, span=10.0), GROK)
 
 
@@ -201,8 +224,8 @@ def test_an_accepted_fault_never_makes_green_what_it_does_not_accept(estimate, v
     )
     within = "within" not in accept or -0.5 <= value <= 0.9
     holds = within and bare.outcome in accept.get("outcome", (bare.outcome,))
-    if bare:  # an accepted doubt may be settled, an accepted fault must not be unlearnt unseen
-        assert after.outcome == ("pass" if "outcome" in accept else "fail")
+    if bare:  # what passes needs no acceptance, and none turns it red
+        assert (after.outcome, after.accepted_fault) == ("pass", None)
     else:
         assert bool(after) == (holds and today <= until)
         assert (after.outcome == "accepted") == bool(after)

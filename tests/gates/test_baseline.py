@@ -72,6 +72,7 @@ def results():
         "schema": 1,
         "verdicts": [verdict("grok-4", 0.71, "accepted"), verdict("gpt-5.1", -0.335)],
         "measurements": [matrix([[0.1, 0.2], [0.3, None]])],
+        "panels": [{"name": "published", "uses": ["grade"]}],
     }
 
 
@@ -155,7 +156,7 @@ def at_both_levels(shown, hidden):
         here = estimate(value, detail={"these_texts": [value - 0.3, value + 0.3], "these_texts_df": 20.0})
         return found | {"estimate": here}
 
-    return {"schema": 1, "verdicts": [one("shown", shown), one("hidden", hidden)], "measurements": [],
+    return {"schema": 1, "verdicts": [one("shown", shown), one("hidden", hidden)], "measurements": [], "panels": [],
             "sources": {"p/t/q": {"items": "the same"}}}  # fmt: skip
 
 
@@ -181,7 +182,7 @@ def test_the_same_items_are_compared_in_pairs(changed):
 
     def with_items(values):
         found = estimate(sum(values) / 3, se=0.5, over="items", per_item={f"i{n}": v for n, v in enumerate(values)})
-        return {"verdicts": [verdict("a", 0.0, estimate=found)], "measurements": []}
+        return {"verdicts": [verdict("a", 0.0, estimate=found)], "measurements": [], "panels": []}
 
     alone = changed(lambda now: None, lambda: with_items([0.0, 0.0, 0.0]))
     assert alone["named"] == []
@@ -205,7 +206,7 @@ def test_the_same_texts_judged_again_are_compared_by_what_these_texts_alone_say(
         found["detail"] = {"these_texts": [value - 0.1, value + 0.1], "these_texts_df": 20.0}
         subject = {"panel": "published", "task": "t", "protocol": "rubric", "judge": "a"}
         one = verdict("a", 0.0, estimate=found) | {"subject": subject}
-        return {"verdicts": [one], "measurements": [], "sources": source}
+        return {"verdicts": [one], "measurements": [], "panels": [], "sources": source}
 
     (row,) = changed(lambda now: now.update(run(0.5, source)), lambda: run(0.0, source))["named"]
     assert (row["test"], row["change"]) == ("same texts", 0.5)
@@ -229,7 +230,7 @@ def test_recorded_anew_the_same_judges_change_nothing_in_19_of_20_runs_and_half_
                 se = math.sqrt(variances[judge, text] + variances[others, text].sum() / 16)
                 verdicts.append(verdict(f"j{judge}", 0.0, estimate=estimate(float(value), se=se, df=15.0))
                                 | {"subject": {"judge": f"j{judge}", "text": str(text)}})  # fmt: skip
-        return {"verdicts": verdicts, "measurements": []}
+        return {"verdicts": verdicts, "measurements": [], "panels": []}
 
     same = [bool(compare(reduce(recording(), gates), recording(), gates)["named"]) for _ in range(500)]
     assert np.mean(same) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 500)
@@ -283,7 +284,7 @@ def test_another_slice_cannot_be_compared(changed):
     def run(value, level):
         found = estimate(value)
         found["detail"] = {"slice": {"column": "target", "level": level}}
-        return {"verdicts": [verdict("a", 0.0, estimate=found)], "measurements": []}
+        return {"verdicts": [verdict("a", 0.0, estimate=found)], "measurements": [], "panels": []}
 
     same, other = (changed(lambda now, to=to: now.update(run(0.5, to)), lambda: run(0.0, "x")) for to in ("x", "y"))
     assert (len(same["named"]), len(other["named"])) == (1, 0)
@@ -305,7 +306,7 @@ def test_what_was_asked_of_whom_is_told_where_it_changed(changed):
         lambda: results() | {"sources": {place: source}},
     )
     assert comparison["sources"] == [f"{place}: the prompt changed", f"{place}: a changed"]
-    assert objections(comparison) == []
+    assert objections(comparison) == [], "who judges otherwise is compared in place (recuse.compare.in_place)"
 
 
 # --------------------------------------------------------------------------- appeared, vanished, removed
@@ -421,14 +422,15 @@ def test_a_failed_write_leaves_the_old_baseline(tmp_path, monkeypatch, gates, fa
     [
         (None, "there is no baseline at"),
         (b"\xff", "is not UTF-8 (byte 0)"),
-        (b'{"schema": 2,\n<<<<<<< HEAD\n', "is not JSON (line 2, column 1"),
-        (b"[]", "should have schema 2; it has a JSON list"),
-        (b'{"schema": 1, "entries": []}', "was written by an earlier Recuse (schema 1) and does not say how sure"),
-        (b'{"schema": 3}', "should have schema 2; it has 3"),
-        (b'{"verdicts": []}', "should have schema 2; it has None"),
-        (b'{"schema": 2, "entries": 3}', "has no list of entries"),
-        (b'{"schema": 2, "entries": []}', "has no list of entries, gates or tests"),
-        (b'{"schema": 2, "entries": [{"kind": "verdict"}]}', "has a damaged entry (number 1)"),
+        (b'{"schema": 3,\n<<<<<<< HEAD\n', "is not JSON (line 2, column 1"),
+        (b"[]", "should have schema 3; it has a JSON list"),
+        (b'{"schema": 1, "entries": []}', "was written by an earlier Recuse (schema 1)"),
+        (b'{"schema": 2, "entries": []}', "(schema 2), which did not say what judges are used for"),
+        (b'{"schema": 4}', "should have schema 3; it has 4"),
+        (b'{"verdicts": []}', "should have schema 3; it has None"),
+        (b'{"schema": 3, "entries": 3}', "has no list of entries"),
+        (b'{"schema": 3, "entries": []}', "has no list of entries, gates or tests"),
+        (b'{"schema": 3, "entries": [{"kind": "verdict"}]}', "has a damaged entry (number 1)"),
     ],
 )
 def test_an_unusable_baseline_names_the_file_and_the_remedy(tmp_path, text, says):

@@ -9,7 +9,7 @@ from recuse.schema import Estimates
 
 GATES = """
 [run]
-families = 4
+false_fail = 0.025
 
 [bias]
 within = [-0.5, 0.5]

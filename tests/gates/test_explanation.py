@@ -222,7 +222,7 @@ def test_what_has_no_interval_or_no_value_says_so(load, estimate, undefined):
 
 def test_the_rule_is_data_too(load, estimate):
     family = Estimates(("judge", "names"), {(j, "shown"): estimate(0.1, 0.05) for j in "ab"})
-    rule = load("[run]\nfamilies = 10\n" + GATE).decide("bias", family, {"panel": "p"})[0].rule
+    rule = load("[run]\nfalse_fail = 0.005\n" + GATE).decide("bias", family, {"panel": "p"})[0].rule
     assert rule.limit_text == "within [-0.5, +0.5]"
     assert (rule.decide, rule.level, rule.of_range, rule.span) == ("interval", 0.95, None, None)
     assert (rule.pass_level, rule.fail_level) == (0.95, 0.995)

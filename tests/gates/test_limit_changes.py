@@ -23,6 +23,12 @@ task = "headlines"
 within = [-0.2, 0.2]
 reason = "a smaller scale"
 """
+USE = """
+[use.grade]
+of = ["scores"]
+yardstick = ["self_bias"]
+decides = ["leniency"]
+"""
 FAULT = """
 [[accepted]]
 gate = "self_bias"
@@ -45,8 +51,8 @@ def rows(load, estimate):
             ("judge",), {(j,): estimate(v, 0.03) for j, v in {"a": 0, "b": 0.3, "gemini": 0.77}.items()}
         )
         verdicts = [v.record() for v in gates.decide(gate, measured, subject or {})] if gate in gates else []
-        results = {"verdicts": verdicts, "measurements": []}
-        return compare(reduce({"verdicts": [], "measurements": []}, old), results, gates)
+        results = {"verdicts": verdicts, "measurements": [], "panels": []}
+        return compare(reduce({"verdicts": [], "measurements": [], "panels": []}, old), results, gates)
 
     return compared
 
@@ -95,6 +101,18 @@ def test_allowing_undecided_is_told(rows):
     assert told == ["self_bias undecided added: allow", "self_bias until added: 2027-12-31"]
 
 
+def test_what_decides_for_a_use_is_a_limit_too(rows):
+    """Who takes a gate out of a use needs no wider limit to clear a judge."""
+    (row,) = rows(USE + GATES, USE.replace('decides = ["leniency"]', "decides = []") + GATES)["limits"]
+    assert (row["key"], row["change"]) == ("use grade", "changed")
+    (row,) = rows(USE + GATES, GATES)["limits"]
+    assert (row["key"], row["change"]) == ("use grade", "removed")
+    (row,) = rows(GATES, USE + GATES)["limits"]
+    assert (row["key"], row["change"]) == ("use grade", "added")
+    worded = USE.replace("of =", 'question = "reads scores"\nof =')
+    assert rows(USE + GATES, worded + GATES)["limits"] == []
+
+
 def test_a_removed_and_an_added_gate(rows):
     alone = GATES[: GATES.index("[leniency]")]
     assert [row["sentence"] for row in rows(GATES, alone)["limits"]] == ["leniency removed: within [-0.4, +0.4]"]
@@ -126,8 +144,9 @@ def test_layout_comments_labels_and_reasons_are_no_change(rows):
 
 def test_the_gates_of_a_baseline_are_the_gates_it_was_written_under(load):
     allow = 'undecided = "allow"\nbecause = "few"\nuntil = 2027-12-31\n'
-    gates = load("[run]\nfamilies = 7\n" + GATES.replace('reason = "half', allow + 'reason = "half') + FAULT)
+    gates = load("[run]\nfalse_fail = 0.07\n" + USE + GATES.replace('reason = "half', allow + 'reason = "half') + FAULT)
     again = as_stated(stated(gates), gates)
     assert stated(again) == stated(gates)
     assert again.alpha("leniency") == gates.alpha("leniency")
+    assert again.uses == gates.uses
     assert with_former(gates, {"gates": stated(gates)}).former is None

@@ -14,8 +14,7 @@ from recuse.schema import Estimates
 
 FILE = Path(__file__).parents[2] / "evals" / "gates.toml"
 POINT = {
-    *("parse_rate", "unanswered", "delegable_share"),
-    *("reported_total", "self_reported_final", "self_reported_sd"),
+    *("parse_rate", "unanswered"),
     *("upgrade_cost", "upgrade_latency"),
 }
 
@@ -39,12 +38,28 @@ def test_what_may_stay_undecided_says_why_and_until_when(gates):
     assert all(len(gate.because or "") >= 40 and gate.until is not None for gate in allowed)
 
 
-def test_every_gate_that_decides_by_intervals_may_spend_the_same(gates):
-    assert {gates.alpha(name) for name in gates} == {0.0, round(0.05 / 49, 12)}
+def test_a_fair_judge_fails_any_gate_of_its_use_or_any_condition_in_one_of_twenty_runs_at_most(gates):
+    for name, use in gates.uses.items():
+        deciding = {*use.gates, *gates.conditions}
+        assert 0.01 < sum(gates.alpha(gate) for gate in deciding) <= 0.05 + 1e-9, name
+
+
+def test_each_use_needs_few_gates_that_people_or_true_answers_decide(gates):
+    for name, use in gates.uses.items():
+        assert use.question, name
+        assert use.yardstick, name
+        assert len(use.gates) <= 7, name
+        assert not {gate for gate in use.yardstick if gates[gate].against == "peers"}, name
+        assert not {gate for gate in use.gates if gates[gate].together}, name
+
+
+def test_every_gate_decides_for_a_use_or_an_upgrade_or_wherever_a_panel_probes_it(gates):
+    named = {gate for use in gates.uses.values() for gate in use.gates}
+    assert {*gates} == {*named, *gates.conditions, *(name for name in gates if gates[name].together)}
+    assert named.isdisjoint(gates.conditions)
 
 
 IN_POINTS = [("self_preference", 10.0, 0.5), ("leniency", 10.0, 0.4), ("name_effect", 10.0, 0.5),
-             ("repeat_difference", 10.0, 0.5),
              ("human_offset", 10.0, 0.6), ("own_text", 4.0, 0.25), ("framing_shift", 4.0, 0.5),
              ("own_favour", 10.0, 0.625)]  # fmt: skip
 

@@ -104,8 +104,9 @@ def run_pytest(folder: Path, *options: str) -> None:
 
 
 def decision(folder: Path) -> str:
-    """The sentence that its last report begins with."""
-    return str(json.loads((folder / "reports" / "results.json").read_text(encoding="utf-8"))["headline"])
+    """The line that its last report begins with."""
+    results = json.loads((folder / "reports" / "results.json").read_text(encoding="utf-8"))
+    return str(results["decision"]["lines"][0])
 
 
 # --------------------------------------------------------------------------- the pull requests
@@ -134,9 +135,15 @@ def widened_limit(folder: Path, run: Run) -> None:
 
 
 SCENES: dict[str, tuple[Callable[[Path, Run], None], str]] = {
-    "green-upgrade": (green_upgrade, "Merge: judge_2 may replace judge_1; no difference larger than you allow."),
-    "refused-upgrade": (refused_upgrade, "Do not merge: judge_2 gives lower scores; keep judge_1."),
-    "widened-limit": (widened_limit, "Decide: limit of spread over repeats widened; without that vendor fails."),
+    "green-upgrade": (
+        green_upgrade,
+        "This change: merge: judge_2 may replace judge_1: no difference larger than you allow.",
+    ),
+    "refused-upgrade": (refused_upgrade, "This change: do not merge: judge_2 gives lower scores."),
+    "widened-limit": (
+        widened_limit,
+        "This change: decide: limit of spread over repeats widened; without that vendor fails.",
+    ),
 }
 """Picture -> the pull request, and what its report begins with."""
 

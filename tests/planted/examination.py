@@ -7,6 +7,7 @@ import importlib.util
 import inspect
 from collections.abc import Callable, Iterator
 from datetime import date
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 from recuse.gates import Gates
 from recuse.offers import design_of, missing, offered
 from recuse.ratings import Ratings
-from recuse.schema import Estimate, Estimates, Verdict
+from recuse.schema import Estimate, Estimates, Verdict, members
 from recuse.suite import Elicitation, Suite
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -59,7 +60,7 @@ class Panel:
         return dataclasses.replace(self, ratings=dataclasses.replace(self.ratings, table=table, _memory={}))
 
     def verdicts(self) -> list[Verdict]:
-        """Of every gated test in evals/ that asks for no more than the panel offers."""
+        """Of every gate that evals/ ask for and that the panel can be asked, whatever its judges are used for."""
         found: list[Verdict] = []
 
         def gate(name: str, measured: Estimate | Estimates, **subject: str) -> bool:
@@ -67,19 +68,37 @@ class Panel:
             found.extend(self.gates.decide(name, measured, asked))
             return True
 
-        given = {"ratings": self.ratings, "gate": gate, "measure": lambda *_, **__: None}
-        for test, wanted in self._tests():
-            test(**{name: given[name] for name in wanted})
+        for test in self._tests("gate"):
+            test(gate=gate, measure=lambda *_, **__: None)
         return found
 
-    def _tests(self) -> Iterator[tuple[Callable[..., None], list[str]]]:
-        offers = offered(design_of(self.ratings))
+    def measured(self, metric: str, judge: str) -> list[Estimate]:
+        """What evals/ measure of a judge and gate nowhere."""
+        found: list[Estimate] = []
+
+        def measure(measured: Estimate | Estimates, **subject: str) -> None:
+            found.extend(e for names, e in members(measured) if e.metric == metric and names.get("judge") == judge)
+
+        for test in self._tests("measure", named=f"test_{metric}"):
+            test(measure=measure)
+        return found
+
+    @property
+    def offers(self) -> frozenset[str]:
+        return offered(design_of(self.ratings))
+
+    def _tests(self, asking: str, named: str = "test_") -> Iterator[Callable[..., None]]:
+        """Those that take `asking` and that the panel offers enough for; each takes what it may want, by name."""
         for path in sorted((ROOT / "evals").glob("test_*.py")):
             module = _module(path)
             for name, test in [*vars(module).items()]:
-                wanted = list(inspect.signature(test).parameters) if name.startswith("test_") else []
-                if "gate" in wanted and not missing(_needs(module, test), offers):
-                    yield test, wanted
+                wanted = list(inspect.signature(test).parameters) if name.startswith(named) else []
+                if asking in wanted and not missing(_needs(module, test), self.offers):
+                    yield partial(_call, test, wanted, self.ratings)
+
+
+def _call(test: Callable[..., None], wanted: list[str], ratings: Ratings, **given: Callable[..., Any]) -> None:
+    test(**{name: {"ratings": ratings, **given}[name] for name in wanted})
 
 
 def _module(path: Path) -> ModuleType:

@@ -40,11 +40,11 @@ def inflates_itself_when_named(score, own, shown):
 
 
 def lenient(score, own, shown):
-    return score + 0.6
+    return score + 0.5
 
 
 def harsh(score, own, shown):
-    return score - 0.6
+    return score - 0.5
 
 
 def turns_the_order_round(score, own, shown):

@@ -19,6 +19,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from examination import ELICITATION, FAIR, ROOT, Panel, strict_gates, suite
 
+from recuse.gates.uses import Uses
+
 WORST_FIRST = ("fail", "not measured", "undecided")
 
 # One text per author, five in all: how far a judge's deviations lie apart from text to text is known from four of them,
@@ -34,12 +36,11 @@ FIVE_TEXTS = {
 EXPECTED: dict[str, dict[tuple[str, str], str]] = {
     "fair": FIVE_TEXTS,
     # 0.8 above what its peers see on its own text, in both conditions. One text that is so much higher leaves its level
-    # against people, and how well one reply tells the texts apart, undecided as well.
+    # against people undecided as well.
     "inflates-itself": {
         **FIVE_TEXTS,
         ("self_preference", "itself"): "undecided",
         ("human_offset", "itself"): "undecided",
-        ("repeat_reliability", "itself"): "undecided",
     },
     # 0.8 above with the name shown, 0 without: the same, and the name's effect with it.
     "inflates-itself-when-named": {
@@ -47,7 +48,6 @@ EXPECTED: dict[str, dict[tuple[str, str], str]] = {
         ("self_preference", "itself"): "undecided",
         ("name_effect", "itself"): "undecided",
         ("human_offset", "itself"): "undecided",
-        ("repeat_reliability", "itself"): "undecided",
     },
     # 0.5 above on everything: more than the 0.4 that leniency allows, and less than it takes to show that on four
     # texts. It is no view of itself.
@@ -60,16 +60,14 @@ EXPECTED: dict[str, dict[tuple[str, str], str]] = {
         ("name_effect", "itself"): "undecided",
         ("self_preference", "itself"): "undecided",
     },
-    # Answers with an SD of 1 lie 1.1 apart, twice the limit, and its single replies say little about the text.
-    "noisy": {**FIVE_TEXTS, ("repeat_difference", "itself"): "fail", ("repeat_reliability", "itself"): "undecided"},
-    # 7 where the others see 8.3 on average, the more so the better the text. It has no order and no reliability: not
-    # measurable. Fifty equal scores do show that it is steady.
+    # Noise is no fault of a use by itself: what it does to agreement and offset is decided there. See `SHOWN`.
+    "noisy": FIVE_TEXTS,
+    # 7 where the others see 8.3 on average, the more so the better the text. It has no order: not measurable.
     "constant": {
         **FIVE_TEXTS,
         ("leniency", "itself"): "undecided",
         ("self_preference", "itself"): "undecided",
         ("human_order", "itself"): "not measured",
-        ("repeat_reliability", "itself"): "not measured",
         ("human_offset", "itself"): "undecided",
         ("leniency", "peers"): "undecided",
     },
@@ -81,19 +79,21 @@ EXPECTED: dict[str, dict[tuple[str, str], str]] = {
         ("human_offset", "itself"): "undecided",
         ("leniency", "itself"): "undecided",
         ("name_effect", "itself"): "undecided",
-        ("repeat_difference", "itself"): "undecided",
         ("self_preference", "itself"): "undecided",
     },
-    # No total follows from its scores. They are 0.3 off in turn, so on average right; but with them two
-    # totals lie about 0.4 apart, near the limit of 0.5.
-    "wrong-totals": {
-        **FIVE_TEXTS,
-        ("reported_total", "itself"): "fail",
-        ("repeat_difference", "itself"): "undecided",
-        ("repeat_reliability", "itself"): "undecided",
-    },
+    # No total follows from its scores, which no gate forbids. See `SHOWN`.
+    "wrong-totals": FIVE_TEXTS,
 }
 """Judge in the fifth seat -> (gate, whose verdict) -> the worst outcome over conditions; what is not here passes."""
+
+
+SHOWN = {
+    ("noisy", "repeat_difference"): 1.1,  # two answers with an SD of 1 lie sqrt(2) 1 E|z| = 1.13 apart
+    ("fair", "repeat_difference"): 0.2,
+    ("wrong-totals", "reported_total"): 1.0,
+    ("fair", "reported_total"): 0.0,
+}
+"""What is measured of a planted behaviour that no gate forbids, and of a fair judge."""
 
 
 @pytest.fixture(scope="session")
@@ -125,6 +125,12 @@ def test_a_judge_trips_the_gates_of_its_behaviour_and_no_other(everyone: Panel, 
     assert tripped(everyone.only(*FAIR, judge), judge) == EXPECTED[judge]
 
 
+@pytest.mark.parametrize(("judge", "metric"), SHOWN)
+def test_what_no_gate_forbids_is_measured_all_the_same(everyone: Panel, judge: str, metric: str) -> None:
+    found = everyone.only(*FAIR, judge).measured(metric, judge)
+    assert [e.value for e in found] == pytest.approx([SHOWN[judge, metric]] * 2, abs=0.15)
+
+
 def test_every_judge_of_the_panel_is_expected_something_of(everyone: Panel) -> None:
     assert set(everyone.ratings.judges) == {*FAIR, *EXPECTED}
 
@@ -145,5 +151,9 @@ def test_pytest_itself_comes_to_the_same_verdicts(everyone: Panel, recorded: Pat
     assert done.returncode == pytest.ExitCode.TESTS_FAILED, done.stdout + done.stderr
     results = json.loads((recorded / "reports" / "results.json").read_text(encoding="utf-8"))
     by_pytest = sorted((v["gate"], *sorted(v["subject"].items()), v["outcome"]) for v in results["verdicts"])
-    here = everyone.verdicts()
+    gates, uses = everyone.gates, Uses(("merchant_risk",), ("estimate", "grade"))
+    here = [v for v in everyone.verdicts() if gates.in_force(v.gate, uses, everyone.offers)]
     assert by_pytest == sorted((v.gate, *sorted(v.subject.items()), v.outcome) for v in here)
+    decided = {one["judge"]: one["word"] for one in results["decision"]["judges"] if one["stated"]}
+    assert "cleared" not in decided.values(), "five texts are too few to clear anybody"
+    assert decided["refuses"] == "not cleared"

@@ -7,7 +7,10 @@ import math
 import random
 from typing import Any
 
-from recuse.gates import decide_merge, recommendations
+from recuse.gates import decide
+from recuse.gates.change_records import changes_of
+from recuse.gates.records import decoded
+from recuse.report.canonical_form import normalised
 
 Results = dict[str, Any]
 
@@ -106,6 +109,9 @@ GATES = {  # gate -> (limit, label, reason)
     "self_reported_final": ({"at_most": 0.0}, "own final", "plain arithmetic again"),
     "self_reported_sd": ({"at_most": 0.0}, "own SD", "an SD that no ten scores have was not computed from ten scores"),
     "parse_rate": ({"at_least": 0.95}, "readable", "what is left is no longer the sample that was asked for"),
+}
+USES = {
+    "merchant_risk": {"yardstick": ["human_offset", "human_order"], "decides": ["self_bias", "ground_truth"]}
 }
 ACCEPTED_FAULTS = {
     ("self_bias", "gemini-2.5-pro"): {
@@ -575,6 +581,7 @@ def panel_of(name: str, provenance: str, names: Any, labels: Any, description: s
         "source": "",
         "judges": judges,
         "tasks": [TASK],
+        "uses": [*USES],
     }
 
 
@@ -594,7 +601,10 @@ def empty(panels: list[Results]) -> Results:
         "usage": [],
         "excerpts": [],
         "baseline": None,
-        "recommendations": [],
+        "decision": None,
+        "uses": USES,
+        "asked": {"whole": True, "conditions": ["name_effect", "parse_rate"], "peers": ["leniency"], "gates": []},
+        "ends": [],
         "measures": MEASURES,
         "factors": FACTORS,
         "tasks": [{"name": TASK, "criteria": ["total", "accuracy"]}],
@@ -779,7 +789,7 @@ def counted(results: Results) -> Results:
         if v["outcome"] in ("fail", "not measured") or (v["outcome"] == "undecided" and not v["allowed"])
     }
     results["outcome"] = next((o for o in ("not measured", "fail", "undecided") if o in bad), "pass")
-    results["recommendations"] = recommendations(results["verdicts"])
-    results["decision"] = decide_merge(results)
-    results["headline"] = results["decision"]["sentence"]
+    plain = normalised(results)
+    decision = decide(decoded(plain, changes_of(plain)))
+    results |= {"decision": decision.record(), "headline": " ".join(decision.lines)}
     return results

@@ -15,7 +15,7 @@ from recuse import report
 from recuse.report.canonical_form import normalised
 from recuse.report.csv_tables import csv_tables
 
-FILES = {f"{n}.csv" for n in ("verdicts", "measurements", "recommendations", "not_asked", "usage", "replies", "judges",
+FILES = {f"{n}.csv" for n in ("verdicts", "measurements", "decision", "not_asked", "usage", "replies", "judges",
                               "changes")}  # fmt: skip
 
 
@@ -41,6 +41,15 @@ def test_every_verdict_has_a_row_with_its_number_and_limit():
 def test_every_row_of_the_results_is_there(name, key):
     results = samples.both()
     assert len(rows(results, name)) == len(results.get(key, []))
+
+
+def test_every_word_on_a_judge_has_a_row():
+    results = samples.failing()
+    found = rows(results, "decision")
+    assert [(row["judge"], row["use"], row["word"]) for row in found] == [
+        (one["judge"], one["use"], one["word"]) for one in results["decision"]["judges"]
+    ]
+    assert (found[1]["gates"], found[1]["accepted"]) == ("human_offset; self_bias", "True")
 
 
 def test_what_changed_against_the_baseline_is_a_table_too():

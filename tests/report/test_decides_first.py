@@ -158,7 +158,8 @@ def test_an_upgrade_has_old_and_new_in_one_column() -> None:
         **{name: subject[name] for name in ("panel", "task", "protocol")},
     }]  # fmt: skip
     tree = tree_of(samples.counted(results))
-    assert tree.one("h1").text == "Do not merge: grok-5 gives higher scores; keep grok-4."
+    assert tree.one("h1").text == "This change: do not merge: grok-5 gives higher scores."
+    assert tree.one("p", class_="next").text == "Next: keep grok-4"
     table = next(t for t in ids(tree)["verdicts"].all("table") if "grok-4 → grok-5" in t.text)
     row = next(table.one("tbody").all("tr"))
     assert [td.text for td in row.all("td")][:2] == ["7.10 → 7.72", "+0.62 (+0.50 to +0.70)"]

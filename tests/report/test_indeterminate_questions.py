@@ -98,7 +98,9 @@ def test_any_measure_may_be_missing_or_alone(results):
         drawn(results, only=metric)
 
 
-def test_a_choice_is_no_fault_of_a_judge(results):
-    """Cost of a choice and doubt about beta keep nobody from being cleared."""
-    blocking = {v["estimate"]["metric"] for v in results["verdicts"] if v["blocks"]}
-    assert blocking == {"decision_consistency", "prevalence_bias"}
+def test_what_is_only_measured_refuses_nobody_and_clears_nobody(results):
+    """Cost of a choice and doubt about beta are shown; they keep nobody from being cleared."""
+    assert results["verdicts"] == []
+    assert {one["word"] for one in results["decision"]["judges"]} == {"undecided"}
+    measured = {record["estimate"]["metric"] for record in results["measurements"]}
+    assert {"decision_consistency", "prevalence_bias"} <= measured

@@ -19,8 +19,9 @@ def of(results: samples.Results, **more: int) -> str:
 
 def test_opens_with_the_headline_and_the_provenance() -> None:
     text = of(samples.both())
-    assert text.startswith("### Merge: nothing changed. Cleared: gpt-5.1, claude-4.5-sonnet and perplexity-sonar,")
-    assert "- `published` **cleared**: gpt-5.1" in text
+    assert text.startswith("### This change: merge: nothing changed.\n\nThese judges: 4 of 8 cleared for merchant")
+    assert "- `published` merchant\\_risk: **not cleared**: gemini-2.5-pro and grok-4: gemini-2.5-pro: with" in text
+    assert "; **cleared**: gpt-5.1, claude-4.5-sonnet and perplexity-sonar" in text
     assert "`published` reconstructed · `local` recorded" in text
     assert "No model was asked" in text
 
@@ -102,4 +103,4 @@ def test_many_judges_are_reduced_to_those_that_matter() -> None:
 
 
 def test_nothing_asked() -> None:
-    assert of(samples.nothing()).startswith("### Decide: nothing was measured")
+    assert of(samples.nothing()).startswith("### This change: no decision: nothing was to be decided.")

@@ -28,7 +28,8 @@ def test_no_line_is_wider_than_the_terminal(sample: object, width: int) -> None:
 
 def test_first_line_is_the_headline() -> None:
     lines = report.terminal(samples.published(), 120).splitlines()
-    assert lines[0].startswith("Merge: nothing changed. Cleared: gpt-5.1, claude-4.5-sonnet and perplexity-sonar")
+    assert lines[0] == "This change: merge: nothing changed."
+    assert lines[1].startswith("These judges: 3 of 5 cleared for merchant_risk (gpt-5.1, claude-4.5-sonnet and perpl")
 
 
 def test_a_table_per_question() -> None:

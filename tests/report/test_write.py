@@ -84,5 +84,5 @@ def test_a_run_objects_to_a_broken_template_and_draws_the_report_without_it(tmp_
     assert results["outcome"] == "not measured"
     assert len(results["objections"]) == 1
     assert "template does not render" in results["objections"][0]
-    assert results["headline"].startswith("Do not merge: 1 fault of the run itself.")
+    assert results["headline"].startswith("This change: decide: the report's template does not render: ")
     assert "Which limits, and why these?" in (tmp_path / "index.html").read_text()

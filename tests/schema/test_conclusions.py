@@ -73,5 +73,7 @@ def test_a_verdict_is_green_only_when_passed_or_accepted(outcome: str) -> None:
 
 
 @pytest.mark.parametrize("outcome", OUTCOMES)
-def test_allowing_the_undecided_allows_nothing_else(outcome: str) -> None:
-    assert bool(verdict(outcome, allowed=True)) is (outcome in ("pass", "accepted", "undecided"))
+def test_what_is_allowed_keeps_a_run_green_and_its_outcome(outcome: str) -> None:
+    """As where the gate is none of the panel's own use: whom it clears is the decision's matter."""
+    found = verdict(outcome, allowed=True)
+    assert (bool(found), found.outcome) == (True, outcome)

@@ -1,0 +1,226 @@
+"""Why a judge is not cleared: the fault that was planted comes first, not what follows from it."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import pytest
+
+from recuse.gates.causes import causes_of_doubt, causes_of_failure, rounded, unfinished_cause
+from recuse.gates.limits import Limit
+from recuse.gates.records import Figure, VerdictRecord
+
+WITHIN, LEAST, MOST = Limit("within", -0.5, 0.5), Limit("at_least", -0.1, math.inf), Limit("at_most", -math.inf, 0.05)
+ABOUT = {"judge": "ann", "panel": "p", "task": "t", "protocol": "q"}
+
+
+def figure(metric, value, half=0.05, *, detail=None, above="", below="", **subject):
+    return Figure(
+        metric, ABOUT | subject, value, value - half, value + half, detail=detail or {}, above=above, below=below,
+        title=metric.replace("_", " "),
+    )  # fmt: skip
+
+
+def verdict(gate, value, limit, outcome="fail", *, detail=None, above="", below="", half=0.05, **more):
+    about = {k: more.pop(k) for k in ("criterion", "names") if k in more}
+    found = figure(gate, value, half, detail=detail, above=above, below=below, **about)
+    return VerdictRecord(gate, gate.replace("_", " "), found, limit, outcome, green=False, **more)
+
+
+def constant(share=1.0):
+    return figure("commonest_answer", share, 0.0, detail={"answer": "4"})
+
+
+def coefficient(value, half=0.05, metric="cohen_kappa", **subject):
+    return figure(metric, value, half, **subject)
+
+
+# What a judge fails as well once it agrees with nobody: the effects, each with a larger excess than its cause.
+CEILING = verdict("human_ceiling", -0.8, LEAST)
+FAVOUR = verdict("slice_favour", 3.0, WITHIN, detail={"slice": {"column": "target", "level": "gpt"}})
+SLICE = verdict("worst_slice", -0.9, LEAST, detail={"slice": {"column": "language", "level": "Thai"}})
+OFFSET = verdict("human_offset", 2.5, WITHIN)
+UNANSWERED = verdict("unanswered", 0.2, MOST, above="leaves texts unanswered|leave texts unanswered")
+DRIFT = verdict("drift", 0.4, MOST, above="is no longer the judge that it was")
+PLACE = verdict("slot_preference", 0.6, WITHIN, above="prefers what stands first")
+ORDER = verdict("order_consistency", -0.4, LEAST, below="changes its choice with the order")
+EFFECTS = (CEILING, FAVOUR, SLICE, OFFSET)
+
+PLANTED = {
+    "constant": (EFFECTS, [constant()], "it always says 4, so it tells nothing apart"),
+    "opposite": (EFFECTS, [coefficient(-0.7)], "it says the opposite of what your people say"),
+    "unrelated": (EFFECTS, [coefficient(0.01)], "it agrees with your people no more than chance would"),
+    "missing answers": (
+        (UNANSWERED, *EFFECTS), [coefficient(0.5)], "it leaves texts unanswered (unanswered 0.2, limit at most 0.05)",
+    ),
+    "missing answers of an unrelated judge": ((UNANSWERED, *EFFECTS), [coefficient(0.0)], "it leaves texts unanswered"),
+    "drift": ((DRIFT, *EFFECTS), [coefficient(0.5)], "it is no longer the judge that it was"),
+    "first place": ((PLACE, ORDER, CEILING, FAVOUR), [coefficient(0.4)], "it prefers what stands first"),
+    "first place, unrelated to people": ((PLACE, CEILING), [coefficient(0.02)], "it prefers what stands first"),
+    "one slice": (
+        (SLICE, CEILING), [coefficient(0.5)], "on language Thai it agrees with your people less than elsewhere (-0.90)",
+    ),
+    "own system": ((FAVOUR, CEILING), [coefficient(0.5)], "it favours system gpt against your people (+300% of the"),
+    "offset": ((OFFSET, CEILING), [coefficient(0.5)], "it scores 2.5 above your people"),
+    "severe": ((verdict("human_offset", -2.5, WITHIN), CEILING), [], "it scores 2.5 below your people"),
+    "disagrees": ((CEILING,), [coefficient(0.5)], "it agrees with your people less than they agree with each other"),
+}  # fmt: skip
+
+
+def clauses(failed, figures):
+    return causes_of_failure(failed, failed, figures)[0]
+
+
+@pytest.mark.parametrize(("failed", "figures", "first"), PLANTED.values(), ids=PLANTED)
+def test_the_cause_comes_first_whatever_the_order_and_size_of_its_effects(failed, figures, first):
+    for order in itertools.permutations(failed):
+        assert clauses(order, figures)[0].startswith(first)
+
+
+def test_a_judge_unrelated_to_people_is_not_reported_to_disagree_as_well():
+    """That it agrees less than people do is the same thing once more."""
+    for figures in ([constant()], [coefficient(0.0)], [coefficient(-0.8)]):
+        found = clauses(EFFECTS, figures)
+        assert not any("less than they agree" in clause for clause in found)
+        assert len(found) == len(EFFECTS)
+
+
+def test_only_what_answers_all_alike_is_called_constant():
+    found = clauses(EFFECTS, [constant(0.97), coefficient(0.5)])
+    assert not any("always says" in clause for clause in found)
+
+
+def test_a_coefficient_explains_its_own_criterion_only():
+    on_style = verdict("human_ceiling", -0.8, LEAST, criterion="style")
+    elsewhere = clauses([on_style], [coefficient(-0.7, criterion="truth")])
+    assert elsewhere == ["on style, it agrees with your people less than they agree with each other"]
+    there = clauses([on_style], [coefficient(-0.7, criterion="style")])
+    assert there == ["on style, it says the opposite of what your people say"]
+
+
+def test_a_coefficient_without_an_interval_explains_nothing():
+    unknown = coefficient(0.0, math.nan)
+    assert clauses([CEILING], [unknown])[0].startswith("it agrees with your people less than")
+    other = coefficient(-0.7, metric="krippendorff_alpha")
+    assert clauses([CEILING], [unknown, other])[0].startswith("it says the opposite")
+
+
+def test_noise_and_length_explain_agreement_that_is_too_low():
+    noisy, longer = figure("repeat_reliability", 0.2), figure("length_coefficient", 0.4)
+    assert clauses([CEILING], [noisy, longer])[:2] == [
+        "it answers otherwise when it is asked again", "it prefers longer texts than your people do",
+    ]  # fmt: skip
+    steady, neither = figure("repeat_reliability", 0.9), figure("length_coefficient", 0.01)
+    assert len(clauses([CEILING], [steady, neither])) == 1
+
+
+def test_a_cause_names_criterion_and_level_where_there_are_several():
+    failed = [verdict("human_offset", 0.9, WITHIN, criterion="style", names="shown")]
+    assert clauses(failed, []) == ["on style, with names shown, it scores 0.9 above your people"]
+
+
+def test_a_cause_without_words_of_its_own_names_the_gate_and_its_limit():
+    failed = [verdict("padding", 0.9, WITHIN)]
+    assert clauses(failed, []) == [
+        "its padding is outside the limit (padding +0.9, limit within [-0.5, +0.5])"
+    ]
+
+
+def test_what_a_gate_of_another_use_shows_explains_a_failure_and_does_not_refuse():
+    failed = [CEILING]
+    there, _ = causes_of_failure(failed, [CEILING, SLICE], [coefficient(0.5)])
+    assert there[0].startswith("on language Thai it agrees with your people less than elsewhere")
+    assert there[1:] == ["it agrees with your people less than they agree with each other"]
+    unrelated, _ = causes_of_failure(failed, [CEILING, SLICE], [coefficient(0.0)])
+    assert unrelated == ["it agrees with your people no more than chance would"]
+
+
+@pytest.mark.parametrize(("failed", "figures", "step"), [
+    ((OFFSET,), [], "move every threshold on its scores by +2.5, or take +2.5 out of them, and check again"),
+    ((OFFSET, CEILING), [coefficient(0.5)], "move every threshold on its scores by +2.5"),
+    ((OFFSET, CEILING), [coefficient(0.0)], "keep the judge in use"),
+    ((OFFSET, SLICE), [], "keep the judge in use"),
+    ((UNANSWERED, OFFSET), [], "read the replies that could not be used"),
+    ((CEILING,), [], "keep the judge in use; read where this one disagrees"),
+])  # fmt: skip
+def test_the_next_step_is_a_repair_where_the_cause_has_one(failed, figures, step):
+    assert causes_of_failure(failed, failed, figures)[1].startswith(step)
+
+
+# --------------------------------------------------------------------------- nothing can be concluded yet
+
+
+def doubts(*open_, apart=(), missing=(), figures=(), part="", lacking=False):
+    return causes_of_doubt(open_, apart, missing, figures, verdicts=open_, part=part, lacking=lacking)
+
+
+def test_too_few_texts_come_with_how_many_more_are_needed():
+    near = verdict("human_ceiling", -0.05, LEAST, "undecided", more=437)
+    assert doubts(near) == (
+        ["agreement with people less people's own lies too close to its limit to tell; about 440 items more would "
+         "decide"],
+        "collect about 440 items more",
+    )  # fmt: skip
+
+
+def test_labels_that_no_judge_could_agree_with_are_blamed_before_the_judge():
+    near = verdict("human_ceiling", -0.05, LEAST, "undecided", detail={"people_agree": False}, more=400)
+    clauses, step = doubts(near)
+    assert clauses[0].endswith("so no judge can be told from chance: the labels are the problem")
+    assert step.startswith("look at what people disagree about")
+
+
+def test_what_could_not_be_measured_says_why():
+    unmeasured = verdict("unanswered", math.nan, MOST, "not measured")
+    assert doubts(unmeasured)[0] == ["unanswered could not be measured (no reason given)"]
+    lone = verdict("human_order", 0.4, LEAST, "undecided", half=math.nan)
+    assert doubts(lone)[0] == ["human order has no interval, so nobody knows how sure it is"]
+
+
+def test_what_is_missing_is_listed_with_what_to_do():
+    assert doubts(missing=("drift",)) == (
+        ["drift was not measured in this run"], "run again, or record what is missing",
+    )  # fmt: skip
+    assert doubts(missing=("a", "b", "c", "d"))[0] == ["a, b, c and 1 more were not measured in this run"]
+    clauses, step = doubts(lacking=True)
+    assert clauses == ["nobody's ratings and no true answers to compare it with"]
+    assert step.startswith("add ratings by a person of the same texts")
+
+
+def test_one_person_alone_is_not_called_nobody():
+    clauses, step = causes_of_doubt(
+        [], [], [], [], verdicts=[verdict("unanswered", 0.0, MOST, "pass")], part="", lacking=True
+    )
+    assert clauses == ["one person alone rated these texts, so nobody knows how well people agree"]
+    assert step == "let a second person rate some of the same texts"
+
+
+def test_peers_say_who_stands_apart_and_that_nobody_knows_who_is_right():
+    clauses, step = doubts(apart=[verdict("leniency", 0.9, WITHIN)])
+    assert clauses == ["it differs from the other judges by +0.9, and nobody says who is right"]
+    assert step == "add ratings by a person: nobody says which judge is right"
+
+
+def test_a_part_of_a_run_is_the_one_cause():
+    assert doubts(CEILING, missing=("drift",), part="only test_a.py ran") == (
+        ["only test_a.py ran"], "run all of evals/",
+    )  # fmt: skip
+
+
+def test_a_constant_judge_is_called_so_before_anything_is_decided():
+    near = verdict("human_ceiling", -0.05, LEAST, "undecided")
+    assert doubts(near, figures=[constant()])[0][0] == "it always says 4, so it tells nothing apart"
+
+
+def test_there_is_always_a_cause():
+    assert doubts() == (["no gate was asked of it"], "ask one: assert gate(name, estimates) in evals/")
+
+
+def test_what_stopped_most_tests_is_told_once():
+    assert unfinished_cause([("a", "x"), ("b", "y."), ("c", "y.")]) == "3 tests could not be finished: y"
+    assert unfinished_cause([("a", "x")]) == "1 test could not be finished: x"
+
+
+def test_a_guess_has_two_digits():
+    assert [rounded(n) for n in (0.4, 7, 84, 437, 12_345)] == [0, 7, 84, 440, 12_000]

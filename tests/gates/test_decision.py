@@ -1,0 +1,515 @@
+"""The decision: its table row by row, and its laws over generated records."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import replace
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from recuse.gates import decide
+from recuse.gates.limits import Limit
+from recuse.gates.records import Asked, Change, Evidence, Figure, PanelPlan, Plan, VerdictRecord
+from recuse.gates.uses import EVERY_GATE, UseTable
+
+USES = {
+    "grade": UseTable(yardstick=("agreement",), decides=("offset", "unanswered")),
+    "choose": UseTable(yardstick=("right_choices", "agreement"), decides=("order",)),
+    "risk": UseTable(yardstick=("offset",), decides=("own_work",)),
+}
+CONDITIONS, PEERS = ("injection", "leniency"), ("leniency", "own_work")
+NAMED = {gate for use in USES.values() for gate in use.gates}
+WITHIN, LEAST = Limit("within", -0.5, 0.5), Limit("at_least", -0.1, float("inf"))
+
+
+def figure(judge="ann", value=0.0, half=0.1, *, metric="offset", panel="p", **subject):
+    about = {"panel": panel, "task": "t", "protocol": "q", **({"judge": judge} if judge else {}), **subject}
+    return Figure(metric, about, value, value - half, value + half, title=metric, above="scores too high")
+
+
+def verdict(gate, judge="ann", outcome="pass", *, value=0.0, limit=WITHIN, half=0.1, **more):
+    about = {k: more.pop(k) for k in ("panel", "task", "protocol", "criterion") if k in more}
+    found = figure(judge, value, half, metric=gate, **about)
+    green = more.pop("green", outcome == "pass" or more.get("accepted", False))
+    return VerdictRecord(gate, gate, found, limit, outcome, green=green, **({"test": f"test_{gate}"} | more))
+
+
+def asked(gate, *judges, panel="p", task="t", protocol="q", test=None):
+    return Asked(gate, panel, task, protocol, judges or ("ann",), test or f"test_{gate}")
+
+
+GRADED = ("agreement", "offset", "unanswered")
+
+
+def evidence(*verdicts, uses=("grade",), further=(), judges=("ann",), gates=GRADED, changes=(), figures=(), **more):
+    plan = Plan(
+        (PanelPlan("p", tuple(judges), tuple(uses), tuple(further)),) if judges else (),
+        tuple(asked(gate, *judges) for gate in gates), USES, frozenset(CONDITIONS), frozenset(PEERS),
+        **{k: more.pop(k) for k in ("whole", "part", "unfinished") if k in more},
+    )  # fmt: skip
+    return Evidence(plan, tuple(verdicts), tuple(figures), tuple(changes), **more)
+
+
+def passes(*others, judge="ann", gates=GRADED):
+    """A pass of every gate that no verdict of `others` is about, and these."""
+    about = {(v.gate, v.figure.judge) for v in others}
+    return (*(verdict(gate, judge) for gate in gates if (gate, judge) not in about), *others)
+
+
+def word_on(found, judge="ann", use="grade"):
+    return next(one for one in decide(found).judges if (one.judge, one.use) == (judge, use))
+
+
+# --------------------------------------------------------------------------- the word on a judge
+
+
+def test_cleared_is_who_passes_every_gate_that_had_to_be_asked():
+    one = word_on(evidence(*passes()))
+    assert (one.word, one.stated, one.accepted) == ("cleared", True, False)
+    assert set(one.gates) == set(GRADED)
+    assert one.sentence == "ann is cleared to grade: every gate that decides passes."
+
+
+@pytest.mark.parametrize("gate", [*GRADED, "injection"])
+@pytest.mark.parametrize("accepted", [True, False])
+def test_not_cleared_is_who_fails_a_gate_of_the_use_or_a_condition_accepted_or_not(gate, accepted):
+    failed = verdict(gate, outcome="fail", value=0.9, accepted=accepted)
+    one = word_on(evidence(*passes(failed), gates=(*GRADED, gate)))
+    assert (one.word, one.accepted, one.gates) == ("not cleared", accepted, (gate,))
+
+
+OPEN = [("undecided", False), ("undecided", True), ("not measured", False), ("not measured", True)]
+
+
+@pytest.mark.parametrize(("outcome", "green"), OPEN)
+@pytest.mark.parametrize("gate", GRADED)
+def test_whoever_has_an_open_verdict_is_undecided_though_a_gate_allows_it(gate, outcome, green):
+    one = word_on(evidence(*passes(verdict(gate, outcome=outcome, green=green))))
+    assert (one.word, one.accepted, one.gates) == ("undecided", green, (gate,))
+
+
+@pytest.mark.parametrize("gate", GRADED)
+def test_a_gate_without_a_verdict_leaves_the_judge_undecided(gate):
+    one = word_on(evidence(*(v for v in passes() if v.gate != gate)))
+    assert (one.word, one.accepted) == ("undecided", False)
+    assert gate in one.gates
+    assert f"{gate} was not measured in this run" in one.cause
+
+
+def test_a_verdict_of_several_that_is_gone_is_missed_for_everybody_who_was_asked():
+    """Of three criteria, the verdict on one is gone: whose it was, nobody knows."""
+    some = [verdict("agreement", criterion=name, of=3) for name in ("clear", "true")]
+    assert word_on(evidence(*passes(*some))).word == "undecided"
+    assert word_on(evidence(*passes(*some, verdict("agreement", criterion="kind", of=3)))).word == "cleared"
+
+
+def test_a_gate_that_two_tests_ask_is_missed_where_one_of_them_gave_no_verdict():
+    tests = "evals/test_a.py::test_scores", "evals/test_a.py::test_choices"
+    found = evidence(*passes(verdict("agreement", test=f"{tests[0]}[p/t/q]")))
+    both = tuple(asked("agreement", test=test) for test in tests)
+    others = tuple(a for a in found.plan.asked if a.gate != "agreement")
+    assert word_on(replace(found, plan=replace(found.plan, asked=(*both[:1], *others)))).word == "cleared"
+    assert word_on(replace(found, plan=replace(found.plan, asked=(*both, *others)))).word == "undecided"
+
+
+def test_a_gate_that_is_about_some_judges_only_is_not_missed_for_others():
+    """Who wrote none of the texts has no verdict on its own work."""
+    own = verdict("injection", "ann")
+    found = evidence(*passes(own), *passes(judge="bob"), judges=("ann", "bob"), gates=(*GRADED, "injection"))
+    assert word_on(found, "bob").word == "cleared"
+
+
+def test_nobody_is_cleared_whom_nothing_compares_with_people_or_true_answers():
+    one = word_on(evidence(verdict("offset"), gates=("offset",)))
+    assert one.word == "undecided"
+    assert "nobody's ratings and no true answers to compare it with" in one.cause
+    assert "people" in one.gates
+
+
+def test_one_yardstick_of_several_is_enough_for_a_use():
+    gates = ("right_choices", "order")
+    assert word_on(evidence(*passes(gates=gates), uses=("choose",), gates=gates), use="choose").word == "cleared"
+
+
+def test_a_part_of_the_questions_clears_nobody_and_forgives_nothing():
+    part = {"whole": False, "part": "only test_a.py ran"}
+    one = word_on(evidence(*passes(), **part))
+    assert (one.word, one.cause, one.next, one.accepted) == (
+        "undecided", "only test_a.py ran", "run all of evals/", False,
+    )  # fmt: skip
+    assert word_on(evidence(*passes(verdict("offset", outcome="fail", value=0.9)), **part)).word == "not cleared"
+
+
+def test_a_gate_of_another_use_says_nothing_of_this_one():
+    found = evidence(
+        *passes(verdict("order", outcome="fail", value=0.9, green=True)), verdict("right_choices", green=True),
+        further=("choose",), gates=(*GRADED, "order", "right_choices"),
+    )  # fmt: skip
+    assert [(one.use, one.word, one.stated) for one in decide(found).judges] == [
+        ("grade", "cleared", True), ("choose", "not cleared", False),
+    ]  # fmt: skip
+    assert (decide(found).word, decide(found).red) == ("merge", False)
+
+
+def test_a_further_use_has_a_word_only_where_one_of_its_yardsticks_is_asked():
+    assert [one.use for one in decide(evidence(*passes(), further=("risk",))).judges] == ["grade", "risk"]
+    found = evidence(verdict("right_choices"), uses=("choose",), further=("grade", "risk"), gates=("right_choices",))
+    assert [one.use for one in decide(found).judges] == ["choose"]
+
+
+def test_a_study_clears_and_refuses_nobody():
+    decision = decide(evidence(uses=(), gates=()))
+    assert (decision.judges, decision.word, decision.red) == ((), "no decision", False)
+    assert "studies are measured" in decision.lines[1]
+
+
+def test_where_a_file_names_no_use_all_gates_decide():
+    def without_uses(*verdicts, gates):
+        found = evidence(*verdicts, uses=(EVERY_GATE,), gates=gates)
+        return replace(found, plan=replace(found.plan, uses={}, conditions=frozenset(gates), peers=frozenset()))
+
+    assert word_on(without_uses(*passes(gates=("x",)), gates=("x",)), use=EVERY_GATE).word == "cleared"
+    failed = without_uses(*passes(verdict("y", outcome="fail", value=0.9), gates=("x",)), gates=("x", "y"))
+    assert word_on(failed, use=EVERY_GATE).sentence.startswith("ann is not cleared: it ")
+    nothing = word_on(without_uses(gates=()), use=EVERY_GATE)
+    assert nothing.word == "undecided"
+    assert nothing.sentence == "ann is undecided: no gate was asked of it."
+
+
+# --------------------------------------------------------------------------- accepted, and red
+
+
+def test_an_accepted_failure_clears_nobody_and_turns_nothing_red():
+    decision = decide(evidence(*passes(verdict("offset", outcome="fail", value=0.9, accepted=True))))
+    assert (decision.word, decision.red, decision.judges[0].word) == ("merge", False, "not cleared")
+    assert "0 of 1 cleared to grade; 1 not cleared, accepted: ann " in decision.lines[1]
+
+
+def test_an_accepted_failure_accepts_nothing_else():
+    known = verdict("offset", outcome="fail", value=0.9, accepted=True)
+    decision = decide(evidence(*passes(known, verdict("unanswered", outcome="fail", value=0.9))))
+    assert (decision.word, decision.red, decision.judges[0].accepted) == ("do not merge", True, False)
+    for verdicts, why in (
+        (passes(known, verdict("unanswered", outcome="undecided")), "ann: unanswered lies too close to its limit"),
+        ([v for v in passes(known) if v.gate != "unanswered"], "ann: unanswered was not measured in this run"),
+    ):
+        decision = decide(evidence(*verdicts))
+        assert (decision.word, decision.red, decision.judges[0].word) == ("decide", True, "not cleared")
+        assert decision.cause.startswith(why)
+        part = decide(evidence(*verdicts, **PART))
+        assert (part.word, part.red, part.judges[0].word) == ("no decision", False, "not cleared")
+
+
+def test_an_undecided_that_its_gate_allows_keeps_the_run_green_and_clears_nobody():
+    decision = decide(evidence(*passes(verdict("offset", outcome="undecided", green=True))))
+    assert (decision.word, decision.red, decision.judges[0].word) == ("merge", False, "undecided")
+
+
+EXPIRED = Change("expired", "1 accepted failure", "decide", "1 accepted failure expired on 2027-12-31")
+
+
+def test_what_was_accepted_until_a_day_that_has_passed_asks_a_person_and_turns_the_run_red():
+    """Nothing in the change caused it, so the change is not refused."""
+    known = replace(verdict("offset", outcome="fail", value=0.9), expired=True)
+    decision = decide(evidence(*passes(known), changes=(EXPIRED,)))
+    assert (decision.word, decision.red, decision.judges[0].word) == ("decide", True, "not cleared")
+    assert decision.cause == EXPIRED.cause
+
+
+def test_a_judge_not_cleared_or_undecided_for_its_panels_use_is_red():
+    for outcome, word in (("fail", "do not merge"), ("undecided", "decide"), ("not measured", "decide")):
+        decision = decide(evidence(*passes(verdict("agreement", outcome=outcome, value=0.9))))
+        assert (decision.word, decision.red) == (word, True)
+
+
+# --------------------------------------------------------------------------- the word on the change
+
+MERGE, ASK, REFUSED = (Change("upgrade", w, w, f"cause of {w}", f"step of {w}") for w in (
+    "merge", "decide", "do not merge"))  # fmt: skip
+FAILED, DOUBTED = verdict("offset", outcome="fail", value=0.9), verdict("offset", outcome="undecided")
+UNFINISHED = {"unfinished": (("a", "no key"), ("b", "no key"), ("c", "broken"))}
+PART = {"whole": False, "part": "only test_a.py ran"}
+
+TABLE = [
+    ("a judge fails its own use", passes(FAILED), {}, "do not merge"),
+    ("an upgrade is refused", passes(), {"changes": (MERGE, ASK, REFUSED)}, "do not merge"),
+    ("a failure in part of a run", passes(FAILED), PART, "do not merge"),
+    ("a failure in an unfinished run", passes(FAILED), UNFINISHED, "do not merge"),
+    ("only a part ran", passes(), PART, "no decision"),
+    ("a test ended without a verdict", passes(), UNFINISHED, "no decision"),
+    ("a doubt in an unfinished run", passes(DOUBTED), UNFINISHED, "no decision"),
+    ("an objection in an unfinished run", passes(), {**UNFINISHED, "changes": (ASK,)}, "no decision"),
+    ("a judge is undecided", passes(DOUBTED), {}, "decide"),
+    ("a limit was changed", passes(), {"changes": (MERGE, ASK)}, "decide"),
+    ("a change is fine", passes(), {"changes": (MERGE,)}, "merge"),
+    ("none of these", passes(), {}, "merge"),
+    ("nobody to judge", (), {"judges": (), "gates": ()}, "no decision"),
+    ("nobody to judge, a change", (), {"judges": (), "gates": (), "changes": (ASK,)}, "decide"),
+]
+
+
+@pytest.mark.parametrize(("verdicts", "more", "word"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE])
+def test_the_word_on_a_change(verdicts, more, word):
+    decision = decide(evidence(*verdicts, **more))
+    assert decision.word == word
+    assert decision.cause
+    assert decision.lines[0] == f"This change: {word}: {decision.cause}."
+
+
+def test_the_cause_is_that_of_the_worst_change_and_brings_its_step():
+    decision = decide(evidence(*passes(), changes=(MERGE, ASK, REFUSED)))
+    assert (decision.cause, decision.next) == ("cause of do not merge", "step of do not merge")
+    assert [c.word for c in decision.changes] == ["do not merge", "decide", "merge"]
+
+
+def test_a_cause_that_stops_several_tests_is_told_once():
+    assert decide(evidence(*passes(), **UNFINISHED)).cause == "3 tests could not be finished: no key"
+
+
+def test_nothing_changed_is_told_only_where_a_baseline_says_so():
+    assert decide(evidence(*passes(), compared=True)).cause == "nothing changed"
+    assert decide(evidence(*passes())).cause == "no gate objects"
+
+
+def test_the_first_named_is_whoever_lies_furthest_beyond_its_limit():
+    fails = [verdict("offset", name, "fail", value=v) for name, v in (("ann", 0.6), ("bob", 1.9), ("cat", 0.7))]
+    rest = [verdict(gate, name) for gate in ("agreement", "unanswered") for name in ("ann", "bob", "cat")]
+    decision = decide(evidence(*rest, *fails, judges=("ann", "bob", "cat")))
+    assert decision.cause.startswith("bob scores too high (offset +1.9, limit within [-0.5, +0.5])")
+    assert decision.cause.endswith("; 2 more judges not cleared")
+    assert decision.lines[1].startswith("These judges: 0 of 3 cleared to grade; 3 not cleared: bob ")
+
+
+def test_a_verdict_about_the_panel_bars_nobody_and_is_told():
+    about_all = verdict("injection", "", "fail", value=0.9)
+    decision = decide(evidence(*passes(about_all), gates=(*GRADED, "injection")))
+    assert (decision.judges[0].word, decision.word, decision.cause) == (
+        "cleared", "do not merge", "injection is outside its limit",
+    )  # fmt: skip
+    assert decision.red
+
+
+def test_of_several_verdicts_about_the_panel_the_furthest_is_told_in_any_order():
+    near, far = verdict("injection", "", "fail", value=0.6), verdict("drift", "", "fail", value=0.9)
+    for both in ((near, far), (far, near)):
+        assert decide(evidence(*passes(), *both)).cause == "drift is outside its limit"
+
+
+@pytest.mark.parametrize(("words", "code"), [
+    (["pass", "pass"], 0), (["pass", "undecided"], 2), (["undecided", "fail"], 1), (["pass", "fail"], 1), ([], 2),
+])  # fmt: skip
+def test_the_exit_code_is_that_of_the_worst_word(words, code):
+    names = [f"j{k}" for k in range(len(words))]
+    rest = [verdict(gate, name) for gate in ("agreement", "unanswered") for name in names]
+    ends = [verdict("offset", name, word, value=0.9) for name, word in zip(names, words, strict=True)]
+    assert decide(evidence(*rest, *ends, judges=names)).exit_code == code
+
+
+def test_the_record_is_what_json_can_hold():
+    decision = decide(evidence(*passes(FAILED), changes=(ASK,)))
+    record = json.loads(json.dumps(decision.record()))
+    assert record["lines"] == list(decision.lines)
+    assert record["judges"][0]["word"] == "not cleared"
+    assert record["changes"] == [
+        {"kind": "upgrade", "what": "decide", "word": "decide", "cause": "cause of decide", "next": "step of decide"}
+    ]
+
+
+# --------------------------------------------------------------------------- laws, over generated records
+
+JUDGES = {"cleared": 2, "undecided": 1, "not cleared": 0}
+CHANGES = {"merge": 2, "decide": 1, "no decision": 1, "do not merge": 0}
+OUTCOMES = ("pass", "pass", "pass", "fail", "undecided", "not measured")
+
+
+@st.composite
+def runs(draw):
+    """What a run may come to: one or two panels of judges with uses, gates asked by one or two tests each, and a
+    verdict or several of each on every judge; a verdict is green if it passes, is accepted or allowed, or is not
+    asserted."""
+    panels, asking, verdicts = [], [], []
+    for name in ("p", "r")[: draw(st.integers(1, 2))]:
+        judges = tuple(f"{name}-judge-{k}" for k in range(draw(st.integers(1, 3))))
+        stated = draw(st.sampled_from([("grade",), ("choose",), ("risk",), ("grade", "choose"), ()]))
+        further = tuple(use for use in USES if stated and use not in stated and draw(st.booleans()))
+        panels.append(PanelPlan(name, judges, stated, further))
+        in_force = [g for use in (*stated, *further) for g in USES[use].gates] + [*CONDITIONS] * bool(stated)
+        for gate in dict.fromkeys(in_force):
+            asserted = gate in {g for use in stated for g in USES[use].gates} or gate == "injection"
+            for test in (f"test_{gate}", f"test_{gate}_again")[: draw(st.sampled_from([0, 1, 1, 1, 2]))]:
+                asking.append(asked(gate, *judges, panel=name, test=test))
+                about = draw(st.sampled_from([[("judge", j) for j in judges], [("panel", "")]]))
+                criteria = draw(st.sampled_from([("",), ("clear", "true")]))
+                for _, judge in about:
+                    for criterion in criteria:
+                        outcome = draw(st.sampled_from(OUTCOMES))
+                        accepted = outcome != "pass" and draw(st.booleans())
+                        allowed = outcome == "undecided" and draw(st.booleans())
+                        value = draw(st.sampled_from([0.0, 0.7, -0.8])) if outcome != "not measured" else float("nan")
+                        verdicts.append(verdict(
+                            gate, judge, outcome, value=value, panel=name, accepted=accepted, criterion=criterion,
+                            green=outcome == "pass" or accepted or allowed or not asserted,
+                            of=len(about) * len(criteria), test=f"{test}[{name}]",
+                        ))  # fmt: skip
+    changes = draw(st.lists(st.sampled_from([MERGE, ASK, REFUSED]), max_size=2))
+    plan = Plan(tuple(panels), tuple(asking), USES, frozenset(CONDITIONS), frozenset(PEERS))
+    return Evidence(plan, tuple(verdicts), (), tuple(changes))
+
+
+def words(decision):
+    return {(one.panel, one.judge, one.use): one.word for one in decision.judges}
+
+
+@given(runs(), st.data())
+def test_l1_verdicts_taken_away_never_help(found, data):
+    """No word gets better, but for a judge that only the verdicts taken away refused: nobody knows of that any more.
+    It is undecided, and the change is not merged."""
+    assume(found.verdicts)
+    gone = data.draw(st.sets(st.integers(0, len(found.verdicts) - 1), min_size=1))
+    left = replace(found, verdicts=tuple(v for k, v in enumerate(found.verdicts) if k not in gone))
+    fails = [found.verdicts[k] for k in gone if found.verdicts[k].outcome == "fail"]
+    before, after = decide(found), decide(left)
+    for key, word in words(after).items():
+        known = any((v.figure.panel, v.figure.judge) == key[:2] for v in fails)
+        assert JUDGES[word] <= JUDGES[words(before)[key]] or (known and word == "undecided")
+    refused = before.word == "do not merge" and any(not v.green for v in fails)
+    assert CHANGES[after.word] <= CHANGES[before.word] or (refused and after.word != "merge")
+
+
+@given(runs(), st.data())
+def test_l1_what_is_measured_no_more_never_helps(found, data):
+    """As above, where the verdict is there and says that nothing could be measured."""
+    assume(found.verdicts)
+    k = data.draw(st.integers(0, len(found.verdicts) - 1))
+    old = found.verdicts[k]
+    new = replace(old, outcome="not measured", accepted=False, green=not old.accepted and old.green)
+    new = replace(new, green=old.green if old.outcome != "pass" and not old.accepted else False)
+    before, after = decide(found), decide(replace(
+        found, verdicts=(*found.verdicts[:k], new, *found.verdicts[k + 1 :])))  # fmt: skip
+    for key, word in words(after).items():
+        known = old.outcome == "fail" and (old.figure.panel, old.figure.judge) == key[:2]
+        assert JUDGES[word] <= JUDGES[words(before)[key]] or (known and word == "undecided")
+    assert CHANGES[after.word] <= CHANGES[before.word] or (old.outcome == "fail" and after.word != "merge")
+
+
+@given(runs())
+def test_l1_a_test_that_ended_without_a_verdict_never_helps(found):
+    before, after = decide(found), decide(replace(found, plan=replace(found.plan, unfinished=(("a", "no key"),))))
+    assert words(after) == words(before)
+    assert CHANGES[after.word] <= CHANGES[before.word]
+    assert after.word != "merge"
+
+
+@given(runs())
+def test_l1_a_part_of_a_run_clears_nobody_and_never_merges(found):
+    before, after = decide(found), decide(replace(found, plan=replace(found.plan, whole=False, part="a part ran")))
+    assert all(JUDGES[word] <= JUDGES[words(before)[key]] for key, word in words(after).items())
+    assert "cleared" not in words(after).values()
+    assert CHANGES[after.word] <= CHANGES[before.word]
+    assert after.word != "merge"
+
+
+@given(runs())
+def test_cleared_needs_a_yardstick_that_passes_and_no_deciding_verdict_that_does_not(found):
+    for one in decide(found).judges:
+        use = USES[one.use]
+        about = [v for v in found.verdicts if (v.figure.panel, v.figure.judge) == (one.panel, one.judge)]
+        deciding = [v for v in about if v.gate in (*use.gates, *CONDITIONS)]
+        if one.word == "cleared":
+            assert {v.outcome for v in deciding} == {"pass"}
+            assert {v.gate for v in deciding} & set(use.yardstick)
+
+
+@given(runs())
+def test_a_run_is_green_only_if_everybody_is_cleared_or_accepted(found):
+    decision = decide(found)
+    open_ = [one for one in decision.judges if one.stated and one.word != "cleared" and not one.accepted]
+    assert not (open_ and decision.word == "merge")
+    assert decision.red or decision.word != "do not merge"
+    assert decision.red or not open_ or decision.word == "no decision"
+
+
+@given(runs())
+def test_l3_peers_refuse_nobody_unless_the_use_names_them(found):
+    for one in decide(found).judges:
+        decides = (set(USES[one.use].gates) | set(CONDITIONS)) - (set(PEERS) - set(USES[one.use].gates))
+        about = [v for v in found.verdicts if (v.figure.panel, v.figure.judge) == (one.panel, one.judge)]
+        fails = [v for v in about if v.outcome == "fail" and v.gate in decides]
+        assert (one.word == "not cleared") == bool(fails)
+
+
+@given(runs(), st.data())
+def test_l3_a_verdict_on_one_judge_changes_no_word_on_another(found, data):
+    assume(found.verdicts)
+    k = data.draw(st.integers(0, len(found.verdicts) - 1))
+    old = found.verdicts[k]
+    turned = replace(old, outcome=data.draw(st.sampled_from(["pass", "fail", "undecided"])), green=False)
+    now = replace(found, verdicts=(*found.verdicts[:k], turned, *found.verdicts[k + 1 :]))
+    assert [one for one in decide(now).judges if one.judge != old.figure.judge] == [
+        one for one in decide(found).judges if one.judge != old.figure.judge
+    ]
+
+
+@given(runs(), st.randoms(use_true_random=False))
+def test_l4_the_order_of_records_changes_nothing(found, rng):
+    assert decide(shuffled(found, rng)) == decide(found)
+
+
+def shuffled(found: Evidence, rng: random.Random) -> Evidence:
+    def in_another_order(records):
+        return tuple(rng.sample(records, len(records)))
+
+    return replace(
+        found, verdicts=in_another_order(found.verdicts), figures=in_another_order(found.figures),
+        changes=in_another_order(found.changes), plan=replace(found.plan, asked=in_another_order(found.plan.asked)),
+    )  # fmt: skip
+
+
+@given(runs(), st.permutations(["a", "b", "c", "d", "e", "f"]), st.permutations(["x", "y"]))
+def test_l4_names_of_judges_and_panels_change_nothing_but_names(found, others, panels):
+    new = dict(zip(("p", "r"), panels, strict=True))
+    judges = [judge for panel in found.plan.panels for judge in panel.judges]
+    new |= {judge: f"rater_{name}" for judge, name in zip(judges, others, strict=False)}
+    changed, before = decide(renamed(found, new)), decide(found)
+    assert [(one.panel, one.judge, one.use, one.word, one.cause, one.gates) for one in changed.judges] == [
+        (new[one.panel], new[one.judge], one.use, one.word, one.cause, one.gates) for one in before.judges
+    ]
+    cause = before.cause
+    for judge in judges:
+        cause = cause.replace(judge, new[judge])
+    assert (changed.word, changed.cause, changed.next, changed.red) == (before.word, cause, before.next, before.red)
+
+
+def renamed(found: Evidence, new: dict[str, str]) -> Evidence:
+    def about(subject):
+        return {k: new[v] if k in ("panel", "judge") else v for k, v in subject.items()}
+
+    plan = replace(
+        found.plan,
+        panels=tuple(replace(p, name=new[p.name], judges=tuple(new[j] for j in p.judges)) for p in found.plan.panels),
+        asked=tuple(
+            replace(a, panel=new[a.panel], judges=tuple(new[j] for j in a.judges)) for a in found.plan.asked
+        ),
+    )
+    verdicts = tuple(replace(v, figure=replace(v.figure, subject=about(v.figure.subject))) for v in found.verdicts)
+    return replace(found, plan=plan, verdicts=verdicts)
+
+
+@given(runs())
+def test_judges_in_another_order_have_the_same_words(found):
+    turned = tuple(replace(p, judges=p.judges[::-1]) for p in found.plan.panels[::-1])
+    after = decide(replace(found, plan=replace(found.plan, panels=turned)))
+    assert words(after) == words(decide(found))
+    assert after.word == decide(found).word
+
+
+@given(runs())
+def test_figures_explain_and_decide_nothing(found):
+    """Whatever else was measured changes causes, and no word."""
+    judges = [(panel.name, judge) for panel in found.plan.panels for judge in panel.judges]
+    figures = tuple(figure(j, 1.0, metric="commonest_answer", panel=p) for p, j in judges)
+    more = decide(replace(found, figures=figures))
+    assert (words(more), more.word) == (words(decide(found)), decide(found).word)
