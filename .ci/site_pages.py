@@ -20,12 +20,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 REPORT = ROOT / "reports" / "index.html"  # of the last run of evals/, if there was one: the picture of every question
-FROM_README = {
-    "quickstart.md": "Your own ratings",
-    "gate-an-upgrade.md": "Ten minutes: gate a judge upgrade",
-    "failed-gate.md": "How to read a failed gate",
-}
-START = ("Two commands", "What is asked", "Where the numbers come from", "What it cannot say")
+START = ("A file of ratings", "Cleared for what", "Three doors, one decision", "In continuous integration", "How sure it is")
 API = ("schema", "ratings", "metrics.measure", "gates", "protocols", "judges", "readers", "report", "cassettes")
 
 
@@ -70,7 +65,6 @@ def pages() -> dict[str, str]:
     """Name -> Markdown of every page that is made."""
     intro, sections = readme()
     found = {"index.md": "\n".join([intro, *(f"## {name}\n\n{sections[name]}" for name in START)])}
-    found |= {page: f"# {name}\n\n{sections[name]}" for page, name in FROM_README.items()}
     found = {page: site_links(text, ROOT) for page, text in found.items()}
     return found | {"questions.md": questions(), "measures.md": measures(), "api/index.md": reference()}
 

@@ -62,7 +62,7 @@ def _repair(failed: Sequence[VerdictRecord], unrelated: bool) -> str:
         return f"move every threshold on its scores by {by}, or take {by} out of them, and check again"
     if any(v.gate in UNANSWERED for v in failed):
         return "read the replies that could not be used, and mend the prompt or the reader"
-    return "keep the judge in use; read where this one disagrees (recuse check FILE --disagreements review.csv)"
+    return "keep the judge in use, and read where this one disagrees with your people"
 
 
 def causes_of_doubt(
@@ -205,7 +205,7 @@ def _of_slice(verdict: VerdictRecord, at: Mapping[str, str]) -> str:
 
 
 def _open(verdict: VerdictRecord) -> str:
-    what = "agreement with people less people's own" if verdict.gate == "human_ceiling" else verdict.label
+    what = verdict.label
     if verdict.outcome == "not measured" or math.isnan(verdict.figure.value):
         return f"{what} could not be measured ({verdict.figure.note or 'no reason given'})"
     if math.isnan(verdict.figure.low):

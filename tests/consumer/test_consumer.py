@@ -1,4 +1,4 @@
-"""Recuse in other people's hands: a repository of another team, and the README's ten minutes, literally."""
+"""Recuse in other people's hands: a repository of another team, and the page on upgrades, literally."""
 
 from __future__ import annotations
 
@@ -90,7 +90,10 @@ def test_another_teams_judge_that_gets_worse_turns_their_run_red(run, skeleton):
     assert outcomes(skeleton / "reports", "self_bias")["house"] == {"pass"}
 
 
-# --------------------------------------------------------------------------- the README's ten minutes
+# --------------------------------------------------------------------------- how to gate an upgrade
+
+
+PAGE = ROOT / "docs" / "gate-an-upgrade.md"
 
 
 @pytest.fixture
@@ -105,7 +108,7 @@ def newcomer(tmp_path: Path) -> Path:
 
 def readme_files() -> list[tuple[str, str]]:
     """(file, text) of the blocks that begin with the name of the file they go into, in the order of the page."""
-    return BLOCK.findall((ROOT / "README.md").read_text(encoding="utf-8"))
+    return BLOCK.findall(PAGE.read_text(encoding="utf-8"))
 
 
 def missing_lines(shown: str, output: str) -> list[str]:
@@ -122,14 +125,14 @@ def add(folder: Path, name: str, text: str, address: str) -> None:
 def shown_outputs() -> list[str]:
     """The blocks of output on the page, in order."""
     return re.findall(
-        r"^```text\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+        r"^```text\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
     )
 
 
 @pytest.mark.parametrize(("place", "code"), [(0, 1), (1, 0)])
 def test_the_readme_compares_judges(place, code):
     """Two recorded judges, refused for their order of texts; one judge asked again, which passes."""
-    page = (ROOT / "README.md").read_text(encoding="utf-8")
+    page = PAGE.read_text(encoding="utf-8")
     command = [line for line in page.splitlines() if line.startswith("recuse compare fixtures/")][place]
     done = subprocess.run(
         [sys.executable, "-m", "recuse.cli", *command.split()[1:]],

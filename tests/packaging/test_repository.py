@@ -6,6 +6,7 @@ import ast
 import gzip
 import re
 import subprocess
+import sys
 import tomllib
 from functools import lru_cache
 from pathlib import Path
@@ -86,6 +87,16 @@ def test_options_named_in_a_document_exist(document, pytestconfig):
     assert named <= known
 
 
+def test_the_readme_is_short_and_shows_what_check_prints():
+    assert len(README) <= 8_000
+    shown = re.search(r"^```text\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+    command = [sys.executable, "-m", "recuse.cli", "check", "tests/cli/two_judges_two_people.csv"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert shown is not None
+    assert shown[1].splitlines() == done.stdout.splitlines()
+    assert len(done.stdout.splitlines()) <= 25
+
+
 def test_every_part_of_the_top_level_is_in_the_layout():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     shown = {path.relative_to(ROOT).parts[0] for path in committed()}
@@ -108,10 +119,11 @@ def needs_of(tree: ast.Module) -> tuple[set[str], set[str]]:
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "evals").glob("test_*.py")), ids=lambda path: path.stem)
-def test_the_readme_says_what_every_eval_asks_and_needs(path):
+def test_the_docs_say_what_every_eval_asks_and_needs(path):
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    rows = [line for line in README.splitlines() if line.startswith(f"| `{path.stem.removeprefix('test_')}` |")]
-    assert len(rows) == 1, "one row of the table in README.md"
+    page = (ROOT / "docs" / "what-is-asked.md").read_text(encoding="utf-8")
+    rows = [line for line in page.splitlines() if line.startswith(f"| `{path.stem.removeprefix('test_')}` |")]
+    assert len(rows) == 1, "one row of the table in docs/what-is-asked.md"
     _, _, question, needs, _ = (cell.strip() for cell in rows[0].split("|"))
     assert question == (ast.get_docstring(tree) or "").splitlines()[0]
     always, ever = needs_of(tree)
