@@ -44,6 +44,7 @@ def with_absent_rows(
     - none of its texts is among people's: what people rated is no list of what it was asked;
     - the text is another judge's, and the two judges share no text: they were given halves;
     - the text is its own work, and it has no row on any of its own;
+    - the text is by a system, or a pair has one, of which none of several judges has any row;
     - the text lies in a batch (`BATCHES`) in which it has no row;
     - at this level nobody has the text, and at another level the judge itself has it;
     - the file is the log of a tool that keeps a record of every request, failed ones too (`LOGS`);
@@ -104,12 +105,13 @@ def _absent(
     rater, judges = rows["rater"].to_numpy(), rows["kind"].eq("judge").to_numpy()
     having = {name: among(judges & (rater == name)) for name in dict.fromkeys(rater[judges])}
     people = among(~judges)
+    known = _by_known_systems(rows, first, judges) if len(having) > 1 else np.ones(count, dtype=bool)
     for judge, own in having.items():
         others = [texts for name, texts in having.items() if name != judge]
         meeting = np.any([t for t in others if (t & own).any()] or [np.zeros(count, dtype=bool)], axis=0)
         elsewhere = np.any(others or [np.zeros(count, dtype=bool)], axis=0) & ~meeting
         asked = meeting | (people & ~elsewhere if (people & own).any() else False)
-        asked &= np.isin(criterion, list(set(criterion[own])))
+        asked &= np.isin(criterion, list(set(criterion[own]))) & known
         if not (own & (author == judge)).any():
             asked &= author != judge
         for batch in batches:
@@ -119,6 +121,16 @@ def _absent(
             if (mine & at).any():
                 absent.append((dict(zip(factors, each, strict=True)), asked & ~among(mine & at) & (among(at) | ~own)))
         yield str(judge), absent, own
+
+
+def _by_known_systems(rows: pd.DataFrame, first: NDArray[np.intp], judges: Texts) -> Texts:
+    """Texts, by the row that tells what each is about, of systems of which some judge has a row."""
+    known: Texts = np.ones(len(first), dtype=bool)
+    sides = [name for name in ("first", "second") if name in rows] or ["target"]
+    judged = set(rows.loc[judges, sides].astype(str).to_numpy().ravel())
+    for name in sides:
+        known &= np.isin(rows[name].astype(str).to_numpy()[first], list(judged))
+    return known
 
 
 def _usual_repeats(repeat: NDArray[np.intp], text: NDArray[np.intp]) -> list[int]:

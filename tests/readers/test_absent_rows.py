@@ -133,3 +133,18 @@ def test_a_pair_without_a_row_is_unanswered_whichever_way_round(file):
             rows += [f"q{k},gpt-a,{one},{other},A" for one, other in (("x", "y"), ("y", "x"))]
     read = read_file(file("a.csv", "\n".join(rows)))
     assert unanswered(read.ratings).of(judge="gpt-a").value == 0.2
+
+
+def test_a_system_that_no_judge_was_asked_about_is_no_loss(tmp_path):
+    """People rated pairs with a third system beside those that both judges were asked about."""
+    rows = [
+        f"q{k},{a},{b},{rater},{1 + k % 2}"
+        for k in range(40)
+        for a, b in (("x", "y"), ("x", "z"))
+        for rater in ("human 1", "human 2", "gpt", "claude")
+        if b == "y" or rater.startswith("human")
+    ]
+    path = tmp_path / "pairs.csv"
+    path.write_text("question,first,second,rater,winner\n" + "\n".join(rows), encoding="utf-8")
+    table = read_file(path).ratings.table
+    assert set(table.loc[table["kind"] == "judge", "status"]) == {"ok"}
