@@ -310,8 +310,9 @@ def _is_red(word: ChangeWord, judges: Sequence[JudgeDecision], changes: Sequence
 
 
 def _who_is_cleared(judges: Sequence[JudgeDecision]) -> str:
-    """ "2 of 5 cleared to grade (a, b); 3 not cleared: c scores 0.8 above your people"."""
-    parts = []
+    """ "2 of 5 cleared to grade (a, b); 3 not cleared: c scores 0.8 above your people"; the use with most cleared
+    first, and what is accepted without its cause."""
+    parts: list[tuple[int, str]] = []
     for use in dict.fromkeys(one.use for one in judges if one.stated):
         mine = [one for one in judges if one.stated and one.use == use]
         cleared = [one.judge for one in mine if one.word == "cleared"]
@@ -320,7 +321,8 @@ def _who_is_cleared(judges: Sequence[JudgeDecision]) -> str:
         line += f" ({listed(cleared, 4)})" if cleared else ""
         for word in ("not cleared", "undecided"):
             if those := [one for one in mine if one.word == word]:
-                accepted = ", accepted" if all(one.accepted for one in those) else ""
-                line += f"; {len(those)} {word}{accepted}: {_first(those)[0].partition('; ')[0]}"
-        parts.append(line)
-    return ". ".join(parts) or "none is used for anything: studies are measured, and nobody is cleared or refused"
+                known = all(one.accepted for one in those)
+                why = ", accepted" if known else f": {_first(those)[0].partition('; ')[0]}"
+                line += f"; {len(those)} {word}{why}"
+        parts.append((-len(cleared), line))
+    return ". ".join(line for _, line in sorted(parts, key=lambda part: part[0])) or "none is used for anything: studies are measured, and nobody is cleared or refused"
