@@ -9,7 +9,7 @@ from datetime import date
 from functools import partial
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from recuse.experiments.sizes import Sizes
 from recuse.gates.baseline import reduce
 from recuse.gates.changes import compare, smallest_named
 from recuse.schema import Estimates
+from recuse.schema.results import Results, SourceRow, VerdictRow
 
 __all__ = ["recorded_anew"]
 
@@ -67,17 +68,17 @@ def _run(folder: Path, sizes: Sizes, seed: int, today: date, run: int) -> tuple[
 
 def _results(
     folder: Path, sizes: Sizes, effect: Mapping[str, float], seed: tuple[int, int], replies: int, today: date
-) -> dict[str, Any]:
+) -> Results:
     gates, questions = gates_of(folder, today), questions_by_gate(folder, sizes)
     ratings = simulated_scores(
         sizes, effect, np.random.default_rng(seed), replies=np.random.default_rng((*seed, replies))
     )
     measured = measured_by([question for kind, question in questions.values() if kind == "scores"], ratings)
     verdicts = [
-        replace(verdict, remedy=None, power=None).record()  # of which a baseline keeps nothing
+        cast("VerdictRow", replace(verdict, remedy=None, power=None).record())  # of which a baseline keeps nothing
         for name, estimates in measured.items()
         if isinstance(estimates, Estimates)
         for verdict in gates.decide(name, estimates, SUBJECT)
     ]
-    sources = {"/".join(SUBJECT.values()): {"items": "the same"}}
+    sources: dict[str, SourceRow] = {"/".join(SUBJECT.values()): {"items": "the same"}}
     return {"verdicts": verdicts, "measurements": [], "panels": [], "sources": sources}
