@@ -84,15 +84,15 @@ class Run:
         strict: bool,
         update: bool,
         because: str = "",
-        base: str | None = None,
+        in_place: Sequence[InPlaceRow] = (),
     ) -> None:
         """Assemble the results, compare them with the baseline, write reports/.
 
         `strict`: what `recuse.gates.changes.objections` finds turns the run red. `part`: which evals, judges or panels
         ran, where not all that the configuration names; `whole`: at least all evals did. Only of a complete run can
         something be missing, only it may become the baseline, and a part's report is written beside it. `because`: why
-        it becomes the baseline although it is red, or although limits changed. `base`: the commit that judges are
-        compared with.
+        it becomes the baseline although it is red, or although limits changed. `in_place`: judges that are not what
+        they were at the base commit (`recuse.compare.in_place`).
         """
         self.whole, self.part = whole, part
         self.complete = not part and not self.unmeasured
@@ -102,7 +102,7 @@ class Run:
             self._become_baseline(baseline, gates, because.strip())
         elif because:
             self.objections.append("--because says why a baseline is written anew; give it with --update-baseline")
-        self.results["in_place"] = self._in_place(selection, base)
+        self.results["in_place"] = list(in_place)
         self.results["baseline"] = self._compare(baseline, selection.root, gates, strict)
         self._decide()
         identity = identity_of(selection.root, selection.panels, gates.path, os.environ)
@@ -202,18 +202,6 @@ class Run:
             if not self.nobody_asked:  # an eval that no panel answers may well own the gate
                 self.objections += gates.unused_gates(seen)
             self.objections += gates.unneeded(self.verdicts)
-
-    def _in_place(self, selection: Selection, base: str | None) -> list[InPlaceRow]:
-        """Judges that are not what they were at the base commit."""
-        if not selection.panels:
-            return []
-        from recuse.compare.in_place import changed_in_place
-
-        try:
-            return [change.record() for change in changed_in_place(selection.root, selection, base)]
-        except RecuseError as error:  # told, and then the run is red
-            self.objections.append(str(error))
-            return []
 
     def _compare(self, path: Path, root: Path, gates: Gates, strict: bool) -> Comparison | None:
         from recuse.gates import baseline, changes

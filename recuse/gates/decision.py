@@ -326,4 +326,5 @@ def _who_is_cleared(judges: Sequence[JudgeDecision]) -> str:
                 why = ", accepted" if known else f": {_first(those)[0].partition('; ')[0]}"
                 line += f"; {len(those)} {word}{why}"
         parts.append((-len(cleared), line))
-    return ". ".join(line for _, line in sorted(parts, key=lambda part: part[0])) or "none is used for anything: studies are measured, and nobody is cleared or refused"
+    lines = [line for _, line in sorted(parts, key=lambda part: part[0])]
+    return ". ".join(lines) or "none is used for anything: studies are measured, and nobody is cleared or refused"

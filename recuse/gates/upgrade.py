@@ -35,10 +35,10 @@ from recuse.gates.limits import Limit
 from recuse.gates.verdicts import Verdicts
 from recuse.schema import Estimates, Outcome, Verdict
 from recuse.schema.deferred import Deferred, Deferring
+from recuse.schema.verdicts import AGAINST_INCUMBENT
 from recuse.statistics.multiplicity import holm
 
 __all__ = [
-    "AGAINST_INCUMBENT",
     "EXIT",
     "TOGETHER",
     "UpgradeVerdict",
@@ -58,8 +58,6 @@ SUPERIOR = {
     "upgrade_right_answers": "puts the right response first more often",
 }
 """Components in which more is better, so that a candidate can win by them, and what it then does."""
-AGAINST_INCUMBENT = ("upgrade_shift", "upgrade_order", "upgrade_order_once", "upgrade_flips", "upgrade_slice_shift")
-"""Components that compare the candidate with the judge in use alone, where neither people nor truth decide."""
 PARTS_OF_AGREEMENT = (
     "upgrade_slice_agreement", "upgrade_human_offset", "upgrade_human_order", "upgrade_human_decisions",
     "upgrade_noise", "upgrade_slice_offset",

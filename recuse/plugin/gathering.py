@@ -20,6 +20,7 @@ from recuse.record_kinds import NOBODY, UNMEASURED
 
 if TYPE_CHECKING:
     from recuse.run import Run
+    from recuse.schema.results import InPlaceRow
     from recuse.suite import Suite
 
 __all__ = ["pytest_sessionfinish", "pytest_sessionstart"]
@@ -122,7 +123,7 @@ class _Gathering:
                 strict=given(config, "baseline") is not None,
                 update=given(config, "update-baseline"),
                 because=given(config, "because"),
-                base=given(config, "base"),
+                in_place=_changed_in_place(suite, given(config, "base")),
             )
         except RecuseError as error:  # a damaged baseline, a template that does not render
             self.run.objections.append(str(error))
@@ -152,6 +153,15 @@ class _Gathering:
 def _by_panel_and_task(config: pytest.Config) -> bool:
     """Whether the tests are handed to xdist's workers in our way."""
     return bool(config.getoption("dist", "no") == "load")
+
+
+def _changed_in_place(suite: Suite, base: str | None) -> list[InPlaceRow]:
+    """Judges that are not what they were at the base commit; files of ratings are recorded nowhere."""
+    if not suite.selection.panels:
+        return []
+    from recuse.compare.in_place import changed_in_place
+
+    return [change.record() for change in changed_in_place(suite.selection.root, suite.selection, base)]
 
 
 def _chosen_tests(session: pytest.Session) -> str:

@@ -34,7 +34,7 @@ def with_copies_in_clusters(
         return rows, called, []
     keys = _keys(rows, frame, columns)
     copies = keys[keys.duplicated(keep=False) & (keys != "")]
-    if copies.empty or (len(copies) == len(keys) and copies.nunique() == 1):  # what all items share is no text of theirs
+    if copies.empty or (len(copies) == len(keys) and copies.nunique() == 1):  # all items share it: no text of theirs
         return rows, called, []
     known = rows.drop_duplicates("item").set_index("item")
     first = copies.drop_duplicates().reset_index().set_index(copies.drop_duplicates().to_numpy())["item"]

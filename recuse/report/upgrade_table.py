@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from recuse.gates.upgrade import AGAINST_INCUMBENT
 from recuse.report import estimate_format, numbers
 from recuse.report.anchors import verdict_anchor
 from recuse.report.gated_number import Number
@@ -14,6 +13,7 @@ from recuse.report.numbers import MINUS, is_number
 from recuse.report.results_model import ResultsModel
 from recuse.schema.details import UpgradeDetail
 from recuse.schema.results import UpgradeVerdictRow
+from recuse.schema.verdicts import AGAINST_INCUMBENT
 
 __all__ = ["UpgradeRow", "UpgradeTable", "deciding_numbers", "is_of_upgrade", "upgrade_tables"]
 

@@ -15,6 +15,10 @@ Outcome = Literal["pass", "fail", "undecided", "not measured", "accepted"]
 OUTCOMES: tuple[Outcome, ...] = ("pass", "fail", "undecided", "not measured", "accepted")
 
 
+AGAINST_INCUMBENT = ("upgrade_shift", "upgrade_order", "upgrade_order_once", "upgrade_flips", "upgrade_slice_shift")
+"""Gates that compare a candidate with the judge in use alone, where neither people nor true answers decide."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Family:
     """Verdicts corrected together: the members of one measurement. Name and `within` are no other family's."""
