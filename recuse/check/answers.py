@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from recuse.gates.uses import Uses
     from recuse.run import Run
 
-__all__ = ["Answers", "Question", "ask", "ask_file", "questions"]
+__all__ = ["Answers", "Question", "ask", "ask_file", "questions", "read_evals"]
 
 NAME = "recuse_shipped_"
 COMPARED = "unanswered"
@@ -96,10 +96,15 @@ class Answers:
 def ask_file(panel: FilePanel, folder: Path, today: date) -> Answers:
     """Ask every question of `folder` that the file can answer. A question that cannot be measured is listed as such,
     and keeps nobody else's answer back."""
+    return ask(panel, *read_evals(folder, today))
+
+
+def read_evals(folder: Path, today: date) -> tuple[Gates, tuple[Question, ...]]:
+    """The gates of a folder of evals, and its questions."""
     from recuse.gates import Gates
 
     every = tuple(question for path in sorted(folder.glob("test_*.py")) for question in questions(path))
-    return ask(panel, Gates.load(folder / "gates.toml", today=today), every)
+    return Gates.load(folder / "gates.toml", today=today), every
 
 
 def ask(panel: FilePanel, gates: Gates, every: Iterable[Question], *, deciding: bool = False) -> Answers:

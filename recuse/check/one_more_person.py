@@ -85,33 +85,36 @@ class People:
         return cast(Floats, m * self.agreement / (1 + (np.maximum(m, 1) - 1) * self.agreement))
 
 
-def people_of(ratings: Ratings, criterion: str) -> People | None:
-    """What people said of one criterion; None where no text has two of them, or all of them gave one answer."""
+def people_of(ratings: Ratings, criterion: str, assumed: float | None = None) -> People | None:
+    """What people said of one criterion. Where no text has two of them, or all of them gave one answer, they are
+    `assumed` to agree so well; None where nobody says how well, or nobody rated."""
     part = ratings.with_criterion(criterion)
     if not part.persons:
         return None
     answers = answers_of(part, part)
     values = answers.rated[:, :, 0]
     if not answers.options:
-        return _of_numbers(answers, values)
+        return _of_numbers(answers, values, assumed)
     distances = _distances(len(answers.options), answers.ordered)
     agreement = _agreement(values, lambda a, b: distances[a.astype(np.intp), b.astype(np.intp)])
+    agreement = assumed if agreement is None else agreement
     return None if agreement is None else People(answers, values, agreement)
 
 
-def _of_numbers(answers: Answers, values: Floats) -> People | None:
+def _of_numbers(answers: Answers, values: Floats, assumed: float | None) -> People | None:
     def squares(a: Floats, b: Floats) -> Floats:
         return cast(Floats, (a - b) ** 2)
 
     severities = _severities(values)
     centred = values - severities[:, None]
     agreement = _agreement(centred, squares)
+    agreement = assumed if agreement is None else agreement
     if agreement is None:
         return None
     texts = np.isfinite(values).sum(axis=1)
     own = float(np.nanvar(centred)) * (1 - agreement) * float(np.mean(1 / np.maximum(texts, 1)))
-    between, free = float(np.var(severities, ddof=1)), len(values) - 1
-    severity = between - own if special.chdtrc(free, free * between / max(own, 1e-300)) < 0.05 else 0.0
+    between, free = float(np.var(severities, ddof=1)) if len(values) > 1 else 0.0, len(values) - 1
+    severity = between - own if free and special.chdtrc(free, free * between / max(own, 1e-300)) < 0.05 else 0.0
     apart = np.diff(np.unique(values[np.isfinite(values)]))
     return People(answers, centred, agreement, severity, float(apart.min()) if len(apart) else 0.0)
 
@@ -147,7 +150,8 @@ def _agreement(values: Floats, distance: Any) -> float | None:
         return None
     seen, counts = np.unique(values[:, twice][np.isfinite(values[:, twice])], return_counts=True)
     shares = counts / counts.sum()
-    expected = float(shares @ distance(np.repeat(seen, len(seen)), np.tile(seen, len(seen))).reshape(len(seen), -1) @ shares)
+    apart = distance(np.repeat(seen, len(seen)), np.tile(seen, len(seen))).reshape(len(seen), -1)
+    expected = float(shares @ apart @ shares)
     return max(0.0, 1 - float(pairs.mean()) / expected) if expected > 1e-12 else None
 
 

@@ -212,7 +212,7 @@ FAULTS = (
     Fault("unrelated", SCORES, "grade", "no more than chance"),
     Fault("constant", PASSES, "decide", "always says"),
     Fault("lenient", SCORES, "grade", "scores .* above your people"),
-    Fault("refuses hard ones", PASSES, "decide", "unanswered"),
+    Fault("refuses hard ones", PASSES, "decide", "unanswered|no usable answer"),
     Fault("first place", Setting("pairs", 0.6), "choose", "stands first"),
     Fault("longer", SCORES, "grade", "longer"),
     Fault("own system", SCORES, "grade", "favours (system s0|its own)"),
