@@ -287,12 +287,13 @@ def _within(values: Floats, setting: Setting) -> Floats:
 
 
 def _changed(values: Floats, share: float, draw: Draw) -> Floats:
-    """Another version, as good as the first, with so many other answers: those of another person where they differ."""
-    other = draw.answers(1.0).astype(float)
-    differing = np.flatnonzero((other != values).any(axis=0))
-    chosen = draw.rng.permutation(differing)[: round(share * draw.texts)]
+    """Another version with so many other answers: another person's where that differs, then the next option."""
+    other, options = draw.answers(1.0).astype(float), len(draw.setting.options)
+    order = draw.rng.permutation(draw.texts)
+    differing = (other != values).any(axis=0)
+    chosen = order[np.argsort(~differing[order], kind="stable")][: round(share * draw.texts)]
     changed = values.copy()
-    changed[:, chosen] = other[:, chosen]
+    changed[:, chosen] = np.where(differing, other, (values + 1) % options)[:, chosen]
     return changed
 
 
