@@ -5,8 +5,8 @@ file's judges, and the questions that decide are asked of them. So every gate co
 and losses of people that the file has. With m people on a text who agree by kappa (the ICC of numbers):
 
     options   one of the text's people with chance w = m kappa / (1 + (m - 1) kappa), else a draw from all answers:
-              Polya's urn, the predictive distribution of the Dirichlet-multinomial (Johnson, Kotz and Balakrishnan 1997,
-              Discrete Multivariate Distributions, 40.1), which agrees with each of them by kappa again
+              Polya's urn, the predictive distribution of the Dirichlet-multinomial (Johnson, Kotz and Balakrishnan
+              1997, Discrete Multivariate Distributions, 40.1), which agrees with each of them by kappa again
     numbers   mean + w (people's mean - mean) + N(0, variance (1 - w kappa)), the predictive normal distribution, after
               each person's own severity is taken off; then a severity of its own, with the variance of people's
 
@@ -15,7 +15,7 @@ on the steps of the scale that people use.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -65,7 +65,8 @@ def chance_of_clearance(
 class People:
     """What people said of the texts of one criterion: `values` (people, texts), codes of options or numbers less each
     person's severity, NaN where none; `agreement` beyond chance, `severity` the variance of what people add to every
-    text where that is more than chance makes it (chi-squared, 5 %), else 0; `step` between neighbouring numbers (0: none)."""
+    text where that is more than chance makes it (chi-squared, 5 %), else 0; `step` between neighbouring numbers, 0
+    where there is one."""
 
     answers: Answers
     values: Floats
@@ -82,7 +83,8 @@ class People:
     def weights(self) -> Floats:
         """w of the module's formula, (texts,): how far a text's people say what one more would."""
         m = self.raters
-        return cast(Floats, m * self.agreement / (1 + (np.maximum(m, 1) - 1) * self.agreement))
+        weights: Floats = m * self.agreement / (1 + (np.maximum(m, 1) - 1) * self.agreement)
+        return weights
 
 
 def people_of(ratings: Ratings, criterion: str, assumed: float | None = None) -> People | None:
@@ -103,7 +105,7 @@ def people_of(ratings: Ratings, criterion: str, assumed: float | None = None) ->
 
 def _of_numbers(answers: Answers, values: Floats, assumed: float | None) -> People | None:
     def squares(a: Floats, b: Floats) -> Floats:
-        return cast(Floats, (a - b) ** 2)
+        return (a - b) ** 2
 
     severities = _severities(values)
     centred = values - severities[:, None]
@@ -184,7 +186,8 @@ def _asked(ratings: Ratings) -> pd.DataFrame:
     rows = table[(table["kind"] != PERSON) & (table["rater"] == table.loc[table["kind"] != PERSON, "rater"].mode()[0])]
     if VERSION in ratings.factors:
         rows = rows[rows[VERSION] == ratings.levels(VERSION)[-1]]
-    return rows[rows["repeat"] == rows["repeat"].min()]
+    first: pd.DataFrame = rows[rows["repeat"] == rows["repeat"].min()]
+    return first
 
 
 def _drawn(people: People, count: int, rng: np.random.Generator, error: float) -> Floats:

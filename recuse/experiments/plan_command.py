@@ -1,7 +1,7 @@
 """`recuse plan`: how many texts does it take for a fair judge to be cleared, before they are rated?
 
 Files of growing size are drawn and asked what `recuse check` asks: from a first try, its texts again with what its
-people said and judges drawn as one more of these people; from a panel or from options alone, people who agree as stated.
+people said and judges drawn as one more of these people; from a panel or options alone, people who agree as stated.
 Where four of five are cleared is searched for, and the size printed is one at which that was seen in files drawn anew.
 """
 
@@ -24,7 +24,7 @@ __all__ = ["ENOUGH", "planned_size", "run_plan"]
 SIZES = (30, 60, 100, 200, 400, 800, 1600)
 JUDGES = ("one more person", "half a person's error")
 ENOUGH = 0.8
-TRIES = 4
+TRIES = 8
 
 
 def run_plan(
@@ -46,7 +46,7 @@ def run_plan(
             shares = [share_cleared(words, use) or 0.0 for words in drawn]
             size = planned_size(files, judge, use, folder, sizes, shares, seed=seed, processes=processes, runs=runs)
             needed.setdefault(use, size)
-            shown = f"more than {sizes[-1]:,}" if size is None else f"{size:,}"
+            shown = f"not up to {sizes[-1]:,}" if size is None else f"{size:,}"
             print(f"  to {use:<40}{''.join(f'{100 * share:>7.0f}' for share in shares)}   {shown}")
     print(f"\nMonte-Carlo error of a share: at most {100 * error_of(0.5, runs):.0f} points.")
     if source is not None and source.suffix == ".toml":
@@ -58,8 +58,8 @@ def planned_size(
     files: Source, judge: str, use: str, folder: Path, sizes: Sequence[int], shares: Sequence[float], *, seed: int,
     processes: int, runs: int,
 ) -> int | None:  # fmt: skip
-    """The number of texts at which `ENOUGH` of the judges are cleared: where the shares at `sizes`, made monotone, reach
-    that, and then a tenth more until twice as many files drawn anew say so. None beyond the last size."""
+    """The number of texts at which `ENOUGH` of the judges are cleared: where the shares at `sizes`, made monotone,
+    reach it, then a tenth more until twice as many files drawn anew say so. None where that is not seen."""
     from scipy.optimize import isotonic_regression
 
     rising = isotonic_regression(list(shares)).x
@@ -76,12 +76,12 @@ def planned_size(
         [words] = asked([case], folder, seed=seed + 1, processes=processes, today=date.today())
         if (share_cleared(words, use) or 0.0) >= ENOUGH:
             return texts
-    return max(texts, sizes[k])
+    return None
 
 
 def _rounded(texts: float) -> int:
     """Upwards to two digits."""
-    unit = 10 ** max(0, math.floor(math.log10(texts)) - 1)
+    unit = int(10 ** max(0, math.floor(math.log10(texts)) - 1))
     return math.ceil(texts / unit - 1e-9) * unit
 
 
@@ -113,9 +113,9 @@ def _source(source: Path | None, given: Mapping[str, Any]) -> tuple[Source, list
 def _stated(setting: Setting, given: Mapping[str, Any], measured: Mapping[str, Any]) -> tuple[Source, list[str]]:
     setting = Setting(**{name: getattr(setting, name) for name in NAMES} | dict(given))
     assumed = [name for name in NAMES if name not in given and name not in measured and _matters(name, setting)]
+    who = "1 person who agrees with others" if setting.people == 1 else f"{setting.people} people who agree"
     lines = [
-        f"planned: scale {setting.scale}, {setting.people} {'person' if setting.people == 1 else 'people'} who agree by "
-        f"{'ICC' if setting.numbers else 'kappa'} {setting.agreement:.2f}"
+        f"planned: scale {setting.scale}, {who} by {'ICC' if setting.numbers else 'kappa'} {setting.agreement:.2f}"
         + (f", {100 * setting.positive:.0f} % pass" if setting.scale == "pass/fail" else "")
         + f", {setting.systems} systems, a judge asked {_times(setting.repeats)}, {100 * setting.losses:.3g} % lost"
     ]

@@ -1,4 +1,4 @@
-"""Rating files drawn from a stated model: people who agree so well, and one judge that is one of them, better, worse, or
+"""Rating files drawn from a stated model: people who agree so well, and a judge that is one of them, better, worse, or
 has one planted fault.
 
 A text has a quality q, standard normal, of which the systems explain a fifth. What a rater sees is

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from datetime import date
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -130,6 +131,8 @@ def test_the_planted_fault_is_the_first_cause(fault, request):
 
 @pytest.mark.slow
 def test_more_texts_never_clear_a_good_judge_less():
-    shares = [share_cleared(words_of(Setting("0-10", 0.7), n, "one more person", RUNS), "grade") for n in (60, 200, 600)]
+    shares = [
+        share_cleared(words_of(Setting("0-10", 0.7), n, "one more person", RUNS), "grade") for n in (60, 200, 600)
+    ]
     assert shares[2] >= 0.9
-    assert all(b >= a - 2 * error_of(0.5, RUNS) for a, b in zip(shares, shares[1:], strict=False))
+    assert all(b >= a - 2 * error_of(0.5, RUNS) for a, b in pairwise(shares))

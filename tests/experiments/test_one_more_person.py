@@ -1,4 +1,4 @@
-"""Judges drawn as one more person agree with people as these do with each other, and are cleared as often as printed."""
+"""Judges drawn as one more person agree with people as these do with each other; they are cleared as often as told."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def test_a_drawn_judge_agrees_with_each_person_as_people_do(setting):
 @pytest.mark.parametrize("setting", [Setting("0-10", 0.5), Setting("pass/fail", 0.6), Setting("labels", 0.6)],
                          ids=lambda s: s.scale)  # fmt: skip
 def test_with_half_the_error_it_agrees_more(setting):
-    """Of options, with truth a = sqrt(kappa): a (1 + a) / 2 less kappa; of numbers, kappa / sqrt(kappa + (1 - kappa) / 4)
-    less kappa."""
+    """Of options, with truth a = sqrt(kappa), a (1 + a) / 2 less kappa; of numbers, with a quarter of the error's
+    variance left, kappa / sqrt(kappa + (1 - kappa) / 4) less kappa."""
     kappa = setting.agreement
     more = kappa / sqrt(kappa + (1 - kappa) / 4) if setting.numbers else sqrt(kappa) * (1 + sqrt(kappa)) / 2
     estimates = human_ceiling(judges_like_people(drawn(setting, 1500).ratings, error=0.5))
@@ -119,7 +119,7 @@ RUNS, DRAWS = 30, 20
 @pytest.mark.parametrize(
     ("setting", "texts"),
     [
-        (Setting("0-10", 0.25), 300), (Setting("0-10", 0.45), 250), (Setting("0-10", 0.7), 90),
+        (Setting("0-10", 0.25), 600), (Setting("0-10", 0.45), 250), (Setting("0-10", 0.7), 90),
         (Setting("1-5", 0.7), 150), (Setting("pass/fail", 0.3, systems=1), 400),
         (Setting("pass/fail", 0.6, systems=1), 150), (Setting("pass/fail", 0.6, positive=0.8, systems=1), 250),
         (Setting("pass/fail", 0.6), 400), (Setting("pairs", 0.6), 150),
