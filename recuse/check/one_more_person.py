@@ -10,7 +10,8 @@ and losses of people that the file has. With m people on a text who agree by kap
     numbers   mean + w (people's mean - mean) + N(0, variance (1 - w kappa)), the predictive normal distribution, after
               each person's own severity is taken off; then a severity of its own, with the variance of people's
 
-on the steps of the scale that people use.
+on the steps of the scale that people use. All answers, mean, variance and kappa are those within a system (of 20 texts
+or more): what is said of a text is drawn towards its own system, or every drawn judge would favour the weak ones.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["People", "chance_of_clearance", "people_of", "with_drawn_judges"]
 
 Floats = NDArray[np.float64]
+FEWEST = 20
 DRAWS = 40
 """Judges drawn for one file: the chance is known to 8 points, one standard error at most."""
 
@@ -70,6 +72,7 @@ class People:
 
     answers: Answers
     values: Floats
+    systems: NDArray[np.intp]  # (texts,): codes
     agreement: float
     severity: float = 0.0
     step: float = 0.0
@@ -97,10 +100,17 @@ def people_of(ratings: Ratings, criterion: str, assumed: float | None = None) ->
     values = answers.rated[:, :, 0]
     if not answers.options:
         return _of_numbers(answers, values, assumed)
+    systems = _systems(answers)
     distances = _distances(len(answers.options), answers.ordered)
-    agreement = _agreement(values, lambda a, b: distances[a.astype(np.intp), b.astype(np.intp)])
+    agreement = _agreement(values, systems, lambda a, b: distances[a.astype(np.intp), b.astype(np.intp)])
     agreement = assumed if agreement is None else agreement
-    return None if agreement is None else People(answers, values, agreement)
+    return None if agreement is None else People(answers, values, systems, agreement)
+
+
+def _systems(answers: Answers) -> NDArray[np.intp]:
+    """The system of each text, one of those with 20 texts or more or 0."""
+    codes = np.unique(np.array(answers.targets), return_inverse=True)[1].reshape(-1)
+    return np.where(np.bincount(codes)[codes] >= FEWEST, codes + 1, 0)
 
 
 def _of_numbers(answers: Answers, values: Floats, assumed: float | None) -> People | None:
@@ -109,16 +119,30 @@ def _of_numbers(answers: Answers, values: Floats, assumed: float | None) -> Peop
 
     severities = _severities(values)
     centred = values - severities[:, None]
-    agreement = _agreement(centred, squares)
+    systems = _systems(answers)
+    agreement = _agreement(centred, systems, squares)
     agreement = assumed if agreement is None else agreement
     if agreement is None:
         return None
     texts = np.isfinite(values).sum(axis=1)
-    own = float(np.nanvar(centred)) * (1 - agreement) * float(np.mean(1 / np.maximum(texts, 1)))
+    own = _variance(centred, systems) * (1 - agreement) * float(np.mean(1 / np.maximum(texts, 1)))
     between, free = float(np.var(severities, ddof=1)) if len(values) > 1 else 0.0, len(values) - 1
     severity = between - own if free and special.chdtrc(free, free * between / max(own, 1e-300)) < 0.05 else 0.0
     apart = np.diff(np.unique(values[np.isfinite(values)]))
-    return People(answers, centred, agreement, severity, float(apart.min()) if len(apart) else 0.0)
+    return People(answers, centred, systems, agreement, severity, float(apart.min()) if len(apart) else 0.0)
+
+
+def _within(values: Floats, systems: NDArray[np.intp]) -> Floats:
+    """The mean of all people on the system of each text, (texts,)."""
+    means = np.zeros(len(systems))
+    for system in np.unique(systems):
+        mine = values[:, systems == system]
+        means[systems == system] = np.nanmean(mine) if np.isfinite(mine).any() else np.nanmean(values)
+    return means
+
+
+def _variance(values: Floats, systems: NDArray[np.intp]) -> float:
+    return float(np.nanvar(values - _within(values, systems)))
 
 
 def _severities(values: Floats) -> Floats:
@@ -138,23 +162,24 @@ def _distances(options: int, ordered: bool) -> Floats:
     return apart if ordered else (apart > 0).astype(float)
 
 
-def _agreement(values: Floats, distance: Any) -> float | None:
+def _agreement(values: Floats, systems: NDArray[np.intp], distance: Any) -> float | None:
     """1 - D / E over texts with two people or more: the mean distance of two people on a text over that of two answers
-    of any texts. At least 0: people who agree less than by chance say nothing of one more."""
-    twice = np.isfinite(values).sum(axis=0) > 1
-    among = []
-    for a in range(len(values)):
-        for b in range(a + 1, len(values)):
-            both = np.isfinite(values[a]) & np.isfinite(values[b])
-            among.append(distance(values[a, both], values[b, both]))
-    pairs = np.concatenate(among) if among else np.array([])
-    if not twice.any() or not len(pairs):
-        return None
-    seen, counts = np.unique(values[:, twice][np.isfinite(values[:, twice])], return_counts=True)
-    shares = counts / counts.sum()
-    apart = distance(np.repeat(seen, len(seen)), np.tile(seen, len(seen))).reshape(len(seen), -1)
-    expected = float(shares @ apart @ shares)
-    return max(0.0, 1 - float(pairs.mean()) / expected) if expected > 1e-12 else None
+    to any texts of the system. At least 0: people who agree less than by chance say nothing of one more."""
+    seen, expected = 0.0, 0.0
+    for system in np.unique(systems):
+        mine = values[:, (systems == system) & (np.isfinite(values).sum(axis=0) > 1)]
+        pairs = [
+            distance(mine[a, both], mine[b, both])
+            for a in range(len(mine)) for b in range(a + 1, len(mine))
+            if (both := np.isfinite(mine[a]) & np.isfinite(mine[b])).any()
+        ]  # fmt: skip
+        if pairs:
+            known, counts = np.unique(mine[np.isfinite(mine)], return_counts=True)
+            apart = distance(np.repeat(known, len(known)), np.tile(known, len(known))).reshape(len(known), -1)
+            together = np.concatenate(pairs)
+            seen += float(together.sum())
+            expected += len(together) * float(counts @ apart @ counts) / counts.sum() ** 2
+    return max(0.0, 1 - seen / expected) if expected > 1e-12 else None
 
 
 # --------------------------------------------------------------------------- judges in their place
@@ -199,11 +224,11 @@ def _urn(people: People, count: int, rng: np.random.Generator, error: float) -> 
     values, m = people.values, people.raters
     each = np.array([np.isfinite(values), *((values == code) for code in range(len(people.answers.options)))])
     counts = each[1:].sum(axis=1).astype(float)  # options, texts
-    overall = np.cumsum(counts.sum(axis=1) / counts.sum())
+    shares = np.stack([_within((values == code) + 0 * values, people.systems) for code in range(len(counts))])
     own = np.cumsum(counts / np.maximum(m, 1), axis=0)
     shape = (count, values.shape[1])
     one = (rng.random(shape)[:, None] > own[None, :-1]).sum(axis=1)
-    lot = np.searchsorted(overall[:-1], rng.random(shape))
+    lot = (rng.random(shape)[:, None] > np.cumsum(shares, axis=0)[None, :-1]).sum(axis=1)
     said = np.where(rng.random(shape) < people.weights, one, lot)
     if error < 1:
         most = np.argmax(counts + 1e-6 * rng.random(counts.shape), axis=0)
@@ -228,7 +253,7 @@ def _of_most(people: People, most: NDArray[np.intp], error: float) -> float:
 
 def _normal(people: People, count: int, rng: np.random.Generator, error: float) -> Floats:
     values, m, rho = people.values, people.raters, people.agreement
-    mean, variance = float(np.nanmean(values)), float(np.nanvar(values))
+    mean, variance = _within(values, people.systems), _variance(values, people.systems)
     texts = np.where(m > 0, np.nansum(values, axis=0) / np.maximum(m, 1), mean)
     nearer = rho / (rho + error**2 * (1 - rho)) if rho > 0 else 0.0
     weights = people.weights * np.sqrt(nearer / rho) if rho > 0 else people.weights

@@ -44,7 +44,8 @@ def test_a_drawn_judge_agrees_with_each_person_as_people_do(setting):
     assert len(values) == 20
 
 
-@pytest.mark.parametrize("setting", [Setting("0-10", 0.5), Setting("pass/fail", 0.6), Setting("labels", 0.6)],
+@pytest.mark.parametrize("setting", [Setting("0-10", 0.5, systems=1), Setting("pass/fail", 0.6, systems=1),
+                                     Setting("labels", 0.6, systems=1)],
                          ids=lambda s: s.scale)  # fmt: skip
 def test_with_half_the_error_it_agrees_more(setting):
     """Of options, with truth a = sqrt(kappa), a (1 + a) / 2 less kappa; of numbers, with a quarter of the error's
@@ -77,6 +78,16 @@ def test_more_texts_give_a_better_chance():
                  for n in (30, 800))  # fmt: skip
     assert few < 0.5
     assert many == 1.0
+
+
+def test_drawn_judges_favour_no_system():
+    """A text is drawn towards its own system's mean; towards that of all, judges would mark the better systems down:
+    by half of what people see between them at ICC .25."""
+    ratings = drawn(Setting("0-10", 0.25), 2000).ratings
+    table = judges_like_people(ratings, count=20).table
+    means = table.groupby(["kind", "target"])["score"].mean().unstack("kind")
+    assert (means["judge"] - means["person"]).to_numpy() == pytest.approx(0.0, abs=0.04)
+    assert means["person"].max() - means["person"].min() > 0.8
 
 
 def test_people_who_differ_in_severity_draw_judges_who_do():
