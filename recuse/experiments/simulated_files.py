@@ -215,9 +215,9 @@ FAULTS = (
     Fault("refuses hard ones", PASSES, "decide", "unanswered|no usable answer"),
     Fault("first place", Setting("pairs", 0.6), "choose", "stands first"),
     Fault("longer", SCORES, "grade", "longer"),
-    Fault("own system", SCORES, "grade", "favours (system s0|its own)"),
+    Fault("own system", SCORES, "rank", "favours (system s0|its own)"),
     Fault("drift", PASSES, "decide", "not the judge it was"),
-    Fault("one slice", replace(PASSES, systems=2), "decide", "on system s0"),
+    Fault("one slice", replace(PASSES, systems=2), "grade", "on system s0"),
     Fault("noise", replace(SCORES, repeats=2), "grade", "asked again"),
     Fault("swapped label", Setting("labels", 0.6), "decide", "where your people say"),
 )

@@ -49,7 +49,7 @@ def test_a_fault_that_is_cleared_too_often_is_named_and_the_command_says_1(monke
 
     def everybody(word):
         def ask(cases, folder, **_):
-            return [[Word(use, word, "it always says pass", ("unanswered",)) for use in ("grade", "decide", "choose")]
+            return [[Word(use, word, "it always says pass", ("unanswered",)) for use in ("grade", "rank", "decide", "choose")]
                     * case.runs for case in cases]  # fmt: skip
 
         return ask
