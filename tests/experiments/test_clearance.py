@@ -49,8 +49,9 @@ def test_a_fault_that_is_cleared_too_often_is_named_and_the_command_says_1(monke
 
     def everybody(word):
         def ask(cases, folder, **_):
-            return [[Word(use, word, "it always says pass", ("unanswered",)) for use in ("grade", "rank", "decide", "choose")]
-                    * case.runs for case in cases]  # fmt: skip
+            uses = ("grade", "rank", "decide", "choose")
+            words = [Word(use, word, "it always says pass", ("unanswered",)) for use in uses]
+            return [words * case.runs for case in cases]
 
         return ask
 
