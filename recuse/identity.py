@@ -10,6 +10,10 @@ import re
 import subprocess
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from recuse.schema.results import Known
 
 __all__ = ["commit_of", "identity_of"]
 
@@ -21,7 +25,7 @@ SHA = re.compile(r"[0-9a-f]{7,64}")
 PATIENCE_S = 10
 
 
-def identity_of(root: Path, panels: Iterable[str], gates: Path, environ: Mapping[str, str]) -> dict[str, object]:
+def identity_of(root: Path, panels: Iterable[str], gates: Path, environ: Mapping[str, str]) -> Known:
     """{"commit", "recorded": {panel: (first day, last day)}, "gates": sha256}; each as far as it is known."""
     recorded = {name: days for name in panels if (days := recording_days(root, name))}
     digest = hashlib.sha256(gates.read_bytes()).hexdigest() if gates.is_file() else ""

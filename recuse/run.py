@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from recuse.identity import identity_of
 from recuse.record_kinds import MEASURE, MEASUREMENT, UPGRADE, VERDICT
@@ -16,6 +16,24 @@ from recuse.schema import RecuseError
 if TYPE_CHECKING:
     from recuse.gates import Decision, Gates
     from recuse.gates.uses import Uses
+    from recuse.schema.results import (
+        AskedRow,
+        CassetteCounts,
+        CassetteRows,
+        Comparison,
+        InPlaceRow,
+        Known,
+        MeasurementRow,
+        MeasureRow,
+        NotAskedRow,
+        PanelRow,
+        QuestionRow,
+        Replayed,
+        Results,
+        UpgradeVerdictRow,
+        UseRow,
+        VerdictRow,
+    )
     from recuse.suite import Selection
 
 UNUSED_SHOWN = 10
@@ -25,18 +43,18 @@ UNUSED_SHOWN = 10
 class Run:
     """Records arrive in any order and from any process; what is written depends on their content only."""
 
-    verdicts: list[dict[str, Any]] = field(default_factory=list)
-    measurements: list[dict[str, Any]] = field(default_factory=list)
-    upgrades: list[dict[str, Any]] = field(default_factory=list)
+    verdicts: list[VerdictRow] = field(default_factory=list)
+    measurements: list[MeasurementRow] = field(default_factory=list)
+    upgrades: list[UpgradeVerdictRow] = field(default_factory=list)
     unmeasured: dict[str, str] = field(default_factory=dict)  # test -> why it ended without a verdict
-    replayed: dict[str, Any] = field(default_factory=dict)
+    replayed: dict[str, Replayed] = field(default_factory=dict)  # place -> what its cassettes gave
     objections: list[str] = field(default_factory=list)  # what is wrong with the run as a whole
-    results: dict[str, Any] = field(default_factory=dict)
+    results: Results = field(default_factory=lambda: cast("Results", {}))
     decision: Decision | None = None
     complete: bool = False
-    measures: dict[str, dict[str, Any]] = field(default_factory=dict)  # name -> its description
-    not_asked: dict[str, list[dict[str, Any]]] = field(default_factory=dict)  # test -> whom it could not be asked of
-    asked: list[dict[str, Any]] = field(default_factory=list)  # gates that had to decide, with place and judges
+    measures: dict[str, MeasureRow] = field(default_factory=dict)  # name -> its description
+    not_asked: dict[str, list[NotAskedRow]] = field(default_factory=dict)  # test -> whom it could not be asked of
+    asked: list[AskedRow] = field(default_factory=list)  # gates that had to decide, with place and judges
     uses: dict[str, Uses] = field(default_factory=dict)  # panel -> what its judges are used for
     whole: bool = True  # whether every question was asked of the panels examined
     part: str = ""  # what of the suite ran, where not all of it did
@@ -125,7 +143,7 @@ class Run:
         red = [v for v in self.verdicts if v["outcome"] not in ("pass", "accepted") and not v["allowed"]]
         return [f"{v['gate']}: {v['outcome']} for {subject_text(v['subject'])}" for v in red]
 
-    def conclude(self, selection: Selection, gates: Gates) -> dict[str, Any]:
+    def conclude(self, selection: Selection, gates: Gates) -> Results:
         """What was added so far, as results.json holds it, with its decision; nothing is compared or written."""
         self.results = self._assemble(selection, gates)
         self._decide()
@@ -143,7 +161,7 @@ class Run:
         self.decision = decide(decoded(self.results, changes_of(self.results)))
         self.results |= {"decision": self.decision.record(), "headline": " ".join(self.decision.lines)}
 
-    def _write(self, folder: Path, templates: Path, identity: Mapping[str, Any]) -> None:
+    def _write(self, folder: Path, templates: Path, identity: Known) -> None:
         """A team's template that does not render is a fault of the run, told in a report without it."""
         from recuse import report
 
@@ -185,7 +203,7 @@ class Run:
                 self.objections += gates.unused_gates(seen)
             self.objections += gates.unneeded(self.verdicts)
 
-    def _in_place(self, selection: Selection, base: str | None) -> list[dict[str, Any]]:
+    def _in_place(self, selection: Selection, base: str | None) -> list[InPlaceRow]:
         """Judges that are not what they were at the base commit."""
         if not selection.panels:
             return []
@@ -197,7 +215,7 @@ class Run:
             self.objections.append(str(error))
             return []
 
-    def _compare(self, path: Path, root: Path, gates: Gates, strict: bool) -> dict[str, Any] | None:
+    def _compare(self, path: Path, root: Path, gates: Gates, strict: bool) -> Comparison | None:
         from recuse.gates import baseline, changes
 
         shown = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
@@ -216,7 +234,7 @@ class Run:
             self.objections += compared["objections"]
         return compared
 
-    def _assemble(self, selection: Selection, gates: Gates) -> dict[str, Any]:
+    def _assemble(self, selection: Selection, gates: Gates) -> Results:
         from recuse.gates.error_rates import error_rates
         from recuse.run_subjects import factor_records, panel_record, task_records
 
@@ -229,12 +247,12 @@ class Run:
             "headline": "",
             "decision": None,
             "panels": [
-                {**panel, **self._uses_of(panel["name"])}
+                self._with_uses(panel)
                 for panel in [
                     *map(panel_record, selection.panels.values()), *(f.record() for f in selection.files.values())
                 ]
             ],
-            "uses": {name: use.model_dump() for name, use in gates.uses.items()},
+            "uses": {name: cast("UseRow", use.model_dump()) for name, use in gates.uses.items()},
             "asked": {
                 "whole": self.whole, "part": self.part, "conditions": sorted(gates.conditions),
                 "peers": sorted(name for name, gate in gates.items() if gate.against == "peers"),
@@ -259,9 +277,11 @@ class Run:
             "ends": gates.ends(),
         }
 
-    def _uses_of(self, panel: str) -> dict[str, list[str]]:
-        uses = self.uses.get(panel)
-        return {"uses": list(uses.stated), "further_uses": list(uses.further)} if uses else {"uses": []}
+    def _with_uses(self, panel: PanelRow) -> PanelRow:
+        uses = self.uses.get(panel["name"])
+        if not uses:
+            return {**panel, "uses": []}
+        return {**panel, "uses": list(uses.stated), "further_uses": list(uses.further)}
 
     def _outcome(self) -> str:
         objecting = {r["outcome"] for r in self.verdicts if not (r["outcome"] in ("pass", "accepted") or r["allowed"])}
@@ -269,39 +289,45 @@ class Run:
             objecting.add("not measured")
         return next((name for name in ("not measured", "fail", "undecided") if name in objecting), "pass")
 
-    def _questions(self) -> list[dict[str, Any]]:
-        questions: dict[tuple[str, str], dict[str, Any]] = {}
+    def _questions(self) -> list[QuestionRow]:
+        questions: dict[tuple[str, str], QuestionRow] = {}
         for record in (*self.verdicts, *self.measurements):
             task, protocol = record["subject"]["task"], record["subject"]["protocol"]
-            words = {"id": record["question"], "title": record["title"], "note": record["note"]}
-            question = questions.setdefault((record["question"], task), {**words, "task": task, "protocols": []})
+            words: QuestionRow = {
+                "id": record["question"], "title": record["title"], "note": record["note"], "task": task,
+                "protocols": [],
+            }  # fmt: skip
+            question = questions.setdefault((record["question"], task), words)
             if protocol not in question["protocols"]:
                 question["protocols"] = sorted([*question["protocols"], protocol])
         return [questions[key] for key in sorted(questions)]
 
-    def _not_asked(self) -> list[dict[str, Any]]:
+    def _not_asked(self) -> list[NotAskedRow]:
         """Once per question, panel, task and protocol: what was missing, and what would unlock it."""
-        not_asked: dict[tuple[str, ...], dict[str, Any]] = {}
+        not_asked: dict[tuple[str, ...], NotAskedRow] = {}
         for test, rows in sorted(self.not_asked.items()):
             for row in rows:
                 key = (row["question"], row["panel"], row["task"], row["protocol"], *row["missing"])
                 not_asked.setdefault(key, {**row, "tests": []})["tests"].append(test)
         return [not_asked[key] for key in sorted(not_asked)]
 
-    def _cassettes(self) -> dict[str, Any]:
-        by_panel: dict[str, dict[str, int]] = {}
+    def _cassettes(self) -> CassetteRows:
+        by_panel: dict[str, CassetteCounts] = {}
         for plan, part in sorted(self.replayed.items()):
             counts = by_panel.setdefault(plan.split("/")[0], {"files": 0, "interactions": 0, "used": 0, "unused": 0})
-            for name in ("files", "used", "unused"):
-                counts[name] += part[name]
+            counts["files"] += part["files"]
+            counts["used"] += part["used"]
+            counts["unused"] += part["unused"]
             counts["interactions"] += part["used"] + part["unused"]
-        total = {name: sum(c[name] for c in by_panel.values()) for name in ("files", "interactions", "used", "unused")}
-        lines = [line for _, part in sorted(self.replayed.items()) for line in part["unused_lines"]]
-        return {**total, "by_panel": by_panel, "unused_lines": lines}
+        each = by_panel.values()
+        return {
+            "files": sum(c["files"] for c in each), "interactions": sum(c["interactions"] for c in each),
+            "used": sum(c["used"] for c in each), "unused": sum(c["unused"] for c in each), "by_panel": by_panel,
+            "unused_lines": [line for _, part in sorted(self.replayed.items()) for line in part["unused_lines"]],
+        }  # fmt: skip
 
 
-def _each_once(asked: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _each_once(asked: list[AskedRow]) -> list[AskedRow]:
     """In an order of their own, whatever the order of the tests."""
-    keys = ("panel", "task", "protocol", "gate", "test", "judges")
-    by_key = {tuple(str(record[name]) for name in keys): record for record in asked}
+    by_key = {(a["panel"], a["task"], a["protocol"], a["gate"], a["test"], str(a["judges"])): a for a in asked}
     return [by_key[key] for key in sorted(by_key)]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from recuse.elicitation.panel_ratings import scales_of
 from recuse.protocols import protocol
 from recuse.ratings.factors import LEVELS, level_words
 from recuse.ratings.scale import Numeric, Scale
+from recuse.schema.results import FactorRow, PanelRow, TaskRow
 
 if TYPE_CHECKING:
     from recuse.panels import Panel
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["factor_records", "panel_record", "task_records"]
 
 
-def panel_record(panel: Panel) -> Mapping[str, Any]:
+def panel_record(panel: Panel) -> PanelRow:
     """A panel and its judges, candidates among them, without their addresses."""
     return {
         "name": panel.name,
@@ -32,7 +33,7 @@ def panel_record(panel: Panel) -> Mapping[str, Any]:
     }
 
 
-def task_records(selection: Selection) -> list[dict[str, Any]]:
+def task_records(selection: Selection) -> list[TaskRow]:
     """Tasks with their criteria, those that stand for a judgement as a whole first, how many points the widest of their
     scales has, and whether their people are simulated."""
     named: dict[str, dict[str, None]] = {}
@@ -45,9 +46,11 @@ def task_records(selection: Selection) -> list[dict[str, Any]]:
                 widths.setdefault(name, []).extend(_widths(scales_of(how, task).values()))
     for name, criteria in named.items():
         criteria |= dict.fromkeys(selection.task(name).criteria)
-    tasks: list[dict[str, Any]] = [{"name": name, "criteria": list(criteria)} for name, criteria in named.items()]
+    tasks: list[TaskRow] = [
+        {"name": name, "criteria": list(criteria), "points": max(widths[name], default=None)}
+        for name, criteria in named.items()
+    ]
     for entry in tasks:
-        entry["points"] = max(widths[entry["name"]], default=None)
         if selection.task(entry["name"]).people_simulated:
             entry["people_simulated"] = True
     return tasks + [
@@ -60,7 +63,7 @@ def task_records(selection: Selection) -> list[dict[str, Any]]:
     ]
 
 
-def factor_records() -> list[dict[str, Any]]:
+def factor_records() -> list[FactorRow]:
     """Known factors and their levels in words, in their order: how the report speaks of them."""
     return [
         {"name": factor, "levels": [{"name": level, "words": level_words(factor, level)} for level in levels]}

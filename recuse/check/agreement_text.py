@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from math import ceil
-from typing import Any
 
 from recuse.check.answers import Answers
 from recuse.check.figures import cell, interval, more, number
 from recuse.gates.causes import rounded
 from recuse.ratings.factors import level_words
+from recuse.schema.details import (
+    ConstantDetail,
+    CorrectedDetail,
+    DelegableDetail,
+    SliceDetail,
+    WinningDetail,
+    detail_as,
+)
+from recuse.schema.results import EstimateRow
 from recuse.security.sanitize import shortened
 
 __all__ = ["AGREEMENT", "SHOWN_JUDGES", "agreement", "labels_more", "metrics", "of_criterion"]
@@ -35,11 +43,11 @@ def agreement(answers: Answers) -> Iterator[str]:
     for metric in chosen:
         found = [answers.measured(metric, judge) for judge in judges]
         if any(estimate and estimate["value"] is not None for estimate in found):
-            title = answers.results["measures"].get(metric, {}).get("title", metric)
-            yield f"  {title[:44]:<46}" + "".join(f"{cell(estimate) + _slice(estimate):<26}" for estimate in found)
+            cells = (cell(estimate) + _slice(estimate) for estimate in found)
+            yield f"  {answers.title(metric)[:44]:<46}" + "".join(f"{text:<26}" for text in cells)
     for judge in judges:
         agreement = answers.measured("percent_agreement", judge)
-        constant = (agreement or {}).get("detail", {}).get("constant")
+        constant = detail_as(ConstantDetail, agreement["detail"]).get("constant") if agreement else None
         if constant and constant.get("agrees") is not None and answers.panel.read.kind == "scores":
             yield f'  always "{constant["answer"]}" would agree with people {constant["agrees"]:.2f} of the time'
             break
@@ -51,27 +59,30 @@ def _in_sentences(answers: Answers, judge: str) -> Iterator[str]:
     """Whom it may stand in for, what people would say of all texts, and what needs no person."""
     winning = answers.measured("winning_rate", judge)
     if winning and winning["value"] is not None:
-        people = winning["detail"]["people"]
+        people = detail_as(WinningDetail, winning["detail"])["people"]
         won = [entry["person"] for entry in people if entry["won"]]
         named = f" ({', '.join(won[:6])}{more(tuple(won), 6)})" if won else ""
         yield f"it may stand in for {len(won)} of {len(people)} people{named}, by the alternative annotator test"
-    winning = answers.measured("prediction_powered_mean", judge)
-    if winning and winning["value"] is not None and winning["detail"].get("judge_alone") is not None:
+    corrected = answers.measured("prediction_powered_mean", judge)
+    alone = detail_as(CorrectedDetail, corrected["detail"]).get("judge_alone") if corrected else None
+    if corrected and corrected["value"] is not None and alone is not None:
         yield (
-            f"its own mean is {number(winning['detail']['judge_alone'])}; people would give all texts "
-            f"{number(winning['value'])} ({interval(winning)})"
+            f"its own mean is {number(alone)}; people would give all texts "
+            f"{number(corrected['value'])} ({interval(corrected)})"
         )
-    winning = answers.measured("delegable_share", judge)
-    if winning and winning["value"] is not None:
-        bound = winning["detail"]["bound"]
-        share = f"{winning['value']:.0%} of the texts need no person" if winning["value"] else winning["note"]
+    delegable = answers.measured("delegable_share", judge)
+    if delegable and delegable["value"] is not None:
+        bound = detail_as(DelegableDetail, delegable["detail"])["bound"]
+        share = f"{delegable['value']:.0%} of the texts need no person" if delegable["value"] else delegable["note"]
         yield f"on its own, at {bound:.0%} errors: {share}"
 
 
-def _slice(estimate: Mapping[str, Any] | None) -> str:
+def _slice(estimate: EstimateRow | None) -> str:
     """Which slice an estimate is about."""
-    at = ((estimate or {}).get("detail") or {}).get("slice")
-    if not at or estimate is None or estimate["value"] is None:
+    if estimate is None or estimate["value"] is None:
+        return ""
+    at = detail_as(SliceDetail, estimate["detail"]).get("slice")
+    if not at:
         return ""
     return f", {'system' if at['column'] == 'target' else at['column']} {shortened(at['level'], 20)[0]}"
 
@@ -86,21 +97,19 @@ def labels_more(each: Sequence[Answers]) -> Iterator[str]:
 
 
 def _needed(answers: Answers, judge: str) -> Iterator[str]:
-    parts = []
+    parts: list[tuple[str, int, int | None]] = []
     if (corrected := answers.measured("prediction_powered_mean", judge)) and corrected["value"] is not None:
-        parts.append(("mean as people would rate", corrected["detail"]["labels"], corrected["detail"]["labels_needed"]))
-    if coefficient := next(filter(_has_interval, (answers.measured(m, judge) for m in BEYOND_CHANCE)), None):
-        half = (coefficient["high"] - coefficient["low"]) / 2
-        needed = ceil(coefficient["n"] * (half / HALF_WIDTH) ** 2)
-        title = answers.results["measures"].get(coefficient["metric"], {}).get("title", coefficient["metric"])
-        parts.append((title, coefficient["n"], needed))
+        labels = detail_as(CorrectedDetail, corrected["detail"])
+        parts.append(("mean as people would rate", labels["labels"], labels["labels_needed"]))
+    for coefficient in filter(None, (answers.measured(metric, judge) for metric in BEYOND_CHANCE)):
+        low, high = coefficient["low"], coefficient["high"]
+        if low is not None and high is not None:
+            enough = ceil(coefficient["n"] * ((high - low) / 2 / HALF_WIDTH) ** 2)
+            parts.append((answers.title(coefficient["metric"]), coefficient["n"], enough))
+            break
     for title, have, needed in parts:
         if needed:
             yield f"  {(judge + of_criterion(answers))[:40]:<26}{title}: {_more_labels(have, needed)}"
-
-
-def _has_interval(estimate: Mapping[str, Any] | None) -> bool:
-    return estimate is not None and estimate["low"] is not None and estimate["high"] is not None
 
 
 def _more_labels(have: int, needed: int) -> str:
@@ -114,8 +123,8 @@ def metrics(answers: Answers, question: str | None) -> list[str]:
     records = [*answers.results["verdicts"], *answers.results["measurements"]]
     names = {r["estimate"]["metric"]: None for r in records
              if (r["question"] == AGREEMENT) == (question == AGREEMENT) and "judge" in r["subject"]}  # fmt: skip
-    rank = {name: answers.results["measures"].get(name, {}).get("rank", 1000) for name in names}
-    return sorted(names, key=lambda name: (rank[name], name))
+    measures = answers.results["measures"]
+    return sorted(names, key=lambda name: (measures[name]["rank"] if name in measures else 1000, name))
 
 
 def of_criterion(answers: Answers) -> str:

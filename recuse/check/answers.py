@@ -20,6 +20,7 @@ from recuse.gates.causes import EXPLAINING
 from recuse.ratings.factors import VERSION
 from recuse.readers.file_panel import FILE, FilePanel
 from recuse.schema import Estimate, Estimates, RecuseError, members
+from recuse.schema.results import EstimateRow, QuestionWords, Results, VerdictRow, Wanting
 
 if TYPE_CHECKING:
     from recuse.gates import Decision, Gates
@@ -39,7 +40,7 @@ class Answers:
     only what was measured at these factor levels, such as temperature 1.0."""
 
     panel: FilePanel
-    results: Mapping[str, Any]
+    results: Results
     decision: Decision
     criterion: str = ""
     at: Mapping[str, str] = field(default_factory=dict)
@@ -69,17 +70,22 @@ class Answers:
         """The newest version of the judges; "" where the file has one."""
         return next(reversed(self.panel.ratings.levels(VERSION)), "")
 
-    def measured(self, metric: str, judge: str) -> dict[str, Any] | None:
+    def title(self, metric: str) -> str:
+        """What people call a measure."""
+        described = self.results["measures"].get(metric)
+        return described["title"] if described else metric
+
+    def measured(self, metric: str, judge: str) -> EstimateRow | None:
         """The first estimate of a metric on a judge, gated or not; None where there is none."""
         return next(self.every(metric, judge), None)
 
-    def every(self, metric: str, judge: str) -> Iterator[dict[str, Any]]:
+    def every(self, metric: str, judge: str) -> Iterator[EstimateRow]:
         """Every estimate of a metric on a judge's newest version and on this criterion: gated ones first."""
         for record in (*self.results["verdicts"], *self.results["measurements"]):
             if record["estimate"]["metric"] == metric and self._is_on(record["subject"], judge):
                 yield record["estimate"]
 
-    def verdicts_on(self, judge: str) -> list[dict[str, Any]]:
+    def verdicts_on(self, judge: str) -> list[VerdictRow]:
         """The verdicts on a judge's newest version and on this criterion."""
         return [v for v in self.results["verdicts"] if self._is_on(v["subject"], judge)]
 
@@ -120,7 +126,7 @@ def ask(panel: FilePanel, gates: Gates, every: Iterable[Question], *, deciding: 
     run = Run(uses={panel.name: uses})
     for question in every:
         if wanting := offers.missing(question.needs, there):
-            run.not_asked[question.name] = [{**_not_asked(panel, wanting), **question.words}]
+            run.not_asked[question.name] = [{**_not_asked(panel, wanting), **question.words, "tests": []}]
             continue
         names = gates_named(question.function, gates)
         decides = any(gates.in_force(name, uses, there) for name in names)
@@ -146,7 +152,7 @@ class Question:
     function: Callable[..., Any]
     module: ModuleType
     needs: tuple[str, ...]
-    words: Mapping[str, str]
+    words: QuestionWords
 
     def ask(self, **known: Any) -> None:
         """Call the test with what it names: `ratings`, `gate`, `measure`, and fixtures of its own module."""
@@ -157,7 +163,7 @@ def questions(path: Path) -> Iterator[Question]:
     """The tests of one eval file that say what they ask for."""
     module = _imported(path)
     title, _, note = (module.__doc__ or "").strip().partition("\n")
-    words = {"question": path.stem.removeprefix("test_"), "title": title, "note": " ".join(note.split())}
+    words: QuestionWords = {"question": path.stem.removeprefix("test_"), "title": title, "note": " ".join(note.split())}
     for name, function in vars(module).items():
         if name.startswith("test_") and inspect.isfunction(function):
             marks = [*getattr(function, "pytestmark", ()), *_marks(getattr(module, "pytestmark", ()))]
@@ -216,9 +222,9 @@ def _ask(
         run.unmeasured[question.name] = str(error).strip().splitlines()[0]
 
 
-def _arguments(function: Callable[..., Any], module: ModuleType, known: Mapping[str, Any]) -> dict[str, Any]:
+def _arguments(function: Callable[..., Any], module: ModuleType, known: Mapping[str, object]) -> dict[str, object]:
     """What a function names: the three fixtures, and fixtures of its own module."""
-    arguments: dict[str, Any] = {}
+    arguments: dict[str, object] = {}
     for name in inspect.signature(function).parameters:
         if name in known:
             arguments[name] = known[name]
@@ -233,7 +239,7 @@ def _arguments(function: Callable[..., Any], module: ModuleType, known: Mapping[
     return arguments
 
 
-def _not_asked(panel: FilePanel, wanting: list[str]) -> dict[str, Any]:
+def _not_asked(panel: FilePanel, wanting: list[str]) -> Wanting:
     from recuse.suite import NotAsked
 
     return NotAsked(panel.name, panel.task, FILE, tuple(wanting)).record()

@@ -19,6 +19,7 @@ from recuse.gates.decision import EXIT
 from recuse.readers.file_panel import load_versions
 from recuse.readers.mapping import saved_path
 from recuse.schema import RecuseError
+from recuse.schema.results import Results
 from recuse.shipped import shipped_evals
 
 __all__ = ["check"]
@@ -64,7 +65,7 @@ def check(
     return answers.decision.exit_code
 
 
-def _write(results: Mapping[str, Any], json: Path | None, html: Path | None) -> None:
+def _write(results: Results, json: Path | None, html: Path | None) -> None:
     if json:
         from recuse import report
 

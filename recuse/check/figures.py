@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from recuse.schema.results import EstimateRow
 
 __all__ = ["cell", "interval", "more", "number", "signed"]
 
 
-def cell(estimate: Mapping[str, Any] | None) -> str:
+def cell(estimate: EstimateRow | None) -> str:
     """Value with its interval; "" where nothing was estimated."""
     if estimate is None:
         return ""
@@ -18,7 +17,7 @@ def cell(estimate: Mapping[str, Any] | None) -> str:
     return number(estimate["value"]) + (f" ({between})" if between else "")
 
 
-def interval(estimate: Mapping[str, Any]) -> str:
+def interval(estimate: EstimateRow) -> str:
     """ "0.12 to 0.34", "" where it has none."""
     low, high = estimate["low"], estimate["high"]
     return "" if low is None or high is None else f"{number(low)} to {number(high)}"

@@ -14,6 +14,8 @@ from recuse.check.unlocks import NOT_OF_A_FILE, unlock_by_column
 from recuse.gates.explanation import percent
 from recuse.gates.limits import Limit
 from recuse.ratings.factors import level_words
+from recuse.schema.details import CeilingDetail, detail_as
+from recuse.schema.results import VerdictRow
 from recuse.security.sanitize import shortened, visible
 
 if TYPE_CHECKING:
@@ -62,7 +64,7 @@ FIRST = ("human_ceiling", "sensitivity", "system_order", "right_choices", "human
 """What most wants to be seen of a judge that passes everything."""
 
 
-def _shown(verdict: Mapping[str, Any], limit: Limit) -> str:
+def _shown(verdict: VerdictRow, limit: Limit) -> str:
     """ "-0.19 (-0.27 to -0.11)", with the level of the interval where it is not 95 %."""
     estimate = verdict["estimate"]
     if estimate["value"] is None:
@@ -131,7 +133,7 @@ def _why(answers: Answers) -> Iterator[str]:
     for judge in answers.panel.judges[:SHOWN_JUDGES]:
         ceiling = answers.measured("human_ceiling", judge)
         if ceiling and ceiling["value"] is not None:
-            detail, lost = ceiling["detail"], ceiling["n_excluded"]
+            detail, lost = detail_as(CeilingDetail, ceiling["detail"]), ceiling["n_excluded"]
             margin = detail.get("margin")
             yield (
                 f"  {judge}{of_criterion(answers)}: agreement beyond chance with people "
@@ -140,10 +142,10 @@ def _why(answers: Answers) -> Iterator[str]:
                 + (f", margin -{margin:.2f}" if margin is not None else "")
                 + (f"; guesses stand for answers that are not there: {lost:,}" if lost else "")
             )
-            if detail.get("power") is not None:
+            if (power := detail.get("power")) is not None:
                 yield (
                     f"  with these {ceiling['n']} texts, a judge that is one more person would be cleared "
-                    f"{100 * detail['power']:.0f} times in 100"
+                    f"{100 * power:.0f} times in 100"
                 )
 
 
@@ -236,10 +238,9 @@ def _others(answers: Answers) -> Iterator[str]:
         yield ""
         yield "Also asked"
     for verdict in rows:
-        about = answers.results["measures"].get(verdict["estimate"]["metric"], {})
-        where = _where(verdict["subject"])
+        where, title = _where(verdict["subject"]), answers.title(verdict["estimate"]["metric"])
         yield (
-            f"  {verdict['outcome']:<13}{where:<24} {about.get('title', verdict['gate'])}: {cell(verdict['estimate'])}"
+            f"  {verdict['outcome']:<13}{where:<24} {title}: {cell(verdict['estimate'])}"
             f", limit {verdict['rule']['limit_text']}"
         )
     decided = {v["estimate"]["metric"] for v in rows}
@@ -252,7 +253,7 @@ def _others(answers: Answers) -> Iterator[str]:
 
 def _measured(answers: Answers, metric: str) -> Iterator[str]:
     """What no gate decides, under every condition that it was measured under."""
-    title = answers.results["measures"].get(metric, {}).get("title", metric)
+    title = answers.title(metric)
     records = [
         record
         for record in answers.results["measurements"]

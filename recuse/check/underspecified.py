@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from recuse.ratings.scale import Nominal, Ordinal
+from recuse.schema.results import PassRateRow
 
 if TYPE_CHECKING:
     from recuse.ratings import Ratings
@@ -48,9 +49,9 @@ class PassRateRange:
     high: float
     beta: float = BETA
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> PassRateRow:
         """As builtins."""
-        return asdict(self)
+        return cast("PassRateRow", asdict(self))
 
     def sentence(self) -> str:
         """Who disagrees on how many texts, and how far the pass rate could lie from the one that is told."""

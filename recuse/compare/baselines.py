@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from recuse.gates import Gates
 from recuse.gates import baseline as baselines
@@ -19,10 +19,10 @@ from recuse.gates.changes import beyond_chance
 from recuse.gates.limits import Limit
 from recuse.gates.upgrade import EXIT, Word
 from recuse.schema import RecuseError
+from recuse.schema.results import Baseline, BaselineEntry, EntryRow, NamedRow, Results
 
 __all__ = ["BaselineVerdict", "compare_baselines", "read_estimates"]
 
-Json = dict[str, Any]
 FIXED = ("items", "scale")
 """What two judges must share; prompt and rubric may be declared to change."""
 ROWS = 12
@@ -34,7 +34,7 @@ class BaselineVerdict:
 
     word: Word
     sentence: str
-    changes: tuple[Mapping[str, Any], ...] = ()
+    changes: tuple[NamedRow, ...] = ()
     shared: int = 0
     tested: int = 0
     reasons: tuple[str, ...] = ()
@@ -44,7 +44,7 @@ class BaselineVerdict:
         """Of `recuse compare`, by the word."""
         return EXIT[self.word]
 
-    def record(self) -> Json:
+    def record(self) -> dict[str, object]:
         """As builtins."""
         return {"verdict": self.word, "sentence": self.sentence, "changes": list(self.changes), "shared": self.shared,
                 "tested": self.tested, "reasons": list(self.reasons)}  # fmt: skip
@@ -69,7 +69,7 @@ class BaselineVerdict:
             yield f"  and {len(self.changes) - ROWS} more"
 
 
-def read_estimates(path: Path, gates: Gates) -> Json | None:
+def read_estimates(path: Path, gates: Gates) -> Baseline | None:
     """A baseline, or results.json reduced to one; None where the file is neither."""
     if path.suffix != ".json" or not path.is_file():
         return None
@@ -82,11 +82,11 @@ def read_estimates(path: Path, gates: Gates) -> Json | None:
     if "entries" in held:
         return baselines.load(path)
     known = all(isinstance(held.get(name), list) for name in ("verdicts", "measurements"))
-    return baselines.reduce(held, gates) if known else None
+    return baselines.reduce(cast("Results", held), gates) if known else None
 
 
 def compare_baselines(
-    old: Mapping[str, Any], new: Mapping[str, Any], names: Sequence[str], gates: Gates, change: Sequence[str] = ()
+    old: Baseline, new: Baseline, names: Sequence[str], gates: Gates, change: Sequence[str] = ()
 ) -> BaselineVerdict:
     """`names`: the judge in use and its candidate; none where both baselines hold one and the same judge alone. In one
     recording judges are each other's company, and their estimates not independent, so that only what is kept item by
@@ -124,7 +124,7 @@ def _not_comparable(called: tuple[str, str], reasons: Sequence[str]) -> Baseline
     return BaselineVerdict("not comparable", sentence, reasons=tuple(reasons[1:]))
 
 
-def _judges(old: Mapping[str, Any], new: Mapping[str, Any], names: Sequence[str]) -> tuple[str, str]:
+def _judges(old: Baseline, new: Baseline, names: Sequence[str]) -> tuple[str, str]:
     there = [sorted({j for judges in held["asked"]["judges"].values() for j in judges}) for held in (old, new)]
     if not names:
         if old is new or len(there[0]) != 1 or there[0] != there[1]:
@@ -141,28 +141,28 @@ def _judges(old: Mapping[str, Any], new: Mapping[str, Any], names: Sequence[str]
     return names[0], names[1]
 
 
-def _entries(*sides: tuple[Mapping[str, Any], str]) -> list[dict[str, Mapping[str, Any]]]:
+def _entries(*sides: tuple[Baseline, str]) -> list[dict[str, BaselineEntry]]:
     """Of each side, by what they are about besides the judge; besides the panel as well, where each judge is in one
     panel alone."""
     mine = [[entry for entry in held["entries"] if entry["subject"].get("judge") == judge] for held, judge in sides]
     alone = all(len({entry["subject"].get("panel") for entry in entries}) == 1 for entries in mine)
     left_out = {"judge", "panel"} if alone else {"judge"}
 
-    def about(entry: Mapping[str, Any]) -> str:
+    def about(entry: BaselineEntry) -> str:
         subject = {name: value for name, value in entry["subject"].items() if name not in left_out}
         return json.dumps([entry["kind"], entry["what"], subject], sort_keys=True)
 
     return [{about(entry): entry for entry in entries} for entries in mine]
 
 
-def _recorded_together(old: Mapping[str, Any], after: Mapping[str, Mapping[str, Any]]) -> bool:
+def _recorded_together(old: Baseline, after: Mapping[str, BaselineEntry]) -> bool:
     """Both judges are of one recording: what is kept of the candidate stands in the incumbent's baseline as well."""
     there = [entry["figures"] for entry in old["entries"] if entry["subject"] in [e["subject"] for e in after.values()]]
     return any(entry["figures"] in there for entry in after.values())
 
 
 def _differently_asked(
-    old: Mapping[str, Any], new: Mapping[str, Any], was: Mapping[str, Any], now: Mapping[str, Any],
+    old: Baseline, new: Baseline, was: BaselineEntry, now: BaselineEntry,
     change: Sequence[str],
 ) -> Iterator[str]:  # fmt: skip
     """Why an entry of both is not about the same question."""
@@ -174,11 +174,11 @@ def _differently_asked(
             yield f"{about}: the {name} differ{'' if name == 'items' else 's'}{declare}"
 
 
-def _place(entry: Mapping[str, Any]) -> str:
+def _place(entry: EntryRow) -> str:
     return "/".join(str(entry["subject"].get(name, "")) for name in ("panel", "task", "protocol"))
 
 
-def _got_worse(row: Mapping[str, Any], after: Mapping[str, Mapping[str, Any]]) -> bool:
+def _got_worse(row: NamedRow, after: Mapping[str, BaselineEntry]) -> bool:
     """Beyond chance, and outside a limit that the judge in use keeps."""
     if row["kind"] != "verdict" or not row["beyond"]:
         return False

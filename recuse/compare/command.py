@@ -16,6 +16,7 @@ from recuse.gates.upgrade import UpgradeVerdict
 from recuse.metrics.measure import described
 from recuse.record_kinds import MEASURE, UPGRADE, VERDICT
 from recuse.schema import RecuseError
+from recuse.schema.results import Baseline, Results
 from recuse.security.sanitize import visible
 from recuse.shipped import shipped_evals
 from recuse.upgrade import judge_upgrade, worst_of
@@ -56,7 +57,7 @@ def compare(
 
 
 def _by_baselines(
-    paths: Sequence[Path], held: Sequence[dict[str, Any] | None], names: Sequence[str], gates: Gates,
+    paths: Sequence[Path], held: Sequence[Baseline | None], names: Sequence[str], gates: Gates,
     change: Sequence[str], html: Path | None, json: Path | None,
 ) -> int:  # fmt: skip
     """Where ratings are not there: what baselines keep of the judges."""
@@ -87,7 +88,7 @@ def _gates(given: Path | None) -> Path:
     return OWN_GATES if own else shipped_evals() / "gates.toml"
 
 
-def _results(source: Source, gates: Gates, verdicts: Sequence[tuple[Part, UpgradeVerdict]]) -> dict[str, Any]:
+def _results(source: Source, gates: Gates, verdicts: Sequence[tuple[Part, UpgradeVerdict]]) -> Results:
     from recuse.run import Run
 
     run = Run()
@@ -100,7 +101,7 @@ def _results(source: Source, gates: Gates, verdicts: Sequence[tuple[Part, Upgrad
     return run.conclude(source.selection, gates)
 
 
-def _write(results: dict[str, Any], html: Path | None, json: Path | None) -> None:
+def _write(results: Results, html: Path | None, json: Path | None) -> None:
     from recuse import report
     from recuse.report.canonical_form import normalised
     from recuse.report.page import page

@@ -32,6 +32,7 @@ from recuse.metrics.upgrade import CHANGES, Upgrade
 from recuse.panels import Panel
 from recuse.protocols import protocol
 from recuse.schema import RecuseError
+from recuse.schema.results import InPlaceRow
 from recuse.shipped import shipped_evals
 from recuse.suite import Elicitation, Selection, Suite
 from recuse.suite.recordings import Recordings
@@ -70,7 +71,7 @@ class JudgeChange:
     kinds: tuple[str, ...] = ()
     steps: tuple[str, ...] = ()
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> InPlaceRow:
         """As builtins, for results.json."""
         return {
             "judge": self.judge, "panel": self.panel, "kind": self.kind, "was": self.was, "is": self.now,
@@ -112,10 +113,10 @@ class _Side:
         selection = Selection.load(root, [str(path)])
         return cls(selection, next(iter(selection.panels.values())), Suite(selection, gates, Recordings(selection)))
 
-    def asked(self, place: Elicitation) -> dict[str, dict[str, Any]]:
+    def asked(self, place: Elicitation) -> dict[str, dict[str, object]]:
         """Judge -> how it is asked, field by field, with what cells differ by under one name each."""
         plan = self.selection.plan(place)
-        asked: dict[str, dict[str, Any]] = {}
+        asked: dict[str, dict[str, object]] = {}
         for header in headers(self.panel, plan, Chain(plan).expected()).values():
             asked.setdefault(header["judge"], dict(header["fingerprint"]))
         return asked
@@ -222,7 +223,7 @@ def _of_judges(
             yield _compared(judge, old, new, places, sorted(kinds, key=ORDER.index), readers)
 
 
-def _different(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+def _different(before: Mapping[str, object], after: Mapping[str, object]) -> list[str]:
     return [name for name in {**before, **after} if before.get(name) != after.get(name)]
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from recuse.gates.upgrade import UpgradeVerdict
 from recuse.report.canonical_form import normalised
 from recuse.report.results_model import ResultsModel
 from recuse.report.upgrade_table import UpgradeTable, upgrade_tables
+from recuse.schema.results import Results
 from recuse.security.sanitize import shortened, visible
 
 __all__ = ["drawn", "told"]
@@ -16,7 +16,7 @@ __all__ = ["drawn", "told"]
 NAME = 22
 
 
-def told(results: Mapping[str, Any], worst: UpgradeVerdict) -> str:
+def told(results: Results, worst: UpgradeVerdict) -> str:
     """The whole text; lines are not wrapped. A table per task and protocol, each under its own sentence."""
     tables = upgrade_tables(ResultsModel(normalised(results)), minus="-")
     told_already = 0 if len(worst.rows) else 1  # of what cannot be compared the sentence tells the first reason

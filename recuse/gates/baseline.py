@@ -19,11 +19,23 @@ import os
 import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, cast
 
 from recuse.gates.gates import Gates
 from recuse.gates.limit_changes import stated
 from recuse.schema import RecuseError
+from recuse.schema.details import MatrixDetail, SliceDetail, TheseTextsDetail, detail_as
+from recuse.schema.results import (
+    Baseline,
+    BaselineEntry,
+    Because,
+    EntryRow,
+    Examined,
+    Figures,
+    MeasurementRow,
+    Results,
+    VerdictRow,
+)
 
 __all__ = ["SCHEMA", "UPDATE", "BaselineError", "identity", "load", "reduce", "write"]
 
@@ -32,14 +44,12 @@ FIGURES = ("value", "se", "df", "low", "high", "level", "unit", "over", "n", "n_
 KINDS = ("verdict", "measurement")
 UPDATE = "write a new one with `pytest evals/ --update-baseline` and review what changed in it"
 
-Json = dict[str, Any]
-
 
 class BaselineError(RecuseError):
     """The baseline cannot be used; the message names the file and the remedy."""
 
 
-def reduce(results: Mapping[str, Any], gates: Gates, because: Mapping[str, Any] | None = None) -> Json:
+def reduce(results: Results, gates: Gates, because: Because | None = None) -> Baseline:
     """Results reduced to a baseline, as `write` puts it on disk.
 
     {"schema", "because", "gates", "asked": {"tests", "judges", "uses"}, "sources", "entries"}. An entry has "kind"
@@ -57,7 +67,7 @@ def reduce(results: Mapping[str, Any], gates: Gates, because: Mapping[str, Any] 
     }
 
 
-def examined(results: Mapping[str, Any]) -> Json:
+def examined(results: Results) -> Examined:
     """Which tests came to a conclusion, about which judges of each panel, and what these are used for."""
     records = [*results["verdicts"], *results["measurements"]]
     tests = sorted({str(record["test"]).partition("[")[0] for record in records if record.get("test")})
@@ -68,7 +78,7 @@ def examined(results: Mapping[str, Any]) -> Json:
     return {"tests": tests, "judges": {panel: sorted(names) for panel, names in sorted(judges.items())}, "uses": uses}
 
 
-def load(path: Path) -> Json:
+def load(path: Path) -> Baseline:
     """The baseline at `path`, checked. Raises `BaselineError` where it is missing, damaged or of another schema."""
     try:
         baseline = json.loads(path.read_text(encoding="utf-8"))
@@ -95,10 +105,10 @@ def load(path: Path) -> Json:
     if wrong is None or wrong or not all(isinstance(baseline.get(name), dict) for name in ("gates", "asked")):
         where = "no list of entries, gates or tests" if not wrong else f"a damaged entry (number {wrong[0] + 1})"
         raise BaselineError(f"the baseline {path} has {where}: {UPDATE}")
-    return dict(baseline)
+    return cast("Baseline", dict(baseline))
 
 
-def write(path: Path, results: Mapping[str, Any], gates: Gates, because: Mapping[str, Any] | None = None) -> None:
+def write(path: Path, results: Results, gates: Gates, because: Because | None = None) -> None:
     """Make `results` the baseline: all of it or nothing, a new file beside it takes its place once it is on disk."""
     text = _text(reduce(results, gates, because))
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -115,7 +125,7 @@ def write(path: Path, results: Mapping[str, Any], gates: Gates, because: Mapping
         raise
 
 
-def identity(entry: Mapping[str, Any]) -> list[str]:
+def identity(entry: EntryRow) -> list[str]:
     """What an entry is about: its kind, what, and subject."""
     return [entry["kind"], entry["what"], _subject(entry["subject"])]
 
@@ -123,7 +133,7 @@ def identity(entry: Mapping[str, Any]) -> list[str]:
 _subject = json.JSONEncoder(sort_keys=True, ensure_ascii=False).encode  # made once: it is asked for by the thousand
 
 
-def _text(baseline: Json) -> str:
+def _text(baseline: Baseline) -> str:
     """One line per entry, so that version control shows which of them changed."""
     head = json.dumps({k: v for k, v in baseline.items() if k != "entries"}, indent=1, **_STRICT)
     lines = ",\n".join(f"  {json.dumps(entry, **_STRICT)}" for entry in baseline["entries"])
@@ -136,42 +146,48 @@ _STRICT: Any = {"sort_keys": True, "ensure_ascii": False, "allow_nan": False}
 # --------------------------------------------------------------------------- entries
 
 
-def _verdict(verdict: Mapping[str, Any]) -> Json:
-    entry = {"kind": "verdict", "what": verdict["gate"], "outcome": verdict["outcome"], "limit": verdict["limit"]}
-    return entry | _about(verdict)
+def _verdict(verdict: VerdictRow) -> BaselineEntry:
+    return {**_entry("verdict", verdict["gate"], verdict), "outcome": verdict["outcome"], "limit": verdict["limit"]}
 
 
-def _measurement(measurement: Mapping[str, Any]) -> Json:
-    return {"kind": "measurement", "what": measurement["estimate"]["metric"]} | _about(measurement)
+def _measurement(measurement: MeasurementRow) -> BaselineEntry:
+    return _entry("measurement", measurement["estimate"]["metric"], measurement)
 
 
-def _about(source: Mapping[str, Any]) -> Json:
+def _entry(kind: Literal["verdict", "measurement"], what: str, source: MeasurementRow) -> BaselineEntry:
     estimate = source["estimate"]
-    figures = {name: _short(estimate.get(name)) for name in FIGURES if estimate.get(name) is not None}
+    kept = {name: _short(estimate.get(name)) for name in FIGURES if estimate.get(name) is not None}
+    figures = cast("Figures", kept)
     if per_item := estimate.get("per_item"):
         figures["per_item"] = {str(item): float(f"{value:.6g}") for item, value in per_item.items()}
-    if ends := (estimate.get("detail") or {}).get("these_texts"):
+    detail = estimate.get("detail") or {}
+    these_texts = detail_as(TheseTextsDetail, detail)
+    if ends := these_texts.get("these_texts"):
         figures["these_texts"] = [_short(end) for end in ends]
-        figures["these_texts_df"] = _short(estimate["detail"].get("these_texts_df"))
-    if chosen := (estimate.get("detail") or {}).get("slice"):
+        figures["these_texts_df"] = _short(these_texts.get("these_texts_df"))
+    if chosen := detail_as(SliceDetail, detail).get("slice"):
         figures["slice"] = chosen
-    if cells := _cells(estimate.get("detail") or {}):
+    if cells := _cells(detail):
         figures["cells"] = cells
-    return {"question": source.get("question", ""), "subject": dict(source["subject"]), "figures": figures}
+    return {
+        "kind": kind, "what": what, "question": source.get("question", ""), "subject": dict(source["subject"]),
+        "figures": figures,
+    }  # fmt: skip
 
 
-def _cells(detail: Mapping[str, Any]) -> Json:
+def _cells(detail: Mapping[str, object]) -> dict[str, float | None]:
     """A matrix as {"row / column": value}, so that a moved cell is named by who judged whom."""
     if detail.get("kind") != "matrix":
         return {}
+    matrix = detail_as(MatrixDetail, detail)
     return {
         f"{row} / {column}": _short(value)
-        for row, values in zip(detail["rows"], detail["values"], strict=True)
-        for column, value in zip(detail["columns"], values, strict=True)
+        for row, values in zip(matrix["rows"], matrix["values"], strict=True)
+        for column, value in zip(matrix["columns"], values, strict=True)
     }
 
 
-def _short(value: object) -> object:
+def _short(value: Any) -> Any:
     """Ten significant digits, as results.json has them; what is not finite is unknown."""
     if isinstance(value, Mapping):
         return {str(key): _short(part) for key, part in value.items()}
@@ -190,9 +206,9 @@ def _usable(entry: object) -> bool:
     )
 
 
-def keyed(entries: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str, str, int], Mapping[str, Any]]:
+def keyed(entries: Iterable[BaselineEntry]) -> dict[tuple[str, str, str, int], BaselineEntry]:
     """By kind, what and subject; entries that share all three are told apart by their place in the sorted list."""
-    by_key: dict[tuple[str, str, str, int], Mapping[str, Any]] = {}
+    by_key: dict[tuple[str, str, str, int], BaselineEntry] = {}
     for entry in entries:
         kind, what, subject = identity(entry)
         place = 0

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import floor, log10
 
 from recuse.gates.records import Figure, VerdictRecord
+from recuse.schema.details import Slice, SliceDetail, detail_as
 
 __all__ = ["EXPLAINING", "causes_of_doubt", "causes_of_failure", "rounded", "unfinished_cause"]
 
@@ -187,7 +188,7 @@ def _does(verdict: VerdictRecord) -> str:
         return f"it scores {abs(f.value):.2g} {'above' if f.value > 0 else 'below'} your people"
     if verdict.gate == "human_ceiling":
         return "it agrees with your people less than they agree with each other"
-    if slice_ := f.detail.get("slice"):
+    if slice_ := detail_as(SliceDetail, f.detail).get("slice"):
         return _of_slice(verdict, slice_)
     above = f.value > verdict.limit.high
     words = (f.above if above else f.below) or f.below or f.above
@@ -198,7 +199,7 @@ def _does(verdict: VerdictRecord) -> str:
     return f"{phrase} ({f.title} {shown.show(f.value)}, limit {shown})"
 
 
-def _of_slice(verdict: VerdictRecord, at: Mapping[str, str]) -> str:
+def _of_slice(verdict: VerdictRecord, at: Slice) -> str:
     where = f"{'system' if at['column'] == 'target' else at['column']} {at['level']}"
     value = verdict.figure.value
     if verdict.gate == "slice_favour":

@@ -7,21 +7,20 @@ a verdict or test that is gone ask a person, even where every judge passes: that
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 from recuse.gates.records import Change
 from recuse.gates.wording import counted, listed
+from recuse.schema.results import Comparison, EndRow, InPlaceRow, LimitChangeRow, Results, UpgradeVerdictRow
 
 __all__ = ["changes_of"]
 
-Record = Mapping[str, Any]
 
-
-def changes_of(results: Record) -> list[Change]:
+def changes_of(results: Results) -> list[Change]:
     """Every change in assembled results, as results.json holds them before its decision."""
     labels = {v["gate"]: v.get("label") or v["gate"].replace("_", " ") for v in results["verdicts"]}
-    baseline = results.get("baseline") or {}
-    compared = list(baseline.get("objections") or ())
+    baseline = results.get("baseline")
+    compared = list(baseline.get("objections") or ()) if baseline else []
     return [
         *map(_upgrade, results["upgrades"]),
         *map(_in_place, results.get("in_place") or ()),
@@ -31,7 +30,7 @@ def changes_of(results: Record) -> list[Change]:
     ]
 
 
-def _upgrade(upgrade: Record) -> Change:
+def _upgrade(upgrade: UpgradeVerdictRow) -> Change:
     old, new, outcome = upgrade["incumbent"], upgrade["candidate"], upgrade["outcome"]
     what = f"{old} -> {new}"
     if outcome == "fail":
@@ -48,7 +47,7 @@ def _upgrade(upgrade: Record) -> Change:
     return Change("upgrade", what, "merge", f"{new} may replace {old}: {why}", f"remove {old} and write a new baseline")
 
 
-def _in_place(change: Record) -> Change:
+def _in_place(change: InPlaceRow) -> Change:
     """A judge that is not what it was, under the same name."""
     words: Mapping[str, Literal["merge", "decide", "do not merge"]] = {
         "better": "merge", "equivalent": "merge", "decide": "decide", "worse": "do not merge",
@@ -57,13 +56,13 @@ def _in_place(change: Record) -> Change:
     return Change("in place", f"{change['was']} -> {change['is']}", words[change["word"]], change["cause"], step)
 
 
-def _instead(upgrade: Record) -> str:
+def _instead(upgrade: UpgradeVerdictRow) -> str:
     """What to do about a candidate that is not accepted: all steps but the last, which is to accept it."""
     steps = [step for step in upgrade.get("steps") or () if not step.startswith("or accept")]
     return ", or ".join(steps) or f"keep {upgrade['incumbent']}"
 
 
-def _expired(ends: Sequence[Record]) -> Iterator[Change]:
+def _expired(ends: Sequence[EndRow]) -> Iterator[Change]:
     """What was accepted until a day that has passed: nothing in the change caused it."""
     if over := [end for end in ends if end["days"] < 0]:
         what = f"{counted(len(over), 'accepted failure')} expired on {over[0]['until']}"
@@ -77,21 +76,21 @@ def _of_run(faults: Sequence[str]) -> Iterator[Change]:
         yield Change("run", fault, "decide", fault.rstrip(".") + more, order=3)
 
 
-def _against_baseline(baseline: Record, labels: Mapping[str, str]) -> Iterator[Change]:
+def _against_baseline(baseline: Comparison, labels: Mapping[str, str]) -> Iterator[Change]:
     for row in baseline["limits"]:
         yield _limit(row, labels)
-    for row in baseline["named"]:
-        if row["beyond"]:
-            about = f"{_label(row['what'], labels)} of {row['subject'].get('judge', 'the panel')}"
+    for named in baseline["named"]:
+        if named["beyond"]:
+            about = f"{_label(named['what'], labels)} of {named['subject'].get('judge', 'the panel')}"
             yield Change("value", about, "decide", f"{about} changed beyond its limit or tolerance", order=2)
-    lost = [row["what"] for row in baseline["vanished"] if row["kind"] == "verdict"]
+    lost = [entry["what"] for entry in baseline["vanished"] if entry["kind"] == "verdict"]
     gone = [*baseline["removed"], *(f"{_label(gate, labels)} is not decided any more" for gate in lost)]
     if gone:
         more = f", and {counted(len(gone) - 1, 'more thing')} of the baseline gone" if gone[1:] else ""
         yield Change("gone", str(gone[0]), "decide", f"{gone[0]}{more}", order=2)
 
 
-def _limit(row: Record, labels: Mapping[str, str]) -> Change:
+def _limit(row: LimitChangeRow, labels: Mapping[str, str]) -> Change:
     """ "limit of own work widened; without that gemini-2.5-pro fails"."""
     what, label = row["key"], _label(row["gate"], labels) or "the run"
     about = f"{what} of {label}" if what != "gate" else f"gate {label}"

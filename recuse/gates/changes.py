@@ -28,7 +28,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from statistics import median
-from typing import Any
 
 import numpy as np
 from scipy import special
@@ -38,14 +37,24 @@ from recuse.gates.gates import Gates
 from recuse.gates.joined_levels import Tested, joined_levels, without_levels
 from recuse.gates.limit_changes import limit_changes
 from recuse.gates.limits import Limit
-from recuse.gates.untested_changes import changed_sources, figure, moved, removed, row_of
+from recuse.gates.untested_changes import changed_sources, figure, moved, removed, row_of, value_of
+from recuse.schema.results import (
+    Baseline,
+    BaselineEntry,
+    BriefRow,
+    Comparison,
+    EntryRow,
+    Figures,
+    NamedRow,
+    Results,
+    SourceRow,
+)
 from recuse.statistics.distributions import Student, welch_satterthwaite
 from recuse.statistics.multiplicity import decision_levels
 from recuse.statistics.paired import Paired
 
 __all__ = ["SHARES", "beyond_chance", "compare", "objections", "smallest_named"]
 
-Json = dict[str, Any]
 SHARES = {"verdict": 0.04, "measurement": 0.01}
 """The chance that recording the same judges anew names any change, among what gates decide and what they do not."""
 LIKE = ("unit", "over", "slice")
@@ -55,13 +64,13 @@ NORMAL_DF = 1e6
 
 
 def compare(
-    baseline: Mapping[str, Any],
-    results: Mapping[str, Any],
+    baseline: Baseline,
+    results: Results,
     gates: Gates,
     *,
     path: str = "reports/baseline.json",
     complete: bool = True,
-) -> Json:
+) -> Comparison:
     """What changed between a baseline and results, in the form results.json carries.
 
     `complete=False` says that only part of the evals ran, so nothing counts as vanished. `path` is only for the
@@ -84,7 +93,7 @@ def compare(
     named = _all_named(tested, gates)
     testable = {_key(row_of(now)) for _, now, _ in tested}
     changed = {_key(row) for row in named}
-    comparison: Json = {
+    comparison: Comparison = {
         "path": path,
         "because": baseline.get("because"),
         "named": named,
@@ -101,13 +110,13 @@ def compare(
         "vanished": [_brief(before[key]) for key in sorted(before.keys() - after.keys())] if complete else [],
         "tested": len(tested),
     }
-    return comparison | {"summary": _summary(comparison, len(shared), complete)}
+    return {**comparison, "summary": _summary(comparison, len(shared), complete)}
 
 
 def beyond_chance(
-    pairs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]], same: set[str], gates: Gates, *, only_paired: bool =
+    pairs: Sequence[tuple[BaselineEntry, BaselineEntry]], same: set[str], gates: Gates, *, only_paired: bool =
     False,
-) -> tuple[list[Json], int]:  # fmt: skip
+) -> tuple[list[NamedRow], int]:  # fmt: skip
     """Changes that are named (as of `compare`) between entries then and now, and how many were tested. `same`: the
     places, "panel/task/protocol", at which both are about the same items."""
     tested = [t for t in _tested(pairs, same) if not only_paired or t[2][1] == "paired"]
@@ -115,7 +124,7 @@ def beyond_chance(
 
 
 def smallest_named(
-    baseline: Mapping[str, Any], results: Mapping[str, Any], gates: Gates
+    baseline: Baseline, results: Results, gates: Gates
 ) -> dict[str, float]:  # fmt: skip
     """Gate -> the true change that would be named with a chance of 80 % if it were the only one: (t(level) + t(.8))
     standard errors at the level of Holm's first step, the median over the gate's verdicts."""
@@ -130,7 +139,7 @@ def smallest_named(
     return {gate: figure(median(sizes)) for gate, sizes in sorted(by_gate.items())}
 
 
-def objections(comparison: Mapping[str, Any]) -> list[str]:
+def objections(comparison: Comparison) -> list[str]:
     """A sentence for everything that `--baseline` fails the run for."""
     changed = [f"{_name(row)}: {_told(row)}, {row['beyond']}" for row in comparison["named"] if row["beyond"]]
     lost = [
@@ -145,31 +154,32 @@ def objections(comparison: Mapping[str, Any]) -> list[str]:
 # --------------------------------------------------------------------------- is it more than chance?
 
 
-def _tested(pairs: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]], same: set[str]) -> list[Tested]:
+def _tested(pairs: Sequence[tuple[BaselineEntry, BaselineEntry]], same: set[str]) -> list[Tested]:
     each = [(was, now, change) for was, now in pairs if (change := _change(was, now, same)) is not None]
     return [*each, *joined_levels(each)]
 
 
-def _all_named(tested: Sequence[Tested], gates: Gates) -> list[Json]:
+def _all_named(tested: Sequence[Tested], gates: Gates) -> list[NamedRow]:
     return [row for kind in SHARES for row in _named([t for t in tested if t[1]["kind"] == kind], gates, SHARES[kind])]
 
 
-def _named(tested: list[Tested], gates: Gates, alpha: float) -> list[Json]:
+def _named(tested: list[Tested], gates: Gates, alpha: float) -> list[NamedRow]:
     excluding = [partial(_excludes_zero, distribution) for _, _, (distribution, _) in tested]
-    rows = []
+    rows: list[NamedRow] = []
     for (was, now, (distribution, test)), level in zip(tested, decision_levels(excluding, 1 - alpha), strict=True):
         if not _excludes_zero(distribution, level):
             continue
         low, high = distribution.interval(level)
-        rows.append(row_of(now) | {
-            "before": was["figures"]["value"], "after": now["figures"]["value"], "change": figure(distribution.value),
+        rows.append({
+            **row_of(now),
+            "before": value_of(was), "after": value_of(now), "change": figure(distribution.value),
             "low": figure(low), "high": figure(high), "level": level, "test": test,
             "beyond": _beyond(was, now, distribution.value, gates),
         })  # fmt: skip
     return rows
 
 
-def _change(was: Mapping[str, Any], now: Mapping[str, Any], same: set[str]) -> tuple[Student, str] | None:
+def _change(was: BaselineEntry, now: BaselineEntry, same: set[str]) -> tuple[Student, str] | None:
     """The distribution of now less then, and which test it is; None where the baseline or the estimate does not tell
     enough. `same`: the places, "panel/task/protocol", at which the same items were asked about."""
     before, after = was["figures"], now["figures"]
@@ -177,7 +187,7 @@ def _change(was: Mapping[str, Any], now: Mapping[str, Any], same: set[str]) -> t
         return None
     if any(before.get(name) != after.get(name) for name in LIKE):
         return None
-    change = after["value"] - before["value"]
+    change = value_of(now) - value_of(was)
     if change == 0:  # replayed as it was: no accident could have changed it, and it takes no part in the correction
         return None
     alone = [_these_texts(side) for side in (before, after)]
@@ -191,14 +201,15 @@ def _change(was: Mapping[str, Any], now: Mapping[str, Any], same: set[str]) -> t
             return Student(paired.mean, paired.distribution.se, paired.distribution.df), "paired"
         if not differences.any():
             return None
-    if any(side.get("se") is None for side in (before, after)):
+    errors = [se for side in (before, after) if (se := side.get("se")) is not None]
+    if len(errors) < 2:
         return None
-    variances = [side["se"] ** 2 for side in (before, after)]
+    variances = [se**2 for se in errors]
     se, df = welch_satterthwaite(variances, [side.get("df") or NORMAL_DF for side in (before, after)])
     return Student(change, se, df), "independent"
 
 
-def _these_texts(figures: Mapping[str, Any]) -> tuple[float, float] | None:
+def _these_texts(figures: Figures) -> tuple[float, float] | None:
     """Variance and degrees of freedom of the interval for these texts alone."""
     low, high = figures.get("these_texts") or (None, None)
     df = figures.get("these_texts_df")
@@ -212,7 +223,7 @@ def _excludes_zero(distribution: Student, level: float) -> bool:
     return low > 0 or high < 0
 
 
-def _beyond(was: Mapping[str, Any], now: Mapping[str, Any], change: float, gates: Gates) -> str:
+def _beyond(was: BaselineEntry, now: BaselineEntry, change: float, gates: Gates) -> str:
     """Why a named change is red: "more than the gate's tolerance of 0.2", "across the limit at most 0.5"; else ""."""
     if now["kind"] != "verdict":
         return ""
@@ -220,37 +231,37 @@ def _beyond(was: Mapping[str, Any], now: Mapping[str, Any], change: float, gates
     if tolerance is not None and abs(change) > tolerance:
         return f"more than the gate's tolerance of {tolerance:g}"
     limit = Limit.of(now["limit"])
-    if limit.holds(was["figures"]["value"]) != limit.holds(now["figures"]["value"]):
+    if limit.holds(value_of(was)) != limit.holds(value_of(now)):
         return f"across the limit, {limit}"
     return ""
 
 
-def _same_items(before: Mapping[str, Any], after: Mapping[str, Any]) -> set[str]:
+def _same_items(before: Mapping[str, SourceRow], after: Mapping[str, SourceRow]) -> set[str]:
     return {place for place in before.keys() & after.keys() if before[place].get("items") == after[place].get("items")}
 
 
-def _place(entry: Mapping[str, Any]) -> str:
+def _place(entry: EntryRow) -> str:
     return "/".join(str(entry["subject"].get(name, "")) for name in ("panel", "task", "protocol"))
 
 
 # --------------------------------------------------------------------------- sentences
 
 
-def _key(row: Mapping[str, Any]) -> tuple[str, ...]:
+def _key(row: EntryRow) -> tuple[str, ...]:
     return tuple(identity(row))
 
 
-def _keys(entry: Mapping[str, Any]) -> set[tuple[str, ...]]:
+def _keys(entry: EntryRow) -> set[tuple[str, ...]]:
     """Of the entry, and of all levels of its factors together."""
     row = row_of(entry)
-    return {_key(row), _key(row | {"subject": without_levels(entry["subject"])})}
+    return {_key(row), _key({**row, "subject": without_levels(entry["subject"])})}
 
 
-def _brief(entry: Mapping[str, Any]) -> Json:
-    return row_of(entry) | {"outcome": entry.get("outcome"), "value": entry["figures"].get("value")}
+def _brief(entry: BaselineEntry) -> BriefRow:
+    return {**row_of(entry), "outcome": entry.get("outcome"), "value": entry["figures"].get("value")}
 
 
-def _told(row: Mapping[str, Any]) -> str:
+def _told(row: NamedRow) -> str:
     """ "+0.48 [+0.31, +0.65]: 0.12 -> 0.6"."""
     return (
         f"{row['change']:+.3g} [{row['low']:+.3g}, {row['high']:+.3g}] since the baseline, "
@@ -258,12 +269,12 @@ def _told(row: Mapping[str, Any]) -> str:
     )
 
 
-def _name(row: Mapping[str, Any]) -> str:
+def _name(row: EntryRow) -> str:
     subject = ", ".join(f"{name} = {row['subject'][name]}" for name in sorted(row["subject"]))
     return f"{row['what']} ({subject})" if subject else str(row["what"])
 
 
-def _summary(comparison: Mapping[str, Any], compared: int, complete: bool) -> str:
+def _summary(comparison: Comparison, compared: int, complete: bool) -> str:
     """One or two plain sentences."""
     path, named, limits = comparison["path"], comparison["named"], comparison["limits"]
     parts = [row["sentence"] for row in limits[:2]]

@@ -32,12 +32,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Literal
 
 from recuse.gates.causes import AGAINST_PEOPLE, causes_of_doubt, causes_of_failure, unfinished_cause
 from recuse.gates.records import Asked, Change, Evidence, Figure, PanelPlan, Plan, VerdictRecord
 from recuse.gates.uses import EVERY_GATE
 from recuse.gates.wording import counted, listed
+from recuse.schema.results import DecisionRow, JudgeDecisionRow
 
 __all__ = ["EXIT", "Decision", "JudgeDecision", "decide"]
 
@@ -75,7 +76,7 @@ class JudgeDecision:
         use = "" if self.use == EVERY_GATE else f" to {self.use}" if self.use in VERBS else f" for {self.use}"
         return f"{self.judge} {verb}{use}: {self.cause}."
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> JudgeDecisionRow:
         """As builtins, for results.json."""
         return {
             "judge": self.judge, "panel": self.panel, "use": self.use, "word": self.word, "cause": self.cause,
@@ -109,7 +110,7 @@ class Decision:
         """The two lines that every output begins with: this change, and these judges."""
         return f"This change: {self.word}: {self.cause}.", f"These judges: {_who_is_cleared(self.judges)}."
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> DecisionRow:
         """As builtins, for results.json."""
         return {
             "word": self.word, "cause": self.cause, "next": self.next, "lines": list(self.lines), "red": self.red,

@@ -15,16 +15,15 @@ independent:
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from statistics import median
-from typing import Any
+
+from recuse.schema.results import ErrorRates, FamilyRow, JudgeErrors, PowerRow, SmallestFault, VerdictRow
 
 __all__ = ["error_rates"]
 
-Record = Mapping[str, Any]
 
-
-def error_rates(verdicts: Iterable[Record], false_fail: float) -> dict[str, Any]:
+def error_rates(verdicts: Iterable[VerdictRow], false_fail: float) -> ErrorRates:
     """Of verdicts as results.json holds them; `false_fail` is what the gates file allows the run.
 
     {"false_fail": {"allowed", "at_most", "families", "by_value"}, "judges": [{"panel", "judge", "fair_not_cleared",
@@ -32,8 +31,8 @@ def error_rates(verdicts: Iterable[Record], false_fail: float) -> dict[str, Any]
     `by_value` counts verdicts that the value alone decides: nobody knows their error rates, and they are left out.
     """
     known = sorted(verdicts, key=_place)
-    families = {_family_name(v): v["rule"]["family"]["alpha"] for v in known if v["rule"]["family"]}
-    rates: dict[str, Any] = {
+    families = {_family_name(f): f["alpha"] for v in known if (f := v["rule"]["family"])}
+    rates: ErrorRates = {
         "false_fail": {
             "allowed": false_fail,
             "at_most": _rounded(math.fsum(families.values())),
@@ -47,30 +46,30 @@ def error_rates(verdicts: Iterable[Record], false_fail: float) -> dict[str, Any]
     return rates | {"sentence": _sentence(rates)}
 
 
-def _judges(verdicts: list[Record]) -> list[dict[str, Any]]:
-    judged: dict[tuple[str, str], list[Record]] = {}
+def _judges(verdicts: list[VerdictRow]) -> list[JudgeErrors]:
+    """By what each may lose; a gate that allows undecided is left out."""
+    judged: dict[tuple[str, str], list[PowerRow]] = {}
     for verdict in verdicts:
-        if "judge" in verdict["subject"] and verdict.get("power"):
-            judged.setdefault((verdict["subject"].get("panel", ""), verdict["subject"]["judge"]), []).append(verdict)
+        if "judge" in verdict["subject"] and (power := verdict.get("power")):
+            mine = judged.setdefault((verdict["subject"].get("panel", ""), verdict["subject"]["judge"]), [])
+            mine += [] if verdict["allowed"] else [power]
     return [
         {
             "panel": panel,
             "judge": judge,
-            "fair_not_cleared": _none_passes(mine, "fair_passes"),
-            "again_not_cleared": _none_passes(mine, "same_again"),
+            "fair_not_cleared": _none_passes(power["fair_passes"] for power in powers),
+            "again_not_cleared": _none_passes(power["same_again"] for power in powers),
         }
-        for (panel, judge), mine in sorted(judged.items())
+        for (panel, judge), powers in sorted(judged.items())
     ]
 
 
-def _none_passes(verdicts: list[Record], chance: str) -> float:
-    """One less the chance that all pass. A gate that cannot tell what fair is, and one that allows undecided, are left
-    out."""
-    chances = [v["power"][chance] for v in verdicts if not v["allowed"] and v["power"][chance] is not None]
-    return _rounded(1 - math.prod(chances))
+def _none_passes(chances: Iterable[float | None]) -> float:
+    """One less the chance that all pass. A gate that cannot tell what fair is is left out."""
+    return _rounded(1 - math.prod(chance for chance in chances if chance is not None))
 
 
-def _stays_green(verdict: Record) -> float:
+def _stays_green(verdict: VerdictRow) -> float:
     """Whether the run would still be green on its account. One that is red by now, or decided by its value, is left
     out."""
     power, outcome = verdict.get("power"), verdict["outcome"]
@@ -79,37 +78,40 @@ def _stays_green(verdict: Record) -> float:
     again: float = power["same_again"]
     if outcome == "pass":
         return again
-    return 1.0 if "fail" not in (verdict["accepted_fault"]["accept"].get("outcome") or ["fail"]) else 1 - again
+    accepted = verdict["accepted_fault"]
+    outcomes = accepted["accept"].get("outcome") if accepted else None
+    return 1.0 if outcomes and "fail" not in outcomes else 1 - again
 
 
-def _smallest_faults(verdicts: list[Record]) -> list[dict[str, Any]]:
+def _smallest_faults(verdicts: list[VerdictRow]) -> list[SmallestFault]:
     """Per gate and limit: the true value nearest the limit that fails with 80 % chance, for the typical and the worst
     of its verdicts."""
-    gates: dict[tuple[str, str, str], list[Record]] = {}
+    gates: dict[tuple[str, str, str], list[tuple[VerdictRow, float]]] = {}
     for verdict in verdicts:
-        if (verdict.get("power") or {}).get("smallest_fault") is not None:
+        power = verdict.get("power")
+        if power and power["smallest_fault"] is not None:
             key = (verdict["gate"], verdict["rule"]["limit_text"], verdict["estimate"]["unit"])
-            gates.setdefault(key, []).append(verdict)
+            gates.setdefault(key, []).append((verdict, power["smallest_fault"]))
     return [
         {
             "gate": gate,
             "limit": limit,
             "unit": unit,
-            "typical": float(f"{median(v['power']['smallest_fault'] for v in mine):.4g}"),
-            "worst": max((v["power"]["smallest_fault"] for v in mine), key=lambda value: _excess(mine[0], value)),
+            "typical": float(f"{median(value for _, value in mine):.4g}"),
+            "worst": max((value for _, value in mine), key=lambda value: _excess(mine[0][0], value)),
         }
         for (gate, limit, unit), mine in sorted(gates.items())
     ]
 
 
-def _excess(verdict: Record, value: float) -> float:
+def _excess(verdict: VerdictRow, value: float) -> float:
     return -value if "at_least" in verdict["limit"] else value
 
 
-def _sentence(rates: Mapping[str, Any]) -> str:
+def _sentence(rates: ErrorRates) -> str:
     """One line for the terminal."""
     fails, red = rates["false_fail"], rates["red_again"]
-    if not fails["families"]:
+    if not fails["families"] or red is None:
         return ""
     often, families = _percent(fails["at_most"]), _counted(fails["families"])
     phrase = f"a judge without a fault fails in at most {often} of such runs ({families})"
@@ -131,10 +133,9 @@ def _rounded(chance: float) -> float:
     return round(chance, 4)
 
 
-def _family_name(verdict: Record) -> tuple[Any, ...]:
-    family = verdict["rule"]["family"]
+def _family_name(family: FamilyRow) -> tuple[object, ...]:
     return (family["name"], *sorted(family["within"].items()))
 
 
-def _place(verdict: Record) -> tuple[Any, ...]:
+def _place(verdict: VerdictRow) -> tuple[object, ...]:
     return (verdict["gate"], sorted(verdict["subject"].items()))

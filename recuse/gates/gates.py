@@ -8,7 +8,6 @@ from datetime import date
 from functools import partial
 from itertools import repeat
 from pathlib import Path
-from typing import Any
 
 from recuse.configuration import did_you_mean
 from recuse.gates import remedies
@@ -29,6 +28,7 @@ from recuse.schema import (
     Remedy,
     Verdict,
 )
+from recuse.schema.results import EndRow, VerdictRow
 
 __all__ = ["Gates"]
 
@@ -177,7 +177,7 @@ class Gates(Mapping[str, Gate]):
         """The accepted fault that covers the subject; there is at most one, overlaps were refused on reading."""
         return next((known for known in self.accepted_faults if known.gate == name and known.covers(subject)), None)
 
-    def unneeded(self, records: Iterable[Mapping[str, Any]]) -> list[str]:
+    def unneeded(self, records: Iterable[VerdictRow]) -> list[str]:
         """A sentence for each accepted fault that a full run met and no verdict needed: all that it covers pass. What
         is accepted as a doubt may be settled and unsettled again, and stays."""
         met = list(records)
@@ -190,7 +190,7 @@ class Gates(Mapping[str, Gate]):
             and not any(v["accepted_fault"] for v in covered)
         ]
 
-    def ends(self) -> list[dict[str, Any]]:
+    def ends(self) -> list[EndRow]:
         """Every accepted fault, and every gate that allows undecided, whose last day has passed or comes within
         `WARNED` days: {"gate", "about", "until", "days"}, days being negative once it has passed; the earliest
         first."""

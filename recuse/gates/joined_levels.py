@@ -8,14 +8,15 @@ one of s / sqrt(2). Each level is tested as well, since a change may be one of a
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
+from recuse.gates.untested_changes import value_of
 from recuse.schema.factors import FACTORS
+from recuse.schema.results import BaselineEntry
 from recuse.statistics.distributions import Student, welch_satterthwaite
 
 __all__ = ["joined_levels", "without_levels"]
 
-Tested = tuple[Mapping[str, Any], Mapping[str, Any], tuple[Student, str]]
+Tested = tuple[BaselineEntry, BaselineEntry, tuple[Student, str]]
 """An entry then and now, the distribution of the difference, and which test it is."""
 
 
@@ -40,10 +41,10 @@ def _joined(group: Sequence[Tested]) -> Tested:
     se, df = welch_satterthwaite([change.se**2 / len(group) ** 2 for change in changes],
                                  [change.df for change in changes])  # fmt: skip
     was, now = _mean_of([before for before, *_ in group]), _mean_of([after for _, after, _ in group])
-    change = now["figures"]["value"] - was["figures"]["value"]
+    change = value_of(now) - value_of(was)
     return was, now, (Student(change, se, df), "same texts, all levels together")
 
 
-def _mean_of(entries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    value = sum(entry["figures"]["value"] for entry in entries) / len(entries)
+def _mean_of(entries: Sequence[BaselineEntry]) -> BaselineEntry:
+    value = sum(value_of(entry) for entry in entries) / len(entries)
     return {**entries[0], "subject": without_levels(entries[0]["subject"]), "figures": {"value": value}}

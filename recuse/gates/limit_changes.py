@@ -8,35 +8,45 @@ with what today's estimates would come to under the gates of the baseline.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from recuse.gates.gates import Gates
 from recuse.gates.limits import Limit
 from recuse.gates.tables import AcceptedFault, Gate, RunTable
 from recuse.gates.uses import UseTable
+from recuse.schema.results import (
+    AcceptedRow,
+    Baseline,
+    LimitChangeRow,
+    StatedAcceptance,
+    StatedGate,
+    StatedGates,
+    VerdictRow,
+    WhereLimit,
+)
 
 __all__ = ["as_stated", "limit_changes", "stated", "with_former"]
 
-Json = dict[str, Any]
 
 WORDS = {"reason", "label", "because", "question"}
 LIMIT = ("within", "at_least", "at_most", "of_range")
+StatedTable = StatedGate | WhereLimit
 UNTOLD = "as when the baseline was written"
 
 
-def stated(gates: Gates) -> Json:
+def stated(gates: Gates) -> StatedGates:
     """What a gates file decides with, as builtins: {"run", "uses", "gates": {name: ...}, "accepted": [...]}."""
     return {
         "run": _told(gates.run),
         "uses": {name: _told(use) for name, use in gates.uses.items()},
-        "gates": {name: _told(gate) for name, gate in gates.gates.items()},
-        "accepted": sorted((_told(known) for known in gates.accepted_faults), key=_described),
+        "gates": {name: cast("StatedGate", _told(gate)) for name, gate in gates.gates.items()},
+        "accepted": sorted((cast("StatedAcceptance", _told(one)) for one in gates.accepted_faults), key=_described),
     }
 
 
-def as_stated(stated: Mapping[str, Any], now: Gates) -> Gates:
+def as_stated(stated: StatedGates, now: Gates) -> Gates:
     """The gates of a baseline, on the day and under the path of those of `now`."""
     return replace(
         now,
@@ -47,12 +57,12 @@ def as_stated(stated: Mapping[str, Any], now: Gates) -> Gates:
     )
 
 
-def with_former(now: Gates, baseline: Mapping[str, Any]) -> Gates:
+def with_former(now: Gates, baseline: Baseline) -> Gates:
     """The gates with those of a baseline beside them, if they decide anything otherwise."""
     return now if stated(now) == baseline["gates"] else replace(now, former=as_stated(baseline["gates"], now))
 
 
-def limit_changes(before: Mapping[str, Any], now: Gates, verdicts: Iterable[Mapping[str, Any]] = ()) -> list[Json]:
+def limit_changes(before: StatedGates, now: Gates, verdicts: Iterable[VerdictRow] = ()) -> list[LimitChangeRow]:
     """A row per change: {"gate", "where", "key", "before", "after", "change", "otherwise", "about", "consequence",
     "sentence"}, the last three in words.
 
@@ -69,11 +79,11 @@ def limit_changes(before: Mapping[str, Any], now: Gates, verdicts: Iterable[Mapp
     for name in dict.fromkeys([*old["gates"], *new["gates"]]):
         rows += _gate_rows(name, old["gates"].get(name), new["gates"].get(name))
     rows += _accepted_rows(old["accepted"], new["accepted"])
-    known = [v for v in verdicts if v.get("formerly") and v["formerly"] != v["outcome"]]
+    known = [(v, former) for v in verdicts if (former := v.get("formerly")) and former != v["outcome"]]
     for row in rows:
         row["otherwise"] = [
-            {"subject": dict(v["subject"]), "outcome": v["formerly"], "now": v["outcome"]}
-            for v in known
+            {"subject": dict(v["subject"]), "outcome": former, "now": v["outcome"]}
+            for v, former in known
             if v["gate"] == row["gate"] and row["where"].items() <= v["subject"].items() and _covers(row, v["subject"])
         ]
         row |= {"about": _about(row), "consequence": _consequences(row)}
@@ -84,11 +94,11 @@ def limit_changes(before: Mapping[str, Any], now: Gates, verdicts: Iterable[Mapp
 # --------------------------------------------------------------------------- gates
 
 
-def _run_rows(before: Json, after: Json) -> list[Json]:
+def _run_rows(before: Mapping[str, object], after: Mapping[str, object]) -> list[LimitChangeRow]:
     return [_row("", key, before.get(key), after.get(key)) for key in _differing(before, after)]
 
 
-def _gate_rows(name: str, before: Json | None, after: Json | None) -> list[Json]:
+def _gate_rows(name: str, before: StatedGate | None, after: StatedGate | None) -> list[LimitChangeRow]:
     if before is None or after is None:
         return [_row(name, "gate", before and _limit(before), after and _limit(after))]
     rows = []
@@ -102,7 +112,7 @@ def _gate_rows(name: str, before: Json | None, after: Json | None) -> list[Json]
     return rows + _elsewhere_rows(name, before, after)
 
 
-def _elsewhere_rows(name: str, before: Json, after: Json) -> list[Json]:
+def _elsewhere_rows(name: str, before: StatedGate, after: StatedGate) -> list[LimitChangeRow]:
     """Limits for one task, panel or protocol; where there is none, the gate's own applies."""
     old, new = ({_where(one): one for one in gate.get("on") or ()} for gate in (before, after))
     rows = []
@@ -116,7 +126,7 @@ def _elsewhere_rows(name: str, before: Json, after: Json) -> list[Json]:
     return rows
 
 
-def _direction(before: Json, after: Json) -> str:
+def _direction(before: StatedTable, after: StatedTable) -> str:
     """Whether everything that kept the old limit keeps the new one, or the other way round."""
     old, new = (Limit.of({k: v for k, v in table.items() if k in LIMIT[:3]}) for table in (before, after))
     if bool(before.get("of_range")) != bool(after.get("of_range")):
@@ -129,31 +139,32 @@ def _direction(before: Json, after: Json) -> str:
 # --------------------------------------------------------------------------- accepted faults
 
 
-def _accepted_rows(before: list[Json], after: list[Json]) -> list[Json]:
+def _accepted_rows(
+    before: Sequence[StatedAcceptance], after: Sequence[StatedAcceptance]
+) -> list[LimitChangeRow]:  # fmt: skip
     old, new = ({_described(one): one for one in side} for side in (before, after))
     rows = []
     for name in dict.fromkeys([*old, *new]):
         was, now = old.get(name), new.get(name)
-        if was != now:
-            one = now or was or {}
+        if was != now and (one := now or was):
             row = _row(one["gate"], "accepted fault", was and _accepting(was), now and _accepting(now))
             rows.append(row | {"subject": one["subject"]})
     return rows
 
 
-def _accepting(one: Json) -> str:
+def _accepting(one: StatedAcceptance) -> str:
     outcomes = one["accept"].get("outcome")
     limit = _limit(one["accept"]) if any(one["accept"].get(kind) is not None for kind in LIMIT[:3]) else ""
     phrases = [limit, f"outcome {' or '.join(outcomes)}" if outcomes else ""]
     return f"{', '.join(part for part in phrases if part)}, until {one['until']}"
 
 
-def _described(one: Mapping[str, Any]) -> str:
+def _described(one: StatedAcceptance) -> str:
     parts = (f"{k} = {v if isinstance(v, str) else ' | '.join(v)}" for k, v in sorted(one["subject"].items()))
     return f"{one['gate']} ({', '.join(parts)})"
 
 
-def _covers(row: Mapping[str, Any], subject: Mapping[str, str]) -> bool:
+def _covers(row: LimitChangeRow, subject: Mapping[str, str]) -> bool:
     named = row.get("subject") or {}
     return all(subject.get(k) in ((v,) if isinstance(v, str) else v) for k, v in named.items())
 
@@ -162,21 +173,21 @@ def _covers(row: Mapping[str, Any], subject: Mapping[str, str]) -> bool:
 
 
 def _row(
-    gate: str, key: str, before: Any, after: Any, *, where: Mapping[str, str] | None = None, change: str = ""
-) -> Json:
+    gate: str, key: str, before: object, after: object, *, where: Mapping[str, str] | None = None, change: str = ""
+) -> LimitChangeRow:
     if not change:
         change = "added" if before is None else "removed" if after is None else "changed"
     return {"gate": gate, "where": dict(where or {}), "key": key, "before": before, "after": after, "change": change}
 
 
-def _sentence(row: Mapping[str, Any]) -> str:
+def _sentence(row: LimitChangeRow) -> str:
     """ "self_bias limit widened: within [-0.5, +0.5] -> within [-1, +1]; without that gemini-2.5-pro fails"."""
     gate = row["gate"] or "the run's"
     phrase = f"{gate} {row['about']}: {_shown(row)}"
     return f"{phrase}; without that {row['consequence']}" if row["consequence"] else phrase
 
 
-def _about(row: Mapping[str, Any]) -> str:
+def _about(row: LimitChangeRow) -> str:
     """ "limit (task = merchant_risk) widened"."""
     about = row["where"] or row.get("subject") or {}
     where = ", ".join(f"{k} = {v if isinstance(v, str) else ' | '.join(v)}" for k, v in sorted(about.items()))
@@ -184,12 +195,12 @@ def _about(row: Mapping[str, Any]) -> str:
     return " ".join(part for part in (what, f"({where})" if where else "", row["change"]) if part)
 
 
-def _consequences(row: Mapping[str, Any]) -> str:
+def _consequences(row: LimitChangeRow) -> str:
     """ "grok-4 fails; gpt-5.1 is undecided"."""
     return "; ".join(_consequence(outcome, row) for outcome in dict.fromkeys(o["outcome"] for o in row["otherwise"]))
 
 
-def _shown(row: Mapping[str, Any]) -> str:
+def _shown(row: LimitChangeRow) -> str:
     if row["change"] == "added":
         return str(row["after"])
     return str(row["before"]) if row["change"] == "removed" else f"{row['before']} -> {row['after']}"
@@ -199,7 +210,7 @@ VERBS = {"fail": "fails", "pass": "passes", "undecided": "is undecided", "not me
          "accepted": "needs an accepted fault"}  # fmt: skip
 
 
-def _consequence(outcome: str, row: Mapping[str, Any]) -> str:
+def _consequence(outcome: str, row: LimitChangeRow) -> str:
     who = [o["subject"].get("judge", "the panel") for o in row["otherwise"] if o["outcome"] == outcome]
     names = list(dict.fromkeys(who))
     shown = names if len(names) <= 4 else [*names[:3], f"{len(names) - 3} more"]
@@ -209,16 +220,16 @@ def _consequence(outcome: str, row: Mapping[str, Any]) -> str:
 # --------------------------------------------------------------------------- as builtins
 
 
-def _told(table: Gate | AcceptedFault | RunTable | UseTable) -> Json:
-    kept: Json = table.model_dump(mode="json", exclude_defaults=True)
+def _told(table: Gate | AcceptedFault | RunTable | UseTable) -> dict[str, Any]:
+    kept: dict[str, Any] = table.model_dump(mode="json", exclude_defaults=True)
     stated = {key: value for key, value in kept.items() if key not in WORDS}
     if "on" in stated:
         stated["on"] = [{key: value for key, value in one.items() if key not in WORDS} for one in stated["on"]]
     return stated
 
 
-def _with_words(table: Mapping[str, Any]) -> Json:
-    words: Json = {"reason": UNTOLD}
+def _with_words(table: StatedGate) -> StatedGate:
+    words: StatedGate = {"reason": UNTOLD}
     if table.get("undecided") == "allow":
         words["because"] = UNTOLD
     if "on" in table:
@@ -226,18 +237,18 @@ def _with_words(table: Mapping[str, Any]) -> Json:
     return {**table, **words}
 
 
-def _limit(table: Mapping[str, Any]) -> str:
+def _limit(table: StatedTable | AcceptedRow) -> str:
     limit = Limit.of({k: v for k, v in table.items() if k in LIMIT[:3]})
     return f"{limit} of the scale's range" if table.get("of_range") else str(limit)
 
 
-def _limit_keys(table: Mapping[str, Any]) -> Json:
-    return {key: table[key] for key in LIMIT if table.get(key) is not None}
+def _limit_keys(table: StatedTable) -> dict[str, object]:
+    return {key: value for key in LIMIT if (value := table.get(key)) is not None}
 
 
-def _differing(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+def _differing(before: Mapping[str, object], after: Mapping[str, object]) -> list[str]:
     return [key for key in dict.fromkeys([*before, *after]) if before.get(key) != after.get(key)]
 
 
-def _where(one: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+def _where(one: WhereLimit) -> tuple[tuple[str, str], ...]:
     return tuple((name, one[name]) for name in ("task", "panel", "protocol") if one.get(name))

@@ -6,14 +6,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from recuse.gates.limits import Limit
 from recuse.gates.uses import EVERY_GATE, UseTable
+from recuse.schema import Outcome
+from recuse.schema.results import Comparison, EstimateRow, MeasureRow, Results, VerdictRow
 
 __all__ = ["Asked", "Change", "Evidence", "Figure", "PanelPlan", "Plan", "VerdictRecord", "decoded"]
 
-Outcome = Literal["pass", "fail", "undecided", "not measured", "accepted"]
 PLACE = ("panel", "task", "protocol")
 
 
@@ -30,7 +31,7 @@ class Figure:
     unit: str = ""
     n: int = 0
     note: str = ""
-    detail: Mapping[str, Any] = field(default_factory=dict)
+    detail: Mapping[str, object] = field(default_factory=dict)
     title: str = ""  # what people call the measure
     above: str = ""  # what a judge does whose value lies above its limit: "scores above people"
     below: str = ""
@@ -140,7 +141,7 @@ class Evidence:
     compared: bool = False  # whether there is a baseline that nothing differs from
 
 
-def decoded(results: Mapping[str, Any], changes: Sequence[Change] = ()) -> Evidence:
+def decoded(results: Results, changes: Sequence[Change] = ()) -> Evidence:
     """The records in assembled results; `changes` are those that other modules found."""
     measures = results.get("measures") or {}
     verdicts = tuple(_verdict(record, measures) for record in results["verdicts"])
@@ -148,31 +149,34 @@ def decoded(results: Mapping[str, Any], changes: Sequence[Change] = ()) -> Evide
     return Evidence(_plan(results, verdicts), verdicts, figures, tuple(changes), _unchanged(results.get("baseline")))
 
 
-def _figure(subject: Mapping[str, str], estimate: Mapping[str, Any], measures: Mapping[str, Any]) -> Figure:
-    about = measures.get(estimate["metric"]) or {}
-    value, low, high = (math.nan if estimate.get(k) is None else float(estimate[k]) for k in ("value", "low", "high"))
+def _figure(subject: Mapping[str, str], estimate: EstimateRow, measures: Mapping[str, MeasureRow]) -> Figure:
+    metric, about = estimate["metric"], measures.get(estimate["metric"])
+    ends = (estimate.get("value"), estimate.get("low"), estimate.get("high"))
+    value, low, high = (math.nan if end is None else float(end) for end in ends)
+    title, above, below = (about.get("title"), about.get("above"), about.get("below")) if about else ("", "", "")
     return Figure(
-        estimate["metric"], dict(subject), value, low, high, estimate.get("level") or 0.95, estimate.get("unit") or "",
+        metric, dict(subject), value, low, high, estimate.get("level") or 0.95, estimate.get("unit") or "",
         estimate.get("n") or 0, estimate.get("note") or "", estimate.get("detail") or {},
-        about.get("title") or estimate["metric"].replace("_", " "), about.get("above") or "", about.get("below") or "",
+        title or metric.replace("_", " "), above or "", below or "",
     )  # fmt: skip
 
 
-def _verdict(record: Mapping[str, Any], measures: Mapping[str, Any]) -> VerdictRecord:
-    accepted, remedy = record.get("accepted_fault") or {}, record.get("remedy") or {}
-    needed, observed = remedy.get("needed"), remedy.get("observed")
+def _verdict(record: VerdictRow, measures: Mapping[str, MeasureRow]) -> VerdictRecord:
+    accepted, remedy = record.get("accepted_fault"), record.get("remedy")
+    needed, observed = (remedy.get("needed"), remedy.get("observed")) if remedy else (None, None)
     return VerdictRecord(
         record["gate"], record.get("label") or record["gate"].replace("_", " "),
         _figure(record["subject"], record["estimate"], measures), Limit.of(record["limit"]),
-        accepted.get("otherwise") or record["outcome"], record["outcome"] == "accepted",
-        record["outcome"] in ("pass", "accepted") or bool(record.get("allowed")), accepted.get("state") == "expired",
+        accepted["otherwise"] if accepted else record["outcome"], record["outcome"] == "accepted",
+        record["outcome"] in ("pass", "accepted") or bool(record.get("allowed")),
+        accepted is not None and accepted.get("state") == "expired",
         record.get("of") or 1,
         record.get("test") or "", needed - observed if needed and observed and needed > observed else None,
-        remedy.get("units") or "items",
+        (remedy.get("units") if remedy else "") or "items",
     )  # fmt: skip
 
 
-def _plan(results: Mapping[str, Any], verdicts: Iterable[VerdictRecord]) -> Plan:
+def _plan(results: Results, verdicts: Iterable[VerdictRecord]) -> Plan:
     asked = results.get("asked") or {}
     uses = {name: UseTable.model_validate(use) for name, use in (results.get("uses") or {}).items()}
     panels = tuple(
@@ -200,6 +204,6 @@ def _plan(results: Mapping[str, Any], verdicts: Iterable[VerdictRecord]) -> Plan
     )
 
 
-def _unchanged(baseline: Mapping[str, Any] | None) -> bool:
+def _unchanged(baseline: Comparison | None) -> bool:
     kinds = ("named", "outcomes", "limits", "removed", "sources", "moved", "appeared", "vanished")
     return baseline is not None and not any(baseline.get(name) for name in kinds)

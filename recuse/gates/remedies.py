@@ -6,7 +6,6 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from recuse.gates.decisions import has_interval, sure_at
 from recuse.gates.explanation import count_of, percent
@@ -15,7 +14,7 @@ from recuse.gates.limits import Limit
 from recuse.gates.lost_answers import lost_answers
 from recuse.gates.power import ENOUGH, factor_to_decide
 from recuse.gates.tables import AcceptedFault, Gate
-from recuse.schema import Estimate, Remedy
+from recuse.schema import Estimate, Remedy, RemedyKind
 
 __all__ = [
     "accepted", "beyond_accepted_fault", "expired_accepted_fault", "expired_allowance", "next_step",
@@ -23,14 +22,17 @@ __all__ = [
 
 RECORD_AGAIN = "pytest evals/ --record=missing"
 
+Doubt = tuple[RemedyKind, str, int | None]
+"""Why a verdict is undecided: the kind, a sentence, and how many observations would decide."""
+
 
 def next_step(name: str, decided: Decided, file: str) -> Remedy | None:
     """What to do about an outcome that is not a pass; None for a pass."""
     decision, limit, subject = decided.decision, decided.member.applied.limit, decided.member.subject
     estimate = decision.estimate
     if decision.outcome == "fail":
-        return Remedy(
-            **_how_far(limit, estimate),
+        return replace(
+            _how_far(limit, estimate),
             advice="Read the judge's own words for this subject in the report. If judge, prompt or rubric changed, "
             f"record again: {RECORD_AGAIN}. Otherwise leave the judge out, or accept it knowingly and for a time in "
             f"{file}.",
@@ -39,8 +41,8 @@ def next_step(name: str, decided: Decided, file: str) -> Remedy | None:
         )
     if decision.outcome == "undecided":
         bound = f"{_accepting(limit, estimate)}, " if decision.straddles else ""
-        return Remedy(
-            **_undecided(decided),
+        return replace(
+            _undecided(decided),
             advice=f"If it cannot be settled, accept it knowingly and for a time in {file}.",
             paste=_snippet(name, subject, f'{bound}outcome = ["undecided"]'),
             file=file,
@@ -58,7 +60,7 @@ def next_step(name: str, decided: Decided, file: str) -> Remedy | None:
     return None
 
 
-def _how_far(limit: Limit, estimate: Estimate) -> dict[str, Any]:
+def _how_far(limit: Limit, estimate: Estimate) -> Remedy:
     side, bound = ("above", limit.high) if estimate.value > limit.high else ("below", limit.low)
     beyond = limit.distance(estimate.value, bound)
     text = f"{limit.show(estimate.value)} is {side} {limit.show(bound)} by {beyond}"
@@ -66,37 +68,45 @@ def _how_far(limit: Limit, estimate: Estimate) -> dict[str, Any]:
     near = limit.excess(end)
     if near > 0:
         text += f", and the near end of the interval, {limit.show(end)}, by {limit.distance(end, bound)}"
-    return {
-        "kind": "outside",
-        "finding": f"{text}.",
-        "distance": limit.excess(estimate.value),
-        "near_end": near if near > 0 else None,
-    }
+    return Remedy(
+        kind="outside",
+        finding=f"{text}.",
+        distance=limit.excess(estimate.value),
+        near_end=near if near > 0 else None,
+    )
 
 
-def _undecided(decided: Decided) -> dict[str, Any]:
+def _undecided(decided: Decided) -> Remedy:
     decision, limit = decided.decision, decided.member.applied.limit
     estimate = decision.estimate
-    known: dict[str, Any] = {"observed": count_of(estimate), "units": estimate.units}
-    known["distance"] = limit.excess(estimate.value)
+    kind, finding, needed = _doubt(decided)
+    return Remedy(
+        kind=kind, finding=finding, needed=needed, observed=count_of(estimate), units=estimate.units,
+        distance=limit.excess(estimate.value),
+    )  # fmt: skip
+
+
+def _doubt(decided: Decided) -> Doubt:
+    decision, limit = decided.decision, decided.member.applied.limit
+    estimate = decision.estimate
     if decision.lost:
-        return known | lost_answers(limit, estimate)
+        return "lost answers", lost_answers(limit, estimate), None
     if not has_interval(estimate):
         finding = (
             f"There is no interval to decide on ({_why(estimate)}), and a bare value does not pass: more "
             f"{estimate.units} than {count_of(estimate)}, or others, are needed."
         )
-        return {"kind": "no interval", "finding": finding, **known}
+        return "no interval", finding, None
     if not sure_at(estimate, decision.level):
         finding = (
             f"The interval is known only at {percent(estimate.level)}, and {percent(decision.level)} is asked for: "
             "the metric must give its distribution with the estimate, or draw more resamples."
         )
-        return {"kind": "level unknown", "finding": finding, **known}
-    return known | _straddling(decided)
+        return "level unknown", finding, None
+    return _straddling(decided)
 
 
-def _straddling(decided: Decided) -> dict[str, Any]:
+def _straddling(decided: Decided) -> Doubt:
     limit, estimate = decided.member.applied.limit, decided.decision.estimate
     bound = limit.nearest(estimate.value)
     across = [limit.show(b) for b in (limit.low, limit.high) if estimate.low < b < estimate.high] or [limit.show(bound)]
@@ -106,16 +116,16 @@ def _straddling(decided: Decided) -> dict[str, Any]:
     n, units = count_of(estimate), estimate.units
     if factor is None:
         finding = f"{straddles} More {units} than {n} would narrow it; how many is not known."
-        return {"kind": "straddles", "finding": finding}
+        return "straddles", finding, None
     if math.isinf(factor):
         close = f"The value lies so close to {limit.show(bound)} that no feasible number of {units} decides."
-        return {"kind": "on the bound", "finding": f"{straddles} {close}"}
+        return "on the bound", f"{straddles} {close}", None
     enough = _rounded_up(factor * n)
     finding = (
         f"{straddles} About {enough} {units} instead of {n} would decide with {percent(ENOUGH)} chance, if the true "
         f"value lies {limit.distance(estimate.value, bound)} from {limit.show(bound)}, as measured."
     )
-    return {"kind": "straddles", "finding": finding, "needed": enough}
+    return "straddles", finding, enough
 
 
 def _why(estimate: Estimate) -> str:
@@ -176,10 +186,10 @@ def beyond_accepted_fault(accepted_fault: AcceptedFault, decided: Decided, file:
     """Of a verdict that lies outside what an accepted fault accepts as well: by how much."""
     decision, limit = decided.decision, decided.member.applied.limit
     estimate = decision.estimate
-    known: dict[str, Any] = {}
+    known = Remedy(kind="beyond", finding="")
     if decision.outcome == "fail":
         known = _how_far(limit, estimate)
-        known_finding = known["finding"].removesuffix(".")
+        known_finding = known.finding.removesuffix(".")
     elif decision.outcome == "undecided":
         known = _undecided(decided)
         known_finding = f"this is undecided at {limit.show(estimate.value)}"
@@ -193,7 +203,7 @@ def beyond_accepted_fault(accepted_fault: AcceptedFault, decided: Decided, file:
         "Read the judge's own words for this subject in the report; then mend what changed, leave the judge out, or "
         f"change the accepted fault in {file} and say why."
     )
-    return Remedy(**known | {"kind": "beyond", "finding": finding, "advice": advice, "file": file})
+    return replace(known, kind="beyond", finding=finding, advice=advice, file=file)
 
 
 def expired_accepted_fault(accepted_fault: AcceptedFault, file: str) -> Remedy:

@@ -4,31 +4,33 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-__all__ = ["changed_sources", "figure", "moved", "removed", "row_of"]
+from recuse.schema.results import BaselineEntry, EntryRow, Examined, Figures, MovedRow, SourceRow
 
-Json = dict[str, Any]
+__all__ = ["changed_sources", "figure", "moved", "removed", "row_of", "value_of"]
+
 EXACT = ("n", "n_clusters", "n_excluded")
 
 
-def moved(was: Mapping[str, Any], now: Mapping[str, Any], tested: bool) -> list[Json]:
+def moved(was: BaselineEntry, now: BaselineEntry, tested: bool) -> list[MovedRow]:
     """Counts that differ, and values that differ and have no sampling distribution to test them by."""
     before, after = _compared(was["figures"], tested), _compared(now["figures"], tested)
     return [
-        row_of(now) | {"field": field, "before": a, "after": b, "delta": _delta(a, b)}
+        {**row_of(now), "field": field, "before": a, "after": b, "delta": _delta(a, b)}
         for field, a, b in _differences(before, after)
         if not _same(a, b)
     ]
 
 
-def _compared(figures: Mapping[str, Any], tested: bool) -> Json:
+def _compared(figures: Figures, tested: bool) -> dict[str, object]:
     """Counts, and what no test speaks for: the value, and the cells of a matrix."""
-    counts = {name: figures.get(name) for name in EXACT}
+    counts: dict[str, object] = {name: figures.get(name) for name in EXACT}
     return counts if tested else counts | {"value": figures.get("value")} | dict(figures.get("cells") or {})
 
 
-def _differences(before: Json, after: Json) -> list[tuple[str, Any, Any]]:
+def _differences(
+    before: Mapping[str, object], after: Mapping[str, object]
+) -> list[tuple[str, object, object]]:  # fmt: skip
     """(field, before, after) of every difference, None where a side has none, in the order of the fields."""
     if before == after:  # nearly always, and far cheaper to see
         return []
@@ -36,14 +38,14 @@ def _differences(before: Json, after: Json) -> list[tuple[str, Any, Any]]:
     from deepdiff.helper import notpresent
 
     diff = DeepDiff(before, after, view="tree", ignore_numeric_type_changes=True, threshold_to_diff_deeper=0)
-    differences: dict[str, tuple[Any, Any]] = {}
+    differences: dict[str, tuple[object, object]] = {}
     for leaf in (leaf for leaves in diff.values() for leaf in leaves):
         was, now = (None if side is notpresent else side for side in (leaf.t1, leaf.t2))
         differences[str(leaf.path(output_format="list")[0])] = was, now
     return [(field, *differences[field]) for field in dict.fromkeys([*before, *after]) if field in differences]
 
 
-def _same(a: Any, b: Any) -> bool:
+def _same(a: object, b: object) -> bool:
     """Equal, or numbers that agree but for rounding."""
     if isinstance(a, int | float) and isinstance(b, int | float):
         return math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12)
@@ -55,7 +57,7 @@ def _delta(before: object, after: object) -> float | None:
     return figure(numbers[1] - numbers[0]) if len(numbers) == 2 else None
 
 
-def removed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+def removed(before: Examined, after: Examined) -> list[str]:
     """Tests that concluded nothing any more, judges that are gone, and panels that are used for something else."""
     tests = [f"the test {test} is gone" for test in before["tests"] if test not in after["tests"]]
     judges = [
@@ -76,7 +78,7 @@ def _for(uses: Sequence[str]) -> str:
     return f"for {', '.join(uses)}" if uses else "as a study"
 
 
-def changed_sources(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
+def changed_sources(before: Mapping[str, SourceRow], after: Mapping[str, SourceRow]) -> list[str]:
     """What the judges were asked and who they are, where it is not what it was: items, prompt, rubric, judge."""
     phrases = []
     for place in sorted(before.keys() & after.keys()):
@@ -89,9 +91,16 @@ def changed_sources(before: Mapping[str, Any], after: Mapping[str, Any]) -> list
     return phrases
 
 
-def row_of(entry: Mapping[str, Any]) -> Json:
+def row_of(entry: EntryRow) -> EntryRow:
     """What an entry of the baseline is about: kind, what, subject."""
     return {"kind": entry["kind"], "what": entry["what"], "subject": entry["subject"]}
+
+
+def value_of(entry: BaselineEntry) -> float:
+    """The value of an entry that has one, as every tested one does."""
+    value = entry["figures"]["value"]
+    assert value is not None
+    return value
 
 
 def figure(value: float) -> float:

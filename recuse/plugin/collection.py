@@ -13,13 +13,14 @@ from recuse.plugin.options import given
 from recuse.plugin.session import is_opened, is_worker, open_suite
 
 if TYPE_CHECKING:
+    from recuse.schema.results import AskedRow, NotAskedRow
     from recuse.suite import Elicitation, Suite
 
 __all__ = ["asked", "not_asked", "pytest_collection_finish", "pytest_collection_modifyitems", "pytest_generate_tests"]
 
 _mistake = pytest.StashKey[str]()
-_not_asked = pytest.StashKey[dict[str, list[dict[str, Any]]]]()
-_asked = pytest.StashKey[list[dict[str, Any]]]()
+_not_asked: pytest.StashKey[dict[str, list[NotAskedRow]]] = pytest.StashKey()
+_asked: pytest.StashKey[list[AskedRow]] = pytest.StashKey()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -36,7 +37,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     except RecuseError as error:
         needs, offering, lacking = (), [], []
         _note_mistake(config, str(error))
-    records = [{**row.record(), **question_of(metafunc.definition)} for row in lacking]
+    words = question_of(metafunc.definition)
+    records: list[NotAskedRow] = [{**row.record(), **words, "tests": []} for row in lacking]
     config.stash.setdefault(_not_asked, {})[metafunc.definition.nodeid] = records
     config.stash.setdefault(_asked, []).extend(_gates_asked(suite, metafunc.definition, offering) if offering else ())
     if offering:
@@ -86,7 +88,7 @@ def _wanted(suite: Suite, item: pytest.Item) -> list[Elicitation]:
     return [elicitation, *suite.questions.beside(elicitation, needs_of(item)[0])]
 
 
-def _gates_asked(suite: Suite, test: Any, offering: list[Elicitation]) -> list[dict[str, Any]]:
+def _gates_asked(suite: Suite, test: Any, offering: list[Elicitation]) -> list[AskedRow]:
     """What a test has to decide, wherever it is asked."""
     from recuse.suite.gating import asked_record, gates_named
 
@@ -102,11 +104,11 @@ def _gates_asked(suite: Suite, test: Any, offering: list[Elicitation]) -> list[d
     ]
 
 
-def asked(config: pytest.Config) -> list[dict[str, Any]]:
+def asked(config: pytest.Config) -> list[AskedRow]:
     """Every gate that a collected test has to ask, with its place and judges."""
     return config.stash.get(_asked, [])
 
 
-def not_asked(config: pytest.Config) -> dict[str, list[dict[str, Any]]]:
+def not_asked(config: pytest.Config) -> dict[str, list[NotAskedRow]]:
     """Test -> records of the panels that it could not be asked of."""
     return config.stash.get(_not_asked, {})

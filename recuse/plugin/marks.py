@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+if TYPE_CHECKING:
+    from recuse.schema.results import QuestionWords
 
 __all__ = ["asks_judges", "needs_of", "pytest_configure", "question_of"]
 
@@ -50,7 +53,7 @@ def needs_of(node: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
     return tuple(needs), narrowed
 
 
-def question_of(node: Any) -> dict[str, str]:
+def question_of(node: Any) -> QuestionWords:
     """The question a test belongs to, as records carry it: id, title and note, from the name and the docstring of its
     file."""
     title, _, note = (node.module.__doc__ or "").strip().partition("\n")  # the eval file's own words head its section

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,6 +12,7 @@ from recuse.plugin.options import BASELINE, REPORTS, given, named_files
 
 if TYPE_CHECKING:
     from recuse.schema import Transcript
+    from recuse.schema.results import RepliesRow
     from recuse.suite import Suite
 
 __all__ = ["baseline_path", "is_opened", "is_worker", "open_suite"]
@@ -42,7 +43,7 @@ def open_suite(config: pytest.Config) -> Suite:
     return config.stash[_suite]
 
 
-def _write_replies(reports: Path, transcript: Transcript) -> dict[str, Any]:
+def _write_replies(reports: Path, transcript: Transcript) -> RepliesRow:
     from recuse.report.replies import FOLDER, write_transcript
 
     return write_transcript(transcript, reports / FOLDER)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from recuse import offers
 from recuse.schema import Provenance
+from recuse.schema.results import PanelRow
 
 if TYPE_CHECKING:
     from recuse.ratings import Ratings
@@ -68,7 +69,7 @@ class FilePanel:
         """What the rows offer to questions."""
         return offers.design_of(self.ratings, self.read.kind)
 
-    def record(self) -> Mapping[str, Any]:
+    def record(self) -> PanelRow:
         """The panel as results.json tells it."""
         authors, files = self.ratings.own(), (*self.read.older, self.read)
         names = ", ".join(read.path.name for read in files)

@@ -12,21 +12,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from recuse.schema.results import Known, Results
 
 __all__ = ["canonical", "headline", "terminal", "write"]
 
 SCHEMA = 1
 
 
-def headline(results: Mapping[str, Any]) -> str:
+def headline(results: Results) -> str:
     """The sentence that these results carry: merge, do not merge or decide, and why."""
     from recuse.report.first_line import headline as sentence
 
     return sentence(results)
 
 
-def canonical(results: Mapping[str, Any]) -> str:
+def canonical(results: Mapping[str, object]) -> str:
     """results.json as text: keys sorted, ten significant digits, NaN null, stable order, a final newline."""
     from recuse.report.canonical_form import canonical as text
 
@@ -34,12 +37,12 @@ def canonical(results: Mapping[str, Any]) -> str:
 
 
 def write(
-    results: Mapping[str, Any],
+    results: Results,
     folder: Path | str,
     *,
     template_folders: Sequence[Path | str] = (),
     drawings: Sequence[str] = (),
-    identity: Mapping[str, Any] | None = None,
+    identity: Known | None = None,
 ) -> list[Path]:
     """Write results.json, summary.md, index.html and tables/*.csv into `folder`, each at once or not at all; return
     their paths in this order.
@@ -69,7 +72,7 @@ def write(
     plain = normalised(results)
     plain["headline"] = sentence(plain)
     facts, tables = text(plain), csv_tables(plain)
-    known = {**(identity or {}), "results": sha256(facts.encode()).hexdigest(), "tables": list(tables)}
+    known: Known = {**(identity or {}), "results": sha256(facts.encode()).hexdigest(), "tables": list(tables)}
     texts = {"results.json": facts, "summary.md": summary(plain, drawings=drawings, known=known)}
     paths = write_files(Path(folder), texts)
     drawn = page(plain, plain["headline"], template_folders, drawings, known)
@@ -79,7 +82,7 @@ def write(
 
 
 def terminal(
-    results: Mapping[str, Any],
+    results: Results,
     width: int = 80,
     color: bool = False,
     report: Path | str | None = None,

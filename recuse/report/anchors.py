@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 import zlib
+from collections.abc import Mapping
 from typing import Any
 
 from recuse.report.gated_number import Number
@@ -23,7 +24,7 @@ def group_anchor(question: str, panel: str, task: str, protocol: str = "") -> st
     return f"g-{_digest([question, panel, task, protocol])}"
 
 
-def verdict_anchor(gate: str, subject: Any) -> str:
+def verdict_anchor(gate: str, subject: Mapping[str, str]) -> str:
     """A verdict's cell in the matrix."""
     return f"v-{_digest([gate, *sorted(subject.items())])}"
 
@@ -35,10 +36,10 @@ def matter_anchor(question: str, gate: str) -> str:
 
 def fault_anchor(n: Number) -> str:
     """The accepted fault that covers a verdict, in the list of gates; "" without one."""
-    fault = (n.verdict or {}).get("accepted_fault")
+    fault = n.accepted_fault
     if not fault:
         return ""
-    return f"k-{_digest([n.question, n.gate, *(fault.get(k) for k in ('accept', 'until', 'reason'))])}"
+    return f"k-{_digest([n.question, n.gate, fault['accept'], fault['until'], fault['reason']])}"
 
 
 def _safe(text: str) -> str:

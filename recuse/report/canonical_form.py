@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from numbers import Integral, Real
 from operator import itemgetter
-from typing import Any
+from typing import Any, cast
 
 from recuse.schema import RecuseError
+from recuse.schema.results import Results
 
 SIGNIFICANT_DIGITS = 10
 
@@ -34,7 +35,7 @@ class CanonicalResults(dict[str, Any]):
     """Results in canonical form: they are not brought into it again, so whoever changes one puts builtins in."""
 
 
-def canonical(results: Mapping[str, Any]) -> str:
+def canonical(results: Mapping[str, object]) -> str:
     """`results` as JSON text: keys sorted, ten significant digits, NaN and infinities null, ASCII, a final newline.
 
     ASCII because judges' words are in it: escaped, they can neither steer a terminal nor reorder a diff.
@@ -63,15 +64,15 @@ _LEAF = json.JSONEncoder(allow_nan=False)
 _text = json.encoder.encode_basestring_ascii
 
 
-def normalised(results: Mapping[str, Any]) -> CanonicalResults:
+def normalised(results: Mapping[str, object]) -> Results:
     """`results` in builtins only, rounded and in stable order: what reading results.json back would give."""
     if isinstance(results, CanonicalResults):
-        return results
+        return cast("Results", results)
     plain = CanonicalResults((key, _plain(value, key)) for key, value in _members(results))
     for name, keys in _ORDER_OF.items():
         if isinstance(plain.get(name), list):
             plain[name] = _ordered(plain[name], keys)
-    return plain
+    return cast("Results", plain)
 
 
 def _plain(value: Any, *where: Any) -> Any:

@@ -9,83 +9,77 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
 from recuse.report.numbers import is_number
+from recuse.schema.results import EntryRow, ExcerptRow, MeasurementRow, Results, VerdictRow
 from recuse.security.sanitize import safe_cell
 
 __all__ = ["csv_tables"]
 
-Row = Mapping[str, Any]
+Row = Mapping[str, object]
 FIRST = ("panel", "task", "protocol", "judge")
 ESTIMATE = ("value", "low", "high", "level", "unit", "n", "over", "clusters", "n_excluded", "method", "note")
 
 
-def csv_tables(results: Mapping[str, Any]) -> dict[str, str]:
+def csv_tables(results: Results) -> dict[str, str]:
     """File name -> text, of normalised `results`. A table without rows is its head alone."""
     return {
-        f"{name}.csv": _text(head, [rows(row) for row in entries]) for name, head, entries, rows in _tables(results)
+        f"{name}.csv": _text(head, rows) for name, head, rows in _tables(results)
     }
 
 
-def _tables(results: Mapping[str, Any]) -> Iterable[tuple[str, Sequence[str], list[Row], Callable[[Row], Row]]]:
-    def of(name: str) -> list[Row]:
-        return list(results.get(name) or [])
-
-    verdicts, measured = of("verdicts"), of("measurements")
+def _tables(results: Results) -> Iterable[tuple[str, Sequence[str], Iterable[Row]]]:
+    verdicts, measured = results.get("verdicts") or [], results.get("measurements") or []
     gate = ("outcome", "limit", "finding", "accepted until", "accepted because", "reason")
-    yield "verdicts", ["question", "gate", *_subjects(verdicts), "metric", *ESTIMATE, *gate], verdicts, _verdict
-    yield "measurements", ["question", *_subjects(measured), "metric", *ESTIMATE], measured, _measurement
-    judged = (results.get("decision") or {}).get("judges") or []
-    yield "decision", ["panel", "judge", "use", "word", "cause", "gates", "accepted", "next"], judged, _joined("gates")
+    yield "verdicts", ["question", "gate", *_subjects(verdicts), "metric", *ESTIMATE, *gate], map(_verdict, verdicts)
+    yield "measurements", ["question", *_subjects(measured), "metric", *ESTIMATE], map(_measurement, measured)
+    decision = results.get("decision")
+    judged = ({**one, "gates": _listed(one["gates"])} for one in (decision["judges"] if decision else ()))
+    yield "decision", ["panel", "judge", "use", "word", "cause", "gates", "accepted", "next"], judged
     asked = ("title", "panel", "task", "protocol", "missing", "unlock")
-    yield "not_asked", asked, of("not_asked"), _joined("missing", "unlock")
+    wanting = ({**one, "missing": _listed(one.get("missing")), "unlock": _listed(one.get("unlock"))}
+               for one in results.get("not_asked") or ())  # fmt: skip
+    yield "not_asked", asked, wanting
     spent = ("calls", "input_tokens", "output_tokens", "reasoning_tokens", "seconds", "dollars")
-    yield "usage", ("panel", "task", "protocol", "judge", *spent), of("usage"), _as_it_is
+    yield "usage", ("panel", "task", "protocol", "judge", *spent), results.get("usage") or ()
     said = ("panel", "task", "protocol", "judge", "target", "factors", "repeat", "status", "why", "text")
-    yield "replies", said, of("excerpts"), _reply
-    judges: list[Row] = [{"panel": p["name"], **j} for p in of("panels") for j in p.get("judges") or []]
-    yield "judges", ["panel", "name", "label", "wire", "model", "author"], judges, _as_it_is
-    baseline = results.get("baseline") or {}
-    moved = [row for kind in ("named", "moved") for row in baseline.get(kind) or []]
-    yield "changes", ["what", *_subjects(moved), "field", "before", "after", "delta"], moved, _changed
+    yield "replies", said, map(_reply, results.get("excerpts") or ())
+    judges = ({"panel": p["name"], **j} for p in results.get("panels") or () for j in p.get("judges") or ())
+    yield "judges", ["panel", "name", "label", "wire", "model", "author"], judges
+    baseline = results.get("baseline")
+    moved = [*(baseline.get("named") or ()), *(baseline.get("moved") or ())] if baseline else []
+    differing = ({**row["subject"], **row} for row in moved)
+    yield "changes", ["what", *_subjects(moved), "field", "before", "after", "delta"], differing
 
 
-def _subjects(rows: Iterable[Row]) -> list[str]:
-    names = {name for row in rows for name in row.get("subject") or {}}
+def _subjects(rows: Iterable[MeasurementRow | EntryRow]) -> list[str]:
+    names = {name for row in rows for name in row["subject"]}
     return [*FIRST, *sorted(names - set(FIRST))]
 
 
-def _as_it_is(row: Row) -> Row:
-    return row
-
-
-def _measurement(row: Row) -> Row:
+def _measurement(row: MeasurementRow) -> Row:
     return {**row["subject"], **row["estimate"], "question": row.get("question")}
 
 
-def _verdict(row: Row) -> Row:
-    accepted, remedy = row.get("accepted_fault") or {}, row.get("remedy") or {}
-    rule = row.get("rule") or {}
+def _verdict(row: VerdictRow) -> Row:
+    accepted, remedy, rule = row.get("accepted_fault"), row.get("remedy"), row.get("rule")
     return {
         **_measurement(row),
-        "gate": row["gate"], "outcome": row["outcome"], "limit": rule.get("limit_text") or row.get("limit"),
-        "finding": remedy.get("finding"), "reason": row.get("reason"),
-        "accepted until": accepted.get("until"), "accepted because": accepted.get("reason"),
+        "gate": row["gate"], "outcome": row["outcome"],
+        "limit": (rule.get("limit_text") if rule else "") or row.get("limit"),
+        "finding": remedy.get("finding") if remedy else None, "reason": row.get("reason"),
+        "accepted until": accepted.get("until") if accepted else None,
+        "accepted because": accepted.get("reason") if accepted else None,
     }  # fmt: skip
 
 
-def _joined(*names: str) -> Callable[[Row], Row]:
-    return lambda row: {**row, **{name: "; ".join(map(str, row.get(name) or [])) for name in names}}
+def _listed(names: Iterable[str] | None) -> str:
+    return "; ".join(names or ())
 
 
-def _reply(row: Row) -> Row:
+def _reply(row: ExcerptRow) -> Row:
     return {**row, "factors": ", ".join(f"{k} {v}" for k, v in sorted((row.get("factors") or {}).items()))}
-
-
-def _changed(row: Row) -> Row:
-    return {**(row.get("subject") or {}), **row}
 
 
 def _text(head: Sequence[str], rows: Iterable[Row]) -> str:
@@ -96,7 +90,7 @@ def _text(head: Sequence[str], rows: Iterable[Row]) -> str:
     return "\ufeff" + stream.getvalue()
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     """Numbers in full, tables as JSON; empty where nothing is known."""
     if value is None:
         return ""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 from recuse.report import numbers
 from recuse.report.gated_number import Number
 from recuse.report.numbers import MINUS, decimals_for, fixed, interval, is_number
+from recuse.schema.results import LimitRow
 
 _SHARES = {"share", "fraction", "proportion", "rate"}
 _PERCENT = {"percent", "%", "pct"}
@@ -46,7 +47,7 @@ def limit(number: Number) -> str:
     unit = str(number.estimate.get("unit") or "")
     if unit not in _SHARES:
         return numbers.limit(number.limit)
-    text = numbers.limit({name: _percent_of(bound) for name, bound in number.limit.items()})
+    text = numbers.limit(_in_percent(number.limit))
     return f"{text} %" if text else ""
 
 
@@ -56,8 +57,19 @@ def limits(gated: Iterable[Number]) -> str:
     return distinct.pop() if len(distinct) == 1 else "limits differ"
 
 
-def _percent_of(bound: Any) -> Any:
-    return [_percent_of(end) for end in bound] if isinstance(bound, Sequence) else float(f"{100 * bound:.10g}")
+def _in_percent(limit: LimitRow) -> LimitRow:
+    told: LimitRow = {}
+    if (within := limit.get("within")) is not None:
+        told["within"] = [_percent(end) for end in within]
+    if (least := limit.get("at_least")) is not None:
+        told["at_least"] = _percent(least)
+    if (most := limit.get("at_most")) is not None:
+        told["at_most"] = _percent(most)
+    return told
+
+
+def _percent(bound: float) -> float:
+    return float(f"{100 * bound:.10g}")
 
 
 def why_undefined(number: Number) -> str:

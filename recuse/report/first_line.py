@@ -5,14 +5,14 @@ All of it stands in results.json as `decision` (`recuse.gates.decision`); here i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from recuse.report import numbers
 from recuse.report.results_model import JudgeWord, ResultsModel
 from recuse.report.upgrade_table import UpgradeTable, upgrade_tables
 from recuse.report.vocabulary import WORD_MEANINGS
+from recuse.schema.results import Results
 
 __all__ = ["Line", "Standing", "decision_lines", "expiring", "headline", "next_step", "opening", "upgrade_lines"]
 
@@ -68,22 +68,24 @@ class Line:
         return f"{self.panel}, {self.use}: {'; '.join(s.text for s in self.standings)}."
 
 
-def opening(results: Mapping[str, Any]) -> list[str]:
+def opening(results: Results) -> list[str]:
     """The two lines that every output begins with: this change, and these judges."""
-    return list((results.get("decision") or {}).get("lines") or [headline(results)])
+    decision = results.get("decision")
+    return list(decision["lines"] if decision else [headline(results)])
 
 
-def headline(results: Mapping[str, Any]) -> str:
+def headline(results: Results) -> str:
     """The same in one line."""
     return str(results.get("headline") or UNDECIDED)
 
 
-def next_step(results: Mapping[str, Any]) -> str:
+def next_step(results: Results) -> str:
     """What to do first; "" where there is nothing to do."""
-    return str((results.get("decision") or {}).get("next") or "")
+    decision = results.get("decision")
+    return decision["next"] if decision else ""
 
 
-def expiring(results: Mapping[str, Any]) -> str:
+def expiring(results: Results) -> str:
     """ "2 accepted failures expire by 2027-12-31 (in 12 days at the earliest)"; "" where none does soon."""
     soon = [end for end in results.get("ends") or () if end["days"] >= 0]
     if not soon:

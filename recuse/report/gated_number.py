@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 from recuse.report.lexicon import Lexicon, Measure, plain_name
 from recuse.report.numbers import is_number
+from recuse.schema.details import Kind, detail_as
+from recuse.schema.results import AcceptanceRow, EstimateRow, LimitRow, RemedyRow, VerdictRow
 
 _PLAIN = Lexicon()
 _PLACE = ("task", "panel", "protocol")
@@ -20,8 +22,8 @@ class Number:
 
     question: str
     subject: Mapping[str, str]
-    estimate: Mapping[str, Any]
-    verdict: Mapping[str, Any] | None = None
+    estimate: EstimateRow
+    verdict: VerdictRow | None = None
     lexicon: Lexicon = field(default=_PLAIN, repr=False, compare=False)
 
     @property
@@ -34,20 +36,29 @@ class Number:
         return self.lexicon.measure(self.metric)
 
     @property
-    def value(self) -> Any:
+    def value(self) -> float | None:
         return self.estimate.get("value")
 
     @property
-    def low(self) -> Any:
+    def low(self) -> float | None:
         return self.estimate.get("low")
 
     @property
-    def high(self) -> Any:
+    def high(self) -> float | None:
         return self.estimate.get("high")
 
     @property
-    def detail(self) -> Mapping[str, Any]:
+    def detail(self) -> Mapping[str, object]:
         return self.estimate.get("detail") or {}
+
+    def detail_as(self, kind: type[Kind]) -> Kind:
+        """Its detail as of a kind that its metric has (`recuse.schema.details`)."""
+        return detail_as(kind, self.detail)
+
+    @property
+    def amount(self) -> float:
+        """Its value, for arithmetic on numbers that have one; NaN where it is undefined."""
+        return math.nan if self.value is None else self.value
 
     @property
     def side_of_zero(self) -> str:
@@ -63,7 +74,7 @@ class Number:
     @property
     def gate_title(self) -> str:
         """What the gate is called in tables: its label where the gates file gives one."""
-        return str((self.verdict or {}).get("label") or plain_name(self.gate))
+        return (self.verdict.get("label") if self.verdict else "") or plain_name(self.gate)
 
     @property
     def outcome(self) -> str:
@@ -74,12 +85,23 @@ class Number:
         """The outcome as the report shows it: an accepted one is a fault outside its limit, or a doubt."""
         if self.outcome != "accepted":
             return self.outcome
-        doubt = ((self.verdict or {}).get("accepted_fault") or {}).get("otherwise") in ("undecided", "not measured")
+        known = self.accepted_fault
+        doubt = known is not None and known["otherwise"] in ("undecided", "not measured")
         return "accepted doubt" if doubt else "accepted fault"
 
     @property
-    def limit(self) -> Mapping[str, Any]:
-        return (self.verdict or {}).get("limit") or {}
+    def remedy(self) -> RemedyRow | None:
+        """What to do about its verdict; None for a pass."""
+        return self.verdict.get("remedy") if self.verdict else None
+
+    @property
+    def accepted_fault(self) -> AcceptanceRow | None:
+        """The accepted fault that covers it, as its verdict met it."""
+        return self.verdict.get("accepted_fault") if self.verdict else None
+
+    @property
+    def limit(self) -> LimitRow:
+        return (self.verdict.get("limit") if self.verdict else None) or {}
 
     @property
     def bounds(self) -> tuple[float, float] | None:

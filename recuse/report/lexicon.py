@@ -6,9 +6,9 @@ time and nothing of the engine is needed to draw it. Whatever is not described i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+
+from recuse.schema.results import MeasureRow, Results
 
 LAST = 1000
 """Rank of a measure without one."""
@@ -29,8 +29,8 @@ class Measure:
 class Lexicon:
     """The words of one results.json, looked up by name."""
 
-    def __init__(self, results: Mapping[str, Any] | None = None) -> None:
-        held = results or {}
+    def __init__(self, results: Results | None = None) -> None:
+        held: Results = results or {}
         self._measures = {name: _measure(name, about) for name, about in (held.get("measures") or {}).items()}
         self._levels: dict[str, dict[str, str]] = {
             factor["name"]: {level["name"]: level["words"] for level in factor["levels"]}
@@ -70,7 +70,7 @@ def plain_name(identifier: str) -> str:
     return identifier.replace("_", " ")
 
 
-def _measure(name: str, about: Mapping[str, Any]) -> Measure:
+def _measure(name: str, about: MeasureRow) -> Measure:
     ends = about.get("ends") or (None, None)
     return Measure(
         name=name,

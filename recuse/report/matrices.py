@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from recuse.report.gated_number import Number
 from recuse.report.lexicon import plain_name
 from recuse.report.numbers import is_number
 from recuse.report.results_model import Group
+from recuse.schema.details import MatrixDetail
 
 MOST_CELLS = 400
 """Matrices beyond this size are drawn once; their variants stay in results.json."""
 
-Matrix = tuple[str, Mapping[str, Any]]  # (caption, detail)
+Matrix = tuple[str, MatrixDetail]  # (caption, detail)
 
 
 def is_matrix(number: Number) -> bool:
@@ -26,7 +24,7 @@ def matrices(group: Group, metric: str, suffix: str = "") -> dict[str, list[Matr
     matrices_of: dict[str, list[Matrix]] = {}
     for n in group.of(metric):  # levels in order
         if is_matrix(n):
-            matrices_of.setdefault(criterion(n), []).append((_caption(n) + suffix, n.detail))
+            matrices_of.setdefault(criterion(n), []).append((_caption(n) + suffix, n.detail_as(MatrixDetail)))
     lexicon = group.view.lexicon
     return {
         name: matrices_of[name]
@@ -52,7 +50,8 @@ def differ(some: list[Matrix], others: list[Matrix], by: float = 0.005) -> bool:
     """Whether any cell of matrices drawn alike shows another number."""
     a, b = ([v for _, m in part for row in m["values"] for v in row] for part in (some, others))
     return len(a) != len(b) or any(
-        is_number(x) != is_number(y) or (is_number(x) and abs(x - y) >= by) for x, y in zip(a, b, strict=True)
+        is_number(x) != is_number(y) or (is_number(x) and is_number(y) and abs(x - y) >= by)
+        for x, y in zip(a, b, strict=True)
     )
 
 

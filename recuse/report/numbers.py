@@ -4,9 +4,11 @@ digits (-0.335) is written the same on every machine; nothing is computed here."
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any, TypeGuard
+
+from recuse.schema.results import LimitRow
 
 MISSING = "–"
 MINUS = "−"
@@ -49,11 +51,11 @@ def interval(low: Any, high: Any, decimals: int = 2, *, signed: bool = False, mi
     return " to ".join(ends)
 
 
-def limit(limit: Mapping[str, Any], *, minus: str = MINUS) -> str:
+def limit(limit: LimitRow, *, minus: str = MINUS) -> str:
     """A gate's limit in a few characters: "±0.50", "−0.50 to +0.90", "≥ 0.50", "≤ 0.65"."""
     parts = []
-    if "within" in limit:
-        low, high = limit["within"]
+    if bounds := limit.get("within"):
+        low, high = bounds
         parts.append(f"±{short(high)}" if low == -high else f"{short(low, minus)} to {short(high, minus)}")
     if "at_least" in limit:
         parts.append(f"≥ {short(limit['at_least'], minus)}")

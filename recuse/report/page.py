@@ -40,6 +40,7 @@ from recuse.report.tables import verdict_tables
 from recuse.report.upgrade_table import upgrade_tables
 from recuse.report.vocabulary import OUTCOME_NAMES, PROVENANCE_MEANINGS, WORD_MEANINGS, tally, worst
 from recuse.schema import RecuseError
+from recuse.schema.results import Known, Results
 from recuse.security.sanitize import visible
 
 
@@ -61,7 +62,7 @@ class DrawnGroup:
     strip: list[StripGate]
     anchor: str
     template: str
-    context: Mapping[str, Any]
+    context: Mapping[str, object]
     footnotes: list[str]
     fault: str
 
@@ -86,11 +87,11 @@ TEMPLATE_FAULTS = (TemplateError, ArithmeticError, AttributeError, LookupError, 
 
 
 def page(
-    results: Mapping[str, Any],
+    results: Results,
     headline: str,
     template_folders: Sequence[Path | str] = (),
     drawings: Sequence[str] = (),
-    known: Mapping[str, Any] | None = None,
+    known: Known | None = None,
 ) -> str:
     """The page for normalised `results`; `known`: what stands beside them (`recuse.identity`). Raises `RecuseError`
     naming the template that does not render."""
@@ -115,7 +116,7 @@ def page(
         ) from error
 
 
-def _parts(view: ResultsModel, questions: list[Question]) -> dict[str, Any]:
+def _parts(view: ResultsModel, questions: list[Question]) -> dict[str, object]:
     """What the page shows besides its questions."""
     listed, left_out = excerpts(view)
     return {
@@ -229,7 +230,7 @@ def _drawn(env: Environment, group: Group, drawings: Drawings, above: Collection
         context = generic.draw_plainly(group)
     return DrawnGroup(
         group=group,
-        reading=context.get("reading", ""),
+        reading=str(context.get("reading", "")),
         strip=_strip(group),
         anchor=group_anchor(group.question.id, group.panel.name, group.task, group.protocol),
         template="questions/generic.html.j2" if fault else _template(env, group.question.id, module.__name__),

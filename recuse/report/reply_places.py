@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 from urllib.parse import quote
 
 from recuse.report.gated_number import Number
 from recuse.report.lexicon import plain_name
+from recuse.schema.results import ExcerptRow, RepliesRow
 
 __all__ = ["FOLDER", "PROMPTS", "ReplyPlaces", "judge_page", "page_name", "place_anchor"]
 
@@ -24,7 +24,7 @@ class ReplyPlaces:
     """Addresses from a page whose way to the folder of replies is `base`. `written`: "panel/task/protocol[/candidate]"
     -> what `write_transcript` gave; where nothing was written, there is no address."""
 
-    def __init__(self, written: Mapping[str, Mapping[str, Any]], base: str = f"{FOLDER}/") -> None:
+    def __init__(self, written: Mapping[str, RepliesRow], base: str = f"{FOLDER}/") -> None:
         self._base = base
         self._written = {place: account for place, account in written.items() if account}
 
@@ -67,7 +67,7 @@ class ReplyPlaces:
         known = any(key.split("/")[0] == panel for key in self._written)
         return f"{self._base}{quote(judge_page(panel, judge))}" if known else ""
 
-    def reply(self, row: Mapping[str, Any]) -> str:
+    def reply(self, row: ExcerptRow) -> str:
         """The address of one reply that results.json quotes."""
         place = "/".join(str(row.get(part)) for part in ("panel", "task", "protocol"))
         for account in self._accounts(place):
@@ -76,7 +76,7 @@ class ReplyPlaces:
                 return f"{self._base}{quote(pages[further])}#{row.get('reply') or ''}".rstrip("#")
         return ""
 
-    def _accounts(self, place: str) -> Iterator[Mapping[str, Any]]:
+    def _accounts(self, place: str) -> Iterator[RepliesRow]:
         """What was written of a place: of the judges in use, and of every candidate."""
         return (account for key, account in self._written.items() if key == place or key.startswith(f"{place}/"))
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from recuse.report.gated_number import Number
 from recuse.report.lexicon import Lexicon, plain_name
+from recuse.schema.results import JudgeRow, Results
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class Panel:
     name: str
     provenance: str
     description: str
-    judges: tuple[Mapping[str, Any], ...]
+    judges: tuple[JudgeRow, ...]
 
     @property
     def judge_names(self) -> list[str]:
@@ -118,7 +118,7 @@ class Group:
 class ResultsModel:
     """The results, indexed. Works on the normalised form (see canonical_form.py)."""
 
-    def __init__(self, results: Mapping[str, Any]) -> None:
+    def __init__(self, results: Results) -> None:
         self.results = results
         self._groups: dict[str, list[Group]] = {}
 
@@ -138,8 +138,8 @@ class ResultsModel:
         asked = {q["id"]: q for q in self.results.get("questions") or ()}
         questions = dict.fromkeys([*asked, *(n.question for n in self.numbers)])
         return [
-            Question(id, asked.get(id, {}).get("title") or plain_name(id), asked.get(id, {}).get("note") or "")
-            for id in questions
+            Question(id, (row.get("title") if row else "") or plain_name(id), (row.get("note") if row else "") or "")
+            for id, row in ((id, asked.get(id)) for id in questions)
         ]
 
     @cached_property
@@ -148,23 +148,22 @@ class ResultsModel:
 
     @cached_property
     def numbers(self) -> list[Number]:
-        verdicts = [(v, v) for v in self.results.get("verdicts") or ()]
-        measured = [(m, None) for m in self.results.get("measurements") or ()]
+        verdicts, measured = self.results.get("verdicts") or (), self.results.get("measurements") or ()
         return [
-            Number(r.get("question") or "", r.get("subject") or {}, r.get("estimate") or {}, verdict, self.lexicon)
-            for r, verdict in (*verdicts, *measured)
+            *(Number(v["question"], v["subject"], v["estimate"], v, self.lexicon) for v in verdicts),
+            *(Number(m["question"], m["subject"], m["estimate"], None, self.lexicon) for m in measured),
         ]
 
     @cached_property
     def judges(self) -> list[JudgeWord]:
         """A word per panel, judge and use, in the order of the panel files."""
-        decided = (self.results.get("decision") or {}).get("judges") or ()
+        decision = self.results.get("decision")
         return [
             JudgeWord(
                 one["panel"], one["judge"], one["use"], one["word"], one["cause"], one["next"], one["stated"],
                 one["accepted"], tuple(one["gates"]),
             )
-            for one in decided
+            for one in (decision["judges"] if decision else ())
         ]  # fmt: skip
 
     def words_on(self, panel: str, judge: str) -> str:
@@ -199,7 +198,7 @@ class ResultsModel:
             for protocol, mine in _by_protocol(by_key[p, t])
         ]
 
-    def rank(self, number: Number) -> tuple[Any, ...]:
+    def rank(self, number: Number) -> tuple[object, ...]:
         """Panels, and judges within them, in the order of the panel files; factor levels in theirs."""
         panel, judges = self._places[number.subject.get("panel", "")]
         at = judges.get(number.who, len(judges))
@@ -229,7 +228,7 @@ def _by_protocol(numbers: list[Number]) -> list[tuple[str, list[Number]]]:
     protocols: dict[str, list[Number]] = {}
     for n in numbers:
         protocols.setdefault(n.subject.get("protocol", ""), []).append(n)
-    seen: dict[tuple[Any, ...], str] = {}
+    seen: dict[tuple[object, ...], str] = {}
     for protocol, mine in protocols.items():
         for n in mine:
             subject = {name: value for name, value in n.subject.items() if name != "protocol"}

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from markupsafe import Markup
 
@@ -14,6 +12,7 @@ from recuse.report.lexicon import plain_name
 from recuse.report.page import environment
 from recuse.report.results_model import ResultsModel
 from recuse.report.style import STYLE, STYLE_HASH, with_style
+from recuse.schema.results import Results
 
 __all__ = ["Row", "page", "side_by_side", "text"]
 
@@ -37,7 +36,7 @@ class Row:
     changed: str
 
 
-def side_by_side(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Row]:
+def side_by_side(before: Results, after: Results) -> list[Row]:
     """One row per gate and subject of either, of normalised results; another outcome first, then another limit, then
     another value, then those that only one has, and the unchanged last."""
     first, second = _gated(before), _gated(after)
@@ -69,7 +68,7 @@ def page(rows: list[Row], names: tuple[str, str], headlines: tuple[str, str]) ->
     return with_style(drawn, style).strip() + "\n"
 
 
-def _gated(results: Mapping[str, Any]) -> dict[tuple[Any, ...], Number]:
+def _gated(results: Results) -> dict[tuple[object, ...], Number]:
     numbers = (n for n in ResultsModel(results).numbers if n.verdict)
     return {(n.gate, n.metric, *sorted(n.subject.items())): n for n in numbers}
 

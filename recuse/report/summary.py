@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from recuse.report import estimate_format, numbers
 from recuse.report.first_line import decision_lines, expiring, next_step, opening, upgrade_lines
@@ -20,6 +19,7 @@ from recuse.report.sections.not_asked import in_one_line, not_asked
 from recuse.report.tables import Cell, VerdictTable, verdict_table
 from recuse.report.upgrade_table import UpgradeTable, upgrade_tables
 from recuse.report.vocabulary import OUTCOME_NAMES, PROVENANCE_MEANINGS, counted, tally, worst
+from recuse.schema.results import Known, Results
 
 SIZE_LIMIT = 60_000
 """Characters; GitHub refuses comments beyond 65,536."""
@@ -34,8 +34,8 @@ MOST_VERSIONS = 40
 
 
 def summary(
-    results: Mapping[str, Any], size_limit: int = SIZE_LIMIT, drawings: Sequence[str] = (),
-    known: Mapping[str, Any] | None = None,
+    results: Results, size_limit: int = SIZE_LIMIT, drawings: Sequence[str] = (),
+    known: Known | None = None,
 ) -> str:  # fmt: skip
     """Markdown for normalised `results`; whole sections are left out from the end where it would grow too long."""
     view = ResultsModel(results)
@@ -233,9 +233,10 @@ def _moved(view: ResultsModel) -> str:
     return "\n".join(lines)
 
 
-def _foot(view: ResultsModel, known: Mapping[str, Any]) -> str:
-    cassettes = view.results.get("cassettes") or {}
-    counts = [f"{numbers.count(cassettes[k])} {k}" for k in ("files", "interactions", "unused") if k in cassettes]
+def _foot(view: ResultsModel, known: Known) -> str:
+    cassettes = view.results.get("cassettes")
+    kinds = ("files", "interactions", "unused")
+    counts = [f"{numbers.count(cassettes.get(kind))} {kind}" for kind in kinds if cassettes and kind in cassettes]
     shown = sorted({p.provenance for p in view.panels if p.provenance in PROVENANCE_MEANINGS})
     meanings = [f"{name}: {PROVENANCE_MEANINGS[name]}" for name in shown]
     of, known_cassettes = identity(view, known), [*meanings, f"Cassettes: {', '.join(counts)}." if counts else ""]

@@ -7,9 +7,8 @@ not asked; the cassettes; where the report is. Colour repeats what the words say
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from recuse.report import estimate_format, numbers
 from recuse.report.canonical_form import normalised
@@ -23,6 +22,7 @@ from recuse.report.sections.not_asked import in_one_line
 from recuse.report.tables import Cell, VerdictTable, verdict_table
 from recuse.report.upgrade_table import UpgradeTable, upgrade_tables
 from recuse.report.vocabulary import OUTCOME_NAMES
+from recuse.schema.results import Results
 from recuse.security.sanitize import visible
 
 NARROWEST = 40
@@ -31,7 +31,7 @@ _LOUD = ("fail", "not measured")
 
 
 def terminal(
-    results: Mapping[str, Any],
+    results: Results,
     width: int = 80,
     *,
     color: bool = False,
@@ -65,7 +65,7 @@ MOST_LINES = 24
 """Of the brief text, beside the line that says where the report is."""
 
 
-def _brief(results: Mapping[str, Any], view: ResultsModel, width: int, color: bool) -> list[str]:
+def _brief(results: Results, view: ResultsModel, width: int, color: bool) -> list[str]:
     """The decision and the next step, who may be used for what, what changed and what is red: one line each, the most
     telling first, as many as there is room for; -v shows the rest."""
     first = _opening(results, width)
@@ -97,7 +97,7 @@ def _red(matter: Matter, case: Case, width: int, color: bool) -> str:
 # --------------------------------------------------------------------------- who is cleared, what changed
 
 
-def _opening(results: Mapping[str, Any], width: int) -> list[str]:
+def _opening(results: Results, width: int) -> list[str]:
     step = next_step(results)
     lines = [*opening(results), *([f"Next: {step}"] if step else []), *filter(None, [expiring(results)])]
     return [part for line in lines for part in _folded(line, width, "", "  ")]
@@ -285,8 +285,7 @@ def _footer(view: ResultsModel, width: int, report: str | None) -> list[str]:
     lines = []
     if unasked := in_one_line(view):
         lines.append(f"not asked: {unasked}; see the report")
-    cassettes = view.results.get("cassettes") or {}
-    if cassettes.get("interactions") is not None:
+    if cassettes := view.results.get("cassettes"):
         phrase = ", ".join(f"{numbers.count(cassettes.get(key))} {key}" for key in _COUNTED)
         lines.append(f"cassettes: {phrase}")
     if rates := error_rates(view):

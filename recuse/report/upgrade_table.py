@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from recuse.gates.upgrade import AGAINST_INCUMBENT
 from recuse.report import estimate_format, numbers
@@ -13,6 +12,8 @@ from recuse.report.anchors import verdict_anchor
 from recuse.report.gated_number import Number
 from recuse.report.numbers import MINUS, is_number
 from recuse.report.results_model import ResultsModel
+from recuse.schema.details import UpgradeDetail
+from recuse.schema.results import UpgradeVerdictRow
 
 __all__ = ["UpgradeRow", "UpgradeTable", "deciding_numbers", "is_of_upgrade", "upgrade_tables"]
 
@@ -74,26 +75,26 @@ def deciding_numbers(view: ResultsModel) -> list[Number]:
 
 def is_of_upgrade(number: Number) -> bool:
     """Whether a verdict is a component of one on an upgrade."""
-    return bool((number.verdict or {}).get("question") == "upgrade")
+    return number.verdict is not None and number.verdict.get("question") == "upgrade"
 
 
-def _by_key(view: ResultsModel) -> dict[tuple[Any, ...], Number]:
+def _by_key(view: ResultsModel) -> dict[tuple[object, ...], Number]:
     return {_key(n.gate, n.subject): n for n in view.numbers if n.verdict and is_of_upgrade(n)}
 
 
-def _key(gate: str, subject: Mapping[str, str]) -> tuple[Any, ...]:
+def _key(gate: str, subject: Mapping[str, str]) -> tuple[object, ...]:
     return (gate, *sorted(subject.items()))
 
 
 def _table(
-    upgrade: Mapping[str, Any], by_key: Mapping[Any, Number], titles: Mapping[str, str], minus: str
+    upgrade: UpgradeVerdictRow, by_key: Mapping[tuple[object, ...], Number], titles: Mapping[str, str], minus: str
 ) -> UpgradeTable:
     mine = [n for row in upgrade["rows"] if (n := by_key.get(_key(row["gate"], row["subject"]))) is not None]
     rows = [_row(n, minus) for n in mine]
     unmeasured = (titles[name] for name in upgrade["not_measured"])
     rows += [UpgradeRow(title, "", "", "", "", "not measured", "") for title in unmeasured]
     head = ("", upgrade["incumbent"], upgrade["candidate"], "change", "allowed", "verdict")
-    panel, task, protocol = (str(upgrade[name]) for name in PLACE)
+    panel, task, protocol = (str(upgrade.get(name)) for name in PLACE)
     return UpgradeTable(
         upgrade["sentence"], ", ".join((panel, task, protocol)), panel, task, protocol, upgrade["outcome"],
         tuple(upgrade["reasons"]), head, tuple(rows), tuple(_foot(upgrade, mine, minus)),
@@ -125,7 +126,7 @@ def _row(n: Number, minus: str) -> UpgradeRow:
 
 def _title(n: Number) -> str:
     """ "agreement on its worst slice (target B)", "cost (dollars per call)"."""
-    worst_slice = n.detail.get("slice") or {}
+    worst_slice = n.detail_as(UpgradeDetail).get("slice")
     phrases = [
         n.circumstances,
         str(n.detail.get("option") or ""),
@@ -141,22 +142,21 @@ def _word(n: Number) -> str:
         return "differs"
     if n.state != "undecided":
         return WORDS.get(n.state, n.state)
-    remedy = (n.verdict or {}).get("remedy") or {}
-    needed, observed = remedy.get("needed"), remedy.get("observed")
+    remedy = n.remedy
     if n.detail.get("asked_once"):
         return "undecided, the judge in use was asked once"
-    if not needed or not observed:
+    if not remedy or not (needed := remedy.get("needed")) or not (observed := remedy.get("observed")):
         return "undecided"
     return f"undecided, about {numbers.count(max(needed - observed, 1))} {remedy.get('units') or 'items'} more"
 
 
-def _foot(upgrade: Mapping[str, Any], mine: list[Number], minus: str) -> Iterator[str]:
+def _foot(upgrade: UpgradeVerdictRow, mine: list[Number], minus: str) -> Iterator[str]:
     if (changed := list(upgrade["change"])) != ["model"]:
         yield f"Changed on purpose: {' and '.join(changed)}."
     if not mine:
         return
     count = f"{len(mine)} comparisons" if len(mine) > 1 else "one comparison"
-    family = next((f for n in mine if (f := ((n.verdict or {}).get("rule") or {}).get("family"))), None)
+    family = next((f for n in mine if n.verdict and (f := n.verdict["rule"]["family"])), None)
     chance = f"{100 * family['alpha']:.3g} % chance that any is called worse although none is (Holm)" if family else ""
     texts = f"Same {numbers.count(upgrade['items'])} texts, paired"
     yield f"{texts}; {count}, all of which must be allowed, each at 5 %{f'; {chance}' if chance else ''}."

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from recuse import offers
 from recuse.panels.source_fixes import UNLOCK
+from recuse.schema.results import Wanting
 
 __all__ = ["Elicitation", "NotAsked"]
 
@@ -46,7 +46,7 @@ class NotAsked:
     protocol: str
     missing: tuple[str, ...]
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> Wanting:
         """As builtins, with what would unlock the question: one sentence per missing need; `unfixed` are those that the
         source of the panel does not fix."""
         missing = list(self.missing)

@@ -8,6 +8,7 @@ from typing import Any
 from recuse.gates import Gates, Verdicts
 from recuse.gates.uses import Uses
 from recuse.schema import Estimate, Estimates
+from recuse.schema.results import AskedRow
 
 __all__ = ["asked_record", "gates_named", "verdicts_of"]
 
@@ -35,10 +36,11 @@ def gates_named(function: Callable[..., Any], gates: Gates) -> list[str]:
 def asked_record(
     gates: Gates, test: str, names: Iterable[str], place: Mapping[str, str], judges: Iterable[str], uses: Uses,
     offers: Collection[str],
-) -> list[dict[str, Any]]:  # fmt: skip
+) -> list[AskedRow]:  # fmt: skip
     """As results.json holds it, once for each of the gates that the test names and that is in force at the place."""
     return [
-        {"gate": name, "test": test, **place, "judges": list(judges)}
+        {"gate": name, "test": test, "panel": place["panel"], "task": place["task"], "protocol": place["protocol"],
+         "judges": list(judges)}
         for name in names
         if gates.in_force(name, uses, offers)
     ]

@@ -19,6 +19,7 @@ from recuse.protocols import called
 from recuse.protocols import protocol as known_protocol
 from recuse.ratings.factors import level_words
 from recuse.schema import Call, Exchange, RawResponse, RecuseError, Transcript
+from recuse.schema.results import RepliesRow
 from recuse.suite.elicitation import Elicitation
 from recuse.suite.selection import Selection
 
@@ -27,7 +28,7 @@ __all__ = ["RECORD_MODES", "Recordings"]
 RECORD_MODES: Mapping[str, Mode] = {"none": "replay", "missing": "missing", "all": "all", "batch": "missing"}
 """Values of the option --record, and what they mean for the cassettes."""
 
-Keep = Callable[[Transcript], dict[str, Any]]
+Keep = Callable[[Transcript], RepliesRow]
 """What becomes of the replies beside the ratings made of them."""
 
 

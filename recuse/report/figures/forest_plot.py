@@ -7,7 +7,7 @@ shrinks, and a reader without the picture still has every number.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +16,7 @@ from recuse.report.footnotes import levels as interval_levels
 from recuse.report.gated_number import Number, varied
 from recuse.report.numbers import MISSING, decimals_for, is_number
 from recuse.report.scale import Scale, scale_over
+from recuse.schema.results import LimitRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +125,8 @@ def _row_name(number: Number, shown: set[str], label: Callable[[str], str], pane
 def _scale(numbers: Sequence[Number], signed: bool, minimum: Any, maximum: Any) -> Scale:
     ends: list[Any] = [minimum, maximum]
     for n in numbers:
-        ends += [n.value, n.low, n.high, *n.limit.get("within", ()), n.limit.get("at_least"), n.limit.get("at_most")]
+        limit = n.limit
+        ends += [n.value, n.low, n.high, *(limit.get("within") or ()), limit.get("at_least"), limit.get("at_most")]
     # two plots may share a row: more ticks would run together
     return scale_over(ends, zero=signed, ticks=4, ends=_ends(numbers))
 
@@ -161,8 +163,8 @@ def _row(
         )
         for n in numbers
     ]
-    limit: Mapping[str, Any] = next((n.limit for n in numbers if n.limit), {})
-    return ForestRow(name, marks, _band(limit, scale))
+    limit = next((n.limit for n in numbers if n.limit), None)
+    return ForestRow(name, marks, None if limit is None else _band(limit, scale))
 
 
 def _id(numbers: Sequence[Number]) -> str:
@@ -176,13 +178,9 @@ def _written(n: Number, decimals: int, signed: bool) -> str:
     return in_unit(n.value, unit, decimals, signed=signed) if is_number(n.value) else MISSING
 
 
-def _band(limit: Mapping[str, Any], scale: Scale) -> tuple[float, float] | None:
+def _band(limit: LimitRow, scale: Scale) -> tuple[float, float]:
     """(start, width) of what the gate allows, in percent."""
-    if "within" in limit:
-        low, high = limit["within"]
-    elif limit:
-        low, high = limit.get("at_least", scale.low), limit.get("at_most", scale.high)
-    else:
-        return None
+    least, most = limit.get("within") or (limit.get("at_least"), limit.get("at_most"))
+    low, high = scale.low if least is None else least, scale.high if most is None else most
     start, end = scale.at(low) or 0.0, scale.at(high) or 0.0
     return start, round(end - start, 1)

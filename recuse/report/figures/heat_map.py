@@ -5,14 +5,14 @@ Maps drawn together (names shown, names hidden) share one scale of shades, so a 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from recuse.report.numbers import MISSING, decimals_for, fixed, is_number
 from recuse.report.palette import STEPS
+from recuse.schema.details import Matrix, Values
 
-Matrix = Mapping[str, Any]
 Label = Callable[[str], str]
 Key = tuple[str, str, str]  # what the faint end means, the shades in order, what the strong end means
 
@@ -79,7 +79,7 @@ def deviation_maps(matrices: Sequence[tuple[str, Matrix]], label: Label, *, abou
     values = [v for _, m in matrices for v in _values(m)]
     extent, decimals = max((abs(v) for v in values), default=1.0) or 1.0, _decimals(matrices)
 
-    def shade(value: float, _row: list[Any]) -> str:
+    def shade(value: float, _row: Sequence[float | None]) -> str:
         return _step("o" if value > 0 else "u", abs(value) / extent)
 
     key = (f"below {about}", "u9,u6,u3,,o3,o6,o9", f"above {about}")
@@ -94,7 +94,7 @@ def ranking_maps(matrices: Sequence[tuple[str, Matrix]], label: Label) -> HeatMa
     """Scores shaded by the judge's own ranking of the targets: its favourite darkest, whatever its severity."""
     decimals = _decimals(matrices)
 
-    def shade(value: float, row: list[Any]) -> str:
+    def shade(value: float, row: Sequence[float | None]) -> str:
         known = [v for v in row if is_number(v)]
         below, ties = sum(v < value for v in known), sum(v == value for v in known)
         return _step("r", (below + (ties + 1) / 2) / len(known))
@@ -111,7 +111,7 @@ def magnitude_maps(
     extent = max((abs(v) for v in values), default=1.0) or 1.0
     whole = all(v == int(v) for v in values)
 
-    def shade(value: float, _row: list[Any]) -> str:
+    def shade(value: float, _row: Sequence[float | None]) -> str:
         return _step("m", abs(value) / extent)
 
     key = (least, ",m2,m4,m6,m9", most)
@@ -122,7 +122,7 @@ def _heat_map(
     caption: str,
     matrix: Matrix,
     label: Label,
-    shade: Callable[[float, list[Any]], str],
+    shade: Callable[[float, Sequence[float | None]], str],
     key: Key,
     write: Callable[[Any], str],
 ) -> HeatMap:
@@ -143,8 +143,8 @@ def _cell(
     i: int,
     j: int,
     value: Any,
-    row: list[Any],
-    shade: Callable[[float, list[Any]], str],
+    row: Sequence[float | None],
+    shade: Callable[[float, Sequence[float | None]], str],
     write: Callable[[Any], str],
     *,
     own: bool,
@@ -152,7 +152,7 @@ def _cell(
 ) -> HeatCell:
     if not is_number(value):
         return HeatCell(MISSING, own=own, missing=True)
-    spread, low, high = (_at(matrix, name, i, j) for name in ("sd", "low", "high"))
+    spread, low, high = (_at(of, i, j) for of in (matrix.get("sd"), matrix.get("low"), matrix.get("high")))
     small = f"± {fixed(spread)}" if is_number(spread) and not dense else ""
     sure = is_number(low) and is_number(high) and (low > 0 or high < 0)
     return HeatCell(write(value), shade(value, row) if value else "", small, own, sure=sure)
@@ -168,8 +168,7 @@ def _step(letter: str, share: float) -> str:
     return f"{letter}{min(STEPS, max(1, round(share * STEPS)))}"
 
 
-def _at(matrix: Matrix, name: str, i: int, j: int) -> Any:
-    table = matrix.get(name)
+def _at(table: Values | None, i: int, j: int) -> float | None:
     return table[i][j] if table else None
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from recuse.report.estimate_format import spread, value
 from recuse.report.gated_number import Number
@@ -48,7 +47,7 @@ def slopes(
 
     `moves` are the estimates of the move itself, with their verdicts; `notes` a few words per judge.
     """
-    values: dict[str, dict[str, Any]] = {}
+    values: dict[str, dict[str, float]] = {}
     for n in numbers:
         if n.subject.get(by) in ends and is_number(n.value):
             values.setdefault(n.who, {})[n.subject[by]] = n.value

@@ -2,7 +2,7 @@
 
 To draw one of your own, write <question id>.py with a pure function
 
-    def draw(group: Group) -> dict[str, Any]
+    def draw(group: Group) -> dict[str, object]
 
 that turns what the question found about one panel of judges into figures, and questions/<question id>.html.j2 that
 places them (they are `it.<key>` there, `{{ draw(it.<key>) }}` shows one). In the engine the two stand here and in

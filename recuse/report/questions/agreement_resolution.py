@@ -3,14 +3,13 @@ scale."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from recuse.report.figures import Bars, Cell, Table, bars, deviation_maps, forest_plot, number_cell
 from recuse.report.figures.heat_map import HeatMaps
 from recuse.report.gated_number import Number
 from recuse.report.numbers import fixed, in_words, is_number
 from recuse.report.questions.generic import plain_table
 from recuse.report.results_model import Group
+from recuse.schema.details import Matrix
 
 ORDER = 45
 RUNGS = (
@@ -21,7 +20,7 @@ RUNGS = (
 SHOWN = ("panel_agreement", "resolution_gap", "sample_agreement", "absolute_agreement", "model_agreement", "scale_use")
 
 
-def draw(group: Group) -> dict[str, Any]:
+def draw(group: Group) -> dict[str, object]:
     gaps = [n for n in group.of("resolution_gap") if is_number(n.value)]
     singles = group.of("sample_agreement")
     return {
@@ -40,7 +39,7 @@ def draw(group: Group) -> dict[str, Any]:
 
 def _reading(gaps: list[Number], panels: list[Number]) -> str:
     if gaps:
-        widest = max(gaps, key=lambda n: n.value)
+        widest = max(gaps, key=lambda n: n.amount)
         model, sample, absolute = (widest.detail.get(name) for name, *_ in RUNGS)
         where = f", {widest.circumstances}" if widest.circumstances else ""
         return (
@@ -50,7 +49,7 @@ def _reading(gaps: list[Number], panels: list[Number]) -> str:
     known = [n for n in panels if is_number(n.value)]
     if not known:
         return "No two judges scored enough texts in common."
-    lowest = min(known, key=lambda n: n.value)
+    lowest = min(known, key=lambda n: n.amount)
     return f"On single texts the judges agree to {fixed(lowest.value)} (ICC)."
 
 
@@ -63,7 +62,7 @@ def _ladder(number: Number) -> Bars | None:
     return bars(rows, caption=caption, value_name="agreement", full=1.0, head="agreement on")
 
 
-def _length(value: Any) -> float | None:
+def _length(value: object) -> float | None:
     """Disagreement has no bar, its number says it."""
     return max(0.0, value) if is_number(value) else None
 
@@ -72,9 +71,11 @@ def _pairs(group: Group, numbers: list[Number]) -> HeatMaps:
     """Who agrees with whom: one matrix per circumstances, since all judges of a panel carry the same one."""
     seen: dict[str, Number] = {}
     for n in numbers:
-        if n.detail.get("values") and len(n.detail.get("rows") or ()) > 2:
+        if n.detail.get("values") and len(n.detail_as(Matrix).get("rows") or ()) > 2:
             seen.setdefault(n.circumstances, n)
-    captioned = [(f"Pearson's r on single texts{f', {said}' if said else ''}", n.detail) for said, n in seen.items()]
+    captioned = [
+        (f"Pearson's r on single texts{f', {said}' if said else ''}", n.detail_as(Matrix)) for said, n in seen.items()
+    ]
     return deviation_maps(captioned, group.label, about="zero") if captioned else HeatMaps([])
 
 

@@ -3,12 +3,11 @@ whom of them it may stand in for, what may be left to it, every coefficient, and
 
 from __future__ import annotations
 
-from typing import Any
-
 from recuse.report.figures import Bars, Cell, ForestPlot, Table, bars, forest_plot, number_cell
 from recuse.report.gated_number import Number
 from recuse.report.numbers import fixed, is_number
 from recuse.report.results_model import Group
+from recuse.schema.details import DelegableDetail, SlicesDetail, WinningDetail
 
 ORDER = 5
 COEFFICIENTS = (
@@ -19,7 +18,7 @@ COEFFICIENTS = (
 MOST_GROUPS, MOST_SLICES = 10, 8
 
 
-def draw(group: Group) -> dict[str, Any]:
+def draw(group: Group) -> dict[str, object]:
     return {
         "reading": _reading(group),
         "beyond_chance": _beyond_chance(group),
@@ -87,7 +86,7 @@ def _winning(group: Group) -> Table | None:
             Cell(str(entry["n"])),
         ]
         for n in group.of("winning_rate")
-        for entry in n.detail.get("people") or ()
+        for entry in n.detail_as(WinningDetail).get("people") or ()
     ]
     columns = ["whom it may stand in for", "as well as that person", "advantage", "p", "texts"]
     caption = "Alternative annotator test, corrected over people"
@@ -98,7 +97,8 @@ def _delegation(group: Group) -> list[Bars]:
     """Per judge its groups of texts, surest first: the most errors that labels leave possible, against the bound."""
     drawn = []
     for n in group.of("delegable_share"):
-        groups, bound = (n.detail.get("groups") or [])[:MOST_GROUPS], n.detail.get("bound")
+        delegable = n.detail_as(DelegableDetail)
+        groups, bound = (delegable.get("groups") or [])[:MOST_GROUPS], delegable.get("bound")
         rows = [
             (
                 f"the surest {100 * g['share']:.0f} %" if g["share"] < 1 else "all texts", g["at_most"],
@@ -139,7 +139,7 @@ def _slices(group: Group) -> list[Table]:
              Cell(fixed(entry["mean"], signed=metric == "slice_favour")), Cell(fixed(entry["difference"], signed=True)),
              Cell(fixed(entry["p"], 3)), Cell(str(entry["n"]))]
             for n in group.of(metric)
-            for entry in (n.detail.get("slices") or ())[:MOST_SLICES]
+            for entry in (n.detail_as(SlicesDetail).get("slices") or [])[:MOST_SLICES]
         ]  # fmt: skip
         if rows:
             columns = ["slice", value, "less elsewhere", "p, for all looks", "texts"]

@@ -3,19 +3,20 @@ scored, what hiding the names changes, and the naive version that includes the j
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
 
 from recuse.report.figures import Cell, Table, deviation_maps, forest_plot, ranking_maps, slopes
+from recuse.report.figures.slopes import Slopes
 from recuse.report.gated_number import Number, varied
 from recuse.report.matrices import Matrix, differ, main_and_rest, matrices
 from recuse.report.numbers import decimals_for, fixed, in_words, is_number
 from recuse.report.results_model import Group
+from recuse.schema.details import MatrixDetail, Values
 
 ORDER = 10
 
 
-def draw(group: Group) -> dict[str, Any]:
+def draw(group: Group) -> dict[str, object]:
     own = group.of("self_bias")
     bias, bias_variants = main_and_rest(matrices(group, "consensus_deviation"))
     scores, _ = main_and_rest(matrices(group, "score_matrix", ", mean ± SD over repeats"))
@@ -79,7 +80,7 @@ def _hiding(group: Group) -> str:
     phrases = []
     if mean:
         phrases.append(
-            f"{'shrinks' if mean.value >= 0 else 'enlarges'} the bias by {fixed(abs(mean.value), 1)} % on average"
+            f"{'shrinks' if mean.amount >= 0 else 'enlarges'} the bias by {fixed(abs(mean.amount), 1)} % on average"
         )
     if kept and any(k is not None for k in kept):
         phrases.append(
@@ -88,7 +89,7 @@ def _hiding(group: Group) -> str:
     return f" Hiding the names {' and '.join(phrases)}." if phrases else ""
 
 
-def _slopes(group: Group, own: list[Number]) -> Any:
+def _slopes(group: Group, own: list[Number]) -> Slopes | None:
     levels = group.levels("names", own)
     if len(levels) < 2:
         return None
@@ -112,17 +113,17 @@ def _naive(group: Group, bias: list[Matrix]) -> Table | None:
     """Self-bias beside the version that leaves the judge in its own consensus."""
     rows: dict[str, list[Cell]] = {}
     columns = ["judge"]
-    drawn = {caption: m for caption, m in bias if (m.get("naive") or {}).get("values")}
-    values = [_at(d, d["values"], pair) for d in drawn.values() for pair in d.get("own") or ()]
-    values += [_at(d, d["naive"]["values"], pair) for d in drawn.values() for pair in d.get("own") or ()]
+    drawn = {c: (m, table) for c, m in bias if (naive := m.get("naive")) and (table := naive.get("values"))}
+    values = [_at(m, m["values"], pair) for m, _ in drawn.values() for pair in m.get("own") or ()]
+    values += [_at(m, naive_values, pair) for m, naive_values in drawn.values() for pair in m.get("own") or ()]
     decimals = decimals_for(values)
-    for caption, detail in drawn.items():
+    for caption, (detail, naive_values) in drawn.items():
         columns += [f"{caption}: against peers only", "with itself included"]
         for pair in detail.get("own") or ():
             cells = rows.setdefault(pair[0], [Cell(group.label(pair[0]))])
             cells += [
                 Cell(fixed(_at(detail, table, pair), decimals, signed=True))
-                for table in (detail["values"], detail["naive"]["values"])
+                for table in (detail["values"], naive_values)
             ]
     complete = [cells for cells in rows.values() if len(cells) == len(columns)]
     if not complete:
@@ -136,13 +137,13 @@ def _naive(group: Group, bias: list[Matrix]) -> Table | None:
 
 
 def _shrinkage(bias: list[Matrix]) -> str:
-    naive: Mapping[str, Any] = next((m["naive"] for _, m in bias if m.get("naive")), {})
-    measured, expected = naive.get("shrinkage"), naive.get("expected")
+    naive = next((naive for _, m in bias if (naive := m.get("naive"))), None)
+    measured, expected = (naive.get("shrinkage"), naive.get("expected")) if naive else (None, None)
     if not is_number(measured):
         return ""
     phrase = f"Counted among its own peers, a judge would seem to deviate {fixed(measured, 3)} times as much"
     return f"{phrase} ((n − 1)/n = {fixed(expected, 3)})." if is_number(expected) else f"{phrase}."
 
 
-def _at(detail: Any, table: Any, pair: Any) -> Any:
+def _at(detail: MatrixDetail, table: Values, pair: Sequence[str]) -> float | None:
     return table[detail["rows"].index(pair[0])][detail["columns"].index(pair[1])]

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from recuse.report import estimate_format
 from recuse.report.figures import Bars, bars
 from recuse.report.gated_number import Number
 from recuse.report.lexicon import plain_name
 from recuse.report.numbers import count, in_words, is_number
 from recuse.report.results_model import Group
+from recuse.schema.details import RepliesDetail
 
 ORDER = 60
 
 
-def draw(group: Group) -> dict[str, Any]:
+def draw(group: Group) -> dict[str, object]:
     rates = [n for n in group.of("parse_rate") if is_number(n.value)]
     full = sum(n.value == 1 for n in rates)
     reading = (
@@ -40,5 +39,5 @@ def usable_replies(group: Group) -> Bars | None:
 
 def _lost(number: Number) -> str:
     """ "81 unparsed, 4 refused"; nothing is imputed for them."""
-    by_status = number.detail.get("by_status") or {}
+    by_status = number.detail_as(RepliesDetail).get("by_status") or {}
     return ", ".join(f"{count(n)} {plain_name(status)}" for status, n in by_status.items() if status != "ok" and n)

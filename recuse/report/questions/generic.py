@@ -4,20 +4,20 @@ a table."""
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from recuse.report import estimate_format
-from recuse.report.figures import Cell, Table, deviation_maps, forest_plot, magnitude_maps, number_cell
+from recuse.report.figures import Cell, ForestPlot, Table, deviation_maps, forest_plot, magnitude_maps, number_cell
 from recuse.report.figures.heat_map import HeatMaps
 from recuse.report.gated_number import Number
 from recuse.report.matrices import is_matrix
 from recuse.report.numbers import is_number
 from recuse.report.results_model import Group
+from recuse.schema.details import Matrix
 
 MOST_ROWS = 60
 
 
-def draw(group: Group) -> dict[str, Any]:
+def draw(group: Group) -> dict[str, object]:
     by_metric: dict[str, list[Number]] = {}
     for metric in dict.fromkeys(n.metric for n in group.numbers):
         by_metric[metric] = group.of(metric)
@@ -32,14 +32,14 @@ def draw(group: Group) -> dict[str, Any]:
     }
 
 
-def draw_plainly(group: Group) -> dict[str, Any]:
+def draw_plainly(group: Group) -> dict[str, object]:
     """A table of the numbers and nothing else: for what a drawing could not show. Looks at no detail."""
     return {"reading": "", "forests": [], "matrices": [], "rest": plain_table(group, list(group.numbers))}
 
 
 def heat_maps(group: Group, numbers: list[Number]) -> HeatMaps:
     """Signed matrices as deviations, others by size; those of one metric share their shades."""
-    captioned = [(_caption(n), n.detail) for n in numbers]
+    captioned = [(_caption(n), n.detail_as(Matrix)) for n in numbers]
     signed = any(is_number(v) and v < 0 for _, m in captioned for row in m["values"] for v in row)
     return deviation_maps(captioned, group.label, about="zero") if signed else magnitude_maps(captioned, group.label)
 
@@ -60,7 +60,7 @@ def plain_table(group: Group, numbers: list[Number], caption: str = "Single numb
     return Table(caption, columns, rows, frozenset({4}), max(0, len(numbers) - MOST_ROWS))
 
 
-def _forest(group: Group, numbers: list[Number]) -> Any:
+def _forest(group: Group, numbers: list[Number]) -> ForestPlot | None:
     name = numbers[0].measure.title
     signed = any(estimate_format.is_signed(n) for n in numbers)
     return forest_plot(numbers, group.label, caption=name[:1].upper() + name[1:], value_name=name, signed=signed)

@@ -4,19 +4,19 @@ items it misplaces by name, and whether peers, people and data agree about the m
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from recuse.report.figures import Cell, Table, forest_plot, ladders
 from recuse.report.gated_number import Number
 from recuse.report.numbers import fixed, in_words, is_number, short
 from recuse.report.results_model import Group
+from recuse.schema.details import Pick, PicksDetail, SourcesDetail, StepsDetail, TrueOrderDetail
 
 ORDER = 40
 MOST_MISPLACED = 60
 NEAR, FAR = "adjacent", "non-adjacent"
 
 
-def draw(group: Group) -> dict[str, Any]:
+def draw(group: Group) -> dict[str, object]:
     rhos, misplaced, steps = group.of("rank_correlation"), group.of("misassignments"), group.of("progression")
     return {
         "reading": _reading(group, rhos),
@@ -38,7 +38,7 @@ def draw(group: Group) -> dict[str, Any]:
             unit="value",
             items={n.who: _items(n) for n in misplaced},
             notes={n.who: _falls(n) for n in steps},
-            falls={n.who: [short(fall["to"]) for fall in n.detail.get("falls") or ()] for n in steps},
+            falls={n.who: [short(fall["to"]) for fall in n.detail_as(StepsDetail).get("falls") or ()] for n in steps},
         ),
         "far": _far(group, misplaced),
         "near": [(group.label(n.who), listed) for n in misplaced if (listed := _near(n))],
@@ -51,9 +51,10 @@ def _reading(group: Group, rhos: list[Number]) -> str:
     known = [n for n in rhos if is_number(n.value)]
     if not known:
         return "No model's levels could be compared with the data."
-    best = max(known, key=lambda n: n.value)
-    tested = [n for n in known if n.detail.get("beyond_chance") is not None]
-    beyond = sum(n.detail["beyond_chance"] for n in tested)
+    best = max(known, key=lambda n: n.amount)
+    beyond_chance = (n.detail_as(TrueOrderDetail).get("beyond_chance") for n in known)
+    tested = [beyond for beyond in beyond_chance if beyond is not None]
+    beyond = sum(tested)
     said = f"{in_words(beyond, capital=True)} of {in_words(len(tested))} models follow the data beyond chance"
     lead = f"{said}, each taken by itself. " if tested else ""
     return f"{lead}{group.label(best.who)} follows them best (ρ = {fixed(best.value)})."
@@ -65,28 +66,30 @@ def chance(number: Number) -> str:
     return f"p {p_value(p, equals='= ')}" if is_number(p) and is_number(number.value) else ""
 
 
-def p_value(p: Any, equals: str = "") -> str:
+def p_value(p: float, equals: str = "") -> str:
     """A p-value to three decimals, "< 0.001" below that; `equals` stands before a number."""
     return "< 0.001" if p < 0.001 else f"{equals}{fixed(p, 3)}"
 
 
 def _unknown(group: Group, rhos: list[Number]) -> str:
     phrases = [
-        f"{group.label(n.who)}: {', '.join(map(str, n.detail['unknown']))}" for n in rhos if n.detail.get("unknown")
+        f"{group.label(n.who)}: {', '.join(map(str, unknown))}"
+        for n in rhos
+        if (unknown := n.detail_as(TrueOrderDetail).get("unknown"))
     ]
     return f"Picks that the data do not cover: {'; '.join(phrases)}." if phrases else ""
 
 
-def _means(number: Number) -> list[tuple[str, Any]]:
+def _means(number: Number) -> list[tuple[str, float | None]]:
     return [
         (short(step["level"]), step.get("mean_value"))
-        for step in number.detail.get("levels") or ()
+        for step in number.detail_as(StepsDetail).get("levels") or ()
         if isinstance(step, Mapping)
     ]
 
 
 def _falls(number: Number) -> str:
-    falls = number.detail.get("falls")
+    falls = number.detail_as(StepsDetail).get("falls")
     if falls is None:
         return ""
     return (
@@ -96,19 +99,20 @@ def _falls(number: Number) -> str:
     )
 
 
-def _items(number: Number) -> dict[str, list[tuple[Any, str, str]]]:
+def _items(number: Number) -> dict[str, list[tuple[float | None, str, str]]]:
     """Level -> (true value, how far off, what it is) of each pick, those in place too where listed."""
-    placed: dict[str, list[tuple[Any, str, str]]] = {}
+    placed: dict[str, list[tuple[float | None, str, str]]] = {}
     for pick, how in _picks(number):
         what = " ".join(str(pick[key]) for key in ("item", "name") if pick.get(key))
         placed.setdefault(short(pick.get("assigned")), []).append((pick.get("value"), how, what))
     return placed
 
 
-def _picks(number: Number) -> list[tuple[Mapping[str, Any], str]]:
-    listed = [(pick, FAR) for pick in number.detail.get("nonadjacent") or ()]
-    listed += [(pick, NEAR) for pick in number.detail.get("adjacent") or ()]
-    return listed + [(pick, "") for pick in number.detail.get("in_place") or ()]
+def _picks(number: Number) -> list[tuple[Pick, str]]:
+    picks = number.detail_as(PicksDetail)
+    listed = [(pick, FAR) for pick in picks.get("nonadjacent") or ()]
+    listed += [(pick, NEAR) for pick in picks.get("adjacent") or ()]
+    return listed + [(pick, "") for pick in picks.get("in_place") or ()]
 
 
 def _far(group: Group, numbers: list[Number]) -> Table | None:
@@ -144,12 +148,13 @@ def _sources(group: Group) -> Table | None:
     number = next((n for n in group.of("three_sources") if n.detail.get("values")), None)
     if number is None:
         return None
-    names, rho, p = number.detail["rows"], number.detail["values"], number.detail.get("p")
+    sources = number.detail_as(SourcesDetail)
+    names, rho, p = sources["rows"], sources["values"], sources.get("p")
     rows = [
         [
             Cell(f"{names[i]} and {names[j]}"),
             Cell(fixed(rho[i][j])),
-            Cell(p_value(p[i][j]) if p and is_number(p[i][j]) else ""),
+            Cell(p_value(accident) if p and is_number(accident := p[i][j]) else ""),
         ]
         for i in range(len(names))
         for j in range(i + 1, len(names))
@@ -163,7 +168,7 @@ def _sources(group: Group) -> Table | None:
 
 
 def _figures(group: Group) -> Table | None:
-    figures = next((n.detail["figures"] for n in group.of("three_sources") if n.detail.get("figures")), None)
+    figures = next((f for n in group.of("three_sources") if (f := n.detail_as(SourcesDetail).get("figures"))), None)
     if not figures:
         return None
     sources = list(next(iter(figures.values())))

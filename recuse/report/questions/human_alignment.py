@@ -3,9 +3,6 @@ closest, and whether the order of the texts is people's order."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from recuse.report import estimate_format
 from recuse.report.figures import Cell, Table, deviation_maps, forest_plot, number_cell
 from recuse.report.gated_number import Number
@@ -13,12 +10,13 @@ from recuse.report.matrices import main_and_rest, matrices
 from recuse.report.numbers import MISSING, fixed, is_number
 from recuse.report.questions.ground_truth import chance
 from recuse.report.results_model import Group
+from recuse.schema.details import ClosestDetail, Distance
 
 ORDER = 30
 MOST_RANKED = 12
 
 
-def draw(group: Group) -> dict[str, Any]:
+def draw(group: Group) -> dict[str, object]:
     offsets, _ = main_and_rest(matrices(group, "human_offset_matrix"))
     return {
         "reading": _reading(group),
@@ -53,10 +51,10 @@ def _reading(group: Group) -> str:
         return ""
     share = panel.detail.get("share_positive")
     shown = panel.circumstances or "overall"
-    level = "lenient" if panel.value > 0 else "strict"
-    said = f"{shown[:1].upper()}{shown[1:]}, the panel is {fixed(abs(panel.value))} points more {level} than people"
+    level = "lenient" if panel.amount > 0 else "strict"
+    said = f"{shown[:1].upper()}{shown[1:]}, the panel is {fixed(abs(panel.amount))} points more {level} than people"
     text = f"{said}; {share} scores lie above theirs." if share else f"{said}."
-    closest = next((n.detail.get("judge") for n in group.of("closest_judge")), None)
+    closest = next((n.detail_as(ClosestDetail).get("judge") for n in group.of("closest_judge")), None)
     return f"{text} Closest to people is {group.label(closest)}." if closest else text
 
 
@@ -128,14 +126,14 @@ def _closest(group: Group) -> Table | None:
     numbers = [n for n in group.of("closest_judge") if n.detail.get("ranking")]
     if not numbers:
         return None
-    places = [{entry["judge"]: entry for entry in n.detail["ranking"]} for n in numbers]
+    places = [{entry["judge"]: entry for entry in n.detail_as(ClosestDetail)["ranking"]} for n in numbers]
     rows = [[Cell(group.label(judge)), *(_distance(place.get(judge)) for place in places)] for judge in places[0]]
     columns = ["mean distance from people", *(n.circumstances or "all repeats" for n in numbers)]
     shown = rows[:MOST_RANKED]
     return Table("Who is closest to people?", columns, shown, left_out=len(rows) - len(shown))
 
 
-def _distance(entry: Mapping[str, Any] | None) -> Cell:
+def _distance(entry: Distance | None) -> Cell:
     if not entry:
         return Cell(MISSING)
     first = entry.get("first")

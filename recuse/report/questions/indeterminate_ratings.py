@@ -3,18 +3,16 @@ thresholds and beta move them, agreement by definition, and what would settle it
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from recuse.report.figures import Cell, Table, forest_plot, number_cell
 from recuse.report.gated_number import Number
 from recuse.report.numbers import fixed, is_number
 from recuse.report.results_model import Group
+from recuse.schema.details import GridDetail, PrevalenceDetail, RatingsNeededDetail
 
 ORDER = 31
 
 
-def draw(group: Group) -> dict[str, Any]:
+def draw(group: Group) -> dict[str, object]:
     return {
         "reading": " ".join(_advice(group)),
         "consistency": forest_plot(
@@ -42,16 +40,17 @@ def _advice(group: Group) -> list[str]:
             advice.append("Specify the task fully: add an option for what may be either, with a rule when to use it.")
     else:
         advice.append("Whether people would have accepted another option too was not asked; ask for all that apply.")
-    ratings = [n for n in group.of("ratings_needed") if is_number(n.detail.get("have"))]
-    if any(n.detail["have"] < 3 for n in ratings):
+    numbers = [n for n in group.of("ratings_needed") if is_number(n.detail.get("have"))]
+    needed = [(n, n.detail_as(RatingsNeededDetail)) for n in numbers]
+    if any(there["have"] < 3 for _, there in needed):
         advice.append("Ask three people per text, not one: that helps more than another measure would.")
-    short = [n for n in ratings if is_number(n.value) and n.value > n.detail["have"]]
+    short = [(n, there) for n, there in needed if is_number(n.value) and n.value > there["have"]]
     if short:
-        most = max(short, key=lambda n: float(n.value))
+        most, there = max(short, key=lambda one: one[0].amount)
         advice.append(
-            f"{most.detail['have']} ratings per text decide {fixed(100 * most.detail['now'], 0)} % of the texts as "
-            f"everybody would at a threshold of {most.detail['tau']:g}; {most.value:.0f} would decide "
-            f"{fixed(100 * most.detail['wanted'], 0)} %."
+            f"{there['have']} ratings per text decide {fixed(100 * there['now'], 0)} % of the texts as "
+            f"everybody would at a threshold of {there['tau']:g}; {most.value:.0f} would decide "
+            f"{fixed(100 * there['wanted'], 0)} %."
         )
     advice.append("Choose judges by shares (Jensen-Shannon) or response sets, not by the commonest answer alone.")
     return advice
@@ -59,16 +58,16 @@ def _advice(group: Group) -> list[str]:
 
 def _grids(group: Group) -> Table | None:
     """Consistency by threshold and beta, a row per judge and threshold."""
-    numbers = [n for n in group.of("consistency_over_beta") if n.detail.get("value")]
+    numbers = [(n, n.detail_as(GridDetail)) for n in group.of("consistency_over_beta") if n.detail.get("value")]
     rows = [
         [
             Cell(group.label(n.who), ", ".join(filter(None, (f"tau {tau:g}", n.circumstances)))),
             *(Cell(fixed(value)) for value in values),
         ]
-        for n in numbers
-        for tau, values in zip(n.detail["taus"], n.detail["value"], strict=True)
+        for n, grid in numbers
+        for tau, values in zip(grid["taus"], grid["value"], strict=True)
     ]
-    columns = ["judge", *(f"beta {beta:g}" for beta in numbers[0].detail["betas"])] if numbers else []
+    columns = ["judge", *(f"beta {beta:g}" for beta in numbers[0][1]["betas"])] if numbers else []
     return Table("Texts decided alike, by threshold and beta", columns, rows) if rows else None
 
 
@@ -117,7 +116,7 @@ def _share(number: Number | None, key: str) -> Cell:
 
 
 def _prevalence(number: Number | None) -> list[Cell]:
-    shares: Sequence[Any] = number.detail.get("prevalence", ()) if number is not None else ()
+    shares = number.detail_as(PrevalenceDetail).get("prevalence", ()) if number is not None else ()
     ends = (shares[0], shares[-1]) if shares else (None, None)
     return [Cell(f"{fixed(100 * value, 0)} %" if is_number(value) else "–") for value in ends]
 

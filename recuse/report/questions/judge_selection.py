@@ -8,11 +8,12 @@ from recuse.report.figures import Cell, Table, bars, forest_plot, number_cell
 from recuse.report.gated_number import Number
 from recuse.report.numbers import fixed, in_words, is_number
 from recuse.report.results_model import Group
+from recuse.schema.details import Chosen, OverBetaDetail
 
 ORDER = 32
 
 
-def draw(group: Group) -> dict[str, Any]:
+def draw(group: Group) -> dict[str, object]:
     return {
         "reading": _reading(group),
         "best": bars(
@@ -78,8 +79,8 @@ def _over_beta(group: Group) -> Table | None:
     return Table(caption, columns, [*rows, [Cell("the best judge"), *best]])
 
 
-def _rows(n: Number) -> list[dict[str, Any]]:
-    return list(n.detail.get("over_beta") or ())
+def _rows(n: Number) -> list[Chosen]:
+    return n.detail_as(OverBetaDetail).get("over_beta") or []
 
 
 def _sides(n: Number) -> str:

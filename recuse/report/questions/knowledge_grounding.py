@@ -3,9 +3,8 @@ whether a polished text with a deep flaw gets away with it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from recuse.report import estimate_format
 from recuse.report.figures import Cell, Table, deviation_maps, forest_plot, number_cell
@@ -14,6 +13,7 @@ from recuse.report.gated_number import Number
 from recuse.report.numbers import MISSING, fixed, in_words, is_number
 from recuse.report.questions.generic import plain_table
 from recuse.report.results_model import Group
+from recuse.schema.details import GroundedDetail, Matrix
 
 ORDER = 46
 RUBRIC = "rubric_source"
@@ -21,7 +21,7 @@ FACING = "Agreement is no evidence of being right, and a loss of it none of bein
 SHOWN = ("delta_k", "delta_k_by_group", "flaw_penalty", "evidence_overlap")
 
 
-def draw(group: Group) -> dict[str, Any]:
+def draw(group: Group) -> dict[str, object]:
     changes, flaws = group.of("delta_k"), group.of("flaw_penalty")
     return {
         "reading": " ".join(said for said in (_reading(changes), _flaws(flaws)) if said),
@@ -43,13 +43,13 @@ def _reading(changes: Sequence[Number]) -> str:
     known = [n for n in changes if is_number(n.value)]
     if not known:
         return "Not measured: by no two rubrics do the same two judges tell the same texts apart."
-    most = max(known, key=lambda n: abs(n.value))
-    what = "more" if most.value > 0 else "less"
+    most = max(known, key=lambda n: abs(n.amount))
+    what = "more" if most.amount > 0 else "less"
     inside = f" (interval {estimate_format.spread(most)})" if is_number(most.low) else ", without an interval"
     pairs = most.detail.get("pairs", 0)
     texts = f"{most.detail.get('texts', 0)} texts by {pairs} {'pair' if pairs == 1 else 'pairs'} of judges"
     return (
-        f"By rubrics from knowledge ({rubric(most)}) the judges agree by {fixed(abs(most.value))} {what} than by the "
+        f"By rubrics from knowledge ({rubric(most)}) the judges agree by {fixed(abs(most.amount))} {what} than by the "
         f"given checklist{inside}, on {texts}. {FACING}"
     )
 
@@ -98,16 +98,20 @@ def uncertainty(n: Number) -> str:
 
 def _pairs(group: Group, changes: Sequence[Number]) -> HeatMaps:
     """The difference of every pair of judges, by rubric: one loss may stand for three, or hide two gains."""
-    cells = {(row["pair"], rubric(n)): row["delta"] for n in changes for row in n.detail.get("cells") or ()}
+    cells = {
+        (row["pair"], rubric(n)): row["delta"]
+        for n in changes
+        for row in n.detail_as(GroundedDetail).get("cells") or ()
+    }
     pairs, columns = (list(dict.fromkeys(key[place] for key in cells)) for place in (0, 1))
     values = [[cells.get((pair, column)) for column in columns] for pair in pairs]
     if len(pairs) < 2 or not any(is_number(v) for row in values for v in row):
         return HeatMaps([])
-    matrix = {"rows": pairs, "columns": columns, "values": values}
+    matrix: Matrix = {"rows": pairs, "columns": columns, "values": values}
     return pair_map("Difference in r, pair by pair", matrix, group)
 
 
-def pair_map(caption: str, matrix: Mapping[str, Any], group: Group) -> HeatMaps:
+def pair_map(caption: str, matrix: Matrix, group: Group) -> HeatMaps:
     """Pairs of judges by rubrics, as deviations from zero."""
 
     def label(name: str) -> str:

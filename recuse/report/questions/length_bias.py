@@ -3,8 +3,6 @@ the peers make of it, and meeting texts of like length only."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from recuse.report import estimate_format
 from recuse.report.figures import Cell, Table, forest_plot, number_cell
 from recuse.report.gated_number import Number
@@ -21,7 +19,7 @@ _LIKE_LENGTH = "Longer texts' wins among texts of like length"
 _REFERENCES = {"any": "against any text", "same_length": "against the nearest in length", "change": "change"}
 
 
-def draw(group: Group) -> dict[str, Any]:
+def draw(group: Group) -> dict[str, object]:
     twins = group.of("padding_preference")
     return {
         "reading": _reading(twins),

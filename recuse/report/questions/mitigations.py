@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Literal
 
 from recuse.report import estimate_format
 from recuse.report.figures import Cell, Table
 from recuse.report.gated_number import Number
 from recuse.report.numbers import MISSING, count, fixed, in_words, is_number
 from recuse.report.results_model import Group
+from recuse.schema.details import BeforeAfterDetail
 
 ORDER = 17
 REMEDIES = {
@@ -23,7 +24,7 @@ REMEDIES = {
 }
 
 
-def draw(group: Group) -> dict[str, Any]:
+def draw(group: Group) -> dict[str, object]:
     changes = group.of("self_preference_change")
     return {
         "reading": _reading(changes),
@@ -85,8 +86,9 @@ def _after(n: Number | None, first: Number | None) -> Cell:
     return Cell(fixed(_at(n, "after"), signed=True), change)
 
 
-def _at(n: Number | None, when: str) -> Any:
-    return (n.detail.get(when) or {}).get("value") if n else None
+def _at(n: Number | None, when: Literal["before", "after"]) -> float | None:
+    of = n.detail_as(BeforeAfterDetail).get(when) if n else None
+    return of.get("value") if of else None
 
 
 def _interval(n: Number) -> str:

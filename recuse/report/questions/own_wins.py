@@ -3,8 +3,6 @@ beyond neutral peers, and what asking in both orders changes."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from recuse.report.figures import Cell, Table, forest_plot, number_cell
 from recuse.report.gated_number import Number
 from recuse.report.numbers import in_words, is_number
@@ -14,7 +12,7 @@ from recuse.report.results_model import Group
 ORDER = 13.5
 
 
-def draw(group: Group) -> dict[str, Any]:
+def draw(group: Group) -> dict[str, object]:
     changes, controlled = group.of("own_win_excess_change"), group.of("controlled_own_win_excess")
     return {
         "reading": _reading(controlled),

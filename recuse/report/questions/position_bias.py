@@ -3,14 +3,13 @@ became of the pairs, close calls, and remedies on the same pairs."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from recuse.report import estimate_format
 from recuse.report.figures import Cell, Table, forest_plot, number_cell
 from recuse.report.gated_number import Number
 from recuse.report.numbers import MISSING, count, fixed, in_words, is_number
 from recuse.report.questions.coverage import usable_replies
 from recuse.report.results_model import Group
+from recuse.schema.details import Gap, GapsDetail
 
 ORDER = 14
 KINDS = {
@@ -28,7 +27,7 @@ SCORINGS = {
 }
 
 
-def draw(group: Group) -> dict[str, Any]:
+def draw(group: Group) -> dict[str, object]:
     consistent = group.of("order_consistency")
     return {
         "reading": _reading(consistent),
@@ -63,9 +62,9 @@ def _reading(consistent: list[Number]) -> str:
     known = [n for n in consistent if is_number(n.value)]
     if not known:
         return "No judge chose a winner in both orders of any pair."
-    least, most = (fixed(100 * choose(n.value for n in known), 0) for choose in (min, max))
+    least, most = (fixed(100 * choose(n.amount for n in known), 0) for choose in (min, max))
     phrase = f"{least} %" if least == most else f"{least} to {most} %"
-    half = sum(n.value < 0.5 for n in known)
+    half = sum(n.amount < 0.5 for n in known)
     text = f"With the two texts swapped, {phrase} of the pairs keep their verdict."
     few = f" {in_words(half, capital=True)} of {in_words(len(known))} judges keep fewer than half."
     return text + few if half else text
@@ -91,11 +90,11 @@ def _pairs(group: Group, consistent: list[Number]) -> Table | None:
 def _gaps(group: Group) -> Table | None:
     """Share of pairs that the order turns, by how far apart the texts are in the eyes of the other judges."""
     numbers = group.of("gap_effect")
-    steps: list[list[Any]] = next((n.detail["bins"] for n in numbers if n.detail.get("bins")), [])
+    steps = next((bins for n in numbers if (bins := n.detail_as(GapsDetail).get("bins"))), None)
     if not steps:
         return None
     rows = [
-        [Cell(group.label(n.who)), *map(_bin, n.detail.get("bins") or [[None] * 4] * len(steps)),
+        [Cell(group.label(n.who)), *map(_bin, n.detail_as(GapsDetail).get("bins") or [(None,) * 4] * len(steps)),
          number_cell(n, fixed(n.value, signed=True), small=estimate_format.spread(n, signed=True))]
         for n in numbers
     ]  # fmt: skip
@@ -103,7 +102,7 @@ def _gaps(group: Group) -> Table | None:
     return Table("Is it close calls that the order decides?", columns, rows)
 
 
-def _bin(step: list[Any]) -> Cell:
+def _bin(step: Gap) -> Cell:
     _, _, pairs, turned = step
     return Cell(f"{fixed(100 * turned, 0)} %", f"of {pairs}") if is_number(turned) else Cell(MISSING)
 

@@ -4,7 +4,6 @@ nothing, which kinds work, and what defences stop and what clean text they block
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from recuse.report import estimate_format
 from recuse.report.figures import bars, forest_plot, magnitude_maps
@@ -13,6 +12,7 @@ from recuse.report.gated_number import Number
 from recuse.report.lexicon import plain_name
 from recuse.report.numbers import count, fixed, in_words, is_number
 from recuse.report.results_model import Group
+from recuse.schema.details import AttackDetail, DetectionDetail, Matrix
 
 ORDER = 16
 NAMES = {
@@ -27,7 +27,7 @@ NAMES = {
 UNTESTED = {"ceiling": "had nothing to gain", "no_twin": "without a clean twin", "broken": "unreadable"}
 
 
-def draw(group: Group) -> dict[str, Any]:
+def draw(group: Group) -> dict[str, object]:
     rates = [n for n in group.of("injection_success") if "class" not in n.subject]
     stopped = group.of("attacks_stopped")
     return {
@@ -74,7 +74,7 @@ def _reading(rates: list[Number], group: Group) -> str:
     known = [n for n in rates if is_number(n.value)]
     if not known:
         return "No judge could be attacked: no clean twin left room for a better one." if rates else ""
-    worst = max(known, key=lambda n: n.value)
+    worst = max(known, key=lambda n: n.amount)
     if not worst.value:
         return "No attack succeeded."
     text = f"{group.label(worst.who)} gives way most: {estimate_format.value(worst)} of the attacks succeed."
@@ -86,7 +86,7 @@ def _reading(rates: list[Number], group: Group) -> str:
 
 def _untested(n: Number) -> str:
     """Attacks that could not show anything; they are not counted as withstood."""
-    outcomes = n.detail.get("outcomes") or {}
+    outcomes = n.detail_as(AttackDetail).get("outcomes") or {}
     lost = [f"{count(outcomes[name])} {outcome_name}" for name, outcome_name in UNTESTED.items() if outcomes.get(name)]
     lift = n.detail.get("lift")
     if not is_number(lift):
@@ -108,7 +108,7 @@ def _map(group: Group, numbers: list[Number], factor: str, caption: str) -> Heat
     if not asked:
         return HeatMaps([])
     values = [[shares.get((level, judge)) for judge in asked] for level in levels]
-    matrix = {"rows": levels, "columns": asked, "values": values}
+    matrix: Matrix = {"rows": levels, "columns": asked, "values": values}
     maps = magnitude_maps([(caption, matrix)], lambda name: _name(group, name, levels))
     return HeatMaps([replace(drawn, corner=f"{factor} ↓ judge →") for drawn in maps.maps])
 
@@ -129,13 +129,13 @@ def _filter(group: Group, n: Number) -> str:
 
 def _found_in(n: Number) -> str:
     """How sure it is, and language by language where there are several."""
-    rows = n.detail.get("by_language") or ()
+    rows = n.detail_as(DetectionDetail).get("by_language") or ()
     phrases = [f"{row['language']} {100 * row['share']:.0f} % of {count(row['payloads'])}" for row in rows]
     sure = estimate_format.spread(n) or estimate_format.why_undefined(n)
     return "; ".join(filter(None, (sure, ", ".join(phrases) if len(phrases) > 1 else "")))
 
 
-def _percent(value: Any) -> Any:
+def _percent(value: float | None) -> float | None:
     return round(100 * value) if is_number(value) else None
 
 

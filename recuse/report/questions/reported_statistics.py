@@ -4,7 +4,6 @@ which means and SDs no set of repeats could have."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from recuse.report import estimate_format
 from recuse.report.figures import Cell, Table, magnitude_maps
@@ -12,6 +11,7 @@ from recuse.report.figures.heat_map import HeatMaps
 from recuse.report.gated_number import Number
 from recuse.report.numbers import MISSING, decimals_for, fixed, in_words, is_number
 from recuse.report.results_model import Group
+from recuse.schema.details import Matrix, Offender, OffendersDetail
 
 ORDER = 50
 KINDS = {
@@ -22,7 +22,7 @@ KINDS = {
 }
 
 
-def draw(group: Group) -> dict[str, Any]:
+def draw(group: Group) -> dict[str, object]:
     slips = [
         _slip(group, n, entry) for n in group.of("reported_total", "self_reported_final") for entry in offenders(n)
     ]
@@ -34,11 +34,11 @@ def draw(group: Group) -> dict[str, Any]:
         "slips": Table("Figures that do not follow", columns, slips, frozenset({3, 4, 5})) if few else None,
         "counts": None
         if few
-        else _counts(group, "reported_total", "Totals that do not follow", "wrong", "replies wrong"),
+        else _counts(group, "reported_total", "Totals that do not follow", "replies wrong", by_reply=True),
         "impossible": [
             maps
-            for metric in ("self_reported_mean", "self_reported_sd")
-            if (maps := _counts(group, metric, f"{_NAMES[metric]} that no such scores can have", "", "impossible"))
+            for metric, name in _NAMES.items()
+            if (maps := _counts(group, metric, f"{name} that no such scores can have", "impossible", by_reply=False))
         ],
     }
 
@@ -49,9 +49,9 @@ MOST_SLIPS = 12
 _NAMES = {"self_reported_mean": "Claimed means", "self_reported_sd": "Claimed standard deviations"}
 
 
-def offenders(number: Number) -> list[Mapping[str, Any]]:
+def offenders(number: Number) -> list[Offender]:
     """The entries of a detail whose reported number does not follow."""
-    return [entry for entry in number.detail.get("offenders") or () if isinstance(entry, Mapping)]
+    return [entry for entry in number.detail_as(OffendersDetail).get("offenders") or () if isinstance(entry, Mapping)]
 
 
 def _reading(group: Group) -> str:
@@ -97,7 +97,7 @@ def _share(n: Number | None) -> Cell:
     return Cell(estimate_format.value(n), small, n.state)
 
 
-def _slip(group: Group, n: Number, entry: Mapping[str, Any]) -> list[Cell]:
+def _slip(group: Group, n: Number, entry: Offender) -> list[Cell]:
     reported, computed = entry.get("final"), entry.get("mean_of_criteria")
     difference = entry.get("difference", entry.get("mean_difference"))
     decimals = decimals_for([reported, computed, difference])
@@ -113,10 +113,10 @@ def _slip(group: Group, n: Number, entry: Mapping[str, Any]) -> list[Cell]:
     ]
 
 
-def _counts(group: Group, metric: str, caption: str, key: str, unit: str) -> HeatMaps:
+def _counts(group: Group, metric: str, caption: str, unit: str, *, by_reply: bool) -> HeatMaps:
     """How often each judge went wrong on each target, as the gate counts it; one map per condition.
 
-    An offender counts as many times as its `key` says, or once.
+    `by_reply`: an offender counts once for each reply that is wrong.
     """
     known = [n for n in group.of(metric) if is_number(n.value)]
     numbers = [n for n in known if n.verdict] or known
@@ -126,11 +126,12 @@ def _counts(group: Group, metric: str, caption: str, key: str, unit: str) -> Hea
     maps = []
     for circumstances in group.circumstances(numbers):
         mine = [n for n in numbers if n.circumstances == circumstances]
-        values = [[_wrong(n, target, key) for target in targets] for n in mine]
-        matrix = {"rows": [n.who for n in mine], "columns": targets, "values": values}
+        values = [[_wrong(n, target, by_reply) for target in targets] for n in mine]
+        matrix: Matrix = {"rows": [n.who for n in mine], "columns": targets, "values": values}
         maps.append((f"{caption}{f', {circumstances}' if circumstances else ''}", matrix))
     return magnitude_maps(maps, group.label, least="none", most=f"most {unit}")
 
 
-def _wrong(number: Number, target: str, key: str) -> float:
-    return float(sum(entry.get(key, 1) for entry in offenders(number) if entry.get("target") == target))
+def _wrong(number: Number, target: str, by_reply: bool) -> float:
+    mine = [entry for entry in offenders(number) if entry.get("target") == target]
+    return float(sum(entry.get("wrong", 1) if by_reply else 1 for entry in mine))

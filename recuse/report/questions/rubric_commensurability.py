@@ -4,7 +4,6 @@ own to one for all, who agrees with whom, and what each step adds."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from recuse.report.figures import Cell, Table, forest_plot, number_cell
 from recuse.report.figures.heat_map import HeatMaps
@@ -13,12 +12,13 @@ from recuse.report.numbers import fixed, is_number
 from recuse.report.questions.generic import plain_table
 from recuse.report.questions.knowledge_grounding import RUBRIC, pair_map, rubric, uncertainty
 from recuse.report.results_model import Group
+from recuse.schema.details import Matrix, PairsDetail
 
 ORDER = 47
 SHOWN = ("agreement_by_rubric", "rubric_step", "structural_share")
 
 
-def draw(group: Group) -> dict[str, Any]:
+def draw(group: Group) -> dict[str, object]:
     levels = in_order(group.of("agreement_by_rubric"))
     steps, shares = in_order(group.of("rubric_step")), group.of("structural_share")
     return {
@@ -43,7 +43,7 @@ def _reading(levels: Sequence[Number], shares: Sequence[Number]) -> str:
     known = [n for n in levels if is_number(n.value)]
     if not known:
         return "Not measured: by no rubric do two judges tell the same texts apart."
-    best = max(known, key=lambda n: n.value)
+    best = max(known, key=lambda n: n.amount)
     said = f"Judges agree most by the rubric \u201c{rubric(best)}\u201d, r = {fixed(best.value)}."
     share = next((n for n in shares if n.subject.get("of") == "dimensions"), None)
     if share and is_number(share.value):
@@ -51,18 +51,19 @@ def _reading(levels: Sequence[Number], shares: Sequence[Number]) -> str:
             f"{said} Of the agreement with given names, {100 * share.value:.0f} % is gone when judges name the "
             "dimensions themselves: it came with the structure."
         )
-    if best.value <= 0:
+    if best.amount <= 0:
         return f"{said} The judges hardly agree at all, so no share of agreement can be ascribed to the rubric."
     return said
 
 
 def _pairs(group: Group, levels: Sequence[Number]) -> HeatMaps:
     """r of every pair of judges by every rubric: what is compared is the same pair."""
-    cells = {(row["pair"], rubric(n)): row["r"] for n in levels for row in n.detail.get("pairs") or ()}
+    cells = {(row["pair"], rubric(n)): row["r"] for n in levels for row in n.detail_as(PairsDetail).get("pairs") or ()}
     pairs, columns = (list(dict.fromkeys(key[place] for key in cells)) for place in (0, 1))
     if len(pairs) < 2:
         return HeatMaps([])
-    matrix = {"rows": pairs, "columns": columns, "values": [[cells.get((p, c)) for c in columns] for p in pairs]}
+    values = [[cells.get((pair, column)) for column in columns] for pair in pairs]
+    matrix: Matrix = {"rows": pairs, "columns": columns, "values": values}
     return pair_map("r of every pair of judges", matrix, group)
 
 

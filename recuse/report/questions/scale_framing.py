@@ -3,19 +3,18 @@ the meaning, how far the level moves, for whom, and whether its self-preference 
 
 from __future__ import annotations
 
-from typing import Any
-
 from recuse.report import estimate_format
 from recuse.report.figures import Cell, Table, deviation_maps, forest_plot, number_cell
 from recuse.report.figures.heat_map import HeatMaps
 from recuse.report.gated_number import Number
 from recuse.report.numbers import MISSING, fixed, in_words, is_number
 from recuse.report.results_model import Group
+from recuse.schema.details import Matrix
 
 ORDER = 13
 
 
-def draw(group: Group) -> dict[str, Any]:
+def draw(group: Group) -> dict[str, object]:
     direction = group.of("direction_insensitivity")
     shifts = group.of("framing_shift")
     return {
@@ -47,7 +46,7 @@ def _reading(direction: list[Number], shifts: list[Number]) -> str:
     known = [n for n in direction if is_number(n.value)]
     if not known:
         return "No judge graded the same texts in both directions of the scale."
-    blind = sum(n.value > 0 for n in known)
+    blind = sum(n.amount > 0 for n in known)
     moved = [n for n in shifts if is_number(n.value)]
     text = (
         f"{in_words(blind, capital=True)} of {in_words(len(known))} judges more often keep the digit than mirror it "
@@ -57,8 +56,8 @@ def _reading(direction: list[Number], shifts: list[Number]) -> str:
     )
     if not moved or blind == len(known):
         return text
-    most = max(moved, key=lambda n: abs(n.value))
-    return f"{text} The level moves by up to {fixed(abs(most.value))} points."
+    most = max(moved, key=lambda n: abs(n.amount))
+    return f"{text} The level moves by up to {fixed(abs(most.amount))} points."
 
 
 def _digits(n: Number) -> str:
@@ -78,7 +77,7 @@ def _by_author(group: Group, numbers: list[Number]) -> HeatMaps:
     values = [[by_author.get((judge, target)) for target in targets] for judge in judges]
     if not any(is_number(v) for row in values for v in row):
         return HeatMaps([])
-    matrix = {"rows": judges, "columns": targets, "values": values}
+    matrix: Matrix = {"rows": judges, "columns": targets, "values": values}
     return deviation_maps([("Milder where low is best, author by author", matrix)], group.label, about="no change")
 
 

@@ -4,9 +4,6 @@ Mean and SD of every criterion, a few hundred numbers, are folded away at the en
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from recuse.report.cell_tables import cell_tables
 from recuse.report.figures import Cell, Table, forest_plot, magnitude_maps, number_cell
 from recuse.report.gated_number import Number
@@ -14,11 +11,12 @@ from recuse.report.matrices import main_and_rest, matrices
 from recuse.report.numbers import fixed, in_words, is_number, short
 from recuse.report.questions.coverage import usable_replies
 from recuse.report.results_model import Group
+from recuse.schema.details import Matrix, Values
 
 ORDER = 20
 
 
-def draw(group: Group) -> dict[str, Any]:
+def draw(group: Group) -> dict[str, object]:
     """What its template shows: how far repeats lie apart, reliability, and scores with their spread."""
     apart = group.of("repeat_difference")
     main, _ = main_and_rest(matrices(group, "score_matrix"))
@@ -33,7 +31,7 @@ def draw(group: Group) -> dict[str, Any]:
             minimum=0,
         ),
         "cells": magnitude_maps(
-            [(f"{caption}, SD of each cell", _spread_of(m)) for caption, m in main if m.get("sd")],
+            [(f"{caption}, SD of each cell", _spread_of(m, sd)) for caption, m in main if (sd := m.get("sd"))],
             group.label,
             least="never moved",
             most="moves most",
@@ -51,8 +49,8 @@ def draw(group: Group) -> dict[str, Any]:
     }
 
 
-def _spread_of(matrix: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {key: matrix[key] for key in ("rows", "columns", "own") if key in matrix} | {"values": matrix["sd"]}
+def _spread_of(matrix: Matrix, sd: Values) -> Matrix:
+    return {"rows": matrix["rows"], "columns": matrix["columns"], "own": matrix.get("own") or (), "values": sd}
 
 
 def _needed(group: Group) -> Table | None:
@@ -73,7 +71,7 @@ def _reading(group: Group, apart: list[Number]) -> str:
     known = [n for n in apart if is_number(n.value)]
     if not known:
         return "How far a judge's answers to one text lie apart could be measured of no judge."
-    least, most = (choose(known, key=lambda n: n.value) for choose in (min, max))
+    least, most = (choose(known, key=lambda n: n.amount) for choose in (min, max))
     if least.who == most.who:
         return f"Two answers of {group.label(most.who)} to one text lie {fixed(most.value)} points apart at most."
     still = len({n.who for n in known if n.value == 0})

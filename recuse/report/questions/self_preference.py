@@ -3,8 +3,6 @@ comparison, S - R beside S - G as published, and who gave whom what."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from recuse.report import estimate_format
 from recuse.report.figures import Cell, Table, forest_plot, ranking_maps
 from recuse.report.gated_number import Number
@@ -13,13 +11,14 @@ from recuse.report.matrices import is_matrix
 from recuse.report.numbers import MISSING, decimals_for, fixed, in_words, is_number
 from recuse.report.questions.coverage import usable_replies
 from recuse.report.results_model import Group
+from recuse.schema.details import ExcludedDetail, Matrix, PowerDetail
 
 ORDER = 12
 MOST_ROWS = 60
 PARTS = (("S", "s"), ("R", "r"), ("G", "g"))
 
 
-def draw(group: Group) -> dict[str, Any]:
+def draw(group: Group) -> dict[str, object]:
     """What the template shows of own texts judged beside others'."""
     own = group.of("self_preference_controlled")
     return {
@@ -41,7 +40,7 @@ def draw(group: Group) -> dict[str, Any]:
         ],
         "power": _power(group),
         "grades": ranking_maps(
-            [(_direction(n), n.detail) for n in group.of("score_matrix") if is_matrix(n)], group.label
+            [(_direction(n), n.detail_as(Matrix)) for n in group.of("score_matrix") if is_matrix(n)], group.label
         ),
         "easy": forest_plot(
             group.of("own_predictability"),
@@ -131,18 +130,19 @@ def _chance(p: float) -> str:
 
 def _lost(n: Number) -> str:
     """What the excluded stories lack; nothing is imputed for them."""
-    lacking = n.detail.get("excluded") or {}
+    lacking = n.detail_as(ExcludedDetail).get("excluded") or {}
     lost_how = {"self": "without its own grade", "received": "without a peer's", "given": "without one for others"}
     return ", ".join(f"{count} {lost_how.get(name, plain_name(name))}" for name, count in lacking.items())
 
 
 def _power(group: Group) -> str:
     """How small a preference these stories could show."""
-    details = [n.detail for n in group.of("self_minus_received") if is_number(n.detail.get("smallest_effect"))]
+    numbers = [n for n in group.of("self_minus_received") if is_number(n.detail.get("smallest_effect"))]
+    details = [n.detail_as(PowerDetail) for n in numbers]
     if not details:
         return ""
     effects = [d["smallest_effect"] for d in details]
-    points = [d["smallest_difference"] for d in details if is_number(d.get("smallest_difference"))]
+    points = [points for d in details if is_number(points := d.get("smallest_difference"))]
     phrase = _span(effects, "SDs")
     return f"With 80 % power these texts show a difference of {phrase}" + (
         f", here {_span(points, 'points')}." if points else "."

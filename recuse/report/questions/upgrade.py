@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from recuse.report.figures import Cell, Table
 from recuse.report.results_model import Group
 from recuse.report.upgrade_table import UpgradeTable, upgrade_tables
@@ -11,7 +9,7 @@ from recuse.report.upgrade_table import UpgradeTable, upgrade_tables
 ORDER = 1
 
 
-def draw(group: Group) -> dict[str, Any]:
+def draw(group: Group) -> dict[str, object]:
     tables = [t for t in upgrade_tables(group.view) if (t.panel, t.task) == (group.panel.name, group.task)]
     mine = [t for t in tables if group.protocol in ("", t.protocol)]
     return {"reading": "", "upgrades": [(t.sentence, _table(t), " ".join(t.foot)) for t in mine]}

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from recuse.report import estimate_format
 from recuse.report.anchors import question_anchor, verdict_anchor
@@ -20,6 +19,7 @@ from recuse.report.replies.small_page import small_page
 from recuse.report.reply_places import FOLDER, ReplyPlaces, judge_page, place_anchor
 from recuse.report.results_model import Panel, ResultsModel
 from recuse.report.vocabulary import OUTCOME_NAMES
+from recuse.schema.results import RepliesRow
 
 __all__ = ["write_overview"]
 
@@ -39,7 +39,7 @@ class Line:
     replies: str
 
 
-def write_overview(view: ResultsModel, written: Mapping[str, Mapping[str, Any]], reports: Path) -> list[Path]:
+def write_overview(view: ResultsModel, written: Mapping[str, RepliesRow], reports: Path) -> list[Path]:
     """Write the index and a page per judge, and delete the pages that no cassette of this run stands behind. Nothing is
     written, and an old folder goes, where no replies were."""
     folder, places = reports / FOLDER, ReplyPlaces(written, "../../")
@@ -52,7 +52,7 @@ def write_overview(view: ResultsModel, written: Mapping[str, Mapping[str, Any]],
     return paths
 
 
-def _texts(view: ResultsModel, places: ReplyPlaces, written: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+def _texts(view: ResultsModel, places: ReplyPlaces, written: Mapping[str, RepliesRow]) -> dict[str, str]:
     panels = [panel for panel in view.panels if any(places.judge(panel.name, judge) for judge in panel.judge_names)]
     pages = {judge_page(panel.name, judge): _judge_page(view, places, panel, judge)
              for panel in panels for judge in panel.judge_names}  # fmt: skip
@@ -92,9 +92,9 @@ def _line(places: ReplyPlaces, n: Number) -> Line:
 
 
 def _index(
-    view: ResultsModel, panels: list[Panel], written: Mapping[str, Mapping[str, Any]], judges: Mapping[str, str]
+    view: ResultsModel, panels: list[Panel], written: Mapping[str, RepliesRow], judges: Mapping[str, str]
 ) -> str:
-    rows: dict[str, list[dict[str, Any]]] = {}
+    rows: dict[str, list[dict[str, object]]] = {}
     for place, account in sorted(written.items()):
         if account:
             panel, task, protocol, *candidate = place.split("/")

@@ -21,6 +21,7 @@ from recuse.report.numbers import count
 from recuse.report.replies.small_page import small_page
 from recuse.report.reply_places import PROMPTS, page_name, place_anchor
 from recuse.schema import Call, Exchange, Prompt, Transcript, prompt_id, reply_id
+from recuse.schema.results import RepliesRow
 from recuse.security.key_shapes import without_keys
 from recuse.security.sanitize import shortened, visible
 
@@ -63,7 +64,7 @@ class About:
         return Markup("\n".join(asking.drawn for asking in self.askings.values()))
 
 
-def write_transcript(transcript: Transcript, folder: Path) -> dict[str, Any]:
+def write_transcript(transcript: Transcript, folder: Path) -> RepliesRow:
     """Write the pages below `folder`; returns as builtins {"pages": judge -> its files, "further": judge -> reply ->
     which of them, where it is not the first, "files": all that were written, "prompts": the first page of prompts,
     "replies": how many, "bytes"}."""
@@ -236,7 +237,7 @@ def _prompts_of(transcript: Transcript) -> str:
     return "~".join(part for part in (PROMPTS, transcript.candidate) if part)
 
 
-def _shown_prompt(transcript: Transcript, name: str, prompt: Prompt, call: Call) -> dict[str, Any]:
+def _shown_prompt(transcript: Transcript, name: str, prompt: Prompt, call: Call) -> dict[str, object]:
     target = transcript.labels.get(call.target, call.target)
     places = [_clean(call.item, LONGEST_NAME)[0], target, call.stage, transcript.levels[call.factors]]
     messages = [(message.role, *_clean(message.content, LONGEST_PROMPT)) for message in prompt.messages]

@@ -71,7 +71,8 @@ def needs_attention(view: ResultsModel) -> list[Matter]:
 def run_faults(view: ResultsModel) -> list[str]:
     """What is wrong with the run as a whole, each fault once: limits that no longer fit, tests without a verdict. What
     changed against the baseline is told where the changes are."""
-    changes = (view.results.get("baseline") or {}).get("objections") or ()
+    baseline = view.results.get("baseline")
+    changes = (baseline.get("objections") if baseline else None) or ()
     tests: dict[str, list[str]] = {}
     for entry in view.results.get("unmeasured") or ():
         tests.setdefault(str(entry.get("why")), []).append(str(entry.get("test")))
@@ -117,7 +118,7 @@ def _matter(view: ResultsModel, mine: list[Number]) -> Matter:
         measure=first.measure,
         question=first.question,
         limit=limits.pop() if len(limits) == 1 else "",
-        reason=str((first.verdict or {}).get("reason") or ""),
+        reason=(first.verdict.get("reason") if first.verdict else "") or "",
         anchor=matter_anchor(first.question, first.gate),
         group=question_anchor(first.question),
         cases=[_case(view, n) for n in mine],
@@ -130,9 +131,9 @@ def _ways(mine: list[Number]) -> list[Way]:
     """What to do, once for all cases of which the same is said."""
     remedies: dict[tuple[str, str], list[str]] = {}
     for n in mine:
-        remedy = (n.verdict or {}).get("remedy") or {}
-        key = (str(remedy.get("advice") or ""), str(remedy.get("file") or ""))
-        remedies.setdefault(key, []).append(str(remedy.get("paste") or ""))
+        remedy = n.remedy
+        key = (remedy.get("advice") or "", remedy.get("file") or "") if remedy else ("", "")
+        remedies.setdefault(key, []).append((remedy.get("paste") if remedy else "") or "")
     ways = []
     for (advice, file), pastes in remedies.items():
         wanted = [paste for paste in dict.fromkeys(pastes) if paste]
@@ -149,13 +150,11 @@ def _replies(view: ResultsModel, mine: list[Number]) -> list[Excerpt]:
 
 
 def _case(view: ResultsModel, n: Number) -> Case:
-    verdict = n.verdict or {}
-    remedy = verdict.get("remedy") or {}
     return Case(
         outcome=n.state,
         who=whom(view, n),
         value=measured(n),
-        finding=str(remedy.get("finding") or estimate_format.why_undefined(n)),
+        finding=(n.remedy.get("finding") if n.remedy else "") or estimate_format.why_undefined(n),
         anchor=verdict_anchor(n.gate, n.subject),
-        test=str(verdict.get("test") or ""),
+        test=(n.verdict.get("test") if n.verdict else "") or "",
     )

@@ -9,6 +9,7 @@ from typing import Any
 from recuse.report.lexicon import Lexicon, plain_name
 from recuse.report.numbers import MISSING, fixed, is_number
 from recuse.report.results_model import ResultsModel
+from recuse.schema.results import MovedRow, NamedRow, OutcomeRow
 
 MOST_ROWS = 60
 
@@ -58,11 +59,12 @@ def movement(view: ResultsModel) -> Movement | None:
     baseline = view.results.get("baseline")
     if not baseline:
         return None
+    because = baseline.get("because")
     moved = baseline.get("moved") or []
     return Movement(
         path=str(baseline.get("path") or ""),
         summary=str(baseline.get("summary") or ""),
-        because=str((baseline.get("because") or {}).get("reason") or ""),
+        because=because["reason"] if because else "",
         limits=[str(row["sentence"]) for row in baseline.get("limits") or []],
         named=[_change(row, view.lexicon) for row in baseline.get("named") or []],
         outcomes=[_outcome(row, view.lexicon) for row in baseline.get("outcomes") or []],
@@ -74,12 +76,12 @@ def movement(view: ResultsModel) -> Movement | None:
     )
 
 
-def _outcome(row: Mapping[str, Any], lexicon: Lexicon) -> str:
+def _outcome(row: OutcomeRow, lexicon: Lexicon) -> str:
     phrase = f"{named(row, lexicon)}: {row['before']}, now {row['after']}"
     return phrase if row["named"] else f"{phrase}, within chance"
 
 
-def _change(row: Mapping[str, Any], lexicon: Lexicon) -> Change:
+def _change(row: NamedRow, lexicon: Lexicon) -> Change:
     low, high = (fixed(row[end], 3, signed=True) for end in ("low", "high"))
     return Change(
         what=plain_name(str(row["what"])),
@@ -91,7 +93,7 @@ def _change(row: Mapping[str, Any], lexicon: Lexicon) -> Change:
     )
 
 
-def _moved(entry: Mapping[str, Any], lexicon: Lexicon) -> Moved:
+def _moved(entry: MovedRow, lexicon: Lexicon) -> Moved:
     return Moved(
         what=plain_name(str(entry.get("what") or "")),
         who=subject_words(entry.get("subject"), lexicon),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +11,7 @@ from recuse.report.gated_number import Number
 from recuse.report.lexicon import plain_name
 from recuse.report.results_model import ResultsModel
 from recuse.report.sections.baseline import whom_and_where
+from recuse.schema.results import Comparison, EntryRow
 
 __all__ = ["TITLE", "Change", "Changed", "changed"]
 
@@ -67,7 +68,7 @@ def changed(view: ResultsModel) -> Changed | None:
     return Changed(rows, _rest(baseline, any_rows=bool(rows)))
 
 
-def _limits(view: ResultsModel, baseline: Mapping[str, Any]) -> Iterator[Change]:
+def _limits(view: ResultsModel, baseline: Comparison) -> Iterator[Change]:
     for row in baseline.get("limits") or ():
         yield Change(
             f"{_gate(view, row['gate'])} {row['about']}", _shown(row["before"]), _shown(row["after"]),
@@ -81,23 +82,23 @@ def _upgrades(view: ResultsModel) -> Iterator[Change]:
         yield Change(what, u["incumbent"], u["candidate"], MAY_REPLACE[u["outcome"]], False)
 
 
-def _asked(baseline: Mapping[str, Any]) -> Iterator[Change]:
+def _asked(baseline: Comparison) -> Iterator[Change]:
     for sentence in baseline.get("removed") or ():
         yield Change(str(sentence), NONE, NONE, "", True)
     for sentence in baseline.get("sources") or ():
         yield Change(str(sentence), NONE, NONE, "", False)
 
 
-def _verdicts(view: ResultsModel, baseline: Mapping[str, Any]) -> Iterator[Change]:
+def _verdicts(view: ResultsModel, baseline: Comparison) -> Iterator[Change]:
     for row in baseline.get("outcomes") or ():
         note = "" if row["named"] else "the number itself did not change beyond chance"
         yield Change(_what(view, row), str(row["before"]), str(row["after"]), note, False)
-    for row in baseline.get("vanished") or ():
-        if row["kind"] == "verdict":
-            yield Change(_what(view, row), str(row["outcome"]), NONE, "not decided any more", True)
+    for gone in baseline.get("vanished") or ():
+        if gone["kind"] == "verdict":
+            yield Change(_what(view, gone), str(gone["outcome"]), NONE, "not decided any more", True)
 
 
-def _values(view: ResultsModel, baseline: Mapping[str, Any]) -> Iterator[Change]:
+def _values(view: ResultsModel, baseline: Comparison) -> Iterator[Change]:
     by_key = {(n.gate or n.metric, *sorted(n.subject.items())): n for n in view.numbers}
     for row in sorted(baseline.get("named") or (), key=lambda row: not row["beyond"]):
         n = by_key.get((row["what"], *sorted(row["subject"].items())))
@@ -106,7 +107,7 @@ def _values(view: ResultsModel, baseline: Mapping[str, Any]) -> Iterator[Change]
         yield Change(_what(view, row), before, after, note, bool(row["beyond"]))
 
 
-def _rest(baseline: Mapping[str, Any], *, any_rows: bool) -> str:
+def _rest(baseline: Comparison, *, any_rows: bool) -> str:
     """ "2 numbers moved that cannot be tested, 1 result appeared"; that nothing changed, where nothing did."""
     moved = {(row["what"], *sorted(row["subject"].items())) for row in baseline.get("moved") or ()}
     counts = {
@@ -120,7 +121,7 @@ def _rest(baseline: Mapping[str, Any], *, any_rows: bool) -> str:
     return "" if any_rows else str(baseline.get("summary") or "Nothing.")
 
 
-def _what(view: ResultsModel, row: Mapping[str, Any]) -> str:
+def _what(view: ResultsModel, row: EntryRow) -> str:
     titles = {n.gate: n.gate_title for n in view.numbers if n.verdict}
     name = titles.get(row["what"]) or view.lexicon.measure(row["what"]).title
     return f"{name} of {whom_and_where(row['subject'], view.lexicon)}"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from recuse.report.estimate_format import in_unit
 from recuse.report.numbers import MINUS, is_number, short
@@ -24,8 +22,8 @@ class ErrorRates:
 
 def error_rates(view: ResultsModel) -> ErrorRates | None:
     """None where no gate decided by intervals."""
-    rates: Mapping[str, Any] = view.results.get("error_rates") or {}
-    if not rates.get("sentence"):
+    rates = view.results.get("error_rates")
+    if not rates or not rates.get("sentence"):
         return None
     titles = {n.gate: n.gate_title for n in view.numbers if n.verdict}
     return ErrorRates(
@@ -35,18 +33,18 @@ def error_rates(view: ResultsModel) -> ErrorRates | None:
             for r in rates["judges"]
         ],
         faults=[
-            (titles.get(r["gate"], r["gate"]), r["limit"].replace("-", MINUS),
-             *(_with_unit(r[name], r["unit"]) for name in ("typical", "worst")))
+            (titles.get(r["gate"], r["gate"]), r["limit"].replace("-", MINUS), _with_unit(r["typical"], r["unit"]),
+             _with_unit(r["worst"], r["unit"]))
             for r in rates["smallest_faults"]
         ],
     )  # fmt: skip
 
 
-def _percent(share: Any) -> str:
+def _percent(share: float) -> str:
     return f"{100 * share:.1f} %" if is_number(share) else ""
 
 
-def _with_unit(value: Any, unit: str) -> str:
+def _with_unit(value: float, unit: str) -> str:
     if unit == "share":
         return in_unit(value, unit)
     return " ".join(part for part in (short(float(f"{value:.3g}")), unit) if part)

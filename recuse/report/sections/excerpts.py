@@ -4,14 +4,13 @@ otherwise: every invisible character is spelled out, and long texts are cut."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from recuse.report.gated_number import Number
 from recuse.report.lexicon import plain_name
 from recuse.report.numbers import count
 from recuse.report.results_model import ResultsModel
+from recuse.schema.results import ExcerptRow
 from recuse.security.sanitize import shortened, visible
 
 MOST_REPLIES = 8
@@ -31,7 +30,7 @@ class Excerpt:
     status: str
     why: str
     text: str
-    row: Mapping[str, Any]  # as in results.json
+    row: ExcerptRow  # as in results.json
     cut: str  # how many characters were left out, in words
     prompt: str  # what it was asked; "" where the results do not hold it
 
@@ -57,7 +56,7 @@ def replies_of(view: ResultsModel, number: Number) -> list[Excerpt]:
     return [_excerpt(view, entry) for entry in [*read, *[e for e in mine if e.get("status") != "ok"][:1]]]
 
 
-def _in_turn(entries: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def _in_turn(entries: list[ExcerptRow]) -> list[ExcerptRow]:
     """One reply of each judge, then a second of each, and so on; of the protocol with most replies first."""
     asked = Counter(str(entry.get("protocol")) for entry in entries)
 
@@ -73,7 +72,7 @@ def _in_turn(entries: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     return [entries[place] for *_, place in sorted(turns)]
 
 
-def _excerpt(view: ResultsModel, entry: Mapping[str, Any]) -> Excerpt:
+def _excerpt(view: ResultsModel, entry: ExcerptRow) -> Excerpt:
     panel = next((p for p in view.panels if p.name == entry.get("panel")), None)
     text, cut = shortened(str(entry.get("text") or ""), MOST_CHARACTERS)
     factors = [view.lexicon.level(name, str(level)) for name, level in (entry.get("factors") or {}).items()]

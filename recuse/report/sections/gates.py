@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +10,7 @@ from recuse.report.anchors import fault_anchor
 from recuse.report.gated_number import Number
 from recuse.report.results_model import Question, ResultsModel
 from recuse.report.vocabulary import tally, worst
+from recuse.schema.results import AcceptedRow, VerdictRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def _row(view: ResultsModel, question: Question, gated: list[Number]) -> GateRow
     )
 
 
-def _rules(verdicts: list[Mapping[str, Any]]) -> list[str]:
+def _rules(verdicts: list[VerdictRow]) -> list[str]:
     """How these verdicts were reached. Those that differ only in the level a correction asked for are told together:
     "within [-0.5, +0.5]; passes if the 95 % interval lies inside, fails if the 99.5 to 99.9 % one lies outside"."""
     levels: dict[tuple[str, str, Any], set[float]] = {}
@@ -92,9 +92,8 @@ def _accepted_faults(view: ResultsModel, gated: list[Number]) -> list[AcceptedFa
     """Accepted faults in force, the subjects of one accepted fault together."""
     grouped: dict[tuple[str, str, str], list[Number]] = {}
     for n in gated:
-        fault = (n.verdict or {}).get("accepted_fault")
-        if fault:
-            key = (_accepted(fault.get("accept")), str(fault.get("until") or ""), str(fault.get("reason") or ""))
+        if fault := n.accepted_fault:
+            key = (_accepted(fault["accept"]), fault["until"], fault["reason"])
             grouped.setdefault(key, []).append(n)
     return [
         AcceptedFault(
@@ -110,7 +109,7 @@ def _accepted_faults(view: ResultsModel, gated: list[Number]) -> list[AcceptedFa
     ]
 
 
-def _accepted(accept: Mapping[str, Any] | None) -> str:
+def _accepted(accept: AcceptedRow) -> str:
     """ "−0.5 to 0.9", "undecided", or both: a value in the bounds, whatever its interval."""
-    phrases = [numbers.limit(accept or {}), " or ".join((accept or {}).get("outcome") or ())]
+    phrases = [numbers.limit(accept), " or ".join(accept.get("outcome") or ())]
     return ", ".join(part for part in phrases if part)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from recuse.report.numbers import listed
 from recuse.report.results_model import ResultsModel
+from recuse.schema.results import Known, SourceRow
 
 SHOWN = 12
 """Digits of a commit and of a sha256."""
@@ -48,28 +48,28 @@ class Identity:
         return " · ".join(f"{name} {value}" for name, value in self.facts)
 
 
-def identity(view: ResultsModel, known: Mapping[str, Any]) -> Identity:
+def identity(view: ResultsModel, known: Known) -> Identity:
     """From the results, and from what is `known` beside them (see `recuse.identity`; "results" is the
     sha256 of results.json)."""
-    sources: Mapping[str, Mapping[str, Any]] = view.results.get("sources") or {}
+    sources = view.results.get("sources") or {}
     return Identity(
         _facts(view, known), _judges(view, sources), _source_digests(sources), list(known.get("tables") or [])
     )
 
 
-def _facts(view: ResultsModel, known: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _facts(view: ResultsModel, known: Known) -> list[tuple[str, str]]:
     facts = [("commit", str(known.get("commit") or "")[:SHOWN])]
     for panel, (first, last) in sorted((known.get("recorded") or {}).items()):
         facts.append((f"{panel} recorded", first if first == last else f"{first} to {last}"))
-    for panel in view.results.get("panels") or []:
-        if panel.get("provenance") == "imported":
-            facts.append((str(panel["name"]), str(panel.get("source") or "")))
+    for row in view.results.get("panels") or []:
+        if row.get("provenance") == "imported":
+            facts.append((row["name"], row.get("source") or ""))
     facts.append(("gates.toml sha256", str(known.get("gates") or "")[:SHOWN]))
     facts.append(("results.json sha256", str(known.get("results") or "")[:SHOWN]))
     return [(name, value) for name, value in facts if value]
 
 
-def _judges(view: ResultsModel, sources: Mapping[str, Mapping[str, Any]]) -> list[Answerer]:
+def _judges(view: ResultsModel, sources: Mapping[str, SourceRow]) -> list[Answerer]:
     described = []
     for panel in view.panels:
         for judge in panel.judges:
@@ -80,6 +80,6 @@ def _judges(view: ResultsModel, sources: Mapping[str, Mapping[str, Any]]) -> lis
     return described
 
 
-def _source_digests(sources: Mapping[str, Mapping[str, Any]]) -> list[SourceDigests]:
+def _source_digests(sources: Mapping[str, SourceRow]) -> list[SourceDigests]:
     names = ("items", "prompt", "rubric", "scale")
     return [SourceDigests(place, *(str(of.get(name) or "") for name in names)) for place, of in sorted(sources.items())]

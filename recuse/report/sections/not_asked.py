@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from recuse.report.lexicon import plain_name
 from recuse.report.results_model import ResultsModel
+from recuse.schema.results import NotAskedRow
 
 MOST_NEEDS = 5
 
@@ -33,7 +34,7 @@ class Unlock:
 
 def not_asked(view: ResultsModel) -> list[Unlock]:
     """By what would unlock most."""
-    remedies: dict[tuple[tuple[str, ...], str], list[Mapping[str, Any]]] = {}
+    remedies: dict[tuple[tuple[str, ...], str], list[NotAskedRow]] = {}
     for entry in _entries(view):
         missing = _in_words(entry.get("missing") or (), entry.get("unfixed") or ())
         remedies.setdefault((tuple(entry.get("unlock") or ()), missing), []).append(entry)
@@ -41,7 +42,7 @@ def not_asked(view: ResultsModel) -> list[Unlock]:
     return sorted(unlocks, key=lambda one: (-one.count, one.how, one.missing))
 
 
-def _wanting(entries: Iterable[Mapping[str, Any]]) -> list[Wanting]:
+def _wanting(entries: Iterable[NotAskedRow]) -> list[Wanting]:
     """Questions in the order of their titles, those with the same places together."""
     places: dict[str, set[str]] = {}
     for entry in entries:
@@ -74,11 +75,11 @@ def _in_words(missing: Iterable[str], unfixed: Iterable[str]) -> str:
     return "; ".join(filter(None, (needs, *(f"not measured: the source gives no {name}" for name in unfixed))))
 
 
-def _entries(view: ResultsModel) -> list[Mapping[str, Any]]:
+def _entries(view: ResultsModel) -> list[NotAskedRow]:
     return list(view.results.get("not_asked") or ())
 
 
-def _place(entry: Mapping[str, Any]) -> str:
+def _place(entry: NotAskedRow) -> str:
     return f"{entry.get('panel')}: {_words(entry.get(name) for name in ('task', 'protocol'))}"
 
 

@@ -1,0 +1,741 @@
+"""What results.json and a baseline hold, key by key: the form of a run's records wherever they are builtins.
+
+Records are dataclasses while a run lasts (`Verdict`, `Estimate`); between processes and in JSON they are these
+mappings. Nothing is renamed and nothing converted on the way: a key that is misspelled is a fault that mypy finds.
+
+    results: Results = run.conclude(selection, gates)
+    results["verdicts"][0]["rule"]["limit_text"]        # "within [-0.5, +0.5] points"
+
+A key of `Results` may be absent, because a part of a run is drawn as well; NaN is None. `detail` holds what a measure
+says besides its number; `recuse.schema.details` tells its kinds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, NotRequired, TypedDict
+
+from recuse.schema.details import Slice
+from recuse.schema.verdicts import AcceptanceState, Outcome, RemedyKind
+
+# --------------------------------------------------------------------------- numbers
+
+
+class LimitRow(TypedDict, total=False):
+    """One of the three; of an accepted fault also which outcomes are accepted."""
+
+    within: list[float] | None
+    at_least: float | None
+    at_most: float | None
+
+
+class EstimateRow(TypedDict):
+    """`recuse.schema.Estimate` as builtins; `se` and `df` of its distribution (no df: normal)."""
+
+    metric: str
+    value: float | None
+    low: float | None
+    high: float | None
+    level: float
+    unit: str
+    span: float | None
+    over: str
+    n: int
+    n_clusters: int | None
+    clusters: str
+    n_excluded: int
+    method: str
+    seed: int | None
+    note: str
+    detail: Mapping[str, object]
+    per_item: dict[str, float] | None
+    se: float | None
+    df: float | None
+
+
+# --------------------------------------------------------------------------- verdicts
+
+
+class FamilyRow(TypedDict):
+    """`recuse.schema.Family`."""
+
+    name: str
+    within: dict[str, str]
+    correction: str
+    members: int
+    alpha: float
+    undefined: int
+
+
+class RuleRow(TypedDict):
+    """`recuse.schema.Rule`."""
+
+    sentence: str
+    decide: str
+    level: float
+    pass_level: float
+    fail_level: float
+    limit_text: str
+    of_range: LimitRow | None
+    span: float | None
+    family: FamilyRow | None
+
+
+class PowerRow(TypedDict):
+    """`recuse.schema.Power`."""
+
+    fair: float | None
+    fair_passes: float | None
+    same_again: float
+    smallest_fault: float | None
+
+
+class RemedyRow(TypedDict):
+    """`recuse.schema.Remedy`."""
+
+    kind: RemedyKind
+    finding: str
+    advice: str
+    paste: str
+    file: str
+    distance: float | None
+    near_end: float | None
+    observed: int | None
+    needed: int | None
+    units: str
+
+
+class AcceptedRow(LimitRow, total=False):
+    """What is accepted: a limit, outcomes, or both."""
+
+    outcome: list[Outcome] | None
+
+
+class AcceptanceRow(TypedDict):
+    """`recuse.schema.Acceptance`."""
+
+    accept: AcceptedRow
+    until: str
+    reason: str
+    state: AcceptanceState
+    otherwise: Outcome
+
+
+class QuestionWords(TypedDict):
+    """The question that a record belongs to."""
+
+    question: str
+    title: str
+    note: str
+
+
+class MeasurementRow(QuestionWords):
+    """A number that no gate decides, with the question and the test it belongs to."""
+
+    test: str
+    subject: dict[str, str]
+    estimate: EstimateRow
+
+
+class VerdictRow(MeasurementRow):
+    """`recuse.schema.Verdict`, with the question and the test it belongs to; `of`: how many came with it."""
+
+    gate: str
+    label: str
+    outcome: Outcome
+    rule: RuleRow
+    limit: LimitRow
+    reason: str
+    remedy: RemedyRow | None
+    accepted_fault: AcceptanceRow | None
+    allowed: bool
+    formerly: Outcome | None
+    power: PowerRow | None
+    blocks: bool
+    of: NotRequired[int]
+
+
+# --------------------------------------------------------------------------- who was asked what
+
+
+class JudgeRow(TypedDict):
+    """A judge of a panel, without its address."""
+
+    name: str
+    label: str
+    wire: str
+    model: str
+    author: str | None
+
+
+class PanelRow(TypedDict):
+    """A panel or file, its judges, and what they are used for."""
+
+    name: str
+    provenance: str
+    description: str
+    source: str
+    judges: list[JudgeRow]
+    tasks: list[str]
+    uses: NotRequired[list[str]]
+    further_uses: NotRequired[list[str]]
+    read_as: NotRequired[Mapping[str, object]]  # of a file: which column was read as what
+    notes: NotRequired[list[str]]
+    faults: NotRequired[list[Mapping[str, object]]]
+    people_faults: NotRequired[list[str]]  # whom of the people a judge cannot be held against as they are
+
+
+class UseRow(TypedDict):
+    """A use of judges, as gates.toml has it."""
+
+    question: str
+    yardstick: list[str]
+    decides: list[str]
+    of: list[str]
+
+
+class AskedRow(TypedDict):
+    """A gate that had to decide, where and about whom; `test`: which asks it."""
+
+    gate: str
+    test: str
+    panel: str
+    task: str
+    protocol: str
+    judges: list[str]
+
+
+class AskedRows(TypedDict, total=False):
+    """What had to be asked, and of which part of it this run is."""
+
+    whole: bool
+    part: str
+    conditions: list[str]
+    peers: list[str]
+    shown: list[str]
+    gates: list[AskedRow]
+
+
+class QuestionRow(TypedDict):
+    """A question of the suite and the protocols it was asked by."""
+
+    id: str
+    title: str
+    note: str
+    task: str
+    protocols: list[str]
+
+
+class MeasureRow(TypedDict):
+    """How a measure is spoken of (`recuse.metrics.measure`)."""
+
+    name: str
+    title: str
+    reading: str
+    unit: str
+    bad: str
+    above: str
+    below: str
+    signed: bool
+    rank: int
+    ends: list[float] | None
+    blocks: bool
+
+
+class LevelRow(TypedDict):
+    """A level of a factor in words."""
+
+    name: str
+    words: str
+
+
+class FactorRow(TypedDict):
+    """A factor and its levels, in their order."""
+
+    name: str
+    levels: list[LevelRow]
+
+
+class TaskRow(TypedDict):
+    """A task; `points`: between the ends of its widest scale."""
+
+    name: str
+    criteria: list[str]
+    points: float | None
+    people_simulated: NotRequired[bool]
+
+
+class Wanting(TypedDict):
+    """What a panel lacked for a question; `unfixed`: what its source does not tell."""
+
+    panel: str
+    task: str
+    protocol: str
+    missing: list[str]
+    unfixed: list[str]
+    unlock: list[str]
+
+
+class NotAskedRow(QuestionWords, Wanting):
+    """A question that lacked something, and the tests that ask it."""
+
+    tests: list[str]
+
+
+class SourceRow(TypedDict, total=False):
+    """Digests of what was asked at a place, and of the settings of each judge."""
+
+    items: str
+    prompt: str
+    rubric: str
+    scale: str
+    judges: dict[str, str]
+
+
+class UnmeasuredRow(TypedDict):
+    """A test that ended without a verdict."""
+
+    test: str
+    why: str
+
+
+class UsageRow(TypedDict):
+    """What the answers of a judge cost; None where no price is known."""
+
+    panel: str
+    judge: str
+    task: str
+    protocol: str
+    calls: int
+    input_tokens: int
+    output_tokens: int
+    reasoning_tokens: int
+    dollars: float | None
+    seconds: float | None
+
+
+class ExcerptRow(TypedDict):
+    """A reply worth reading."""
+
+    panel: str
+    task: str
+    protocol: str
+    judge: str
+    target: str
+    factors: dict[str, str]
+    repeat: int
+    status: str
+    why: str
+    text: str
+    prompt: str
+    reply: str  # its address beside the report
+
+
+class CassetteCounts(TypedDict):
+    """Recordings, and how many of their answers were used."""
+
+    files: int
+    interactions: int
+    used: int
+    unused: int
+
+
+class CassetteRows(CassetteCounts):
+    """The same for all panels together, and which answers nothing used."""
+
+    by_panel: dict[str, CassetteCounts]
+    unused_lines: list[str]
+
+
+class Replayed(TypedDict):
+    """What replaying the cassettes of a place gave, as a worker hands it over."""
+
+    files: int
+    used: int
+    unused: int
+    unused_lines: list[str]
+    usage: list[UsageRow]
+    excerpts: list[ExcerptRow]
+    source: NotRequired[SourceRow]
+    replies: NotRequired[RepliesRow]
+
+
+class RepliesRow(TypedDict):
+    """Pages written from one transcript; `further`: judge -> reply -> which of them, where it is not the first."""
+
+    pages: dict[str, list[str]]
+    further: dict[str, dict[str, int]]
+    files: list[str]
+    prompts: str
+    replies: int
+    bytes: int
+
+
+class Known(TypedDict, total=False):
+    """What stands beside results and is no part of them: of which commit and recordings they are, and the pages
+    written from the same run (`recuse.identity`)."""
+
+    commit: str
+    recorded: Mapping[str, tuple[str, str]]
+    gates: str
+    results: str
+    tables: list[str]
+    replies: Mapping[str, RepliesRow]
+
+
+# --------------------------------------------------------------------------- what it comes to
+
+
+class FalseFail(TypedDict):
+    """The chance that any fair judge is failed: allowed, and spent by so many families."""
+
+    allowed: float
+    at_most: float
+    families: int
+    by_value: int
+
+
+class JudgeErrors(TypedDict):
+    """How often a judge is not cleared: were it fair, and were it recorded again."""
+
+    panel: str
+    judge: str
+    fair_not_cleared: float
+    again_not_cleared: float
+
+
+class SmallestFault(TypedDict):
+    """The true value nearest the limit that fails with 80 % chance, for the typical and the worst verdict."""
+
+    gate: str
+    limit: str
+    unit: str
+    typical: float
+    worst: float
+
+
+class ErrorRates(TypedDict):
+    """See `recuse.gates.error_rates`."""
+
+    false_fail: FalseFail
+    judges: list[JudgeErrors]
+    red_again: float | None
+    smallest_faults: list[SmallestFault]
+    sentence: NotRequired[str]
+
+
+class JudgeDecisionRow(TypedDict):
+    """The word on a judge for a use."""
+
+    judge: str
+    panel: str
+    use: str
+    word: Literal["cleared", "not cleared", "undecided"]
+    cause: str
+    gates: list[str]
+    next: str
+    stated: bool
+    accepted: bool
+
+
+class ChangeRow(TypedDict):
+    """What a pull request changes, and what it asks for by itself."""
+
+    kind: str
+    what: str
+    word: str
+    cause: str
+    next: str
+
+
+class DecisionRow(TypedDict):
+    """See `recuse.gates.decision`."""
+
+    word: Literal["merge", "do not merge", "decide", "no decision"]
+    cause: str
+    next: str
+    lines: list[str]
+    red: bool
+    judges: list[JudgeDecisionRow]
+    changes: list[ChangeRow]
+
+
+class GateAndSubject(TypedDict):
+    """Which verdict."""
+
+    gate: str
+    subject: dict[str, str]
+
+
+class UpgradeVerdictRow(TypedDict):
+    """The verdict on a candidate; `rows`: its verdicts, the deciding one first."""
+
+    panel: NotRequired[str]
+    task: NotRequired[str]
+    protocol: NotRequired[str]
+    verdict: str
+    outcome: Outcome
+    incumbent: str
+    candidate: str
+    change: list[str]
+    sentence: str
+    reasons: list[str]
+    rows: list[GateAndSubject]
+    clause: str
+    items: int
+    more: int | None
+    units: str
+    missing: int
+    not_measured: list[str]
+    steps: NotRequired[list[str]]
+
+
+InPlaceRow = TypedDict(
+    "InPlaceRow",
+    {
+        "judge": str, "panel": str, "kind": str, "was": str, "is": str,
+        "word": Literal["better", "equivalent", "decide", "worse"], "cause": str, "paste": str, "kinds": list[str],
+        "steps": list[str],
+    },
+)  # fmt: skip
+"""A judge that is not what it was at the base commit, under the same name (`recuse.compare.in_place`)."""
+
+
+class EndRow(TypedDict):
+    """An accepted failure that ends soon, or has: `days` from now, below 0 where it is over."""
+
+    gate: str
+    about: str
+    until: str
+    days: int
+
+
+# --------------------------------------------------------------------------- a baseline, and what differs from it
+
+
+class Figures(TypedDict, total=False):
+    """Of an estimate, what a test of a change needs."""
+
+    value: float | None
+    se: float | None
+    df: float | None
+    low: float | None
+    high: float | None
+    level: float | None
+    unit: str
+    over: str
+    n: int | None
+    n_clusters: int | None
+    n_excluded: int | None
+    per_item: dict[str, float]
+    these_texts: list[float | None]
+    these_texts_df: float | None
+    slice: Slice
+    cells: dict[str, float | None]
+
+
+class EntryRow(TypedDict):
+    """Which verdict or measurement of a baseline; `what`: the gate or the metric."""
+
+    kind: Literal["verdict", "measurement"]
+    what: str
+    subject: dict[str, str]
+
+
+class BaselineEntry(EntryRow):
+    """A verdict or measurement as a baseline keeps it; the last two of a verdict."""
+
+    question: str
+    figures: Figures
+    outcome: NotRequired[Outcome]
+    limit: NotRequired[LimitRow]
+
+
+class Examined(TypedDict):
+    """Which tests came to a conclusion, about which judges of each panel, and what these are used for."""
+
+    tests: list[str]
+    judges: dict[str, list[str]]
+    uses: dict[str, list[str]]
+
+
+class WhereLimit(LimitRow, total=False):
+    """A limit for one task, panel or protocol."""
+
+    of_range: bool
+    reason: str
+    task: str
+    panel: str
+    protocol: str
+
+
+class StatedGate(LimitRow, total=False):
+    """A gate as its file states it, without its words."""
+
+    of_range: bool
+    on: list[WhereLimit]
+    undecided: str
+    reason: str
+    because: str
+
+
+class StatedAcceptance(TypedDict):
+    """An accepted fault as its file states it, without its words."""
+
+    gate: str
+    subject: dict[str, str | list[str]]
+    accept: AcceptedRow
+    until: str
+
+
+class StatedGates(TypedDict):
+    """What a gates file decides with; tables in TOML's own keys where only their equality matters."""
+
+    run: dict[str, object]
+    uses: dict[str, dict[str, object]]
+    gates: dict[str, StatedGate]
+    accepted: list[StatedAcceptance]
+
+
+class Because(TypedDict):
+    """Why a baseline was written although something stood against it."""
+
+    reason: str
+    covers: list[str]
+
+
+class Baseline(TypedDict):
+    """See `recuse.gates.baseline`."""
+
+    schema: int
+    because: Because | None
+    gates: StatedGates
+    asked: Examined
+    sources: dict[str, SourceRow]
+    entries: list[BaselineEntry]
+
+
+class NamedRow(EntryRow):
+    """A change beyond chance, its test, and why it is red ("" where it is not)."""
+
+    before: float
+    after: float
+    change: float
+    low: float
+    high: float
+    level: float
+    test: str
+    beyond: str
+
+
+class OutcomeRow(EntryRow):
+    """A verdict with another outcome."""
+
+    before: Outcome
+    after: Outcome
+    named: bool
+
+
+class MovedRow(EntryRow):
+    """A difference that cannot be tested."""
+
+    field: str
+    before: object
+    after: object
+    delta: float | None
+
+
+class BriefRow(EntryRow):
+    """An entry that only one side has."""
+
+    outcome: Outcome | None
+    value: float | None
+
+
+class WouldBe(TypedDict):
+    """What a verdict would be without a change of the gates."""
+
+    subject: dict[str, str]
+    outcome: Outcome
+    now: Outcome
+
+
+class LimitChangeRow(TypedDict):
+    """What a gates file now says otherwise; see `recuse.gates.limit_changes`."""
+
+    gate: str
+    where: dict[str, str]
+    key: str
+    before: object
+    after: object
+    change: str
+    subject: NotRequired[dict[str, str | list[str]]]
+    otherwise: NotRequired[list[WouldBe]]
+    about: NotRequired[str]
+    consequence: NotRequired[str]
+    sentence: NotRequired[str]
+
+
+class Comparison(TypedDict):
+    """What differs from a baseline; see `recuse.gates.changes`."""
+
+    path: str
+    because: Because | None
+    named: list[NamedRow]
+    outcomes: list[OutcomeRow]
+    limits: list[LimitChangeRow]
+    removed: list[str]
+    sources: list[str]
+    moved: list[MovedRow]
+    appeared: list[BriefRow]
+    vanished: list[BriefRow]
+    tested: int
+    summary: NotRequired[str]
+    objections: NotRequired[list[str]]
+
+
+class PassRateRow(TypedDict):
+    """`recuse.check.underspecified.PassRateRange`."""
+
+    criterion: str
+    option: str
+    other: str
+    who: str
+    texts: int
+    disputed: int
+    rate: float
+    low: float
+    high: float
+    beta: float
+
+
+class Results(TypedDict, total=False):
+    """results.json."""
+
+    schema: int
+    outcome: str
+    counts: dict[str, int]
+    headline: str
+    decision: DecisionRow | None
+    panels: list[PanelRow]
+    uses: dict[str, UseRow]
+    asked: AskedRows
+    questions: list[QuestionRow]
+    measures: dict[str, MeasureRow]
+    factors: list[FactorRow]
+    tasks: list[TaskRow]
+    not_asked: list[NotAskedRow]
+    verdicts: list[VerdictRow]
+    error_rates: ErrorRates
+    sources: dict[str, SourceRow]
+    measurements: list[MeasurementRow]
+    upgrades: list[UpgradeVerdictRow]
+    in_place: list[InPlaceRow]
+    unmeasured: list[UnmeasuredRow]
+    objections: list[str]
+    cassettes: CassetteRows
+    usage: list[UsageRow]
+    excerpts: list[ExcerptRow]
+    baseline: Comparison | None
+    ends: list[EndRow]
+    underspecified: list[PassRateRow]  # of a file that was checked
