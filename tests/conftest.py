@@ -16,46 +16,6 @@ import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-EVALS = """
-import pytest
-
-from recuse.metrics import consensus, stability
-
-pytestmark = pytest.mark.asks("scores", "numbers")
-
-
-@pytest.mark.asks("peers")
-def test_leniency(ratings, gate):
-    assert gate("leniency", consensus.leniency(ratings))
-
-
-@pytest.mark.asks("authors", "peers")
-def test_self_preference(ratings, gate):
-    assert gate("self_preference", consensus.self_preference(ratings))
-
-
-@pytest.mark.asks("repeats")
-def test_repeat_difference(ratings, gate):
-    assert gate("repeat_difference", stability.repeat_difference(ratings))
-"""
-GATES = """
-[self_preference]
-within = [-0.05, 0.05]
-of_range = true
-reason = "r"
-
-[leniency]
-within = [-0.04, 0.04]
-of_range = true
-reason = "r"
-
-[repeat_difference]
-at_most = 0.05
-of_range = true
-reason = "r"
-"""
-
-
 def pytest_configure(config: pytest.Config) -> None:
     """With `-n`, each worker takes a half of the tests in their order, and who is done first takes from the other: what
     a module or session prepares is prepared once, and not once by each worker."""
@@ -151,15 +111,3 @@ def shipped_results(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., M
         return results
 
     return run
-
-
-@pytest.fixture(scope="session")
-def three_gates() -> Callable[[Path], Path]:
-    """`three_gates(folder)`: the folder, with the evals and limits of `EVALS` and `GATES` written into it."""
-
-    def write(folder: Path) -> Path:
-        (folder / "test_fairness.py").write_text(EVALS, encoding="utf-8")
-        (folder / "gates.toml").write_text(GATES, encoding="utf-8")
-        return folder
-
-    return write

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from recuse import offers
+from recuse.gates.causes import EXPLAINING
 from recuse.ratings.factors import VERSION
 from recuse.readers.file_panel import FILE, FilePanel
 from recuse.schema import Estimate, Estimates, RecuseError, members
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from recuse.gates.uses import Uses
     from recuse.run import Run
 
-__all__ = ["Answers", "Question", "ask_file", "questions"]
+__all__ = ["Answers", "Question", "ask", "ask_file", "questions", "read_evals"]
 
 NAME = "recuse_shipped_"
 COMPARED = "unanswered"
@@ -101,25 +102,39 @@ class Answers:
 def ask_file(panel: FilePanel, folder: Path, today: date) -> Answers:
     """Ask every question of `folder` that the file can answer. A question that cannot be measured is listed as such,
     and keeps nobody else's answer back."""
+    return ask(panel, *read_evals(folder, today))
+
+
+def read_evals(folder: Path, today: date) -> tuple[Gates, tuple[Question, ...]]:
+    """The gates of a folder of evals, and its questions."""
     from recuse.gates import Gates
+
+    every = tuple(question for path in sorted(folder.glob("test_*.py")) for question in questions(path))
+    return Gates.load(folder / "gates.toml", today=today), every
+
+
+def ask(panel: FilePanel, gates: Gates, every: Iterable[Question], *, deciding: bool = False) -> Answers:
+    """The same of questions and gates that were read before. `deciding`: only those whose answer is a gate in force, or
+    explains one (`EXPLAINING`), so that whoever asks thousands of files comes to the same decision sooner."""
     from recuse.gates.uses import uses_for
     from recuse.run import Run
     from recuse.suite import Selection
     from recuse.suite.gating import asked_record, gates_named
 
-    gates = Gates.load(folder / "gates.toml", today=today)
     there = offers.offered(panel.design)
     uses = uses_for(panel.uses, [there], gates.uses, str(panel.path))
     run = Run(uses={panel.name: uses})
-    for path in sorted(folder.glob("test_*.py")):
-        for question in questions(path):
-            if wanting := offers.missing(question.needs, there):
-                run.not_asked[question.name] = [{**_not_asked(panel, wanting), **question.words, "tests": []}]
-                continue
-            names = gates_named(question.function, gates)
-            place = _place(question, panel)
-            run.asked += asked_record(gates, question.name, names, place, panel.judges, uses, there)
-            _ask(question, panel, gates, run, uses, there)
+    for question in every:
+        if wanting := offers.missing(question.needs, there):
+            run.not_asked[question.name] = [{**_not_asked(panel, wanting), **question.words, "tests": []}]
+            continue
+        names = gates_named(question.function, gates)
+        decides = any(gates.in_force(name, uses, there) for name in names)
+        if deciding and not decides and not EXPLAINING & set(question.function.__code__.co_names):
+            continue
+        place = _place(question, panel)
+        run.asked += asked_record(gates, question.name, names, place, panel.judges, uses, there)
+        _ask(question, panel, gates, run, uses, there)
     results = run.conclude(Selection(panel.path.parent, files={panel.name: panel}), gates)
     assert run.decision is not None
     return Answers(panel, results, run.decision)

@@ -1,213 +1,207 @@
-"""`recuse plan PANEL`: how many items and repeats the gates' limits ask for, before anything is recorded.
+"""`recuse plan`: how many texts does it take for a fair judge to be cleared, before they are rated?
 
-A few panels of fair judges are simulated at the panel's own sizes, measured and gated; each estimate's sampling
-distribution then says how likely a fair judge passes, which fault would be found with 80 % chance, and how many items
-(or repeats, where a gate speaks of these texts only) it takes for a fair judge to pass with 80 %. The same is asked
-with fewer and more repeats, since items and repeats both cost calls; and of an upgrade, by a judge that is held against
-itself asked anew.
+Files of growing size are drawn and asked what `recuse check` asks: from a first try, its texts again with what its
+people said and judges drawn as one more of these people; from a panel or options alone, people who agree as stated.
+Where four of five are cleared is searched for, and the size printed is one at which that was seen in files drawn anew.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
-from statistics import median
 from typing import Any
 
-from recuse.experiments.asking import gates_of
-from recuse.experiments.forecasts import Forecast, brought_by_judges, forecasts, upgrade_forecasts
-from recuse.experiments.sizes import Sizes
-from recuse.experiments.validate_command import evals_folder, root_of, sizes_from
+from recuse.experiments.clearance import Case, Simulated, Source, asked, error_of, share_cleared, uses_in
+from recuse.experiments.pilot import TOGETHER, Pilot
+from recuse.experiments.simulated_files import Setting
+from recuse.experiments.validate_command import evals_folder
+from recuse.schema import RecuseError
 
-__all__ = ["not_more", "rarest_slips", "run_plan"]
+__all__ = ["ENOUGH", "planned_size", "run_plan"]
 
-PILOTS = 8
-REPEATS = (1, 2, 3, 5, 10)
-
-
-@dataclass(frozen=True, slots=True)
-class Need:
-    """Of one gate: medians over its simulated estimates. `needed` is inf where no feasible number is enough, None where
-    nobody knows."""
-
-    gate: str
-    units: str
-    now: int
-    fair_passes: float | None
-    smallest_fault: float | None
-    needed: float | None
+SIZES = (30, 60, 100, 200, 400, 800, 1600)
+JUDGES = ("one more person", "half a person's error")
+ENOUGH = 0.8
+TRIES = 8
 
 
-def run_plan(source: Path | None, given: Mapping[str, Any], *, evals: Path | None = None, seed: int = 1) -> int:
-    """The command; always exit code 0: a plan is no verdict."""
-    sizes, folder = sizes_from(source, given), evals_folder(evals)
-    needs = _needs(folder, sizes, seed)
-    notes = [*_more_judges(folder, sizes), *_rare_slips(folder, sizes, needs)]
-    print("\n".join([f"planned: {sizes}", "", *_gate_lines(needs), *notes, ""]))
-    print("\n".join(_repeat_lines(folder, sizes, seed)))
-    if components := _by_gate(upgrade_forecasts(folder, sizes, PILOTS, seed, date.today())):
-        table = _gate_lines(components, "component", "same judge", "change found")
-        print("\n".join(["", UPGRADE, "", *table, *_asked_once(components)]))
+def run_plan(
+    source: Path | None, given: Mapping[str, Any], *, evals: Path | None = None, runs: int = 60, seed: int = 1,
+    processes: int = 2, sizes: Sequence[int] = SIZES,
+) -> int:  # fmt: skip
+    """The command; always exit code 0: a plan is no verdict. `given`: options of `Setting` that were typed."""
+    if runs < 2 or processes < 1:
+        raise RecuseError(f"--runs is a whole number from 2 and --processes one from 1; got {runs} and {processes}")
+    folder = evals_folder(evals)
+    files, lines = _source(source, {name: value for name, value in given.items() if value is not None})
+    print("\n".join(lines))
+    needed: dict[str, int | None] = {}
+    for judge in JUDGES:
+        cases = [Case(files, n, judge, _files(files, runs)) for n in sizes]
+        drawn = asked(cases, folder, seed=seed, processes=processes, today=date.today())
+        print(f"\n{judge + ' is cleared (%)':<40}texts{''.join(f'{n:>7,}' for n in sizes)}   texts for 80 %")
+        for use in uses_in(drawn[-1]):
+            shares = [share_cleared(words, use) or 0.0 for words in drawn]
+            size = planned_size(files, judge, use, folder, sizes, shares, seed=seed, processes=processes, runs=runs)
+            needed.setdefault(use, size)
+            shown = f"not up to {sizes[-1]:,}" if size is None else f"{size:,}"
+            print(f"  to {use:<40}{''.join(f'{100 * share:>7.0f}' for share in shares)}   {shown}")
+    print(f"\nMonte-Carlo error of a share: at most {100 * error_of(0.5, runs):.0f} points.")
     if source is not None and source.suffix == ".toml":
-        print("\n".join(["", *_cost_lines(source, sizes, needs)]))
+        print("\n".join(["", *_cost_lines(source, next(iter(needed.values()), None))]))
     return 0
 
 
-def _needs(folder: Path, sizes: Sizes, seed: int) -> list[Need]:
-    return _by_gate(forecasts(folder, sizes, PILOTS, seed, date.today()))
-
-
-def _by_gate(every: Iterable[Forecast]) -> list[Need]:
-    """One for each gate and for each of the units that it counts."""
-    needs: dict[tuple[str, str], list[Forecast]] = {}
-    for one in every:
-        needs.setdefault((one.gate, one.units), []).append(one)
-    return [_need(gate, mine) for (gate, _), mine in needs.items()]
-
-
-def _need(gate: str, mine: Sequence[Forecast]) -> Need:
-    factors = [one.factor for one in mine if one.factor is not None]
-    now = round(median(one.n for one in mine))
-    factor = median(factors) if factors else None
-    needed = None if factor is None else factor * now if math.isinf(factor) else math.ceil(factor * now)
-    return Need(
-        gate, mine[0].units, now, _median(one.fair_passes for one in mine),
-        _median(one.smallest_fault for one in mine), needed,
-    )  # fmt: skip
-
-
-def _median(values: Any) -> float | None:
-    known = [value for value in values if value is not None]
-    return median(known) if known else None
-
-
-# --------------------------------------------------------------------------- text
-
-
-UPGRADE = """a candidate for the judge in use: if it is the same judge asked anew, how likely each component passes
-(it may replace the judge in use if all do), and which change is found"""
-
-
-def _gate_lines(
-    needs: Sequence[Need], of: str = "gate", who: str = "fair judge", what: str = "fault found"
-) -> list[str]:
-    wide = max([20, *(len(need.gate) + 1 for need in needs)])
-    lines = [
-        f"{of:<{wide}}{'there are':>16}{who:>12}{'80 % need':>12}{what:>14}",
-        f"{'':<{wide}}{'':>16}{'passes':>12}{'about':>12}{'with 80 %':>14}",
-    ]
-    for need in needs:
-        passes = "" if need.fair_passes is None else f"{100 * need.fair_passes:.0f} %"
-        unknown = "" if need.fair_passes is None else "none"
-        fault = unknown if need.smallest_fault is None else f"{need.smallest_fault:.3g}"
-        there = f"{need.now} {need.units}"
-        lines.append(f"{need.gate:<{wide}}{there:>16}{passes:>12}{_number(need.needed):>12}{fault:>14}".rstrip())
-    return lines
-
-
-def _more_judges(folder: Path, sizes: Sizes) -> list[str]:
-    """What a panel of one judge or two cannot be asked."""
-    return [
-        f"not planned, needs a {ORDINAL[number]} judge: {', '.join(names)}"
-        for number in ORDINAL
-        if number > sizes.judges and (names := brought_by_judges(folder, sizes, number, date.today()))
-    ]
-
-
-ORDINAL = {2: "second", 3: "third"}
-
-
-def _rare_slips(folder: Path, sizes: Sizes, needs: Sequence[Need]) -> list[str]:
-    """What a gate on an average leaves unseen, which no number of items changes."""
-    if not any(need.gate == "repeat_difference" for need in needs):
-        return []
-    gate = gates_of(folder, date.today())["repeat_difference"]
-    share = rarest_slips(gate.bound.high if gate.of_range else gate.bound.high / sizes.span)
-    return [f"repeat_difference limits an average: wild answers in fewer than 1 of {1 / share:.0f} stay within it"]
-
-
-def _asked_once(components: Sequence[Need]) -> list[str]:
-    """What no number of items makes up for."""
-    never = {need.gate for need in components if need.needed is not None and math.isinf(need.needed)}
-    why = "one answer per text does not show how often a judge decides otherwise by itself; ask it twice"
-    return [f"upgrade_flips: {why}"] if "upgrade_flips" in never else []
-
-
-def rarest_slips(limit: float) -> float:
-    """The share p of answers that may jump across the whole scale while two answers to a text lie at most `limit` of
-    the range apart on average, 2 p (1 - p) = limit; half of them where the limit is wider than any p reaches."""
-    return 0.5 if limit >= 0.5 else (1 - math.sqrt(1 - 2 * limit)) / 2
-
-
-def _number(needed: float | None) -> str:
-    if needed is None:
-        return "not known"
-    return "unfeasible" if math.isinf(needed) else f"{needed:,.0f}"
-
-
-def _repeat_lines(folder: Path, sizes: Sizes, seed: int) -> list[str]:
-    """How many items it takes with so many repeats, for all gates that more items help."""
-    rows: list[tuple[int, float, str]] = []
-    for repeats in REPEATS:
-        needs = _needs(folder, replace(sizes, repeats=repeats), seed)
-        bound = [n for n in needs if n.units != "repeats" and n.needed is not None and n.gate not in OF_PAIRS]
-        feasible = [n for n in bound if not math.isinf(n.needed or 0)]
-        if not feasible:
-            continue
-        most = max(feasible, key=lambda n: (n.needed or 0) / n.now)
-        never = [n.gate for n in bound if n not in feasible]
-        phrase = f"{most.gate}{f'; never: {chr(44).join(never)}' if never else ''}"
-        rows.append((repeats, sizes.items * (most.needed or 0) / most.now, phrase))
-    lines = [f"{'repeats':<10}{'items for 80 %':>16}{'calls per judge':>18}   the gate that asks for most"]
-    per_item = sizes.texts * (2 if sizes.names else 1)
-    for (repeats, _, phrase), items in zip(rows, not_more([needed for _, needed, _ in rows]), strict=True):
-        lines.append(f"{repeats:<10}{items:>16,}{items * per_item * repeats:>18,}   {phrase}")
-    return lines
-
-
-def not_more(needed: Sequence[float]) -> list[int]:
-    """Items needed with ever more repeats, none of which takes more items than fewer repeats do: where a few simulated
-    panels say otherwise, neighbours share their geometric mean (isotonic regression of the logarithms).
-
-    >>> not_more([100, 200, 50])
-    [142, 142, 50]
-    """
-    if not needed:
-        return []
+def planned_size(
+    files: Source, judge: str, use: str, folder: Path, sizes: Sequence[int], shares: Sequence[float], *, seed: int,
+    processes: int, runs: int,
+) -> int | None:  # fmt: skip
+    """The number of texts at which `ENOUGH` of the judges are cleared: where the shares at `sizes`, made monotone,
+    reach it, then a tenth more until twice as many files drawn anew say so. None where that is not seen."""
     from scipy.optimize import isotonic_regression
 
-    fitted = isotonic_regression([math.log(items) for items in needed], increasing=False).x
-    return [math.ceil(math.exp(logarithm) - 1e-9) for logarithm in fitted]
+    rising = isotonic_regression(list(shares)).x
+    if rising[-1] < ENOUGH:
+        return None
+    k = int((rising >= ENOUGH).argmax())
+    size = float(sizes[k])
+    if k:
+        part = (ENOUGH - rising[k - 1]) / max(rising[k] - rising[k - 1], 1e-9)
+        size = math.exp(math.log(sizes[k - 1]) + part * (math.log(sizes[k]) - math.log(sizes[k - 1])))
+    for attempt in range(TRIES):
+        texts = _rounded(size * 1.1**attempt)
+        case = Case(files, texts, judge, _files(files, 2 * runs))
+        [words] = asked([case], folder, seed=seed + 1, processes=processes, today=date.today())
+        if (share_cleared(words, use) or 0.0) >= ENOUGH:
+            return texts
+    return None
 
 
-OF_PAIRS = ("slot_preference", "order_consistency", "letter_preference")
+def _rounded(texts: float) -> int:
+    """Upwards to two digits."""
+    unit = int(10 ** max(0, math.floor(math.log10(texts)) - 1))
+    return math.ceil(texts / unit - 1e-9) * unit
 
 
-def _cost_lines(source: Path, sizes: Sizes, needs: Sequence[Need]) -> list[str]:
-    """What the panel's calls cost as it stands, and with the items that all gates ask for."""
-    from recuse.elicitation.chains import Chain
-    from recuse.recording.budget import expected_costs, expected_dollars
+def _files(files: Source, judges: int) -> int:
+    return max(2, math.ceil(judges / TOGETHER)) if isinstance(files, Pilot) else judges
+
+
+# --------------------------------------------------------------------------- what is planned
+
+
+def _source(source: Path | None, given: Mapping[str, Any]) -> tuple[Source, list[str]]:
+    """Where files are drawn from, and what is known and what is assumed of them."""
+    if source is None:
+        return _stated(Setting(), given, {})
+    if not source.is_file():
+        raise RecuseError(f"{source}: no such file; give a panel (.toml), a file of ratings, or only sizes as options")
+    if source.suffix == ".toml":
+        measured = _of_panel(source)
+        return _stated(Setting(**measured), given, measured)
+    from recuse.readers.file_panel import load_file_panel
+
+    if needless := sorted(set(given) - {"agreement", "scale"}):
+        raise RecuseError(f"--{needless[0]} is measured from {source}; leave it out, or plan without a file")
+    scale = {"scale": given["scale"]} if "scale" in given else {}
+    pilot = Pilot(load_file_panel(source, **scale), given.get("agreement", Setting().agreement))
+    return pilot, list(_of_pilot(pilot, source))
+
+
+def _stated(setting: Setting, given: Mapping[str, Any], measured: Mapping[str, Any]) -> tuple[Source, list[str]]:
+    setting = Setting(**{name: getattr(setting, name) for name in NAMES} | dict(given))
+    assumed = [name for name in NAMES if name not in given and name not in measured and _matters(name, setting)]
+    who = "1 person who agrees with others" if setting.people == 1 else f"{setting.people} people who agree"
+    lines = [
+        f"planned: scale {setting.scale}, {who} by {'ICC' if setting.numbers else 'kappa'} {setting.agreement:.2f}"
+        + (f", {100 * setting.positive:.0f} % pass" if setting.scale == "pass/fail" else "")
+        + f", {setting.systems} systems, a judge asked {_times(setting.repeats)}, {100 * setting.losses:.3g} % lost"
+    ]
+    if assumed:
+        lines.append(f"assumed, not measured: {', '.join(assumed)}; say what you know with --{', --'.join(assumed)}")
+    return Simulated(setting), lines
+
+
+def _times(repeats: int) -> str:
+    return "once" if repeats == 1 else f"{repeats} times"
+
+
+NAMES = ("scale", "agreement", "people", "positive", "systems", "repeats", "losses")
+
+
+def _matters(name: str, setting: Setting) -> bool:
+    return name != "positive" or setting.scale == "pass/fail"
+
+
+def _of_pilot(pilot: Pilot, source: Path) -> Iterator[str]:
+    ratings = pilot.panel.ratings
+    repeats = int(ratings.table["repeat"].max()) + 1
+    for criterion, people in pilot.people.items():
+        about = f" of {criterion}" if len(pilot.people) > 1 else ""
+        twice = int((people.raters > 1).sum())
+        how = f"agree by {people.agreement:.2f} beyond chance on {twice} texts, as measured"
+        if not twice:
+            how = f"are assumed to agree by {people.agreement:.2f} (--agreement), for no text was rated by two"
+        yield f"planned from {source.name}{about}: {len(people.raters)} texts, {len(people.values)} people, who {how}"
+        if people.answers.options:
+            counts = [(people.values == code).sum() for code in range(len(people.answers.options))]
+            shares = zip(people.answers.options, counts, strict=True)
+            yield "  " + ", ".join(f"{100 * n / max(sum(counts), 1):.0f} % {name}" for name, n in shares)
+    yield f"  judges asked {_times(repeats)}, {100 * pilot.losses:.3g} % of replies lost"
+
+
+def _of_panel(path: Path) -> dict[str, Any]:
+    """What the task and protocol of a panel that scores most texts say: scale, systems, repeats."""
+    plan, task = _largest(path)
+    low, high = (float(end) for end in task.scale)
+    if low != round(low) or high != round(high):
+        raise RecuseError(f"{path}: its scale {low:g}-{high:g} has no whole steps; plan from a file of ratings instead")
+    systems = len({target for _, _, target in plan.items})
+    return {"scale": f"{low:.0f}-{high:.0f}", "systems": systems, "repeats": plan.repeats}
+
+
+def _offering(path: Path) -> tuple[Any, list[Any]]:
     from recuse.suite import Selection
     from recuse.suite.questions import Questions
 
-    selection = Selection.load(root_of(source), [str(source.resolve())])
+    selection = Selection.load(_root_of(path), [str(path.resolve())])
     offering, _ = Questions(selection).offering(["scores", "numbers"], rests_on="margins")
+    if not offering:
+        raise RecuseError(f"{path}: no task of this panel has texts scored by numbers; give sizes as options instead")
+    return selection, list(offering)
+
+
+def _largest(path: Path) -> tuple[Any, Any]:
+    selection, offering = _offering(path)
+    plans = {one: selection.plan(one) for one in offering}
+    largest = max(offering, key=lambda one: len(plans[one].items) * plans[one].repeats)
+    return plans[largest], selection.task_of(largest)
+
+
+def _cost_lines(path: Path, needed: int | None) -> list[str]:
+    """What the panel's calls cost as it stands, and with the texts that its use needs."""
+    from recuse.elicitation.chains import Chain
+    from recuse.recording.budget import expected_costs, expected_dollars
+
+    selection, offering = _offering(path)
     chains = [Chain(selection.plan(one)) for one in offering]
     costs = [cost for chain in chains for cost in expected_costs(chain.expected(), chain.judges)]
     calls, dollars = sum(cost.calls for cost in costs), expected_dollars(costs)
-    helped = [n for n in needs if n.units != "repeats" and n.gate not in OF_PAIRS]
-    known = [n.needed / n.now for n in helped if n.needed is not None and not math.isinf(n.needed)]
-    factor = max(known, default=1.0)
     lines = [f"as it stands: {calls:,} calls that score texts, {_money(dollars)}"]
-    if factor > 1:
+    texts = len({(item, target) for _, item, target in _largest(path)[0].items})
+    if needed is not None and needed > texts:
+        factor = needed / texts
         more = None if dollars is None else dollars * factor
-        items, calls = math.ceil(sizes.items * factor), math.ceil(calls * factor)
-        lines.append(f"with {items:,} items: {calls:,} calls, {_money(more)}")
+        lines.append(f"with {needed:,} texts: {math.ceil(calls * factor):,} calls, {_money(more)}")
     return lines
 
 
 def _money(dollars: float | None) -> str:
     return "price unknown (give judges a price in the panel file)" if dollars is None else f"at most ${dollars:,.2f}"
+
+
+def _root_of(panel: Path) -> Path:
+    """The repository a panel file belongs to: where its fixtures/ is."""
+    return next((folder.parent for folder in panel.resolve().parents if folder.name == "fixtures"), Path.cwd())

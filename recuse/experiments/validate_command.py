@@ -1,63 +1,57 @@
-"""`recuse validate`: how often the gates are wrong at your own sizes, by simulation; a table, a page and JSON."""
+"""`recuse validate`: how often a good judge is cleared for each use, and each planted fault, by asking drawn files."""
 
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Mapping
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any
 
-from recuse.experiments.operating_curves import validate
-from recuse.experiments.scripted_upgrade import TESTS
-from recuse.experiments.sizes import Sizes, sizes_of_panel, sizes_of_ratings
+from recuse.experiments.clearance import Case, Simulated, Word, asked, error_of, share_cleared, uses_in
+from recuse.experiments.simulated_files import FAULTS, PERSON_LIKE, Setting
 from recuse.schema import RecuseError
 
-__all__ = ["evals_folder", "root_of", "run_validate", "sizes_from", "table"]
+__all__ = ["GOOD", "SIZES", "evals_folder", "run_validate", "too_often"]
+
+SIZES = (30, 60, 200, 1000)
+NAMED_AT = 200
+"""Texts at which the first cause is compared with what was planted."""
+MOST = 0.05
+"""How often a judge at twice any margin may be cleared."""
+
+GOOD: Mapping[str, tuple[Setting, tuple[str, ...]]] = {
+    "0-10, ICC .70, 3 people": (Setting("0-10", 0.7), ("grade", "rank", "estimate")),
+    "1-5, ICC .70, 3 people": (Setting("1-5", 0.7), ("grade",)),
+    "pass or fail, kappa .60, 50 % pass, 3 people": (Setting("pass/fail", 0.6, systems=1), ("decide",)),
+    "pass or fail, kappa .60, 80 % pass, 3 people": (Setting("pass/fail", 0.6, positive=0.8, systems=1), ("decide",)),
+    "pass or fail, kappa .80, 50 % pass, one expert": (Setting("pass/fail", 0.8, people=1, systems=1), ("decide",)),
+    "pairs in both orders, kappa .60, 3 people": (Setting("pairs", 0.6), ("choose",)),
+}
+"""Settings in which good judges are simulated, and the uses that are shown."""
 
 
 def run_validate(
-    source: Path | None,
-    given: Mapping[str, Any],
-    *,
-    evals: Path | None = None,
-    runs: int = 100,
-    seed: int = 1,
-    processes: int = 2,
-    html: Path | None = None,
-    to_json: Path | None = None,
-) -> int:
-    """The command. Exit code 0: as promised; 1: fair judges fail more often than the gates file allows, beyond what
-    the simulation's own error explains."""
+    *, evals: Path | None = None, runs: int = 100, seed: int = 1, processes: int = 2, to_json: Path | None = None,
+    sizes: Sequence[int] = SIZES, today: date | None = None,
+) -> int:  # fmt: skip
+    """The command. Exit code 1 where a judge at twice a margin is cleared more often than `MOST`, beyond what the
+    simulation's own error explains, at any size."""
     if runs < 2 or processes < 1:
         raise RecuseError(f"--runs is a whole number from 2 and --processes one from 1; got {runs} and {processes}")
-    sizes = sizes_from(source, given)
-    record = validate(evals_folder(evals), sizes, runs=runs, seed=seed, processes=processes).record
-    print(table(record))
-    if html is not None:
-        from recuse.experiments.curves_page import page
-
-        html.write_text(page(record, table(record)), encoding="utf-8", newline="\n")
-        print(f"\npage: {html}")
+    cases = {(name, judge, n): Case(Simulated(setting), n, judge, runs)
+             for name, (setting, _) in GOOD.items() for judge in PERSON_LIKE for n in sizes}  # fmt: skip
+    cases |= {("", fault.name, n): Case(Simulated(fault.setting), n, fault.name, runs)
+              for fault in FAULTS for n in sizes}  # fmt: skip
+    words = dict(zip(cases, asked(list(cases.values()), evals_folder(evals), seed=seed, processes=processes,
+                                  today=today or date.today()), strict=True))  # fmt: skip
+    record = {"runs": runs, "seed": seed, "good": list(_good(words, sizes)), "faults": list(_faults(words, sizes))}
+    print("\n".join(_table(record, sizes)))
     if to_json is not None:
         to_json.write_text(json.dumps(record, indent=1, sort_keys=True) + "\n", encoding="utf-8", newline="\n")
-    fair = record["fair"]
-    return int(fair["any_failed"] > fair["allowed"] + 3 * _error(fair["allowed"], runs))
-
-
-def sizes_from(source: Path | None, given: Mapping[str, Any]) -> Sizes:
-    """From a panel file, a file of ratings, or neither; what the command line says comes first."""
-    if source is None:
-        return Sizes().with_given(given)
-    if not source.is_file():
-        raise RecuseError(f"{source}: no such file; give a panel (.toml), a file of ratings, or only sizes as options")
-    usual = Sizes().with_given(given)
-    if source.suffix == ".toml":
-        return sizes_of_panel(source, root_of(source), usual).with_given(given)
-    from recuse.readers.file_panel import load_file_panel
-
-    ends = (given["low"], given["high"]) if given.get("low") is not None else None
-    return sizes_of_ratings(load_file_panel(source).ratings, usual, ends).with_given(given)
+    return int(bool(too_often(record)))
 
 
 def evals_folder(given: Path | None) -> Path:
@@ -74,94 +68,71 @@ def evals_folder(given: Path | None) -> Path:
     return shipped_evals()
 
 
-def table(record: Mapping[str, Any]) -> str:
-    """The record for a terminal: sizes, the run as a whole, one line per gate."""
-    sizes, fair, runs, anew = Sizes(**record["sizes"]), record["fair"], record["runs"], record["anew"]
-    allowed = _percent(fair["allowed"])
-    lines = [
-        f"simulated: {sizes}",
-        f"{runs} panels of fair judges; {runs // 2} per size of a fault; seed {record['seed']}",
-        "",
-        f"any fair judge fails             {_rate(fair['any_failed'], runs)}   promised: at most {allowed}",
-        f"a fair judge not cleared         {_rate(fair['not_cleared'], runs)}",
-        f"run red, nothing wrong           {_rate(fair['run_red'], runs)}",
-        f"recorded anew, a change named    {_rate(anew['same'], anew['runs'])}   promised: at most 5 %",
-        f"{anew['shift']:g} more on its own text, named  {_rate(anew['found'], anew['runs'])}",
-        f"a change is named with 80 % from {_sizes(anew['smallest'])}",
-        "",
-        _row(("gate", "false fail", "at most", "not passed", "coverage", "at the limit", "", "promised find", "")),
-        _row(("", "per run", "", "fair judge", "of 95 %", "fails", "passes", "of size", "fails")),
-    ]
-    upgrade = record["upgrade"]
-    lines += [_row(_cells(gate)) for gate in (*record["gates"], *upgrade.get("gates", ()))]
-    return "\n".join([*lines, *(_upgrade(upgrade) if upgrade else ()), *_foot(record)])
+def too_often(record: Mapping[str, Any]) -> list[str]:
+    """Faults that are cleared more often than `MOST` and three Monte-Carlo errors."""
+    most = MOST + 3 * error_of(MOST, record["runs"])
+    return [row["fault"] for row in record["faults"] if any((share or 0.0) > most for share in row["cleared"])]
 
 
-def _sizes(smallest: Mapping[str, float]) -> str:
-    return ", ".join(f"{gate} {size:.2g}" for gate, size in smallest.items()) or "no size: nothing can be tested"
+Words = Mapping[tuple[str, str, int], Sequence[Word]]
 
 
-def _upgrade(curves: Mapping[str, Any]) -> list[str]:
-    """What becomes of candidates: the judge in use asked anew, then the same with a fault."""
-    allowed, runs = _percent(curves["false_fail"]), curves["runs"]
-    rows = [(f"{KINDS[one['kind']]}: the same judge, asked anew", one, runs, one["promised"]) for one in curves["same"]]
-    rows += [(f"{KINDS[p['kind']]}: {p['effect']} {p['size']:.3g}", p, p["runs"], None) for p in curves["curve"]]
-    return [
-        "", f"A candidate for the judge in use, all components together (worse without a fault: at most {allowed})", "",
-        f"{'candidate':<{CANDIDATE}}{'may replace':>18}{'promised':>10}{'undecided':>11}{'worse':>18}",
-        *(f"{name:<{CANDIDATE}}{_rate(p['accepted'], n):>18}{_percent(promised):>10}{_percent(p['undecided']):>11}"
-          f"{_rate(p['worse'], n):>18}" for name, p, n, promised in rows),
-    ]  # fmt: skip
+def _good(words: Words, sizes: Sequence[int]) -> Iterator[dict[str, Any]]:
+    for name, (_, shown) in GOOD.items():
+        for judge in PERSON_LIKE:
+            drawn = [words[name, judge, n] for n in sizes]
+            for use in (use for use in shown if use in uses_in(drawn[-1])):
+                held = [_held_by(part, use) for part in drawn]
+                yield {"setting": name, "judge": judge, "use": use, "held by": held,
+                       "cleared": [_share(part, use) for part in drawn]}  # fmt: skip
 
 
-KINDS = {"scores": "scores", TESTS: "with tests", "choices": "pairs"}
-CANDIDATE = 40
+def _faults(words: Words, sizes: Sequence[int]) -> Iterator[dict[str, Any]]:
+    for fault in FAULTS:
+        drawn = {n: words["", fault.name, n] for n in sizes}
+        causes = [one.cause for one in drawn.get(NAMED_AT, ()) if one.use == fault.use and one.word == "not cleared"]
+        named = sum(bool(re.search(fault.said, cause)) for cause in causes)
+        yield {
+            "fault": fault.name, "use": fault.use, "cleared": [_share(part, fault.use) for part in drawn.values()],
+            "refused": len(causes), "named": named,
+            "instead": next((c for c, _ in Counter(causes).most_common() if not re.search(fault.said, c)), ""),
+        }  # fmt: skip
 
 
-def _cells(gate: Mapping[str, Any]) -> tuple[str, ...]:
-    at_limit = gate.get("at_limit") or {}
-    promised = gate["promised"] or {}
-    return (
-        gate["gate"],
-        _percent(gate["false_fail"]),
-        _percent(gate["alpha"]) if gate["alpha"] else "unknown",
-        _percent(gate["not_passed"]),
-        _percent(gate["coverage"]),
-        _percent(at_limit.get("fails")),
-        _percent(at_limit.get("passes")),
-        f"{promised['size']:.3g}" if promised else "",
-        _percent(promised.get("fails")),
+def _share(words: Sequence[Word], use: str) -> float | None:
+    share = share_cleared(words, use)
+    return None if share is None else round(share, 4)
+
+
+def _held_by(words: Sequence[Word], use: str) -> str:
+    """The gate that keeps most judges from being cleared, "" where all are."""
+    gates = Counter(gate for one in words if one.use == use and one.word != "cleared" for gate in one.gates)
+    return gates.most_common(1)[0][0] if gates else ""
+
+
+def _table(record: Mapping[str, Any], sizes: Sequence[int]) -> Iterator[str]:
+    runs = record["runs"]
+    heads = "".join(f"{n:>8,}" for n in sizes)
+    yield f"{runs} drawn files per number, seed {record['seed']}; Monte-Carlo error of a share at most " + (
+        f"{100 * error_of(0.5, runs):.1f} points, of 5 % {100 * error_of(0.05, runs):.1f}."
     )
+    yield ""
+    yield f"A good judge is cleared (%){'':<26}texts{heads}   most often held by"
+    for name in GOOD:
+        yield name
+        for row in (row for row in record["good"] if row["setting"] == name):
+            held = next((gate for gate in reversed(row["held by"]) if gate), "")
+            yield f"  {row['judge']:<30}to {row['use']:<24}{_cells(row['cleared'])}   {held}".rstrip()
+    yield ""
+    yield f"A judge at twice a margin is cleared (%){'':<13}texts{heads}   named first at {NAMED_AT}"
+    for row in record["faults"]:
+        named = f"{row['named']} of {row['refused']} refused" if row["refused"] else "none refused"
+        instead = f"; else: {row['instead']}" if row["instead"] else ""
+        yield f"  {row['fault']:<30}to {row['use']:<24}{_cells(row['cleared'])}   {named}{instead}"
+    if wrong := too_often(record):
+        yield ""
+        yield f"Cleared in more than {100 * MOST:.0f} % beyond the error: {', '.join(wrong)}."
 
 
-def _foot(record: Mapping[str, Any]) -> list[str]:
-    error = 100 * _error(0.5, max(1, record["runs"] // 2))
-    lines = ["", f"Monte-Carlo standard error of a rate: up to {error:.1f} points."]
-    if record["not_simulated"]:
-        lines.append(f"Not simulated: {', '.join(record['not_simulated'])}.")
-    return lines
-
-
-WIDTHS = (24, 11, 9, 11, 9, 13, 8, 14, 8)
-
-
-def _row(cells: tuple[str, ...]) -> str:
-    name, *rest = zip(cells, WIDTHS, strict=True)
-    return "".join([name[0].ljust(name[1]), *(cell.rjust(width) for cell, width in rest)]).rstrip()
-
-
-def _rate(share: float, runs: int) -> str:
-    return f"{_percent(share)} +- {100 * _error(share, runs):.1f}".rjust(14)
-
-
-def _percent(share: float | None) -> str:
-    return "" if share is None else f"{100 * share:.1f} %"
-
-
-def _error(share: float, runs: int) -> float:
-    return math.sqrt(share * (1 - share) / runs)
-
-
-def root_of(panel: Path) -> Path:
-    """The repository a panel file belongs to: where its fixtures/ is."""
-    return next((folder.parent for folder in panel.resolve().parents if folder.name == "fixtures"), Path.cwd())
+def _cells(shares: Sequence[float | None]) -> str:
+    return "".join(f"{'':>8}" if share is None else f"{100 * share:>8.0f}" for share in shares)

@@ -14,7 +14,7 @@ from math import floor, log10
 from recuse.gates.records import Figure, VerdictRecord
 from recuse.schema.details import Slice, SliceDetail, detail_as
 
-__all__ = ["causes_of_doubt", "causes_of_failure", "rounded", "unfinished_cause"]
+__all__ = ["EXPLAINING", "causes_of_doubt", "causes_of_failure", "rounded", "unfinished_cause"]
 
 UNANSWERED = ("unanswered", "parse_rate")
 AGREEMENT = ("human_ceiling", "sensitivity", "specificity", "system_order", "right_choices", "human_order")
@@ -30,6 +30,8 @@ AGAINST_PEOPLE = frozenset(
 """Gates that one person who answers in reverse or at random may make a good judge fail."""
 RATED = ("unanswered", "human_offset", "share_bias")
 """Gates that are asked wherever a person rated."""
+EXPLAINING = frozenset(["commonest_answer", "every_coefficient", "repeat_reliability", "length_coefficient"])
+"""What the evals call to measure the figures that explain a verdict without being gated."""
 PLACES = ("panel", "task", "protocol", "judge", "version")
 UNSTEADY = 0.5
 """ICC(1,1) below which a judge's repeats differ more than the texts do."""

@@ -9,7 +9,7 @@ independent:
 - How likely does the same run, recorded anew from the same judges, turn red? A pass may be lost, and an accepted fault
   may come to be no longer needed.
 
-`recuse validate` simulates the same, without these approximations.
+`recuse validate` asks drawn files, without these approximations.
 """
 
 from __future__ import annotations

@@ -1,94 +1,176 @@
-"""`recuse plan` from a file of ratings or from sizes alone: a team with one judge has a plan as well."""
+"""`recuse plan`: from a first try, a panel or options alone, and its number holds."""
 
 from __future__ import annotations
 
 import re
+from datetime import date
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from recuse.experiments import plan_command
-from recuse.metrics.upgrade import COMPONENTS
+from recuse.experiments.clearance import Case, Simulated, Word, asked, error_of, share_cleared
+from recuse.experiments.plan_command import planned_size
+from recuse.experiments.simulated_files import Setting
 
-SHIPPED = Path(__file__).resolve().parents[2] / "evals" / "gates.toml"
+ROOT = Path(__file__).resolve().parents[2]
+EVALS = ROOT / "evals"
+
+
+def rising(cases, folder, *, seed=1, **_):
+    """In place of drawn files: of n texts n / 300 of the judges are cleared to grade, all from 300 on."""
+    return [
+        [
+            Word("grade", "cleared" if k < case.runs * case.texts / 300 else "undecided", "", ())
+            for k in range(case.runs)
+        ]
+        for case in cases
+    ]
 
 
 @pytest.fixture
-def planned(recuse, three_gates, tmp_path, monkeypatch):
-    """`planned(*arguments)`: what `recuse plan` or another subcommand prints by three gates, of one pilot each."""
-    monkeypatch.setattr(plan_command, "PILOTS", 1)
-    monkeypatch.setattr(plan_command, "REPEATS", (2,))
-    three_gates(tmp_path)
+def planned(recuse, monkeypatch):
+    """`planned(*arguments)`: what `recuse plan` prints where clearance rises as `rising` says."""
+    monkeypatch.setattr(plan_command, "asked", rising)
 
-    def run(*arguments, command="plan"):
-        outcome = recuse(command, *arguments, "--evals", tmp_path)
-        assert outcome.err == ""
-        assert outcome.code == 0
+    def run(*arguments):
+        outcome = recuse("plan", *arguments, "--evals", EVALS, "--processes", 1)
+        assert (outcome.err, outcome.code) == ("", 0)
         return outcome.out
 
     return run
 
 
-def test_one_judge_is_planned(planned):
-    out = planned("--judges", 1, "--items", 15, "--people", 0, "--pairs", 0)
-    assert out.startswith("planned: 1 judge, 15 items, 3 repeats,")
-    assert [line.split()[0] for line in out.split("\n\n")[1].splitlines()[2:3]] == ["repeat_difference"]
-    assert "\nnot planned, needs a second judge: self_preference, leniency\n" in out
-    assert "\nrepeat_difference limits an average: wild answers in fewer than 1 of 39 stay within it\n" in out
+def size_in(out: str) -> int:
+    """The number of texts for 80 %, in the first row."""
+    return int(re.search(r"^  to grade .* (\d+)$", out, re.MULTILINE)[1])
 
 
-def test_two_judges_are_planned_as_before(planned):
-    out = planned("--judges", 2, "--items", 15, "--people", 0, "--pairs", 0)
-    assert "leniency" in out
-    assert "not planned" not in out
-    assert "candidate" not in out
+def table(folder: Path, people: int = 3, word: str = "") -> Path:
+    """Forty texts, a judge and people who agree; scores, or pass and fail."""
+    rng = np.random.default_rng(3)
+    quality = rng.normal(size=40)
+    columns = {name: quality + 0.5 * rng.normal(size=40) for name in ("judge", "anna", "ben", "cora")[: people + 1]}
+    cell = (lambda z: "pass" if z > 0 else "fail") if word else (lambda z: int(np.clip(round(5 + 2 * z), 0, 10)))
+    rows = (f"t{k}," + ",".join(str(cell(values[k])) for values in columns.values()) for k in range(40))
+    path = folder / "first-try.csv"
+    path.write_text(f"item,{','.join(columns)}\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    return path
 
 
-def test_a_file_with_one_judge_is_planned_by_what_was_measured(planned, tmp_path):
-    rows = (f"t{k},{3 + k % 5},{3 + k % 5},{3 + (k + k % 2) % 5}" for k in range(40))
-    path = tmp_path / "tickets.csv"
-    path.write_text("item,anna,judge.1,judge.2\n" + "\n".join(rows) + "\n", encoding="utf-8")
-    out = planned(path, "--scale", "1-10")
-    assert out.startswith("planned: 1 judge, 40 items, 2 repeats, 1 person, ")
-    assert "spread 4 % of its range" in out
-    assert "\nnot planned, needs a second judge: leniency\n" in out
+def test_options_alone_state_what_is_assumed(planned):
+    out = planned("--scale", "1-5", "--agreement", 0.7)
+    assert out.startswith(
+        "planned: scale 1-5, 3 people who agree by ICC 0.70, 4 systems, a judge asked once, 0 % lost\n"
+    )
+    assert "\nassumed, not measured: people, systems, repeats, losses; say what you know with --people, " in out
+    assert re.search(
+        r"^one more person is cleared \(%\) +texts +30 +60 +100 .* 1,600 +texts for 80 %$", out, re.MULTILINE
+    )
+    assert re.search(r"^  to grade +10 +20 +33 +67 +100 +100 +100 +\d+$", out, re.MULTILINE)
+    assert 240 <= size_in(out) <= 280
+    assert "half a person's error is cleared" in out
 
 
-def test_one_judge_is_simulated(planned):
-    out = planned("--judges", 1, "--items", 8, "--people", 0, "--pairs", 0, "--runs", 4, "--processes", 1,
-                  command="validate")  # fmt: skip
-    assert "simulated: 1 judge, 8 items" in out
-    assert "repeat_difference" in out
+@pytest.mark.parametrize("word", ["", "pass"], ids=["scores", "pass or fail"])
+def test_a_first_try_is_measured(planned, tmp_path, word):
+    out = planned(table(tmp_path, word=word))
+    first = out.splitlines()[0]
+    known = re.fullmatch(r"planned from first-try\.csv: 40 texts, 3 people, who agree by (0\.\d\d) beyond chance on 40 "
+                         r"texts, as measured", first)  # fmt: skip
+    assert known
+    rows = [line.split(",")[2:] for line in (tmp_path / "first-try.csv").read_text("utf-8").splitlines()[1:]]
+    said = np.array([[float(cell == "pass") if word else float(cell) for cell in row] for row in rows])
+    apart = np.mean([(said[:, a] - said[:, b]) ** 2 for a, b in ((0, 1), (0, 2), (1, 2))])
+    assert float(known[1]) == pytest.approx(1 - apart / (2 * said.var()), abs=0.006 if word else 0.03)
+    assert ("% fail, " in out) == bool(word)
+    assert 240 <= size_in(out) <= 280
+    assert "assumed" not in out
 
 
-def test_an_upgrade_is_planned_by_its_components(planned, tmp_path):
-    with (tmp_path / "gates.toml").open("a", encoding="utf-8") as gates:
-        gates.writelines(re.findall(r"^\[upgrade_.*?(?=^\[|\Z)", SHIPPED.read_text("utf-8"), re.MULTILINE | re.DOTALL))
-    out = planned("--judges", 1, "--items", 40, "--people", 0, "--pairs", 0)
-    lines = out.partition("a candidate for the judge in use")[2].splitlines()
-    rows = {line.split()[0]: line.split()[1:] for line in lines if line.startswith("upgrade_")}
-    assert list(rows) == [name for name in COMPONENTS if name in rows]
-    assert rows["upgrade_shift"][:5] == ["40", "items", "100", "%", "40"]
-    passes, needed = int(rows["upgrade_injection"][2]), int(rows["upgrade_injection"][4])
-    assert passes < 80  # forty attacks decide nothing that small
-    assert needed > 40
+def test_one_person_agrees_as_assumed(planned, tmp_path):
+    out = planned(table(tmp_path, people=1), "--agreement", 0.55)
+    assert "are assumed to agree by 0.55 (--agreement), for no text was rated by two" in out
 
 
-def test_options_are_no_scores_to_take_sizes_from(recuse, tmp_path):
-    path = tmp_path / "labels.csv"
-    path.write_text("item,anna,judge\n" + "".join(f"t{k},pass,{('pass', 'fail')[k % 2]}\n" for k in range(20)))
-    outcome = recuse("plan", path)
+def test_what_a_file_tells_is_not_given_as_well(recuse, tmp_path):
+    outcome = recuse("plan", table(tmp_path), "--people", 3)
     assert outcome.code == 3
-    assert "these ratings are options; give the sizes instead" in outcome.err
+    assert "--people is measured from" in outcome.err
 
 
-def test_more_repeats_never_take_more_items():
-    """Eight simulated panels a row say so only roughly: 30 and 120 become their geometric mean, 60, for both."""
-    assert plan_command.not_more([30.0, 120.0, 20.0, 20.0]) == [60, 60, 20, 20]
-    assert plan_command.not_more([50.0, 40.0, 30.5]) == [50, 40, 31]
+def test_nobody_to_plan_with(recuse, tmp_path):
+    path = tmp_path / "judges.csv"
+    path.write_text("item,judge_a,judge_b\n" + "".join(f"t{k},{k % 5},{(k + 1) % 5}\n" for k in range(30)))
+    outcome = recuse("plan", path, "--evals", EVALS)
+    assert outcome.code == 3
+    assert "nobody's ratings are in this file" in outcome.err
 
 
-def test_an_upgrade_of_choices_asked_once_is_told_to_ask_twice():
-    never = plan_command.Need("upgrade_flips", "pairs", 20, 0.1, 0.9, float("inf"))
-    assert plan_command._asked_once([never])[0].endswith("; ask it twice")
-    assert plan_command._asked_once([plan_command.Need("upgrade_flips", "pairs", 20, 0.1, 0.9, 60.0)]) == []
+def test_a_panel_has_its_scale_its_systems_and_its_costs(planned):
+    out = planned(ROOT / "fixtures" / "panels" / "published.toml")
+    assert out.startswith("planned: scale 0-10, 3 people who agree by ICC 0.60, 5 systems, a judge asked 10 times,")
+    assert "\nassumed, not measured: agreement, people, losses; " in out
+    assert "\nas it stands: 500 calls that score texts, at most $" in out
+    size = size_in(out)
+    assert f"\nwith {size} texts: {100 * size:,} calls, at most $" in out
+
+
+def test_drawn_files_are_asked(recuse, tmp_path, monkeypatch):
+    """The whole way once, of a first try by its own people."""
+    monkeypatch.setitem(plan_command.run_plan.__kwdefaults__, "sizes", (30, 300))
+    outcome = recuse("plan", table(tmp_path), "--evals", EVALS, "--processes", 1, "--runs", 5)
+    assert (outcome.err, outcome.code) == ("", 0)
+    few, many = re.search(r"^  to grade +(\d+) +(\d+) ", outcome.out, re.MULTILINE).groups()
+    assert int(few) <= 40
+    assert int(many) >= 60
+
+
+# --------------------------------------------------------------------------- the search
+
+
+def searched(monkeypatch, chance, sizes=(50, 100, 200, 400)):
+    """The planned size where a judge is cleared with `chance(texts)`, of twice 400 judges."""
+
+    def ask(cases, folder, *, seed, **_):
+        rng = np.random.default_rng((seed, cases[0].texts))
+        words = rng.random(cases[0].runs) < chance(cases[0].texts)
+        return [[Word("grade", "cleared" if one else "undecided", "", ()) for one in words]]
+
+    monkeypatch.setattr(plan_command, "asked", ask)
+    shares = [chance(n) for n in sizes]
+    return planned_size(Simulated(Setting()), "one more person", "grade", EVALS, sizes, shares, seed=1, processes=1,
+                        runs=400)  # fmt: skip
+
+
+def test_the_size_is_where_four_of_five_are_cleared(monkeypatch):
+    """n / 300 is 0.8 at 240; a tenth more where the files drawn anew have a share below it by chance."""
+    assert searched(monkeypatch, lambda n: min(1.0, n / 300)) in (240, 270)
+    assert searched(monkeypatch, lambda n: float(n >= 90)) == pytest.approx(95, rel=0.06)
+
+
+def test_it_is_seen_in_files_drawn_anew_before_it_is_printed(monkeypatch):
+    """Where the curve promises too much, a tenth more is tried until it holds."""
+    jump = searched(monkeypatch, lambda n: 1.0 if n >= 180 else 0.6 + 0.1 * (n > 150))
+    assert jump >= 180
+
+
+def test_beyond_the_last_size_nothing_is_promised(monkeypatch):
+    assert searched(monkeypatch, lambda n: 0.7) is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("setting", "use"), [(Setting("0-10", 0.7, systems=1), "grade"),
+                                              (Setting("pass/fail", 0.6, systems=1), "decide")],
+                         ids=["scores", "pass or fail"])  # fmt: skip
+def test_at_the_size_that_is_printed_a_fair_judge_is_cleared(setting, use):
+    """Files drawn with another seed, at that size: 80 % less three Monte-Carlo errors."""
+    files, sizes, runs = Simulated(setting), (100, 250, 600), 24
+    known = {"seed": 1, "processes": 1}
+    drawn = asked([Case(files, n, "one more person", runs) for n in sizes], EVALS, today=date.today(), **known)
+    shares = [share_cleared(words, use) for words in drawn]
+    size = planned_size(files, "one more person", use, EVALS, sizes, shares, runs=runs, **known)
+    assert size is not None
+    [words] = asked([Case(files, size, "one more person", 60)], EVALS, seed=77, processes=1, today=date.today())
+    assert share_cleared(words, use) >= 0.8 - 3 * error_of(0.8, 60)

@@ -1,0 +1,281 @@
+"""The chance that a judge which is one more person would be cleared, with the texts and the people of one file.
+
+Judges are drawn as one more of these people, given what these people said of every text; they take the place of the
+file's judges, and the questions that decide are asked of them. So every gate counts, jointly, with the slices, clusters
+and losses of people that the file has. With m people on a text who agree by kappa (the ICC of numbers):
+
+    options   one of the text's people with chance w = m kappa / (1 + (m - 1) kappa), else a draw from all answers:
+              Polya's urn, the predictive distribution of the Dirichlet-multinomial (Johnson, Kotz and Balakrishnan
+              1997, Discrete Multivariate Distributions, 40.1), which agrees with each of them by kappa again
+    numbers   mean + w (people's mean - mean) + N(0, variance (1 - w kappa)), the predictive normal distribution, after
+              each person's own severity is taken off; then a severity of its own, with the variance of people's
+
+on the steps of the scale that people use. All answers, mean, variance and kappa are those within a system (of 20 texts
+or more): what is said of a text is drawn towards its own system, or every drawn judge would favour the weak ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from recuse.check.answers import Question, ask
+from recuse.gates import Gates
+from recuse.ratings import Ratings
+from recuse.ratings.answers import WON, Answers, answers_of
+from recuse.ratings.factors import ORDER, VERSION
+from recuse.ratings.table import PERSON
+from recuse.readers.file_panel import FilePanel
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["People", "chance_of_clearance", "people_of", "with_drawn_judges"]
+
+Floats = NDArray[np.float64]
+FEWEST = 20
+DRAWS = 40
+"""Judges drawn for one file: the chance is known to 8 points, one standard error at most."""
+
+
+def chance_of_clearance(
+    panel: FilePanel, gates: Gates, questions: Iterable[Question], draws: int = DRAWS, seed: int = 1
+) -> dict[str, float]:
+    """Use -> the share of `draws` judges, drawn as one more person of this file, that are cleared for it. Empty where
+    no text was rated by two people, or they always agree by chance: nobody knows what one more person would say."""
+    people = {name: people_of(panel.ratings, name) for name in panel.ratings.headline}
+    if not panel.judges or not people or any(one is None for one in people.values()):
+        return {}
+    known = {name: one for name, one in people.items() if one is not None}
+    ratings = with_drawn_judges(panel.ratings, known, draws, np.random.default_rng(seed))
+    answers = ask(replace(panel, read=replace(panel.read, ratings=ratings, older=())), gates, questions, deciding=True)
+    cleared: dict[str, list[bool]] = {}
+    for one in answers.decision.judges:
+        cleared.setdefault(one.use, []).append(one.word == "cleared")
+    return {use: sum(words) / len(words) for use, words in cleared.items()}
+
+
+# --------------------------------------------------------------------------- what people said
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """What people said of the texts of one criterion: `values` (people, texts), codes of options or numbers less each
+    person's severity, NaN where none; `agreement` beyond chance, `severity` the variance of what people add to every
+    text where that is more than chance makes it (chi-squared, 5 %), else 0; `step` between neighbouring numbers, 0
+    where there is one."""
+
+    answers: Answers
+    values: Floats
+    systems: NDArray[np.intp]  # (texts,): codes
+    agreement: float
+    severity: float = 0.0
+    step: float = 0.0
+
+    @property
+    def raters(self) -> NDArray[np.intp]:
+        """How many people rated each text, (texts,)."""
+        return cast(NDArray[np.intp], np.isfinite(self.values).sum(axis=0))
+
+    @property
+    def weights(self) -> Floats:
+        """w of the module's formula, (texts,): how far a text's people say what one more would."""
+        m = self.raters
+        weights: Floats = m * self.agreement / (1 + (np.maximum(m, 1) - 1) * self.agreement)
+        return weights
+
+
+def people_of(ratings: Ratings, criterion: str, assumed: float | None = None) -> People | None:
+    """What people said of one criterion. Where no text has two of them, or all of them gave one answer, they are
+    `assumed` to agree so well; None where nobody says how well, or nobody rated."""
+    part = ratings.with_criterion(criterion)
+    if not part.persons:
+        return None
+    answers = answers_of(part, part)
+    values = answers.rated[:, :, 0]
+    if not answers.options:
+        return _of_numbers(answers, values, assumed)
+    systems = _systems(answers)
+    distances = _distances(len(answers.options), answers.ordered)
+    agreement = _agreement(values, systems, lambda a, b: distances[a.astype(np.intp), b.astype(np.intp)])
+    agreement = assumed if agreement is None else agreement
+    return None if agreement is None else People(answers, values, systems, agreement)
+
+
+def _systems(answers: Answers) -> NDArray[np.intp]:
+    """The system of each text, one of those with 20 texts or more or 0."""
+    codes = np.unique(np.array(answers.targets), return_inverse=True)[1].reshape(-1)
+    return np.where(np.bincount(codes)[codes] >= FEWEST, codes + 1, 0)
+
+
+def _of_numbers(answers: Answers, values: Floats, assumed: float | None) -> People | None:
+    def squares(a: Floats, b: Floats) -> Floats:
+        return (a - b) ** 2
+
+    severities = _severities(values)
+    centred = values - severities[:, None]
+    systems = _systems(answers)
+    agreement = _agreement(centred, systems, squares)
+    agreement = assumed if agreement is None else agreement
+    if agreement is None:
+        return None
+    texts = np.isfinite(values).sum(axis=1)
+    own = _variance(centred, systems) * (1 - agreement) * float(np.mean(1 / np.maximum(texts, 1)))
+    between, free = float(np.var(severities, ddof=1)) if len(values) > 1 else 0.0, len(values) - 1
+    severity = between - own if free and special.chdtrc(free, free * between / max(own, 1e-300)) < 0.05 else 0.0
+    apart = np.diff(np.unique(values[np.isfinite(values)]))
+    return People(answers, centred, systems, agreement, severity, float(apart.min()) if len(apart) else 0.0)
+
+
+def _within(values: Floats, systems: NDArray[np.intp]) -> Floats:
+    """The mean of all people on the system of each text, (texts,)."""
+    means = np.zeros(len(systems))
+    for system in np.unique(systems):
+        mine = values[:, systems == system]
+        means[systems == system] = np.nanmean(mine) if np.isfinite(mine).any() else np.nanmean(values)
+    return means
+
+
+def _variance(values: Floats, systems: NDArray[np.intp]) -> float:
+    return float(np.nanvar(values - _within(values, systems)))
+
+
+def _severities(values: Floats) -> Floats:
+    """What each person adds to a text, (people,), by least squares over persons and texts: rounds of averaging."""
+    added = np.zeros(len(values))
+    there = np.isfinite(values)
+    for _ in range(50):
+        texts = np.nansum(values - added[:, None], axis=0) / np.maximum(there.sum(axis=0), 1)
+        added = np.nansum(np.where(there, values - texts, 0.0), axis=1) / np.maximum(there.sum(axis=1), 1)
+        added -= added.mean()
+    return added
+
+
+def _distances(options: int, ordered: bool) -> Floats:
+    places = np.arange(options, dtype=float)
+    apart = (places[:, None] - places) ** 2
+    return apart if ordered else (apart > 0).astype(float)
+
+
+def _agreement(values: Floats, systems: NDArray[np.intp], distance: Any) -> float | None:
+    """1 - D / E over texts with two people or more: the mean distance of two people on a text over that of two answers
+    to any texts of the system. At least 0: people who agree less than by chance say nothing of one more."""
+    seen, expected = 0.0, 0.0
+    for system in np.unique(systems):
+        mine = values[:, (systems == system) & (np.isfinite(values).sum(axis=0) > 1)]
+        pairs = [
+            distance(mine[a, both], mine[b, both])
+            for a in range(len(mine)) for b in range(a + 1, len(mine))
+            if (both := np.isfinite(mine[a]) & np.isfinite(mine[b])).any()
+        ]  # fmt: skip
+        if pairs:
+            known, counts = np.unique(mine[np.isfinite(mine)], return_counts=True)
+            apart = distance(np.repeat(known, len(known)), np.tile(known, len(known))).reshape(len(known), -1)
+            together = np.concatenate(pairs)
+            seen += float(together.sum())
+            expected += len(together) * float(counts @ apart @ counts) / counts.sum() ** 2
+    return max(0.0, 1 - seen / expected) if expected > 1e-12 else None
+
+
+# --------------------------------------------------------------------------- judges in their place
+
+
+def with_drawn_judges(
+    ratings: Ratings, people: Mapping[str, People], count: int, rng: np.random.Generator, error: float = 1.0
+) -> Ratings:
+    """The ratings with `count` drawn judges in place of theirs, asked what the judge with most rows was asked, its
+    newest version and first repeat. `error`: how many times a person's error they make; below 1 they agree with each
+    person as somebody nearer to the truth would, of options by saying more often what most of a text's people say."""
+    import pandas as pd
+
+    table = ratings.table
+    persons, asked = table[table["kind"] == PERSON], _asked(ratings)
+    frames = []
+    for criterion, known in people.items():
+        rows = asked[asked["criterion"] == criterion]
+        text = pd.MultiIndex.from_arrays([known.answers.items, known.answers.targets])
+        at = text.get_indexer(pd.MultiIndex.from_frame(rows[["item", "target"]].astype(str)))
+        drawn = _drawn(known, count, rng, error)[:, at]
+        frames += [_said(rows, known.answers, values, f"one more person {k + 1}") for k, values in enumerate(drawn)]
+    together = pd.concat([persons, *frames], ignore_index=True)
+    return replace(ratings, table=together, authors={}, beside=lambda kind: None, _memory={})
+
+
+def _asked(ratings: Ratings) -> pd.DataFrame:
+    table = ratings.table
+    rows = table[(table["kind"] != PERSON) & (table["rater"] == table.loc[table["kind"] != PERSON, "rater"].mode()[0])]
+    if VERSION in ratings.factors:
+        rows = rows[rows[VERSION] == ratings.levels(VERSION)[-1]]
+    first: pd.DataFrame = rows[rows["repeat"] == rows["repeat"].min()]
+    return first
+
+
+def _drawn(people: People, count: int, rng: np.random.Generator, error: float) -> Floats:
+    """Values of so many judges, (count, texts)."""
+    return (_urn if people.answers.options else _normal)(people, count, rng, error)
+
+
+def _urn(people: People, count: int, rng: np.random.Generator, error: float) -> Floats:
+    values, m = people.values, people.raters
+    each = np.array([np.isfinite(values), *((values == code) for code in range(len(people.answers.options)))])
+    counts = each[1:].sum(axis=1).astype(float)  # options, texts
+    shares = np.stack([_within((values == code) + 0 * values, people.systems) for code in range(len(counts))])
+    own = np.cumsum(counts / np.maximum(m, 1), axis=0)
+    shape = (count, values.shape[1])
+    one = (rng.random(shape)[:, None] > own[None, :-1]).sum(axis=1)
+    lot = (rng.random(shape)[:, None] > np.cumsum(shares, axis=0)[None, :-1]).sum(axis=1)
+    said = np.where(rng.random(shape) < people.weights, one, lot)
+    if error < 1:
+        most = np.argmax(counts + 1e-6 * rng.random(counts.shape), axis=0)
+        said = np.where((rng.random(shape) < _of_most(people, most, error)) & (m > 0), most, said)
+    return cast(Floats, said.astype(float))
+
+
+def _of_most(people: People, most: NDArray[np.intp], error: float) -> float:
+    """How often to say what most people say, so that agreement with each is that of somebody with `error` times their
+    own: sqrt(kappa) (1 - error (1 - sqrt(kappa)))."""
+    truth = float(np.sqrt(people.agreement))
+    wanted = truth * (1 - error * (1 - truth))
+    distances = _distances(len(people.answers.options), people.answers.ordered)
+    there = np.isfinite(people.values)
+    apart = distances[np.nan_to_num(people.values).astype(np.intp), most[None]][there].mean()
+    said, of_most = (np.bincount(codes.astype(np.intp), minlength=len(distances)) / codes.size
+                     for codes in (people.values[there], most))  # fmt: skip
+    chance = float(said @ distances @ of_most)
+    reached = 1 - apart / chance if chance > 1e-12 else wanted
+    return float(np.clip((wanted - people.agreement) / max(reached - people.agreement, 1e-9), 0.0, 1.0))
+
+
+def _normal(people: People, count: int, rng: np.random.Generator, error: float) -> Floats:
+    values, m, rho = people.values, people.raters, people.agreement
+    mean, variance = _within(values, people.systems), _variance(values, people.systems)
+    texts = np.where(m > 0, np.nansum(values, axis=0) / np.maximum(m, 1), mean)
+    nearer = rho / (rho + error**2 * (1 - rho)) if rho > 0 else 0.0
+    weights = people.weights * np.sqrt(nearer / rho) if rho > 0 else people.weights
+    left = variance * np.maximum(0.0, 1 - weights**2 * (1 + (np.maximum(m, 1) - 1) * rho) / np.maximum(m, 1))
+    left = np.maximum(0.0, np.where(m > 0, left, variance) - people.step**2 / 12)
+    shape = (count, values.shape[1])
+    own = error * rng.normal(size=(count, 1)) * np.sqrt(people.severity * (1 + 1 / max(len(values), 1)))
+    drawn = mean + weights * (texts - mean) + np.sqrt(left) * rng.normal(size=shape) + own
+    low, high = people.answers.scale.ends
+    if people.step > 0:
+        start = low if np.isfinite(low) else 0.0
+        drawn = start + np.round((drawn - start) / people.step) * people.step
+    return cast(Floats, np.clip(drawn, low, high))
+
+
+def _said(rows: pd.DataFrame, answers: Answers, values: Floats, name: str) -> pd.DataFrame:
+    """The rows with another judge's answers, as the scale has them."""
+    judged = rows.assign(rater=name, status="ok", request="")
+    if not answers.options:
+        return judged.assign(score=values, response=None)
+    if answers.options != WON:
+        return judged.assign(score=np.nan, response=np.array(answers.options, dtype=object)[values.astype(np.intp)])
+    turned = rows[ORDER].eq("ba").to_numpy() if ORDER in rows else np.zeros(len(rows), dtype=bool)
+    place = np.array([["first", "second", "tie"], ["second", "first", "tie"]], dtype=object)
+    return judged.assign(score=np.nan, response=place[turned.astype(np.intp), values.astype(np.intp)])

@@ -1,0 +1,386 @@
+"""Rating files drawn from a stated model: people who agree so well, and a judge that is one of them, better, worse, or
+has one planted fault.
+
+A text has a quality q, standard normal, of which the systems explain a fifth. What a rater sees is
+
+    z = sqrt(r) q + sqrt(1 - r) e
+
+and the answer is the place of z among cuts that give every answer its share. r is solved for, so that the *observed*
+agreement, the share of the answers' variance that texts explain (the ICC; of pass and fail it is kappa), is the one
+stated. A judge with f times a person's error has r / (r + f^2 (1 - r)) in place of r. Labels without order are right
+with chance a, else drawn by their shares: kappa is a^2, and f times the error leaves 1 - f (1 - a).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize, special
+
+from recuse.gates import Gates
+from recuse.ratings import Numeric, Ordinal, Ratings
+from recuse.ratings.factors import ORDER, VERSION
+from recuse.ratings.pairwise import CHOICES
+from recuse.ratings.scale import Nominal, Scale
+from recuse.readers.file_panel import FilePanel
+from recuse.readers.file_ratings import FileRatings
+from recuse.readers.mapping import ColumnMapping
+from recuse.readers.raw_table import RawTable
+from recuse.schema import RecuseError
+
+__all__ = ["FAULTS", "PERSON_LIKE", "SCALES", "Fault", "Setting", "panel_of", "simulated_file"]
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.intp]
+
+SPREAD = 0.22
+"""SD of scores as a share of the scale's range: 2.2 points on 0-10, 0.9 on 1-5."""
+OF_SYSTEMS = 0.2
+"""The share of the quality's variance that lies between systems."""
+OF_REPEATS = 0.1
+"""The share of a judge's error that is drawn anew when it is asked again; the rest is its view of the text."""
+SCALES = ("0-10", "1-5", "pass/fail", "labels", "pairs")
+LABELS = ("billing", "bug", "other")
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a file is like. `scale`: LOW-HIGH in whole steps, pass/fail, labels (three without order) or pairs;
+    `agreement` among `people`: ICC of scores, kappa of options; `positive`: share of passes; `systems` whose texts are
+    rated; `repeats` of the judge; `losses`: share of its replies that cannot be read.
+
+    >>> Setting("1-5").options
+    (1.0, 2.0, 3.0, 4.0, 5.0)
+    """
+
+    scale: str = "0-10"
+    agreement: float = 0.6
+    people: int = 3
+    positive: float = 0.5
+    systems: int = 4
+    repeats: int = 1
+    losses: float = 0.0
+
+    def __post_init__(self) -> None:
+        _ = self.options
+        for name, given, low, high in (
+            ("agreement", self.agreement, 0.01, 0.99), ("positive", self.positive, 0.01, 0.99),
+            ("losses", self.losses, 0.0, 0.99), ("people", self.people, 1, 100), ("repeats", self.repeats, 1, 100),
+            ("systems", self.systems, 1, 100),
+        ):  # fmt: skip
+            if not low <= given <= high:
+                raise RecuseError(f"--{name} lies between {low:g} and {high:g}; got {given:g}")
+
+    @property
+    def options(self) -> tuple[Any, ...]:
+        """The answers from the lowest to the highest."""
+        known: dict[str, tuple[str, ...]] = {
+            "pass/fail": ("fail", "pass"), "labels": LABELS, "pairs": ("second", "first"),
+        }  # fmt: skip
+        if self.scale in known:
+            return known[self.scale]
+        low, dash, high = self.scale.partition("-")
+        if not dash or not low.isdigit() or not high.isdigit() or not int(low) < int(high) <= int(low) + 100:
+            raise RecuseError(f"--scale is LOW-HIGH in whole steps, pass/fail, labels or pairs; got {self.scale!r}")
+        return tuple(float(point) for point in range(int(low), int(high) + 1))
+
+    @property
+    def numbers(self) -> bool:
+        """Whether answers are scores."""
+        return isinstance(self.options[0], float)
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """How often each answer is given."""
+        if self.scale == "labels":
+            return (0.5, 0.3, 0.2)
+        if not self.numbers:
+            share = 0.5 if self.scale == "pairs" else self.positive
+            return (1 - share, share)
+        points = np.array(self.options)
+        span = points[-1] - points[0]
+        edges = special.ndtr((points[:-1] + 0.5 - points.mean()) / (SPREAD * span))
+        return tuple(np.diff(np.concatenate([[0.0], edges, [1.0]])).tolist())
+
+    @property
+    def latent(self) -> float:
+        """r of the module's formula; of labels, a."""
+        return math.sqrt(self.agreement) if self.scale == "labels" else _latent(self.shares, self.agreement)
+
+
+@cache
+def _latent(shares: tuple[float, ...], agreement: float) -> float:
+    """The correlation of what two raters see at which their answers agree so well."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(60)
+    weights = weights / weights.sum()
+    cuts = special.ndtri(np.cumsum(shares)[:-1])
+    places = np.arange(len(shares))
+    variance = float(np.dot(shares, places**2) - np.dot(shares, places) ** 2)
+
+    def observed(r: float) -> float:
+        below = special.ndtr((cuts[:, None] - math.sqrt(r) * nodes) / math.sqrt(1 - r))
+        expected = places[-1] - below.sum(axis=0)
+        return float(np.dot(weights, expected**2) - np.dot(weights, expected) ** 2) / variance
+
+    return float(optimize.brentq(lambda r: observed(r) - agreement, 1e-6, 0.9999))
+
+
+# --------------------------------------------------------------------------- one draw
+
+
+@dataclass(eq=False)
+class Draw:
+    """The texts of one file with what people said of them, (people, texts), as places among the setting's options."""
+
+    setting: Setting
+    texts: int
+    rng: np.random.Generator
+    margins: Callable[[str], float]
+    system: Codes = field(init=False)
+    quality: Floats = field(init=False)
+    people: Codes = field(init=False)
+    truth: Codes = field(init=False)  # of labels
+    doublings: Floats = field(init=False)  # how long texts are
+
+    def __post_init__(self) -> None:
+        s, rng, n = self.setting, self.rng, self.texts
+        self.system = np.arange(n) % s.systems
+        steps = special.ndtri((np.arange(s.systems) + 0.5) / s.systems)
+        between = math.sqrt(OF_SYSTEMS) if s.systems > 1 else 0.0
+        self.quality = math.sqrt(1 - between**2) * rng.normal(size=n)
+        self.quality += between * (steps / (steps.std() or 1.0))[self.system]
+        self.truth = rng.choice(len(s.shares), size=n, p=s.shares)
+        self.doublings = rng.normal(size=n)
+        self.people = np.stack([self.answers(1.0)[0] for _ in range(s.people)])
+
+    def answers(self, error: float, length: float = 0.0) -> Codes:
+        """What a rater with `error` times a person's says, (repeats, texts): of people one repeat counts. `length`:
+        how much it adds for a text that is twice as long."""
+        s, rng, shape = self.setting, self.rng, (self.setting.repeats * (2 if self.setting.scale == "pairs" else 1),
+                                                 self.texts)  # fmt: skip
+        if s.scale == "labels":
+            right = 1 - error * (1 - s.latent)
+            lot = rng.choice(len(s.shares), size=self.texts, p=s.shares)
+            said = np.where(rng.random(self.texts) < right, self.truth, lot)
+            return cast(Codes, np.broadcast_to(said, shape).copy())
+        r = s.latent / (s.latent + error**2 * (1 - s.latent))
+        view, anew = rng.normal(size=self.texts), rng.normal(size=shape)
+        seen = math.sqrt(r) * self.quality + math.sqrt(1 - r) * (
+            math.sqrt(1 - OF_REPEATS) * view + math.sqrt(OF_REPEATS) * anew
+        )
+        seen = (seen + length * self.doublings) / math.sqrt(1 + length**2)
+        return cast(Codes, np.searchsorted(special.ndtri(np.cumsum(s.shares)[:-1]), seen).astype(np.intp))
+
+    def by_lot(self, said: Codes, share: float, where: NDArray[np.bool_] | bool = True) -> Codes:
+        """A `share` of the answers drawn from all answers' shares instead."""
+        lot = self.rng.choice(len(self.setting.shares), size=said.shape, p=self.setting.shares)
+        return cast(Codes, np.where((self.rng.random(said.shape) < share) & where, lot, said))
+
+    @property
+    def disagreement(self) -> Floats:
+        """How much people differ about each text; ties in an order by lot."""
+        return cast(Floats, self.people.std(axis=0) + 1e-6 * self.rng.random(self.texts))
+
+
+# --------------------------------------------------------------------------- judges
+
+PERSON_LIKE: Mapping[str, float] = {"one more person": 1.0, "half a person's error": 0.5, "1.5 times": 1.5}
+"""Judges without a fault of their own: how many times a person's error they make."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A planted fault at twice its margin: the file it is planted in, the use that it must keep the judge from, and
+    what the cause first named says (a regular expression)."""
+
+    name: str
+    setting: Setting
+    use: str
+    said: str
+
+
+SCORES, PASSES = Setting("0-10", 0.7), Setting("pass/fail", 0.6)
+FAULTS = (
+    Fault("mirrored", SCORES, "grade", "the opposite"),
+    Fault("unrelated", SCORES, "grade", "no more than chance"),
+    Fault("constant", PASSES, "decide", "always says"),
+    Fault("lenient", SCORES, "grade", "scores .* above your people"),
+    Fault("refuses hard ones", PASSES, "decide", "unanswered|no usable answer"),
+    Fault("first place", Setting("pairs", 0.6), "choose", "stands first"),
+    Fault("longer", SCORES, "grade", "longer"),
+    Fault("own system", SCORES, "rank", "favours (system s0|its own)"),
+    Fault("drift", PASSES, "decide", "not the judge it was"),
+    Fault("one slice", replace(PASSES, systems=2), "grade", "on system s0"),
+    Fault("noise", replace(SCORES, repeats=2), "grade", "asked again"),
+    Fault("swapped label", Setting("labels", 0.6), "decide", "where your people say"),
+)
+
+
+@dataclass(eq=False)
+class _Judged:
+    """Answers of the judge, (repeats, texts), NaN where there is none; `before`: of its older version; `author`: the
+    system whose texts are its own; `peers`: another judge beside it, for questions that need one."""
+
+    values: Floats
+    before: Floats | None = None
+    author: str = ""
+    peer: bool = False
+
+
+def _judge(kind: str, draw: Draw) -> _Judged:
+    s, rng, n = draw.setting, draw.rng, draw.texts
+    said = draw.answers(PERSON_LIKE.get(kind, 1.0), _length(draw) if kind == "longer" else 0.0)
+    if kind == "mirrored":
+        said = len(s.options) - 1 - said
+    elif kind == "unrelated":
+        said = draw.by_lot(said, 1.0)
+    elif kind == "constant":
+        said = np.full_like(said, int(np.argmax(s.shares)))
+    elif kind == "noise":
+        said = draw.by_lot(said, min(1.0, 2 * draw.margins("human_ceiling") / s.agreement))
+    elif kind == "one slice":
+        by_chance = s.agreement * (1 - float(np.dot(s.shares, s.shares)))  # what agreement loses where lots are drawn
+        said = draw.by_lot(said, min(1.0, 2 * draw.margins("worst_slice") / by_chance), draw.system == 0)
+    elif kind == "swapped label":
+        said = np.array([1, 0, 2])[said]
+    elif kind == "first place":  # rows are orders: a first, then b first; the first option is that a won
+        place = np.array([[1], [0]]).repeat(s.repeats, axis=1).reshape(-1, 1)
+        said = np.where(rng.random(said.shape) < 4 * draw.margins("slot_preference"), place, said)
+    elif kind not in (*PERSON_LIKE, "lenient", "refuses hard ones", "longer", "own system", "drift"):
+        raise ValueError(f"unknown judge {kind!r}")
+    judged = _Judged(np.array(s.options)[said] if s.numbers else said.astype(float), peer=kind == "longer")
+    if kind == "lenient":
+        judged.values = _within(judged.values + 2 * draw.margins("human_offset") * _span(s), s)
+    elif kind == "own system":
+        judged.author = "s0"
+        more = 2 * draw.margins("slice_favour") * _span(s)
+        judged.values = _within(judged.values + more * (draw.system == 0), s)
+    elif kind == "refuses hard ones":
+        hardest = np.argsort(-draw.disagreement)[: round(2 * draw.margins("unanswered") * n)]
+        judged.values[:, hardest] = np.nan
+    elif kind == "drift":
+        judged.before = judged.values
+        judged.values = _changed(judged.values, 2 * draw.margins("drift"), draw)
+    judged.values[rng.random(judged.values.shape) < s.losses] = np.nan
+    return judged
+
+
+def _length(draw: Draw) -> float:
+    """The slope at which agreement with people falls by twice the margin."""
+    left = max(0.05, draw.setting.agreement - 2 * draw.margins("human_ceiling")) / draw.setting.agreement
+    return math.sqrt(1 / left**2 - 1)
+
+
+def _span(setting: Setting) -> float:
+    return float(setting.options[-1] - setting.options[0])
+
+
+def _within(values: Floats, setting: Setting) -> Floats:
+    return cast(Floats, np.clip(values, setting.options[0], setting.options[-1]))
+
+
+def _changed(values: Floats, share: float, draw: Draw) -> Floats:
+    """Another version with so many other answers: another person's where that differs, then the next option."""
+    other, options = draw.answers(1.0).astype(float), len(draw.setting.options)
+    order = draw.rng.permutation(draw.texts)
+    differing = (other != values).any(axis=0)
+    chosen = order[np.argsort(~differing[order], kind="stable")][: round(share * draw.texts)]
+    changed = values.copy()
+    changed[:, chosen] = np.where(differing, other, (values + 1) % options)[:, chosen]
+    return changed
+
+
+# --------------------------------------------------------------------------- as a file
+
+
+def simulated_file(setting: Setting, texts: int, judge: str, rng: np.random.Generator, gates: Gates) -> FilePanel:
+    """A file of so many texts with people of this setting and one judge: of `PERSON_LIKE`, or with one of `FAULTS` by
+    name, at twice the margin that `gates` set."""
+
+    def margin(name: str) -> float:
+        bound = gates[name].bound if name in gates else None
+        if bound is None:
+            raise RecuseError(f"{gates.file} has no gate {name!r}, which says how large the planted fault is to be")
+        return bound.high if math.isfinite(bound.high) else -bound.low
+
+    draw = Draw(setting, texts, rng, margin)
+    judged = _judge(judge, draw)
+    return panel_of(_ratings(draw, judged), "choices" if setting.scale == "pairs" else "scores")
+
+
+def _ratings(draw: Draw, judged: _Judged) -> Ratings:
+    import pandas as pd
+
+    s = draw.setting
+    values = np.array(s.options)[draw.people] if s.numbers else draw.people.astype(float)
+    people = [_rows(f"person {p + 1}", "person", row[None], draw) for p, row in enumerate(values)]
+    frames = [*people, _rows("judge", "judge", judged.values, draw)]
+    if judged.peer:
+        peer = draw.answers(1.0)
+        frames.append(_rows("peer", "judge", np.array(s.options)[peer] if s.numbers else peer.astype(float), draw))
+    if judged.before is not None:
+        older = [*people, _rows("judge", "judge", judged.before, draw)]
+        frames = [frame.assign(**{VERSION: "before"}) for frame in older] + [
+            frame.assign(**{VERSION: "now"}) for frame in frames
+        ]
+    texts = pd.DataFrame({
+        "item": _items(draw.texts), "target": _systems(draw), "words": np.round(200 * 2.0**draw.doublings),
+    })  # fmt: skip
+    if s.scale == "pairs":
+        texts = pd.DataFrame({"item": _items(draw.texts), "a": "s0", "b": "s1"})
+    authors = {"judge": judged.author} if judged.author else {}
+    return Ratings.of(pd.concat(frames, ignore_index=True), scales=_scale(s), authors=authors, texts=texts)
+
+
+def _rows(rater: str, kind: str, values: Floats, draw: Draw) -> Any:
+    """A row per answer. Of pairs, every second repeat has b first, and code 1 says that a won."""
+    import pandas as pd
+
+    s = draw.setting
+    frames = []
+    for k, row in enumerate(values):
+        frame = {"rater": rater, "kind": kind, "item": _items(draw.texts), "target": _systems(draw), "repeat": k}
+        if s.scale == "pairs":
+            turned = k % 2 == 1
+            frame |= {"target": "", "repeat": k // 2, ORDER: "ba" if turned else "ab"}
+            row = 1 - row if turned else row
+        if s.numbers:
+            frame["score"] = row
+        else:
+            named = np.array([*s.options, None], dtype=object)
+            frame["response"] = named[np.where(np.isnan(row), len(s.options), row).astype(np.intp)]
+        frames.append(pd.DataFrame(frame))
+    return pd.concat(frames, ignore_index=True)
+
+
+def _items(texts: int) -> NDArray[np.str_]:
+    return np.char.add("t", np.arange(texts).astype(str))
+
+
+def _systems(draw: Draw) -> NDArray[np.str_]:
+    return np.char.add("s", draw.system.astype(str))
+
+
+def _scale(s: Setting) -> Scale:
+    if s.numbers:
+        return Numeric(s.options[0], s.options[-1])
+    if s.scale == "pairs":
+        return CHOICES
+    return Nominal(LABELS) if s.scale == "labels" else Ordinal(s.options)
+
+
+def panel_of(ratings: Ratings, kind: str = "scores") -> FilePanel:
+    """Ratings as if they had been read from a file."""
+    import pandas as pd
+
+    path = Path("simulated.csv")
+    raw = RawTable(path, pd.DataFrame())
+    read = FileRatings(path, "", ratings, kind, ColumnMapping(), raw, ratings.table, (), ())
+    return FilePanel("simulated", path, read)

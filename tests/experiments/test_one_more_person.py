@@ -1,0 +1,154 @@
+"""Judges drawn as one more person agree with people as these do with each other; they are cleared as often as told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+from math import sqrt
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from recuse.check.answers import ask, read_evals
+from recuse.check.one_more_person import chance_of_clearance, people_of, with_drawn_judges
+from recuse.experiments.simulated_files import Setting, panel_of, simulated_file
+from recuse.metrics.human_ceiling import human_ceiling
+from recuse.metrics.position import order_consistency, slot_preference
+from recuse.ratings import Numeric, Ratings
+
+SHIPPED, TODAY = Path(__file__).parents[2] / "evals", date(2026, 3, 1)
+GATES, QUESTIONS = read_evals(SHIPPED, TODAY)
+
+
+def drawn(setting, texts, judge="one more person", seed=1):
+    return simulated_file(setting, texts, judge, np.random.default_rng(seed), GATES)
+
+
+def judges_like_people(ratings, count=20, error=1.0, seed=2):
+    people = {name: people_of(ratings, name) for name in ratings.headline}
+    return with_drawn_judges(ratings, people, count, np.random.default_rng(seed), error)
+
+
+SETTINGS = [Setting("0-10", 0.45), Setting("1-5", 0.7, people=2), Setting("pass/fail", 0.3), Setting("labels", 0.6),
+            Setting("pass/fail", 0.6, positive=0.9, people=5), Setting("pairs", 0.6)]  # fmt: skip
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda s: f"{s.scale} {s.agreement}")
+def test_a_drawn_judge_agrees_with_each_person_as_people_do(setting):
+    """human_ceiling is 0 on average over 20 judges; of numbers the step between them costs a little."""
+    estimates = human_ceiling(judges_like_people(drawn(setting, 1500).ratings))
+    values = [one.value for one in estimates.values()]
+    assert np.mean(values) == pytest.approx(0.0, abs=0.02)
+    assert len(values) == 20
+
+
+@pytest.mark.parametrize("setting", [Setting("0-10", 0.5, systems=1), Setting("pass/fail", 0.6, systems=1),
+                                     Setting("labels", 0.6, systems=1)],
+                         ids=lambda s: s.scale)  # fmt: skip
+def test_with_half_the_error_it_agrees_more(setting):
+    """Of options, with truth a = sqrt(kappa), a (1 + a) / 2 less kappa; of numbers, with a quarter of the error's
+    variance left, kappa / sqrt(kappa + (1 - kappa) / 4) less kappa."""
+    kappa = setting.agreement
+    more = kappa / sqrt(kappa + (1 - kappa) / 4) if setting.numbers else sqrt(kappa) * (1 + sqrt(kappa)) / 2
+    estimates = human_ceiling(judges_like_people(drawn(setting, 1500).ratings, error=0.5))
+    assert np.mean([one.value for one in estimates.values()]) == pytest.approx(more - kappa, abs=0.03)
+
+
+def test_a_drawn_judge_chooses_the_same_text_in_both_orders():
+    ratings = judges_like_people(drawn(Setting("pairs", 0.6), 300).ratings)
+    assert {one.value for one in order_consistency(ratings).values()} == {1.0}
+    assert {one.value for one in slot_preference(ratings).values()} == {0.0}
+
+
+def test_the_chance_is_that_of_the_texts_and_people_whatever_the_judge_of_the_file():
+    panel = drawn(Setting("0-10", 0.7), 80, seed=4)
+    chances = chance_of_clearance(panel, GATES, QUESTIONS, draws=8)
+    table = panel.ratings.table.copy()
+    judged = table["kind"] == "judge"
+    table.loc[judged, "score"] = 10 - table.loc[judged, "score"]
+    mirrored = panel_of(replace(panel.ratings, table=table, _memory={}))
+    assert chance_of_clearance(mirrored, GATES, QUESTIONS, draws=8) == chances
+    assert set(chances) >= {"grade", "estimate"}
+
+
+def test_more_texts_give_a_better_chance():
+    few, many = (chance_of_clearance(drawn(Setting("0-10", 0.7), n), GATES, QUESTIONS, draws=10)["grade"]
+                 for n in (30, 800))  # fmt: skip
+    assert few < 0.5
+    assert many == 1.0
+
+
+def test_drawn_judges_favour_no_system():
+    """A text is drawn towards its own system's mean; towards that of all, judges would mark the better systems down:
+    by half of what people see between them at ICC .25."""
+    ratings = drawn(Setting("0-10", 0.25), 2000).ratings
+    table = judges_like_people(ratings, count=20).table
+    means = table.groupby(["kind", "target"])["score"].mean().unstack("kind")
+    assert (means["judge"] - means["person"]).to_numpy() == pytest.approx(0.0, abs=0.04)
+    assert means["person"].max() - means["person"].min() > 0.8
+
+
+def test_people_who_differ_in_severity_draw_judges_who_do():
+    rng = np.random.default_rng(5)
+    quality = rng.normal(5, 1.5, 400)
+    rows = [(name, kind, f"t{k}", float(np.clip(round(q + add + rng.normal(0, 0.7)), 0, 10)))
+            for name, kind, add in (("ann", "person", -1.0), ("ben", "person", 0.0), ("cy", "person", 1.0),
+                                    ("judge", "judge", 0.0))
+            for k, q in enumerate(quality)]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=["rater", "kind", "item", "score"])
+    ratings = Ratings.of(frame, scales=Numeric(0, 10))
+    people = people_of(ratings, "rating")
+    assert people.severity == pytest.approx(1.0, abs=0.15)
+    table = judges_like_people(ratings, count=60).table
+    means = table[table["kind"] == "judge"].groupby("rater")["score"].mean()
+    assert means.std() == pytest.approx(sqrt(1 + 1 / 3), rel=0.3)
+
+
+def test_one_expert_says_nothing_of_one_more():
+    assert chance_of_clearance(drawn(Setting("pass/fail", people=1), 60), GATES, QUESTIONS) == {}
+    assumed = people_of(drawn(Setting("pass/fail", people=1), 60).ratings, "rating", 0.5)
+    assert assumed.agreement == 0.5
+    assert assumed.weights == pytest.approx(np.full(60, 0.5))
+
+
+def test_a_newer_version_is_asked_alone_and_only_once():
+    ratings = drawn(Setting("pass/fail", repeats=3), 50, "drift").ratings
+    table = judges_like_people(ratings, count=2).table
+    judged = table[table["kind"] == "judge"]
+    assert set(judged["version"]) == {"now"}
+    assert len(judged) == 2 * 50
+
+
+# --------------------------------------------------------------------------- the chance printed is the chance (L5)
+
+RUNS, DRAWS = 30, 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("setting", "texts"),
+    [
+        (Setting("0-10", 0.25), 600), (Setting("0-10", 0.45), 250), (Setting("0-10", 0.7), 90),
+        (Setting("1-5", 0.7), 150), (Setting("pass/fail", 0.3, systems=1), 400),
+        (Setting("pass/fail", 0.6, systems=1), 150), (Setting("pass/fail", 0.6, positive=0.8, systems=1), 250),
+        (Setting("pass/fail", 0.6), 400), (Setting("pairs", 0.6), 150),
+    ],
+    ids=lambda value: f"{value.scale}-{value.agreement}" if isinstance(value, Setting) else str(value),
+)  # fmt: skip
+def test_one_more_person_is_cleared_as_often_as_printed(setting, texts):
+    """Files of other people each; the judge is drawn by the model, the chance from what the file's people said."""
+    cleared: dict[str, list[float]] = {}
+    printed: dict[str, list[float]] = {}
+    for run in range(RUNS):
+        panel = drawn(setting, texts, seed=1000 + run)
+        for one in ask(panel, GATES, QUESTIONS, deciding=True).decision.judges:
+            cleared.setdefault(one.use, []).append(one.word == "cleared")
+        for use, chance in chance_of_clearance(panel, GATES, QUESTIONS, DRAWS).items():
+            printed.setdefault(use, []).append(chance)
+    assert cleared.keys() == printed.keys()
+    for use, words in cleared.items():
+        truth, said = float(np.mean(words)), float(np.mean(printed[use]))
+        error = sqrt(max(said * (1 - said), 1 / RUNS) * (1 / RUNS + 1 / (RUNS * DRAWS)))
+        assert truth == pytest.approx(said, abs=3 * error), use
