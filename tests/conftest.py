@@ -111,3 +111,18 @@ def shipped_results(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., M
         return results
 
     return run
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Without a choice of their own, newcomers are spared the simulations; .ci/run and `-m slow` run them."""
+    if config.option.markexpr or config.option.keyword or any("::" in arg for arg in config.args):
+        return
+    slow = [item for item in items if item.get_closest_marker("slow")]
+    if slow:
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if not item.get_closest_marker("slow")]
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    """What the command leaves out."""
+    return "" if config.option.markexpr else "simulations are left out: pytest tests/ -m slow"

@@ -9,14 +9,16 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from recuse.check.answers import ask_file
+from recuse.check.answers import Answers, Question, ask, read_evals
 from recuse.check.disagreements import disagreements as find_disagreements
 from recuse.check.disagreements import write_disagreements
+from recuse.check.one_more_person import chance_of_clearance
 from recuse.check.review import is_review, read_review
 from recuse.check.text import in_few_lines, told
 from recuse.check.underspecified import pass_rate_ranges
+from recuse.gates import Gates
 from recuse.gates.decision import EXIT
-from recuse.readers.file_panel import load_versions
+from recuse.readers.file_panel import FilePanel, load_versions
 from recuse.readers.mapping import saved_path
 from recuse.schema import RecuseError
 from recuse.schema.results import Results
@@ -43,15 +45,17 @@ def check(
         raise RecuseError(f"{file}: no judge was found in it, only people ({people}); say who is one: --judge A,B")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a degenerate table is told in words, not by numpy
-        answers = ask_file(panel, shipped_evals(), date.today())
+        gates, questions = read_evals(shipped_evals(), date.today())
+        answers = ask(panel, gates, questions)
+        chances = _chances(panel, answers, gates, questions)
     ranges = pass_rate_ranges(panel.ratings) if panel.read.kind == "scores" else []
     count = len(find_disagreements(panel.read)) if panel.read.ratings.persons and panel.read.kind == "scores" else None
     typed = " ".join(quote(str(one)) for one in files)
     count = None if disagreements else count
     print(
-        told(answers, ranges, file=typed, disagreements=count)
+        told(answers, chances, ranges, file=typed, disagreements=count)
         if everything
-        else in_few_lines(answers, file=typed, disagreements=count)
+        else in_few_lines(answers, chances, file=typed, disagreements=count)
     )
     if save:
         path = saved_path(file)
@@ -63,6 +67,18 @@ def check(
         )
     _write({**answers.results, "underspecified": [pass_rates.record() for pass_rates in ranges]}, json, html)
     return answers.decision.exit_code
+
+
+def _chances(panel: FilePanel, answers: Answers, gates: Gates, questions: Sequence[Question]) -> dict[str, float]:
+    """How often one more person would be cleared, where a judge is undecided and so few texts are there that they may
+    be why; {} where nobody knows."""
+    undecided = any(one.stated and one.word == "undecided" for one in answers.decision.judges)
+    few = panel.ratings.table["item"].nunique() <= MOST_DRAWN
+    return chance_of_clearance(panel, gates, questions) if undecided and few else {}
+
+
+MOST_DRAWN = 2_000
+"""Texts beyond which judges are not drawn: that many are seldom too few, and it would take seconds."""
 
 
 def _write(results: Results, json: Path | None, html: Path | None) -> None:

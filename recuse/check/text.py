@@ -29,10 +29,11 @@ PLAIN = frozenset(["judge", "target", "person", "peer", "criterion", "pair", "by
 """Names of a subject whose value needs no further word; of others, factors, the level is told with its factor."""
 
 
-def in_few_lines(answers: Answers, *, file: str, disagreements: int | None) -> str:
+def in_few_lines(answers: Answers, chances: Mapping[str, float], *, file: str, disagreements: int | None) -> str:
     """At most 25 lines: the word on each judge with its cause and the next step, the numbers that decide, what was
     read, and where the rest is. `file` as it was typed, quoted, so that hints can be pasted."""
     decided = _fitting(list(_decided(answers)), 9, "more words; --all prints them")
+    decided += _chances(answers, chances)
     numbers = _fitting(list(_deciding(answers)), 7, "more numbers that decide; --all prints them")
     rest = [f"Every number: recuse check {file} --all     as a page: --html report.html"]
     if disagreements:
@@ -43,6 +44,15 @@ def in_few_lines(answers: Answers, *, file: str, disagreements: int | None) -> s
 
 def _fitting(lines: list[str], most: int, more: str) -> list[str]:
     return lines if len(lines) <= most else [*lines[: most - 1], f"  and {len(lines) - most + 1} {more}"]
+
+
+def _chances(answers: Answers, chances: Mapping[str, float]) -> Iterator[str]:
+    """What these texts can show at all: how often a judge that is one more person would be cleared."""
+    for use in dict.fromkeys(one.use for one in answers.decision.judges if one.stated and one.use in chances):
+        yield (
+            f"  with these texts, a judge that is one more person would be cleared to {use} "
+            f"{100 * chances[use]:.0f} times in 100"
+        )
 
 
 def _deciding(answers: Answers) -> Iterator[str]:
@@ -89,12 +99,13 @@ def _read_briefly(answers: Answers, file: str) -> Iterator[str]:
 
 
 def told(
-    answers: Answers, ranges: Sequence[PassRateRange], *, file: str, disagreements: int | None
-) -> str:
+    answers: Answers, chances: Mapping[str, float], ranges: Sequence[PassRateRange], *, file: str,
+    disagreements: int | None,
+) -> str:  # fmt: skip
     """The whole text; lines are not wrapped. `file` as it was typed, quoted, so that hints can be pasted."""
     each = answers.apart()
     parts = [
-        list(_decided(answers)),
+        [*_decided(answers), *_chances(answers, chances)],
         [line for part in each for line in _why(part)],
         ["", *_read(answers, file)],
         [line for part in each for line in agreement(part)],
@@ -142,11 +153,6 @@ def _why(answers: Answers) -> Iterator[str]:
                 + (f", margin -{margin:.2f}" if margin is not None else "")
                 + (f"; guesses stand for answers that are not there: {lost:,}" if lost else "")
             )
-            if (power := detail.get("power")) is not None:
-                yield (
-                    f"  with these {ceiling['n']} texts, a judge that is one more person would be cleared "
-                    f"{100 * power:.0f} times in 100"
-                )
 
 
 # --------------------------------------------------------------------------- what was read

@@ -266,6 +266,9 @@ def _words(
         yield "do not merge", f"{min(red, key=_furthest).label} is outside its limit", ""
     if plan.unfinished:
         yield "no decision", unfinished_cause(plan.unfinished), "mend it or record what is missing, and run again"
+    for change in changes:
+        if change.word == "decide" and change.kind in ("upgrade", "in place"):  # what a part of the suite shows as well
+            yield "decide", change.cause, change.next
     if plan.part or not plan.whole:
         yield "no decision", plan.part or "only part of the questions was asked", "run all of evals/"
     for change in changes:

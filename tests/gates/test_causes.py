@@ -142,7 +142,7 @@ def test_what_a_gate_of_another_use_shows_explains_a_failure_and_does_not_refuse
     ((OFFSET, CEILING), [coefficient(0.0)], "keep the judge in use"),
     ((OFFSET, SLICE), [], "keep the judge in use"),
     ((UNANSWERED, OFFSET), [], "read the replies that could not be used"),
-    ((CEILING,), [], "keep the judge in use; read where this one disagrees"),
+    ((CEILING,), [], "keep the judge in use, and read where this one disagrees"),
 ])  # fmt: skip
 def test_the_next_step_is_a_repair_where_the_cause_has_one(failed, figures, step):
     assert causes_of_failure(failed, failed, figures)[1].startswith(step)
@@ -158,8 +158,7 @@ def doubts(*open_, apart=(), missing=(), figures=(), part="", lacking=False):
 def test_too_few_texts_come_with_how_many_more_are_needed():
     near = verdict("human_ceiling", -0.05, LEAST, "undecided", more=437)
     assert doubts(near) == (
-        ["agreement with people less people's own lies too close to its limit to tell; about 440 items more would "
-         "decide"],
+        ["human ceiling lies too close to its limit to tell; about 440 items more would decide"],
         "collect about 440 items more",
     )  # fmt: skip
 

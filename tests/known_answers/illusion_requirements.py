@@ -252,7 +252,7 @@ ROWS: tuple[Row, ...] = (
     (
         "83",
         "flag where |delta-K| > 0.15",
-        (HEURISTIC + "test_a_planted_knowledge_effect_fails_the_gate_and_none_passes", *PRINTED),
+        (HEURISTIC + "test_a_planted_knowledge_effect_is_shown_and_none_is_where_none_was_planted", *PRINTED),
         "",
     ),
     (

@@ -339,11 +339,16 @@ def outcomes(gate: str, measured: Estimates) -> set[str]:
     return {str(verdict.outcome) for verdict in gates.decide(gate, measured, asked)}
 
 
-def test_the_gate_fails_a_planted_loss_of_agreement_and_passes_none() -> None:
+def test_a_planted_loss_of_agreement_is_shown_and_none_where_none_was_planted() -> None:
+    """Beyond the 0.15 of which the paper (sec. 4) says that a panel should be audited; surely, surely not, or not
+    known."""
     rng = np.random.default_rng(16)
-    assert outcomes("delta_k", delta_k(simulated(rng, 60, 4, 0.2, ("shared",)))) == {"fail"}
-    assert outcomes("delta_k", delta_k(simulated(rng, 60, 4, 1.0, ("shared",)))) == {"pass"}
-    assert outcomes("delta_k", delta_k(simulated(rng, 6, 1, 0.5, ("shared",)))) == {"undecided"}
+    (lost,) = delta_k(simulated(rng, 60, 4, 0.2, ("shared",))).values()
+    (kept,) = delta_k(simulated(rng, 60, 4, 1.0, ("shared",))).values()
+    (few,) = delta_k(simulated(rng, 6, 1, 0.5, ("shared",))).values()
+    assert lost.high < -0.15
+    assert -0.15 < kept.low <= kept.high < 0.15
+    assert few.low < -0.15 < few.high or few.low < 0.15 < few.high
 
 
 def test_the_gate_fails_a_judge_of_polish_and_passes_one_of_substance() -> None:

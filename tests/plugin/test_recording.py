@@ -156,7 +156,7 @@ def test_a_budget_is_kept_until_it_is_accepted(hosted, provider: Provider) -> No
 def test_what_the_plan_no_longer_asks_for_is_reported_as_unused(hosted) -> None:
     hosted.run(*RECORD)
     hosted.edit(PANEL, "rubric = 4", "rubric = 3")
-    run = hosted.run("-k", "parse_rate")
+    run = hosted.run("-k", "parse_rate", "-v")
     assert run.code == pytest.ExitCode.OK
     counts: dict[str, Any] = run.results["cassettes"]
     assert (counts["used"], counts["unused"], counts["interactions"]) == (36, 12, 48)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import date
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -94,30 +93,43 @@ def test_hit_rate_never_chooses_the_judge_whose_choices_fall_otherwise(everyone)
     assert found.detail["chosen"] != "asymmetric"
 
 
+LIMITS = """
+[decision_consistency]
+at_least = 0.6
+reason = "below it, a judge is surely worse than asking one of the people"
+
+[prevalence_bias]
+within = [-0.2, 0.2]
+reason = "off by a fifth of all texts, a share is of no use"
+"""
+
+
 @pytest.fixture(scope="module")
-def shipped():
-    return Gates.load(Path(__file__).parents[3] / "evals" / "gates.toml", date(2026, 11, 1))
+def limited(tmp_path_factory):
+    path = tmp_path_factory.mktemp("gates") / "gates.toml"
+    path.write_text(LIMITS, encoding="utf-8")
+    return Gates.load(path, date(2026, 11, 1))
 
 
-def outcomes(shipped, ratings):
-    """Judge -> outcome of the two gates that may keep it from being cleared."""
+def outcomes(limited, ratings):
+    """Judge -> outcome under limits that a team might set on paper 004's two measures."""
     told = {}
     for name, measured in (("decision_consistency", decision_consistency), ("prevalence_bias", prevalence_bias)):
-        for verdict in shipped.decide(name, measured(ratings), {"task": "t", "panel": "p", "protocol": "file"}):
+        for verdict in limited.decide(name, measured(ratings), {"task": "t", "panel": "p", "protocol": "file"}):
             told.setdefault(verdict.subject["judge"], {})[name] = verdict.outcome
     return told
 
 
-def test_the_shipped_gates_pass_the_perfect_judge_and_fail_the_faulty_ones(planted, shipped):
+def test_limits_pass_the_perfect_judge_and_fail_the_faulty_ones(planted, limited):
     found = planted(items=250, people=25, repeats=30).person_rows(0.1).judge("perfect", toxic_of_both=0.1)
     found.judge("asymmetric", toxic_of_both=0.9).noisy("noisy").always_both("both").never_both("one")
-    told = outcomes(shipped, found.judge("mute", status="unparsed").ratings())
+    told = outcomes(limited, found.judge("mute", status="unparsed").ratings())
     assert told["perfect"] == {"decision_consistency": "pass", "prevalence_bias": "pass"}
     assert told["asymmetric"] == told["perfect"]
     assert told["noisy"]["decision_consistency"] != "pass"
     assert told["both"]["prevalence_bias"] == "fail"
     assert told["one"]["prevalence_bias"] != "pass"
     assert set(told["mute"].values()) <= {"undecided", "not measured", "fail"}
-    by_choices = outcomes(shipped, found.choices_alone())
+    by_choices = outcomes(limited, found.choices_alone())
     assert by_choices["perfect"]["prevalence_bias"] == "pass"
     assert by_choices["asymmetric"]["prevalence_bias"] == "fail"
