@@ -150,7 +150,7 @@ def _shifts(upgrade: Upgrade) -> dict[str, float]:
 def _decided(gates: Gates, upgrade: Upgrade, subject: Mapping[str, str], share: float) -> UpgradeVerdict:
     return decide_upgrade(
         gates, measure_upgrade(upgrade), subject, names=upgrade.shown, phrase=_phrase, change=upgrade.change,
-        share=share, blocks=lambda metric: described(metric).blocks,
+        share=share,
     )  # fmt: skip
 
 

@@ -70,15 +70,14 @@ class Gates(Mapping[str, Gate]):
         measured: Estimate | Estimates,
         subject: Mapping[str, str],
         *,
-        blocks: Callable[[str], bool] = lambda metric: True,
         asserted: bool = True,
     ) -> Verdicts:
         """A verdict of gate `name` on each member of `Estimates`, or on the one estimate.
 
         `subject` is what all of it is about (panel, task, ...); a member's own subject adds the names it was measured
         by. Members are corrected together for their number (`recuse.gates.families`); who wants to see some of them
-        chooses afterwards (`Verdicts.only`). `blocks` says of a measure, by its name, whether a known fault of this
-        kind bars a judge. Where the answer is not `asserted` (`is_asserted`), a run stays green whatever it is.
+        chooses afterwards (`Verdicts.only`). Where the answer is not `asserted` (`is_asserted`), a run stays green whatever
+        it is.
 
         Raises `GatesError` for an unknown gate, for nothing measured, for a subject that names what was measured by,
         and for a limit of the scale's range where the measure knows no scale.
@@ -89,7 +88,7 @@ class Gates(Mapping[str, Gate]):
         decided = decide_together(name, gate, members, self.alpha(name), given)
         formerly = self._formerly(name, measured, subject) or repeat(None, len(decided))
         return Verdicts(
-            self._verdict(name, one, blocks(one.member.estimate.metric), before, asserted=asserted)
+            self._verdict(name, one, before, asserted=asserted)
             for one, before in zip(decided, formerly, strict=True)
         )
 
@@ -100,7 +99,6 @@ class Gates(Mapping[str, Gate]):
         *,
         together: str,
         share: float = 1.0,
-        blocks: Callable[[str], bool] = lambda metric: True,
     ) -> Verdicts:
         """Verdicts of several gates, (gate, what it decides), for one conclusion that takes all of them to pass.
 
@@ -121,7 +119,7 @@ class Gates(Mapping[str, Gate]):
         family = Family(name=together, within=given, correction="holm", members=0, alpha=alpha)
         decided = decide_jointly([(gate, member) for _, gate, member in members], alpha, family)
         return Verdicts(
-            self._verdict(name, one, blocks(one.member.estimate.metric))
+            self._verdict(name, one)
             for (name, _, _), one in zip(members, decided, strict=True)
         )
 
@@ -261,7 +259,7 @@ class Gates(Mapping[str, Gate]):
     # -- one verdict
 
     def _verdict(
-        self, name: str, decided: Decided, blocks: bool, formerly: Outcome | None = None, *, asserted: bool = True
+        self, name: str, decided: Decided, formerly: Outcome | None = None, *, asserted: bool = True
     ) -> Verdict:
         gate, member, decision = self[name], decided.member, decided.decision
         applied = member.applied
@@ -287,7 +285,6 @@ class Gates(Mapping[str, Gate]):
             power=None
             if decided.family is None
             else partial(power_of, applied.limit, member.estimate, gate.level, decided.fail_level),
-            blocks=blocks,
         )
 
     def _next_step(self, name: str, decided: Decided) -> Remedy | None:

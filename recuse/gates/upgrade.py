@@ -130,7 +130,6 @@ def decide_upgrade(
     *,
     names: tuple[str, str],
     phrase: Callable[[Verdict], str] = lambda verdict: "",
-    blocks: Callable[[str], bool] = lambda metric: True,
     change: tuple[str, ...] = ("model",),
     share: float = 1.0,
 ) -> UpgradeVerdict:
@@ -141,7 +140,7 @@ def decide_upgrade(
     )
     measured = [(component, estimates) for component, estimates in changes if component not in unmeasured]
     rows = (
-        gates.decide_jointly(measured, subject, together=TOGETHER, share=share, blocks=blocks)
+        gates.decide_jointly(measured, subject, together=TOGETHER, share=share)
         if measured
         else Verdicts(())
     )

@@ -35,7 +35,7 @@ SDS = "share of SDs that no {n} scores in steps of {step:g} with the stated mean
 
 
 @measure(
-    "self_reported_final", "final scores that do not follow", rank=330, blocks=False, unit="share",
+    "self_reported_final", "final scores that do not follow", rank=330, unit="share",
     above="reports finals that do not add up|report finals that do not add up",
     reading="Share of claimed finals that are not the mean of the claimed means, beyond rounding.",
 )  # fmt: skip
@@ -64,7 +64,7 @@ def self_reported_final(ratings: Ratings) -> Estimates:
 
 
 @measure(
-    "self_reported_mean", "impossible means", rank=320, blocks=False, unit="share",
+    "self_reported_mean", "impossible means", rank=320, unit="share",
     above="reports means no scores have|report means no scores have",
     reading="Share of claimed means that no scores on the scale's steps can have.",
 )  # fmt: skip
@@ -85,7 +85,7 @@ def self_reported_mean(ratings: Ratings, repeats: int = 10, step: float | None =
 
 
 @measure(
-    "self_reported_sd", "impossible standard deviations", rank=340, blocks=False, unit="share",
+    "self_reported_sd", "impossible standard deviations", rank=340, unit="share",
     above="reports spreads no scores have|report spreads no scores have",
     reading="Share of claimed SDs that no scores with the claimed mean can have.",
 )  # fmt: skip

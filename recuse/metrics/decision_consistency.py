@@ -66,7 +66,7 @@ def decision_consistency(ratings: Ratings, tau: float = TAU) -> Estimates:
 
 
 @measure(
-    "consistency_over_beta", "decides as people do, however unsure they were", unit="share", rank=331, blocks=False,
+    "consistency_over_beta", "decides as people do, however unsure they were", unit="share", rank=331,
     below="decides otherwise than people if some accept both|decide otherwise than people if some accept both",
     reading="The same where 4 in 10 of those who chose another option would have accepted this one too. With people's "
     "response sets, beta is not needed.",
@@ -104,7 +104,7 @@ def prevalence_bias(ratings: Ratings, tau: float = TAU) -> Estimates:
 
 @measure(
     "bias_over_beta", "bias of the share found, however unsure people were", unit="share", signed=True, rank=333,
-    blocks=False, above="finds too much of it|find too much of it", below="misses too much of it|miss too much of it",
+    above="finds too much of it|find too much of it", below="misses too much of it|miss too much of it",
     reading="The same where 4 in 10 of those who chose another option would have accepted this one too.",
 )  # fmt: skip
 def bias_over_beta(ratings: Ratings, tau: float = TAU, betas: Sequence[float] = BETAS) -> Estimates:

@@ -78,7 +78,7 @@ LONG = 5
 
 
 @measure(
-    "explanation_finding", "finding in the explanations", unit="share", rank=310, bad="none", blocks=False,
+    "explanation_finding", "finding in the explanations", unit="share", rank=310, bad="none",
     reading="Share of a judge's explanations that contradict their score, name another criterion, or are copied. Found "
     "by words: compare judges by it.",
 )  # fmt: skip

@@ -41,7 +41,7 @@ DRAWS = 1999
 
 
 @measure(
-    "delta_k", "agreement after knowledge", ends=(-2, 2), signed=True, bad="both", rank=410, blocks=False,
+    "delta_k", "agreement after knowledge", ends=(-2, 2), signed=True, bad="both", rank=410,
     above="agree more once each says what it knows", below="agree less once each says what it knows",
     reading="Correlation between judges by rubrics written from knowledge, less that by the given checklist. Below 0: "
     "agreement rested on what all see on the surface. Above 0: knowledge gave the judges a common standard.",

@@ -36,8 +36,7 @@ class Measure:
     """The description of one measure.
 
     `above` and `below` say what a judge does whose value lies above or below its limit, singular and plural: "promotes
-    itself|promote themselves". `bad` is the direction that speaks against a judge. `blocks`: whether a judge with a
-    known fault of this kind is kept from being cleared; a slip in its arithmetic is no favour to anyone. `rank` orders
+    itself|promote themselves". `bad` is the direction that speaks against a judge. `rank` orders
     measures wherever several are told: the lowest comes first. `ends`: the least and the greatest value it can have,
     where it has such; of shares and differences of shares they are known.
     """
@@ -50,7 +49,6 @@ class Measure:
     bad: Bad = "none"
     above: str = ""
     below: str = ""
-    blocks: bool = True
     rank: int = 1000
     ends: tuple[float, float] | None = None
 

@@ -32,7 +32,7 @@ TOTALS = "share of replies with |total - mean of parts| > half a unit of the tot
 
 
 @measure(
-    "reported_total", "totals that do not follow", rank=310, blocks=False, unit="share",
+    "reported_total", "totals that do not follow", rank=310, unit="share",
     above="reports totals that do not add up|report totals that do not add up",
     reading="Share of replies whose total is not the mean of the scores beside it, beyond rounding.",
 )  # fmt: skip

@@ -151,7 +151,6 @@ class VerdictRow(MeasurementRow):
     allowed: bool
     formerly: Outcome | None
     power: PowerRow | None
-    blocks: bool
     of: NotRequired[int]
 
 
@@ -239,7 +238,6 @@ class MeasureRow(TypedDict):
     signed: bool
     rank: int
     ends: list[float] | None
-    blocks: bool
 
 
 class LevelRow(TypedDict):

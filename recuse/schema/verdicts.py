@@ -129,7 +129,6 @@ class Verdict(Deferring):
     allowed: bool = False  # the run may stay green: undecided by the gate's leave, or no gate of the panel's own use
     formerly: Outcome | None = None  # under the baseline's gates, where these are others
     power: Deferred[Power | None] = Deferred(None)  # None where the value decides, or its distribution cannot tell
-    blocks: bool = True  # whether a known fault of this kind bars the judge; a slip in its arithmetic does not
 
     def __bool__(self) -> bool:
         return self.outcome in ("pass", "accepted") or self.allowed

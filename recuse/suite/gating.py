@@ -19,12 +19,10 @@ def verdicts_of(
 ) -> Verdicts | None:  # fmt: skip
     """The verdicts of a gate at a place (panel, task, protocol) whose judges are used so and whose ratings offer these
     needs; None where the gate is not in force there, and what was measured is only shown."""
-    from recuse.metrics.measure import described
-
     if not gates.in_force(name, uses, offers):
         return None
     return gates.decide(
-        name, measured, place, blocks=lambda metric: described(metric).blocks, asserted=gates.is_asserted(name, uses)
+        name, measured, place, asserted=gates.is_asserted(name, uses)
     )
 
 

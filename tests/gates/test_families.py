@@ -186,13 +186,6 @@ def test_the_verdict_on_one_subject(load, estimate):
         verdicts.of(judge="j0")
 
 
-def test_whether_a_known_fault_blocks_comes_with_the_measure(load, estimate):
-    assert load(WITHIN).decide("bias", estimate(0.0, 0.1), WHERE)[0].blocks
-    both = Estimates(("judge",), {("a",): estimate(0.0, 0.1), ("b",): estimate(0.0, 0.1, metric="reported_total")})
-    decided = load(WITHIN).decide("bias", both, WHERE, blocks=lambda metric: metric != "reported_total")
-    assert [verdict.blocks for verdict in decided] == [True, False]
-
-
 def test_whether_anybody_asked_for_the_truth_is_known(load, estimate):
     verdicts = load(WITHIN).decide("bias", estimate(0.9, 0.1), WHERE)
     assert (verdicts.stays_green, verdicts.asserted) == (False, False)

@@ -64,7 +64,6 @@ FACTORS = [
         "levels": [{"name": "ascending", "words": "high is best"}, {"name": "reversed", "words": "low is best"}],
     },
 ]
-HARMLESS = ("reported_total", "self_reported_final", "self_reported_sd")
 MEASURES = {
     name: {"title": title, "signed": signed, "above": above, "below": below, "rank": 10 * rank}
     for rank, (name, title, signed, above, below) in enumerate([
@@ -682,7 +681,6 @@ def verdict_on(
         "limit": limit,
         "reason": reason,
         "remedy": None if accepted else remedies.get(outcome),
-        "blocks": gate not in HARMLESS,
         "accepted_fault": accepted_fault | {"state": "applied", "otherwise": outcome}
         if accepted and accepted_fault
         else None,
