@@ -76,8 +76,8 @@ class Gates(Mapping[str, Gate]):
 
         `subject` is what all of it is about (panel, task, ...); a member's own subject adds the names it was measured
         by. Members are corrected together for their number (`recuse.gates.families`); who wants to see some of them
-        chooses afterwards (`Verdicts.only`). Where the answer is not `asserted` (`is_asserted`), a run stays green whatever
-        it is.
+        chooses afterwards (`Verdicts.only`). Where the answer is not `asserted` (`is_asserted`), a run stays green
+        whatever it is.
 
         Raises `GatesError` for an unknown gate, for nothing measured, for a subject that names what was measured by,
         and for a limit of the scale's range where the measure knows no scale.
