@@ -38,8 +38,7 @@ def test_the_opening_is_the_decision() -> None:
     assert opening(results) == results["decision"]["lines"] == [
         "This change: merge: nothing changed.",
         "These judges: 3 of 5 cleared for merchant_risk (gpt-5.1, claude-4.5-sonnet and perplexity-sonar); 2 not "
-        "cleared, accepted: gemini-2.5-pro: with names shown, it promotes itself (self-bias +0.77, limit within [-0.5, "
-        "+0.5]).",
+        "cleared, accepted.",
     ]  # fmt: skip
     assert headline(results) == " ".join(opening(results))
     assert opening({"headline": "kept by an older run."}) == ["kept by an older run."]
