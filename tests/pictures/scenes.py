@@ -139,7 +139,7 @@ SCENES: dict[str, tuple[Callable[[Path, Run], None], str]] = {
         green_upgrade,
         "This change: merge: judge_2 may replace judge_1: no difference larger than you allow.",
     ),
-    "refused-upgrade": (refused_upgrade, "This change: do not merge: judge_2 gives lower scores."),
+    "refused-upgrade": (refused_upgrade, "This change: do not merge: judge_2 scores further from your people."),
     "widened-limit": (
         widened_limit,
         "This change: decide: limit of spread over repeats widened; without that vendor fails.",
