@@ -47,7 +47,7 @@ def check(
         warnings.simplefilter("ignore", RuntimeWarning)  # a degenerate table is told in words, not by numpy
         gates, questions = read_evals(shipped_evals(), date.today())
         answers = ask(panel, gates, questions)
-        chances = _chances(panel, answers, gates, questions)
+        chances = _chances(panel, answers, gates, questions, everything=everything)
     ranges = pass_rate_ranges(panel.ratings) if panel.read.kind == "scores" else []
     count = len(find_disagreements(panel.read)) if panel.read.ratings.persons and panel.read.kind == "scores" else None
     typed = " ".join(quote(str(one)) for one in files)
@@ -69,12 +69,14 @@ def check(
     return answers.decision.exit_code
 
 
-def _chances(panel: FilePanel, answers: Answers, gates: Gates, questions: Sequence[Question]) -> dict[str, float]:
-    """How often one more person would be cleared, where a judge is undecided and so few texts are there that they may
-    be why; {} where nobody knows."""
+def _chances(
+    panel: FilePanel, answers: Answers, gates: Gates, questions: Sequence[Question], *, everything: bool
+) -> dict[str, float]:
+    """How often one more person would be cleared, where `everything` is wanted or a judge is undecided, and so few
+    texts are there that they may be why; {} where nobody knows."""
     undecided = any(one.stated and one.word == "undecided" for one in answers.decision.judges)
     few = panel.ratings.table["item"].nunique() <= MOST_DRAWN
-    return chance_of_clearance(panel, gates, questions) if undecided and few else {}
+    return chance_of_clearance(panel, gates, questions) if (undecided or everything) and few else {}
 
 
 MOST_DRAWN = 2_000

@@ -40,6 +40,7 @@ class Simulated:
     setting: Setting
 
     def draw(self, texts: int, judge: str, rng: np.random.Generator, gates: Gates) -> FilePanel:
+        """One file of the setting."""
         return simulated_file(self.setting, texts, judge, rng, gates)
 
 

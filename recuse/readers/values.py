@@ -151,7 +151,8 @@ def _counted(cells: pd.Series[Any]) -> pd.Series[Any]:
     found = cells.mask(stars, cells.str.count("[★⭐]").astype(str)) if stars.any() else cells
     found = found.str.replace(COUNTED, r"\1", regex=True)
     ahead, behind = found.str.extract(POINT), found.str.extract(POINT_BEHIND)
-    number, label = ahead[0].fillna(behind[1]), ahead[1].fillna(behind[0]).str.lower().str.strip(" )")
+    number = ahead[0].fillna(behind[1])
+    label = ahead[1].fillna(behind[0]).astype("string").str.lower().str.strip(" )")
     pairs = {*zip(number.dropna(), label.dropna(), strict=True)}
     if not 2 <= len(pairs) <= MOST_POINTS or len({n for n, _ in pairs}) < len(pairs):
         return found

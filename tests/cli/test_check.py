@@ -247,7 +247,7 @@ def test_it_says_how_many_labels_more_and_what_it_could_have_shown(recuse, ticke
     out = recuse("check", tickets(good, items=200), "--all").out
     assert "Labels for ± 0.05" in out
     assert re.search(r"mean as people would rate: about \d+; there are 200, so \d+ more", out)
-    assert re.search(r"with these 200 texts, a judge that is one more person would be cleared \d+ times in 100", out)
+    assert re.search(r"a judge that is one more person would be cleared to decide \d+ times in 100", out)
 
 
 def test_whom_it_may_stand_in_for_and_what_needs_no_person_are_sentences(recuse, tickets):
@@ -339,7 +339,7 @@ def test_a_criterion_that_nobody_rated_keeps_a_judge_from_being_cleared(recuse, 
 
 def test_a_fault_of_our_own_is_no_verdict(recuse, tickets, monkeypatch):
     """Python ends with 1 for an exception that nobody caught, which would read as: not cleared."""
-    monkeypatch.setattr("recuse.check.command.ask_file", lambda *given: 1 / 0)
+    monkeypatch.setattr("recuse.check.command.ask", lambda *given: 1 / 0)
     found = recuse("check", tickets(good))
     assert found.code == 3
     assert "ZeroDivisionError" in found.err
