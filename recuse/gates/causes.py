@@ -14,7 +14,7 @@ from math import floor, log10
 from recuse.gates.records import Figure, VerdictRecord
 from recuse.schema.details import Slice, SliceDetail, detail_as
 
-__all__ = ["EXPLAINING", "causes_of_doubt", "causes_of_failure", "rounded", "unfinished_cause"]
+__all__ = ["EXPLAINING", "Clause", "causes_of_doubt", "causes_of_failure", "rounded", "unfinished_cause"]
 
 UNANSWERED = ("unanswered", "parse_rate")
 AGREEMENT = ("human_ceiling", "sensitivity", "specificity", "system_order", "right_choices", "human_order")
@@ -51,7 +51,7 @@ def causes_of_failure(
     for verdict in [*failed, *([] if unrelated else explaining)]:
         explained = _levels(verdict.figure.subject) in unrelated
         if not (explained and verdict.gate in AGREEMENT):
-            clauses.append((_rank(verdict, explained), -verdict.excess, _where(verdict.figure) + _does(verdict)))
+            clauses.append((_rank(verdict, explained), -verdict.excess, _there(verdict, _does(verdict))))
     if not unrelated and any(v.gate in AGREEMENT for v in failed):
         clauses += [(6, 0.0, clause) for clause in _explanations(figures)]
     return list(dict.fromkeys(clause for _, _, clause in sorted(clauses))), _repair(failed, bool(unrelated))
@@ -83,9 +83,9 @@ def causes_of_doubt(
     if labels := next(filter(None, map(_labels_fault, (*open_, *verdicts))), ""):
         clauses.append(labels)
         step = "look at what people disagree about, and ask two of them again"
-    clauses += [_where(v.figure) + _does(v) for v in every if _is_effect(v)]
+    clauses += [_there(v, _does(v)) for v in every if _is_effect(v)]
     for verdict in sorted(open_, key=lambda v: (v.gate not in AGREEMENT, -(v.more or 0), v.gate)):
-        clauses.append(_where(verdict.figure) + _open(verdict))
+        clauses.append(_there(verdict, _open(verdict)))
         if verdict.more and not step:
             step = f"collect about {rounded(verdict.more)} {verdict.units} more"
     if missing:
@@ -181,6 +181,23 @@ def _explanations(figures: Sequence[Figure]) -> list[str]:
 # --------------------------------------------------------------------------- clauses
 
 
+class Clause(str):
+    """A clause, and the same without figures and place: `brief`."""
+
+    __slots__ = ("brief",)
+    brief: str
+
+    def __new__(cls, text: str, brief: str = "") -> Clause:
+        clause = super().__new__(cls, text)
+        clause.brief = brief or text
+        return clause
+
+
+def _there(verdict: VerdictRecord, clause: str) -> Clause:
+    """The clause with the criterion and levels that the verdict is about."""
+    return Clause(_where(verdict.figure) + clause, getattr(clause, "brief", clause))
+
+
 def _does(verdict: VerdictRecord) -> str:
     """What a judge does whose value lies on this side of the limit, with the value."""
     f, shown = verdict.figure, verdict.limit.of_unit(verdict.figure.unit)
@@ -196,7 +213,7 @@ def _does(verdict: VerdictRecord) -> str:
     if positive := f.detail.get("positive"):
         words = words.replace(" of it", f' of "{positive}"')
     phrase = f"it {words}" if words else f"its {verdict.label} is outside the limit"
-    return f"{phrase} ({f.title} {shown.show(f.value)}, limit {shown})"
+    return Clause(f"{phrase} ({f.title} {shown.show(f.value)}, limit {shown})", phrase)
 
 
 def _of_slice(verdict: VerdictRecord, at: Slice) -> str:
@@ -214,7 +231,7 @@ def _open(verdict: VerdictRecord) -> str:
     if math.isnan(verdict.figure.low):
         return f"{what} has no interval, so nobody knows how sure it is"
     more = f"; about {rounded(verdict.more)} {verdict.units} more would decide" if verdict.more else ""
-    return f"{what} lies too close to its limit to tell{more}"
+    return Clause(f"{what} lies too close to its limit to tell{more}", f"{what} lies too close to its limit to tell")
 
 
 def _apart(verdict: VerdictRecord) -> str:

@@ -67,6 +67,7 @@ class JudgeDecision:
     stated: bool = True
     accepted: bool = False
     doubt: str = ""
+    brief: str = ""  # the first cause without its figures
     excess: float = 0.0  # of the worst verdict behind the word, as `VerdictRecord.excess`
 
     @property
@@ -193,6 +194,7 @@ def _judge(
         names = tuple(dict.fromkeys([*(v.gate for v in behind), *more]))
         return JudgeDecision(
             panel.name, judge, use, word, "; ".join(dict.fromkeys(causes)), names, step, stated,
+            brief=getattr(causes[0], "brief", causes[0]),
             accepted=bool(behind) and not more and word != "cleared" and all(v.green or v.expired for v in behind),
             excess=max((v.excess for v in behind), default=0.0),
         )  # fmt: skip
@@ -288,7 +290,7 @@ def _words(
 def _doubtful(judges: Sequence[JudgeDecision]) -> list[JudgeDecision]:
     """Those that are open for their use, also beside a failure that is accepted."""
     open_ = [one for one in judges if one.stated and (one.doubt or (one.word == "undecided" and not one.accepted))]
-    return [replace(one, word="undecided", cause=one.doubt or one.cause) for one in open_]
+    return [replace(one, word="undecided", brief=one.doubt or one.brief) for one in open_]
 
 
 def _furthest(verdict: VerdictRecord) -> tuple[float, str, str]:
@@ -296,14 +298,21 @@ def _furthest(verdict: VerdictRecord) -> tuple[float, str, str]:
 
 
 def _first(judges: Sequence[JudgeDecision]) -> tuple[str, str]:
-    """The judge with the largest excess over its limit, those that nobody accepted before others, and how many more
-    there are."""
-    worst = max(judges, key=lambda one: (not one.accepted, one.excess))
+    """The worst judge with its cause and how many more there are; its next step."""
+    worst = _worst(judges)
     others = len({(one.panel, one.judge) for one in judges} - {(worst.panel, worst.judge)})
-    cause = worst.cause.partition("; ")[0]
-    subject = f"{worst.judge}{cause[2:]}" if cause.startswith("it ") else f"{worst.judge}: {cause}"
     more = f"; {counted(others, 'more judge')} {worst.word}" if others else ""
-    return subject + more, worst.next
+    return _briefly(worst) + more, worst.next
+
+
+def _worst(judges: Sequence[JudgeDecision]) -> JudgeDecision:
+    """The one with the largest excess over its limit, those that nobody accepted before others."""
+    return max(judges, key=lambda one: (not one.accepted, one.excess))
+
+
+def _briefly(one: JudgeDecision) -> str:
+    """ "gemini scores 0.83 above your people"."""
+    return f"{one.judge}{one.brief[2:]}" if one.brief.startswith("it ") else f"{one.judge}: {one.brief}"
 
 
 def _is_red(word: ChangeWord, judges: Sequence[JudgeDecision], changes: Sequence[Change]) -> bool:
@@ -326,7 +335,7 @@ def _who_is_cleared(judges: Sequence[JudgeDecision]) -> str:
         for word in ("not cleared", "undecided"):
             if those := [one for one in mine if one.word == word]:
                 known = all(one.accepted for one in those)
-                why = ", accepted" if known else f": {_first(those)[0].partition('; ')[0]}"
+                why = ", accepted" if known else f": {_briefly(_worst(those))}"
                 line += f"; {len(those)} {word}{why}"
         parts.append((-len(cleared), line))
     lines = [line for _, line in sorted(parts, key=lambda part: part[0])]

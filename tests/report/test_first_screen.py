@@ -43,7 +43,7 @@ def measured(results: samples.Results, folder: Path) -> dict[str, Any]:
 
 def test_decision_panels_changes_and_what_is_red_in_this_order(tmp_path: Path) -> None:
     found = measured(samples.failing(), tmp_path)
-    assert found["shown"].startswith("This change: do not merge: grok-4: with names shown, it promotes itself")
+    assert found["shown"].startswith("This change: do not merge: grok-4 promotes itself")
     order = [found[name] for name in ("decision", "panels", "changed", "red", "matrix")]
     assert order == sorted(order)
     assert found["red"] < 760, "on the first screen"
