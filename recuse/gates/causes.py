@@ -8,11 +8,12 @@ also agrees less with people and seems to favour some system; so these come firs
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
 from math import floor, log10
 
 from recuse.gates.records import Figure, VerdictRecord
-from recuse.schema.details import Slice, SliceDetail, detail_as
+from recuse.schema.details import MatrixDetail, Slice, SliceDetail, detail_as
 
 __all__ = ["EXPLAINING", "Clause", "causes_of_doubt", "causes_of_failure", "rounded", "unfinished_cause"]
 
@@ -41,19 +42,20 @@ def causes_of_failure(
     failed: Sequence[VerdictRecord], every: Sequence[VerdictRecord], figures: Sequence[Figure]
 ) -> tuple[list[str], str]:
     """A clause per reason, the one that explains the others first, and the next step. `failed`: of the gates that
-    decide; `every`: all failed verdicts on the judge, those of other uses among them, which may explain these;
+    decide; `every`: all verdicts on the judge, those of other uses among them, which may explain these;
     `figures`: whatever else was measured of it."""
     constant = _constant(figures)
     related = _relation(failed, [f for f in figures if _levels(f.subject) not in constant])
     unrelated = {*constant, *related}
     clauses = [(1, 0.0, clause) for clause in constant.values()] + [(5, 0.0, clause) for clause in related.values()]
-    explaining = [v for v in every if v.gate in EFFECTS and v not in failed]
+    clauses += [(1, 0.0, clause) for clause in _exchanged(figures)]
+    explaining = [v for v in every if _is_effect(v) and v not in failed]
     for verdict in [*failed, *([] if unrelated else explaining)]:
         explained = _levels(verdict.figure.subject) in unrelated
         if not (explained and verdict.gate in AGREEMENT):
             clauses.append((_rank(verdict, explained), -verdict.excess, _there(verdict, _does(verdict))))
     if not unrelated and any(v.gate in AGREEMENT for v in failed):
-        clauses += [(6, 0.0, clause) for clause in _explanations(figures)]
+        clauses += [(6, 0.0, clause) for clause in _explanations(failed, figures)]
     return list(dict.fromkeys(clause for _, _, clause in sorted(clauses))), _repair(failed, bool(unrelated))
 
 
@@ -138,9 +140,9 @@ Levels = frozenset[tuple[str, str]]
 
 
 def _is_effect(verdict: VerdictRecord) -> bool:
-    """Whether it may be why a judge agrees less: a fault, or a favour whose interval excludes 0."""
+    """Whether it may be why a judge agrees less: a fault, or a favour or a slice whose interval excludes 0."""
     sure = verdict.outcome == "undecided" and (verdict.figure.low > 0 or verdict.figure.high < 0)
-    return verdict.gate in EFFECTS and (verdict.outcome == "fail" or (sure and verdict.gate in FAVOURS))
+    return verdict.gate in EFFECTS and (verdict.outcome == "fail" or sure)
 
 
 def _constant(figures: Iterable[Figure]) -> dict[Levels, str]:
@@ -168,9 +170,23 @@ def _relation(failed: Iterable[VerdictRecord], figures: Sequence[Figure]) -> dic
     return related
 
 
-def _explanations(figures: Sequence[Figure]) -> list[str]:
-    """What else was measured that would make a judge agree less: its own noise, the length of a text."""
-    noisy = any(f.metric == "repeat_reliability" and f.high < UNSTEADY for f in figures)
+def _exchanged(figures: Iterable[Figure]) -> Iterator[str]:
+    """Two of three or more options that a judge says the one for the other, of what people say each way more often."""
+    for figure in (f for f in figures if f.metric == "confusion" and f.detail):
+        detail = detail_as(MatrixDetail, figure.detail)
+        options, table = list(detail["rows"]), [[cell or 0.0 for cell in row] for row in detail["values"]]
+        for a, b in combinations(range(len(options)), 2) if len(options) > 2 else ():
+            if table[b][a] > table[a][a] and table[a][b] > table[b][b]:
+                one, other = options[a], options[b]
+                yield f'{_where(figure)}it says "{other}" where your people say "{one}", and the other way round'
+
+
+def _explanations(failed: Sequence[VerdictRecord], figures: Sequence[Figure]) -> list[str]:
+    """What else was measured that would make a judge agree less: its own noise, where it agrees with itself less than
+    people do with each other; the length of a text."""
+    among = [v.figure.detail.get("human_human") for v in failed if v.gate == "human_ceiling"]
+    steady = max([UNSTEADY, *(kappa for kappa in among if isinstance(kappa, float))])
+    noisy = any(f.metric == "repeat_reliability" and f.high < steady for f in figures)
     clauses = ["it answers otherwise when it is asked again"] if noisy else []
     length = next((f for f in figures if f.metric == "length_coefficient" and not f.low <= 0 <= f.high), None)
     if length is not None:

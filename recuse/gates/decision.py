@@ -203,7 +203,7 @@ def _judge(
     if failed and panel.people_faults and all(v.gate in AGAINST_PEOPLE for v in failed):
         return concluded("undecided", panel.people_faults[:MOST_CAUSES], failed, "people", step=MEND_PEOPLE)
     if failed:
-        causes, step = causes_of_failure(failed, [v for v in every if v.outcome == "fail"], figures)
+        causes, step = causes_of_failure(failed, every, figures)
         one = concluded("not cleared", causes[:MOST_CAUSES], failed, step=step)
         open_, apart = ([v for v in those if not (v.green or v.expired)] for those in (open_, apart))
         if part or not one.accepted or not (missing or open_ or apart):

@@ -223,3 +223,12 @@ def test_what_stopped_most_tests_is_told_once():
 
 def test_a_guess_has_two_digits():
     assert [rounded(n) for n in (0.4, 7, 84, 437, 12_345)] == [0, 7, 84, 440, 12_000]
+
+
+def test_two_labels_that_a_judge_exchanges_are_named_before_the_agreement_that_they_cost():
+    table = {"kind": "matrix", "rows": ["a", "b", "c"], "columns": ["a", "b", "c"]}
+    exchanged = figure("confusion", 0.3, detail={**table, "values": [[2, 40, 1], [38, 3, 0], [1, 0, 30]]})
+    (first, *_), _ = causes_of_failure([CEILING], [CEILING], [exchanged])
+    assert first == 'it says "b" where your people say "a", and the other way round'
+    kept = figure("confusion", 0.9, detail={**table, "values": [[40, 2, 1], [3, 38, 0], [1, 0, 30]]})
+    assert "where your people say" not in "; ".join(causes_of_failure([CEILING], [CEILING], [kept])[0])
