@@ -53,7 +53,9 @@ def causes_of_failure(
     for verdict in [*failed, *([] if unrelated else explaining)]:
         explained = _levels(verdict.figure.subject) in unrelated
         if not (explained and verdict.gate in AGREEMENT):
-            clauses.append((_rank(verdict, explained), -verdict.excess, _there(verdict, _does(verdict))))
+            sign = verdict.outcome == "undecided" and verdict.gate in FAVOURS  # after whatever surely fails
+            rank, excess = (7, math.inf) if sign else (_rank(verdict, explained), -verdict.excess)
+            clauses.append((rank, excess, _there(verdict, _does(verdict))))
     if not unrelated and any(v.gate in AGREEMENT for v in failed):
         clauses += [(6, 0.0, clause) for clause in _explanations(failed, figures)]
     return list(dict.fromkeys(clause for _, _, clause in sorted(clauses))), _repair(failed, bool(unrelated))
