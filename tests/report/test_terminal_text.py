@@ -74,3 +74,14 @@ def test_nothing_hostile_reaches_the_terminal() -> None:
     text = report.terminal(samples.hostile(), 100)
     assert all(c.isprintable() or c == "\n" for c in text)
     assert "\u202e" not in text
+
+
+@pytest.mark.parametrize("sample", [samples.published, samples.failing, samples.both, samples.hostile])
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_without_v_at_most_25_lines_that_begin_with_the_decision(sample: object, width: int) -> None:
+    lines = report.terminal(sample(), width, report="reports/index.html", verbosity=0).splitlines()  # type: ignore[operator]
+    assert len(lines) <= 25
+    assert lines[0].startswith("This change: ")
+    assert max(map(len, lines)) <= width
+    quiet = report.terminal(sample(), width, report="reports/index.html", verbosity=-1).splitlines()  # type: ignore[operator]
+    assert len(quiet) == 2
