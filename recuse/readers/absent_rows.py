@@ -44,7 +44,7 @@ def with_absent_rows(
     - none of its texts is among people's: what people rated is no list of what it was asked;
     - the text is another judge's, and the two judges share no text: they were given halves;
     - the text is its own work, and it has no row on any of its own;
-    - the text is by a system, or a pair has one, of which none of several judges has any row;
+    - a pair has a system of which none of several judges has any row: a note says so;
     - the text lies in a batch (`BATCHES`) in which it has no row;
     - at this level nobody has the text, and at another level the judge itself has it;
     - the file is the log of a tool that keeps a record of every request, failed ones too (`LOGS`);
@@ -56,8 +56,10 @@ def with_absent_rows(
     import pandas as pd
 
     text, count = _texts(rows)
-    added, notes = [], []
-    for judge, absent, given in _absent(rows, raw.frame, list(factors), text, count):
+    not_put = _systems_not_put(rows)
+    added = []
+    notes = [f"pairs with {', '.join(not_put)} were put to no judge, and do not count"] if not_put else []
+    for judge, absent, given in _absent(rows, raw.frame, list(factors), text, count, not_put):
         lost = {t for _, texts in absent for t in np.flatnonzero(texts)}
         if not lost:
             continue
@@ -86,7 +88,7 @@ def _texts(rows: pd.DataFrame) -> tuple[NDArray[np.intp], int]:
 
 
 def _absent(
-    rows: pd.DataFrame, frame: pd.DataFrame, factors: list[str], text: NDArray[np.intp], count: int
+    rows: pd.DataFrame, frame: pd.DataFrame, factors: list[str], text: NDArray[np.intp], count: int, not_put: list[str]
 ) -> Iterator[tuple[str, list[tuple[dict[str, Any], Texts]], Texts]]:  # fmt: skip
     """(judge, [(factor -> level, its absent texts at these)], the texts that it has) of every judge."""
     first = np.full(count, -1, dtype=np.intp)
@@ -105,7 +107,9 @@ def _absent(
     rater, judges = rows["rater"].to_numpy(), rows["kind"].eq("judge").to_numpy()
     having = {name: among(judges & (rater == name)) for name in dict.fromkeys(rater[judges])}
     people = among(~judges)
-    known = _by_known_systems(rows, first, judges) if len(having) > 1 else np.ones(count, dtype=bool)
+    known: Texts = np.ones(count, dtype=bool)
+    for side in ("first", "second") if not_put else ():
+        known &= ~np.isin(rows[side].astype(str).to_numpy()[first], not_put)
     for judge, own in having.items():
         others = [texts for name, texts in having.items() if name != judge]
         meeting = np.any([t for t in others if (t & own).any()] or [np.zeros(count, dtype=bool)], axis=0)
@@ -123,14 +127,13 @@ def _absent(
         yield str(judge), absent, own
 
 
-def _by_known_systems(rows: pd.DataFrame, first: NDArray[np.intp], judges: Texts) -> Texts:
-    """Texts, by the row that tells what each is about, of systems of which some judge has a row."""
-    known: Texts = np.ones(len(first), dtype=bool)
-    sides = [name for name in ("first", "second") if name in rows] or ["target"]
-    judged = set(rows.loc[judges, sides].astype(str).to_numpy().ravel())
-    for name in sides:
-        known &= np.isin(rows[name].astype(str).to_numpy()[first], list(judged))
-    return known
+def _systems_not_put(rows: pd.DataFrame) -> list[str]:
+    """Systems of pairs that people compared and of which none of several judges has a row."""
+    judges = rows["kind"].eq("judge")
+    if "first" not in rows or rows.loc[judges, "rater"].nunique() < 2:
+        return []
+    people, put = (set(rows.loc[who, ["first", "second"]].astype(str).to_numpy().ravel()) for who in (~judges, judges))
+    return sorted(people - put)
 
 
 def _usual_repeats(repeat: NDArray[np.intp], text: NDArray[np.intp]) -> list[int]:

@@ -146,5 +146,17 @@ def test_a_system_that_no_judge_was_asked_about_is_no_loss(tmp_path):
     ]
     path = tmp_path / "pairs.csv"
     path.write_text("question,first,second,rater,winner\n" + "\n".join(rows), encoding="utf-8")
-    table = read_file(path).ratings.table
+    read = read_file(path)
+    table = read.ratings.table
     assert set(table.loc[table["kind"] == "judge", "status"]) == {"ok"}
+    assert "pairs with z were put to no judge, and do not count" in read.notes
+
+
+@pytest.mark.parametrize("judges", [("gpt-a",), ("gpt-a", "gpt-b")])
+def test_scored_texts_of_a_system_that_every_judge_passes_over_are_unanswered(file, judges):
+    rows = ["item,system,rater,score"]
+    for k in range(40):
+        raters = ("anna", "ben") + (judges if k % 4 else ())
+        rows += [f"t{k},S{k % 4},{who},{k % 5 + 1}" for who in raters]
+    read = read_file(file("a.csv", "\n".join(rows)))
+    assert [unanswered(read.ratings).of(judge=judge).value for judge in judges] == [0.25] * len(judges)
