@@ -192,7 +192,7 @@ def _explanations(failed: Sequence[VerdictRecord], figures: Sequence[Figure]) ->
     clauses = ["it answers otherwise when it is asked again"] if noisy else []
     length = next((f for f in figures if f.metric == "length_coefficient" and not f.low <= 0 <= f.high), None)
     if length is not None:
-        clauses.append(f"it prefers {'longer' if length.value > 0 else 'shorter'} texts than your people do")
+        clauses.append(f"it prefers {'longer' if length.value > 0 else 'shorter'} texts than the other judges do")
     return clauses
 
 

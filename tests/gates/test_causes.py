@@ -109,7 +109,7 @@ def test_a_coefficient_without_an_interval_explains_nothing():
 def test_noise_and_length_explain_agreement_that_is_too_low():
     noisy, longer = figure("repeat_reliability", 0.2), figure("length_coefficient", 0.4)
     assert clauses([CEILING], [noisy, longer])[:2] == [
-        "it answers otherwise when it is asked again", "it prefers longer texts than your people do",
+        "it answers otherwise when it is asked again", "it prefers longer texts than the other judges do",
     ]  # fmt: skip
     steady, neither = figure("repeat_reliability", 0.9), figure("length_coefficient", 0.01)
     assert len(clauses([CEILING], [steady, neither])) == 1
