@@ -223,7 +223,7 @@ def _judge(
         if panel.people_faults and any(v.gate in AGAINST_PEOPLE for v in open_):
             causes, step = [*panel.people_faults, *causes], MEND_PEOPLE
         return concluded("undecided", causes[:MOST_CAUSES], [*open_, *apart], *more, step=step)
-    return concluded("cleared", [_as_good(verdicts, figures)], verdicts)
+    return concluded("cleared", [_as_good(verdicts)], verdicts)
 
 
 def _is_missing(asked: Asked, judge: str, by_place: Mapping[Place, Sequence[VerdictRecord]]) -> bool:
@@ -241,11 +241,13 @@ def _about(figure: Figure) -> list[tuple[str, str]]:
     return sorted(figure.subject.items())
 
 
-def _as_good(verdicts: Sequence[VerdictRecord], figures: Sequence[Figure]) -> str:
+def _as_good(verdicts: Sequence[VerdictRecord]) -> str:
     gates = {v.gate for v in verdicts}
     if "human_ceiling" in gates:
         return "it agrees with your people about as well as they agree with each other"
-    if "sensitivity" in gates:
+    if any(v.figure.detail.get("held_against") == "the right answers" for v in verdicts):
+        return "it decides as the right answers say"
+    if gates & {"sensitivity", "expert_kappa"}:
         return "it decides as your one expert does; nobody knows how far experts agree"
     return "every gate that decides passes"
 

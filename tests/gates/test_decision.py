@@ -73,6 +73,23 @@ def test_cleared_is_who_passes_every_gate_that_had_to_be_asked():
     assert one.sentence == "ann is cleared to grade: every gate that decides passes."
 
 
+@pytest.mark.parametrize(
+    ("gate", "held_against", "said"),
+    [
+        ("sensitivity", "the right answers", "it decides as the right answers say"),
+        ("sensitivity", "one person", "it decides as your one expert does; nobody knows how far experts agree"),
+        ("expert_kappa", "", "it decides as your one expert does; nobody knows how far experts agree"),
+        ("human_ceiling", "", "it agrees with your people about as well as they agree with each other"),
+    ],
+)
+def test_whoever_is_cleared_is_as_good_as_what_it_was_held_against(gate, held_against, said):
+    passed = verdict(gate)
+    passed = replace(passed, figure=replace(passed.figure, detail={"held_against": held_against}))
+    found = evidence(passed, gates=(gate,))
+    one = word_on(replace(found, plan=replace(found.plan, uses={"grade": UseTable(yardstick=(gate,))})))
+    assert (one.word, one.cause) == ("cleared", said)
+
+
 @pytest.mark.parametrize("gate", [*GRADED, "injection"])
 @pytest.mark.parametrize("accepted", [True, False])
 def test_not_cleared_is_who_fails_a_gate_of_the_use_or_a_condition_accepted_or_not(gate, accepted):
