@@ -178,12 +178,16 @@ def papers_in(docs: Iterable[str]) -> list[str]:
 
 
 def module_doc(module: str) -> str:
-    return importlib.import_module(f"recuse.metrics.{module}").__doc__ or ""
+    return importlib.import_module(f"recuse.{module}").__doc__ or ""
 
 
 def in_line(text: str) -> str:
     """Text of a docstring as Markdown that shows it as it stands."""
     return re.sub(r"`[^`]+`|[\\*_<>|\[\]]", lambda m: m[0] if m[0][0] == "`" else f"\\{m[0]}", text)
+
+
+MEASURED = ("recuse.metrics", "recuse.papers")
+"""Where measures stand: those of any judge, and those of the papers' studies."""
 
 
 def tests_of(tree: ast.Module) -> Iterator[str]:
@@ -196,13 +200,13 @@ def tests_of(tree: ast.Module) -> Iterator[str]:
 
 
 def measured_in(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """(module, function) of recuse.metrics that a file names."""
+    """(module below recuse, function) of the measures that a file names."""
     origin: dict[str, str] = {}
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("recuse.metrics"):
-            inside = (node.module or "").removeprefix("recuse.metrics").lstrip(".")
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(MEASURED):
+            inside = (node.module or "").removeprefix("recuse.")
             for alias in node.names:
-                origin[alias.asname or alias.name] = f"{inside}.{alias.name}".lstrip(".")
+                origin[alias.asname or alias.name] = f"{inside}.{alias.name}"
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in origin:
             yield origin[node.value.id], node.attr
@@ -219,7 +223,7 @@ def measures() -> str:
     told = "What a measure is called, its unit and how to read it stand beside its formula, as in the code."
     parts = ["# Measures", told]
     for (module, name), (about, doc) in functions().items():
-        parts += [f"## {about['title']} {{ #{anchor(module, name)} }}", f"`recuse.metrics.{module}.{name}`"]
+        parts += [f"## {about['title']} {{ #{anchor(module, name)} }}", f"`recuse.{module}.{name}`"]
         bad = {"above": "high values", "below": "low values", "both": "values far from the middle"}.get(about["bad"])
         facts = [f"Unit: {about['unit']}." if about["unit"] else "", f"Against a judge speak {bad}." if bad else ""]
         parts += [about["reading"], " ".join(fact for fact in facts if fact), fenced(doc)]
@@ -228,16 +232,16 @@ def measures() -> str:
 
 def functions() -> dict[tuple[str, str], tuple[Mapping[str, Any], str]]:
     """(module, function) -> (its description, its docstring), of every function below `@measure`."""
-    import recuse.metrics
     from recuse.metrics.measure import described
 
     found = {}
-    for info in pkgutil.walk_packages(recuse.metrics.__path__, "recuse.metrics."):
+    roots = [importlib.import_module(name) for name in MEASURED]
+    for info in (info for root in roots for info in pkgutil.walk_packages(root.__path__, f"{root.__name__}.")):
         module = importlib.import_module(info.name)
         tree = ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8"))
         for node in (node for node in tree.body if isinstance(node, ast.FunctionDef)):
             if metric := metric_of(node):
-                key = info.name.removeprefix("recuse.metrics."), node.name
+                key = info.name.removeprefix("recuse."), node.name
                 found[key] = described(metric).record(), ast.get_docstring(node) or ""
     return dict(sorted(found.items(), key=lambda one: one[1][0]["title"].lower()))
 

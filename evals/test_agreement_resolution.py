@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import (
+from recuse.papers.illusion import (
     agreement_change,
     criteria_agreement,
     effective_judges,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics.explanations import explanation_findings
+from recuse.papers.merchant_risk.explanations import explanation_findings
 
 pytestmark = pytest.mark.asks("scores", "numbers", "explanations")
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import ground_truth, pick_overlap, picks_by_year
-from recuse.metrics.three_sources import three_sources
+from recuse.metrics import ground_truth
+from recuse.papers.merchant_risk import pick_overlap, picks_by_year
+from recuse.papers.merchant_risk.three_sources import three_sources
 
 pytestmark = pytest.mark.asks("picks", "reference")
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import human_alignment, human_order, own_favour, score_calibration, score_ensembles, system_order
+from recuse.metrics import human_alignment, human_order, own_favour, system_order
+from recuse.papers.merchant_risk import score_calibration, score_ensembles
 from recuse.ratings.parts import with_criteria_mean
 
 # Means of judges and of people, text by text, are all that is compared.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import decision_consistency, performance_definitions, response_sets
+from recuse.papers.indeterminacy import decision_consistency, performance_definitions, response_sets
 
 
 @pytest.mark.asks("forced_choices", "two_people")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics.joint_scoring import joint_shift, ranking_follows_scores
+from recuse.papers.merchant_risk.joint_scoring import joint_shift, ranking_follows_scores
 
 pytestmark = pytest.mark.asks("scores", "numbers", "ranking")
 

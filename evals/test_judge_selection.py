@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import common_classes, judge_selection
+from recuse.papers.indeterminacy import common_classes, judge_selection
 
 
 @pytest.mark.asks("forced_choices", "two_people", "peers")

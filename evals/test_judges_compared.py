@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import criterion_bias, judge_profiles, kendalls_w, name_shift
+from recuse.papers.merchant_risk import criterion_bias, judge_profiles, kendalls_w, name_shift
 
 # Means of each judge and text, and their spread over repeats, say all of it.
 pytestmark = pytest.mark.asks("scores", "numbers", "peers", rests_on="cells")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import evidence_overlap, knowledge_grounding, planted_flaws
+from recuse.papers.illusion import evidence_overlap, knowledge_grounding, planted_flaws
 
 
 @pytest.mark.asks("scores", "rubric_source", "peers", "items", "numbers")

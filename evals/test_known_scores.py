@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics.known_scores import known_score_error
+from recuse.papers.self_preference.known_scores import known_score_error
 
 pytestmark = pytest.mark.asks("scores", "numbers", "right_scores")
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import length, length_reference
+from recuse.metrics import length
+from recuse.papers.self_preference import length_reference
 
 
 @pytest.mark.asks("length_twins")

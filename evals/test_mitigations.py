@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import escalation, inverted_juries, mitigation
+from recuse.papers.self_preference import escalation, inverted_juries, mitigation
 
 pytestmark = pytest.mark.asks("numbers", "peers")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import calibration, win_rates
+from recuse.papers.self_preference import calibration, win_rates
 
 pytestmark = pytest.mark.asks("choices", "authors", "peers")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import people_order, people_ratings
+from recuse.papers.merchant_risk import people_order, people_ratings
 
 pytestmark = pytest.mark.asks("scores", "numbers", "people", "several_targets", rests_on="margins")
 

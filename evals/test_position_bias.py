@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import calibration, coverage, position, quality_gap
+from recuse.metrics import coverage, position
+from recuse.papers.self_preference import calibration, quality_gap
 
 pytestmark = pytest.mark.asks("choices")
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import defences, injection, model_filters, text_filters
-from recuse.metrics.detection_rate import detection_rate
+from recuse.metrics import injection
+from recuse.papers.self_preference import defences, model_filters, text_filters
+from recuse.papers.self_preference.detection_rate import detection_rate
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import claimed_statistics, reported_statistics
+from recuse.papers.merchant_risk import claimed_statistics, reported_statistics
 
 
 @pytest.mark.asks("scores", "numbers", "parts")

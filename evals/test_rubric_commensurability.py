@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import rubric_commensurability
+from recuse.papers.illusion import rubric_commensurability
 
 pytestmark = pytest.mark.asks("scores", "rubric_source", "peers", "items", "numbers")
 

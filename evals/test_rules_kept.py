@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics.rules_kept import rules_kept
+from recuse.papers.merchant_risk.rules_kept import rules_kept
 
 pytestmark = pytest.mark.asks("picks", protocol="generation")
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import framing_change, scale_framing
+from recuse.metrics import scale_framing
+from recuse.papers.self_preference import framing_change
 
 pytestmark = pytest.mark.asks("scores", "numbers", "direction")
 

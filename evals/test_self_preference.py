@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import author_ranking, language_drift, predictability, score_matrix, self_preference
-from recuse.metrics.tally import tally
+from recuse.metrics import score_matrix, self_preference
+from recuse.papers.self_preference import author_ranking, language_drift, predictability
+from recuse.papers.self_preference.tally import tally
 
 pytestmark = pytest.mark.asks("numbers", "peers", "authors", "common_items")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import recognition
+from recuse.papers.self_preference import recognition
 
 
 @pytest.mark.asks("recognition_choices", "authors")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import channels
+from recuse.papers.self_preference import channels
 
 pytestmark = pytest.mark.asks("channelled_scores", "numbers")
 

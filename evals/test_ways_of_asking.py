@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import (
+from recuse.metrics import coverage, position
+from recuse.papers.self_preference import (
     choice_changes,
-    coverage,
     criteria_selection,
     list_choices,
     overconfidence,
-    position,
     prompt_effects,
 )
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.metrics import scale_framing, self_preference, wording
+from recuse.metrics import scale_framing, self_preference
+from recuse.papers.self_preference import wording_effects as wording
 
 pytestmark = pytest.mark.asks("worded_scores", "numbers")
 

@@ -13,11 +13,11 @@ import time
 
 import numpy as np
 
-from recuse.experiments.every_definition import at_threshold, without_threshold
-from recuse.experiments.selection_study import BUDGETS, REPEATS, selection_study
-from recuse.experiments.simulated_ratings import Design, draw_population
-from recuse.statistics.indeterminacy import TAUS, RatingVectors
-from recuse.statistics.indeterminacy.definitions import CHANCE_CORRECTED, PER_ITEM, chance_corrected, definitions
+from recuse.papers.indeterminacy import TAUS, RatingVectors
+from recuse.papers.indeterminacy.definitions import CHANCE_CORRECTED, PER_ITEM, chance_corrected, definitions
+from recuse.papers.indeterminacy.every_definition import at_threshold, without_threshold
+from recuse.papers.indeterminacy.selection_study import BUDGETS, REPEATS, selection_study
+from recuse.papers.indeterminacy.simulated_ratings import Design, draw_population
 
 JUDGES = 1
 

@@ -2,8 +2,8 @@
 
     python tests/benchmarks/resolution.py
 
-32 models x 3 judges x 100 prompts x 11 temperatures, simulated (`recuse.experiments.shared_heuristics`). Ours is all
-that evals/test_agreement_resolution.py asks, with intervals, from the table on; the loop is Pearson's r of every
+32 models x 3 judges x 100 prompts x 11 temperatures, simulated (`recuse.papers.illusion.shared_heuristics`). Ours
+is all that evals/test_agreement_resolution.py asks, with intervals, from the table on; the loop is Pearson's r of every
 pair and pingouin's ICC in each of the 352 cells, and scipy's rho over models, from the same table. CPU seconds.
 """
 
@@ -19,8 +19,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from recuse.experiments.shared_heuristics import PAPER, as_ratings, simulate
-from recuse.metrics import agreement_change, effective_judges, judge_spread, quality_agreement, resolution, tiers
+from recuse.papers.illusion import (
+    agreement_change,
+    effective_judges,
+    judge_spread,
+    quality_agreement,
+    resolution,
+    tiers,
+)
+from recuse.papers.illusion.shared_heuristics import PAPER, as_ratings, simulate
 from recuse.ratings import Ratings
 
 MEASURES = (

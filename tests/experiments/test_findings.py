@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recuse.experiments import rating_studies as studies
-from recuse.experiments.selection_study import ASYMMETRIC, SETTINGS, selection_study
-from recuse.experiments.simulated_ratings import Design
+from recuse.papers.indeterminacy import rating_studies as studies
+from recuse.papers.indeterminacy.selection_study import ASYMMETRIC, SETTINGS, selection_study
+from recuse.papers.indeterminacy.simulated_ratings import Design
 
 pytestmark = pytest.mark.slow
 HIT, COHEN, JSD, KL, SETS = (

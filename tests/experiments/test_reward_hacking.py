@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from recuse.experiments.reward_hacking import best_of, flipped, told
+from recuse.papers.illusion.reward_hacking import best_of, flipped, told
 from recuse.standins.judge_model import JudgeModel
 
 TEXTS = 1.45

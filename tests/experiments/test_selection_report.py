@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from recuse.cli import main
-from recuse.experiments.line_chart import line_chart
-from recuse.experiments.rating_studies import FewRatings
-from recuse.experiments.selection_findings import findings
-from recuse.experiments.selection_study import BUDGETS, CHOOSING, SETTINGS, SelectionStudy
+from recuse.papers.indeterminacy.line_chart import line_chart
+from recuse.papers.indeterminacy.rating_studies import FewRatings
+from recuse.papers.indeterminacy.selection_findings import findings
+from recuse.papers.indeterminacy.selection_study import BUDGETS, CHOOSING, SETTINGS, SelectionStudy
 
 
 @pytest.fixture(scope="module")

@@ -6,10 +6,17 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from recuse.experiments.every_definition import at_threshold, without_threshold
-from recuse.experiments.selection_study import BUDGETS, SETTINGS, SIZES, downstream, rank_correlation, selection_study
-from recuse.experiments.simulated_ratings import Design, draw_population
-from recuse.statistics.indeterminacy import TAUS, RatingVectors, definitions
+from recuse.papers.indeterminacy import TAUS, RatingVectors, definitions
+from recuse.papers.indeterminacy.every_definition import at_threshold, without_threshold
+from recuse.papers.indeterminacy.selection_study import (
+    BUDGETS,
+    SETTINGS,
+    SIZES,
+    downstream,
+    rank_correlation,
+    selection_study,
+)
+from recuse.papers.indeterminacy.simulated_ratings import Design, draw_population
 
 SMALL = {"budgets": (1, 3), "sizes": ((2, 3), (3, 7))}
 

@@ -5,9 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recuse.experiments.simulated_ratings import Design, counted_choices, draw_population, on_simplex, simulated_task
+from recuse.papers.indeterminacy import forced_choices, recovered, reverse, selection_strength
+from recuse.papers.indeterminacy.simulated_ratings import (
+    Design,
+    counted_choices,
+    draw_population,
+    on_simplex,
+    simulated_task,
+)
 from recuse.schema import RecuseError
-from recuse.statistics.indeterminacy import forced_choices, recovered, reverse, selection_strength
 
 
 def rng(seed=0):

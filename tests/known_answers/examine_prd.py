@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from recuse.metrics import calibration, position, win_rates
+from recuse.metrics import position
+from recuse.papers.self_preference import calibration, win_rates
 from recuse.ratings import Ratings
 from recuse.ratings.choices_table import read_choices
 from recuse.schema import Estimates

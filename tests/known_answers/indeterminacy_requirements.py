@@ -7,7 +7,7 @@ it.
 
 from __future__ import annotations
 
-S, M, E = "statistics/indeterminacy", "metrics/indeterminacy", "experiments"
+S, M, E = "papers/indeterminacy", "metrics/indeterminacy", "experiments"
 TASK, DECOMPOSED, MATRICES = (f"{S}/test_{name}.py::" for name in ("rating_task", "decomposition", "transitions"))
 AGGREGATED, DEFINED, DOWN = (f"{S}/test_{name}.py::" for name in ("aggregation", "definitions", "downstream"))
 RANKED, CHOSEN = (f"{S}/test_{name}.py::" for name in ("ranking", "selection"))
@@ -373,7 +373,7 @@ ROWS: tuple[Row, ...] = (
         (FOUND + "test_finding_4_forced_choice_underestimates_whatever_the_selection",),
         "",
     ),
-    ("Fig 1", "the framework", (), "a drawing; its four parts are the modules of recuse/statistics/indeterminacy"),
+    ("Fig 1", "the framework", (), "a drawing; its four parts are the modules of recuse/papers/indeterminacy"),
     (
         "Fig 4",
         "consistency and bias by ratings per item",

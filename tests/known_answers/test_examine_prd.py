@@ -10,7 +10,8 @@ from pathlib import Path
 import examine_prd
 import pytest
 
-from recuse.metrics import calibration, position, win_rates
+from recuse.metrics import position
+from recuse.papers.self_preference import calibration, win_rates
 
 QUESTIONS = (1, 2, 3)
 FIRST, SECOND, TIE = 1, 2, 3

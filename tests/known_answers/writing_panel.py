@@ -15,10 +15,10 @@ from pathlib import Path
 from statistics import fmean
 
 from recuse.cassettes.cell_file import contents, stored_files
-from recuse.metrics.evidence_overlap import evidence_overlap
-from recuse.metrics.knowledge_grounding import delta_k
-from recuse.metrics.planted_flaws import flaw_penalty
-from recuse.metrics.rubric_commensurability import agreement_by_rubric, structural_share
+from recuse.papers.illusion.evidence_overlap import evidence_overlap
+from recuse.papers.illusion.knowledge_grounding import delta_k
+from recuse.papers.illusion.planted_flaws import flaw_penalty
+from recuse.papers.illusion.rubric_commensurability import agreement_by_rubric, structural_share
 from recuse.ratings import Ratings
 from recuse.ratings.factors import LEVELS, RUBRIC, level_words
 from recuse.report.numbers import fixed

@@ -9,17 +9,9 @@ from collections.abc import Mapping
 import pandas as pd
 import pytest
 
-from recuse.metrics import (
-    consensus,
-    coverage,
-    human_alignment,
-    human_order,
-    name_effect,
-    reported_statistics,
-    score_matrix,
-    stability,
-)
+from recuse.metrics import consensus, coverage, human_alignment, human_order, name_effect, score_matrix, stability
 from recuse.metrics.measure import MEASURES as DESCRIBED
+from recuse.papers.merchant_risk import reported_statistics
 from recuse.ratings.parts import with_criteria_mean
 from recuse.schema import Estimate
 

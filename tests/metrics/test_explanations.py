@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.metrics.explanations import FINDINGS, explanation_findings, polarity
+from recuse.papers.merchant_risk.explanations import FINDINGS, explanation_findings, polarity
 from recuse.ratings import Nominal, Numeric, Ratings
 
 TEXTS = {f"t{k}": f"bakeries gamblers subscriptions number{'abcdefghij'[k]}word" for k in range(10)}

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.metrics.joint_scoring import joint_shift, ranking_follows_scores
+from recuse.papers.merchant_risk.joint_scoring import joint_shift, ranking_follows_scores
 from recuse.ratings import Ratings
 
 TARGETS = list("stuv")

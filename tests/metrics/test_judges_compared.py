@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from recuse.metrics import criterion_bias, judge_profiles, kendalls_w, name_shift
+from recuse.papers.merchant_risk import criterion_bias, judge_profiles, kendalls_w, name_shift
 
 LEVELS = ("shown", "hidden")
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from recuse.metrics.people_order import people_groups, people_pairs
+from recuse.papers.merchant_risk.people_order import people_groups, people_pairs
 from recuse.ratings import Ratings
 
 

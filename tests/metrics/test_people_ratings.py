@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from fixtures.makers import simulate_merchant_people
-from recuse.metrics.people_ratings import (
+from recuse.papers.merchant_risk.people_ratings import (
     blinded_groups,
     blinded_pairs,
     people_reliability,

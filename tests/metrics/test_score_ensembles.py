@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.metrics.score_calibration import calibration_helps
-from recuse.metrics.score_ensembles import ENSEMBLES, ensemble_change
+from recuse.papers.merchant_risk.score_calibration import calibration_helps
+from recuse.papers.merchant_risk.score_ensembles import ENSEMBLES, ensemble_change
 from recuse.ratings import Numeric, Ratings
 
 

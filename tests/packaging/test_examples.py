@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from imports import ENGINE
 
-FOLDERS = ("metrics", "ratings", "statistics")
-MODULES = sorted(path for folder in FOLDERS for path in (ENGINE / folder).glob("*.py"))
+FOLDERS = ("metrics", "papers", "ratings", "statistics")
+MODULES = sorted(path for folder in FOLDERS for path in (ENGINE / folder).rglob("*.py"))
 WITH_EXAMPLES = [path for path in MODULES if ">>>" in path.read_text(encoding="utf-8")]
 
 
@@ -19,7 +19,8 @@ def measures() -> list[tuple[str, str]]:
     """(file and name, docstring) of every function that `@measure` describes."""
     return [
         (f"{path.name}:{node.name}", ast.get_docstring(node) or "")
-        for path in (ENGINE / "metrics").glob("*.py")
+        for folder in ("metrics", "papers")
+        for path in (ENGINE / folder).rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.FunctionDef)
         and any(isinstance(d, ast.Call) and ast.unparse(d.func) == "measure" for d in node.decorator_list)
@@ -28,7 +29,7 @@ def measures() -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("path", WITH_EXAMPLES, ids=lambda path: f"{path.parent.name}.{path.stem}")
 def test_the_examples_of_a_module_are_true(path: Path) -> None:
-    done = doctest.testmod(import_module(f"recuse.{path.parent.name}.{path.stem}"))
+    done = doctest.testmod(import_module(".".join(path.relative_to(ENGINE.parent).with_suffix("").parts)))
     assert done.attempted
     assert not done.failed, "the output above says which example got what"
 

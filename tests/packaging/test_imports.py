@@ -46,6 +46,7 @@ NEVER = {
     "ratings": NETWORK | CLOCK | JUDGING | WIRING | {"recuse.metrics", "recuse.gates", "recuse.tasks"},
     "statistics": PURE | {"recuse.metrics", "recuse.ratings", "recuse.gates"},
     "metrics": PURE | {"recuse.gates", "recuse.report", "recuse.panels", "recuse.tasks"},
+    "papers": NETWORK | {"recuse.gates", "recuse.cassettes"} | WIRING,
     "gates": NETWORK | JUDGING | WIRING | {"recuse.metrics", "recuse.ratings", "recuse.report"},
     "report": NETWORK | CLOCK | JUDGING | WIRING | {"numpy", "scipy", "pandas", "recuse.metrics", "recuse.gates"},
 }
@@ -94,6 +95,12 @@ def test_never(part):
         and any(name == taboo or name.startswith(f"{taboo}.") for taboo in NEVER[part])
     ]
     assert not wrong
+
+
+def test_the_engine_does_not_know_the_papers():
+    """Evals and panels name what a study needs, as they name a team's own parts; `recuse experiment` runs one."""
+    users = {part for part, used in parts_used().items() if "papers" in used}
+    assert users <= {"cli"}
 
 
 def test_only_the_plugin_knows_the_runner():

@@ -19,8 +19,8 @@ from recuse.elicitation.fingerprints import headers
 from recuse.elicitation.panel_ratings import panel_ratings
 from recuse.elicitation.plan import make_plan
 from recuse.elicitation.replies import read_replies
-from recuse.metrics.response_sets import indeterminate_share
 from recuse.panels import load_panel
+from recuse.papers.indeterminacy.response_sets import indeterminate_share
 from recuse.ratings import Ratings
 from recuse.ratings.option_counts import option_counts
 from recuse.ratings.rated_options import rated_options

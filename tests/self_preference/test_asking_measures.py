@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.metrics import (
+from recuse.papers.self_preference import (
     channels,
     escalation,
     inverted_juries,
@@ -17,7 +17,9 @@ from recuse.metrics import (
     overconfidence,
     prompt_effects,
     recognition,
-    wording,
+)
+from recuse.papers.self_preference import (
+    wording_effects as wording,
 )
 from recuse.ratings import Numeric, Ordinal, Ratings
 

@@ -10,14 +10,16 @@ from functools import lru_cache
 
 import pytest
 
-from recuse.metrics import (
+from recuse.papers.self_preference import (
     channels,
     choice_changes,
     criteria_selection,
     overconfidence,
     prompt_effects,
     recognition,
-    wording,
+)
+from recuse.papers.self_preference import (
+    wording_effects as wording,
 )
 from recuse.ratings import Ratings
 from recuse.schema import Estimate

@@ -9,8 +9,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from recuse.papers.merchant_risk.grimmer import half_unit, mean_attainable, sd_attainable
 from recuse.schema import RecuseError
-from recuse.statistics.grimmer import half_unit, mean_attainable, sd_attainable
 
 TABLES = pd.read_csv(Path(__file__).parents[2] / "fixtures" / "published" / "scores.csv", dtype=str)
 JUDGES = ["gpt-5.1", "gemini-2.5-pro", "grok-4", "claude-4.5-sonnet", "perplexity-sonar"]

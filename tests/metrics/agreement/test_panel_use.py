@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from recuse.experiments.shared_heuristics import JudgeModel, Study, as_ratings, simulate
-from recuse.metrics import agreement_change, effective_judges, judge_spread, quality_agreement, tiers
+from recuse.papers.illusion import agreement_change, effective_judges, judge_spread, quality_agreement, tiers
+from recuse.papers.illusion.shared_heuristics import JudgeModel, Study, as_ratings, simulate
 from recuse.ratings import Numeric, Ratings
 
 STUDY = Study(

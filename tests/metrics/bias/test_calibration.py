@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.metrics import calibration
+from recuse.papers.self_preference import calibration
 from recuse.ratings import Ratings
 
 F, S, T = "first", "second", "tie"

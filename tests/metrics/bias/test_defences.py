@@ -7,8 +7,9 @@ import math
 import pandas as pd
 import pytest
 
-from recuse.metrics import defences, injection, model_filters, text_filters
-from recuse.metrics.defences import Blocks
+from recuse.metrics import injection
+from recuse.papers.self_preference import defences, model_filters, text_filters
+from recuse.papers.self_preference.defences import Blocks
 from recuse.ratings import Numeric, Ordinal, Ratings
 from recuse.schema import RecuseError
 

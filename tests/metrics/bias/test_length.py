@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.metrics import length, length_reference
+from recuse.metrics import length
+from recuse.papers.self_preference import length_reference
 from recuse.ratings import Numeric, Ratings
 from recuse.schema import RatingsError
 

@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from recuse.metrics import mitigation, self_preference
-from recuse.metrics.peer_rank import peer_rank
+from recuse.metrics import self_preference
+from recuse.papers.self_preference import mitigation
+from recuse.papers.self_preference.peer_rank import peer_rank
 from recuse.ratings import Numeric, Ratings
 from recuse.ratings.pairwise import CHOICES
 from recuse.schema import RecuseError

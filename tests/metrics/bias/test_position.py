@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.metrics import position, quality_gap
+from recuse.metrics import position
+from recuse.papers.self_preference import quality_gap
 from recuse.ratings import Ratings
 
 F, S, T = "first", "second", "tie"

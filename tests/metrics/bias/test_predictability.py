@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.metrics import predictability
+from recuse.papers.self_preference import predictability
 from recuse.ratings import Numeric
 from recuse.schema import RatingsError
 

@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from recuse.metrics import author_ranking, consensus
+from recuse.metrics import consensus
 from recuse.metrics import self_preference as sp
-from recuse.metrics import tally as tallies
+from recuse.papers.self_preference import author_ranking
+from recuse.papers.self_preference import tally as tallies
 from recuse.ratings import Numeric, Ratings
 from recuse.schema import RecuseError
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.metrics import win_rates
+from recuse.papers.self_preference import win_rates
 from recuse.ratings import Numeric, Ratings
 
 F, S, T = "first", "second", "tie"

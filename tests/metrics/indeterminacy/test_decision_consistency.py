@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from recuse.metrics.decision_consistency import (
+from recuse.papers.indeterminacy.decision_consistency import (
     BETAS,
     bias_over_beta,
     consistency_over_beta,

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from recuse.gates.gates import Gates
-from recuse.metrics.decision_consistency import (
+from recuse.papers.indeterminacy.decision_consistency import (
     bias_over_beta,
     consistency_over_beta,
     decision_consistency,
     prevalence_bias,
 )
-from recuse.metrics.judge_selection import best_judge, selection_regret
-from recuse.metrics.performance_definitions import performance
+from recuse.papers.indeterminacy.judge_selection import best_judge, selection_regret
+from recuse.papers.indeterminacy.performance_definitions import performance
 
 
 @pytest.fixture

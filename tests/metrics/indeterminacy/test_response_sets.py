@@ -5,8 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recuse.metrics.performance_definitions import SHOWN, performance
-from recuse.metrics.response_sets import accepted_both, choice_matrices, indeterminate_share, ratings_needed
+from recuse.papers.indeterminacy.performance_definitions import SHOWN, performance
+from recuse.papers.indeterminacy.response_sets import (
+    accepted_both,
+    choice_matrices,
+    indeterminate_share,
+    ratings_needed,
+)
 from recuse.ratings.rated_options import each_rated
 
 

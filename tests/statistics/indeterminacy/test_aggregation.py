@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from recuse.papers.indeterminacy import RatingVectors, hard, hard_response_set
 from recuse.schema import RecuseError
-from recuse.statistics.indeterminacy import RatingVectors, hard, hard_response_set
 
 nan = float("nan")
 

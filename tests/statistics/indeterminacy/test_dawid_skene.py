@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from recuse.papers.indeterminacy.dawid_skene import common_classes
 from recuse.schema import RecuseError
-from recuse.statistics.indeterminacy.dawid_skene import common_classes
 
 
 def panel(raters=4, items=300, *, prevalence=0.3, sensitivity=0.9, specificity=0.92, unseen=0.0, copied=0.0, seed=0):

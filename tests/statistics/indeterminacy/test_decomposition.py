@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recuse.schema import RecuseError
-from recuse.statistics.indeterminacy import (
+from recuse.papers.indeterminacy import (
     RatingTask,
     check_stochastic,
     choice_matrix,
@@ -19,6 +18,7 @@ from recuse.statistics.indeterminacy import (
     recovered,
     reverse,
 )
+from recuse.schema import RecuseError
 
 YES_NO = RatingTask.of(["yes", "no"])
 

@@ -11,10 +11,8 @@ from scipy.spatial.distance import jensenshannon
 from scipy.stats import entropy
 from sklearn.metrics import cohen_kappa_score, log_loss
 
-from recuse.schema import RecuseError
-from recuse.statistics.agreement import fleiss_kappa, scott_pi
-from recuse.statistics.indeterminacy import RatingVectors, definition, definitions
-from recuse.statistics.indeterminacy.divergences import (
+from recuse.papers.indeterminacy import RatingVectors, definition, definitions
+from recuse.papers.indeterminacy.divergences import (
     binary_cross_entropy,
     cross_entropy,
     jensen_shannon_distance,
@@ -22,6 +20,8 @@ from recuse.statistics.indeterminacy.divergences import (
     kl_divergence,
     smoothed,
 )
+from recuse.schema import RecuseError
+from recuse.statistics.agreement import fleiss_kappa, scott_pi
 
 nan = float("nan")
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from recuse.papers.indeterminacy import TAUS, consistency, decisions, estimation_bias, prevalence
 from recuse.schema import RecuseError
-from recuse.statistics.indeterminacy import TAUS, consistency, decisions, estimation_bias, prevalence
 
 nan = float("nan")
 

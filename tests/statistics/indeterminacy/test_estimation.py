@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from recuse.papers.indeterminacy import RatingTask, check_stochastic, choice_matrix, transition_estimate
 from recuse.schema import RecuseError
-from recuse.statistics.indeterminacy import RatingTask, check_stochastic, choice_matrix, transition_estimate
 
 TASK = RatingTask.of(["yes", "no"])
 

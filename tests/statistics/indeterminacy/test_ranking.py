@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from recuse.statistics.indeterminacy import (
+from recuse.papers.indeterminacy import (
     Definition,
     RatingTask,
     RatingVectors,
@@ -22,7 +22,7 @@ from recuse.statistics.indeterminacy import (
     error_matrix,
     forced_choices,
 )
-from recuse.statistics.indeterminacy.divergences import kl_divergence, squared_error
+from recuse.papers.indeterminacy.divergences import kl_divergence, squared_error
 
 Floats = NDArray[np.float64]
 TIED = 1e-12

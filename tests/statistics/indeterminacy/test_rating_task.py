@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from recuse.papers.indeterminacy import RatingTask
 from recuse.schema import RecuseError
-from recuse.statistics.indeterminacy import RatingTask
 
 
 def test_yes_or_no_is_underspecified_and_a_third_option_makes_it_specified():

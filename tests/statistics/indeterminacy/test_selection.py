@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recuse.schema import RecuseError
-from recuse.statistics.indeterminacy import (
+from recuse.papers.indeterminacy import (
     RatingTask,
     decisions,
     definition,
@@ -18,7 +17,8 @@ from recuse.statistics.indeterminacy import (
     recovered,
     reverse_choice_matrix,
 )
-from recuse.statistics.indeterminacy.selection import best, select
+from recuse.papers.indeterminacy.selection import best, select
+from recuse.schema import RecuseError
 
 nan = float("nan")
 PUBLISHED = Path(__file__).parents[3] / "fixtures" / "published"

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from recuse.schema import RecuseError
-from recuse.statistics.indeterminacy import (
+from recuse.papers.indeterminacy import (
     RatingTask,
     choice_matrix,
     decay_for,
@@ -17,6 +16,7 @@ from recuse.statistics.indeterminacy import (
     reverse_choice_matrix,
     selection_strength,
 )
+from recuse.schema import RecuseError
 
 YES_NO = RatingTask.of(["yes", "no"])
 THREE = RatingTask.of(["a", "b", "c"])

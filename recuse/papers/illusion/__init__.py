@@ -1,0 +1,1 @@
+"""Beyond the illusion of consensus: resolutions of agreement, shared rubrics, knowledge first (paper 002)."""

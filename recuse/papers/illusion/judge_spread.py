@@ -1,0 +1,173 @@
+"""How far apart judges' scores of one text lie, and how each judge uses the scale."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.measure import measure
+from recuse.papers.illusion.judge_pairs import units_of
+from recuse.ratings import Numeric, RatingArray, Ratings
+from recuse.ratings.array import judges_array
+from recuse.schema import Estimate, Estimates
+from recuse.statistics.agreement import Coefficient
+from recuse.statistics.agreement.coefficient import ratio
+from recuse.statistics.clusters import SHARE, clustered_share
+
+__all__ = ["scale_use", "wide_spread"]
+
+Floats = NDArray[np.float64]
+POINTS = (2, 3, 4)
+"""Points of the scale 1 to 10, whose range is 9 (paper 002, App. C); on others, the same share of the range."""
+MOST_LISTED = 20
+
+
+@measure(
+    "wide_spread", "texts that judges score far apart", unit="share", bad="above", rank=640,
+    reading="Share of the texts whose highest and lowest score by the judges lie more than two ninths of the scale's "
+    "range apart: more than 2 points on 1-10.",
+)  # fmt: skip
+def wide_spread(ratings: Ratings) -> Estimates:
+    """Share of the texts scored by all judges with max - min > 2/9 of the range, over judges' means, by factor level.
+
+    Detail: the shares above 2, 3 and 4 ninths, the mean and median spread in points, the pairs' mean absolute
+    differences (for three judges their sum is twice the mean spread), and the widest texts. Undefined where the scale
+    has no ends, or no text has a score of every judge.
+
+    >>> import pandas as pd
+    >>> rows = [("x", 1, 5.0), ("y", 1, 6.0), ("x", 2, 2.0), ("y", 2, 9.0)]
+    >>> frame = pd.DataFrame(rows, columns=["judge", "item", "score"])
+    >>> wide_spread(Ratings.of(frame, scales=Numeric(1, 10))).of().value
+    0.5
+    """
+    return Estimates(ratings.within(), {names: _spread(judges_array(part), part) for names, part in ratings.each()})
+
+
+def _spread(array: RatingArray, part: Ratings) -> Estimate:
+    means = array.means.reshape(len(array.raters), -1)
+    complete = np.isfinite(means).all(axis=0)
+    requested = array.requested.any(axis=0).ravel()
+    facts: dict[str, Any] = {
+        "unit": "share", "n": int(complete.sum()), "n_excluded": int((requested & ~complete).sum()),
+        "method": SHARE, **units_of(array, part.clusters),
+    }  # fmt: skip
+    span = float(array.scale.span) if np.isfinite(array.scale.span) else 0.0
+    if len(array.raters) < 2 or not complete.any() or not span:
+        why = "the scale has no ends" if not span else "no text has a score of every judge, of two or more"
+        return undefined("wide_spread", why, **facts)
+    apart = np.round(np.ptp(means[:, complete], axis=0), 10)
+    wide = [apart > np.round(points / 9 * span, 10) for points in POINTS]
+    items = np.repeat(np.array(array.clusters), len(array.targets))[complete]
+    detail = {
+        "above": {f"{points}/9": number(float(hits.mean())) for points, hits in zip(POINTS, wide, strict=True)},
+        "mean": number(float(apart.mean())), "median": number(float(np.median(apart))),
+        "pairs": _pairs(array, means[:, complete]), "widest": _widest(array, np.flatnonzero(complete), apart, means),
+    }  # fmt: skip
+    distribution = clustered_share(wide[0], items)
+    return estimated("wide_spread", float(wide[0].mean()), distribution, detail=detail, **facts)
+
+
+def _pairs(array: RatingArray, means: Floats) -> list[list[Any]]:
+    """Judge, judge, mean difference and mean absolute difference (Bland and Altman's bias, and its size)."""
+    count = len(array.raters)
+    return [
+        [array.raters[a], array.raters[b], number(float(d.mean())), number(float(np.abs(d).mean()))]
+        for a in range(count) for b in range(a + 1, count) for d in [means[a] - means[b]]
+    ]  # fmt: skip
+
+
+def _widest(array: RatingArray, texts: NDArray[np.intp], apart: Floats, means: Floats) -> list[dict[str, Any]]:
+    first = np.lexsort((texts, -apart))[:MOST_LISTED]
+    widest = []
+    for k in first:
+        item, target = divmod(int(texts[k]), len(array.targets))
+        scores = {judge: number(float(means[j, texts[k]])) for j, judge in enumerate(array.raters)}
+        widest.append({"item": array.items[item], "target": array.targets[target], "scores": scores})
+    return widest
+
+
+@measure(
+    "scale_use", "spread of its scores beside its peers'", rank=645,
+    reading="SD of a judge's scores over the SD of its peers' on the same texts: below 1 it keeps to the middle, above "
+    "1 it uses more of the scale.",
+)  # fmt: skip
+def scale_use(ratings: Ratings) -> Estimates:
+    """SD of the judge's means over texts / mean SD of the other judges', over the texts that all scored, by judge and
+    factor level; jackknife over items. Detail: mean, SD, skewness and excess kurtosis (population moments), share of
+    texts at either end of the scale, lowest and highest score; `slip`: whether the judge never leaves the lower half of
+    the scale while every peer does, as one that takes 1-10 for 1-5.
+
+    Undefined without a peer, and where the peers give every text the same.
+
+    >>> import pandas as pd
+    >>> rows = [(j, i, i * k) for k, j in ((1, "x"), (2, "y")) for i in range(4)]
+    >>> scale_use(Ratings.of(pd.DataFrame(rows, columns=["judge", "item", "score"]))).of(judge="x").value
+    0.5
+    """
+    estimates: dict[tuple[str, ...], Estimate] = {}
+    for names, part in ratings.each():
+        array = judges_array(part)
+        for place, judge in enumerate(array.raters):
+            estimates[(judge, *names)] = _use(array, place, part.clusters)
+    return Estimates(("judge", *ratings.within()), estimates)
+
+
+def _use(array: RatingArray, judge: int, clusters: str) -> Estimate:
+    count = len(array.raters)
+    means = array.means.reshape(count, -1)
+    complete = np.isfinite(means).all(axis=0)
+    shift = float(np.round(means[:, complete].mean(), 3)) if complete.any() else 0.0
+    x = np.where(complete, means - shift, 0.0).T  # texts x judges
+    items = np.repeat(np.arange(len(array.items)), len(array.targets))
+    shares = np.column_stack([complete.astype(float), x, x**2])
+    coefficient = Coefficient(
+        shares, lambda sums: _ratio_of_sds(sums, judge, count), lambda sums: _why(sums, count), "plain"
+    )
+    facts: dict[str, Any] = {
+        "n": int(complete.sum()), "method": "ratio of SDs, jackknife over items, t",
+        **units_of(array, clusters),
+    }  # fmt: skip
+    if coefficient.undefined:
+        return undefined("scale_use", coefficient.undefined, **facts)
+    detail = _shape(means[judge, complete], array) | {"slip": _slips(means[:, complete], judge, array)}
+    groups = np.array(array.clusters)[items]
+    return estimated("scale_use", coefficient.value, coefficient.jackknife(groups), detail=detail, **facts)
+
+
+def _ratio_of_sds(sums: Floats, judge: int, count: int) -> Floats:
+    n, total, squares = sums[:, :1], sums[:, 1 : count + 1], sums[:, count + 1 :]
+    sd = np.sqrt(np.maximum(n * squares - total**2, 0.0))
+    others = (sd.sum(axis=1) - sd[:, judge]) / max(count - 1, 1)
+    return ratio(sd[:, judge], others)
+
+
+def _why(sums: Floats, count: int) -> str:
+    if count < 2:
+        return "no other judge to compare with"
+    return "fewer than two texts have a score of every judge" if sums[0] < 2 else ""
+
+
+def _shape(scores: Floats, array: RatingArray) -> dict[str, Any]:
+    centred = scores - scores.mean()
+    sd = float(np.sqrt((centred**2).mean()))
+    shape = {
+        "mean": number(float(scores.mean())), "sd": number(sd),
+        "lowest": number(float(scores.min())), "highest": number(float(scores.max())),
+        "skewness": number(float((centred**3).mean() / sd**3)) if sd > 0 else None,
+        "excess_kurtosis": number(float((centred**4).mean() / sd**4 - 3)) if sd > 0 else None,
+    }  # fmt: skip
+    if isinstance(array.scale, Numeric) and np.isfinite(array.scale.span):
+        shape["at_lowest_end"] = number(float((scores <= array.scale.minimum).mean()))
+        shape["at_highest_end"] = number(float((scores >= array.scale.maximum).mean()))
+    return shape
+
+
+def _slips(means: Floats, judge: int, array: RatingArray) -> bool:
+    if not isinstance(array.scale, Numeric) or not np.isfinite(array.scale.span):
+        return False
+    middle = (array.scale.minimum + array.scale.maximum) / 2
+    highest = means.max(axis=1)
+    return bool(highest[judge] <= middle and (np.delete(highest, judge) > middle).all())

@@ -1,0 +1,290 @@
+"""Agreement of judges with each other at three resolutions: which target is better, which text, and by how much.
+
+Judges may order systems alike and yet disagree on single texts: averaging over many texts drowns what each judge sees
+in one of them, and the differences between systems do the rest. Who ranks systems needs the first kind of agreement;
+who uses a judge's score of a single text (a filter, a reward) needs the second, and who compares it with a fixed
+threshold the third. "Beyond the illusion of consensus" (paper 002, sec. 2.1 and 3.2) finds 0.99, 0.72 and 0.67.
+
+All three come from the same pairs of judges, the same items and the same criterion, so that their differences mean
+something: in the paper they mix units (per-criterion correlations beside intraclass correlations of prompt means).
+
+- model level: Spearman's rho over targets of the judges' means;
+- sample level: Pearson's r over items, target by target, averaged;
+- absolute: ICC(2,1) over items, target by target, averaged: one generous judge lowers it.
+
+Agreement of judges is no evidence that they are right: they may look at the same surface.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recuse.metrics.estimates import estimated, matrix, number, undefined
+from recuse.metrics.measure import measure
+from recuse.papers.illusion.judge_pairs import (
+    Level,
+    all_pairs,
+    coefficient_of,
+    common_items,
+    lost_texts,
+    shares_of_judge,
+    units_of,
+)
+from recuse.ratings import RatingArray, Ratings
+from recuse.ratings.array import judges_array
+from recuse.schema import Estimate, Estimates
+from recuse.statistics.agreement import Coefficient, panel
+from recuse.statistics.agreement.scales import NoInterval
+from recuse.statistics.distributions import FisherZ
+from recuse.statistics.repeated_measures import repeated_measures
+
+__all__ = [
+    "absolute_agreement", "model_agreement", "panel_agreement", "resolution_gap",
+    "sample_agreement",
+]  # fmt: skip
+
+Floats = NDArray[np.float64]
+JACKKNIFE = "mean over pairs of judges and targets; jackknife over items, t"
+OF_TARGETS = "mean over pairs of judges; Bonett and Wright's interval of one Spearman correlation over targets"
+SIDE_BY_SIDE = "mean over pairs of judges and targets"
+OF_ALL_TARGETS = {"over": "clusters", "clusters": "targets"}
+NO_GAP_INTERVAL = "items and targets both vary here, and no interval that was tried holds its level"
+AVERAGED = (1, 2, 5, 10, 20, 50, 100)
+"""Texts per target for which the correlation of two judges' averages is told."""
+
+
+@measure(
+    "model_agreement", "agreement on which target is better", ends=(-1, 1), bad="below", rank=610,
+    below="ranks targets otherwise than its peers|rank targets otherwise than their peers",
+    reading="Spearman's rho over targets of two judges' mean scores, averaged over the other judges: 1 is the same "
+    "order. It says nothing about single texts.",
+)  # fmt: skip
+def model_agreement(ratings: Ratings) -> Estimates:
+    """Mean over the other judges of Spearman's rho over targets of the two mean scores, by judge and factor level; each
+    target by the items that both judged.
+
+    The interval is over targets (other systems like these), for one pair of judges; the mean of several pairs varies
+    less. Resampling items instead fails: their noise pulls every resampled rho down, and an interval of them may miss
+    the truth nearly always. Undefined with fewer than three targets, or without another judge.
+
+    >>> import pandas as pd
+    >>> rows = [(j, i, t, s + k) for k, j in enumerate("xy") for i in range(3) for t, s in zip("abc", (1, 3, 2))]
+    >>> frame = pd.DataFrame(rows, columns=["judge", "item", "target", "score"])
+    >>> model_agreement(Ratings.of(frame)).of(judge="x").value
+    1.0
+    """
+    return _by_judge(ratings, "model_agreement", panel.model_agreement, OF_TARGETS)
+
+
+@measure(
+    "sample_agreement", "agreement on single texts", ends=(-1, 1), bad="below", rank=600,
+    below="rates single texts otherwise than its peers|rate single texts otherwise than their peers",
+    reading="Pearson's r of two judges over the texts of one target, averaged over targets and the other judges: 1 "
+    "means that they put single texts in the same order, 0 that one tells nothing about the other.",
+)  # fmt: skip
+def sample_agreement(ratings: Ratings) -> Estimates:
+    """Mean over targets and the other judges of Pearson's r over a target's items, by judge and factor level
+    (paper 002, sec. 2.1; its two forms are this measure of the mean of the criteria, and `stacked_agreement`).
+
+    Detail: a matrix of judges, the mean per target, and the mean by Fisher's z. Undefined with fewer than five common
+    items per target, or where a judge gives every text of a target the same; targets so are left out and counted.
+
+    >>> import pandas as pd
+    >>> rows = [(j, i, s) for j, scores in zip("xy", ([1, 2, 3, 4, 5], [2, 3, 4, 5, 6])) for i, s in enumerate(scores)]
+    >>> estimates = sample_agreement(Ratings.of(pd.DataFrame(rows, columns=["judge", "item", "score"]))).of(judge="x")
+    >>> round(estimates.value, 4)
+    1.0
+    """
+    return _by_judge(ratings, "sample_agreement", panel.sample_agreement, JACKKNIFE)
+
+
+@measure(
+    "absolute_agreement", "same score for a single text", ends=(-1, 1), bad="below", rank=605,
+    below="gives single texts other scores than its peers|give single texts other scores than their peers",
+    reading="Intraclass correlation ICC(2,1) of two judges over the texts of one target, averaged over targets and the "
+    "other judges. Below agreement on single texts where one judge is more generous or spreads its scores wider.",
+)  # fmt: skip
+def absolute_agreement(ratings: Ratings) -> Estimates:
+    """Mean over targets and the other judges of ICC(2,1) of the two judges over a target's items, by judge and factor
+    level (Shrout and Fleiss 1979; paper 002, sec. 2.1). Detail and undefined cases as `sample_agreement`.
+
+    >>> import pandas as pd
+    >>> rows = [(j, i, s) for j, scores in zip("xy", ([1, 2, 3, 4, 5], [2, 3, 4, 5, 6])) for i, s in enumerate(scores)]
+    >>> estimates = absolute_agreement(Ratings.of(pd.DataFrame(rows, columns=["judge", "item", "score"]))).of(judge="x")
+    >>> round(estimates.value, 4)
+    0.8333
+    """
+    return _by_judge(ratings, "absolute_agreement", panel.absolute_agreement, JACKKNIFE)
+
+
+@measure(
+    "panel_agreement", "the panel's agreement on single texts", ends=(-1, 1), bad="below", rank=595,
+    below="does not give single texts the same scores|do not give single texts the same scores",
+    reading="Intraclass correlation ICC(2,1) of two of these judges over the texts of one target, averaged over "
+    "targets and pairs. A panel whose scores are used text by text is to be validated text by text: that it ranks "
+    "systems well says nothing about it.",
+)  # fmt: skip
+def panel_agreement(ratings: Ratings) -> Estimates:
+    """Mean over all pairs of judges and all targets of ICC(2,1) over a target's items, by factor level.
+
+    What `absolute_agreement` says of one judge, of the panel: for the gate. Undefined as that.
+
+    >>> import pandas as pd
+    >>> rows = [(j, i, s) for j, scores in zip("xy", ([1, 2, 3, 4, 5], [2, 3, 4, 5, 6])) for i, s in enumerate(scores)]
+    >>> estimates = panel_agreement(Ratings.of(pd.DataFrame(rows, columns=["judge", "item", "score"]))).of()
+    >>> round(estimates.value, 4)
+    0.8333
+    """
+    estimates = {names: _panel(judges_array(part), part.clusters) for names, part in ratings.each()}
+    return Estimates(ratings.within(), estimates)
+
+
+@measure(
+    "resolution_gap", "agreement lost between systems and single texts", signed=True, rank=615,
+    reading="Agreement on which target is better less agreement on single texts. What averaging hides: a leaderboard "
+    "may be sound while the scores of single texts are not.",
+)  # fmt: skip
+def resolution_gap(ratings: Ratings) -> Estimates:
+    """Mean rho over targets less mean r over texts, over all pairs of judges, by factor level (paper 002, sec. 3.2).
+
+    Detail: `model`, `sample` and `absolute`; `ranking_noise` = model - sample and `offset` = sample - absolute;
+    `panel_icc`, ICC(2,1) of all judges at once, averaged over targets; `pairs_differ`, whether some pairs of judges
+    agree better; `averaged`: the correlation to expect between two judges' averages of m texts per target
+    (`recuse.statistics.agreement.panel.agreement_of_averages`; the paper's noise that averaging absorbs). Undefined
+    with fewer than three targets or five common items per target.
+
+    >>> import pandas as pd
+    >>> noise = {"x": (0, 1, 2, 1, 1), "y": (1, 1, 0, 1, 2)}
+    >>> rows = [(j, i, t, 3 * k + n) for j in "xy" for k, t in enumerate("abc") for i, n in enumerate(noise[j])]
+    >>> estimates = resolution_gap(Ratings.of(pd.DataFrame(rows, columns=["judge", "item", "target", "score"]))).of()
+    >>> estimates.detail["model"], estimates.detail["sample"]
+    (1.0, -0.5)
+    """
+    estimates = {names: _gap(judges_array(part), part.clusters) for names, part in ratings.each()}
+    return Estimates(ratings.within(), estimates)
+
+
+# --------------------------------------------------------------------------- by judge
+
+
+def _by_judge(ratings: Ratings, metric: str, level: Level, method: str) -> Estimates:
+    estimates: dict[tuple[str, ...], Estimate] = {}
+    for names, part in ratings.each():
+        array = judges_array(part)
+        pairs = _pairwise(array, level)
+        for place, judge in enumerate(array.raters):
+            estimates[(judge, *names)] = _estimate(metric, array, place, level, method, pairs, part.clusters)
+    return Estimates(("judge", *ratings.within()), estimates)
+
+
+def _estimate(
+    metric: str, array: RatingArray, judge: int, level: Level, method: str, pairs: Floats, clusters: str
+) -> Estimate:
+    shares = shares_of_judge(array, judge)
+    over_targets = level is panel.model_agreement
+    targets = int((shares[..., 0] > 0).any(axis=(0, 1)).sum())
+    units = OF_ALL_TARGETS | {"n_clusters": targets} if over_targets else units_of(array, clusters)
+    facts: dict[str, Any] = {
+        "n": common_items(shares),
+        "n_excluded": lost_texts(array, judge),
+        "method": method,
+        **units,
+    }
+    detail = _detail(array, pairs, shares, level)
+    coefficient = coefficient_of(shares, level)
+    if coefficient.undefined:
+        return undefined(metric, coefficient.undefined, detail=detail, **facts)
+    value = coefficient.value
+    distribution: Any = FisherZ(value, targets) if over_targets else coefficient.jackknife(np.array(array.clusters))
+    return estimated(metric, value, distribution, detail=detail, **facts)
+
+
+def _pairwise(array: RatingArray, level: Level) -> Floats:
+    """The level's agreement of every two judges, averaged over targets, (J, J); NaN on the diagonal."""
+    count = len(array.raters)
+    correlations = np.full((count, count), np.nan)
+    for judge in range(count):
+        others = [k for k in range(count) if k != judge]
+        values = level(shares_of_judge(array, judge).sum(axis=0)) if others else np.empty((0, 1))
+        correlations[judge, others] = values if values.ndim == 1 else panel.mean_known(values[:, None])
+    return correlations
+
+
+def _detail(array: RatingArray, pairs: Floats, shares: Floats, level: Level) -> dict[str, Any]:
+    detail = matrix(array.raters, array.raters, pairs, {})
+    values = level(shares.sum(axis=0))
+    if values.ndim == 2 and values.shape[0]:
+        known = np.isfinite(values)
+        each = panel.mean_known(np.moveaxis(values, 0, -1)[:, None])
+        with np.errstate(divide="ignore"):
+            fisher = np.tanh(panel.mean_known(np.arctanh(np.clip(values, -1 + 1e-12, 1 - 1e-12))[None])[0])
+        detail["by_target"] = {t: number(v) for t, v in zip(array.targets, each, strict=True)}
+        detail["cells"], detail["undefined_cells"] = int(known.sum()), int((~known).sum())
+        detail["fisher"] = number(float(fisher))
+    return detail
+
+
+# --------------------------------------------------------------------------- the three side by side
+
+
+def _panel(array: RatingArray, clusters: str) -> Estimate:
+    shares = all_pairs(array)
+    coefficient = coefficient_of(shares, panel.absolute_agreement)
+    lost = sum(lost_texts(array, judge) for judge in range(len(array.raters)))
+    facts: dict[str, Any] = {
+        "n": common_items(shares),
+        "n_excluded": lost,
+        "method": JACKKNIFE,
+        **units_of(array, clusters),
+    }
+    if coefficient.undefined:
+        return undefined("panel_agreement", coefficient.undefined, **facts)
+    distribution = coefficient.jackknife(np.array(array.clusters))
+    return estimated("panel_agreement", coefficient.value, distribution, detail={"judges": len(array.raters)}, **facts)
+
+
+def _gap(array: RatingArray, clusters: str) -> Estimate:
+    shares = all_pairs(array)
+    model, sample, absolute = (coefficient_of(shares, level) for level in LEVELS)
+    facts: dict[str, Any] = {"n": common_items(shares), "method": SIDE_BY_SIDE, **units_of(array, clusters)}
+    if why := model.undefined or sample.undefined:
+        return undefined("resolution_gap", why, **facts)
+    averages = panel.agreement_of_averages(shares.sum(axis=0), AVERAGED)
+    detail = {
+        "model": number(model.value), "sample": number(sample.value), "absolute": number(absolute.value),
+        "ranking_noise": number(model.value - sample.value), "offset": number(sample.value - absolute.value),
+        "offset_interval": _offset_interval(sample, absolute, array),
+        "panel_icc": number(_panel_icc(array)),
+        "averaged": [[m, number(r)] for m, r in zip(AVERAGED, averages, strict=True)],
+        "pairs_differ": _pairs_differ(shares), "judges": len(array.raters), "targets": len(array.targets),
+    }  # fmt: skip
+    distribution = NoInterval(NO_GAP_INTERVAL)
+    return estimated("resolution_gap", model.value - sample.value, distribution, detail=detail, **facts)
+
+
+def _pairs_differ(shares: Floats) -> dict[str, float | None]:
+    """Whether some pairs of judges agree better than others: F over targets, which all pairs share (the paper takes
+    them as independent), and its p."""
+    cells = panel.sample_agreement(shares.sum(axis=0)).T
+    test = repeated_measures(cells)
+    return {"f": number(test.f), "df": test.df, "df_rest": test.rest, "p": number(test.p)}
+
+
+def _offset_interval(sample: Coefficient, absolute: Coefficient, array: RatingArray) -> list[float | None]:
+    offset = Coefficient(sample.shares, lambda sums: sample.of(sums) - absolute.of(sums), lambda sums: "")
+    return [number(end) for end in offset.jackknife(np.array(array.clusters)).interval(0.95)]
+
+
+LEVELS: tuple[Level, Level, Level] = (panel.model_agreement, panel.sample_agreement, panel.absolute_agreement)
+
+
+def _panel_icc(array: RatingArray) -> float:
+    """ICC(2,1) of all judges over the items that all rated, averaged over targets."""
+    from recuse.statistics.agreement import icc, mean_squares
+
+    squares = mean_squares(np.moveaxis(array.means, 0, -1).swapaxes(0, 1))
+    values = np.where(squares.n >= panel.FEWEST_ITEMS, icc(squares), np.nan)
+    return float(panel.mean_known(values[None])[0])

@@ -1,0 +1,252 @@
+"""Would the judge let through what people would? Decisions by a threshold, where more than one answer may be right.
+
+A text is positive where at least a share tau endorses the property (`RatedOptions.positive`). People's endorsement is
+known where they gave response sets. From forced choices alone it is not: those who chose another option might have
+accepted the positive one as well, a share beta of them, and beta is not in the data (Guerdan et al. 2025, sec. 7).
+
+A team acts by one threshold: tau is one half unless given, and a text on which exactly half endorses then counts half,
+since two or four people would else find more than any of them. What other thresholds and betas would say is in the
+detail: the worst of a grid is no measure of a judge, as it lies beyond limits by chance.
+
+A judge acts by what it says: by its response sets where it gave any, else by its choices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recuse.metrics.estimates import estimated, number, table, undefined
+from recuse.metrics.measure import measure
+from recuse.papers.indeterminacy import TAUS, decisions, prevalence
+from recuse.papers.indeterminacy.aggregation import CLOSE
+from recuse.papers.indeterminacy.ratings_needed import item_spread
+from recuse.ratings import Ratings
+from recuse.ratings.rated_options import RatedOptions, each_rated
+from recuse.schema import Distribution, Estimate, Estimates, RecuseError
+from recuse.statistics.bounded import bounded_mean
+from recuse.statistics.clusters import clustered_share
+
+__all__ = [
+    "BETAS", "TAU", "bias_over_beta", "consistency_over_beta", "decision_consistency", "judge_vectors",
+    "people_vectors", "prevalence_bias", "prevalence_shift",
+]  # fmt: skip
+
+Floats = NDArray[np.float64]
+TAU = 0.5
+BETAS = (0.0, 0.1, 0.2, 0.3, 0.4)
+FACE_VALUE = (0.0,)
+CONSISTENT = "share of texts, Clopper-Pearson with design effect"
+BIASED = "difference of shares, t with Agresti-Min weights"
+
+
+@measure(
+    "decision_consistency", "decides as people do", unit="share", rank=330,
+    below="decides otherwise than people|decide otherwise than people",
+    reading="Share of texts on which thresholding the judge's answers decides as thresholding people's does, at one "
+    "half unless a panel says otherwise.",
+)  # fmt: skip
+def decision_consistency(ratings: Ratings, tau: float = TAU) -> Estimates:
+    """C = 1 - mean over texts of |y_judge - y_people|, by judge and factor level: y 1 where at least `tau` endorse the
+    property, 0 where fewer do, 1/2 where tau is one half and just so many do. People's forced choices are taken at face
+    value (beta = 0) where there are no response sets of theirs.
+
+    Detail: `tau`, `beta` and `option`, the property; `taus`, `betas`, `value`, `low`, `high` (taus x betas): what other
+    thresholds say; `people_alike`: what deciding by as many people as rated would reach (`ItemSpread`). Texts that
+    either side left without a valid answer do not count. Guerdan et al. (2025), sec. 2.2.2.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> decision_consistency(said(judge="ppff", ann="pppf")).of(judge="judge").value
+    0.75
+    """
+    return _by_judge("decision_consistency", ratings, tau, FACE_VALUE)
+
+
+@measure(
+    "consistency_over_beta", "decides as people do, however unsure they were", unit="share", rank=331,
+    below="decides otherwise than people if some accept both|decide otherwise than people if some accept both",
+    reading="The same where 4 in 10 of those who chose another option would have accepted this one too. With people's "
+    "response sets, beta is not needed.",
+)  # fmt: skip
+def consistency_over_beta(ratings: Ratings, tau: float = TAU, betas: Sequence[float] = BETAS) -> Estimates:
+    """`decision_consistency` at the largest of `betas`, so at a cell fixed beforehand. Detail: `range`, the smallest
+    and the largest value over beta, and `survives`, the largest beta up to which the value stays at least
+    `decision_consistency`'s lower bound: how far the conclusion carries.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> estimates = consistency_over_beta(said(judge="ppff", ann="pppf", bob="ppff")).of(judge="judge")
+    >>> estimates.value, estimates.detail["beta"], estimates.detail["range"], estimates.detail["survives"]
+    (0.75, 0.4, [0.75, 0.875], 0.4)
+    """
+    return _by_judge("consistency_over_beta", ratings, tau, betas)
+
+
+@measure(
+    "prevalence_bias", "bias of the share found", unit="share", signed=True, rank=332,
+    above="finds too much of it|find too much of it", below="misses too much of it|miss too much of it",
+    reading="Share of texts that the judge finds positive less the share that people do, at a threshold of one half "
+    "unless a panel says otherwise.",
+)  # fmt: skip
+def prevalence_bias(ratings: Ratings, tau: float = TAU) -> Estimates:
+    """B = mean over texts of y_judge - y_people (`decision_consistency`), by judge and factor level; below 0
+    underestimates. Of pairs whose options are who wins, the prevalence is the win rate. |B| <= 1 - C. Guerdan et al.
+    (2025), sec. 2.2.2.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> prevalence_bias(said(judge="ppff", ann="pppf")).of(judge="judge").value
+    -0.25
+    """
+    return _by_judge("prevalence_bias", ratings, tau, FACE_VALUE)
+
+
+@measure(
+    "bias_over_beta", "bias of the share found, however unsure people were", unit="share", signed=True, rank=333,
+    above="finds too much of it|find too much of it", below="misses too much of it|miss too much of it",
+    reading="The same where 4 in 10 of those who chose another option would have accepted this one too.",
+)  # fmt: skip
+def bias_over_beta(ratings: Ratings, tau: float = TAU, betas: Sequence[float] = BETAS) -> Estimates:
+    """`prevalence_bias` at the largest of `betas`, the least there can be: people's share rises with beta. Detail as
+    `consistency_over_beta`.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> bias_over_beta(said(judge="ppff", ann="pppf", bob="ppff")).of(judge="judge").detail["range"]
+    [-0.25, -0.125]
+    """
+    return _by_judge("bias_over_beta", ratings, tau, betas)
+
+
+@measure(
+    "prevalence_shift", "how far people's share could move", unit="share", rank=334,
+    reading="Share of texts that turn positive for people if 4 in 10 of those who chose another option would have "
+    "accepted this one too.",
+)  # fmt: skip
+def prevalence_shift(ratings: Ratings, taus: Sequence[float] = TAUS, betas: Sequence[float] = BETAS) -> Estimates:
+    """Prevalence by people at the largest beta less that at the smallest, by tau (figure 8). Detail: `betas`,
+    `prevalence`. 0 where people's response sets are known. Prevalence rises with beta and falls with tau.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> estimates = prevalence_shift(said(judge="ppff", ann="pppf", bob="ppff")).of(threshold="0.7")
+    >>> estimates.value, estimates.detail["prevalence"]
+    (0.25, [0.5, 0.5, 0.5, 0.5, 0.75])
+    """
+    estimates = {}
+    for names, rated in each_rated(ratings):
+        for tau in taus:
+            decided = decisions(people_vectors(rated, betas), rated.positive, float(tau))
+            there = np.isfinite(decided[0])
+            facts: dict[str, Any] = {"n": int(there.sum()), "method": CONSISTENT, "over": rated.over,
+                                     "clusters": rated.clusters_called, "unit": "share"}  # fmt: skip
+            if not there.any():
+                estimates[f"{tau:g}", *names] = undefined(
+                    "prevalence_shift", "no text has a valid answer by people", **facts
+                )
+                continue
+            turned = (decided[-1] != decided[0])[there].astype(float)
+            detail = {"betas": list(betas), "prevalence": [number(v) for v in prevalence(decided)], "tau": float(tau),
+                      "option": rated.options[rated.positive]}  # fmt: skip
+            distribution = clustered_share(turned, rated.clusters[there])
+            estimates[f"{tau:g}", *names] = estimated(
+                "prevalence_shift", float(turned.mean()), distribution, detail=detail, **facts
+            )
+    return Estimates(("threshold", *ratings.within()), estimates)
+
+
+def people_vectors(rated: RatedOptions, betas: Sequence[float]) -> Floats:
+    """People's endorsement by beta, (B, U, K): their response sets, whatever beta, or Omega_positive = O_positive +
+    beta (1 - O_positive), with the other options as chosen. `RecuseError` for a beta outside [0, 1]."""
+    if any(not 0 <= beta <= 1 for beta in betas) or not len(betas):
+        raise RecuseError(f"beta is a probability, between 0 and 1; got {', '.join(map(str, betas)) or 'none'}")
+    if rated.has_people_sets:
+        return np.repeat(rated.people_endorsed[None], len(betas), axis=0)
+    vectors = np.repeat(rated.people_choices[None], len(betas), axis=0)
+    chosen = vectors[..., rated.positive]
+    vectors[..., rated.positive] = chosen + np.asarray(betas)[:, None] * (1 - chosen)
+    return vectors
+
+
+def judge_vectors(rated: RatedOptions) -> Floats:
+    """What judges act by, (J, U, K): their response sets where they gave any, else their choices."""
+    sets = np.isfinite(rated.judge_endorsed).any(axis=(1, 2), keepdims=True)
+    return np.where(sets, rated.judge_endorsed, rated.judge_choices)
+
+
+def _by_judge(metric: str, ratings: Ratings, tau: float, betas: Sequence[float]) -> Estimates:
+    estimates: dict[tuple[str, ...], Estimate] = {}
+    for names, rated in each_rated(ratings):
+        for place, judge in enumerate(rated.judges):
+            estimates[judge, *names] = _at_threshold(metric, rated, place, float(tau), tuple(betas))
+    return Estimates(("judge", *ratings.within()), estimates)
+
+
+def _at_threshold(metric: str, rated: RatedOptions, judge: int, tau: float, betas: tuple[float, ...]) -> Estimate:
+    biased = "bias" in metric
+    own = judge_vectors(rated)[judge]
+    people = people_vectors(rated, betas)
+    there = np.isfinite(own[:, rated.positive]) & np.isfinite(people[0, :, rated.positive])
+    facts: dict[str, Any] = {
+        "n": int(there.sum()), "n_excluded": int(rated.lost[judge]), "over": rated.over, "unit": "share",
+        "clusters": rated.clusters_called, "method": BIASED if biased else CONSISTENT,
+    }  # fmt: skip
+    if not np.isfinite(own).any():
+        return undefined(metric, "the judge has no valid answer", **facts)
+    if facts["n"] < 2:
+        return undefined(metric, "judge and people have fewer than two texts in common", **facts)
+    clusters = rated.clusters[there]
+
+    def compare(threshold: float, b: int) -> tuple[float, Distribution]:
+        judged, right = (_decided(side[there], rated.positive, threshold) for side in (own, people[b]))
+        compared = judged - right if biased else 1 - np.abs(judged - right)
+        return float(compared.mean()), bounded_mean(compared, clusters, (-1.0, 1.0)) if biased else clustered_share(
+            compared, clusters
+        )  # fmt: skip
+
+    taus = tuple(sorted({*TAUS, tau}))
+    grid = [[compare(threshold, b) for b in range(len(betas))] for threshold in taus]
+    row = grid[taus.index(tau)]
+    value, distribution = row[-1]
+    ends = np.array([[one[1].interval(0.95) for one in cells] for cells in grid])
+    values = np.array([[one[0] for one in cells] for cells in grid])
+    detail: dict[str, Any] = {
+        "tau": tau, "beta": betas[-1], "option": rated.options[rated.positive], "sets": rated.has_people_sets,
+        "taus": list(taus), "betas": list(betas), "value": table(values), "low": table(ends[..., 0]),
+        "high": table(ends[..., 1]), **_people(rated, there, tau),
+    }  # fmt: skip
+    if len(betas) > 1:
+        over = values[taus.index(tau)]
+        detail["range"] = [number(over.min()), number(over.max())]
+        detail["survives"] = _survives(over, row[0][1].interval(0.95), betas, biased)
+    return estimated(metric, value, distribution, detail=detail, **facts)  # type: ignore[arg-type]
+
+
+def _decided(vectors: Floats, option: int, tau: float) -> Floats:
+    """1 where at least tau endorse the option, else 0; at one half, 1/2 where just so many do."""
+    reached = decisions(vectors, option, tau)
+    if tau != TAU:
+        return reached
+    return np.where(np.isclose(vectors[..., option], tau, rtol=0, atol=CLOSE), 0.5, reached)
+
+
+def _survives(values: Floats, ends: tuple[float, float], betas: tuple[float, ...], biased: bool) -> float:
+    """The largest beta up to which every value stays inside the interval at the smallest beta, or on its better
+    side."""
+    inside = (values >= ends[0] - 1e-9) & ((values <= ends[1] + 1e-9) | (not biased))
+    return betas[len(betas) - 1 if inside.all() else max(int(np.argmin(inside)) - 1, 0)]
+
+
+def _people(rated: RatedOptions, there: NDArray[np.bool_], tau: float) -> dict[str, float | None]:
+    """How often the median number of people who rated a text, and one of them, would decide as everybody does."""
+    if rated.has_people_sets:
+        positive, raters = rated.people_sets[there, rated.positive], rated.set_raters[there]
+    else:
+        positive, raters = rated.people_counts[there, rated.positive], rated.people_counts[there].sum(axis=1)
+    spread = item_spread(positive, raters)
+    if spread is None:
+        return {"people_alike": None, "one_person": None}
+    count = max(1, int(np.median(raters)))
+    return {
+        "people_alike": number(spread.expected_consistency(count, tau)),
+        "one_person": number(spread.expected_consistency(1, tau)),
+    }

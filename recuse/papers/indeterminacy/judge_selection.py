@@ -1,0 +1,190 @@
+"""Which judge would each measure choose, and what does the choice cost where the judge is used?
+
+Regret is what the best judge reaches in decision consistency less what the chosen one does. Without people's response
+sets both depend on beta (`decision_consistency`), so the choice is made, and scored, over a range of it.
+Guerdan et al. (2025), sec. 5 and 7, Tables 3 and 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.measure import measure
+from recuse.papers.indeterminacy import TAUS, decisions, definition
+from recuse.papers.indeterminacy.decision_consistency import BETAS, judge_vectors, people_vectors
+from recuse.papers.indeterminacy.performance_definitions import draws_for, resampled_weights, vectors_of
+from recuse.papers.indeterminacy.selection import best, select
+from recuse.ratings import Ratings
+from recuse.ratings.rated_options import RatedOptions, each_rated
+from recuse.schema import Estimate, Estimates
+from recuse.statistics.resampling import SEED, percentile
+
+__all__ = ["CHOOSING", "best_judge", "regret_over_beta", "selection_regret"]
+
+Floats = NDArray[np.float64]
+DRAWS = 9999
+FEWEST = 10
+METHOD = f"percentile bootstrap over texts, {DRAWS} draws (fewer of very many texts), the choice held fixed"
+CHOOSING = tuple(definition(name) for name in (
+    "hit_rate(h/h)", "cohen_kappa(h/h)", "krippendorff_alpha(h/h)", "kl_people_judge(s/s)", "kl_judge_people(s/s)",
+    "js_divergence(s/s)", "mse(s/s)", "coverage(h/hrs)", "mse(srs/srs)",
+))  # fmt: skip
+
+
+@measure(
+    "selection_regret", "cost of choosing by it", unit="share", rank=350,
+    above="chooses a worse judge|choose a worse judge",
+    reading="Consistency with people's decisions that is lost by using the judge that this measure ranks first instead "
+    "of the best one. Mean over thresholds .3, .5 and .7; people's choices at face value.",
+)  # fmt: skip
+def selection_regret(ratings: Ratings, taus: Sequence[float] = TAUS) -> Estimates:
+    """Regret in consistency of the judge that each definition of `CHOOSING` chooses, by definition and factor level.
+
+    Detail: `chosen`, `best`, `best_by_bias`, `consistency`, `abs_bias`, `regret_bias`, and `right`: the share of
+    resamples of texts in which the chosen judge is the best one; where it is in all of them, the interval is 0 to 0.
+    The best of a resample is chosen anew, which lifts the interval a little above the value: it errs against the
+    choice. Undefined with fewer than two judges that have valid answers.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> selection_regret(said(judge="ppff", ann="pppf")).of(definition="hit_rate(h/h)").note
+    'undefined: choosing takes two judges with valid answers; there are 1 of 1'
+    """
+    return _by_definition("selection_regret", ratings, taus, (0.0,))
+
+
+@measure(
+    "regret_over_beta", "cost of choosing by it, however unsure people were", unit="share", rank=351,
+    above="chooses a worse judge|choose a worse judge",
+    reading="The same at the beta from 0 to .4 where it is largest. With people's response sets beta is not needed.",
+)  # fmt: skip
+def regret_over_beta(ratings: Ratings, taus: Sequence[float] = TAUS, betas: Sequence[float] = BETAS) -> Estimates:
+    """`selection_regret` at the worst beta. Detail has `over_beta`: for each, the judge chosen, the best, regrets and
+    `right`; `survives`: whether one judge is chosen, and is the best, for all of them.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> regret_over_beta(said(judge="ppff", ann="pppf")).of(definition="hit_rate(h/h)").note
+    'undefined: choosing takes two judges with valid answers; there are 1 of 1'
+    """
+    return _by_definition("regret_over_beta", ratings, taus, betas)
+
+
+@measure(
+    "best_judge", "chance to be the best judge", unit="share", rank=352,
+    reading="Share of resamples of texts in which this judge decides most often as people do.",
+)  # fmt: skip
+def best_judge(ratings: Ratings, taus: Sequence[float] = TAUS) -> Estimates:
+    """By judge and factor level; ties go to the first. No interval: it is itself a statement of doubt. Detail:
+    `consistency`, mean over taus, and `at_beta`, the same share for every beta of `BETAS`.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> best_judge(said(judge="ppff", ann="pppf")).of(judge="judge").value
+    1.0
+    """
+    estimates = {}
+    for names, rated in each_rated(ratings):
+        scored = _scored(ratings, names, rated, tuple(taus), BETAS)
+        values = scored[0.0][0]
+        shares = [
+            np.bincount(best(scores[1:]), minlength=len(rated.judges)) / (len(scores) - 1)
+            for scores, _ in scored.values()
+            if np.isfinite(scores).any(axis=1).all()
+        ]
+        for place, judge in enumerate(rated.judges):
+            facts = _facts(rated)
+            if not shares or np.isnan(values[0, place]):
+                estimates[judge, *names] = undefined("best_judge", "the judge has no valid answer", **facts)
+                continue
+            at_beta = [number(share[place]) for share in shares]
+            detail = {"consistency": number(values[0, place]), "betas": list(BETAS), "at_beta": at_beta}
+            estimates[judge, *names] = Estimate(
+                metric="best_judge", value=float(shares[0][place]), detail=detail, **facts
+            )
+    return Estimates(("judge", *ratings.within()), estimates)
+
+
+def _by_definition(metric: str, ratings: Ratings, taus: Sequence[float], betas: Sequence[float]) -> Estimates:
+    estimates = {}
+    for names, rated in each_rated(ratings):
+        scored = _scored(ratings, names, rated, tuple(taus), betas)
+        for each in (each for each in CHOOSING if rated.offers(each.judge, each.people)):
+            estimates[each.name, *names] = _regret(metric, each.name, rated, scored)
+    return Estimates(("definition", *ratings.within()), estimates)
+
+
+def _regret(metric: str, name: str, rated: RatedOptions, scored: dict[float, tuple[Floats, Floats]]) -> Estimate:
+    each, facts = definition(name), _facts(rated)
+    usable = sum(np.isfinite(judge).any() for judge in judge_vectors(rated))
+    if usable < 2:
+        return undefined(
+            metric, f"choosing takes two judges with valid answers; there are {usable} of {len(rated.judges)}", **facts
+        )
+    if facts["n"] < FEWEST:
+        return undefined(metric, f"people rated {facts['n']} texts; {FEWEST} are the fewest to choose by", **facts)
+    rows, distributions = [], []
+    for beta, (consistency, bias) in scored.items():
+        sides = vectors_of(rated, 0.5, beta)
+        values = each.value(sides.judges, sides.people)
+        if np.isnan(values).all() or np.isnan(consistency[0]).all():
+            return undefined(metric, "the measure is undefined for every judge on these answers", **facts)
+        selected = select(each, values, consistency[0], bias[0])
+        lost = np.nanmax(consistency[1:], axis=1) - consistency[1:, selected.chosen]
+        right = float(np.mean(lost <= 1e-12))
+        names = rated.judges
+        rows.append({
+            "beta": beta, "chosen": names[selected.chosen], "best": names[selected.best_by_consistency],
+            "best_by_bias": names[selected.best_by_bias], "consistency": number(selected.consistency),
+            "abs_bias": number(selected.abs_bias), "regret": number(selected.regret_consistency),
+            "regret_bias": number(selected.regret_bias), "right": number(right),
+        })  # fmt: skip
+        distributions.append(
+            (selected.regret_consistency, percentile(selected.regret_consistency, lost, discrete=True))
+        )
+    worst = int(np.argmax([value for value, _ in distributions]))
+    survives = len({(row["chosen"], row["best"]) for row in rows}) == 1 and rows[0]["chosen"] == rows[0]["best"]
+    detail: dict[str, Any] = {**rows[worst], "title": each.title, "survives": survives}
+    if len(rows) > 1:
+        detail["over_beta"] = rows
+    return estimated(metric, distributions[worst][0], distributions[worst][1], detail=detail, **facts)
+
+
+def _facts(rated: RatedOptions) -> dict[str, Any]:
+    return {
+        "n": int(np.isfinite(people_vectors(rated, (0.0,))[0, :, rated.positive]).sum()), "over": rated.over,
+        "unit": "share", "clusters": rated.clusters_called, "method": METHOD, "seed": SEED,
+        "n_excluded": int(rated.lost.sum()),
+    }  # fmt: skip
+
+
+def _scored(
+    ratings: Ratings, names: tuple[str, ...], rated: RatedOptions, taus: tuple[float, ...], betas: Sequence[float]
+) -> dict[float, tuple[Floats, Floats]]:
+    """`_downstream`, resampled once for all questions about these answers: theirs are among `BETAS`."""
+    every = BETAS if set(betas) <= set(BETAS) else tuple(betas)
+    known = ratings.remember(("downstream", names, taus, every), lambda: _downstream(rated, taus, every))
+    return {beta: known[beta] for beta in betas}
+
+
+def _downstream(
+    rated: RatedOptions, taus: tuple[float, ...], betas: Sequence[float]
+) -> dict[float, tuple[Floats, Floats]]:
+    """By beta, means over taus of consistency and of bias, (1 + draws, J): on all texts, then on resamples."""
+    mine = decisions(judge_vectors(rated), rated.positive, taus)
+    right = decisions(people_vectors(rated, betas), rated.positive, taus)[:, :, None]  # (taus, betas, 1, U)
+    there = np.isfinite(mine[0]) & np.isfinite(right[0, 0])
+    alike = there * (mine[:, None] == right).mean(axis=0)
+    apart = there * np.nan_to_num(mine[:, None] - right).mean(axis=0)
+    columns = np.concatenate([there[None].astype(float), alike, apart]).reshape(-1, there.shape[1]).T
+    sums = np.concatenate(
+        [
+            columns.sum(axis=0)[None],
+            *(weights @ columns for weights in resampled_weights(rated, draws_for(rated, DRAWS))),
+        ]
+    )
+    count, *rest = np.moveaxis(sums.reshape(len(sums), -1, len(there)), 1, 0)
+    means = [np.where(count > 0, part / np.where(count > 0, count, 1.0), np.nan) for part in rest]
+    return {beta: (means[b], means[len(betas) + b]) for b, beta in enumerate(betas)}

@@ -1,0 +1,156 @@
+"""Is one answer always right? What response sets say of it, and how many ratings a decision takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recuse.metrics.estimates import estimated, number, table, undefined
+from recuse.metrics.measure import measure
+from recuse.papers.indeterminacy import TAUS, RatingTask, identifiability, transition_estimate
+from recuse.papers.indeterminacy.ratings_needed import item_spread
+from recuse.ratings import Ratings
+from recuse.ratings.rated_options import RatedOptions, each_rated
+from recuse.schema import Estimate, Estimates
+from recuse.statistics.distributions import Binomial
+
+__all__ = ["WANTED", "accepted_both", "choice_matrices", "indeterminate_share", "ratings_needed"]
+
+Floats = NDArray[np.float64]
+WANTED = 0.9
+"""Share of texts on which decisions by the ratings at hand are to be those of everybody."""
+PEOPLE = "people"
+
+
+@measure(
+    "indeterminate_share", "answers that name several options", unit="share", rank=345,
+    reading="Share of response sets with more than one option. Where it is above 0, the task is underspecified: a "
+    "forced choice hides it.",
+)  # fmt: skip
+def indeterminate_share(ratings: Ratings) -> Estimates:
+    """By rater ("people" together, then judges) and factor level, among texts that the rater also chose an option of.
+
+    Exact interval over pairs of rater and text. Detail: `words`, what Theorem 3.4 says of the task: whether choices
+    determine response sets, from the rank of the estimated F (options x sets seen).
+
+    >>> from recuse.metrics.agreement_example import accepted
+    >>> indeterminate_share(accepted(judge="pbfp", ann="bbpf")).of(rater="people").value
+    0.5
+    """
+    return _by_rater(ratings, _indeterminate)
+
+
+@measure(
+    "accepted_both", "chose otherwise, would have accepted it", unit="share", rank=346,
+    reading="Beta: of those who chose another option, the share whose response set holds the positive one.",
+)  # fmt: skip
+def accepted_both(ratings: Ratings) -> Estimates:
+    """beta = P(positive in S | O is another option), by rater and factor level; exact interval over pairs of rater and
+    text. Beta of judges says nothing of people's: it only shows which values occur (sec. 7).
+
+    >>> from recuse.metrics.agreement_example import accepted
+    >>> accepted_both(accepted(judge="pbfp", ann="bbpf")).of(rater="people").value  # nobody who chose fail
+    0.0
+    """
+    return _by_rater(ratings, _beta)
+
+
+@measure(
+    "ratings_needed", "ratings per text that settle a decision", unit="ratings", rank=347,
+    reading=f"How many people per text it takes to decide as everybody would on {WANTED:.0%} of the texts.",
+)  # fmt: skip
+def ratings_needed(ratings: Ratings, taus: Sequence[float] = TAUS, wanted: float = WANTED) -> Estimates:
+    """From a beta-binomial fit to people's answers (`ItemSpread`), by threshold and factor level. Detail: `have`, the
+    median of ratings per text; `now`, what these are expected to reach; `one`, what one rating does. No interval.
+    Undefined where no text has two ratings, and where 1000 ratings do not do.
+
+    >>> from recuse.metrics.agreement_example import said
+    >>> ratings_needed(said(judge="ppff", ann="pppf", bob="ppff")).of(threshold="0.5").detail["have"]
+    2
+    """
+    estimates = {}
+    for names, rated in each_rated(ratings):
+        sets = rated.has_people_sets
+        positive = (rated.people_sets if sets else rated.people_counts)[:, rated.positive]
+        raters = rated.set_raters if sets else rated.people_counts.sum(axis=1)
+        for tau in taus:
+            estimates[f"{tau:g}", *names] = _needed(positive, raters, tau, wanted)
+    return Estimates(("threshold", *ratings.within()), estimates)
+
+
+def choice_matrices(rated: RatedOptions, rater: str = PEOPLE) -> dict[str, Any]:
+    """F and F' estimated from pairs of a rater's choice and set, with intervals (prior 1/2 per allowed cell); empty
+    where nobody gave both. Choices outside the rater's own set are left out of F and counted in `outside`."""
+    joint = rated.joint.get(rater)
+    if joint is None or not joint.sum():
+        return {}
+    task = RatingTask.of(rated.options, rated.sets)
+    inside = task.membership.T > 0
+    forward = transition_estimate(np.where(inside, joint, 0.0).T, task.membership)
+    backward = transition_estimate(np.where(inside, joint, 0.0), inside)
+    return {
+        "options": list(task.options), "sets": [task.set_name(v) for v in range(len(task.sets))],
+        "outside": number(float(joint[~inside].sum())), "counts": table(joint), "prior": forward.prior,
+        "choice": table(forward.matrix), "choice_low": table(forward.low), "choice_high": table(forward.high),
+        "reverse": table(backward.matrix), "reverse_low": table(backward.low), "reverse_high": table(backward.high),
+        "empty": [task.set_name(v) for v in forward.empty],
+    }  # fmt: skip
+
+
+def _by_rater(ratings: Ratings, compute: Any) -> Estimates:
+    estimates: dict[tuple[str, ...], Estimate] = {}
+    for names, rated in each_rated(ratings):
+        for rater in (PEOPLE, *rated.judges):
+            if rater in rated.joint:
+                estimates[rater, *names] = compute(rated, rater)
+    return Estimates(("rater", *ratings.within()), estimates)
+
+
+def _indeterminate(rated: RatedOptions, rater: str) -> Estimate:
+    joint = rated.joint[rater].sum(axis=1)
+    several = np.array([len(members) > 1 for members in rated.sets])
+    detail = {"words": _words(rated, rater), **choice_matrices(rated, rater)}
+    return _share("indeterminate_share", float(joint[several].sum()), float(joint.sum()), rater, detail)
+
+
+def _beta(rated: RatedOptions, rater: str) -> Estimate:
+    joint, positive = rated.joint[rater], rated.options[rated.positive]
+    others = [k for k in range(len(rated.options)) if k != rated.positive]
+    held = np.array([positive in members for members in rated.sets])
+    chosen = joint[:, others]
+    return _share("accepted_both", float(chosen[held].sum()), float(chosen.sum()), rater, {"option": positive})
+
+
+def _share(metric: str, hits: float, n: float, rater: str, detail: dict[str, Any]) -> Estimate:
+    method = "share of pairs of rater and text, Clopper-Pearson interval"
+    facts: dict[str, Any] = {"n": round(n), "over": "calls", "unit": "share", "method": method, "detail": detail}
+    if n <= 0:
+        return undefined(metric, f"{rater} gave no text both a choice and a response set", **facts)
+    return estimated(metric, hits / n, Binomial(hits, n), **facts)
+
+
+def _words(rated: RatedOptions, rater: str) -> str:
+    seen = rated.joint[rater].sum(axis=1) > 0
+    singles = {(name,) for name in rated.options}
+    kept = [members for members, there in zip(rated.sets, seen, strict=True) if there or tuple(members) in singles]
+    task = RatingTask.of(rated.options, kept)
+    even = task.membership / task.membership.sum(axis=0)
+    return identifiability(even).words
+
+
+def _needed(positive: Floats, raters: Floats, tau: float, wanted: float) -> Estimate:
+    facts: dict[str, Any] = {"n": int((raters > 0).sum()), "unit": "ratings", "method": "beta-binomial by moments"}
+    spread = item_spread(positive, raters)
+    if spread is None:
+        why = "no text has two ratings by people that could differ, or all their answers are alike"
+        return undefined("ratings_needed", why, **facts)
+    have = max(1, int(np.median(raters[raters > 0])))
+    detail = {"tau": tau, "wanted": wanted, "have": have, "now": number(spread.expected_consistency(have, tau)),
+              "one": number(spread.expected_consistency(1, tau))}  # fmt: skip
+    count = spread.needed(tau, wanted)
+    if count is None:
+        return undefined("ratings_needed", "1000 ratings per text do not do", detail=detail, **facts)
+    return Estimate(metric="ratings_needed", value=float(count), detail=detail, **facts)

@@ -1,0 +1,171 @@
+"""The report of `recuse experiment selection`: findings, and the figures of the studies as panels of one page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from recuse.papers.indeterminacy import TAUS, definition
+from recuse.papers.indeterminacy import rating_studies as studies
+from recuse.papers.indeterminacy.line_chart import LineChart, line_chart
+from recuse.papers.indeterminacy.selection_findings import Finding, findings
+from recuse.papers.indeterminacy.selection_study import ASYMMETRIC, SETTINGS, Progress, SelectionStudy, selection_study
+from recuse.papers.indeterminacy.simulated_ratings import Design
+
+__all__ = ["Experiment", "Panel", "page", "run", "text"]
+
+SHOWN = (
+    "hit_rate(h/h)", "cohen_kappa(h/h)", "kl_people_judge(s/s)", "js_divergence(s/s)", "coverage(h/hrs)",
+    "mse(srs/srs)",
+)  # fmt: skip
+CATEGORICAL = ("hit_rate(h/h)", "krippendorff_alpha(h/h)", "cohen_kappa(h/h)", "scott_pi(h/h)", "mse(srs/srs)")
+DISTRIBUTIONAL = (
+    "kl_people_judge(s/s)", "kl_judge_people(s/s)", "cross_entropy_people_judge(s/s)",
+    "cross_entropy_judge_people(s/s)", "js_divergence(s/s)", "mse(s/s)",
+)  # fmt: skip
+RATINGS, CONSISTENT, BIASED = "ratings per item", "consistency", "|bias|"
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One figure: what it shows, how to read it, and its charts or a table."""
+
+    title: str
+    reading: str
+    charts: tuple[LineChart, ...] = ()
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """What was simulated, what came out, and its drawings."""
+
+    trials: int
+    seed: int
+    study: SelectionStudy
+    findings: tuple[Finding, ...]
+    panels: tuple[Panel, ...]
+
+
+def run(trials: int = 100, *, seed: int = 1, workers: int = 1, progress: Progress | None = None) -> Experiment:
+    """Every study; those beside the grid take a quarter of the trials."""
+    study = selection_study(trials, seed=seed, workers=workers, progress=progress)
+    side = max(2, trials // 4)
+    designs = {name: SETTINGS[name] for name in ("fully specified", "symmetric selection")} | {"no selection": Design()}
+    few = {name: studies.few_ratings(design, trials=side) for name, design in designs.items()}
+    bias = studies.forced_choice_bias(trials=side)
+    panels = (*_grid(study), _few(few), _forced(bias), *_errors(side), _by_tau(few["no selection"]))
+    return Experiment(trials, seed, study, findings(study, few["symmetric selection"], bias), panels)
+
+
+def page(experiment: Experiment) -> str:
+    """One HTML file without scripts."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    env = Environment(loader=PackageLoader("recuse.experiments"), autoescape=True, undefined=StrictUndefined)
+    return env.get_template("experiment.html.j2").render(it=experiment)
+
+
+def text(experiment: Experiment) -> str:
+    """Findings and the main table for the terminal."""
+    study = experiment.study
+    lines = [f"Judge selection: {experiment.trials} simulated trials per setting, seed {experiment.seed}", ""]
+    for finding in experiment.findings:
+        word = "holds" if finding.holds else "does not hold"
+        lines += [f"Finding {finding.number}, {word} here: {finding.claim}", f"    {finding.here}"]
+    lines += ["", f"{'Consistency of the chosen judge, by ratings per item':<54}" + _row(study.budgets, "d")]
+    for setting in study.settings:
+        lines.append(setting)
+        for name in SHOWN:
+            values = [study.chosen(setting, name, budget) for budget in study.budgets]
+            lines.append(f"    {definition(name).title:<34} {name[name.index('(') :]:<15}" + _row(values, ".3f"))
+    return "\n".join(lines)
+
+
+def _row(values: Sequence[float], form: str) -> str:
+    return "".join(f"{value:>7{form}}" for value in values)
+
+
+def _grid(study: SelectionStudy) -> tuple[Panel, ...]:
+    def charts(names: Sequence[str], what: str, settings: Sequence[str]) -> tuple[LineChart, ...]:
+        values = study.consistency if what == CONSISTENT else study.abs_bias
+        ends = (0.75, 1.0) if what == CONSISTENT else (0.0, 0.12)
+        charts = []
+        for setting in settings:
+            here = values[study.settings.index(setting)].mean(axis=0)
+            lines = {name: here[:, study.names.index(name)].tolist() for name in names}
+            charts.append(line_chart(setting, study.budgets, lines, RATINGS, what, logarithmic=True, ends=ends))
+        return tuple(charts)
+
+    middle = study.settings[1:3]
+    rows = tuple((name, *(f"{study.rho(setting, name):.2f}" for setting in study.settings)) for name in study.names)
+    columns = ("definition", *study.settings)
+    how = (
+        "Spearman's rho of the ranking of 50 judges by a definition with their ranking by consistency; whole "
+        "populations."
+    )
+    four = (
+        "Each line is a definition of performance; its judge is scored on all raters, mean over tau of .3, .5, .7. "
+        "Parentheses: aggregation of judge and people, h hard, s soft, hrs and srs response sets."
+    )
+    both = (*charts(SHOWN, CONSISTENT, study.settings), *charts(SHOWN, BIASED, study.settings))
+    kinds = (*charts(DISTRIBUTIONAL, CONSISTENT, middle), *charts(CATEGORICAL, CONSISTENT, middle))
+    shown = tuple(row for row in rows if row[0] in SHOWN)
+    return (
+        Panel("Figure 4. Judges chosen by different definitions", four, both),
+        Panel("Figure 5. Which definitions rank judges as their use does", how, (), columns, shown),
+        Panel("Figure 13. Distributional and categorical definitions", "As figure 4, without error.", kinds),
+        Panel("Figure 14. Every definition", how, (), columns, rows),
+    )
+
+
+def _few(few: dict[str, studies.FewRatings]) -> Panel:
+    budgets = next(iter(few.values())).budgets
+    lines = {name: study.consistency.mean(axis=1).tolist() for name, study in few.items()}
+    chart = line_chart("mean over tau", budgets, lines, RATINGS, CONSISTENT, logarithmic=True)
+    return Panel("Figure 6, left. Decisions of a few raters against those of all", "No judge is involved.", (chart,))
+
+
+def _forced(bias: dict[float, studies.Floats]) -> Panel:
+    lines = {f"tau {tau:g}": [float(values[k]) for values in bias.values()] for k, tau in enumerate(TAUS)}
+    chart = line_chart("by selection strength", list(bias), lines, "Gamma", "bias")
+    reading = "Prevalence by forced choice less prevalence by response sets: below 0 it underestimates. No rater errs."
+    return Panel("Figure 6, right. What forced choice misses", reading, (chart,))
+
+
+def _errors(trials: int) -> tuple[Panel, ...]:
+    chosen = studies.chosen_under_error(trials=trials)
+    tasks = {"underspecified": ASYMMETRIC, "specified": replace(ASYMMETRIC, sets=0)}
+    ranked = {word: studies.rankings_under_error(design=design, trials=trials) for word, design in tasks.items()}
+    biased = {word: studies.prevalence_under_error(specified=word == "specified", trials=trials) for word in tasks}
+    ten = [_over(word, _of(chosen, word), CONSISTENT) for word in studies.SELECTION]
+    eleven = [
+        _over(f"{name}, {word}", _of(rho, name), "rho") for word, rho in ranked.items() for name in studies.RANKED
+    ]
+    twelve = [_over(word, rho, "bias") for word, rho in biased.items()]
+    how = "Spearman's rho of the two rankings; population distributions."
+    against = "Against response sets without error, mean over tau."
+    return (
+        Panel("Figure 10. The hit rate's judge under error and selection", "100 ratings per item.", tuple(ten)),
+        Panel("Figure 11. Rankings by people with error against those by people without", how, tuple(eleven)),
+        Panel("Figure 12. Prevalence from forced choices with error", against, tuple(twelve)),
+    )
+
+
+def _of(rho: Mapping[tuple[str, float, float], float], name: str) -> dict[tuple[float, float], float]:
+    return {(error, skew): value for (key, error, skew), value in rho.items() if key == name}
+
+
+def _over(title: str, values: Mapping[tuple[float, float], float], y_name: str) -> LineChart:
+    """A chart over epsilon with a line per eta."""
+    lines = {f"eta {skew:g}": [values[error, skew] for error in studies.ERRORS] for skew in studies.SKEWS}
+    return line_chart(title, studies.ERRORS, lines, "epsilon", y_name)
+
+
+def _by_tau(study: studies.FewRatings) -> Panel:
+    charts = []
+    for title, values in ((CONSISTENT, study.consistency), ("bias", study.bias)):
+        lines = {f"tau {tau:g}": values[:, k].tolist() for k, tau in enumerate(TAUS)}
+        charts.append(line_chart(title, study.budgets, lines, RATINGS, title, logarithmic=True))
+    return Panel("Figure 15. A few raters by threshold", "Which way the bias goes depends on tau.", tuple(charts))

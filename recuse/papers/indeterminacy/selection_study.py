@@ -1,0 +1,168 @@
+"""Which judge does a measure choose, and how good is that judge downstream? (Guerdan et al. 2025, sec. 6, figures 4, 5,
+10, 13, 14)
+
+In every trial a population of people and judges is drawn. Each definition of performance ranks the judges from a few
+ratings per item; the judge it ranks first is then scored on the whole population, against what people would endorse
+without error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import rankdata
+
+from recuse.papers.indeterminacy import TAUS, RatingVectors, consistency, decisions, definitions, estimation_bias
+from recuse.papers.indeterminacy.every_definition import at_threshold, without_threshold
+from recuse.papers.indeterminacy.simulated_ratings import Design, Population, draw_population
+from recuse.statistics.resampling import generator
+
+__all__ = [
+    "ASYMMETRIC", "BUDGETS", "CHOOSING", "SETTINGS", "SIZES", "SelectionStudy", "downstream", "gains_of",
+    "rank_correlation", "selection_study",
+]  # fmt: skip
+
+Floats = NDArray[np.float64]
+Progress = Callable[[str, int, int], None]
+Work = tuple[Design, range, tuple[int, ...], tuple[tuple[int, int], ...], int]
+
+BUDGETS = (1, 2, 3, 5, 10, 20, 50, 100)
+REPEATS = 20
+"""How often each judge is asked about an item."""
+SIZES = ((2, 3), (3, 7), (4, 15), (10, 30))
+"""|O| and |Q| of underspecified tasks; trials take them in turn. The specified arm has |Q| = |O|."""
+BLOCK = 5
+"""Trials that a process takes at a time."""
+ASYMMETRIC = Design(people_strength=2.0, judge_strength=0.5)
+SETTINGS: Mapping[str, Design] = {
+    "fully specified": Design(options=0, sets=0),
+    "symmetric selection": Design(people_strength=2.0, judge_strength=2.0),
+    "asymmetric selection": ASYMMETRIC,
+    "asymmetric, random error": replace(ASYMMETRIC, error=0.3),
+    "asymmetric, additive error": replace(ASYMMETRIC, error=0.3, skew=1.0),
+}
+CHOOSING = tuple(each for each in definitions() if each.measure != "set_size")
+"""Set size is left out: the judge that names nothing would win."""
+
+
+@dataclass(frozen=True, eq=False)
+class SelectionStudy:
+    """Means over tau. `consistency`, `abs_bias` (S, T, B, D): of the judge that definition d chooses at budget b in
+    trial t of setting s; `best` (S, T, 2) of the best judge, `average` (S, T, 2) of a judge drawn at random;
+    `correlation` (S, T, D, 2): Spearman's rho of the definition's ranking with the downstream one on the population,
+    for C and |B|.
+    """
+
+    settings: tuple[str, ...]
+    budgets: tuple[int, ...]
+    names: tuple[str, ...]
+    consistency: Floats
+    abs_bias: Floats
+    best: Floats
+    average: Floats
+    correlation: Floats
+
+    def chosen(self, setting: str, name: str, budget: int) -> float:
+        """Mean consistency of the chosen judges over trials."""
+        s, d, b = self.settings.index(setting), self.names.index(name), self.budgets.index(budget)
+        return float(self.consistency[s, :, b, d].mean())
+
+    def rho(self, setting: str, name: str) -> float:
+        """Mean rank correlation with consistency over trials."""
+        return float(self.correlation[self.settings.index(setting), :, self.names.index(name), 0].mean())
+
+
+def selection_study(
+    trials: int = 100,
+    *,
+    settings: Mapping[str, Design] = SETTINGS,
+    budgets: Sequence[int] = BUDGETS,
+    sizes: Sequence[tuple[int, int]] = SIZES,
+    seed: int = 1,
+    workers: int = 1,
+    progress: Progress | None = None,
+) -> SelectionStudy:
+    """The whole grid; the same seed gives the same numbers, however many processes share the work and whatever other
+    settings are run. Every process holds one trial at a time. `progress(setting, done, trials)` is told as it goes on.
+    """
+    blocks = [(name, start, min(start + BLOCK, trials)) for name in settings for start in range(0, trials, BLOCK)]
+    work = [(settings[name], range(*ends), tuple(budgets), tuple(sizes), seed) for name, *ends in blocks]
+    parts = []
+    with ProcessPoolExecutor(workers) if workers > 1 else nullcontext() as pool:
+        done = pool.map(_block, work) if pool else map(_block, work)
+        for (name, _, upto), part in zip(blocks, done, strict=True):
+            parts.append(part)
+            if progress is not None:
+                progress(name, upto, trials)
+    whole = (np.concatenate(each) for each in zip(*parts, strict=True))
+    arrays = (each.reshape(len(settings), trials, *each.shape[1:]) for each in whole)
+    return SelectionStudy(tuple(settings), tuple(budgets), tuple(each.name for each in CHOOSING), *arrays)
+
+
+def downstream(population: Population) -> tuple[Floats, Floats]:
+    """Consistency and |bias| of every judge, (taus, J), on the population: soft response sets of judges against what
+    people endorse without error."""
+    judged = decisions(population.judges.endorsed, 0, TAUS)
+    right = decisions(population.truth, 0, TAUS)[:, None]
+    return consistency(judged, right), np.abs(estimation_bias(judged, right))
+
+
+def gains_of(judges: RatingVectors, people: RatingVectors) -> Floats:
+    """Every definition of `CHOOSING` with more being better, (taus, D, B, J); an undefined value is the worst."""
+    free = without_threshold(judges, people)
+    all_gains = []
+    for tau in TAUS:
+        values = free | at_threshold(replace(judges, tau=tau), replace(people, tau=tau))
+        all_gains.append([each.gain(values[each.name]) for each in CHOOSING])
+    gains = np.array(all_gains)
+    return np.where(np.isnan(gains), -np.inf, gains)
+
+
+def rank_correlation(gains: Floats, others: Floats) -> Floats:
+    """Spearman's rho along the last axis, (...); NaN where a ranking is constant."""
+    a, b = (rankdata(side, axis=-1) for side in (gains, others))
+    a, b = a - a.mean(axis=-1, keepdims=True), b - b.mean(axis=-1, keepdims=True)
+    size = np.sqrt((a**2).sum(axis=-1) * (b**2).sum(axis=-1))
+    return np.where(size > 0, (a * b).sum(axis=-1) / np.where(size > 0, size, 1.0), np.nan)
+
+
+def _block(work: Work) -> list[Floats]:
+    """The five arrays of `SelectionStudy` for some trials of one setting, trials first."""
+    design, trials, budgets, sizes, seed = work
+    gains = []
+    for t in trials:
+        options, sets = sizes[t % len(sizes)]
+        sized = replace(design, options=options, sets=sets if design.sets else options)
+        gains.append(_trial(sized, budgets, generator(seed, "selection", str(t))))
+    return [np.array(part) for part in zip(*gains, strict=True)]
+
+
+def _trial(design: Design, budgets: tuple[int, ...], rng: np.random.Generator) -> tuple[Floats, ...]:
+    population = draw_population(design, rng)
+    people, judges = population.sampled_people(budgets, rng), population.sampled_judges(REPEATS, rng)
+    c, b = downstream(population)
+    chosen = np.argmax(gains_of(judges, people), axis=-1)  # (taus, D, B)
+    rows = np.arange(len(TAUS))[:, None, None]
+    best = np.array([c.max(axis=1).mean(), b.min(axis=1).mean()])
+    average = np.array([c.mean(), b.mean()])
+    return (
+        c[rows, chosen].mean(axis=0).T,
+        b[rows, chosen].mean(axis=0).T,
+        best,
+        average,
+        _correlations(population, c, b),
+    )
+
+
+def _correlations(population: Population, c: Floats, b: Floats) -> Floats:
+    """Rank correlation of every definition with C and with -|B| on the population, (D, 2); 0 where one is constant."""
+    whole = population.people
+    gains = gains_of(population.judges, RatingVectors(whole.choices[None], whole.endorsed[None]))[:, :, 0]
+    rho = np.stack([rank_correlation(gains, wanted[:, None]) for wanted in (c, -b)], axis=-1)
+    correlations: Floats = np.where(np.isnan(rho), 0.0, rho).mean(axis=0)
+    return correlations

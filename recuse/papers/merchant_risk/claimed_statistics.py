@@ -1,0 +1,225 @@
+"""Claimed statistics: can the means and SDs that a judge states for repeats it made in its head be right?
+
+Ratings of kind "claimed_statistics" have criteria "<name>.mean" and "<name>.sd"; the headline's name is the final,
+which claims to be the mean of the others. Merchant-risk paper, appendix C; whether any scores could have a mean and an
+SD is decided by `recuse.papers.merchant_risk.grimmer`. Decimals are inferred as for totals, see
+`recuse.papers.merchant_risk.reported_statistics`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.measure import measure
+from recuse.papers.merchant_risk.grimmer import EPSILON, mean_attainable, sd_attainable
+from recuse.papers.merchant_risk.reported_statistics import half_units, printed_decimals, replies_of
+from recuse.ratings import Numeric, Ratings
+from recuse.schema import Estimate, Estimates, RatingsError
+from recuse.statistics.distributions import Binomial
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Floats = NDArray[np.float64]
+
+MEAN, SD = ".mean", ".sd"
+FINALS = "share of finals beyond the rounding of final and means, Clopper-Pearson"
+MEANS = "share of means that no {n} scores in steps of {step:g} have (GRIM)"
+SDS = "share of SDs that no {n} scores in steps of {step:g} with the stated mean have (divisor {divisor})"
+
+
+@measure(
+    "self_reported_final", "final scores that do not follow", rank=330, unit="share",
+    above="reports finals that do not add up|report finals that do not add up",
+    reading="Share of claimed finals that are not the mean of the claimed means, beyond rounding.",
+)  # fmt: skip
+def self_reported_final(ratings: Ratings) -> Estimates:
+    """Share of replies whose claimed final is not the mean of the claimed means, by judge and factor level.
+
+    Within half a unit of the final's last decimal it is "exact"; beyond it, another half unit of the means' decimals is
+    "within_rounding", for they were rounded before they were averaged; further away is "inconsistent" and counts. One
+    per reply, so it has an interval (Clopper-Pearson over calls). Detail: `checked`, `follow`, `wrong`, `offenders` and
+    all `verdicts`. Undefined where no reply has all of them.
+
+    >>> import pandas as pd
+    >>> rows = {"x.mean": 8.0, "y.mean": 9.0, "final.mean": 9.2}
+    >>> frame = pd.DataFrame({"judge": "a", "item": "i", "criterion": list(rows), "score": list(rows.values())})
+    >>> self_reported_final(Ratings.of(frame, headline=["final.mean"])).of(judge="a").value
+    1.0
+    """
+    final = ratings.criterion
+    wanted = [*(f"{name}{MEAN}" for name in _claimed(ratings)), final]
+    estimates = {
+        (judge, *names): _finals(rows, wanted)
+        for names, part in ratings.each()
+        for judge, rows in replies_of(part, wanted)
+    }
+    return Estimates(("judge", *ratings.within()), estimates)
+
+
+@measure(
+    "self_reported_mean", "impossible means", rank=320, unit="share",
+    above="reports means no scores have|report means no scores have",
+    reading="Share of claimed means that no scores on the scale's steps can have.",
+)  # fmt: skip
+def self_reported_mean(ratings: Ratings, repeats: int = 10, step: float | None = None) -> Estimates:
+    """Share of claimed means that no `repeats` scores have (GRIM), by judge and factor level. With ten whole scores
+    every tenth passes.
+
+    Scores lie on the claimed mean's scale, in units of `step`: the scale's own where it has one, or 1. Means of one
+    reply hang together, so their share has no interval. Detail: `checked`, `follow`, `wrong` and `offenders`
+    (target, criterion, and what was reported). Undefined where nothing usable was reported. Brown and Heathers (2017).
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"judge": "a", "item": "i", "criterion": ["x.mean", "f.mean"], "score": [8.25, 8.25]})
+    >>> self_reported_mean(Ratings.of(frame, scales=Numeric(0, 10), headline=["f.mean"])).of(judge="a").value
+    1.0
+    """
+    return _on_grid(ratings, (MEAN,), repeats, step, ddof=1)
+
+
+@measure(
+    "self_reported_sd", "impossible standard deviations", rank=340, unit="share",
+    above="reports spreads no scores have|report spreads no scores have",
+    reading="Share of claimed SDs that no scores with the claimed mean can have.",
+)  # fmt: skip
+def self_reported_sd(ratings: Ratings, repeats: int = 10, step: float | None = None, ddof: int = 1) -> Estimates:
+    """Share of claimed SDs that no `repeats` scores with the stated mean have (GRIMMER), by judge and factor level.
+
+    ddof = 1 is the sample SD, 0 the population SD. Grid, detail and undefined case as for `self_reported_mean`. SDs of
+    the final are not tested: it is a mean of several, on a finer grid.
+
+    >>> import pandas as pd
+    >>> rows = {"x.mean": 9.0, "x.sd": 0.2, "final.mean": 9.0}
+    >>> frame = pd.DataFrame({"judge": "a", "item": "i", "criterion": list(rows), "score": list(rows.values())})
+    >>> self_reported_sd(Ratings.of(frame, scales=Numeric(0, 10), headline=["final.mean"])).of(judge="a").value
+    1.0
+    """
+    return _on_grid(ratings, (MEAN, SD), repeats, step, ddof)
+
+
+# --------------------------------------------------------------------------- finals
+
+
+def _claimed(ratings: Ratings) -> list[str]:
+    """The names that claim a mean, without the final."""
+    if not ratings.criterion.endswith(MEAN):
+        raise RatingsError(
+            f"the headline of claimed statistics is a claimed mean, <name>{MEAN}; got {ratings.criterion}"
+        )
+    names = [name.removesuffix(MEAN) for name in ratings.criteria if name.endswith(MEAN) and name != ratings.criterion]
+    if not names:
+        raise RatingsError(f"no claimed means (<name>{MEAN}) beside {ratings.criterion}")
+    return names
+
+
+def _finals(replies: pd.DataFrame, wanted: list[str]) -> Estimate:
+    complete = replies.dropna(subset=wanted)
+    n, excluded = len(complete), len(replies) - len(complete)
+    about: dict[str, Any] = {"n_excluded": excluded, "over": "calls", "unit": "share", "span": 1.0, "method": FINALS}
+    if not n:
+        return undefined("self_reported_final", "no reply has all means and a final", **about)
+    scores = complete[wanted].to_numpy(dtype=float)
+    final, means = scores[:, -1], scores[:, :-1]
+    computed = means.mean(axis=1)
+    strict = half_units(printed_decimals(final)(final)) + EPSILON
+    rounding = half_units(printed_decimals(means.ravel())(means.ravel())).reshape(means.shape).mean(axis=1)
+    off = np.abs(final - computed)
+    verdict = np.where(off <= strict, "exact", np.where(off <= strict + rounding, "within_rounding", "inconsistent"))
+    targets = complete["target"].astype(str).tolist()
+    verdicts = [
+        {
+            "target": targets[k], "final": float(final[k]), "mean_of_criteria": number(computed[k]),
+            "difference": number(final[k] - computed[k]), "verdict": str(verdict[k]),
+        }
+        for k in range(n)
+    ]  # fmt: skip
+    bad = [entry for entry in verdicts if entry["verdict"] == "inconsistent"]
+    return estimated(
+        "self_reported_final", len(bad) / n, Binomial(len(bad), n), n=n,
+        detail={"checked": n, "follow": n - len(bad), "wrong": len(bad), "offenders": bad, "verdicts": verdicts},
+        **about,
+    )  # fmt: skip
+
+
+# --------------------------------------------------------------------------- means and SDs
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The repeats a judge claims, and the grid its scores lie on."""
+
+    repeats: int
+    minimum: float
+    maximum: float
+    step: float
+    ddof: int
+
+
+def _on_grid(ratings: Ratings, parts: tuple[str, ...], repeats: int, step: float | None, ddof: int) -> Estimates:
+    names = _claimed(ratings)
+    grids = {name: _grid(ratings, name, repeats, step, ddof) for name in names}
+    wanted = [f"{name}{part}" for name in names for part in parts]
+    on_grid = {
+        (judge, *levels): _attained(rows, grids, parts)
+        for levels, part in ratings.each()
+        for judge, rows in replies_of(part, wanted)
+    }
+    return Estimates(("judge", *ratings.within()), on_grid)
+
+
+def _grid(ratings: Ratings, name: str, repeats: int, step: float | None, ddof: int) -> Grid:
+    scale = ratings.scales[f"{name}{MEAN}"]
+    if not isinstance(scale, Numeric):
+        raise RatingsError(f"claimed means are numbers; {name}{MEAN} has {scale}")
+    return Grid(repeats, scale.minimum, scale.maximum, step or scale.step or 1.0, ddof)
+
+
+def _attained(replies: pd.DataFrame, grids: dict[str, Grid], parts: tuple[str, ...]) -> Estimate:
+    grid = next(iter(grids.values()))
+    metric = "self_reported_mean" if parts == (MEAN,) else "self_reported_sd"
+    method = (MEANS if parts == (MEAN,) else SDS).format(
+        n=grid.repeats, step=grid.step, divisor="n - 1" if grid.ddof else "n"
+    )
+    reported = replies[[f"{name}{part}" for name in grids for part in parts]].to_numpy(dtype=float)
+    claims = reported.reshape(len(replies), len(grids), len(parts))
+    known = np.isfinite(claims).all(axis=2)  # (replies, names)
+    n = int(known.sum())
+    about: dict[str, Any] = {
+        "n": n, "n_excluded": known.size - n, "over": "calls", "unit": "share", "span": 1.0, "method": method
+    }  # fmt: skip
+    if not n:
+        return undefined(metric, f"no usable {parts[-1][1:]} was reported", **about)
+    decimals = [printed_decimals(claims[known][:, k]) for k in range(len(parts))]
+    places = np.argwhere(known)
+    claimed = claims[known]
+    printed = np.stack([count(claimed[:, k]) for k, count in enumerate(decimals)], axis=1)
+    names, targets = list(grids), replies["target"].astype(str).tolist()
+    offenders = [
+        {"target": targets[row], "criterion": names[k], **dict(zip((part[1:] for part in parts), values, strict=True))}
+        for (row, k), values, digits in zip(places, claimed.tolist(), printed.tolist(), strict=True)
+        if not _attainable(tuple(values), tuple(digits), grids[names[k]])
+    ]
+    return Estimate(
+        metric=metric, value=len(offenders) / n, note="no interval: statistics of one reply hang together",
+        detail={"checked": n, "follow": n - len(offenders), "wrong": len(offenders), "offenders": offenders}, **about,
+    )  # fmt: skip
+
+
+@cache
+def _attainable(values: tuple[float, ...], decimals: tuple[int, ...], grid: Grid) -> bool:
+    mean = values[0]
+    if not grid.minimum - EPSILON <= mean <= grid.maximum + EPSILON:
+        return False
+    if len(values) == 1:
+        return mean_attainable(mean, grid.repeats, grid.step, decimals[0])
+    return sd_attainable(
+        mean, values[1], grid.repeats, grid.minimum, grid.maximum, grid.step,
+        decimals=decimals[1], ddof=grid.ddof, mean_decimals=decimals[0],
+    )  # fmt: skip

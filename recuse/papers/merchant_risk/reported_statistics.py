@@ -1,0 +1,143 @@
+"""Reported totals: does the total that a judge states follow from its own scores of the parts?
+
+A judge's arithmetic is part of its answer. How precisely a number was printed decides how far it may be off, but
+ratings hold floats, where 8.70 and 8.7 are one. So the decimals of a number are those of its shortest decimal form,
+or, if more, those that at least a quarter of the judge's numbers of that kind need (`printed_decimals`): a judge that
+writes 8.72 and 9 is held to have written 9.00.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.measure import measure
+from recuse.papers.merchant_risk.grimmer import EPSILON, half_unit
+from recuse.ratings import Ratings
+from recuse.schema import Estimate, Estimates, RatingsError
+from recuse.statistics.distributions import Binomial
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Floats = NDArray[np.float64]
+
+TOTALS = "share of replies with |total - mean of parts| > half a unit of the total's last decimal, Clopper-Pearson"
+
+
+@measure(
+    "reported_total", "totals that do not follow", rank=310, unit="share",
+    above="reports totals that do not add up|report totals that do not add up",
+    reading="Share of replies whose total is not the mean of the scores beside it, beyond rounding.",
+)  # fmt: skip
+def reported_total(ratings: Ratings) -> Estimates:
+    """Share of replies whose headline score is not the mean of the same reply's `ratings.parts`, by judge and factor
+    level.
+
+    A total follows if it lies within half a unit of its last decimal of the mean. Replies in which any of them is not
+    usable are left out (n_excluded). Detail: `decimals` the judge prints, and `offenders`, one entry per target with
+    `replies`, `wrong`, and among the wrong ones the mean total (`final`) and mean of the scores (`mean_of_criteria`),
+    and the mean and the largest difference (total - mean of the scores).
+
+    Clopper-Pearson over calls; it errs on the wide side where targets differ in how often they go wrong. Undefined
+    where no reply is complete. `RatingsError` without parts, for a part that nobody rated, and for several headline
+    criteria.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"judge": "a", "item": "i", "criterion": ["x", "y", "all"], "score": [1.0, 2.0, 3.0]})
+    >>> reported_total(Ratings.of(frame, headline=["all"], parts=("x", "y"))).of(judge="a").value
+    1.0
+    """
+    if not ratings.parts:
+        raise RatingsError("these ratings name no parts that a total could follow from; give parts=(...)")
+    wanted = [*ratings.parts, ratings.criterion]
+    estimates = {
+        (judge, *names): _totals(rows, wanted)
+        for names, part in ratings.each()
+        for judge, rows in replies_of(part, wanted)
+    }
+    return Estimates(("judge", *ratings.within()), estimates)
+
+
+def printed_decimals(values: ArrayLike) -> Callable[[ArrayLike], NDArray[np.int64]]:
+    """Decimals that numbers of this kind were printed with: their own or, if more, those a quarter of `values` need.
+
+    >>> printed_decimals([8.72, 9.3, 9.0])([9.3, 9.0]).tolist()
+    [2, 2]
+    """
+    own = np.sort(_decimals(values))[::-1]
+    usual = int(own[(len(own) - 1) // 4]) if len(own) else 0
+    return lambda more: np.maximum(_decimals(more), usual)
+
+
+def replies_of(part: Ratings, criteria: Sequence[str]) -> Iterator[tuple[str, pd.DataFrame]]:
+    """(judge, its replies): one row per reply with `target` and a column per criterion, NaN where a score is not
+    usable. Scores as they were given, not turned. `RatingsError` for a criterion that nobody rated."""
+    table = part.table[part.table["kind"] == "judge"]
+    rows = table[table["criterion"].isin(criteria)]
+    if missing := [name for name in criteria if name not in set(rows["criterion"])]:
+        have = ", ".join(dict.fromkeys(table["criterion"].astype(str)))
+        raise RatingsError(f"no ratings of {', '.join(missing)}; the table has criteria {have}")
+    reply = ["rater", "item", "target", "repeat"]
+    scores = rows["score"].where(rows["status"] == "ok")
+    wide = rows.assign(score=scores).pivot(index=reply, columns="criterion", values="score").reset_index()
+    for judge in dict.fromkeys(rows["rater"]):
+        yield str(judge), wide[wide["rater"] == judge]
+
+
+# --------------------------------------------------------------------------- how
+
+
+def _totals(replies: pd.DataFrame, wanted: list[str]) -> Estimate:
+    complete = replies.dropna(subset=wanted)
+    n, excluded = len(complete), len(replies) - len(complete)
+    about: dict[str, Any] = {"n_excluded": excluded, "over": "calls", "unit": "share", "span": 1.0, "method": TOTALS}
+    if not n:
+        return undefined("reported_total", "no reply has all parts and a total", **about)
+    scores = complete[wanted].to_numpy(dtype=float)
+    totals, computed = scores[:, -1], scores[:, :-1].mean(axis=1)
+    decimals = printed_decimals(totals)
+    off = np.abs(totals - computed) > half_units(decimals(totals)) + EPSILON
+    targets = complete["target"].astype(str).to_numpy()
+    offenders = [
+        {
+            "target": target, "replies": int((targets == target).sum()),
+            **_mean_slip(totals[off & (targets == target)], computed[off & (targets == target)]),
+        }
+        for target in dict.fromkeys(targets[off])
+    ]  # fmt: skip
+    bad = int(off.sum())
+    return estimated(
+        "reported_total", bad / n, Binomial(bad, n), n=n,
+        detail={"wrong": bad, "decimals": int(decimals([0.0])[0]), "offenders": offenders}, **about,
+    )  # fmt: skip
+
+
+def _mean_slip(reported: Floats, computed: Floats) -> dict[str, float | int | None]:
+    """Of the wrong replies of one target: their number, mean totals reported and computed, and how far apart."""
+    apart = reported - computed
+    return {
+        "wrong": len(apart),
+        "final": number(math.fsum(reported) / len(apart)),
+        "mean_of_criteria": number(math.fsum(computed) / len(apart)),
+        "mean_difference": number(math.fsum(apart) / len(apart)),
+        "largest_difference": number(apart[np.abs(apart).argmax()]),
+    }
+
+
+def half_units(decimals: NDArray[np.int64]) -> Floats:
+    """Half a unit of each last printed decimal."""
+    return np.array([half_unit(int(d)) for d in decimals], dtype=float)
+
+
+def _decimals(values: ArrayLike) -> NDArray[np.int64]:
+    """Decimals of the shortest decimal form: 8.72 has 2, 9.3 has 1, 9.0 has 0."""
+    distinct, places = np.unique(np.asarray(values, dtype=float), return_inverse=True)
+    exponents = [Decimal(repr(float(value))).normalize().as_tuple().exponent for value in distinct]
+    return np.array([max(0, -int(exponent)) for exponent in exponents], dtype=np.int64)[places]

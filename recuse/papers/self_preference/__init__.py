@@ -1,0 +1,1 @@
+"""Self-preference and scale framing in the judging of headlines (paper 003)."""

@@ -1,0 +1,268 @@
+"""Calibrated verdicts: the same pairs decided in other ways, and whether that brings a judge closer to the others.
+
+Two remedies for position bias (thesis on bias in LLM self-evaluation, sec. 2.1.1, after Wang et al. 2023,
+arXiv:2305.17926), as alternative scorings of the same pairs:
+
+    single              one order, as read; both orders in turn, averaged
+    balanced            balanced position calibration: both orders averaged; contrary verdicts become a tie
+    evidence            multiple evidence calibration: the judge writes evidence first; its runs averaged, one order
+    evidence_balanced   both
+
+The verdict is whoever has the larger average credit, a tie where both have the same. All measures take ratings of
+choices (`recuse.ratings.pairwise`), and those after evidence beside them; `authors` say who wrote what.
+
+What a scoring is held against comes from none of them: people's choices, or, where nobody chose, which of the two texts
+the judge's peers scored higher one by one. Peers' own choices between two texts would favour the scoring they were made
+by, in one order or both, over evidence first.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.measure import measure
+from recuse.papers.self_preference.reference_verdicts import neutral, reference_verdicts, verdict
+from recuse.ratings import Ratings
+from recuse.ratings.pairwise import PAIRED, repeated_over, verdicts_of
+from recuse.ratings.table import PERSON
+from recuse.schema import Estimate, Estimates
+from recuse.statistics.bounded import BOUNDED, bounded_mean
+from recuse.statistics.clusters import OverClusters, clustered_mean
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["SCORINGS", "agreement", "gain", "position_calibration"]
+
+PLAIN = ("single", "balanced")
+SCORINGS = (*PLAIN, "evidence", "evidence_balanced")
+ORDERS = ("ab", "ba")
+CALIBRATION = "position_calibration"
+PAIRED_DIFFERENCES = "mean of paired differences, cluster-robust t over clusters"
+NO_EVIDENCE = "no usable verdict after evidence"
+
+
+@measure(
+    "verdict_agreement", "agreement with the others' verdict", unit="share",
+    reading="How often a judge's verdict, asked in one order or both, is that of people, or of its peers' scores.",
+)  # fmt: skip
+def agreement(ratings: Ratings, evidence: Ratings | None = None, scores: Ratings | None = None) -> Estimates:
+    """Mean agreement with the reference verdict, by (judge, scoring): 1 for the same verdict, 1/2 where exactly one of
+    the two is a tie, 0 for contrary winners.
+
+    The reference is people's mean verdict where people judged the pair, else that of the judge's peers by their
+    `scores` of the two texts (`reference_verdicts`). Without either nothing is compared. All scorings of a judge are
+    compared on the same pairs: with `evidence`, choices of the same judges after written evidence, those that were
+    asked for it. Detail: `ties`, the share of verdicts the scoring leaves undecided; `of_decided`, the share of right
+    ones where scoring and reference both name a winner; and how many pairs people judged.
+
+    Calling contrary verdicts a tie cannot move the agreement by much, since a tie is worth as much as a coin's toss.
+    What balance buys shows in `of_decided`, what it costs in `ties`.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"judge": ["x", "x", "y", "y"], "item": "1", "order": ["ab", "ba"] * 2,
+    ...                       "response": ["first", "first", "first", "second"]})
+    >>> scored = pd.DataFrame({"judge": "y", "item": "1", "target": ["s", "t"], "score": [4.0, 2.0]})
+    >>> choices = Ratings.of(frame, texts=pd.DataFrame({"item": ["1"], "a": "s", "b": "t"}))
+    >>> estimates = agreement(choices, scores=Ratings.of(scored))
+    >>> estimates.of(judge="x", scoring="single").value, estimates.of(judge="x", scoring="balanced").value
+    (0.5, 0.5)
+    """
+    scorings = PLAIN if evidence is None else SCORINGS
+    estimates: dict[tuple[str, ...], Estimate] = {}
+    for names, judge, mine, over in _each_judge(ratings, evidence, scores):
+        for scoring in scorings:
+            estimates[(judge, scoring, *names)] = _agreement(mine, scoring, over)
+    return Estimates(("judge", "scoring", *ratings.within(*PAIRED)), estimates)
+
+
+@measure(
+    "calibration_gain", "gain by asking in both orders", unit="share", signed=True,
+    reading="By how much asking in both orders, or for evidence first, brings a judge closer to the others.",
+)  # fmt: skip
+def gain(ratings: Ratings, evidence: Ratings | None = None, scores: Ratings | None = None) -> Estimates:
+    """Agreement with the scoring minus agreement with the single order, paired, by (judge, scoring) for the scorings
+    other than "single". Above 0: the remedy helps. See `agreement`.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"judge": ["x", "x", "y", "y"], "item": "1", "order": ["ab", "ba"] * 2,
+    ...                       "response": ["first", "first", "first", "second"]})
+    >>> scored = pd.DataFrame({"judge": "y", "item": "1", "target": ["s", "t"], "score": [4.0, 2.0]})
+    >>> choices = Ratings.of(frame, texts=pd.DataFrame({"item": ["1"], "a": "s", "b": "t"}))
+    >>> estimates = gain(choices, scores=Ratings.of(scored))
+    >>> estimates.of(judge="x", scoring="balanced").value
+    0.0
+    """
+    scorings = PLAIN if evidence is None else SCORINGS
+    estimates: dict[tuple[str, ...], Estimate] = {}
+    for names, judge, mine, over in _each_judge(ratings, evidence, scores):
+        for scoring in scorings[1:]:
+            differences = mine[f"agree_{scoring}"] - mine["agree_single"]
+            why = _why(mine, scoring)
+            estimates[(judge, scoring, *names)] = _mean("calibration_gain", mine, differences, (-1.0, 1.0), why, over)
+    return Estimates(("judge", "scoring", *ratings.within(*PAIRED)), estimates)
+
+
+@measure(
+    "own_win_excess_change", "own wins, after less before", unit="share", signed=True,
+    reading="How a judge's wins of its own text beyond neutral peers change when both orders are asked.",
+)  # fmt: skip
+def position_calibration(ratings: Ratings) -> Estimates:
+    """Change of a judge's own-text excess when both orders are asked instead of "ab" alone, by (judge, mitigation), the
+    latter always "position_calibration"; `before` and `after` in detail, interval over clusters.
+
+    Excess per pair: own text's credit by the judge minus its mean credit by peers that wrote neither text, all scored
+    in the same way. Verdicts under several labels and repeats are averaged first. Undefined where no neutral peer
+    judged a pair with its own text in both orders.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"judge": ["x", "x", "y", "y"], "item": "1", "order": ["ab", "ba"] * 2,
+    ...                       "response": ["first", "first", "tie", "tie"]})
+    >>> texts = pd.DataFrame({"item": ["1"], "a": "x", "b": "z"})
+    >>> estimates = position_calibration(Ratings.of(frame, texts=texts, authors={"x": "x"}))
+    >>> estimates.of(judge="x", mitigation="position_calibration").value
+    -0.5
+    """
+    estimates: dict[tuple[str, ...], Estimate] = {}
+    for names, part in ratings.each(*PAIRED):
+        table = _credits(part)
+        table = table[table["kind"] != PERSON]
+        table = table.assign(before=table["ab"], after=verdict((table["ab"] + table["ba"]) / 2))
+        for judge, text in part.own().items():
+            estimates[(judge, CALIBRATION, *names)] = _calibrated(table, judge, text, part.authors, repeated_over(part))
+    return Estimates(("judge", "mitigation", *ratings.within(*PAIRED)), estimates)
+
+
+# --------------------------------------------------------------------------- verdicts beside their reference
+
+
+def _each_judge(
+    ratings: Ratings, evidence: Ratings | None, scores: Ratings | None
+) -> Iterator[tuple[tuple[str, ...], str, pd.DataFrame, dict[str, Any]]]:
+    """(levels, judge, its comparable pairs, what repetitions are over) for every judge."""
+    for names, part in ratings.each(*PAIRED):
+        levels = dict(zip(ratings.within(*PAIRED), names, strict=True))
+        beside = evidence and evidence.where(**{k: v for k, v in levels.items() if k in evidence.factors})
+        table = _compared_pairs(part, beside, scores)
+        for judge in part.judges:
+            yield names, judge, _comparable(table[table["rater"] == judge]), repeated_over(part)
+
+
+def _compared_pairs(part: Ratings, evidence: Ratings | None, scores: Ratings | None) -> pd.DataFrame:
+    """One row per judge and item with the `reference` (1 a, 0 b, 1/2 tie; `by_people` says whose), and per scoring how
+    it compares: `agree_`, `ties_`, `decided_` (it and the reference both name a winner) and `right_` (the same one),
+    averaged over its verdicts. NaN where something is missing."""
+    plain, after = _credits(part), None if evidence is None else _credits(evidence)
+    if after is not None:  # evidence is dear: often only some of the pairs were asked for it
+        plain = plain[plain["item"].isin(after["item"])]
+    references = reference_verdicts(plain, scores, part.judges, part.authors)
+    table = plain[plain["kind"] != PERSON].merge(references, on=["rater", "item"], how="left")
+    if after is not None:
+        table = table.merge(
+            after[["rater", "item", *ORDERS]], on=["rater", "item"], how="left", suffixes=("", "_after")
+        )
+    for scoring in SCORINGS:
+        ends = [name + ("_after" if scoring.startswith("evidence") else "") for name in ORDERS]
+        for name, column in _compared(table, scoring, ends).items():
+            table[f"{name}_{scoring}"] = column
+    return table
+
+
+def _compared(table: pd.DataFrame, scoring: str, ends: list[str]) -> dict[str, pd.Series[float] | float]:
+    """agree, ties, decided and right of one scoring, NaN where it was not asked or there is no reference."""
+    names = ("agree", "ties", "decided", "right")
+    if ends[0] not in table:
+        return dict.fromkeys(names, math.nan)
+    credits = [table[end] for end in ends]
+    given = [verdict((credits[0] + credits[1]) / 2)] if scoring.endswith("balanced") else [verdict(c) for c in credits]
+    reference = table["reference"]
+    there = reference.notna() & credits[0].notna() & credits[1].notna()
+    each = [(v, (v != 0.5) & (reference != 0.5)) for v in given]
+    parts = [
+        [1 - (v - reference).abs() for v, _ in each], [v == 0.5 for v, _ in each], [decided for _, decided in each],
+        [decided & (v == reference) for v, decided in each],
+    ]  # fmt: skip
+    means = [part[0].astype(float) if len(part) == 1 else (part[0].astype(float) + part[1]) / 2 for part in parts]
+    return {name: mean.where(there) for name, mean in zip(names, means, strict=True)}
+
+
+def _credits(part: Ratings) -> pd.DataFrame:
+    """a's mean credit over labels and repeats in each order, columns `ab` and `ba`, one row per rater and item."""
+    keys = ["rater", "kind", "item", "cluster", "a", "b"]
+    wide = verdicts_of(part).groupby([*keys, "order"], sort=False)["won"].mean().unstack("order")
+    wide = wide.reindex(columns=list(ORDERS)).reset_index()
+    wide.columns.name = None
+    return wide.assign(group=wide["cluster"].factorize()[0])
+
+
+def _comparable(mine: pd.DataFrame) -> pd.DataFrame:
+    """Pairs on which every scoring that was asked for is there; the others' count is kept."""
+    scored = [f"agree_{name}" for name in SCORINGS if mine[f"agree_{name}"].notna().any()]
+    kept = mine[mine[scored].notna().all(axis=1)] if scored else mine.iloc[:0]
+    kept.attrs["lost"] = len(mine) - len(kept)
+    return kept
+
+
+# --------------------------------------------------------------------------- estimates
+
+
+def _agreement(mine: pd.DataFrame, scoring: str, over: dict[str, Any]) -> Estimate:
+    detail: dict[str, object] = {"pairs_by_people": int(mine["by_people"].sum())}
+    if mine[f"agree_{scoring}"].notna().any():
+        ties, decided, right = (mine[f"{name}_{scoring}"].sum() for name in ("ties", "decided", "right"))
+        detail |= {"ties": number(ties / len(mine)), "of_decided": number(right / decided) if decided else None}
+    values = mine[f"agree_{scoring}"]
+    return _mean("verdict_agreement", mine, values, (0.0, 1.0), _why(mine, scoring), over, detail)
+
+
+def _why(mine: pd.DataFrame, scoring: str) -> str:
+    if len(mine) and scoring.startswith("evidence"):
+        return NO_EVIDENCE
+    return "no pair has a usable verdict in both orders and a reference: people's choice, or peers' scores of both"
+
+
+def _mean(
+    metric: str, mine: pd.DataFrame, values: pd.Series[float], ends: tuple[float, float], why: str,
+    over: dict[str, Any], detail: Mapping[str, object] | None = None,
+) -> Estimate:  # fmt: skip
+    lost = int(mine.attrs["lost"])
+    if values.notna().sum() == 0:
+        return undefined(metric, why, n_excluded=lost, method=BOUNDED, detail=detail or {}, **over)
+    distribution = bounded_mean(values, mine["group"], ends)
+    return estimated(
+        metric, float(values.mean()), distribution, n=len(values), n_clusters=int(mine["group"].nunique()),
+        n_excluded=lost, unit="share", span=ends[1] - ends[0], method=BOUNDED, detail=detail or {}, **over,
+    )  # fmt: skip
+
+
+def _calibrated(
+    table: pd.DataFrame, judge: str, text: str, authors: Mapping[str, str], over: dict[str, Any]
+) -> Estimate:
+    metric = "own_win_excess_change"
+    mine = table[(table["rater"] == judge) & ((table["a"] == text) | (table["b"] == text))]
+    complete = neutral(table, authors)
+    complete = complete[complete["rater"] != judge].dropna(subset=["before", "after"])
+    peers = complete.groupby("item")[["before", "after"]].mean().reindex(mine["item"]).to_numpy()
+    sign = np.where(mine["a"] == text, 1.0, -1.0)
+    was, now = (sign * (mine[name].to_numpy() - peers[:, k]) for k, name in enumerate(("before", "after")))
+    both = np.isfinite(was) & np.isfinite(now)
+    if not both.any():
+        why = "no pair with its own text was judged in both orders by it and by a neutral peer"
+        return undefined(metric, why, n_excluded=len(mine), unit="share", method=PAIRED_DIFFERENCES, **over)
+    groups = mine["group"].to_numpy()[both]
+    change, before, after = (clustered_mean(part[both], groups) for part in (now - was, was, now))
+    return estimated(
+        metric, change.value, change, n=int(both.sum()), n_clusters=len(np.unique(groups)), span=2.0,
+        n_excluded=int((~both).sum()), unit="share", method=PAIRED_DIFFERENCES,
+        detail={"before": _interval(before), "after": _interval(after)}, **over,
+    )  # fmt: skip
+
+
+def _interval(distribution: OverClusters) -> dict[str, float | None]:
+    low, high = distribution.interval(0.95)
+    return {"value": number(distribution.value), "low": number(low), "high": number(high)}

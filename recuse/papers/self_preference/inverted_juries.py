@@ -1,0 +1,166 @@
+"""Juries of which some members are asked on the inverted scale: are they more reliable?
+
+The open question of the thesis on bias in LLM self-evaluation, sec. 5.1: a leaning towards high numbers lifts a text on
+the ascending scale and sinks it on the reversed one, so it may cancel where half of the jury is asked either way. All
+judges were asked both ways; a jury takes one of the two from each, brought to the ascending scale:
+
+    ascending, reversed    all members the same way
+    part_inverted          half of them (rounded down) reversed, the mean over all choices of which
+
+Reliability is Cronbach's alpha of the members over texts, k / (k - 1) (1 - sum of their variances / variance of their
+sum): how much of the jury's spread between texts its members share. Where the texts' true scores are known, how far the
+jury's mean is from them stands beside it: members may also share an error.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recuse.metrics.estimates import estimated, undefined
+from recuse.metrics.measure import measure
+from recuse.papers.self_preference.over_texts import axes_of, true_scores
+from recuse.ratings import RatingArray, Ratings
+from recuse.ratings.array import array_of
+from recuse.ratings.factors import DIRECTION, LEVELS
+from recuse.schema import Estimate, Estimates
+from recuse.statistics.clusters import OverClusters
+
+__all__ = ["JURIES", "alpha", "jury_error", "jury_reliability"]
+
+Floats = NDArray[np.float64]
+JURIES = ("ascending", "reversed", "part_inverted", "change")
+JACKKNIFE = "jackknife over clusters, Student's t"
+MOST = 200
+"""Choices of who is inverted that are averaged; of more, every so manieth."""
+
+
+@measure(
+    "jury_reliability", "reliability of a jury", unit="alpha", rank=352,
+    reading="Cronbach's alpha over texts of a jury asked on one scale, and of one half of which is asked on the "
+    "inverted scale; change: the second less the ascending first.",
+)  # fmt: skip
+def jury_reliability(ratings: Ratings) -> Estimates:
+    """Alpha of all judges, by `jury`, "change" being part_inverted less ascending; texts that every judge scored both
+    ways. Interval by the jackknife over items, or what they share. Undefined with fewer than two judges or three items,
+    where the scale was asked one way only, and where a jury's sum does not vary.
+
+    >>> import pandas as pd
+    >>> ways = {"ascending": [1.0, 2, 5], "reversed": [5.0, 4, 1]}
+    >>> rows = [(j, i, way, s) for j in "xy" for way, scores in ways.items() for i, s in zip("abc", scores)]
+    >>> frame = pd.DataFrame(rows, columns=["judge", "item", "direction", "score"])
+    >>> from recuse.ratings import Numeric
+    >>> estimates = jury_reliability(Ratings.of(frame, scales=Numeric(1, 5)))
+    >>> [estimates.of(jury=name).value for name in JURIES]
+    [1.0, 1.0, 1.0, 0.0]
+    """
+    return _juries("jury_reliability", ratings, "alpha", 2.0, lambda scores, true: alpha(scores))
+
+
+@measure(
+    "jury_error", "a jury's distance from what is true", rank=353,
+    reading="Mean distance of the jury's mean from what a text deserves; change: part inverted less ascending.",
+)  # fmt: skip
+def jury_error(ratings: Ratings) -> Estimates:
+    """Mean of |jury's mean - true score| over texts, by `jury`; as `jury_reliability`, and undefined where no true
+    score is known.
+
+    >>> import pandas as pd
+    >>> ways = {"ascending": [2.0, 3, 5], "reversed": [5.0, 4, 1]}  # a point too much where high is best
+    >>> rows = [(j, i, way, s) for j in "xy" for way, scores in ways.items() for i, s in zip("abc", scores)]
+    >>> frame = pd.DataFrame(rows, columns=["judge", "item", "direction", "score"])
+    >>> texts = pd.DataFrame({"item": list("abc"), "target": "", "true_rating": [1, 2, 5]})
+    >>> from recuse.ratings import Numeric
+    >>> estimates = jury_error(Ratings.of(frame, scales=Numeric(1, 5), texts=texts))
+    >>> [round(estimates.of(jury=name).value, 2) for name in JURIES]
+    [0.67, 0.0, 0.33, -0.33]
+    """
+    return _juries("jury_error", ratings, "points", math.nan, _error)
+
+
+def alpha(scores: Floats) -> float:
+    """Cronbach's alpha of scores (members, texts); NaN where their sum does not vary."""
+    members = len(scores)
+    total = float(scores.sum(axis=0).var(ddof=1)) if scores.shape[1] > 1 else 0.0
+    if members < 2 or total < 1e-12:
+        return math.nan
+    return members / (members - 1) * (1 - float(scores.var(axis=1, ddof=1).sum()) / total)
+
+
+def _error(scores: Floats, true: Floats) -> float:
+    known = np.isfinite(true)
+    return float(np.abs(scores.mean(axis=0) - true)[known].mean()) if known.any() else math.nan
+
+
+def _juries(
+    metric: str, ratings: Ratings, unit: str, span: float, statistic: Callable[[Floats, Floats], float]
+) -> Estimates:
+    estimates: dict[tuple[str, ...], Estimate] = {}
+    for names, part in ratings.each(DIRECTION):
+        for jury, estimate in _measured(metric, part, unit, span, statistic).items():
+            estimates[jury, *names] = estimate
+    return Estimates(("jury", *ratings.within(DIRECTION)), estimates)
+
+
+def _measured(
+    metric: str, part: Ratings, unit: str, span: float, statistic: Callable[[Floats, Floats], float]
+) -> dict[str, Estimate]:
+    about: dict[str, Any] = {
+        "over": "clusters", "clusters": part.clusters, "unit": unit, "method": JACKKNIFE,
+        "span": part.scale.span if math.isnan(span) else span,
+    }  # fmt: skip
+    ways = LEVELS[DIRECTION]
+    if set(part.levels(DIRECTION)) < set(ways):
+        return {jury: undefined(metric, "the scale was asked one way only", **about) for jury in JURIES}
+    axes = axes_of(part)
+    arrays = [array_of(part.where(**{DIRECTION: way}), axes) for way in ways]
+    first: RatingArray = arrays[0]
+    both = np.stack([array.means for array in arrays])  # (ways, judges, items, targets)
+    whole = np.isfinite(both).all(axis=(0, 1))
+    scores = both[:, :, whole]  # (ways, judges, texts)
+    codes = np.unique(np.array(first.clusters), return_inverse=True)[1]
+    groups = np.broadcast_to(codes[:, None], whole.shape)[whole]
+    known = true_scores(part, first)
+    true = np.full(int(whole.sum()), np.nan) if known is None else known[whole]
+    about |= {"n": int(whole.sum()), "n_excluded": int((first.requested.any(axis=0) & ~whole).sum())}
+    clusters = np.unique(groups)
+    if len(clusters) < 3 or both.shape[1] < 2:
+        why = "it takes two judges, and three items that all of them scored both ways"
+        return {jury: undefined(metric, why, **about) for jury in JURIES}
+    value = _all(scores, true, statistic)
+    left_out = [_all(scores[..., groups != one], true[groups != one], statistic) for one in clusters]
+    estimates = {}
+    for at, jury in enumerate(JURIES):
+        draws = np.array([one[at] for one in left_out])
+        if not np.isfinite(value[at]) or not np.isfinite(draws).all():
+            why = "no true score is known" if metric == "jury_error" else "the jury's sum does not vary"
+            estimates[jury] = undefined(metric, why, **about)
+            continue
+        g = len(clusters)
+        se = math.sqrt((g - 1) / g * float(((draws - draws.mean()) ** 2).sum()))
+        distribution = OverClusters(float(value[at]), 0.0 if se < 1e-12 else se, g - 1)
+        estimates[jury] = estimated(metric, float(value[at]), distribution, n_clusters=g, **about)
+    return estimates
+
+
+def _all(scores: Floats, true: Floats, statistic: Callable[[Floats, Floats], float]) -> tuple[float, ...]:
+    """The statistic of every jury, in their order."""
+    up, down = statistic(scores[0], true), statistic(scores[1], true)
+    mixed = float(np.mean([statistic(jury, true) for jury in _half_inverted(scores)]))
+    return up, down, mixed, mixed - up
+
+
+def _half_inverted(scores: Floats) -> Iterator[Floats]:
+    """Every jury with half of its members inverted, or so many of them at equal distances."""
+    members = scores.shape[1]
+    chosen = list(combinations(range(members), members // 2))
+    step = -(-len(chosen) // MOST)
+    for turned in chosen[::step]:
+        jury = scores[0].copy()
+        jury[list(turned)] = scores[1][list(turned)]
+        yield jury

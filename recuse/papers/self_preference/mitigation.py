@@ -1,0 +1,227 @@
+"""What if: self-preference S - R before and after a remedy, on the same ratings.
+
+S is the score a judge's own text ends up with, R the peers' mean for it, both per item and on the ascending scale (see
+`recuse.metrics.self_preference`). Some remedies put a jury in one judge's place:
+
+    poll, weighted_poll, peer_rank    a weighted mean of judges (`recuse.papers.self_preference.juries`)
+    peer_rank_battles                 the same, wins counted in choices between two texts instead of scores
+
+Others ask every judge in another way, so S and R both change:
+
+    inverted_mix          mean of the scores in both directions of the scale (the thesis's open question, sec. 5.1)
+    probability_weighted  sum p(s) s over the scores, p renormalised over them (G-Eval: Liu et al. 2023,
+                          arXiv:2303.16634)
+    segments              the text's parts scored one by one and averaged (GEMBA: Kocmi and Federmann 2023,
+                          arXiv:2302.14520)
+
+R is never by a judge that is in the jury: each peer is R once, against a jury of the others, and S - R is the mean of
+these. A jury of n - 1 still shrinks S - R to 1 / (n - 1) of itself whatever caused it: a smaller number after `poll`
+says that the judge has less to say, not that it became fairer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recuse.metrics.estimates import number
+from recuse.metrics.measure import measure
+from recuse.metrics.own_text import contrast, missing_text, own_place, self_received_given
+from recuse.metrics.paired import paired_estimate, paired_test
+from recuse.papers.self_preference.juries import Jury, as_given, peer_ranked, poll, weighted_poll
+from recuse.ratings import RatingArray, Ratings, mean_of
+from recuse.ratings.array import array_of, judges_array
+from recuse.ratings.factors import DIRECTION, LEVELS
+from recuse.schema import Estimate, Estimates
+from recuse.statistics.paired import Paired, significant
+
+__all__ = ["MITIGATIONS", "what_if"]
+
+Floats = NDArray[np.float64]
+
+MITIGATIONS = (
+    "poll", "weighted_poll", "peer_rank", "peer_rank_battles", "inverted_mix", "probability_weighted", "segments"
+)  # fmt: skip
+SEGMENT = "segment"
+OUTSIDE = "a jury, and a peer outside it to hold it against, take three judges with a score of one text"
+EXPECTED, MASS = "expected", "mass"
+
+
+@measure(
+    "self_preference_change", "change of self-preference by a remedy", signed=True, rank=350,
+    above="would prefer its own work more|would prefer their own work more",
+    below="would prefer its own work less|would prefer their own work less",
+    reading="How far a judge scores its own text above its peers (S - R), after a remedy less before, on the same "
+    "items.",
+)  # fmt: skip
+def what_if(ratings: Ratings) -> Estimates:
+    """Change of S - R, after minus before, by judge, mitigation and factor level, paired over the items that have both.
+
+    Detail: `before` and `after` with their intervals on these items, whether that is `nearer` to 0, and
+    `controlled_before`, `controlled_after`, the means of the measure without leniency;
+    whatever the remedy itself tells (weights, in-set mass, iterations).
+
+    A remedy takes what these ratings have: both directions of the scale; criteria "<criterion>.expected" and
+    "<criterion>.mass", the expected score over a judge's probabilities and what they add up to on the scale; and
+    beside them (`Ratings.beside`) likelihoods with a criterion `perplexity`, and scores of parts with a factor
+    `segment`. `battles`: what decides Peer Rank's, these scores or the choices beside them. What is not there leaves
+    its remedy undefined, with the reason. Undefined throughout where no item has the judge's own score and a peer's.
+
+    >>> import pandas as pd
+    >>> rows = [("x", "a", 5.0), ("y", "a", 4.0), ("z", "a", 4.0)]
+    >>> frame = pd.DataFrame(rows, columns=["judge", "target", "score"]).assign(item="i")
+    >>> what_if(Ratings.of(frame, authors={"x": "a"})).of(judge="x", mitigation="poll").value
+    -0.5
+    """
+    estimates: dict[tuple[str, ...], Estimate] = {}
+    for names, part in ratings.each():
+        array = judges_array(part)
+        levels = dict(zip(ratings.within(), names, strict=True))
+        remedies = {
+            **_remedies(ratings, part, array, {name: levels[name] for name in ratings.factors}),
+            "peer_rank": peer_ranked(part, array, "scores"),
+            "peer_rank_battles": peer_ranked(part, array, "choices"),
+        }
+        for judge in ratings.own():
+            before = _Measured.of(array, part.authors, judge)
+            for name in MITIGATIONS:
+                estimates[(judge, name, *names)] = _compared(part, array, remedies[name], judge, before)
+    return Estimates(("judge", "mitigation", *ratings.within()), estimates)
+
+
+# --------------------------------------------------------------------------- remedies
+
+
+@dataclass(frozen=True)
+class _Remedy:
+    """All judges' `changed` scores (judges, items, targets); else `why` there are none."""
+
+    changed: Floats | None = None
+    why: str = ""
+    detail: Mapping[str, Any] = field(default_factory=dict)
+
+    def each(self, array: RatingArray, row: int) -> Iterator[RatingArray]:
+        """The array after the remedy, once."""
+        assert self.changed is not None
+        yield array.with_means(self.changed)
+
+
+def _remedies(
+    ratings: Ratings, part: Ratings, array: RatingArray, levels: Mapping[str, str]
+) -> dict[str, _Remedy | Jury]:
+    return {
+        "poll": poll(array),
+        "weighted_poll": weighted_poll(array, part.beside("likelihoods")),
+        "inverted_mix": _mixed(ratings, part.criterion, array, levels),
+        "probability_weighted": _expected(part, array),
+        "segments": _segmented(part, array, levels),
+    }
+
+
+def _mixed(ratings: Ratings, criterion: str, array: RatingArray, levels: Mapping[str, str]) -> _Remedy:
+    ratings = ratings if ratings.headline == (criterion,) else ratings.with_criterion(criterion)
+    if len(ratings.levels(DIRECTION)) < 2:
+        return _Remedy(why="the judges were asked in one direction of the scale only")
+    turned = [{**levels, DIRECTION: level} for level in ratings.levels(DIRECTION)]
+    both = [judges_array(ratings.where(**level), array.axes).means for level in turned]
+    return _Remedy(changed=(both[0] + both[1]) / 2)
+
+
+def _expected(part: Ratings, array: RatingArray) -> _Remedy:
+    name, mass = f"{part.criterion}.{EXPECTED}", f"{part.criterion}.{MASS}"
+    nothing = _Remedy(why="no log-probabilities were recorded, so no expected score is known")
+    if name not in part.criteria:
+        return nothing
+    expected = array_of(part.with_criterion(name), array.axes).means
+    if not np.isfinite(expected).any():
+        return nothing
+    detail: dict[str, Any] = {}
+    if mass in part.criteria:  # a mass has no direction: it is read as it was given where the scale was turned
+        detail["in_set_mass"] = array.by_rater(mean_of(as_given(part.with_criterion(mass), array), axis=(1, 2)))
+    return _Remedy(changed=expected, detail=detail)
+
+
+def _segmented(part: Ratings, array: RatingArray, levels: Mapping[str, str]) -> _Remedy:
+    segments = part.beside("segment_scores")
+    if segments is None or SEGMENT not in segments.factors or part.criterion not in segments.criteria:
+        return _Remedy(why="the parts of the texts were not scored one by one")
+    other = [name for name, level in levels.items() if level not in _asked(segments, name)]
+    if other:
+        words = part.words(other, [levels[name] for name in other])
+        return _Remedy(why=f"the parts of the texts were not scored one by one with {words}")
+    same = {name: level for name, level in levels.items() if name in segments.factors}
+    parts = sorted(segments.levels(SEGMENT))
+    scored = [segments.with_criterion(part.criterion).where(**{**same, SEGMENT: name}) for name in parts]
+    mean: Floats = np.mean([array_of(one, array.axes).means for one in scored], axis=0)  # every part must be there
+    return _Remedy(changed=mean, detail={"segments": parts})
+
+
+def _asked(segments: Ratings, factor: str) -> tuple[str, ...]:
+    """The levels of a factor that the parts were asked under; the ordinary one where it was not varied."""
+    return segments.levels(factor) or LEVELS.get(factor, ())[:1]
+
+
+# --------------------------------------------------------------------------- before and after
+
+
+@dataclass(frozen=True)
+class _Measured:
+    """S - R and D of one judge, per item."""
+
+    received: Floats
+    controlled: Floats
+
+    @classmethod
+    def of(cls, array: RatingArray, authors: Mapping[str, str], judge: str) -> _Measured | None:
+        place = own_place(array, authors, judge)
+        if place is None:
+            return None
+        s, r, _ = self_received_given(array, *place)
+        return cls(s - r, np.subtract(*contrast(array, *place, authors)))
+
+    @classmethod
+    def mean(cls, every: Sequence[_Measured]) -> _Measured:
+        """Of several references, over those that an item has."""
+        received, controlled = (np.stack([getattr(one, name) for one in every]) for name in ("received", "controlled"))
+        return cls(mean_of(received, axis=0), mean_of(controlled, axis=0))
+
+
+def _compared(
+    part: Ratings, array: RatingArray, remedy: _Remedy | Jury, judge: str, was: _Measured | None
+) -> Estimate:  # fmt: skip
+    metric, nothing, items = "self_preference_change", Paired.of([]), len(array.items)
+    if was is None:
+        return paired_estimate(metric, nothing, part, excluded=items, why=missing_text(array, judge))
+    if remedy.why:
+        return paired_estimate(metric, nothing, part, excluded=0, why=remedy.why)
+    after = [_Measured.of(one, part.authors, judge) for one in remedy.each(array, array.row(judge))]
+    if not after or (isinstance(remedy, Jury) and len(array.raters) < 3):
+        return paired_estimate(metric, nothing, part, excluded=items, why=OUTSIDE)
+    now = _Measured.mean([one for one in after if one is not None])
+    both = np.isfinite(was.received) & np.isfinite(now.received)
+    test = paired_test(now.received - was.received, array)
+    lost = int((~both).sum())
+    if not test.n:
+        why = "no item has the judge's own score and a peer's, before and after"
+        return paired_estimate(metric, test, part, excluded=lost, why=why)
+    first, then = _interval(was.received, both, array), _interval(now.received, both, array)
+    detail = {
+        "before": first, "after": then, "nearer": abs(then["value"] or 0.0) < abs(first["value"] or 0.0),
+        "controlled_before": _mean(was.controlled[both]), "controlled_after": _mean(now.controlled[both]),
+        "p": significant(test.p), **remedy.detail,
+    }  # fmt: skip
+    return paired_estimate(metric, test, part, excluded=lost, why="", detail=detail)
+
+
+def _interval(values: Floats, kept: NDArray[np.bool_], array: RatingArray) -> dict[str, float | None]:
+    distribution = paired_test(np.where(kept, values, np.nan), array).distribution
+    low, high = distribution.interval(0.95)
+    return {"value": number(distribution.value), "low": number(low), "high": number(high)}
+
+
+def _mean(values: Floats) -> float | None:
+    return number(mean_of(values, axis=0).item())

@@ -1,0 +1,191 @@
+"""Overconfidence: does a judge take its own answers for better than they are, where what is true is known?
+
+Self-preference that goes against objective truth is harmful whatever peers say (thesis on bias in LLM self-evaluation,
+sec. 2.4; Chen et al. 2025, arXiv:2504.03846). With T a text's true score,
+
+    overconfidence = mean over own texts of [score - mean score of the judge for others' texts of the same T]
+
+A generous judge is so to all texts, a good author's answers are held against others' right ones, and plain mistakes,
+which pull the scores of good texts down and of bad ones up, do so to everybody's. Capability is the mean true score of
+a judge's own texts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.measure import measure
+from recuse.metrics.own_text import missing_text, own_place
+from recuse.papers.self_preference.over_texts import true_scores
+from recuse.ratings import RatingArray, Ratings
+from recuse.ratings.array import judges_array
+from recuse.schema import Estimate, Estimates
+from recuse.statistics.clusters import OverClusters
+from recuse.statistics.rank_correlation import spearman, spearman_test
+
+__all__ = ["capability_and_overconfidence", "overconfidence"]
+
+Floats = NDArray[np.float64]
+UNKNOWN = "what the texts deserve is not known; say it (texts: true_<criterion>)"
+METHOD = "Spearman's rho over judges, p by all permutations"
+FEWEST = 4
+JACKKNIFE = "jackknife over clusters, Student's t"
+
+
+@measure(
+    "overconfidence", "own answers beyond what is true", signed=True, rank=45,
+    above="takes its own answers for better than they are|take their own answers for better than they are",
+    below="takes its own answers for worse than they are|take their own answers for worse than they are",
+    reading="Score of a judge's own texts less its score of others' texts that deserve the same.",
+)  # fmt: skip
+def overconfidence(ratings: Ratings) -> Estimates:
+    """The difference of the module, by judge and factor level, for judges that wrote a target; in units of the scale.
+    Interval by the jackknife over items, the judge's scores of others' texts included. Own texts whose true score no
+    other text has are excluded and counted.
+
+    Detail: `capability`, the mean true score of its own texts; `accepts_own`, the mean score of its own texts that
+    deserve the lowest score, and `accepts_others` of others' such texts, None where there are none. Undefined where no
+    true score is known, and where no own text has another of the same true score beside it.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"judge": "x", "item": list("iijj"), "target": list("abab"), "score": [5.0, 1, 5, 5]})
+    >>> texts = frame[["item", "target"]].assign(true_rating=[1, 1, 5, 5])
+    >>> overconfidence(Ratings.of(frame, authors={"x": "a"}, texts=texts)).of(judge="x").value
+    2.0
+    """
+    estimates: dict[tuple[str, ...], Estimate] = {}
+    for names, one in _examined(ratings):
+        detail: dict[str, Any] = {
+            "capability": one.capability, "accepts_own": one.accepted(own=True),
+            "accepts_others": one.accepted(own=False),
+        }  # fmt: skip
+        estimates[one.judge, *names] = one.estimate(detail)
+    return Estimates(("judge", *ratings.within()), estimates)
+
+
+@measure(
+    "capability_and_overconfidence", "do capable judges overrate themselves?", unit="rho", signed=True, rank=345,
+    reading="Rank correlation over judges of how good their own texts are with how far they overrate them.",
+)  # fmt: skip
+def capability_and_overconfidence(ratings: Ratings) -> Estimates:
+    """Spearman's rho over judges between capability and `overconfidence`, by factor level; n is the number of judges.
+    With so few no interval is told; detail: both values per judge, and `p` over all permutations. Undefined with fewer
+    than four judges that wrote a text, or where either is the same for all.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"judge": "x", "item": "i", "target": list("ab"), "score": [5.0, 1]})
+    >>> texts = frame[["item", "target"]].assign(true_rating=[1, 1])
+    >>> capability_and_overconfidence(Ratings.of(frame, authors={"x": "a"}, texts=texts)).of().note
+    'undefined: a rank correlation over judges takes 4 of them'
+    """
+    groups: dict[tuple[str, ...], dict[str, tuple[float, float]]] = {}
+    for names, one in _examined(ratings):
+        pair = (float("nan") if one.capability is None else one.capability, one.beyond())
+        groups.setdefault(names, {})[one.judge] = pair
+    estimates = {names: rank_correlation("capability_and_overconfidence", pairs) for names, pairs in groups.items()}
+    return Estimates(ratings.within(), estimates)
+
+
+def rank_correlation(metric: str, pairs: dict[str, tuple[float, float]]) -> Estimate:
+    """Spearman's rho over judges, each with two values; detail and p as told above."""
+    known = {judge: pair for judge, pair in pairs.items() if np.isfinite(pair).all()}
+    values = {judge: [number(value) for value in pair] for judge, pair in pairs.items()}
+    detail: dict[str, Any] = {"judges": values}
+    about: dict[str, Any] = {
+        "n": len(known), "n_excluded": len(pairs) - len(known), "method": METHOD, "unit": "rho", "span": 2.0
+    }  # fmt: skip
+    first, second = (np.array([pair[side] for pair in known.values()]) for side in (0, 1))
+    if len(known) < FEWEST:
+        return undefined(metric, f"a rank correlation over judges takes {FEWEST} of them", detail=detail, **about)
+    if len(set(first.tolist())) < 2 or len(set(second.tolist())) < 2:
+        return undefined(metric, "all judges are alike on one side", detail=detail, **about)
+    rho = float(spearman(first, second))
+    detail["p"] = number(spearman_test(first, second).p)
+    return Estimate(metric=metric, value=rho, over="items", detail=detail, **about)
+
+
+@dataclass(frozen=True)
+class _Examined:
+    """One judge's scores and true scores: `own` each (items,), `others` each (items, other targets)."""
+
+    judge: str
+    part: Ratings
+    array: RatingArray
+    own: tuple[Floats, Floats]
+    others: tuple[Floats, Floats]
+    why: str
+
+    @property
+    def capability(self) -> float | None:
+        known = self.own[1][np.isfinite(self.own[1])]
+        return number(float(known.mean())) if len(known) else None
+
+    def accepted(self, *, own: bool) -> float | None:
+        """Mean score of the texts that deserve the lowest one."""
+        scores, true = self.own if own else self.others
+        worst = np.isfinite(scores) & (np.abs(true - self.part.scale.ends[0]) < 1e-9)
+        return number(float(scores[worst].mean())) if worst.any() else None
+
+    def compared(self, kept: NDArray[np.bool_]) -> Floats:
+        """Own score less the mean of others' texts of the same true score, of the items that are `kept`; NaN where
+        there is none."""
+        estimates = np.full(len(kept), np.nan)
+        scores, true = (side[kept].ravel() for side in self.others)
+        for level in np.unique(self.own[1][kept & np.isfinite(self.own[1])]):
+            same = np.isfinite(scores) & (np.abs(true - level) < 1e-9)
+            if same.any():
+                mine = kept & (np.abs(self.own[1] - level) < 1e-9)
+                estimates[mine] = self.own[0][mine] - scores[same].mean()
+        return estimates
+
+    def beyond(self, kept: NDArray[np.bool_] | None = None) -> float:
+        """Overconfidence on the items that are kept."""
+        values = self.compared(np.ones(len(self.own[0]), dtype=bool) if kept is None else kept)
+        there = np.isfinite(values)
+        return float(values[there].mean()) if there.any() else float("nan")
+
+    def estimate(self, detail: dict[str, Any]) -> Estimate:
+        values = self.compared(np.ones(len(self.own[0]), dtype=bool))
+        there = np.isfinite(values)
+        about: dict[str, Any] = {
+            "n_excluded": int((~there).sum()), "over": "clusters", "clusters": self.part.clusters, "method": JACKKNIFE,
+            "unit": getattr(self.part.scale, "unit", ""), "span": self.part.scale.span, "detail": detail,
+        }  # fmt: skip
+        if not there.any():
+            return undefined("overconfidence", self.why, **about)
+        groups = np.unique(np.array(self.array.clusters), return_inverse=True)[1]
+        used = np.unique(groups[there])
+        draws = np.array([self.beyond(groups != one) for one in used])
+        spread = float(((draws - draws.mean()) ** 2).sum()) if np.isfinite(draws).all() else float("nan")
+        se = math.sqrt((len(used) - 1) / len(used) * spread)
+        distribution = OverClusters(self.beyond(), 0.0 if se < 1e-12 else se, len(used) - 1)
+        return estimated(
+            "overconfidence", self.beyond(), distribution, n=int(there.sum()), n_clusters=len(used), **about
+        )
+
+
+def _examined(ratings: Ratings) -> Iterator[tuple[tuple[str, ...], _Examined]]:
+    for names, part in ratings.each():
+        array = judges_array(part)
+        true = true_scores(part, array)
+        for judge in ratings.own():
+            place = own_place(array, part.authors, judge)
+            if true is None or place is None:
+                nothing, empty = np.full(len(array.items), np.nan), np.full((len(array.items), 0), np.nan)
+                why = UNKNOWN if true is None else missing_text(array, judge)
+                yield names, _Examined(judge, part, array, (nothing, nothing), (empty, empty), why)
+                continue
+            row, column = place
+            scores = array.means[row]
+            yield names, _Examined(
+                judge, part, array, (scores[:, column], true[:, column]),
+                (np.delete(scores, column, axis=1), np.delete(true, column, axis=1)),
+                "no own text has another of the same true score to be held against",
+            )  # fmt: skip

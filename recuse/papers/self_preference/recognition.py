@@ -1,0 +1,253 @@
+"""Self-recognition: does a judge know its own texts when it is asked, and does it prefer those that it knows?
+
+Panickssery, Bowman and Feng (2024, arXiv:2404.13076); thesis on bias in LLM self-evaluation, sec. 2.4. Asked of pairs,
+which of two texts it wrote, a judge that does not know is right half the time; asked of single texts, it may say yes or
+no to all, so what counts is how much oftener it says yes to its own. Either may come from the text rather than from
+memory (a good text is claimed by everyone), so what the same judge's peers claim stands beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recuse.metrics.estimates import estimated, number, undefined
+from recuse.metrics.measure import measure
+from recuse.metrics.own_text import contrast, missing_text, own_place
+from recuse.metrics.paired import bounded_test, paired_estimate
+from recuse.papers.self_preference.overconfidence import rank_correlation
+from recuse.ratings import Ratings, mean_of
+from recuse.ratings.array import judges_array
+from recuse.ratings.pairwise import PAIRED, codes_of, pair_array, repeated_over
+from recuse.schema import Estimate, Estimates
+from recuse.statistics.bounded import BOUNDED, bounded_mean
+from recuse.statistics.clusters import difference_of_means
+from recuse.statistics.paired import Paired
+
+__all__ = ["preference_where_recognised", "recognised_in_pairs", "recognised_singly", "recognition_and_preference"]
+
+Floats = NDArray[np.float64]
+DIFFERENCE = "difference of means over items, Student's t"
+
+
+@measure(
+    "recognised_in_pairs", "knows its own text of two", unit="share", signed=True, rank=335,
+    above="knows its own texts|know their own texts",
+    below="takes others' texts for its own|take others' texts for their own",
+    reading="Share of pairs in which a judge names its own text as its own, less one half, and less the share in which "
+    "peers that wrote neither claim that text.",
+)  # fmt: skip
+def recognised_in_pairs(ratings: Ratings) -> Estimates:
+    """Mean of (credit of its own text - yardstick) over the pairs that a judge takes part in, both orders averaged, by
+    judge and `against`: "chance", one half; "peers", what judges that wrote neither text credit the same text with.
+
+    Interval over what pairs share. Detail: `share`, its mean credit. Undefined for a judge with no such pair, and
+    against peers where nobody else was asked.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"judge": ["x", "z"], "item": "1", "response": ["first", "second"]})
+    >>> texts = pd.DataFrame({"item": ["1"], "a": "x", "b": "y"})
+    >>> estimates = recognised_in_pairs(Ratings.of(frame, texts=texts, authors={"x": "x"}))
+    >>> [estimates.of(judge="x", against=name).value for name in ("chance", "peers")]
+    [0.5, 1.0]
+    """
+    estimates: dict[tuple[str, ...], Estimate] = {}
+    for names, part in ratings.each(*PAIRED):
+        met = pair_array(part)
+        for judge, text in ratings.own().items():
+            if judge not in met.judges:
+                continue
+            side, mine = met.credit(text), met.judges.index(judge)
+            credit = np.where(side > 0, met.won, 1 - met.won)
+            neutral = np.array([
+                [part.authors.get(name) not in (a, b) for a, b in zip(met.a, met.b, strict=True)]
+                for name in met.judges
+            ])  # fmt: skip
+            peers = mean_of(np.where(neutral, credit, np.nan), axis=0)
+            own = np.where(side != 0, credit[mine], np.nan)
+            for against, other in (("chance", np.full(len(own), 0.5)), ("peers", peers)):
+                requested = met.requested[mine] & (side != 0)
+                estimates[judge, against, *names] = _over_pairs(part, own - other, own, met.cluster_codes(), requested)
+    return Estimates(("judge", "against", *ratings.within(*PAIRED)), estimates)
+
+
+@measure(
+    "recognised_singly", "says yes to its own texts", unit="share", signed=True, rank=336,
+    above="knows its own texts|know their own texts",
+    below="takes others' texts for its own|take others' texts for their own",
+    reading="How much oftener a judge says that it wrote a text where it did than where another did.",
+)  # fmt: skip
+def recognised_singly(ratings: Ratings) -> Estimates:
+    """Mean over items of yes(own text) - mean yes(others' texts), by judge and factor level, -1 to 1: hits less false
+    alarms. Detail: `hits` and `false_alarms`, both on these items. Undefined for a judge none of whose texts was asked
+    about.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"judge": "x", "item": list("iijj"), "target": list("abab"),
+    ...                       "response": ["yes", "no", "yes", "yes"]})
+    >>> from recuse.ratings import Ordinal
+    >>> estimates = recognised_singly(Ratings.of(frame, scales=Ordinal(("no", "yes")), authors={"x": "a"}))
+    >>> estimates.of(judge="x").value, estimates.of(judge="x").detail["false_alarms"]
+    (0.5, 0.5)
+    """
+    estimates: dict[tuple[str, ...], Estimate] = {}
+    for names, part in ratings.each():
+        array = judges_array(part)
+        for judge in ratings.own():
+            place = own_place(array, part.authors, judge)
+            if place is None:
+                why, nothing = missing_text(array, judge), Paired.of([])
+                estimates[judge, *names] = paired_estimate(
+                    "recognised_singly", nothing, part, excluded=len(array.items), why=why
+                )
+                continue
+            said = array.means[place[0]]
+            own, others = said[:, place[1]], mean_of(np.delete(said, place[1], axis=1), axis=1)
+            both = np.isfinite(own - others)
+            detail = {"hits": _mean(own[both]), "false_alarms": _mean(others[both])}
+            test = bounded_test(own - others, array)
+            estimates[judge, *names] = paired_estimate(
+                "recognised_singly", test, part, excluded=int((~both).sum()), detail=detail,
+                why="no item has its own text and another's",
+            )  # fmt: skip
+    return Estimates(("judge", *ratings.within()), estimates)
+
+
+@measure(
+    "recognition_and_preference", "do judges that know their texts prefer them?", unit="rho", signed=True, rank=337,
+    reading="Rank correlation over judges of how well they know their own texts with how far they favour them.",
+)  # fmt: skip
+def recognition_and_preference(ratings: Ratings) -> Estimates:
+    """Spearman's rho over judges of self-recognition with self-preference beyond leniency and quality (D of
+    `recuse.metrics.self_preference`), by the factor levels of the scores that stand beside; n counts judges. Detail:
+    both values per judge, and `p` over all permutations. Undefined with fewer than four judges.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"judge": ["x", "z"] * 2, "item": "i", "target": list("aabb"), "score": [5.0, 3, 3, 3]})
+    >>> scores = Ratings.of(frame, authors={"x": "a"})
+    >>> met = pd.DataFrame({"judge": ["x", "z"], "item": "1", "response": ["first", "second"]})
+    >>> texts = pd.DataFrame({"item": ["1"], "a": "a", "b": "b", "cluster": "i"})
+    >>> pairs = Ratings.of(met, texts=texts, authors={"x": "a"}, beside={"scores": scores}.get)
+    >>> recognition_and_preference(pairs).of().detail["judges"]
+    {'x': [0.5, 2.0]}
+    """
+    known = _recognition(ratings)
+    estimates: dict[tuple[str, ...], Estimate] = {}
+    scores = ratings.beside("scores")
+    for names, part in () if scores is None else scores.each():
+        favours = {judge: float(np.nanmean(d)) for judge, d in _favour(part).items() if np.isfinite(d).any()}
+        pairs = {judge: (_nan_mean(by_item), favours[judge]) for judge, by_item in known.items() if judge in favours}
+        estimates[names] = rank_correlation("recognition_and_preference", pairs)
+    return Estimates(() if scores is None else scores.within(), estimates)
+
+
+@measure(
+    "preference_where_recognised", "favours what it knows for its own", signed=True, rank=338,
+    above="favours the texts that it knows for its own|favour the texts that they know for their own",
+    reading="Self-preference on items whose own text the judge knew for its own, less that on items where it did not.",
+)  # fmt: skip
+def preference_where_recognised(ratings: Ratings) -> Estimates:
+    """Mean of D on items whose own text the judge credited to itself more often than not, less that on its other
+    items, by judge and the factor levels of the scores beside. t over items. Undefined where it knew all of
+    them or none, or where no item was both asked about and scored.
+
+    >>> import pandas as pd
+    >>> scored = [(judge, item, target, 5.0 if (judge, target) == ("x", "a") and item in "ij" else 3.0)
+    ...           for judge in "xz" for item in "ijkl" for target in "ab"]
+    >>> scores = Ratings.of(pd.DataFrame(scored, columns=["judge", "item", "target", "score"]), authors={"x": "a"})
+    >>> met = pd.DataFrame({"judge": "x", "item": list("ijkl"), "response": ["first"] * 2 + ["second"] * 2})
+    >>> texts = pd.DataFrame({"item": list("ijkl"), "a": "a", "b": "b"})
+    >>> pairs = Ratings.of(met, texts=texts, authors={"x": "a"}, beside={"scores": scores}.get)
+    >>> preference_where_recognised(pairs).of(judge="x").value
+    2.0
+    """
+    known = _recognition(ratings)
+    estimates: dict[tuple[str, ...], Estimate] = {}
+    scores = ratings.beside("scores")
+    for names, part in () if scores is None else scores.each():
+        array, favours = judges_array(part), _favour(part)
+        for judge, by_item in known.items():
+            d = favours.get(judge, np.full(len(array.items), np.nan))
+            credit = np.array([by_item.get(item, np.nan) for item in array.items])
+            estimates[judge, *names] = _where_known(part, d, credit)
+    return Estimates(("judge", *(() if scores is None else scores.within())), estimates)
+
+
+# --------------------------------------------------------------------------- what they are made of
+
+
+def _recognition(ratings: Ratings) -> dict[str, dict[str, float]]:
+    """Judge -> item, or what pairs share -> how far it credits its own text to itself beyond chance or false alarms."""
+    estimates: dict[str, dict[str, float]] = {}
+    if ratings.scale.counts:
+        for _, part in ratings.each():
+            array = judges_array(part)
+            for judge in ratings.own():
+                if (place := own_place(array, part.authors, judge)) is not None:
+                    said = array.means[place[0]]
+                    beyond = said[:, place[1]] - mean_of(np.delete(said, place[1], axis=1), axis=1)
+                    estimates[judge] = _known(array.items, beyond)
+        return estimates
+    for _, part in ratings.each(*PAIRED):
+        met = pair_array(part)
+        for judge, text in ratings.own().items():
+            if judge in met.judges:
+                side = met.credit(text)
+                credit = np.where(side > 0, met.won, 1 - met.won)[met.judges.index(judge)] - 0.5
+                values: dict[str, list[float]] = {}
+                for cluster, value in zip(met.clusters[side != 0], credit[side != 0], strict=True):
+                    values.setdefault(str(cluster), []).append(float(value))
+                estimates[judge] = _known(tuple(values), np.array([np.mean(v) for v in values.values()]))
+    return estimates
+
+
+def _known(items: tuple[str, ...], values: Floats) -> dict[str, float]:
+    return {item: float(value) for item, value in zip(items, values, strict=True) if np.isfinite(value)}
+
+
+def _favour(part: Ratings) -> Mapping[str, Floats]:
+    """D per item of every judge that wrote a target."""
+    array = judges_array(part)
+    places = {judge: own_place(array, part.authors, judge) for judge in part.own()}
+    return {j: np.subtract(*contrast(array, *place, part.authors)) for j, place in places.items() if place is not None}
+
+
+def _where_known(part: Ratings, d: Floats, credit: Floats) -> Estimate:
+    there = np.isfinite(d) & np.isfinite(credit)
+    knew = credit > 0
+    about: dict[str, Any] = {
+        "n": int(there.sum()), "n_excluded": int((np.isfinite(d) & ~there).sum()), "method": DIFFERENCE,
+        "unit": part.scale.unit, "span": part.scale.span,
+        "detail": {"knew": int((there & knew).sum()), "did_not": int((there & ~knew).sum())},
+    }  # fmt: skip
+    if min(about["detail"].values()) < 2:
+        why = "it takes two items whose own text it knew and two whose own text it did not"
+        return undefined("preference_where_recognised", why, **about)
+    distribution = difference_of_means(d, there & knew, there & ~knew, np.arange(len(d)))
+    return estimated("preference_where_recognised", distribution.value, distribution, **about)
+
+
+def _over_pairs(part: Ratings, values: Floats, own: Floats, clusters: Any, requested: NDArray[np.bool_]) -> Estimate:
+    there = np.isfinite(values)
+    about: dict[str, Any] = {
+        **repeated_over(part), "n_excluded": int((requested & ~there).sum()), "unit": "share", "span": 2.0,
+        "method": BOUNDED, "detail": {"share": _mean(own[there])},
+    }  # fmt: skip
+    if not there.any():
+        return undefined("recognised_in_pairs", "no pair with its own text was judged by all it takes", **about)
+    codes = codes_of(clusters[there])
+    return estimated(
+        "recognised_in_pairs", float(values[there].mean()), bounded_mean(values[there], codes, (-1.0, 1.0)),
+        n=int(there.sum()), n_clusters=len(np.unique(codes)), **about,
+    )  # fmt: skip
+
+
+def _mean(values: Floats) -> float | None:
+    return number(float(values.mean())) if len(values) else None
+
+
+def _nan_mean(values: Mapping[str, float]) -> float:
+    return float(np.mean(list(values.values()))) if values else float("nan")
