@@ -66,6 +66,7 @@ class JudgeDecision:
     next: str = ""
     stated: bool = True
     accepted: bool = False
+    expired: bool = False  # until a day that has passed
     doubt: str = ""
     brief: str = ""  # the first cause without its figures
     excess: float = 0.0  # of the worst verdict behind the word, as `VerdictRecord.excess`
@@ -196,6 +197,7 @@ def _judge(
             panel.name, judge, use, word, "; ".join(dict.fromkeys(causes)), names, step, stated,
             brief=getattr(causes[0], "brief", causes[0]),
             accepted=bool(behind) and not more and word != "cleared" and all(v.green or v.expired for v in behind),
+            expired=any(v.expired for v in behind),
             excess=max((v.excess for v in behind), default=0.0),
         )  # fmt: skip
 
@@ -336,8 +338,8 @@ def _who_is_cleared(judges: Sequence[JudgeDecision]) -> str:
         line += f" ({listed(cleared, 4)})" if cleared else ""
         for word in ("not cleared", "undecided"):
             if those := [one for one in mine if one.word == word]:
-                known = all(one.accepted for one in those)
-                why = ", accepted" if known else f": {_briefly(_worst(those))}"
+                until_now = ", acceptance expired" if any(one.expired for one in those) else ", accepted"
+                why = until_now if all(one.accepted for one in those) else f": {_briefly(_worst(those))}"
                 line += f"; {len(those)} {word}{why}"
         parts.append((-len(cleared), line))
     lines = [line for _, line in sorted(parts, key=lambda part: part[0])]

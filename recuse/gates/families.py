@@ -3,9 +3,9 @@
 Two errors are kept apart, each by the interval that guards against it:
 
 - A judge **passes** when the interval at the gate's `level` (95 %) lies inside the limit. A judge whose true value lies
-  outside passes by chance at most once in 40. More gates, or more judges, do not make that likelier for any one judge:
-  it is cleared only if *all* its gates pass, so passes need no correction (intersection-union test; Berger 1982,
-  Technometrics 24, 295-300).
+  outside should pass by chance at most once in 40 (docs/error-rates.md has what was measured). More gates, or more
+  judges, do not make that likelier for any one judge: it is cleared only if *all* its gates pass, so passes need no
+  correction (intersection-union test; Berger 1982, Technometrics 24, 295-300).
 - A judge **fails** when the interval at a wider level lies outside the limit. Any of many verdicts may fail a fair
   judge by accident, so here the number counts: `alpha`, this family's share of the run's chance to do so, is held over
   its members by Holm's procedure. One end of an interval alone can do the harm, so the level is 1 - 2 alpha.

@@ -234,6 +234,7 @@ def test_what_was_accepted_until_a_day_that_has_passed_asks_a_person_and_turns_t
     decision = decide(evidence(*passes(known), changes=(EXPIRED,)))
     assert (decision.word, decision.red, decision.judges[0].word) == ("decide", True, "not cleared")
     assert decision.cause == EXPIRED.cause
+    assert "0 of 1 cleared to grade; 1 not cleared, acceptance expired." in decision.lines[1]
 
 
 def test_a_judge_not_cleared_or_undecided_for_its_panels_use_is_red():
