@@ -88,7 +88,7 @@ class Run:
     ) -> None:
         """Assemble the results, compare them with the baseline, write reports/.
 
-        `strict`: what `recuse.gates.changes.objections` finds turns the run red. `part`: which evals, judges or panels
+        `strict`: what `baseline_changes.objections` finds turns the run red. `part`: which evals, judges or panels
         ran, where not all that the configuration names; `whole`: at least all evals did. Only of a complete run can
         something be missing, only it may become the baseline, and a part's report is written beside it. `because`: why
         it becomes the baseline although it is red, or although limits changed. `in_place`: judges that are not what
@@ -115,7 +115,8 @@ class Run:
 
     def _become_baseline(self, path: Path, gates: Gates, because: str) -> None:
         """Refused for part of a run, and for a red one, or one under changed limits, without a reason."""
-        from recuse.gates import baseline, changes
+        from recuse.gates import baseline_changes as changes
+        from recuse.gates import baseline_file as baseline
 
         if not self.complete:
             self.objections.append(
@@ -204,7 +205,8 @@ class Run:
             self.objections += gates.unneeded(self.verdicts)
 
     def _compare(self, path: Path, root: Path, gates: Gates, strict: bool) -> Comparison | None:
-        from recuse.gates import baseline, changes
+        from recuse.gates import baseline_changes as changes
+        from recuse.gates import baseline_file as baseline
 
         shown = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
         if not path.is_file():

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from recuse.gates import Gates
 from recuse.gates.limits import Limit
-from recuse.gates.upgrade import UpgradeVerdict, decide_upgrade, not_comparable, without_answers
+from recuse.gates.upgrade_verdict import UpgradeVerdict, decide_upgrade, not_comparable, without_answers
 from recuse.metrics.human_ceiling import human_ceiling
 from recuse.metrics.measure import described
 from recuse.metrics.upgrade import Upgrade, measure_upgrade

@@ -14,8 +14,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parents[1]
+settings.register_profile("no clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("no clock")  # a busy machine is no failure
 def pytest_configure(config: pytest.Config) -> None:
     """With `-n`, each worker takes a half of the tests in their order, and who is done first takes from the other: what
     a module or session prepares is prepared once, and not once by each worker."""

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import cast
 
 from recuse.gates import Gates
-from recuse.gates import baseline as baselines
-from recuse.gates.changes import beyond_chance
+from recuse.gates import baseline_file as baselines
+from recuse.gates.baseline_changes import beyond_chance
 from recuse.gates.limits import Limit
-from recuse.gates.upgrade import EXIT, Word
+from recuse.gates.upgrade_verdict import EXIT, Word
 from recuse.schema import RecuseError
 from recuse.schema.results import Baseline, BaselineEntry, EntryRow, NamedRow, Results
 
@@ -30,7 +30,7 @@ ROWS = 12
 
 @dataclass(frozen=True, slots=True)
 class BaselineVerdict:
-    """`changes`: as of `recuse.gates.changes.beyond_chance`, the deciding one first."""
+    """`changes`: as of `recuse.gates.baseline_changes.beyond_chance`, the deciding one first."""
 
     word: Word
     sentence: str

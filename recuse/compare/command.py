@@ -12,7 +12,7 @@ from recuse.compare.baselines import compare_baselines, read_estimates
 from recuse.compare.sources import Part, Source, open_sources, pair_up, split_arguments
 from recuse.compare.text import told
 from recuse.gates import Gates
-from recuse.gates.upgrade import UpgradeVerdict
+from recuse.gates.upgrade_verdict import UpgradeVerdict
 from recuse.metrics.measure import described
 from recuse.record_kinds import MEASURE, UPGRADE, VERDICT
 from recuse.schema import RecuseError

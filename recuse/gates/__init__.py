@@ -20,12 +20,10 @@ interval is undecided and is not covered by `undecided = "allow"`, which is mean
 """
 
 from recuse.gates.decision import Decision, JudgeDecision, decide
-from recuse.gates.errors import GatesError
-from recuse.gates.explanation import explain
-from recuse.gates.gates import Gates
-from recuse.gates.limits import Limit
-from recuse.gates.tables import Accept, AcceptedFault, Gate
-from recuse.gates.verdicts import Verdicts
+from recuse.gates.explanation import Verdicts, explain
+from recuse.gates.gate_set import Gates
+from recuse.gates.gate_tables import Accept, AcceptedFault, Gate
+from recuse.gates.limits import GatesError, Limit
 
 __all__ = [
     "Accept", "AcceptedFault", "Decision", "Gate", "Gates", "GatesError", "JudgeDecision", "Limit", "Verdicts",

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
+from recuse.gates.enumeration import counted, listed
 from recuse.gates.records import Change
-from recuse.gates.wording import counted, listed
 from recuse.schema.results import Comparison, EndRow, InPlaceRow, LimitChangeRow, Results, UpgradeVerdictRow
 
 __all__ = ["changes_of"]

@@ -35,9 +35,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from recuse.gates.causes import AGAINST_PEOPLE, causes_of_doubt, causes_of_failure, unfinished_cause
+from recuse.gates.enumeration import counted, listed
 from recuse.gates.records import Asked, Change, Evidence, Figure, PanelPlan, Plan, VerdictRecord
 from recuse.gates.uses import EVERY_GATE
-from recuse.gates.wording import counted, listed
 from recuse.schema.results import DecisionRow, JudgeDecisionRow
 
 __all__ = ["EXIT", "Decision", "JudgeDecision", "decide"]

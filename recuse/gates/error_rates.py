@@ -1,7 +1,6 @@
 """What a run says about its own errors: how often it would be wrong, and what it could not have found.
 
-Three questions, answered by the verdicts' own sampling distributions (`recuse.gates.power`), as if verdicts were
-independent:
+Three questions, answered by the verdicts' own sampling distributions, as if verdicts were independent:
 
 - How likely is any fair judge failed? At most the sum of what its families may spend (`recuse.gates.families`).
 - How likely is a judge that has none of the faults not cleared all the same? Per judge, one less the product of the

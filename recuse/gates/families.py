@@ -15,19 +15,70 @@ What is neither is undecided. The interval shown is the one decided on.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 
-from recuse.gates.applied import AppliedLimit, applied_limit
-from recuse.gates.decisions import Decision, decide
-from recuse.gates.errors import GatesError
-from recuse.gates.limits import Limit
-from recuse.gates.tables import Gate
+from recuse.gates.gate_tables import Gate
+from recuse.gates.limits import Decision, GatesError, Limit, decide
 from recuse.schema import Estimate, Estimates, Family, members
+from recuse.schema.details import LossesDetail, detail_as
 from recuse.statistics.multiplicity import decision_levels
 
-__all__ = ["Decided", "Member", "decide_jointly", "decide_together", "members_of"]
+__all__ = [
+    "AppliedLimit", "Decided", "Member", "applied_limit", "decide_jointly", "decide_together", "lost_answers",
+    "members_of",
+]  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedLimit:
+    """A limit in the unit of one estimate, and why it stands where it does."""
+
+    limit: Limit  # in the estimate's unit
+    reason: str
+    unit: str = ""
+    share: Limit | None = None  # the same limit as shares of the scale's range, where the file tells it so
+    span: float | None = None  # that range, in the estimate's unit
+
+    def __str__(self) -> str:
+        """ "within [-0.5, +0.5] points, 5 % of the scale's range of 10"."""
+        if self.share is None:
+            return str(self.limit)
+        if self.span is None:
+            return f"{self.limit} of the scale's range"
+        unit = f" {self.unit}" if self.unit and not self.limit.percent else ""
+        return f"{self.limit}{unit}, {_percentage(self.share)} of the scale's range of {self.span:g}"
+
+
+def applied_limit(name: str, gate: Gate, subject: Mapping[str, str], estimate: Estimate) -> AppliedLimit:
+    """The limit of gate `name` for this subject, `of_range` multiplied by the estimate's `span`.
+
+    Raises `GatesError` for a limit of the range and an estimate that does not know the range. One that is undefined is
+    not decided by its limit, which then stays in shares.
+    """
+    stated = gate.stated_for(subject)
+    if not stated.of_range:
+        return AppliedLimit(stated.bound.of_unit(estimate.unit), stated.reason)
+    if estimate.span is None and estimate.defined:
+        raise GatesError(
+            f"gate {name}: its limit is a share of the scale's range (of_range = true), and {estimate.metric} does not "
+            f"say how wide the scale is. Give its Estimate a span, or tell the limit in the unit of {estimate.metric}, "
+            "without of_range"
+        )
+    limit = stated.bound if estimate.span is None else stated.bound.times(estimate.span)
+    return AppliedLimit(limit.of_unit(estimate.unit), stated.reason, estimate.unit, stated.bound, estimate.span)
+
+
+def _percentage(share: Limit) -> str:
+    """ "5 %"; "-2 to 5 %" where the bounds are not each other's mirror image."""
+    if share.kind == "within" and share.low != -share.high:
+        return f"{100 * share.low:.4g} to {100 * share.high:.4g} %"
+    return f"{100 * (share.low if share.kind == 'at_least' else share.high):.4g} %"
+
+
+# --------------------------------------------------------------------------- members decided together
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,3 +170,21 @@ def _about(
             f"own; leave {', '.join(twice)} out of the subject, e.g. gate({name!r}, estimates)"
         )
     return [({**subject, **names}, estimate) for names, estimate in members(measured)]
+
+
+# --------------------------------------------------------------------------- what is said where an estimate would pas
+
+
+def lost_answers(limit: Limit, estimate: Estimate) -> str:
+    """What is found."""
+    losses = detail_as(LossesDetail, estimate.detail)["losses"]
+    sides = ", ".join(f"{name} {lost} of {asked}" for name, (lost, asked) in losses["sides"].items())
+    least, greatest = (
+        limit.show(edge if bound is None else bound)
+        for bound, edge in zip(losses["bounds"], (-math.inf, math.inf), strict=True)
+    )
+    return (
+        f"{limit.show(estimate.value)} keeps the limit, but answers were lost ({sides}), and had they said the worst, "
+        f"the value would lie between {least} and {greatest}. That the losses on the two sides differ by at most "
+        f"{100 * losses['margin']:g} points could not be shown. Record the lost answers again, or ask more."
+    )

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
-from recuse.gates.gates import Gates
+from recuse.gates.gate_set import Gates
+from recuse.gates.gate_tables import AcceptedFault, Gate, RunTable
 from recuse.gates.limits import Limit
-from recuse.gates.tables import AcceptedFault, Gate, RunTable
 from recuse.gates.uses import UseTable
 from recuse.schema.results import (
     AcceptedRow,

@@ -10,7 +10,7 @@ missing not at random. Nothing is imputed; beside an estimate stand, in its deta
   the worst end of the scale); None where the scale has no end.
 
 A gate passes an estimate with losses only where they are shown to be unrelated, or where it passes under the bounds
-(`recuse.gates.decisions`). The bounds move the interval's ends as far as they move the value.
+(`recuse.gates.limits`). The bounds move the interval's ends as far as they move the value.
 """
 
 from __future__ import annotations

@@ -603,7 +603,7 @@ class Because(TypedDict):
 
 
 class Baseline(TypedDict):
-    """See `recuse.gates.baseline`."""
+    """See `recuse.gates.baseline_file`."""
 
     schema: int
     because: Because | None
@@ -675,7 +675,7 @@ class LimitChangeRow(TypedDict):
 
 
 class Comparison(TypedDict):
-    """What differs from a baseline; see `recuse.gates.changes`."""
+    """What differs from a baseline; see `recuse.gates.baseline_changes`."""
 
     path: str
     because: Because | None

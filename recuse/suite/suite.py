@@ -17,8 +17,8 @@ from recuse.elicitation.panel_ratings import panel_ratings
 from recuse.elicitation.plan import Plan
 from recuse.elicitation.replies import Elicited
 from recuse.gates import Gates
-from recuse.gates.baseline import BaselineError
-from recuse.gates.baseline import load as load_baseline
+from recuse.gates.baseline_file import BaselineError
+from recuse.gates.baseline_file import load as load_baseline
 from recuse.gates.limit_changes import with_former
 from recuse.gates.uses import Uses, uses_for
 from recuse.protocols import protocol as known_protocol

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recuse.gates.baseline import SCHEMA
+from recuse.gates.baseline_file import SCHEMA
 
 ITEMS = 500
 

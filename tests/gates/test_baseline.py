@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recuse.gates.baseline import BaselineError, load, reduce, write
-from recuse.gates.changes import compare, objections
+from recuse.gates.baseline_changes import compare, objections
+from recuse.gates.baseline_file import BaselineError, load, reduce, write
 
 GATES = """
 [self_bias]

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recuse.gates import explain
-from recuse.gates.decisions import decide
-from recuse.gates.limits import Limit
+from recuse.gates.limits import Limit, decide
 
 ALLOW = 'undecided = "allow"\nbecause = "few texts"\nuntil = 2026-03-01\n'
 WITHIN = '[bias]\nwithin = [-0.5, 0.5]\nreason = "r"\n'

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from recuse.gates import gates as deciding
+from recuse.gates import gate_set as deciding
 
 GATE = '[bias]\nwithin = [-0.5, 0.5]\nreason = "half a point"\n'
 SUBJECT = {"judge": "grok-4"}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.gates.baseline import reduce
-from recuse.gates.changes import compare, objections
+from recuse.gates.baseline_changes import compare, objections
+from recuse.gates.baseline_file import reduce
 from recuse.gates.limit_changes import as_stated, stated, with_former
 from recuse.schema import Estimates
 

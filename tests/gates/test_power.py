@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from recuse.gates.limits import Limit
-from recuse.gates.power import Spread, chance_to_fail, chance_to_pass, factor_to_decide, power_of, spread
+from recuse.gates.verdict_power import Spread, chance_to_fail, chance_to_pass, factor_to_decide, power_of, spread
 from recuse.schema import Estimate
 from recuse.statistics.bounded import bounded_mean
 from recuse.statistics.distributions import Binomial, Student

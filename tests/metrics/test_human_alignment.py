@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from recuse.gates.limits import Limit
-from recuse.gates.power import power_of
+from recuse.gates.verdict_power import power_of
 from recuse.metrics import human_alignment, human_order
 from recuse.ratings import Numeric, Ordinal
 from recuse.ratings.parts import with_criteria_mean

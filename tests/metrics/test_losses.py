@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.gates.decisions import decide, with_losses
-from recuse.gates.limits import Limit
+from recuse.gates.limits import Limit, decide, with_losses
 from recuse.metrics import consensus, position
 from recuse.metrics.losses import beside, losses, share_difference
 from recuse.ratings import Numeric, Ratings

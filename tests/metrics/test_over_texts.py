@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.gates.decisions import decide
-from recuse.gates.limits import Limit
+from recuse.gates.limits import Limit, decide
 from recuse.metrics import consensus, human_alignment, human_order, name_effect, stability
 from recuse.ratings import Numeric
 

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from recuse.gates import Gates
-from recuse.gates.upgrade import UpgradeVerdict
+from recuse.gates.upgrade_verdict import UpgradeVerdict
 from recuse.metrics.upgrade import Upgrade
 from recuse.ratings import Numeric, Ordinal, Ratings
 from recuse.upgrade import judge_upgrade

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from recuse.gates import Gates
-from recuse.gates.upgrade import UpgradeVerdict, decide_upgrade
+from recuse.gates.upgrade_verdict import UpgradeVerdict, decide_upgrade
 from recuse.metrics.upgrade import Pair
 from recuse.metrics.upgrade.changes import measure_pair
 from recuse.ratings import Numeric, Ordinal

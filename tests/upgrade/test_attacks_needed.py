@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from recuse.gates import Limit
-from recuse.gates.power import factor_to_decide
+from recuse.gates.verdict_power import factor_to_decide
 from recuse.metrics.estimates import estimated
 from recuse.schema import Estimate
 from recuse.statistics.agreement.difference import Difference

@@ -18,7 +18,7 @@ import scenes
 
 from recuse.compare import in_place
 from recuse.compare.in_place import changed_in_place
-from recuse.gates.baseline import SCHEMA
+from recuse.gates.baseline_file import SCHEMA
 from recuse.schema import RecuseError
 from recuse.suite import Elicitation, Selection
 from recuse.suite.recordings import Recordings

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from recuse.gates import Gates, remedies
-from recuse.gates.upgrade import decide_upgrade, not_comparable
+from recuse.gates.upgrade_verdict import decide_upgrade, not_comparable
 from recuse.metrics.estimates import estimated, undefined
 from recuse.schema import Estimates
 from recuse.statistics.distributions import Student

@@ -5,7 +5,7 @@
 
 Texts differ more from each other than judges do, so the two are compared text by text and the texts' own differences
 cancel. Means do not suffice: a judge that turns the order of texts around, one that answers at random around the mean
-and one that leaves out what it finds hard all keep the mean. What is decided of it is in `recuse.gates.upgrade`.
+and one that leaves out what it finds hard all keep the mean. `recuse.gates.upgrade_verdict` decides.
 """
 
 from recuse.metrics.upgrade.changes import COMPONENTS, measure_upgrade

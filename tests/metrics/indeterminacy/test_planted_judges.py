@@ -7,7 +7,7 @@ from datetime import date
 import numpy as np
 import pytest
 
-from recuse.gates.gates import Gates
+from recuse.gates.gate_set import Gates
 from recuse.papers.indeterminacy.decision_consistency import (
     bias_over_beta,
     consistency_over_beta,

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from recuse.gates.gates import Gates
+from recuse.gates.gate_set import Gates
 from recuse.gates.limit_changes import stated
 from recuse.schema import RecuseError
 from recuse.schema.details import MatrixDetail, SliceDetail, TheseTextsDetail, detail_as

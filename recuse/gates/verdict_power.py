@@ -31,8 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from recuse.gates.decisions import has_interval
-from recuse.gates.limits import Limit
+from recuse.gates.limits import Limit, has_interval
 from recuse.schema import Distribution, Estimate, Power
 
 __all__ = ["ENOUGH", "FEASIBLE", "Spread", "chance_to_fail", "chance_to_pass", "factor_to_decide", "power_of", "spread"]

@@ -29,10 +29,9 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import Any, Literal
 
-from recuse.gates.decisions import has_interval
-from recuse.gates.gates import Gates
-from recuse.gates.limits import Limit
-from recuse.gates.verdicts import Verdicts
+from recuse.gates.explanation import Verdicts
+from recuse.gates.gate_set import Gates
+from recuse.gates.limits import Limit, has_interval
 from recuse.schema import Estimates, Outcome, Verdict
 from recuse.schema.deferred import Deferred, Deferring
 from recuse.schema.verdicts import AGAINST_INCUMBENT

@@ -10,7 +10,7 @@ baseline allows is used:
 
 - *same texts*: one fixed text per target, the same ones: from one recording to the next only the replies are new, so
   the intervals over repeats decide, not those over texts. Where that holds at several levels of a factor, their mean
-  is tested as well (`recuse.gates.joined_levels`).
+  is tested as well (`recuse.gates.untested_changes`).
 - *paired*: the same items, whose values both sides keep: Student's t of the differences per item.
 - *independent*: the two standard errors added up, with Welch and Satterthwaite's degrees of freedom. For intervals over
   repeats that is exact, since the replies are new; for intervals over items it holds for other items as well, and is
@@ -32,12 +32,21 @@ from statistics import median
 import numpy as np
 from scipy import special
 
-from recuse.gates.baseline import examined, identity, keyed, reduce
-from recuse.gates.gates import Gates
-from recuse.gates.joined_levels import Tested, joined_levels, without_levels
+from recuse.gates.baseline_file import examined, identity, keyed, reduce
+from recuse.gates.gate_set import Gates
 from recuse.gates.limit_changes import limit_changes
 from recuse.gates.limits import Limit
-from recuse.gates.untested_changes import changed_sources, figure, moved, removed, row_of, value_of
+from recuse.gates.untested_changes import (
+    Tested,
+    changed_sources,
+    figure,
+    joined_levels,
+    moved,
+    removed,
+    row_of,
+    value_of,
+    without_levels,
+)
 from recuse.schema.results import (
     Baseline,
     BaselineEntry,

@@ -11,15 +11,14 @@ from pathlib import Path
 
 from recuse.configuration import did_you_mean
 from recuse.gates import remedies
-from recuse.gates.accepted_faults import under_accepted_fault, unused_sentence
-from recuse.gates.errors import GatesError
-from recuse.gates.explanation import rule_of
+from recuse.gates.explanation import Verdicts, rule_of
 from recuse.gates.families import Decided, Member, decide_jointly, decide_together, members_of
-from recuse.gates.power import power_of
-from recuse.gates.reading import read
-from recuse.gates.tables import STANDARD, AcceptedFault, Gate, RunTable
+from recuse.gates.gate_tables import STANDARD, AcceptedFault, Gate, RunTable
+from recuse.gates.gates_file import read
+from recuse.gates.limits import GatesError
+from recuse.gates.remedies import under_accepted_fault, unused_sentence
 from recuse.gates.uses import Uses, UseTable
-from recuse.gates.verdicts import Verdicts
+from recuse.gates.verdict_power import power_of
 from recuse.schema import (
     Estimate,
     Estimates,
