@@ -10,7 +10,7 @@ import pytest
 
 from recuse.metrics import human_alignment, human_order, own_favour, system_order
 from recuse.papers.merchant_risk import score_calibration, score_ensembles
-from recuse.ratings.parts import with_criteria_mean
+from recuse.ratings.criteria import with_criteria_mean
 
 # Means of judges and of people, text by text, are all that is compared.
 pytestmark = pytest.mark.asks("scores", "numbers", "people", rests_on="cells")

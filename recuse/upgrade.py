@@ -12,8 +12,8 @@ from recuse.metrics.human_ceiling import human_ceiling
 from recuse.metrics.measure import described
 from recuse.metrics.upgrade import Upgrade, measure_upgrade
 from recuse.metrics.upgrade.common_texts import Overlap, missing_as_unanswered, on_common_texts, overlap
+from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Numeric
-from recuse.ratings.table import PERSON
 from recuse.schema import Verdict
 
 __all__ = ["judge_upgrade", "worst_of"]

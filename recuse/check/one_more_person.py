@@ -29,7 +29,7 @@ from recuse.gates import Gates
 from recuse.ratings import Ratings
 from recuse.ratings.answers import WON, Answers, answers_of
 from recuse.ratings.factors import ORDER, VERSION
-from recuse.ratings.table import PERSON
+from recuse.ratings.ratings_table import PERSON
 from recuse.readers.file_panel import FilePanel
 
 if TYPE_CHECKING:

@@ -93,8 +93,8 @@ def with_people(
     import pandas as pd
 
     from recuse.ratings.factors import LEVELS
-    from recuse.ratings.pairwise import PAIRED
-    from recuse.ratings.table import PERSON, completed
+    from recuse.ratings.pair_array import PAIRED
+    from recuse.ratings.ratings_table import PERSON, completed
 
     usual = {name: LEVELS[name][0] for name in PAIRED if name in factors and name not in persons}
     if "criterion" not in persons and len(headline) == 1:

@@ -14,7 +14,7 @@ from recuse.elicitation.plan import Plan
 from recuse.elicitation.usage import Usages
 from recuse.judges import read_response, wire
 from recuse.protocols import ElicitationProtocol, called, protocol
-from recuse.ratings.table import COLUMNS, JUDGE, check_table
+from recuse.ratings.ratings_table import COLUMNS, JUDGE, check_table
 from recuse.schema import Call, Exchange, Judgement, RawResponse
 
 if TYPE_CHECKING:

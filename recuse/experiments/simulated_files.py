@@ -27,7 +27,7 @@ from scipy import optimize, special
 from recuse.gates import Gates
 from recuse.ratings import Numeric, Ordinal, Ratings
 from recuse.ratings.factors import ORDER, VERSION
-from recuse.ratings.pairwise import CHOICES
+from recuse.ratings.pair_array import CHOICES
 from recuse.ratings.scale import Nominal, Scale
 from recuse.readers.file_panel import FilePanel
 from recuse.readers.file_ratings import FileRatings

@@ -138,7 +138,7 @@ def _sentence(gate: Gate, applied: AppliedLimit, decided: Decided) -> str:
     )
 
 
-# --------------------------------------------------------------------------- the verdicts of one gate on everything t
+# --------------------------------------------------------------------------- several verdicts
 
 
 class Verdicts(Sequence[Verdict]):

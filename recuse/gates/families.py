@@ -172,7 +172,7 @@ def _about(
     return [({**subject, **names}, estimate) for names, estimate in members(measured)]
 
 
-# --------------------------------------------------------------------------- what is said where an estimate would pas
+# --------------------------------------------------------------------------- lost answers
 
 
 def lost_answers(limit: Limit, estimate: Estimate) -> str:

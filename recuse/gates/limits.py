@@ -147,7 +147,7 @@ class GatesError(RecuseError):
     """A gate was asked for something it cannot decide; the message says what to change, and where."""
 
 
-# --------------------------------------------------------------------------- one estimate against one limit: pass, fa
+# --------------------------------------------------------------------------- one estimate against one limit
 
 
 @dataclass(frozen=True, slots=True)

@@ -176,7 +176,7 @@ def _snippet(name: str, subject: Mapping[str, str], accept: str) -> str:
     )
 
 
-# --------------------------------------------------------------------------- accepted faults
+# --------------------------------------------------------------------------- what to do about one
 
 
 def accepted(accepted_fault: AcceptedFault) -> Remedy:
@@ -226,7 +226,7 @@ def expired_allowance(gate: Gate, remedy: Remedy) -> Remedy:
     return replace(remedy, kind="allowance expired", finding=finding)
 
 
-# --------------------------------------------------------------------------- an accepted fault meets a verdict: wheth
+# --------------------------------------------------------------------------- an accepted fault meets a verdict
 
 
 def under_accepted_fault(

@@ -111,7 +111,7 @@ def figure(value: float) -> float:
     return float(f"{value:.10g}")
 
 
-# --------------------------------------------------------------------------- a change that a judge shows at every lev
+# --------------------------------------------------------------------------- joined levels
 # Whether names are shown or hidden, the scale upright or turned, each level has replies of its own. What a judge gives
 # more on both is known better than on either: two levels with standard errors s each give their mean change
 # one of s / sqrt(2). Each level is tested as well, since a change may be one of a level alone.

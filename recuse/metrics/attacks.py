@@ -151,7 +151,7 @@ def _means(part: Ratings, name: str) -> pd.DataFrame:
 
 def _credits(part: Ratings, name: str) -> pd.DataFrame:
     """a's mean credit over repeats, per judge, order, labels and item."""
-    from recuse.ratings.pairwise import verdicts_of
+    from recuse.ratings.pair_array import verdicts_of
 
     verdicts = verdicts_of(part).query("kind == 'judge'").rename(columns={"rater": "judge", "won": name})
     return verdicts.groupby(["judge", "order", "labels", "item"], sort=False)[name].mean().reset_index()

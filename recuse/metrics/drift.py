@@ -13,7 +13,7 @@ from recuse.metrics.measure import measure
 from recuse.ratings import Ratings
 from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.ratings.factors import VERSION
-from recuse.ratings.table import JUDGE, PERSON
+from recuse.ratings.ratings_table import JUDGE, PERSON
 from recuse.schema import Estimate, Estimates
 from recuse.statistics.clusters import clustered_mean, clustered_share
 

@@ -3,7 +3,7 @@
     offset(i, u) = s_iu - mean over people of what they gave text u,    s_iu = mean over repeats of judge i
 
 Merchant-risk paper, secs. 3.5 and 4.4. People are raters of the same texts, or a summary (target, mean, sd, n) where
-only that is known (`recuse.ratings.people`). Texts that people did not rate, or the judge has no usable score of, are
+only that is known (`recuse.ratings.persons`). Texts that people did not rate, or the judge has no usable score of, are
 left out for that judge alone.
 
 Intervals are over texts, since each is compared with people's view of the same text, and against these people: what
@@ -29,7 +29,7 @@ from recuse.metrics.estimates import THESE_TEXTS, estimated, matrix, number, the
 from recuse.metrics.losses import losses_of_judge
 from recuse.metrics.measure import measure
 from recuse.ratings import Cells, Ratings
-from recuse.ratings.people import People, people_on
+from recuse.ratings.persons import People, people_on
 from recuse.schema import Estimate, Estimates
 from recuse.statistics.clusters import difference_of_means
 from recuse.statistics.contrasts import contrast

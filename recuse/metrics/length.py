@@ -28,7 +28,7 @@ from recuse.metrics.measure import measure
 from recuse.metrics.pairs_by_judge import Pairs, pairs_by_judge
 from recuse.ratings import RatingArray, Ratings, mean_of
 from recuse.ratings.lengths import doublings_of_pairs, doublings_of_texts, sizes_of_pairs
-from recuse.ratings.pairwise import PAIRED, pair_array, repeated_over
+from recuse.ratings.pair_array import PAIRED, pair_array, repeated_over
 from recuse.schema import Estimate, Estimates, RatingsError
 from recuse.statistics.bounded import BOUNDED, bounded_mean
 from recuse.statistics.clusters import OverClusters, slopes

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.ratings import Ratings
-from recuse.ratings.pairwise import both_orders, verdicts_of
+from recuse.ratings.pair_array import both_orders, verdicts_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,7 +6,7 @@ letter into the second place, one that likes what it reads first does not. Inter
 share something (a story, a question), or over pairs where they share nothing. Source: thesis on bias in LLM
 self-evaluation, sec. 2.1, after Wang et al. (2023, arXiv:2305.17926) and Shi et al. (2025, arXiv:2406.07791).
 
-All measures take ratings of choices (see `recuse.ratings.pairwise`), give one estimate per judge within every level of
+All measures take ratings of choices (`recuse.ratings.pair_array`), give one estimate per judge within every level of
 factors other than order and labels, and leave people out; pairs without two usable choices are excluded and counted.
 """
 
@@ -23,7 +23,7 @@ from recuse.metrics.losses import beside
 from recuse.metrics.measure import measure
 from recuse.metrics.pairs_by_judge import Pairs, pairs_by_judge, quads_by_judge
 from recuse.ratings import Ratings
-from recuse.ratings.pairwise import PAIRED, repeated_over, verdicts_of
+from recuse.ratings.pair_array import PAIRED, repeated_over, verdicts_of
 from recuse.schema import Estimate, Estimates
 from recuse.statistics.bounded import BOUNDED, BoundedMean, bounded_mean
 from recuse.statistics.clusters import SHARE, clustered_share

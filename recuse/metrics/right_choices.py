@@ -19,7 +19,7 @@ from recuse.metrics.measure import measure
 from recuse.ratings import Ratings
 from recuse.ratings.binary_decisions import against_truth
 from recuse.ratings.factors import ORDER
-from recuse.ratings.pairwise import PAIRED, PairArray, pair_array, repeated_over, verdicts_of
+from recuse.ratings.pair_array import PAIRED, PairArray, pair_array, repeated_over, verdicts_of
 from recuse.schema import Distribution, Estimate, Estimates
 from recuse.statistics.clusters import SHARE, clustered_share
 from recuse.statistics.distributions import Side

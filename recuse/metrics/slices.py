@@ -17,7 +17,7 @@ from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
 from recuse.ratings import Ratings
 from recuse.ratings.answers import Answers
-from recuse.ratings.slices import FEWEST, Slices, slices_of
+from recuse.ratings.text_slices import FEWEST, Slices, slices_of
 from recuse.schema import Distribution, Estimate, Estimates
 from recuse.statistics.clusters import difference_of_means
 from recuse.statistics.distributions import Side

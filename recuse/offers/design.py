@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from recuse.offers.needs import CANDIDATE, KINDS
 from recuse.ratings.binary_decisions import has_several_options, is_binary
+from recuse.ratings.criteria import PLACE, counted_criteria
 from recuse.ratings.factors import DIRECTION, LEVELS, TEMPERATURE, VERSION, WORDING
-from recuse.ratings.known import PLACE, counted_criteria
 from recuse.ratings.scale import Nominal, Ordinal
 
 FEWEST = 20
@@ -68,7 +68,7 @@ def design_of(ratings: Ratings, kind: str = "") -> Design:
     that are options are forced choices as well, and response sets answer whatever these do. Whether scores can be
     averaged is asked of all headline criteria.
     """
-    from recuse.ratings.slices import have_slices
+    from recuse.ratings.text_slices import have_slices
 
     table = ratings.table[ratings.table["kind"] == "judge"]
     source_texts = {} if ratings.texts is None else {str(name): ratings.texts[name] for name in ratings.texts}

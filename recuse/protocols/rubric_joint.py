@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from recuse.protocols import reading, rubric, wording
-from recuse.ratings.known import PLACE
+from recuse.ratings.criteria import PLACE
 from recuse.ratings.scale import Numeric, Scale
 from recuse.schema import Item, Judge, Judgement, Prompt, Reply
 from recuse.tasks import Task

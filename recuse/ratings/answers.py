@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from recuse.ratings.array import clusters_of, mean_of, numbers
 from recuse.ratings.factors import LABELS, ORDER
+from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Nominal, Numeric, Ordinal, ResponseSets, Scale
-from recuse.ratings.table import PERSON
 from recuse.schema import RecuseError
 
 if TYPE_CHECKING:

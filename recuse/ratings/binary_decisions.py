@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from recuse.ratings.answers import COMPARED, PLACES, Answers, answers_of
 from recuse.ratings.array import mean_of
 from recuse.ratings.ratings import Ratings
+from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Numeric, ResponseSets, Scale
-from recuse.ratings.table import PERSON
 from recuse.schema import RecuseError
 
 __all__ = ["BinaryDecisions", "against_truth", "each_decided", "has_several_options", "is_binary"]

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recuse.ratings.factors import LABELS, ORDER
-from recuse.ratings.pairwise import CHOICES
+from recuse.ratings.pair_array import CHOICES
 from recuse.ratings.ratings import Ratings
-from recuse.ratings.table import PERSON
+from recuse.ratings.ratings_table import PERSON
 from recuse.schema import RatingsError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.ratings.array import RatingArray
-from recuse.ratings.pairwise import PairArray
+from recuse.ratings.pair_array import PairArray
 from recuse.ratings.ratings import Ratings
 from recuse.schema import RatingsError
 

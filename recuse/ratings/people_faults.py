@@ -29,8 +29,8 @@ from numpy.typing import NDArray
 
 from recuse.ratings.array import clusters_of, mean_of
 from recuse.ratings.factors import ORDER
+from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Numeric, Ordinal
-from recuse.ratings.table import PERSON
 
 if TYPE_CHECKING:
     import pandas as pd

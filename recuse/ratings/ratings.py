@@ -15,8 +15,8 @@ from operator import and_
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from recuse.ratings.factors import DIRECTION, check_levels, level_words, levels_in
+from recuse.ratings.ratings_table import JUDGE, PERSON, check_table, completed
 from recuse.ratings.scale import Numeric, Scale, scale_of
-from recuse.ratings.table import JUDGE, PERSON, check_table, completed
 from recuse.schema import RatingsError
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ Found = TypeVar("Found")
 class Ratings:
     """Ratings of one task by one protocol, or of one file.
 
-    - `table`: see `recuse.ratings.table`; `scales`: criterion -> scale; `factors`: its factor columns.
+    - `table`: see `recuse.ratings.ratings_table`; `scales`: criterion -> scale; `factors`: its factor columns.
     - `authors`: judge -> the target that is its own work.
     - `headline`: the criteria that stand for the judgement as a whole and are measured unless a measure asks for
       others; `parts`: the criteria of which a single headline criterion claims to be the mean.
@@ -280,7 +280,7 @@ class Ratings:
         return f"<Ratings: {len(self.table)} rows by {', '.join(self.raters)} on {', '.join(self.headline)}>"
 
     def _repr_html_(self) -> str:
-        from recuse.ratings.notebook import ratings_html
+        from recuse.ratings.ratings_table import ratings_html
 
         return ratings_html(self)
 

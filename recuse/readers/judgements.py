@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from recuse.ratings.pairwise import CHOICES
+from recuse.ratings.pair_array import CHOICES
 from recuse.ratings.scale import Numeric, Scale
 from recuse.readers.criterion_answers import read_answers
 from recuse.readers.faults import Fault, Place, fault_in

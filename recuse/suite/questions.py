@@ -15,7 +15,7 @@ from recuse.protocols import called
 from recuse.protocols import protocol as known_protocol
 from recuse.protocols.facts import facts_of
 from recuse.ratings.binary_decisions import has_several_options, is_binary
-from recuse.ratings.known import PLACE, TRUE
+from recuse.ratings.criteria import PLACE, TRUE
 from recuse.readers.file_panel import FILE
 from recuse.references import people_of, persons_of
 from recuse.references.blinded_people import BLINDED

@@ -12,7 +12,7 @@ import pytest
 from recuse.metrics import consensus, coverage, human_alignment, human_order, name_effect, score_matrix, stability
 from recuse.metrics.measure import MEASURES as DESCRIBED
 from recuse.papers.merchant_risk import reported_statistics
-from recuse.ratings.parts import with_criteria_mean
+from recuse.ratings.criteria import with_criteria_mean
 from recuse.schema import Estimate
 
 MEASURES = {

@@ -22,8 +22,7 @@ from recuse.elicitation.replies import read_replies
 from recuse.panels import load_panel
 from recuse.papers.indeterminacy.response_sets import indeterminate_share
 from recuse.ratings import Ratings
-from recuse.ratings.option_counts import option_counts
-from recuse.ratings.rated_options import rated_options
+from recuse.ratings.rated_options import option_counts, rated_options
 from recuse.tasks import load_task
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from recuse.ratings import Nominal, Numeric, Ratings, ResponseSets
-from recuse.ratings.option_counts import option_counts
+from recuse.ratings.rated_options import option_counts
 from recuse.schema import RecuseError
 
 SETS = ResponseSets(("a", "b", "c"))

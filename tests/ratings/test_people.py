@@ -7,7 +7,7 @@ import pandas as pd
 from recuse.elicitation.panel_ratings import with_people
 from recuse.metrics import human_alignment
 from recuse.ratings import Numeric, Ratings
-from recuse.ratings.table import completed
+from recuse.ratings.ratings_table import completed
 
 SCALES = {"rating": Numeric(1, 5)}
 

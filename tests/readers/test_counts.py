@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from recuse.ratings import Nominal, ResponseSets
-from recuse.ratings.option_counts import option_counts
+from recuse.ratings.rated_options import option_counts
 from recuse.readers import read_file
 from recuse.schema import RecuseError
 

@@ -103,7 +103,7 @@ def test_a_pair_that_follows_the_place_is_no_repeat_that_differs():
     rows = [(who, f"p{k}", order, "first") for who in ("old", "new") for k in range(40) for order in ("ab", "ba")]
     frame = pd.DataFrame(rows, columns=["judge", "item", "order", "response"])
     texts = pd.DataFrame({"item": [f"p{k}" for k in range(40)], "a": "x", "b": "y"})
-    from recuse.ratings.pairwise import CHOICES
+    from recuse.ratings.pair_array import CHOICES
 
     found = dict(measure_upgrade(Upgrade.within(Ratings.of(frame, scales=CHOICES, texts=texts), "old", "new")))
     assert found["upgrade_flips"].of(judge="new").value == 0.0

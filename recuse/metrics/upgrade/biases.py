@@ -19,7 +19,7 @@ from recuse.metrics.measure import describe
 from recuse.metrics.upgrade.distributions import Folded
 from recuse.metrics.upgrade.pairing import Upgrade
 from recuse.ratings import Ratings
-from recuse.ratings.pairwise import CHOICES
+from recuse.ratings.pair_array import CHOICES
 from recuse.schema import Distribution, Estimate, Estimates
 from recuse.statistics.agreement.difference import Difference, Known
 

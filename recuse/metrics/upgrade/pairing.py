@@ -22,8 +22,8 @@ from recuse.metrics.upgrade.same_texts import contradiction
 from recuse.ratings import Ratings
 from recuse.ratings.answers import COMPARED, Answers, answers_of
 from recuse.ratings.array import clusters_of
+from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Numeric, Scale
-from recuse.ratings.table import PERSON
 from recuse.schema import RecuseError
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from recuse.metrics.upgrade.change import change, means, span_of
 from recuse.metrics.upgrade.distributions import Largest, mean_change
 from recuse.metrics.upgrade.pairing import Pair
 from recuse.metrics.upgrade.people import gained_per_text
-from recuse.ratings.slices import Slices, slices_of
+from recuse.ratings.text_slices import Slices, slices_of
 from recuse.schema import Estimate
 
 __all__ = ["FEWEST", "slices_looked_at", "worst_of_slices", "worst_slice_agreement", "worst_slice_shift"]

@@ -12,7 +12,7 @@ from recuse.metrics.measure import measure
 from recuse.papers.illusion.judge_pairs import all_pairs, units_of
 from recuse.ratings import RatingArray, Ratings
 from recuse.ratings.array import judges_array
-from recuse.ratings.people import people_on
+from recuse.ratings.persons import people_on
 from recuse.schema import Estimate, Estimates
 from recuse.statistics.agreement import Coefficient, panel
 

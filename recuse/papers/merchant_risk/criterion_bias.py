@@ -12,7 +12,7 @@ from dataclasses import replace
 from recuse.metrics.consensus import self_bias
 from recuse.metrics.measure import measure
 from recuse.ratings import Ratings
-from recuse.ratings.parts import CRITERIA_MEAN, with_criteria_mean
+from recuse.ratings.criteria import CRITERIA_MEAN, with_criteria_mean
 from recuse.schema import Estimates
 
 __all__ = ["criterion_self_bias"]

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
 from recuse.ratings import Cells, Ratings
-from recuse.ratings.known import PLACE
+from recuse.ratings.criteria import PLACE
 from recuse.schema import Estimate, Estimates
 from recuse.statistics.clusters import clustered_mean, difference_of_means
 from recuse.statistics.rank_correlation import kendall, spearman

@@ -24,7 +24,7 @@ from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
 from recuse.ratings import Ratings
 from recuse.ratings.array import numbers
-from recuse.ratings.table import PERSON
+from recuse.ratings.ratings_table import PERSON
 from recuse.schema import Estimate, Estimates
 from recuse.statistics.distributions import Student, welch_satterthwaite
 from recuse.statistics.multiplicity import holm

@@ -18,7 +18,7 @@ from recuse.metrics.measure import measure
 from recuse.papers.merchant_risk.people_order import people_groups, people_pairs
 from recuse.ratings import Ratings
 from recuse.ratings.array import numbers
-from recuse.ratings.table import PERSON
+from recuse.ratings.ratings_table import PERSON
 from recuse.schema import Estimate, Estimates
 from recuse.statistics.agreement.icc import icc, icc_interval, mean_squares
 

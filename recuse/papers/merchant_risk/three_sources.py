@@ -12,7 +12,7 @@ from recuse.metrics.estimates import matrix, number, undefined
 from recuse.metrics.ground_truth import rank_correlation
 from recuse.metrics.measure import measure
 from recuse.ratings import Ratings, mean_of
-from recuse.ratings.people import people_on
+from recuse.ratings.persons import people_on
 from recuse.schema import Estimate, Estimates
 from recuse.statistics import rank_correlation as rank
 

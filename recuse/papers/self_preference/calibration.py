@@ -9,7 +9,7 @@ arXiv:2305.17926), as alternative scorings of the same pairs:
     evidence_balanced   both
 
 The verdict is whoever has the larger average credit, a tie where both have the same. All measures take ratings of
-choices (`recuse.ratings.pairwise`), and those after evidence beside them; `authors` say who wrote what.
+choices (`recuse.ratings.pair_array`), and those after evidence beside them; `authors` say who wrote what.
 
 What a scoring is held against comes from none of them: people's choices, or, where nobody chose, which of the two texts
 the judge's peers scored higher one by one. Peers' own choices between two texts would favour the scoring they were made
@@ -28,8 +28,8 @@ from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
 from recuse.papers.self_preference.reference_verdicts import neutral, reference_verdicts, verdict
 from recuse.ratings import Ratings
-from recuse.ratings.pairwise import PAIRED, repeated_over, verdicts_of
-from recuse.ratings.table import PERSON
+from recuse.ratings.pair_array import PAIRED, repeated_over, verdicts_of
+from recuse.ratings.ratings_table import PERSON
 from recuse.schema import Estimate, Estimates
 from recuse.statistics.bounded import BOUNDED, bounded_mean
 from recuse.statistics.clusters import OverClusters, clustered_mean

@@ -14,7 +14,7 @@ from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
 from recuse.ratings import Ratings
 from recuse.ratings.factors import PROMPT
-from recuse.ratings.pairwise import PAIRED, codes_of, pair_array, repeated_over
+from recuse.ratings.pair_array import PAIRED, codes_of, pair_array, repeated_over
 from recuse.schema import Estimate, Estimates
 from recuse.statistics.bounded import BOUNDED, bounded_mean
 

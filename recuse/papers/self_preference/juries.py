@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from recuse.papers.self_preference.peer_rank import chosen_wins, graded_wins, peer_rank
 from recuse.ratings import Numeric, RatingArray, Ratings, mean_of
 from recuse.ratings.array import array_of
-from recuse.ratings.pairwise import pair_array
+from recuse.ratings.pair_array import pair_array
 from recuse.schema import RecuseError
 
 __all__ = ["Jury", "as_given", "peer_ranked", "poll", "weighted_poll"]

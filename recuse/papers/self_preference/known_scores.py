@@ -20,7 +20,7 @@ from recuse.metrics.deviations import WELCH
 from recuse.metrics.estimates import THESE_TEXTS, estimated, number, undefined
 from recuse.metrics.measure import measure
 from recuse.ratings import Cells, Ratings
-from recuse.ratings.known import TRUE, counted_criteria
+from recuse.ratings.criteria import TRUE, counted_criteria
 from recuse.schema import Estimate, Estimates
 from recuse.statistics.clusters import difference_of_means
 from recuse.statistics.contrasts import contrast

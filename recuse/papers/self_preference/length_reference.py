@@ -12,7 +12,7 @@ from recuse.metrics.estimates import estimated, undefined
 from recuse.metrics.measure import measure
 from recuse.ratings import Ratings
 from recuse.ratings.lengths import doublings_of_pairs
-from recuse.ratings.pairwise import PAIRED, PairArray, codes_of, pair_array, repeated_over
+from recuse.ratings.pair_array import PAIRED, PairArray, codes_of, pair_array, repeated_over
 from recuse.schema import Estimate, Estimates
 from recuse.statistics.clusters import clustered_mean
 

@@ -13,7 +13,7 @@ import numpy as np
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
 from recuse.ratings import Ratings
-from recuse.ratings.known import TRUE
+from recuse.ratings.criteria import TRUE
 from recuse.schema import Estimate, Estimates
 from recuse.statistics.bounded import BOUNDED, bounded_mean
 

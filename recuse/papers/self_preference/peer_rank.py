@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.ratings import RatingArray, mean_of
-from recuse.ratings.pairwise import PairArray
+from recuse.ratings.pair_array import PairArray
 from recuse.schema import RecuseError
 
 __all__ = ["NotConverged", "PeerRank", "chosen_wins", "graded_wins", "peer_rank"]

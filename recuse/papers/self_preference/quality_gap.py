@@ -16,7 +16,7 @@ from recuse.metrics.measure import measure
 from recuse.metrics.pairs_by_judge import paired
 from recuse.metrics.position import NO_PAIR
 from recuse.ratings import Ratings
-from recuse.ratings.pairwise import PAIRED, repeated_over
+from recuse.ratings.pair_array import PAIRED, repeated_over
 from recuse.schema import Estimate, Estimates
 from recuse.statistics.clusters import slope
 

@@ -21,7 +21,7 @@ from recuse.metrics.paired import bounded_test, paired_estimate
 from recuse.papers.self_preference.overconfidence import rank_correlation
 from recuse.ratings import Ratings, mean_of
 from recuse.ratings.array import judges_array
-from recuse.ratings.pairwise import PAIRED, codes_of, pair_array, repeated_over
+from recuse.ratings.pair_array import PAIRED, codes_of, pair_array, repeated_over
 from recuse.schema import Estimate, Estimates
 from recuse.statistics.bounded import BOUNDED, bounded_mean
 from recuse.statistics.clusters import difference_of_means

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from recuse.ratings import Ratings
-from recuse.ratings.table import PERSON
+from recuse.ratings.ratings_table import PERSON
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,7 +9,7 @@ A choice knows no leniency, but it knows noise: a judge that is led by the place
 half, and so looks fond of its own text where that is weak and hard on it where it is strong. `controlled_excess` takes
 that out, and is the measure to gate.
 
-All measures take ratings of choices (`recuse.ratings.pairwise`) whose `authors` say which judge wrote what.
+All measures take ratings of choices (`recuse.ratings.pair_array`) whose `authors` say which judge wrote what.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from recuse.metrics.estimates import estimated, number, undefined
 from recuse.metrics.measure import measure
 from recuse.ratings import Ratings, mean_of
-from recuse.ratings.pairwise import PAIRED, PairArray, codes_of, pair_array, repeated_over
+from recuse.ratings.pair_array import PAIRED, PairArray, codes_of, pair_array, repeated_over
 from recuse.schema import Estimate, Estimates
 from recuse.statistics.bounded import BOUNDED, bounded_mean
 from recuse.statistics.clusters import OverClusters

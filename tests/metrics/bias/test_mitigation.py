@@ -13,7 +13,7 @@ from recuse.metrics import self_preference
 from recuse.papers.self_preference import mitigation
 from recuse.papers.self_preference.peer_rank import peer_rank
 from recuse.ratings import Numeric, Ratings
-from recuse.ratings.pairwise import CHOICES
+from recuse.ratings.pair_array import CHOICES
 from recuse.schema import RecuseError
 
 OWN = {"x": "a", "y": "b", "z": "c"}

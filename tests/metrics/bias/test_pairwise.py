@@ -8,7 +8,7 @@ import pytest
 
 from recuse.ratings import Numeric, Ratings
 from recuse.ratings.choices_table import read_choices
-from recuse.ratings.pairwise import both_orders, pair_array, verdicts_of
+from recuse.ratings.pair_array import both_orders, pair_array, verdicts_of
 from recuse.schema import RatingsError
 
 PAIRS = pd.DataFrame([("1", "s", "a", "b"), ("2", "s", "a", "c")], columns=["item", "cluster", "a", "b"])

@@ -10,7 +10,7 @@ import pytest
 
 from recuse.papers.self_preference.peer_rank import NotConverged, chosen_wins, graded_wins, peer_rank
 from recuse.ratings import Numeric, Ratings
-from recuse.ratings.pairwise import pair_array
+from recuse.ratings.pair_array import pair_array
 from recuse.schema import RecuseError
 
 

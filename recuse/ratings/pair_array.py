@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from recuse.ratings.array import clusters_of, mean_of
 from recuse.ratings.factors import LABELS, LEVELS, ORDER
+from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Nominal
-from recuse.ratings.table import PERSON
 from recuse.schema import RatingsError
 
 if TYPE_CHECKING:

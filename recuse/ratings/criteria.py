@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from recuse.schema import RatingsError
 
 if TYPE_CHECKING:
-    from recuse.ratings.ratings import Ratings
+        from recuse.ratings.ratings import Ratings
 
-__all__ = ["CRITERIA_MEAN", "with_criteria_mean"]
+__all__ = ["CRITERIA_MEAN", "PLACE", "TRUE", "counted_criteria", "with_criteria_mean"]
+
 
 CRITERIA_MEAN = "criteria_mean"
 
@@ -43,3 +44,21 @@ def _with_mean(ratings: Ratings, name: str) -> Ratings:
     joined = pd.concat([table, added], ignore_index=True)
     scales = {**ratings.scales, name: ratings.scales[wanted[0]]}
     return replace(ratings, table=joined, scales=scales, headline=(*ratings.headline, name), _memory={})
+
+
+# --------------------------------------------------------------------------- names
+
+
+PLACE = "place"
+"""The criterion under which a text's place in a ranking stands, 1 for the best."""
+TRUE = "true_"
+"""How the column of right scores is called among the texts, before its criterion."""
+
+
+def counted_criteria(ratings: Ratings) -> tuple[str, ...]:
+    """The criteria of which some text's right score is known, in their order."""
+    if ratings.texts is None:
+        return ()
+    return tuple(
+        name for name in ratings.criteria if TRUE + name in ratings.texts and ratings.texts[TRUE + name].notna().any()
+    )
