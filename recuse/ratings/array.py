@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.ratings.cells import Moments, moments_of
+from recuse.ratings.moments import Moments, moments_of
 from recuse.ratings.ratings_table import PERSON
 from recuse.ratings.scale import Scale
 from recuse.schema import RecuseError

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recuse.ratings.array import mean_of, numbers
-from recuse.ratings.cells import Cells, moments_of
+from recuse.ratings.cells import Cells
+from recuse.ratings.moments import moments_of
 from recuse.ratings.ratings_table import PERSON
 from recuse.schema import RecuseError
 

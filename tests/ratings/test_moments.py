@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from recuse.ratings.cells import moments_of, option_counts
+from recuse.ratings.moments import moments_of, option_counts
 
 
 def test_they_are_numpys() -> None:
