@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, NoReturn, TextIO, cast
 
 from recuse.experiments.arguments import add_simulations
-from recuse.pull_request import add_comment
-from recuse.show import add_show
-from recuse.trend import add_trend
+from recuse.git.pull_request import add_comment
+from recuse.git.trend import add_trend
+from recuse.run.show import add_show
 
 __all__ = ["main"]
 
@@ -166,8 +166,8 @@ def _add_compare(commands: Any) -> None:
 
 
 def _compare(arguments: argparse.Namespace) -> int:
-    from recuse.compare.command import compare
     from recuse.schema import RecuseError
+    from recuse.upgrade.compare_command import compare
 
     given = {name: getattr(arguments, name) for name, _, _ in OVERRIDES}
     try:
@@ -208,7 +208,7 @@ def _selection(arguments: argparse.Namespace) -> int:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from recuse.check.command import check
+    from recuse.check.check_command import check
 
     names = ("use", "threshold", *(name for name, _, _ in OVERRIDES))
     given = {name: getattr(arguments, name) for name in names}
@@ -219,7 +219,7 @@ def _check(arguments: argparse.Namespace) -> int:
 
 
 def _init(arguments: argparse.Namespace) -> int:
-    from recuse.starting.command import init
+    from recuse.starting.init_command import init
 
     return init(
         arguments.folder, ratings=arguments.ratings, endpoint=arguments.endpoint, model=arguments.model,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
 from recuse.batch.web import Web
-from recuse.extensions import named_module
+from recuse.configuration.names import named_module
 from recuse.judges import wire
 from recuse.schema import Call, Judge, RawResponse, RecuseError
 

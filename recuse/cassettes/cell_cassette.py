@@ -10,7 +10,7 @@ from recuse.cassettes.cell_file import SUFFIX, CassetteError, cell_of, contents,
 from recuse.cassettes.coverage import Coverage, Stale, Unused, fingerprint_differences, nearest, request_differences
 from recuse.cassettes.index import CellIndex, Interaction, read_index, read_requests
 from recuse.cassettes.record_format import Recorded
-from recuse.naming import checked_name
+from recuse.configuration.names import checked_name
 from recuse.schema import PROVENANCES, Call, RecuseError
 from recuse.security.sanitize import visible
 

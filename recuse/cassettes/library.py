@@ -27,9 +27,9 @@ from recuse.cassettes.index import Interaction, LineReader, read_indexed
 from recuse.cassettes.matching import REPEAT_HEADER, JudgeRequest, RequestMatcher, public_request, public_url
 from recuse.cassettes.response_filter import kept_response
 from recuse.cassettes.storage import Storage
-from recuse.cycle_collector import paused_cycle_collector
-from recuse.naming import checked_name
+from recuse.configuration.names import checked_name
 from recuse.schema import Call, RawResponse, RecuseError, Request
+from recuse.schema.cycle_collector import paused_cycle_collector
 from recuse.security.network import blocked_network, is_loopback, loopback_addresses
 from recuse.security.redaction import Secrets, check_no_keys, clean_logging
 from recuse.security.sanitize import visible

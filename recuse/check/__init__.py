@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recuse.check.answers import Answers, ask_file
-from recuse.check.text import told
+from recuse.check.check_text import told
+from recuse.check.file_answers import Answers, ask_file
 
 __all__ = ["Answers", "ask_file", "told"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import ceil
 
-from recuse.check.answers import Answers
 from recuse.check.figures import cell, interval, more, number
+from recuse.check.file_answers import Answers
 from recuse.gates.causes import rounded
 from recuse.ratings.factors import level_words
 from recuse.schema.details import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from recuse import offers
+from recuse.ratings.needs import KINDS, unlock
 
 __all__ = ["NOT_OF_A_FILE", "unlock_by_column"]
 
@@ -43,11 +43,11 @@ COLUMNS: Mapping[str, str] = {
 }
 
 NOT_OF_A_FILE = frozenset(
-    name for name in offers.KINDS if name not in ("scores", "choices", "forced_choices", "response_sets")
+    name for name in KINDS if name not in ("scores", "choices", "forced_choices", "response_sets")
 ) | {"parts", "direction", "names", "labels"}  # fmt: skip
 """Needs that a table of ratings seldom has: judges must be asked in another way."""
 
 
 def unlock_by_column(need: str) -> str:
     """What column of a file would unlock a need; where none does, what would unlock it in a panel."""
-    return COLUMNS.get(need) or offers.unlock(need)
+    return COLUMNS.get(need) or unlock(need)

@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from recuse.cycle_collector import paused_cycle_collector
 from recuse.judges import wire
 from recuse.protocols import ElicitationProtocol, called, protocol
 from recuse.protocols.stages import check_stages, stages_of
 from recuse.schema import Call, Item, Judge, Prompt, RecuseError, Request
+from recuse.schema.cycle_collector import paused_cycle_collector
 from recuse.tasks import Task
 
 __all__ = ["Plan", "make_plan", "planned_items", "planned_levels", "seed_for"]

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from recuse.cycle_collector import paused_cycle_collector
 from recuse.elicitation.chains import Chain
 from recuse.elicitation.excerpts import Excerpts
 from recuse.elicitation.plan import Plan
@@ -16,6 +15,7 @@ from recuse.judges import read_response, wire
 from recuse.protocols import ElicitationProtocol, called, protocol
 from recuse.ratings.ratings_table import COLUMNS, JUDGE, check_table
 from recuse.schema import Call, Exchange, Judgement, RawResponse
+from recuse.schema.cycle_collector import paused_cycle_collector
 
 if TYPE_CHECKING:
     import pandas as pd

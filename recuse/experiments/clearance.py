@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from recuse.check.answers import Question, ask, read_evals
+from recuse.check.file_answers import Question, ask, read_evals
 from recuse.experiments.simulated_files import Setting, simulated_file
 from recuse.gates import Gates
 from recuse.readers.file_panel import FilePanel

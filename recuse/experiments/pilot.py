@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from recuse.check.one_more_person import People, people_of, with_drawn_judges
+from recuse.check.drawn_judges import People, people_of, with_drawn_judges
 from recuse.experiments.simulated_files import PERSON_LIKE
 from recuse.gates import Gates
 from recuse.ratings import Ratings

@@ -63,7 +63,7 @@ def evals_folder(given: Path | None) -> Path:
         return folder
     if (Path("evals") / "gates.toml").is_file():
         return Path("evals").resolve()
-    from recuse.shipped import shipped_evals
+    from recuse.suite.shipped import shipped_evals
 
     return shipped_evals()
 

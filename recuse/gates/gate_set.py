@@ -9,7 +9,7 @@ from functools import partial
 from itertools import repeat
 from pathlib import Path
 
-from recuse.configuration import did_you_mean
+from recuse.configuration.toml_files import did_you_mean
 from recuse.gates import remedies
 from recuse.gates.explanation import Verdicts, rule_of
 from recuse.gates.families import Decided, Member, decide_jointly, decide_together, members_of

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, field_validator, model_validator
 
-from recuse.configuration import Table
+from recuse.configuration.toml_files import Table
 from recuse.gates.limits import LIMIT_KINDS, Limit
 
 __all__ = ["STANDARD", "Accept", "AcceptedFault", "Gate", "LimitElsewhere", "LimitTable", "RunTable"]

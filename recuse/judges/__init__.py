@@ -23,7 +23,7 @@ from typing import Any, Protocol, cast
 
 from pydantic_core import from_json
 
-from recuse.extensions import named_module
+from recuse.configuration.names import named_module
 from recuse.judges.policy import is_policy_refusal
 from recuse.judges.reasoning import split_reasoning
 from recuse.schema import Judge, Prompt, RawResponse, Reply, Request, Usage

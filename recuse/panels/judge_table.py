@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from pydantic import Field, model_validator
 
-from recuse.configuration import Table
+from recuse.configuration.toml_files import Table
 from recuse.judges import wire
 from recuse.judges.description import check_description, check_headers
 from recuse.panels.credentials import check_no_keys

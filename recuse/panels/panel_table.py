@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from recuse.configuration import Table
+from recuse.configuration.toml_files import Table
 from recuse.panels.judge_table import JudgeTable
 from recuse.schema import SourceFixes
 

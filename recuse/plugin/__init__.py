@@ -5,11 +5,11 @@ installed pays for these files alone.
 """
 
 from recuse.plugin.collection import pytest_collection_finish, pytest_collection_modifyitems, pytest_generate_tests
+from recuse.plugin.command_line import SHORT, pytest_addoption, pytest_load_initial_conftests
 from recuse.plugin.fixtures import elicitation, gate, may_replace, measure, ratings, recuse_suite, task, upgrade
 from recuse.plugin.gathering import pytest_sessionfinish, pytest_sessionstart
 from recuse.plugin.handing_over import pytest_report_from_serializable, pytest_report_to_serializable
 from recuse.plugin.marks import pytest_configure
-from recuse.plugin.options import SHORT, pytest_addoption, pytest_load_initial_conftests
 from recuse.plugin.outcomes import pytest_runtest_makereport
 
 __all__ = [

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from recuse.cycle_collector import spare_the_cycle_collector
+from recuse.plugin.command_line import given
 from recuse.plugin.marks import asks_judges, needs_of, question_of
-from recuse.plugin.options import given
-from recuse.plugin.session import is_opened, is_worker, open_suite
+from recuse.plugin.opened_suite import is_opened, is_worker, open_suite
+from recuse.schema.cycle_collector import spare_the_cycle_collector
 
 if TYPE_CHECKING:
     from recuse.schema.results import AskedRow, NotAskedRow

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from recuse.plugin.marks import question_of
+from recuse.plugin.opened_suite import open_suite
 from recuse.plugin.outcomes import decided_by
-from recuse.plugin.session import open_suite
-from recuse.record_kinds import MEASURE, MEASUREMENT, UPGRADE, VERDICT
+from recuse.run.record_kinds import MEASURE, MEASUREMENT, UPGRADE, VERDICT
 
 if TYPE_CHECKING:
     from recuse.gates import Verdicts
@@ -96,7 +96,7 @@ def may_replace(
 
     def decide(upgrade: Upgrade) -> Verdicts:
         from recuse.schema import RecuseError
-        from recuse.upgrade import judge_upgrade
+        from recuse.upgrade.judge_upgrade import judge_upgrade
 
         place = elicitation.place
         upgrade_verdict = judge_upgrade(

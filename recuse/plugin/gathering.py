@@ -13,10 +13,10 @@ import pytest
 
 from recuse.plugin.annotations import annotation_lines
 from recuse.plugin.collection import asked, not_asked
+from recuse.plugin.command_line import given
 from recuse.plugin.junit import readable
-from recuse.plugin.options import given
-from recuse.plugin.session import baseline_path, is_opened, is_worker, open_suite
-from recuse.record_kinds import NOBODY, UNMEASURED
+from recuse.plugin.opened_suite import baseline_path, is_opened, is_worker, open_suite
+from recuse.run.record_kinds import NOBODY, UNMEASURED
 
 if TYPE_CHECKING:
     from recuse.run import Run
@@ -159,7 +159,7 @@ def _changed_in_place(suite: Suite, base: str | None) -> list[InPlaceRow]:
     """Judges that are not what they were at the base commit; files of ratings are recorded nowhere."""
     if not suite.selection.panels:
         return []
-    from recuse.compare.in_place import changed_in_place
+    from recuse.upgrade.in_place import changed_in_place
 
     return [change.record() for change in changed_in_place(suite.selection.root, suite.selection, base)]
 

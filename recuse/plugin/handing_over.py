@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from recuse.plugin.session import is_worker
+from recuse.plugin.opened_suite import is_worker
 
 __all__ = ["pytest_report_from_serializable", "pytest_report_to_serializable"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from recuse.record_kinds import VERDICT
+from recuse.run.record_kinds import VERDICT
 
 __all__ = ["readable"]
 

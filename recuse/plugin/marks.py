@@ -31,9 +31,9 @@ def asks_judges(item: Any) -> bool:
 def needs_of(node: Any) -> tuple[tuple[str, ...], dict[str, Any]]:
     """What the `asks` marks of a test, its class and its module name together, the nearest first; of `task`, `protocol`
     and `rests_on` the nearest counts."""
-    from recuse.offers import check_needs
     from recuse.panels.source_fixes import check_level
     from recuse.protocols import offered_kinds
+    from recuse.ratings.needs import check_needs
     from recuse.schema import RecuseError
 
     needs: dict[str, None] = {}

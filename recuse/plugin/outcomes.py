@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from recuse.plugin.marks import asks_judges
-from recuse.record_kinds import NOBODY, UNMEASURED
+from recuse.run.record_kinds import NOBODY, UNMEASURED
 
 if TYPE_CHECKING:
     from recuse.gates import Verdicts

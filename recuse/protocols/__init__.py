@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from recuse.extensions import named_module
+from recuse.configuration.names import named_module
 from recuse.schema import Item, Judge, Judgement, Prompt, Reply
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class ElicitationProtocol(Protocol):
     `SEEDED = False` where no judge is sent a seed, so that all repeats of an item are draws from one request.
     """
 
-    OFFERS: str  # what its rows are: "scores", "choices", ... (recuse.offers)
+    OFFERS: str  # what its rows are: "scores", "choices", ... (recuse.ratings.needs)
     FACTORS: Mapping[str, tuple[str, ...]]  # what is varied on purpose: factor -> its levels, fully crossed
     REPEATS: int  # independent runs unless the panel says otherwise
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from recuse.configuration import did_you_mean
+from recuse.configuration.toml_files import did_you_mean
 from recuse.readers.column_names import ROLES
 from recuse.readers.faults import shown
 from recuse.schema import RecuseError

@@ -93,8 +93,8 @@ def page(
     drawings: Sequence[str] = (),
     known: Known | None = None,
 ) -> str:
-    """The page for normalised `results`; `known`: what stands beside them (`recuse.identity`). Raises `RecuseError`
-    naming the template that does not render."""
+    """The page for normalised `results`; `known`: what stands beside them (`recuse.git.run_identity`). Raises
+    `RecuseError` naming the template that does not render."""
     env, drawn = environment(template_folders), Drawings(drawings)
     view = ResultsModel(results)
     questions = sorted(view.questions, key=lambda q: drawn.order(q.id))

@@ -371,7 +371,7 @@ class RepliesRow(TypedDict):
 
 class Known(TypedDict, total=False):
     """What stands beside results and is no part of them: of which commit and recordings they are, and the pages
-    written from the same run (`recuse.identity`)."""
+    written from the same run (`recuse.git.run_identity`)."""
 
     commit: str
     recorded: Mapping[str, tuple[str, str]]
@@ -496,7 +496,7 @@ InPlaceRow = TypedDict(
         "steps": list[str],
     },
 )  # fmt: skip
-"""A judge that is not what it was at the base commit, under the same name (`recuse.compare.in_place`)."""
+"""A judge that is not what it was at the base commit, under the same name (`recuse.upgrade.in_place`)."""
 
 
 class EndRow(TypedDict):

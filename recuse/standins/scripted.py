@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from recuse.extensions import named_object
+from recuse.configuration.names import named_object
 from recuse.schema import Call, Judge
 from recuse.standins import StandInError, StandinReply, approximate_tokens
 from recuse.standins.behaviours import Behaviour, Facts, Said, behaviours

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from recuse.starting.command import init
+from recuse.starting.init_command import init
 
 __all__ = ["init"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from recuse import offers
 from recuse.panels.source_fixes import UNLOCK
+from recuse.ratings.needs import unlock
 from recuse.schema.results import Wanting
 
 __all__ = ["Elicitation", "NotAsked"]
@@ -52,6 +52,6 @@ class NotAsked:
         missing = list(self.missing)
         return {
             "panel": self.panel, "task": self.task, "protocol": self.protocol, "missing": missing,
-            "unlock": [UNLOCK.get(need) or offers.unlock(need) for need in missing],
+            "unlock": [UNLOCK.get(need) or unlock(need) for need in missing],
             "unfixed": [need for need in missing if need in UNLOCK],
         }  # fmt: skip

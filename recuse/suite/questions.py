@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from recuse import offers
 from recuse.elicitation.explanations import REMARKS
 from recuse.elicitation.panel_ratings import headline_of, scales_of
 from recuse.elicitation.plan import planned_items, planned_levels
@@ -15,13 +14,23 @@ from recuse.protocols import called
 from recuse.protocols import protocol as known_protocol
 from recuse.protocols.facts import facts_of
 from recuse.ratings.binary_decisions import has_several_options, is_binary
-from recuse.ratings.criteria import PLACE, TRUE
+from recuse.ratings.known import PLACE, TRUE
+from recuse.ratings.needs import CANDIDATE, KINDS, kind_of, missing
+from recuse.ratings.offers import (
+    Design,
+    has_lengths,
+    has_neutral_texts,
+    has_one_person_each,
+    has_twins,
+    have_items_in_common,
+    offered,
+)
 from recuse.readers.file_panel import FILE
 from recuse.references import people_of, persons_of
 from recuse.references.blinded_people import BLINDED
 from recuse.schema import SourceFixes
 from recuse.suite.elicitation import Elicitation, NotAsked
-from recuse.suite.selection import Selection
+from recuse.suite.panel_selection import Selection
 
 __all__ = ["Questions"]
 
@@ -34,7 +43,7 @@ class Questions:
     """Answers "who offers what this question needs?" for the panels of `selection`."""
 
     selection: Selection
-    _designs: dict[Elicitation, offers.Design] = field(default_factory=dict)
+    _designs: dict[Elicitation, Design] = field(default_factory=dict)
 
     def offering(
         self, needs: Sequence[str], *, task: str | None = None, protocol: str | None = None,
@@ -55,7 +64,7 @@ class Questions:
 
     def _wanting(self, elicitation: Elicitation, needs: Sequence[str], rests_on: SourceFixes) -> tuple[str, ...]:
         panel = self.selection.panels.get(elicitation.panel)  # none for a file, which holds the single ratings
-        absent = offers.missing(needs, offers.offered(self.design(elicitation)))
+        absent = missing(needs, offered(self.design(elicitation)))
         return (*absent, *(unfixed(panel.source_fixes, rests_on) if panel else ()))
 
     def _of_panels(
@@ -66,14 +75,14 @@ class Questions:
             self.selection.task(task)
         if protocol not in (None, FILE):
             known_protocol(protocol)
-        kind = offers.kind_of(needs)
+        kind = kind_of(needs)
         for panel, table in ((p, t) for p in self.selection.panels.values() for t in p.tasks.values()):
             if task not in (None, table.name):
                 continue
             named = [name for name in table.protocols if protocol in (None, name)]
             fitting = [name for name in named if kind == known_protocol(name).OFFERS or protocol is not None]
             candidates = ("", *panel.candidates_of(table.name))
-            only = candidates[1:] if offers.CANDIDATE in needs and len(candidates) > 1 else candidates
+            only = candidates[1:] if CANDIDATE in needs and len(candidates) > 1 else candidates
             yield from (Elicitation(panel.name, table.name, name, candidate) for candidate in only for name in fitting)
             if not fitting:
                 yield NotAsked(panel.name, table.name, "", (kind,))
@@ -81,7 +90,7 @@ class Questions:
     def _of_files(self, needs: Sequence[str], task: str | None, protocol: str | None) -> Iterator[Elicitation]:
         for file in self.selection.files.values():
             if task in (None, file.task) and protocol in (None, FILE):
-                yield Elicitation(file.name, file.task, file.protocol(offers.kind_of(needs)))
+                yield Elicitation(file.name, file.task, file.protocol(kind_of(needs)))
 
     def elicitations(self, panel: str) -> list[Elicitation]:
         """Everything that is asked of the judges in use of a panel, or the one of a file."""
@@ -101,7 +110,7 @@ class Questions:
         """The same panel's and task's other protocols that offer a kind among `needs`."""
         if elicitation.panel in self.selection.files:
             return []
-        kinds = {name for name in needs if name in offers.KINDS}
+        kinds = {name for name in needs if name in KINDS}
         table = self.selection.panels[elicitation.panel].task(elicitation.task)
         others = [name for name in table.protocols if name != elicitation.protocol]
         return [replace(elicitation, protocol=name) for name in others if known_protocol(name).OFFERS in kinds]
@@ -117,7 +126,7 @@ class Questions:
         )
         return 1 / max(places, 1)
 
-    def design(self, elicitation: Elicitation) -> offers.Design:
+    def design(self, elicitation: Elicitation) -> Design:
         """What the ratings will offer; worked out once, since every question asks for it."""
         if elicitation.panel in self.selection.files:
             return self.selection.files[elicitation.panel].design
@@ -125,7 +134,7 @@ class Questions:
             self._designs[elicitation] = self._design(elicitation)
         return self._designs[elicitation]
 
-    def _design(self, elicitation: Elicitation) -> offers.Design:
+    def _design(self, elicitation: Elicitation) -> Design:
         panel, task = self.selection.panels[elicitation.panel], self.selection.task_of(elicitation)
         protocol, table = known_protocol(elicitation.protocol), panel.task(elicitation.task)
         judges = panel.judges_of(elicitation.task)
@@ -141,7 +150,7 @@ class Questions:
         people, persons = people_of(task, elicitation.protocol), persons_of(task, elicitation.protocol)
         shown, scales = self.selection.shown, scales_of(protocol, task)
         headline = [scales[name] for name in headline_of(protocol, task) if name in scales]
-        return offers.Design(
+        return Design(
             kind=protocol.OFFERS,
             judges=len(judges),
             texts_per_target=max(texts.values(), default=0),
@@ -151,14 +160,14 @@ class Questions:
             common_items=len({item.id for item in items}) < len({(item.id, item.target) for item in items}),
             targets=len(texts),
             tiers=len(task.tiers) > 1,
-            neutral_texts=offers.has_neutral_texts(judges, texts, wrote),
-            lengths=bool(items) and offers.has_lengths(facts_of(protocol, task, items[0])),
+            neutral_texts=has_neutral_texts(judges, texts, wrote),
+            lengths=bool(items) and has_lengths(facts_of(protocol, task, items[0])),
             parts=bool(getattr(protocol, "parts", lambda task: ())(task)),
-            twins=offers.has_twins((item.id, facts_of(protocol, task, item).get("flawed")) for item in items),
+            twins=has_twins((item.id, facts_of(protocol, task, item).get("flawed")) for item in items),
             people=people is not None,
             people_items=persons is not None,
-            two_people=persons is not None and offers.have_items_in_common(persons),
-            expert=persons is not None and offers.has_one_person_each(persons),
+            two_people=persons is not None and have_items_in_common(persons),
+            expert=persons is not None and has_one_person_each(persons),
             positive=any(is_binary(scale) for scale in headline),
             several_options=any(has_several_options(scale) for scale in headline),
             ranking=PLACE in scales,

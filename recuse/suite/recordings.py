@@ -21,7 +21,7 @@ from recuse.ratings.factors import level_words
 from recuse.schema import Call, Exchange, RawResponse, RecuseError, Transcript
 from recuse.schema.results import RepliesRow
 from recuse.suite.elicitation import Elicitation
-from recuse.suite.selection import Selection
+from recuse.suite.panel_selection import Selection
 
 __all__ = ["RECORD_MODES", "Recordings"]
 
@@ -101,7 +101,7 @@ class Recordings:
 
         A panel that could not be recorded fails the tests that need it, in words; an interruption ends everything."""
         from recuse.recording.batches import record_batches
-        from recuse.recording.session import Recorder
+        from recuse.recording.panel_recording import Recorder
 
         by_panel: dict[str, list[Elicitation]] = {}
         for elicitation in dict.fromkeys(wanted):

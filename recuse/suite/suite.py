@@ -9,7 +9,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-from recuse import offers
 from recuse.elicitation.chains import Chain
 from recuse.elicitation.explanations import REMARKS, explanations_of
 from recuse.elicitation.fingerprints import headers
@@ -22,13 +21,14 @@ from recuse.gates.baseline_file import load as load_baseline
 from recuse.gates.limit_changes import with_former
 from recuse.gates.uses import Uses, uses_for
 from recuse.protocols import protocol as known_protocol
+from recuse.ratings.offers import offered
 from recuse.references.blinded_people import BLINDED, blinded_people
 from recuse.schema import RecuseError
 from recuse.security.network import blocked_network
 from recuse.suite.elicitation import Elicitation
+from recuse.suite.panel_selection import Selection
 from recuse.suite.questions import Questions
 from recuse.suite.recordings import RECORD_MODES, Keep, Recordings
-from recuse.suite.selection import Selection
 from recuse.suite.shared_replay import SharedReplay, content_hash
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class Suite:
 
     def offers(self, elicitation: Elicitation) -> frozenset[str]:
         """The needs that its ratings meet."""
-        return offers.offered(self.questions.design(elicitation))
+        return offered(self.questions.design(elicitation))
 
     def uses(self, panel: str) -> Uses:
         """What the panel's judges are used for, as it states or as its ratings suggest; nothing in a study."""

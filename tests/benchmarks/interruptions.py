@@ -33,7 +33,7 @@ from hosted_panel import load, opened, plans  # noqa: E402
 from misbehaving import Server  # noqa: E402
 
 from recuse.cassettes import CassetteError  # noqa: E402
-from recuse.recording.session import Recorder  # noqa: E402
+from recuse.recording.panel_recording import Recorder  # noqa: E402
 from recuse.schema import RecuseError  # noqa: E402
 
 REPEATS = 12

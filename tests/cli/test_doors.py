@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 
 from recuse import report
-from recuse.check.answers import ask_file
+from recuse.check.file_answers import ask_file
 from recuse.gates import Decision, decide
 from recuse.gates.change_records import changes_of
 from recuse.gates.records import decoded
 from recuse.readers.file_panel import load_file_panel
-from recuse.shipped import shipped_evals
+from recuse.suite.shipped import shipped_evals
 
 SCALES: Mapping[str, tuple[str, ...]] = {
     "pass or fail": ("fail", "pass"),

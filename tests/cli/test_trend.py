@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from recuse.trend import history, line_of
+from recuse.git.trend import history, line_of
 
 
 def entry(judge, value, outcome="pass", what="leniency"):

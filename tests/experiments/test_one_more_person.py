@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.check.answers import ask, read_evals
-from recuse.check.one_more_person import chance_of_clearance, people_of, with_drawn_judges
+from recuse.check.drawn_judges import chance_of_clearance, people_of, with_drawn_judges
+from recuse.check.file_answers import ask, read_evals
 from recuse.experiments.simulated_files import Setting, panel_of, simulated_file
 from recuse.metrics.human_ceiling import human_ceiling
 from recuse.metrics.position import order_consistency, slot_preference

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from recuse.check.answers import ask, ask_file, read_evals
-from recuse.check.one_more_person import people_of
+from recuse.check.drawn_judges import people_of
+from recuse.check.file_answers import ask, ask_file, read_evals
 from recuse.experiments.simulated_files import FAULTS, PERSON_LIKE, Setting, panel_of, simulated_file
 from recuse.metrics.drift import drift
 from recuse.metrics.human_alignment import offset

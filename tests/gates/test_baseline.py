@@ -306,7 +306,7 @@ def test_what_was_asked_of_whom_is_told_where_it_changed(changed):
         lambda: results() | {"sources": {place: source}},
     )
     assert comparison["sources"] == [f"{place}: the prompt changed", f"{place}: a changed"]
-    assert objections(comparison) == [], "who judges otherwise is compared in place (recuse.compare.in_place)"
+    assert objections(comparison) == [], "who judges otherwise is compared in place (recuse.upgrade.in_place)"
 
 
 # --------------------------------------------------------------------------- appeared, vanished, removed

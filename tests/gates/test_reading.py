@@ -7,7 +7,7 @@ from datetime import date
 
 import pytest
 
-from recuse.configuration import ConfigurationError
+from recuse.configuration.toml_files import ConfigurationError
 from recuse.gates import Gates
 from recuse.schema import RecuseError
 

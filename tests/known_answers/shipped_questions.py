@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from recuse.offers import design_of, missing, offered
 from recuse.ratings import Ratings
+from recuse.ratings.needs import missing
+from recuse.ratings.offers import design_of, offered
 from recuse.schema import Estimate, Estimates
 
 EVALS = Path(__file__).parents[2] / "evals"

@@ -13,8 +13,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 from shipped_questions import QUESTIONS, answer, answers
 from strangers_table import strangers_ratings
 
-from recuse.offers import design_of, missing, offered, unlock
 from recuse.ratings import Ratings
+from recuse.ratings.needs import missing, unlock
+from recuse.ratings.offers import design_of, offered
 from recuse.schema import Estimates
 
 STABILITY, CONSENSUS, PEOPLE = "test_score_stability", "test_consensus_deviation", "test_human_alignment"

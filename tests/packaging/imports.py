@@ -29,7 +29,7 @@ def imports_of(path: Path) -> set[str]:
 
 
 def part_of(path: Path) -> str:
-    """The part a file belongs to: `cassettes` for recuse/cassettes/matching.py, `run` for recuse/run.py."""
+    """The part a file belongs to: `cassettes` for recuse/cassettes/matching.py, `cli` for recuse/cli.py."""
     return path.relative_to(ENGINE).with_suffix("").parts[0]
 
 

@@ -1,4 +1,4 @@
-"""What gates, check, compare and report pass on has names and types, and one function says the word on a judge."""
+"""What gates, check, upgrade and report pass on has names and types, and one function says the word on a judge."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from imports import ENGINE, ROOT
 
-TYPED = ("gates", "check", "compare", "report")
-PRINTING = ("check", "compare", "plugin", "report", "run.py", "show.py", "pull_request.py")
+TYPED = ("gates", "check", "upgrade", "report")
+PRINTING = ("check", "git", "plugin", "report", "run", "upgrade")
 MAPPINGS = {"dict", "Dict", "Mapping", "MutableMapping"}
 MOST = 30
 """Where a dict of anything may stand: at the edges, where JSON, TOML or options are read. Sixty was the aim."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pydantic import Field
 
-from recuse.configuration import ConfigurationError, Table, parse, read_toml
+from recuse.configuration.toml_files import ConfigurationError, Table, parse, read_toml
 
 
 def fault_of(path: Path) -> str:

@@ -13,8 +13,9 @@ from types import ModuleType
 from typing import Any
 
 from recuse.gates import Gates
-from recuse.offers import design_of, missing, offered
 from recuse.ratings import Ratings
+from recuse.ratings.needs import missing
+from recuse.ratings.offers import design_of, offered
 from recuse.schema import Estimate, Estimates, Verdict, members
 from recuse.suite import Elicitation, Suite
 

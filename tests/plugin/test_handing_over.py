@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from recuse.plugin.handing_over import pytest_report_from_serializable, pytest_report_to_serializable
-from recuse.record_kinds import MEASUREMENT, UNMEASURED
+from recuse.run.record_kinds import MEASUREMENT, UNMEASURED
 
 RECORDS: list[tuple[str, Any]] = [
     (MEASUREMENT, {"subject": {"judge": "a"}, "estimate": {"value": 0.1 + 0.2, "low": None}}),

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from recuse.offers import design_of, has_neutral_texts, offered, unlock
 from recuse.ratings import Ratings
+from recuse.ratings.needs import unlock
+from recuse.ratings.offers import design_of, has_neutral_texts, offered
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from recuse.offers import NEEDS, check_needs, design_of, kind_of, missing, offered, unlock
 from recuse.ratings import Nominal, Numeric, Ratings
+from recuse.ratings.needs import NEEDS, check_needs, kind_of, missing, unlock
+from recuse.ratings.offers import design_of, offered
 from recuse.schema import RecuseError
 
 LEAST = pd.DataFrame({"judge": ["x"], "item": ["i"], "score": [3.0]})

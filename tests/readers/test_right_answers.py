@@ -6,7 +6,7 @@ import pytest
 
 from recuse.metrics.right_choices import right_choices
 from recuse.metrics.sensitivity import sensitivity
-from recuse.offers import design_of, offered
+from recuse.ratings.offers import design_of, offered
 from recuse.readers import read_file
 from recuse.schema import RecuseError
 

@@ -13,7 +13,7 @@ from recuse.elicitation.fingerprints import headers
 from recuse.elicitation.plan import Plan, make_plan
 from recuse.panels import Panel, load_panel
 from recuse.recording import RecordingInterrupted
-from recuse.recording.session import Recorder
+from recuse.recording.panel_recording import Recorder
 from recuse.schema import RecuseError
 from recuse.tasks import load_task
 

@@ -25,7 +25,7 @@ from recuse.panels import Panel
 from recuse.protocols import merg
 from recuse.recording import BudgetError, IncompleteRecordingError, RecordingInterrupted
 from recuse.recording.batches import record_batches
-from recuse.recording.session import Recorder
+from recuse.recording.panel_recording import Recorder
 from recuse.tasks import load_task
 
 MORE = 'api_key_env = "ANN_KEY"\nprice = { input_usd_per_mtok = 1.0, output_usd_per_mtok = 100.0 }'

@@ -13,7 +13,7 @@ import pytest
 
 from recuse.recording import BudgetError
 from recuse.recording.asking import Recording
-from recuse.recording.session import Recorder
+from recuse.recording.panel_recording import Recorder
 from recuse.schema import RecuseError
 from recuse.suite import Elicitation, Suite
 

@@ -9,7 +9,7 @@ from hosted_panel import PROTOCOLS, load, opened, plans, record
 from misbehaving import Server
 
 from recuse.recording import BudgetError, IncompleteRecordingError
-from recuse.recording.session import Recorder
+from recuse.recording.panel_recording import Recorder
 from recuse.schema import Call, RawResponse
 
 PRICE = "price = { input_usd_per_mtok = 1.0, output_usd_per_mtok = 100.0 }"

@@ -14,7 +14,7 @@ from recuse.elicitation.fingerprints import headers
 from recuse.elicitation.plan import Plan
 from recuse.elicitation.replies import read_replies
 from recuse.panels import Panel
-from recuse.recording.session import Recorder
+from recuse.recording.panel_recording import Recorder
 
 ROOT = Path(__file__).resolve().parents[2]
 JUDGES = ("fair-1", "overconfident", "gives-in")

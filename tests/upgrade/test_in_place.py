@@ -16,12 +16,12 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "pictures"))
 
 import scenes
 
-from recuse.compare import in_place
-from recuse.compare.in_place import changed_in_place
-from recuse.gates.baseline_file import SCHEMA
+from recuse.gates.baseline import SCHEMA
 from recuse.schema import RecuseError
 from recuse.suite import Elicitation, Selection
 from recuse.suite.recordings import Recordings
+from recuse.upgrade import in_place
+from recuse.upgrade.in_place import changed_in_place
 
 PANEL, PLACE = "fixtures/panels/desk.toml", Elicitation("desk", "support_replies", "rubric")
 READER = "from recuse.protocols.rubric import *\nfrom recuse.protocols.rubric import OFFERS, read"

@@ -22,7 +22,7 @@ from importlib.metadata import entry_points
 from pkgutil import iter_modules
 from types import ModuleType
 
-from recuse.extensions import named_module
+from recuse.configuration.names import named_module
 from recuse.schema import RecuseError
 
 DEFAULT_ORDER = 50

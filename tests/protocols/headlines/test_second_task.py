@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from recuse.configuration import ConfigurationError
+from recuse.configuration.toml_files import ConfigurationError
 from recuse.judges import openai_chat
 from recuse.panels import load_panel
 from recuse.schema import Judge, Message, Prompt

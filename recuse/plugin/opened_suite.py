@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from recuse.plugin.options import BASELINE, REPORTS, given, named_files
+from recuse.plugin.command_line import BASELINE, REPORTS, given, named_files
 
 if TYPE_CHECKING:
     from recuse.schema import Transcript

@@ -9,12 +9,12 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from recuse.check.answers import Answers, Question, ask, read_evals
+from recuse.check.check_text import in_few_lines, told
 from recuse.check.disagreements import disagreements as find_disagreements
 from recuse.check.disagreements import write_disagreements
-from recuse.check.one_more_person import chance_of_clearance
+from recuse.check.drawn_judges import chance_of_clearance
+from recuse.check.file_answers import Answers, Question, ask, read_evals
 from recuse.check.review import is_review, read_review
-from recuse.check.text import in_few_lines, told
 from recuse.check.underspecified import pass_rate_ranges
 from recuse.gates import Gates
 from recuse.gates.decision import EXIT
@@ -22,7 +22,7 @@ from recuse.readers.file_panel import FilePanel, load_versions
 from recuse.readers.mapping import saved_path
 from recuse.schema import RecuseError
 from recuse.schema.results import Results
-from recuse.shipped import shipped_evals
+from recuse.suite.shipped import shipped_evals
 
 __all__ = ["check"]
 

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from recuse.check.answers import Question, ask
+from recuse.check.file_answers import Question, ask
 from recuse.gates import Gates
 from recuse.ratings import Ratings
 from recuse.ratings.answers import WON, Answers, answers_of

@@ -22,21 +22,21 @@ from datetime import date
 from pathlib import Path
 from typing import Any, Literal
 
-from recuse.compare.base_commit import BaseCommit, base_commit
 from recuse.elicitation.chains import Chain
 from recuse.elicitation.fingerprints import digests, headers
 from recuse.gates import Gates
-from recuse.gates import baseline_file as baselines
-from recuse.gates.upgrade_verdict import UpgradeVerdict
+from recuse.gates import baseline as baselines
+from recuse.gates.upgrade import UpgradeVerdict
+from recuse.git.base_commit import BaseCommit, base_commit
 from recuse.metrics.upgrade import CHANGES, Upgrade
 from recuse.panels import Panel
 from recuse.protocols import protocol
 from recuse.schema import RecuseError
 from recuse.schema.results import InPlaceRow
-from recuse.shipped import shipped_evals
 from recuse.suite import Elicitation, Selection, Suite
 from recuse.suite.recordings import Recordings
-from recuse.upgrade import judge_upgrade, worst_of
+from recuse.suite.shipped import shipped_evals
+from recuse.upgrade.judge_upgrade import judge_upgrade, worst_of
 
 __all__ = ["JudgeChange", "changed_in_place"]
 

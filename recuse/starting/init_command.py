@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from recuse.readers.file_panel import load_file_panel
 from recuse.readers.mapping import saved_path
 from recuse.schema import RecuseError
-from recuse.shipped import shipped_evals
 from recuse.starting import adopting, texts
+from recuse.suite.shipped import shipped_evals
 
 if TYPE_CHECKING:
     from recuse.gates import JudgeDecision
@@ -97,7 +97,7 @@ def _shipped() -> dict[str, bytes]:
 def _decided(ratings: Path) -> list[JudgeDecision]:
     """The word on each judge for what it is used for. Only shipped questions are asked: what else `evals/` holds is
     somebody's own, and is not run here."""
-    from recuse.check.answers import ask_file
+    from recuse.check.file_answers import ask_file
 
     decision = ask_file(load_file_panel(ratings), shipped_evals(), date.today()).decision
     return [one for one in decision.judges if one.stated]

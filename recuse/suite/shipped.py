@@ -11,7 +11,7 @@ __all__ = ["shipped_evals"]
 
 def shipped_evals() -> Path:
     """The folder with the shipped `test_*.py` and `gates.toml`. `RecuseError` where a wheel was built without them."""
-    package = Path(__file__).parent
+    package = Path(__file__).parents[1]
     for folder in (package / "shipped" / "evals", package.parent / "evals"):
         if (folder / "gates.toml").is_file():
             return folder

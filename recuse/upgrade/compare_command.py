@@ -8,18 +8,18 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from recuse.compare.baselines import compare_baselines, read_estimates
-from recuse.compare.sources import Part, Source, open_sources, pair_up, split_arguments
-from recuse.compare.text import told
 from recuse.gates import Gates
 from recuse.gates.upgrade_verdict import UpgradeVerdict
 from recuse.metrics.measure import described
-from recuse.record_kinds import MEASURE, UPGRADE, VERDICT
+from recuse.run.record_kinds import MEASURE, UPGRADE, VERDICT
 from recuse.schema import RecuseError
 from recuse.schema.results import Baseline, Results
 from recuse.security.sanitize import visible
-from recuse.shipped import shipped_evals
-from recuse.upgrade import judge_upgrade, worst_of
+from recuse.suite.shipped import shipped_evals
+from recuse.upgrade.baseline_comparison import compare_baselines, read_estimates
+from recuse.upgrade.compare_text import told
+from recuse.upgrade.judge_upgrade import judge_upgrade, worst_of
+from recuse.upgrade.sources import Part, Source, open_sources, pair_up, split_arguments
 
 __all__ = ["compare"]
 

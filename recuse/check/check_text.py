@@ -7,8 +7,8 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from recuse.check.agreement_text import AGREEMENT, SHOWN_JUDGES, agreement, labels_more, metrics, of_criterion
-from recuse.check.answers import Answers
 from recuse.check.figures import cell, interval, more, number, signed
+from recuse.check.file_answers import Answers
 from recuse.check.underspecified import PassRateRange
 from recuse.check.unlocks import NOT_OF_A_FILE, unlock_by_column
 from recuse.gates.explanation import percent

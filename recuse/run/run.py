@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from recuse.identity import identity_of
-from recuse.record_kinds import MEASURE, MEASUREMENT, UPGRADE, VERDICT
+from recuse.git.run_identity import identity_of
+from recuse.run.record_kinds import MEASURE, MEASUREMENT, UPGRADE, VERDICT
 from recuse.schema import RecuseError
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Run:
     nobody_asked: bool = False  # some eval found no panel that offers what it needs
 
     def add(self, properties: Sequence[tuple[str, Any]]) -> None:
-        """Take in what one test hands over: pairs of a kind (`recuse.record_kinds`) and a record."""
+        """Take in what one test hands over: pairs of a kind (`recuse.run.record_kinds`) and a record."""
         for kind, record in properties:
             if kind == VERDICT:
                 self.verdicts.append(record)
@@ -92,7 +92,7 @@ class Run:
         ran, where not all that the configuration names; `whole`: at least all evals did. Only of a complete run can
         something be missing, only it may become the baseline, and a part's report is written beside it. `because`: why
         it becomes the baseline although it is red, or although limits changed. `in_place`: judges that are not what
-        they were at the base commit (`recuse.compare.in_place`).
+        they were at the base commit (`recuse.upgrade.in_place`).
         """
         self.whole, self.part = whole, part
         self.complete = not part and not self.unmeasured
@@ -226,7 +226,7 @@ class Run:
 
     def _assemble(self, selection: Selection, gates: Gates) -> Results:
         from recuse.gates.error_rates import error_rates
-        from recuse.run_subjects import factor_records, panel_record, task_records
+        from recuse.run.subjects import factor_records, panel_record, task_records
 
         outcomes = [record["outcome"] for record in self.verdicts]
         counts = {name: outcomes.count(name) for name in ("pass", "fail", "undecided", "not measured", "accepted")}

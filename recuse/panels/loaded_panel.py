@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from recuse.configuration import ConfigurationError, parse, read_toml
-from recuse.naming import checked_distinct, checked_name
+from recuse.configuration.names import checked_distinct, checked_name
+from recuse.configuration.toml_files import ConfigurationError, parse, read_toml
 from recuse.panels.judge_table import JudgeTable, LocalServer
 from recuse.panels.panel_table import PanelTable, StandIn, TaskTable
 from recuse.protocols import protocol

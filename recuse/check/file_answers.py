@@ -15,9 +15,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from recuse import offers
 from recuse.gates.causes import EXPLAINING
 from recuse.ratings.factors import VERSION
+from recuse.ratings.needs import kind_of, missing
+from recuse.ratings.offers import offered
 from recuse.readers.file_panel import FILE, FilePanel
 from recuse.schema import Estimate, Estimates, RecuseError, members
 from recuse.schema.results import EstimateRow, QuestionWords, Results, VerdictRow, Wanting
@@ -121,11 +122,11 @@ def ask(panel: FilePanel, gates: Gates, every: Iterable[Question], *, deciding: 
     from recuse.suite import Selection
     from recuse.suite.gating import asked_record, gates_named
 
-    there = offers.offered(panel.design)
+    there = offered(panel.design)
     uses = uses_for(panel.uses, [there], gates.uses, str(panel.path))
     run = Run(uses={panel.name: uses})
     for question in every:
-        if wanting := offers.missing(question.needs, there):
+        if wanting := missing(question.needs, there):
             run.not_asked[question.name] = [{**_not_asked(panel, wanting), **question.words, "tests": []}]
             continue
         names = gates_named(question.function, gates)
@@ -141,7 +142,7 @@ def ask(panel: FilePanel, gates: Gates, every: Iterable[Question], *, deciding: 
 
 
 def _place(question: Question, panel: FilePanel) -> dict[str, str]:
-    return {"task": panel.task, "panel": panel.name, "protocol": panel.protocol(offers.kind_of(question.needs))}
+    return {"task": panel.task, "panel": panel.name, "protocol": panel.protocol(kind_of(question.needs))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +191,7 @@ def _ask(
     question: Question, panel: FilePanel, gates: Gates, run: Run, uses: Uses, there: frozenset[str]
 ) -> None:
     from recuse.metrics.measure import described
-    from recuse.record_kinds import MEASURE, MEASUREMENT, VERDICT
+    from recuse.run.record_kinds import MEASURE, MEASUREMENT, VERDICT
     from recuse.suite.gating import verdicts_of
 
     subject = _place(question, panel)

@@ -11,8 +11,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from recuse.configuration import parse, read_toml
-from recuse.naming import checked_distinct, checked_name
+from recuse.configuration.names import checked_distinct, checked_name
+from recuse.configuration.toml_files import parse, read_toml
 from recuse.ratings.scale import Nominal, Numeric, Ordinal, Scale
 from recuse.schema import Item, RecuseError
 
