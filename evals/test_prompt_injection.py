@@ -15,15 +15,10 @@ from recuse.papers.self_preference import defences, model_filters, text_filters
 from recuse.papers.self_preference.detection_rate import detection_rate
 
 
-@pytest.fixture
-def measure_defence(ratings, measure):
+def measure_defence(defence, ratings, measure):
     """What a defence stops of the attacks that succeeded, and what clean text it blocks."""
-
-    def both(defence):
-        measure(defences.stopped(ratings, defence))
-        measure(defences.clean_blocked(ratings, defence))
-
-    return both
+    measure(defences.stopped(ratings, defence))
+    measure(defences.clean_blocked(ratings, defence))
 
 
 @pytest.mark.asks("attacked_scores", "scores", "numbers")
@@ -47,9 +42,9 @@ def test_success_in_pairs(ratings, gate, measure):
 
 
 @pytest.mark.asks("attacked_scores", "scores", "numbers")
-def test_reading_the_text(measure_defence):
+def test_reading_the_text(ratings, measure):
     """Known phrases and odd statistics of the text."""
-    measure_defence(text_filters.text_blocks)
+    measure_defence(text_filters.text_blocks, ratings, measure)
 
 
 @pytest.mark.asks("attacked_scores", "scores", "numbers", "held_out_payloads")
@@ -59,18 +54,18 @@ def test_held_out_payloads(ratings, measure):
 
 
 @pytest.mark.asks("attacked_scores", "scores", "numbers", "three_judges")
-def test_committee(measure_defence):
+def test_committee(ratings, measure):
     """The median of the other judges in a judge's place."""
-    measure_defence(defences.committee_blocks)
+    measure_defence(defences.committee_blocks, ratings, measure)
 
 
 @pytest.mark.asks("attacked_scores", "scores", "numbers", "text_filter")
-def test_asking_a_model(measure_defence):
+def test_asking_a_model(ratings, measure):
     """Each judge of the panel asked, before anyone grades, whether a text tries to steer who reads it."""
-    measure_defence(model_filters.filter_blocks)
+    measure_defence(model_filters.filter_blocks, ratings, measure)
 
 
 @pytest.mark.asks("attacked_scores", "scores", "numbers", "reply_filter")
-def test_asking_a_model_about_the_answer(measure_defence):
+def test_asking_a_model_about_the_answer(ratings, measure):
     """Each judge of the panel asked, after the grade, whether the text steered the one who gave it."""
-    measure_defence(model_filters.reply_blocks)
+    measure_defence(model_filters.reply_blocks, ratings, measure)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recuse.check.check_text import told
-from recuse.check.file_answers import Answers, ask_file
+from recuse.check.check_text import full_text
+from recuse.check.file_answers import FileAnswers, ask_file
 
-__all__ = ["Answers", "ask_file", "told"]
+__all__ = ["FileAnswers", "ask_file", "full_text"]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from math import ceil
 
 from recuse.check.figures import cell, interval, more, number
-from recuse.check.file_answers import Answers
+from recuse.check.file_answers import FileAnswers
 from recuse.gates.causes import rounded
 from recuse.ratings.factors import level_words
 from recuse.schema.details import (
@@ -31,7 +31,7 @@ IN_SENTENCES = frozenset(
 BEYOND_CHANCE = ("cohen_kappa", "concordance", "krippendorff_alpha")
 
 
-def agreement(answers: Answers) -> Iterator[str]:
+def agreement(answers: FileAnswers) -> Iterator[str]:
     """A row per measure of agreement, a column per judge."""
     judges = answers.panel.judges[:SHOWN_JUDGES]
     chosen = [metric for metric in metrics(answers, AGREEMENT) if metric not in IN_SENTENCES]
@@ -55,7 +55,7 @@ def agreement(answers: Answers) -> Iterator[str]:
         yield from (f"  {judge}: {sentence}" for sentence in _in_sentences(answers, judge))
 
 
-def _in_sentences(answers: Answers, judge: str) -> Iterator[str]:
+def _in_sentences(answers: FileAnswers, judge: str) -> Iterator[str]:
     """Whom it may stand in for, what people would say of all texts, and what needs no person."""
     winning = answers.measured("winning_rate", judge)
     if winning and winning["value"] is not None:
@@ -87,7 +87,7 @@ def _slice(estimate: EstimateRow | None) -> str:
     return f", {'system' if at['column'] == 'target' else at['column']} {shortened(at['level'], 20)[0]}"
 
 
-def labels_more(each: Sequence[Answers]) -> Iterator[str]:
+def labels_more(each: Sequence[FileAnswers]) -> Iterator[str]:
     """How many labels by people an interval of +- 0.05 takes, and how many of them are still to be given."""
     rows = [row for answers in each for judge in answers.panel.judges[:SHOWN_JUDGES] for row in _needed(answers, judge)]
     if rows:
@@ -96,7 +96,7 @@ def labels_more(each: Sequence[Answers]) -> Iterator[str]:
         yield from rows
 
 
-def _needed(answers: Answers, judge: str) -> Iterator[str]:
+def _needed(answers: FileAnswers, judge: str) -> Iterator[str]:
     parts: list[tuple[str, int, int | None]] = []
     if (corrected := answers.measured("prediction_powered_mean", judge)) and corrected["value"] is not None:
         labels = detail_as(CorrectedDetail, corrected["detail"])
@@ -118,7 +118,7 @@ def _more_labels(have: int, needed: int) -> str:
     return f"about {rounded(needed):,}; there are {have:,}, so {rounded(needed - have):,} more"
 
 
-def metrics(answers: Answers, question: str | None) -> list[str]:
+def metrics(answers: FileAnswers, question: str | None) -> list[str]:
     """Metrics with an estimate on a judge, in the order of their rank; of one question, or of all others."""
     records = [*answers.results["verdicts"], *answers.results["measurements"]]
     names = {r["estimate"]["metric"]: None for r in records
@@ -127,10 +127,10 @@ def metrics(answers: Answers, question: str | None) -> list[str]:
     return sorted(names, key=lambda name: (measures[name]["rank"] if name in measures else 1000, name))
 
 
-def of_criterion(answers: Answers) -> str:
+def of_criterion(answers: FileAnswers) -> str:
     """What follows a judge's name where a file has several criteria, or a judge was asked in several ways."""
     return (f", {answers.criterion}" if answers.criterion else "") + _at(answers)
 
 
-def _at(answers: Answers) -> str:
+def _at(answers: FileAnswers) -> str:
     return "".join(f", {level_words(name, level)}" for name, level in answers.at.items())

@@ -9,11 +9,11 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
-from recuse.check.check_text import in_few_lines, told
+from recuse.check.check_text import full_text, short_text
 from recuse.check.disagreements import disagreements as find_disagreements
 from recuse.check.disagreements import write_disagreements
 from recuse.check.drawn_judges import chance_of_clearance
-from recuse.check.file_answers import Answers, Question, ask, read_evals
+from recuse.check.file_answers import FileAnswers, file_answers
 from recuse.check.review import is_review, read_review
 from recuse.check.underspecified import pass_rate_ranges
 from recuse.gates import Gates
@@ -22,6 +22,7 @@ from recuse.readers.file_panel import FilePanel, load_versions
 from recuse.readers.mapping import saved_path
 from recuse.schema import RecuseError
 from recuse.schema.results import Results
+from recuse.suite.question_runner import Question, read_evals
 from recuse.suite.shipped import shipped_evals
 
 __all__ = ["check"]
@@ -46,16 +47,16 @@ def check(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a degenerate table is told in words, not by numpy
         gates, questions = read_evals(shipped_evals(), date.today())
-        answers = ask(panel, gates, questions)
+        answers = file_answers(panel, gates, questions)
         chances = _chances(panel, answers, gates, questions, everything=everything)
     ranges = pass_rate_ranges(panel.ratings) if panel.read.kind == "scores" else []
     count = len(find_disagreements(panel.read)) if panel.read.ratings.persons and panel.read.kind == "scores" else None
     typed = " ".join(quote(str(one)) for one in files)
     count = None if disagreements else count
     print(
-        told(answers, chances, ranges, file=typed, disagreements=count)
+        full_text(answers, chances, ranges, file=typed, disagreements=count)
         if everything
-        else in_few_lines(answers, chances, file=typed, disagreements=count)
+        else short_text(answers, chances, file=typed, disagreements=count)
     )
     if save:
         path = saved_path(file)
@@ -70,7 +71,7 @@ def check(
 
 
 def _chances(
-    panel: FilePanel, answers: Answers, gates: Gates, questions: Sequence[Question], *, everything: bool
+    panel: FilePanel, answers: FileAnswers, gates: Gates, questions: Sequence[Question], *, everything: bool
 ) -> dict[str, float]:
     """How often one more person would be cleared, where `everything` is wanted or a judge is undecided, and so few
     texts are there that they may be why; {} where nobody knows."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from recuse.check.agreement_text import AGREEMENT, SHOWN_JUDGES, agreement, labels_more, metrics, of_criterion
 from recuse.check.figures import cell, interval, more, number, signed
-from recuse.check.file_answers import Answers
+from recuse.check.file_answers import FileAnswers
 from recuse.check.underspecified import PassRateRange
 from recuse.check.unlocks import NOT_OF_A_FILE, unlock_by_column
 from recuse.gates.explanation import percent
@@ -21,7 +21,7 @@ from recuse.security.sanitize import shortened, visible
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["in_few_lines", "told"]
+__all__ = ["full_text", "short_text"]
 
 WIDTH = 14
 SHOWN_ROWS, SHOWN_RANGES = 24, 4
@@ -29,7 +29,7 @@ PLAIN = frozenset(["judge", "target", "person", "peer", "criterion", "pair", "by
 """Names of a subject whose value needs no further word; of others, factors, the level is told with its factor."""
 
 
-def in_few_lines(answers: Answers, chances: Mapping[str, float], *, file: str, disagreements: int | None) -> str:
+def short_text(answers: FileAnswers, chances: Mapping[str, float], *, file: str, disagreements: int | None) -> str:
     """At most 25 lines: the word on each judge with its cause and the next step, the numbers that decide, what was
     read, and where the rest is. `file` as it was typed, quoted, so that hints can be pasted."""
     decided = _fitting(list(_decided(answers)), 9, "more words; --all prints them")
@@ -46,7 +46,7 @@ def _fitting(lines: list[str], most: int, more: str) -> list[str]:
     return lines if len(lines) <= most else [*lines[: most - 1], f"  and {len(lines) - most + 1} {more}"]
 
 
-def _chances(answers: Answers, chances: Mapping[str, float]) -> Iterator[str]:
+def _chances(answers: FileAnswers, chances: Mapping[str, float]) -> Iterator[str]:
     """What these texts can show at all: how often a judge that is one more person would be cleared."""
     for use in dict.fromkeys(one.use for one in answers.decision.judges if one.stated and one.use in chances):
         yield (
@@ -55,7 +55,7 @@ def _chances(answers: Answers, chances: Mapping[str, float]) -> Iterator[str]:
         )
 
 
-def _deciding(answers: Answers) -> Iterator[str]:
+def _deciding(answers: FileAnswers) -> Iterator[str]:
     """Of each judge, what the gates of its own use rest on: those that do not pass first."""
     uses = {one.judge: one.gates for one in answers.decision.judges if one.stated}
     for judge in answers.panel.judges:
@@ -85,7 +85,7 @@ def _shown(verdict: VerdictRow, limit: Limit) -> str:
     return f"{limit.show(estimate['value'])} ({limit.show(estimate['low'])} to {limit.show(estimate['high'])}{level})"
 
 
-def _read_briefly(answers: Answers, file: str) -> Iterator[str]:
+def _read_briefly(answers: FileAnswers, file: str) -> Iterator[str]:
     read = answers.panel.read
     mapping, ratings = read.mapping, read.ratings
     roles = ", ".join(f"{role} {column}" for role, column in _roles(mapping) if role not in ("criteria", "slice"))
@@ -98,12 +98,12 @@ def _read_briefly(answers: Answers, file: str) -> Iterator[str]:
     yield f"  Not right? recuse check {file} --people A,B --judges C   (--save keeps it)"
 
 
-def told(
-    answers: Answers, chances: Mapping[str, float], ranges: Sequence[PassRateRange], *, file: str,
+def full_text(
+    answers: FileAnswers, chances: Mapping[str, float], ranges: Sequence[PassRateRange], *, file: str,
     disagreements: int | None,
 ) -> str:  # fmt: skip
     """The whole text; lines are not wrapped. `file` as it was typed, quoted, so that hints can be pasted."""
-    each = answers.apart()
+    each = answers.parts()
     parts = [
         [*_decided(answers), *_chances(answers, chances)],
         [line for part in each for line in _why(part)],
@@ -118,7 +118,7 @@ def told(
     return "\n".join(visible(line) for part in parts for line in part)
 
 
-def _decided(answers: Answers) -> Iterator[str]:
+def _decided(answers: FileAnswers) -> Iterator[str]:
     """A sentence per judge for the use it was checked for, the worst first, with the next step; then the other uses."""
     judges = answers.decision.judges
     if not judges:
@@ -139,7 +139,7 @@ def _decided(answers: Answers) -> Iterator[str]:
         yield f"  to {use}: {'; '.join(words)}"
 
 
-def _why(answers: Answers) -> Iterator[str]:
+def _why(answers: FileAnswers) -> Iterator[str]:
     """The numbers behind the first sentence, where there are any."""
     for judge in answers.panel.judges[:SHOWN_JUDGES]:
         ceiling = answers.measured("human_ceiling", judge)
@@ -158,7 +158,7 @@ def _why(answers: Answers) -> Iterator[str]:
 # --------------------------------------------------------------------------- what was read
 
 
-def _read(answers: Answers, file: str) -> Iterator[str]:
+def _read(answers: FileAnswers, file: str) -> Iterator[str]:
     read = answers.panel.read
     mapping, frame = read.mapping, read.raw.frame
     yield f"What was read: {len(frame)} rows, {len(read.ratings.table)} judgements"
@@ -237,7 +237,7 @@ def _underspecified(ranges: Sequence[PassRateRange]) -> Iterator[str]:
         yield "  Ask for every reasonable answer (a column response_set), or add an option for what may be either."
 
 
-def _others(answers: Answers) -> Iterator[str]:
+def _others(answers: FileAnswers) -> Iterator[str]:
     """Verdicts of the other questions, one line each; what is only measured is counted."""
     rows = [v for v in answers.results["verdicts"] if v["question"] != AGREEMENT]
     if rows:
@@ -257,7 +257,7 @@ def _others(answers: Answers) -> Iterator[str]:
         yield f"  {'not measured':<13}{row['test'].rpartition('::')[2].removeprefix('test_'):<24} {row['why']}"
 
 
-def _measured(answers: Answers, metric: str) -> Iterator[str]:
+def _measured(answers: FileAnswers, metric: str) -> Iterator[str]:
     """What no gate decides, under every condition that it was measured under."""
     title = answers.title(metric)
     records = [
@@ -280,7 +280,7 @@ def _where(subject: Mapping[str, str]) -> str:
     )
 
 
-def _not_asked(answers: Answers) -> Iterator[str]:
+def _not_asked(answers: FileAnswers) -> Iterator[str]:
     """What the file cannot answer, and the column that would unlock it; once per question, the nearest unlock first."""
     rows: dict[str, list[str]] = {}
     asked = {record["title"] for record in (*answers.results["verdicts"], *answers.results["measurements"])}

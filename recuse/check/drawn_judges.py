@@ -24,13 +24,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from recuse.check.file_answers import Question, ask
+from recuse.check.file_answers import file_answers
 from recuse.gates import Gates
 from recuse.ratings import Ratings
 from recuse.ratings.answers import WON, Answers, answers_of
 from recuse.ratings.factors import ORDER, VERSION
 from recuse.ratings.ratings_table import PERSON
 from recuse.readers.file_panel import FilePanel
+from recuse.suite.question_runner import Question
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,7 +54,8 @@ def chance_of_clearance(
         return {}
     known = {name: one for name, one in people.items() if one is not None}
     ratings = with_drawn_judges(panel.ratings, known, draws, np.random.default_rng(seed))
-    answers = ask(replace(panel, read=replace(panel.read, ratings=ratings, older=())), gates, questions, deciding=True)
+    drawn = replace(panel, read=replace(panel.read, ratings=ratings, older=()))
+    answers = file_answers(drawn, gates, questions, deciding=True)
     cleared: dict[str, list[bool]] = {}
     for one in answers.decision.judges:
         cleared.setdefault(one.use, []).append(one.word == "cleared")

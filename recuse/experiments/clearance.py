@@ -13,10 +13,11 @@ from typing import Protocol
 
 import numpy as np
 
-from recuse.check.file_answers import Question, ask, read_evals
+from recuse.check.file_answers import file_answers
 from recuse.experiments.simulated_files import Setting, simulated_file
 from recuse.gates import Gates
 from recuse.readers.file_panel import FilePanel
+from recuse.suite.question_runner import Question, read_evals
 
 __all__ = ["Case", "Simulated", "Source", "Word", "asked", "error_of", "share_cleared", "uses_in"]
 
@@ -87,7 +88,7 @@ def _words(case: Case, folder: Path, today: date, seed: int, start: int, stop: i
     words = []
     for run in range(start, stop):
         rng = np.random.default_rng((seed, case.texts, run, *case.judge.encode()))
-        answers = ask(case.source.draw(case.texts, case.judge, rng, gates), gates, questions, deciding=True)
+        answers = file_answers(case.source.draw(case.texts, case.judge, rng, gates), gates, questions, deciding=True)
         words += [
             Word(one.use, one.word, one.cause.partition("; ")[0], one.gates)
             for one in answers.decision.judges

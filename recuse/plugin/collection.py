@@ -1,4 +1,5 @@
-"""Whom each test asks: collected once for every panel, task and protocol that offers what the test needs."""
+"""The mark that says what a test asks of ratings, and whom it asks: a test is collected once for every panel, task and
+protocol that offers what it needs."""
 
 from __future__ import annotations
 
@@ -7,46 +8,68 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from recuse.plugin.command_line import given
-from recuse.plugin.marks import asks_judges, needs_of, question_of
-from recuse.plugin.opened_suite import is_opened, is_worker, open_suite
-from recuse.schema.cycle_collector import spare_the_cycle_collector
+from recuse.plugin.command_line import SHORT_NAMES, given, is_opened, is_worker, open_suite
 
 if TYPE_CHECKING:
     from recuse.schema.results import AskedRow, NotAskedRow
     from recuse.suite import Elicitation, Suite
 
-__all__ = ["asked", "not_asked", "pytest_collection_finish", "pytest_collection_modifyitems", "pytest_generate_tests"]
+__all__ = ["asked", "asks_judges", "not_asked", "pytest_collection_finish", "pytest_collection_modifyitems",
+           "pytest_configure", "pytest_generate_tests"]  # fmt: skip
+
+WORDS = (
+    '(*needs, task=None, protocol=None, rests_on="pairs"): what this test asks of ratings, as asks("scores", '
+    '"authors"); it runs for every panel, task and protocol that offers all of it, and whose source fixes what its '
+    'numbers rest on: "margins", "cells" or "pairs"'
+)
 
 _mistake = pytest.StashKey[str]()
 _not_asked: pytest.StashKey[dict[str, list[NotAskedRow]]] = pytest.StashKey()
 _asked: pytest.StashKey[list[AskedRow]] = pytest.StashKey()
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Makes the mark known to pytest."""
+    config.addinivalue_line("markers", f"recuse_asks{WORDS}")
+
+
+def marks_of(node: Any) -> list[pytest.Mark]:
+    """The marks of a test, its class and its module that ask about judges, the nearest first. What is called `asks`
+    outside a suite of ours is somebody else's."""
+    names = ("recuse_asks", "asks") if node.config.pluginmanager.hasplugin(SHORT_NAMES) else ("recuse_asks",)
+    return [mark for mark in node.iter_markers() if mark.name in names]
+
+
+def asks_judges(item: Any) -> bool:
+    """Whether a test is about judges at all."""
+    return bool(marks_of(item))
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Tests marked `asks` run once for every panel, task and protocol that offers what they need."""
-    if not asks_judges(metafunc.definition) or "elicitation" not in metafunc.fixturenames:
+    """Tests that ask about judges run once for every panel, task and protocol that offers what they need."""
+    if not asks_judges(metafunc.definition) or "recuse_elicitation" not in metafunc.fixturenames:
         return
     from recuse.schema import RecuseError
+    from recuse.suite.question_runner import needs_of, words_of
 
-    config = metafunc.config
+    config, test = metafunc.config, metafunc.definition
     try:
         suite = open_suite(config)  # first: its panels may name protocols that offer a kind of their own
-        needs, narrowed = needs_of(metafunc.definition)
+        needs, narrowed = needs_of(marks_of(test), test.nodeid)
         offering, lacking = suite.questions.offering(needs, **narrowed)
     except RecuseError as error:
         needs, offering, lacking = (), [], []
         _note_mistake(config, str(error))
-    words = question_of(metafunc.definition)
+    words = words_of(test.path, metafunc.module)
     records: list[NotAskedRow] = [{**row.record(), **words, "tests": []} for row in lacking]
-    config.stash.setdefault(_not_asked, {})[metafunc.definition.nodeid] = records
-    config.stash.setdefault(_asked, []).extend(_gates_asked(suite, metafunc.definition, offering) if offering else ())
+    config.stash.setdefault(_not_asked, {})[test.nodeid] = records
+    config.stash.setdefault(_asked, []).extend(_gates_asked(suite, test, offering) if offering else ())
     if offering:
-        metafunc.parametrize("elicitation", [pytest.param(one, id=str(one)) for one in offering])
+        metafunc.parametrize("recuse_elicitation", [pytest.param(one, id=str(one)) for one in offering])
     else:
         wanted = dict.fromkeys([*needs, *(need for row in lacking for need in row.missing)])
         none = pytest.mark.skip(reason=f"no selected panel offers {', '.join(wanted)}")
-        metafunc.parametrize("elicitation", [pytest.param(None, id="nobody", marks=none)])
+        metafunc.parametrize("recuse_elicitation", [pytest.param(None, id="nobody", marks=none)])
 
 
 def _note_mistake(config: pytest.Config, text: str) -> None:
@@ -68,6 +91,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     config = session.config
     if not is_opened(config):
         return
+    from recuse.schema.cycle_collector import spare_the_cycle_collector
+
     spare_the_cycle_collector()
     if given(config, "record") == "none" or config.option.collectonly:
         return
@@ -82,26 +107,20 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 def _wanted(suite: Suite, item: pytest.Item) -> list[Elicitation]:
     """The ratings a collected test is about, and those by other protocols that it names among its needs."""
-    elicitation = getattr(getattr(item, "callspec", None), "params", {}).get("elicitation")
+    elicitation = getattr(getattr(item, "callspec", None), "params", {}).get("recuse_elicitation")
     if elicitation is None or not asks_judges(item):
         return []
-    return [elicitation, *suite.questions.beside(elicitation, needs_of(item)[0])]
+    from recuse.suite.question_runner import needs_of
+
+    return [elicitation, *suite.questions.beside(elicitation, needs_of(marks_of(item), item.nodeid)[0])]
 
 
 def _gates_asked(suite: Suite, test: Any, offering: list[Elicitation]) -> list[AskedRow]:
     """What a test has to decide, wherever it is asked."""
-    from recuse.suite.gating import asked_record, gates_named
+    from recuse.suite.question_runner import gates_named
 
     names = gates_named(test.obj, suite.gates)
-    return [
-        record
-        for one in offering
-        for record in asked_record(
-            suite.gates, test.nodeid, names, one.place, suite.questions.judges_of(one), suite.uses(one.panel),
-            suite.offers(one),
-        )
-        if names
-    ]
+    return [row for one in offering if names for row in suite.respondents(one).asked(test.nodeid, names, suite.gates)]
 
 
 def asked(config: pytest.Config) -> list[AskedRow]:

@@ -1,14 +1,26 @@
-"""Options and settings of the command line, their short names, and what was given for them."""
+"""Options and settings of the command line, and the one suite of a session that they ask for."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Generator
-from typing import Any
+from copy import copy
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-__all__ = ["BASELINE", "REPORTS", "SHORT", "given", "named_files", "pytest_addoption", "pytest_load_initial_conftests"]
+if TYPE_CHECKING:
+    from recuse.schema import Transcript
+    from recuse.schema.results import RepliesRow
+    from recuse.suite import Suite
+
+__all__ = ["SHORT", "SHORT_NAMES", "baseline_path", "given", "is_opened", "is_suite", "is_worker", "open_suite",
+           "pytest_addoption", "pytest_load_initial_conftests"]  # fmt: skip
+
+SHORT_NAMES = "recuse.plugin.short_names"
+"""The plugin that is active in suites of ours only; a conftest.py may name it too."""
 
 REPORTS = "reports"
 """Where the report is written."""
@@ -18,12 +30,12 @@ BASELINE = f"{REPORTS}/baseline.json"
 
 SHORT = ("--panel", "--ratings", "--judges", "--record", "--yes", "--models", "--baseline", "--update-baseline",
          "--because", "--base")  # fmt: skip
-"""Short names of our options, `--panel` for `--recuse-panel`: each is ours unless another plugin has it."""
+"""Short names of our options in a suite, `--panel` for `--recuse-panel`: each is ours unless another plugin has it."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Adds our options, each under its long name, and our settings."""
-    group = parser.getgroup("recuse", "judging judges (recuse); every --recuse-NAME may be written --NAME")
+    group = parser.getgroup("recuse", "judging judges (recuse); in a suite every --recuse-NAME may be written --NAME")
     group.addoption(
         "--recuse-panel", action="append", default=[], metavar="FILE", help="panel to examine; repeat for several"
     )
@@ -80,17 +92,26 @@ def _baseline_file(text: str) -> str:
 def pytest_load_initial_conftests(
     early_config: pytest.Config, parser: pytest.Parser, args: list[str]
 ) -> Generator[None, None, None]:
-    """Once every plugin and conftest has named its options, our short names that nobody else has become ours."""
+    """In a suite of ours the short names exist too: those of fixtures and of the mark, and, once every plugin and
+    conftest has named its options, those of our options that nobody else has."""
     yield
-    taken = {
-        name for group in (*parser._groups, parser._anonymous) for option in group.options for name in option.names()
-    }
-    for place, argument in enumerate(args):
-        if argument == "--":
-            break
-        name, sign, value = argument.partition("=")
-        if name in SHORT and name not in taken:
-            args[place] = f"--recuse-{name[2:]}{sign}{value}"
+    if is_suite(early_config):
+        early_config.pluginmanager.import_plugin(SHORT_NAMES)
+        _, unknown = parser.parse_known_and_unknown_args(args, copy(early_config.option))
+        unknown = [argument.partition("=")[0] for argument in unknown]
+        options = args.index("--") if "--" in args else len(args)
+        for place, argument in enumerate(args[:options]):
+            name = argument.partition("=")[0]
+            if name in SHORT and name in unknown:
+                args[place] = f"--recuse-{argument[2:]}"
+
+
+def is_suite(config: pytest.Config) -> bool:
+    """Whether this is a repository that asks about judges: it names panels, has a file of gates, or a conftest that
+    names the plugin of the short names."""
+    gates = config.rootpath / config.getini("recuse_gates")
+    named = config.pluginmanager.hasplugin(SHORT_NAMES)
+    return named or bool(config.getini("recuse_panels")) or gates.is_file()
 
 
 def given(config: pytest.Config, name: str) -> Any:
@@ -98,7 +119,54 @@ def given(config: pytest.Config, name: str) -> Any:
     return config.getoption(f"--recuse-{name}")
 
 
-def named_files(config: pytest.Config) -> list[str]:
-    """Files of ratings named on the command line: they are examined in place of the configured panels."""
-    files: list[str] = given(config, "ratings")
-    return files
+_suite = pytest.StashKey["Suite"]()
+
+
+def open_suite(config: pytest.Config) -> Suite:
+    """The suite that the options ask for; `RecuseError` for a mistake in them or in a file they name."""
+    if _suite not in config.stash:
+        from recuse.suite import Suite
+
+        files: list[str] = given(config, "ratings")
+        config.stash[_suite] = Suite.from_options(
+            root=config.rootpath,
+            panels=given(config, "panel") or (config.getini("recuse_panels") if not files else ()),
+            ratings=[str(Path(config.invocation_params.dir, file)) for file in files],
+            judges=[name.strip() for name in given(config, "judges").split(",") if name.strip()],
+            record=given(config, "record"),
+            yes=given(config, "yes"),
+            models=config.rootpath / given(config, "models"),
+            gates=config.rootpath / config.getini("recuse_gates"),
+            distributed=is_worker(config) or bool(getattr(config.option, "numprocesses", None)),
+            shared=_shared_folder(config),
+            baseline=baseline_path(config),
+            keep=partial(_write_replies, config.rootpath / REPORTS) if config.getini("recuse_replies") else None,
+        )
+    return config.stash[_suite]
+
+
+def _write_replies(reports: Path, transcript: Transcript) -> RepliesRow:
+    from recuse.report.replies import FOLDER, write_transcript
+
+    return write_transcript(transcript, reports / FOLDER)
+
+
+def baseline_path(config: pytest.Config) -> Path:
+    """What the run is compared with."""
+    return config.rootpath / (given(config, "baseline") or BASELINE)
+
+
+def is_opened(config: pytest.Config) -> bool:
+    """Whether any test of this session asked about judges."""
+    return _suite in config.stash
+
+
+def is_worker(config: pytest.Config) -> bool:
+    """Whether this is one of the processes that xdist started."""
+    return hasattr(config, "workerinput")
+
+
+def _shared_folder(config: pytest.Config) -> Path | None:
+    """The folder in which the workers of this run share what they read; None in a process of its own."""
+    folder = getattr(config, "workerinput", {}).get("recuse_shared")
+    return Path(folder) if folder else None

@@ -1,26 +1,25 @@
-"""The fixtures that evals use: `ratings`, `gate`, `measure`, `task`, `elicitation`."""
+"""The fixtures that evals use. In a suite of ours each has a short name too: `ratings` for `recuse_ratings`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING
 
 import pytest
 
-from recuse.plugin.marks import question_of
-from recuse.plugin.opened_suite import open_suite
-from recuse.plugin.outcomes import decided_by
-from recuse.run.record_kinds import MEASURE, MEASUREMENT, UPGRADE, VERDICT
+from recuse.plugin.command_line import open_suite
+from recuse.plugin.outcomes import ASKING, RECORDS
 
 if TYPE_CHECKING:
     from recuse.gates import Verdicts
     from recuse.metrics.upgrade import Upgrade
     from recuse.ratings import Ratings
-    from recuse.schema import Estimate, Estimates
     from recuse.suite import Elicitation, Suite
+    from recuse.suite.question_runner import Asking
     from recuse.tasks import Task
 
-__all__ = ["elicitation", "gate", "may_replace", "measure", "ratings", "recuse_suite", "task", "upgrade"]
+__all__ = ["recuse_asking", "recuse_elicitation", "recuse_gate", "recuse_may_replace", "recuse_measure",
+           "recuse_ratings", "recuse_suite", "recuse_task", "recuse_upgrade"]  # fmt: skip
 
 
 @pytest.fixture(scope="session")
@@ -31,66 +30,60 @@ def recuse_suite(pytestconfig: pytest.Config) -> Generator[Suite, None, None]:
 
 
 @pytest.fixture
-def elicitation(request: pytest.FixtureRequest) -> Elicitation:
+def recuse_elicitation(request: pytest.FixtureRequest) -> Elicitation:
     """What the test is about: one panel, asked one task by one protocol."""
     wanted = 'what asks about judges must be marked, as @pytest.mark.asks("scores")'
     pytest.fail(f"{request.node.nodeid}: {wanted}", pytrace=False)
 
 
 @pytest.fixture
-def task(recuse_suite: Suite, elicitation: Elicitation) -> Task:
+def recuse_task(recuse_suite: Suite, recuse_elicitation: Elicitation) -> Task:
     """The task the test is about, with the items that the panel was asked about."""
-    return recuse_suite.selection.task_of(elicitation)
+    return recuse_suite.selection.task_of(recuse_elicitation)
 
 
 @pytest.fixture
-def ratings(recuse_suite: Suite, elicitation: Elicitation) -> Ratings:
+def recuse_ratings(recuse_suite: Suite, recuse_elicitation: Elicitation) -> Ratings:
     """The ratings that the test asks for. `ratings.beside("choices")` are the same judges' by another protocol."""
-    return recuse_suite.ratings(elicitation)
+    return recuse_suite.ratings(recuse_elicitation)
 
 
 @pytest.fixture
-def gate(request: pytest.FixtureRequest, recuse_suite: Suite, elicitation: Elicitation) -> Callable[..., Verdicts]:
+def recuse_asking(request: pytest.FixtureRequest, recuse_suite: Suite, recuse_elicitation: Elicitation) -> Asking:
+    """The test as `recuse.suite.question_runner` asks it; its records travel with the test's report."""
+    from recuse.suite.question_runner import Asking, words_of
+
+    node, shown, about = request.node, recuse_suite.selection.is_shown, recuse_elicitation.is_about
+    asking = Asking(
+        node.nodeid, words_of(node.path, node.module), recuse_suite.respondents(recuse_elicitation),
+        recuse_suite.gates, wanted=lambda subject: shown(subject) and about(subject),
+    )  # fmt: skip
+    node.stash[ASKING] = asking
+    node.user_properties.append((RECORDS, vars(asking.records)))
+    return asking
+
+
+@pytest.fixture
+def recuse_gate(recuse_asking: Asking) -> Callable[..., Verdicts]:
     """`assert gate(name, estimates)`: a verdict on every judge that was measured, kept for the report."""
-
-    def decide(name: str, measured: Estimate | Estimates, **subject: str) -> Verdicts:
-        from recuse.gates import Verdicts
-        from recuse.suite.gating import verdicts_of
-
-        place, uses = {**elicitation.place, **subject}, recuse_suite.uses(elicitation.panel)
-        decided = verdicts_of(recuse_suite.gates, name, measured, place, uses, recuse_suite.offers(elicitation))
-        if decided is None:
-            _measure(request, recuse_suite, elicitation, measured, subject)
-            return Verdicts(())
-        verdicts = decided.only(lambda about: recuse_suite.selection.is_shown(about) and elicitation.is_about(about))
-        decided_by(request.node).append(verdicts)
-        for verdict in verdicts:
-            _keep(request, VERDICT, {**verdict.record(), "of": len(verdicts)})
-            _describe(request, verdict.estimate.metric)
-        return verdicts
-
-    return decide
+    return recuse_asking.gate
 
 
 @pytest.fixture
-def measure(request: pytest.FixtureRequest, recuse_suite: Suite, elicitation: Elicitation) -> Callable[..., None]:
+def recuse_measure(recuse_asking: Asking) -> Callable[..., None]:
     """`measure(estimates)`: shown in the report, gated by nothing."""
-
-    def keep(measured: Estimate | Estimates, **subject: str) -> None:
-        _measure(request, recuse_suite, elicitation, measured, subject)
-
-    return keep
+    return recuse_asking.measure
 
 
 @pytest.fixture
-def upgrade(recuse_suite: Suite, elicitation: Elicitation) -> Upgrade:
+def recuse_upgrade(recuse_suite: Suite, recuse_elicitation: Elicitation) -> Upgrade:
     """The candidate that the test is about against the judge that it would replace: see `recuse.metrics.upgrade`."""
-    return recuse_suite.upgrade(elicitation)
+    return recuse_suite.upgrade(recuse_elicitation)
 
 
 @pytest.fixture
-def may_replace(
-    request: pytest.FixtureRequest, recuse_suite: Suite, elicitation: Elicitation
+def recuse_may_replace(
+    recuse_asking: Asking, recuse_suite: Suite, recuse_elicitation: Elicitation
 ) -> Callable[[Upgrade], Verdicts]:
     """`assert may_replace(upgrade)`: one verdict on the candidate from all components, each kept for the report."""
 
@@ -98,49 +91,11 @@ def may_replace(
         from recuse.schema import RecuseError
         from recuse.upgrade.judge_upgrade import judge_upgrade
 
-        place = elicitation.place
-        upgrade_verdict = judge_upgrade(
-            recuse_suite.gates, upgrade, place, share=recuse_suite.questions.share_of(elicitation)
-        )
-        if recuse_suite.selection.is_shown({"judge": elicitation.candidate}):
-            _keep(request, UPGRADE, {**place, **upgrade_verdict.record()})
-        if not len(upgrade_verdict.rows):  # nothing that could pass: not comparable, or nothing measured
-            raise RecuseError(upgrade_verdict.sentence)
-        decided_by(request.node).append(upgrade_verdict.rows)
-        for metric in upgrade_verdict.unmeasured:
-            _describe(request, metric)
-        for verdict in upgrade_verdict.rows:
-            _keep(request, VERDICT, verdict.record())
-            _describe(request, verdict.estimate.metric)
-        if upgrade_verdict.missing and upgrade_verdict.rows.stays_green:  # what passes does not suffice
-            raise RecuseError(upgrade_verdict.sentence)
-        return upgrade_verdict.rows
+        share = recuse_suite.questions.share_of(recuse_elicitation)
+        verdict = judge_upgrade(recuse_suite.gates, upgrade, recuse_elicitation.place, share=share)
+        rows = recuse_asking.upgrade(verdict)
+        if not len(rows) or (verdict.missing and rows.stays_green):  # what passes does not suffice
+            raise RecuseError(verdict.sentence)
+        return rows
 
     return decide
-
-
-def _measure(
-    request: pytest.FixtureRequest, suite: Suite, elicitation: Elicitation, measured: Estimate | Estimates,
-    subject: Mapping[str, str],
-) -> None:  # fmt: skip
-    from recuse.schema import members
-
-    for names, estimate in members(measured):
-        about = {**elicitation.place, **subject, **names}
-        if suite.selection.is_shown(about) and elicitation.is_about(about):
-            _keep(request, MEASUREMENT, {"subject": about, "estimate": estimate.record()})
-            _describe(request, estimate.metric)
-
-
-def _keep(request: pytest.FixtureRequest, kind: str, record: dict[str, Any]) -> None:
-    node = request.node
-    node.user_properties.append((kind, {**record, **question_of(node), "test": node.nodeid}))
-
-
-def _describe(request: pytest.FixtureRequest, metric: str) -> None:
-    """The measure's own description travels with its first number."""
-    from recuse.metrics.measure import described
-
-    described_measure = (MEASURE, dict(described(metric).record()))
-    if described_measure not in request.node.user_properties:
-        request.node.user_properties.append(described_measure)

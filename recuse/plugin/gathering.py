@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import tempfile
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,17 +14,19 @@ import pytest
 
 from recuse.plugin.annotations import annotation_lines
 from recuse.plugin.collection import asked, not_asked
-from recuse.plugin.command_line import given
-from recuse.plugin.junit import readable
-from recuse.plugin.opened_suite import baseline_path, is_opened, is_worker, open_suite
-from recuse.run.record_kinds import NOBODY, UNMEASURED
+from recuse.plugin.command_line import baseline_path, given, is_opened, is_worker, open_suite
+from recuse.plugin.outcomes import NOBODY, RECORDS, UNMEASURED
 
 if TYPE_CHECKING:
-    from recuse.run import Run
+    from recuse.run.run import Run
     from recuse.schema.results import InPlaceRow
     from recuse.suite import Suite
 
-__all__ = ["pytest_sessionfinish", "pytest_sessionstart"]
+__all__ = ["pytest_report_from_serializable", "pytest_report_to_serializable", "pytest_sessionfinish",
+           "pytest_sessionstart", "readable"]  # fmt: skip
+
+OURS = "recuse."
+PLACE = ("task", "panel", "protocol")  # the test's own name says them
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:
@@ -54,19 +57,21 @@ class _Gathering:
     @property
     def run(self) -> Run:
         if self._run is None:
-            from recuse.run import Run
+            from recuse.run.run import Run
 
             self._run = Run()
         return self._run
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Before anyone else reads the records: to others, as in JUnit's XML, they are told as short properties."""
-        properties = [(name, value) for name, value in report.user_properties if name.startswith("recuse.")]
-        if report.when == "call" and properties:
-            self.run.add(properties)
-        for name, value in properties:
-            if name == NOBODY:
+        """Before anyone else reads the records: others, as JUnit's XML, are given short properties."""
+        for name, value in report.user_properties:
+            if name == RECORDS and report.when == "call":
+                from recuse.suite.question_runner import Records
+
+                records: Any = value
+                self.run.add(Records(**records))
+            elif name == NOBODY:
                 self.run.nobody_asked = True
             elif name == UNMEASURED:
                 self.run.unmeasured[report.nodeid] = str(value)
@@ -77,7 +82,11 @@ class _Gathering:
         """With `-n` and no other wish, one worker runs all tests about a panel and task."""
         if not _by_panel_and_task(config):
             return None
-        from recuse.plugin.worker_groups import PanelTaskScheduling
+        from xdist.scheduler import LoadScopeScheduling  # type: ignore[import-untyped]
+
+        class PanelTaskScheduling(LoadScopeScheduling):  # type: ignore[misc]
+            def _split_scope(self, nodeid: str) -> str:
+                return scope_of(nodeid)
 
         return PanelTaskScheduling(config, log)
 
@@ -134,7 +143,7 @@ class _Gathering:
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         if self._run is not None:
             terminalreporter.write_line("")
-            writer = terminalreporter._tw
+            writer = terminalreporter.config.get_terminal_writer()
             verbosity = terminalreporter.config.get_verbosity()
             terminalreporter.write_line(self.run.terminal(writer.fullwidth, writer.hasmarkup, verbosity))
             if os.environ.get("GITHUB_ACTIONS") == "true":
@@ -191,3 +200,54 @@ def _chosen_panels(session: pytest.Session, suite: Suite) -> str:
     if examined >= configured or not (examined & configured or given(config, "panel")):
         return ""
     return f"only {', '.join((*selection.panels, *selection.files))} of {len(configured)} panels examined"
+
+
+def scope_of(nodeid: str) -> str:
+    """Tests about judges are handed to workers by panel and task, whose measures are then made only once, all others
+    one by one: "evals/test_x.py::test_y[panel/task/protocol]" -> "panel/task"."""
+    _, _, parameters = nodeid.partition("[")
+    parts = parameters.split("/")
+    return "/".join(parts[:2]) if len(parts) >= 3 else nodeid
+
+
+# --------------------------------------------------------------------------- records on their way
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_report_to_serializable(
+    config: pytest.Config,
+) -> Generator[None, dict[str, Any] | None, dict[str, Any] | None]:
+    """In a worker, each record of a report becomes a text: xdist's own serializer, written in Python, takes many times
+    as long for records of this size."""
+    data = yield
+    if data is not None and is_worker(config):
+        properties = data.get("user_properties", ())
+        data["user_properties"] = [(n, json.dumps(value) if n.startswith(OURS) else value) for n, value in properties]
+    return data
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_report_from_serializable(data: dict[str, Any]) -> Generator[None, Any, Any]:
+    """And a record again in the process that reports."""
+    properties = data.get("user_properties", ())
+    data["user_properties"] = [
+        (n, json.loads(value) if n.startswith(OURS) and isinstance(value, str) else value) for n, value in properties
+    ]
+    return (yield)
+
+
+def readable(properties: Sequence[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    """The properties of a test with each verdict as a few short ones, "leniency[judge=gpt].outcome", and without
+    records that are for the process that reports alone."""
+    kept = [(name, value) for name, value in properties if not name.startswith(OURS)]
+    verdicts = [verdict for name, value in properties if name == RECORDS for verdict in value["verdicts"]]
+    return kept + [words for verdict in verdicts for words in _short(verdict)]
+
+
+def _short(verdict: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    about = ",".join(f"{k}={v}" for k, v in sorted(verdict["subject"].items()) if k not in PLACE)
+    name = f"{verdict['gate']}[{about}]" if about else verdict["gate"]
+    yield f"{name}.outcome", verdict["outcome"]
+    value = verdict["estimate"]["value"]
+    yield f"{name}.value", "undefined" if value is None else f"{value:.10g}"
+    yield f"{name}.limit", verdict["rule"]["limit_text"]

@@ -9,22 +9,22 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from recuse.plugin.marks import asks_judges
-from recuse.run.record_kinds import NOBODY, UNMEASURED
+from recuse.plugin.collection import asks_judges
 
 if TYPE_CHECKING:
     from recuse.gates import Verdicts
+    from recuse.suite.question_runner import Asking
 
-__all__ = ["decided_by", "pytest_runtest_makereport"]
+__all__ = ["ASKING", "NOBODY", "RECORDS", "UNMEASURED", "pytest_runtest_makereport"]
+
+RECORDS, UNMEASURED, NOBODY = "recuse.records", "recuse.unmeasured", "recuse.nobody"
+"""Names under which a test hands to the process that reports what it came to: `user_properties` of its report."""
+
+ASKING: pytest.StashKey[Asking] = pytest.StashKey()
+"""A test's question, while it runs."""
 
 UNASSERTED = "a gate was asked and its answer not asserted: write `assert gate(...)`"
-_decided = pytest.StashKey[list["Verdicts"]]()
 _shown_in_full = pytest.StashKey[set[str]]()
-
-
-def decided_by(item: pytest.Item) -> list[Verdicts]:
-    """What the gates said so far in a test."""
-    return item.stash.setdefault(_decided, [])
 
 
 @pytest.hookimpl(wrapper=True)
@@ -36,7 +36,7 @@ def pytest_runtest_makereport(
     report = yield
     if not asks_judges(item):
         return report  # others' tests keep their tracebacks, whatever they raise
-    decided = decided_by(item)
+    decided = item.stash[ASKING].decided if ASKING in item.stash else []
     if call.excinfo is not None and _is_ours(call.excinfo.value):
         _report_mistake(item, report, str(call.excinfo.value))
     elif call.when == "call" and (objections := _objections(decided, call.excinfo)):
@@ -77,7 +77,7 @@ def _accepted(decided: Sequence[Verdicts]) -> str:
 def _about_nobody(item: pytest.Item) -> bool:
     """Whether no selected panel offers what the test asks for."""
     called = getattr(item, "callspec", None)
-    return called is not None and called.params.get("elicitation", "") is None
+    return called is not None and called.params.get("recuse_elicitation", "") is None
 
 
 def _is_ours(error: BaseException) -> bool:

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from recuse.ratings.offers import Design, design_of
+from recuse.ratings.offers import offers_of
 from recuse.schema import Provenance
 from recuse.schema.results import PanelRow
 
@@ -65,9 +65,9 @@ class FilePanel:
         return self.ratings.judges
 
     @cached_property
-    def design(self) -> Design:
-        """What the rows offer to questions."""
-        return design_of(self.ratings, self.read.kind)
+    def offers(self) -> frozenset[str]:
+        """The needs that the ratings meet."""
+        return offers_of(self.ratings, self.read.kind)
 
     def record(self) -> PanelRow:
         """The panel as results.json tells it."""

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from recuse.git.run_identity import identity_of
-from recuse.run.record_kinds import MEASURE, MEASUREMENT, UPGRADE, VERDICT
 from recuse.schema import RecuseError
+from recuse.suite.question_runner import Records
 
 if TYPE_CHECKING:
     from recuse.gates import Decision, Gates
@@ -23,16 +23,12 @@ if TYPE_CHECKING:
         Comparison,
         InPlaceRow,
         Known,
-        MeasurementRow,
-        MeasureRow,
         NotAskedRow,
         PanelRow,
         QuestionRow,
         Replayed,
         Results,
-        UpgradeVerdictRow,
         UseRow,
-        VerdictRow,
     )
     from recuse.suite import Selection
 
@@ -40,38 +36,19 @@ UNUSED_SHOWN = 10
 
 
 @dataclass
-class Run:
+class Run(Records):
     """Records arrive in any order and from any process; what is written depends on their content only."""
 
-    verdicts: list[VerdictRow] = field(default_factory=list)
-    measurements: list[MeasurementRow] = field(default_factory=list)
-    upgrades: list[UpgradeVerdictRow] = field(default_factory=list)
-    unmeasured: dict[str, str] = field(default_factory=dict)  # test -> why it ended without a verdict
     replayed: dict[str, Replayed] = field(default_factory=dict)  # place -> what its cassettes gave
     objections: list[str] = field(default_factory=list)  # what is wrong with the run as a whole
     results: Results = field(default_factory=lambda: cast("Results", {}))
     decision: Decision | None = None
     complete: bool = False
-    measures: dict[str, MeasureRow] = field(default_factory=dict)  # name -> its description
-    not_asked: dict[str, list[NotAskedRow]] = field(default_factory=dict)  # test -> whom it could not be asked of
-    asked: list[AskedRow] = field(default_factory=list)  # gates that had to decide, with place and judges
     uses: dict[str, Uses] = field(default_factory=dict)  # panel -> what its judges are used for
     whole: bool = True  # whether every question was asked of the panels examined
     part: str = ""  # what of the suite ran, where not all of it did
     drawings: Sequence[str] = ()  # a team's own drawings of questions, by dotted module name
     nobody_asked: bool = False  # some eval found no panel that offers what it needs
-
-    def add(self, properties: Sequence[tuple[str, Any]]) -> None:
-        """Take in what one test hands over: pairs of a kind (`recuse.run.record_kinds`) and a record."""
-        for kind, record in properties:
-            if kind == VERDICT:
-                self.verdicts.append(record)
-            elif kind == MEASUREMENT:
-                self.measurements.append(record)
-            elif kind == UPGRADE:
-                self.upgrades.append(record)
-            elif kind == MEASURE:
-                self.measures[record["name"]] = record
 
     def finish(
         self,

@@ -1,4 +1,4 @@
-"""Which panels, files of ratings and judges a run is about, and the tasks they judge."""
+"""Which panels, files of ratings and judges a run is about, the tasks they judge, and what a question is asked of."""
 
 from __future__ import annotations
 
@@ -10,12 +10,59 @@ from typing import Self
 from recuse.cassettes.matching import request_key
 from recuse.elicitation.plan import Plan, make_plan
 from recuse.panels import OwnWords, Panel, load_panel
+from recuse.panels.source_fixes import UNLOCK
+from recuse.ratings.needs import unlock
 from recuse.readers.file_panel import FilePanel, is_ratings_file, load_file_panels
 from recuse.schema import RecuseError
-from recuse.suite.elicitation import Elicitation
+from recuse.schema.results import Wanting
 from recuse.tasks import Task, load_task
 
-__all__ = ["Selection"]
+__all__ = ["Elicitation", "NotAsked", "Selection"]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Elicitation:
+    """One panel, asked one task by one protocol: what a table of ratings comes from, and what a question is asked of.
+
+    With a `candidate`, it is about this one judge alone, in the line-up in which it takes the place of the judge that
+    it would replace; without one, about the judges in use, whose numbers no candidate changes."""
+
+    panel: str
+    task: str
+    protocol: str
+    candidate: str = ""
+
+    def __str__(self) -> str:
+        return "/".join(part for part in (self.panel, self.task, self.protocol, self.candidate) if part)
+
+    @property
+    def place(self) -> dict[str, str]:
+        """What every conclusion drawn from it is about."""
+        return {"task": self.task, "panel": self.panel, "protocol": self.protocol}
+
+    def is_about(self, subject: Mapping[str, str]) -> bool:
+        """Whether a conclusion on this subject is one on the candidate; any is, where there is none."""
+        return not self.candidate or self.candidate in (subject.get(name) for name in ("judge", "author", "model"))
+
+
+@dataclass(frozen=True, slots=True)
+class NotAsked:
+    """A panel and task that a question could not be asked of, and what is missing for it."""
+
+    panel: str
+    task: str
+    protocol: str
+    missing: tuple[str, ...]
+
+    def record(self) -> Wanting:
+        """As builtins, with what would unlock the question: one sentence per missing need; `unfixed` are those that the
+        source of the panel does not fix."""
+        missing = list(self.missing)
+        return {
+            "panel": self.panel, "task": self.task, "protocol": self.protocol, "missing": missing,
+            "unlock": [UNLOCK.get(need) or unlock(need) for need in missing],
+            "unfixed": [need for need in missing if need in UNLOCK],
+        }  # fmt: skip
 
 
 @dataclass

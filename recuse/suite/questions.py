@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+
+import pandas as pd
 
 from recuse.elicitation.explanations import REMARKS
 from recuse.elicitation.panel_ratings import headline_of, scales_of
@@ -13,24 +14,14 @@ from recuse.panels.source_fixes import unfixed
 from recuse.protocols import called
 from recuse.protocols import protocol as known_protocol
 from recuse.protocols.facts import facts_of
-from recuse.ratings.binary_decisions import has_several_options, is_binary
 from recuse.ratings.known import PLACE, TRUE
 from recuse.ratings.needs import CANDIDATE, KINDS, kind_of, missing
-from recuse.ratings.offers import (
-    Design,
-    has_lengths,
-    has_neutral_texts,
-    has_one_person_each,
-    has_twins,
-    have_items_in_common,
-    offered,
-)
+from recuse.ratings.offers import RatingFacts, offered
 from recuse.readers.file_panel import FILE
 from recuse.references import people_of, persons_of
 from recuse.references.blinded_people import BLINDED
 from recuse.schema import SourceFixes
-from recuse.suite.elicitation import Elicitation, NotAsked
-from recuse.suite.panel_selection import Selection
+from recuse.suite.panel_selection import Elicitation, NotAsked, Selection
 
 __all__ = ["Questions"]
 
@@ -43,7 +34,7 @@ class Questions:
     """Answers "who offers what this question needs?" for the panels of `selection`."""
 
     selection: Selection
-    _designs: dict[Elicitation, Design] = field(default_factory=dict)
+    _offers: dict[Elicitation, frozenset[str]] = field(default_factory=dict)
 
     def offering(
         self, needs: Sequence[str], *, task: str | None = None, protocol: str | None = None,
@@ -64,7 +55,7 @@ class Questions:
 
     def _wanting(self, elicitation: Elicitation, needs: Sequence[str], rests_on: SourceFixes) -> tuple[str, ...]:
         panel = self.selection.panels.get(elicitation.panel)  # none for a file, which holds the single ratings
-        absent = missing(needs, offered(self.design(elicitation)))
+        absent = missing(needs, self.offers(elicitation))
         return (*absent, *(unfixed(panel.source_fixes, rests_on) if panel else ()))
 
     def _of_panels(
@@ -126,15 +117,15 @@ class Questions:
         )
         return 1 / max(places, 1)
 
-    def design(self, elicitation: Elicitation) -> Design:
-        """What the ratings will offer; worked out once, since every question asks for it."""
+    def offers(self, elicitation: Elicitation) -> frozenset[str]:
+        """The needs that its ratings meet; worked out once, since every question asks for it."""
         if elicitation.panel in self.selection.files:
-            return self.selection.files[elicitation.panel].design
-        if elicitation not in self._designs:
-            self._designs[elicitation] = self._design(elicitation)
-        return self._designs[elicitation]
+            return self.selection.files[elicitation.panel].offers
+        if elicitation not in self._offers:
+            self._offers[elicitation] = offered(self._facts(elicitation))
+        return self._offers[elicitation]
 
-    def _design(self, elicitation: Elicitation) -> Design:
+    def _facts(self, elicitation: Elicitation) -> RatingFacts:
         panel, task = self.selection.panels[elicitation.panel], self.selection.task_of(elicitation)
         protocol, table = known_protocol(elicitation.protocol), panel.task(elicitation.task)
         judges = panel.judges_of(elicitation.task)
@@ -143,38 +134,32 @@ class Questions:
             judges[elicitation.candidate] = panel.judges[elicitation.candidate]
         first = table.first.get(elicitation.protocol)
         items = planned_items(protocol, task, next(iter(judges.values())), first) if judges else ()
-        about = [elicitation.candidate] if elicitation.candidate else [*judges]
-        texts = Counter(item.target for item in items)
+        texts = pd.DataFrame([(item.id, item.target) for item in items], columns=["item", "target"])
         varied = planned_levels(protocol, elicitation.protocol, table.factors.get(elicitation.protocol, {}))
-        wrote = panel.own(list(task.targets))
-        people, persons = people_of(task, elicitation.protocol), persons_of(task, elicitation.protocol)
+        known = [(item.id, facts_of(protocol, task, item)) for item in items]
         shown, scales = self.selection.shown, scales_of(protocol, task)
-        headline = [scales[name] for name in headline_of(protocol, task) if name in scales]
-        return Design(
+        about = [elicitation.candidate] if elicitation.candidate else [*judges]
+        return RatingFacts(
             kind=protocol.OFFERS,
-            judges=len(judges),
-            texts_per_target=max(texts.values(), default=0),
+            judges=judges,
+            about=[judge for judge in about if not shown or judge in shown],
+            wrote=panel.own(list(task.targets)),
+            texts=texts.drop_duplicates(),
+            targets=set(texts["target"]),
+            written=task.targets,
+            tiers=len(task.tiers),
             repeats=table.repeats.get(elicitation.protocol) or protocol.REPEATS,
             levels={called(protocol, factor): levels for factor, levels in varied.items()},
-            authors=any(judge in wrote and (not shown or judge in shown) for judge in about),
-            common_items=len({item.id for item in items}) < len({(item.id, item.target) for item in items}),
-            targets=len(texts),
-            tiers=len(task.tiers) > 1,
-            neutral_texts=has_neutral_texts(judges, texts, wrote),
-            lengths=bool(items) and has_lengths(facts_of(protocol, task, items[0])),
+            scales=[(scales[name], "", ()) for name in headline_of(protocol, task) if name in scales],
+            facts=known[0][1] if known else (),
+            flawed=((item, facts.get("flawed")) for item, facts in known),
+            persons=persons_of(task, elicitation.protocol),
+            people=people_of(task, elicitation.protocol) is not None,
             parts=bool(getattr(protocol, "parts", lambda task: ())(task)),
-            twins=has_twins((item.id, facts_of(protocol, task, item).get("flawed")) for item in items),
-            people=people is not None,
-            people_items=persons is not None,
-            two_people=persons is not None and have_items_in_common(persons),
-            expert=persons is not None and has_one_person_each(persons),
-            positive=any(is_binary(scale) for scale in headline),
-            several_options=any(has_several_options(scale) for scale in headline),
             ranking=PLACE in scales,
-            right_scores=any(TRUE + name in facts_of(protocol, task, item) for item in items for name in scales),
+            right_scores=any(TRUE + name in facts for _, facts in known for name in scales),
             held_out_payloads="payloads" in task.data,
             reference="reference" in task.data,
-            numbers=all(scale.counts for scale in headline),
             candidate=bool(elicitation.candidate),
             beside=frozenset(known_protocol(name).OFFERS for name in table.protocols if name != elicitation.protocol)
             | {kind for kind in REMARKS if hasattr(protocol, kind)}

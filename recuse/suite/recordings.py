@@ -20,8 +20,7 @@ from recuse.protocols import protocol as known_protocol
 from recuse.ratings.factors import level_words
 from recuse.schema import Call, Exchange, RawResponse, RecuseError, Transcript
 from recuse.schema.results import RepliesRow
-from recuse.suite.elicitation import Elicitation
-from recuse.suite.panel_selection import Selection
+from recuse.suite.panel_selection import Elicitation, Selection
 
 __all__ = ["RECORD_MODES", "Recordings"]
 

@@ -21,12 +21,11 @@ from recuse.gates.baseline_file import load as load_baseline
 from recuse.gates.limit_changes import with_former
 from recuse.gates.uses import Uses, uses_for
 from recuse.protocols import protocol as known_protocol
-from recuse.ratings.offers import offered
 from recuse.references.blinded_people import BLINDED, blinded_people
 from recuse.schema import RecuseError
 from recuse.security.network import blocked_network
-from recuse.suite.elicitation import Elicitation
-from recuse.suite.panel_selection import Selection
+from recuse.suite.panel_selection import Elicitation, Selection
+from recuse.suite.question_runner import Respondents
 from recuse.suite.questions import Questions
 from recuse.suite.recordings import RECORD_MODES, Keep, Recordings
 from recuse.suite.shared_replay import SharedReplay, content_hash
@@ -96,15 +95,16 @@ class Suite:
         self.recordings.close()
         self._open.close()
 
-    def offers(self, elicitation: Elicitation) -> frozenset[str]:
-        """The needs that its ratings meet."""
-        return offered(self.questions.design(elicitation))
+    def respondents(self, elicitation: Elicitation) -> Respondents:
+        """Whom a question is asked of there."""
+        of, panel = self.questions, elicitation.panel
+        return Respondents(elicitation.place, of.judges_of(elicitation), self.uses(panel), of.offers(elicitation))
 
     def uses(self, panel: str) -> Uses:
         """What the panel's judges are used for, as it states or as its ratings suggest; nothing in a study."""
         if panel not in self._uses:
             selected = self.selection.panels.get(panel) or self.selection.files[panel]
-            offered = map(self.offers, self.questions.elicitations(panel))
+            offered = map(self.questions.offers, self.questions.elicitations(panel))
             self._uses[panel] = uses_for(selected.uses, offered, self.gates.uses, str(selected.path))
         return self._uses[panel]
 

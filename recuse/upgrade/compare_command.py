@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
 
 from recuse.gates import Gates
-from recuse.gates.upgrade_verdict import UpgradeVerdict
-from recuse.metrics.measure import described
-from recuse.run.record_kinds import MEASURE, UPGRADE, VERDICT
+from recuse.gates.upgrade import UpgradeVerdict
+from recuse.gates.uses import Uses
+from recuse.report.canonical_form import normalised
+from recuse.report.results_model import ResultsModel
+from recuse.report.upgrade_table import UpgradeTable, upgrade_tables
+from recuse.run.run import Run
 from recuse.schema import RecuseError
-from recuse.schema.results import Baseline, Results
-from recuse.security.sanitize import visible
+from recuse.schema.results import Baseline, QuestionWords, Results
+from recuse.security.sanitize import shortened, visible
+from recuse.suite.question_runner import Asking, Respondents
 from recuse.suite.shipped import shipped_evals
 from recuse.upgrade.baseline_comparison import compare_baselines, read_estimates
-from recuse.upgrade.compare_text import told
 from recuse.upgrade.judge_upgrade import judge_upgrade, worst_of
 from recuse.upgrade.sources import Part, Source, open_sources, pair_up, split_arguments
 
 __all__ = ["compare"]
 
 OWN_GATES = Path("evals") / "gates.toml"
-WORDS = {"question": "upgrade", "title": "May a judge be replaced by its candidate?", "note": "", "test": "compare"}
+WORDS: QuestionWords = {"question": "upgrade", "title": "May a judge be replaced by its candidate?", "note": ""}
+NAME = 22
 
 
 def compare(
@@ -46,12 +50,12 @@ def compare(
     for part, upgrade in pairs:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # a degenerate table is told in words, not by numpy
-            subject = {"panel": part.panel, "task": part.task, "protocol": part.protocol}
             wanted = upgrade.with_thresholds(thresholds) if thresholds else upgrade
-            verdicts.append((part, judge_upgrade(limits, wanted, subject, share=1 / len(pairs))))
+            verdicts.append((part, judge_upgrade(limits, wanted, part.place, share=1 / len(pairs))))
     worst = worst_of(verdict for _, verdict in verdicts)
     results = _results(sources[-1], limits, verdicts) | {"headline": worst.sentence}
-    print("\n".join([told(results, worst), *(visible(r) for source in dict.fromkeys(sources) for r in source.remarks)]))
+    remarks = [visible(remark) for source in dict.fromkeys(sources) for remark in source.remarks]
+    print("\n".join([verdict_text(results, worst), *remarks]))
     _write(results, html, json)
     return worst.exit_code
 
@@ -89,21 +93,17 @@ def _gates(given: Path | None) -> Path:
 
 
 def _results(source: Source, gates: Gates, verdicts: Sequence[tuple[Part, UpgradeVerdict]]) -> Results:
-    from recuse.run import Run
-
     run = Run()
     for part, verdict in verdicts:
-        place = {"panel": part.panel, "task": part.task, "protocol": part.protocol}
-        run.add([(UPGRADE, {**place, **verdict.record(), **WORDS})])
-        run.add([(VERDICT, {**row.record(), **WORDS}) for row in verdict.rows])
-        metrics = [*(row.estimate.metric for row in verdict.rows), *verdict.unmeasured]
-        run.add([(MEASURE, dict(described(metric).record())) for metric in metrics])
+        of = Respondents(part.place, (verdict.candidate,), Uses(()), ())
+        asking = Asking("compare", WORDS, of, gates)
+        asking.upgrade(verdict)
+        run.add(asking.records)
     return run.conclude(source.selection, gates)
 
 
 def _write(results: Results, html: Path | None, json: Path | None) -> None:
     from recuse import report
-    from recuse.report.canonical_form import normalised
     from recuse.report.page import page
 
     if json:
@@ -111,3 +111,35 @@ def _write(results: Results, html: Path | None, json: Path | None) -> None:
     if html:
         plain = normalised(results)
         html.write_text(page(plain, plain["headline"], (), ()), encoding="utf-8")
+
+
+# --------------------------------------------------------------------------- what is printed
+
+
+def verdict_text(results: Results, worst: UpgradeVerdict) -> str:
+    """The whole text; lines are not wrapped. A table per task and protocol, each under its own sentence."""
+    tables = upgrade_tables(ResultsModel(normalised(results)), minus="-")
+    first = 0 if len(worst.rows) else 1  # of what cannot be compared the sentence has the first reason
+    lines = [worst.sentence, *(f"  also: {reason}" for reason in worst.reasons[first:])]
+    if worst.steps:
+        lines += [f"  next: {step}" for step in worst.steps]
+    for table in tables:
+        if len(tables) > 1:
+            lines += ["", f"{table.task}, {table.protocol}: {table.sentence}"]
+        if table.rows:
+            lines += ["", *_columns(table), *table.foot]
+    return "\n".join(visible(_plain(line)) for line in lines)
+
+
+def _columns(table: UpgradeTable) -> Iterator[str]:
+    """The table in columns of text."""
+    head = tuple(shortened(cell, NAME)[0] for cell in table.head)
+    rows = [tuple(map(_plain, cells)) for cells in (head, *(row.cells for row in table.rows))]
+    widths = [max(len(cells[k]) for cells in rows) for k in range(len(head))]
+    for cells in rows:
+        yield ("  " + "   ".join(f"{cell:<{width}}" for cell, width in zip(cells, widths, strict=True))).rstrip()
+
+
+def _plain(text: str) -> str:
+    """Signs that every terminal knows."""
+    return text.replace("−", "-").replace("±", "+-").replace("≤", "at most").replace("≥", "at least")

@@ -34,6 +34,11 @@ class Part:
     settings: Callable[[str], Mapping[str, Any]] = lambda judge: {}
     calls: Callable[[str], Mapping[str, float | None]] = lambda judge: {}
 
+    @property
+    def place(self) -> dict[str, str]:
+        """What every conclusion drawn from it is about."""
+        return {"panel": self.panel, "task": self.task, "protocol": self.protocol}
+
 
 @dataclass(frozen=True, eq=False)
 class Source:

@@ -14,8 +14,7 @@ from recuse.elicitation.fingerprints import headers
 from recuse.elicitation.plan import make_plan
 from recuse.panels import load_panel
 from recuse.schema import Judge
-from recuse.suite.elicitation import Elicitation
-from recuse.suite.panel_selection import Selection
+from recuse.suite.panel_selection import Elicitation, Selection
 from recuse.tasks import load_task
 
 ROOT = Path(__file__).resolve().parents[2]

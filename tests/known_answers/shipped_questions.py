@@ -10,7 +10,7 @@ from typing import Any
 
 from recuse.ratings import Ratings
 from recuse.ratings.needs import missing
-from recuse.ratings.offers import design_of, offered
+from recuse.ratings.offers import offers_of
 from recuse.schema import Estimate, Estimates
 
 EVALS = Path(__file__).parents[2] / "evals"
@@ -43,7 +43,7 @@ QUESTIONS = {name: (test, [need for mark in marks for need in mark.args]) for na
 def answers(ratings: Ratings, question: str) -> dict[str, Estimate | Estimates]:
     """What a question's own code measures on these ratings, by gate, or by metric where no gate decides."""
     test, needs = QUESTIONS[question]
-    assert not missing(needs, offered(design_of(ratings)))
+    assert not missing(needs, offers_of(ratings))
     found: dict[str, Estimate | Estimates] = {}
 
     def gate(name: str, measured: Estimate | Estimates, **subject: str) -> bool:

@@ -24,7 +24,7 @@ from shipped_questions import QUESTIONS, answer, answers
 from recuse.ratings import Ratings
 from recuse.ratings.choices_table import read_choices
 from recuse.ratings.needs import missing
-from recuse.ratings.offers import design_of, offered
+from recuse.ratings.offers import offers_of
 
 TICKETS = range(12)
 POSITION, LENGTH, OWN = "test_position_bias", "test_length_bias", "test_own_wins"
@@ -57,13 +57,13 @@ def ratings() -> Ratings:
 
 
 def test_what_the_file_offers(ratings: Ratings) -> None:
-    there = offered(design_of(ratings))
+    there = offers_of(ratings)
     assert {"choices", "order", "peers", "three_judges", "authors", "people", "lengths"} <= there
     assert not {"scores", "labels", "length_twins"} & there
 
 
 def test_every_question_that_it_offers_is_answered(ratings: Ratings) -> None:
-    there = offered(design_of(ratings))
+    there = offers_of(ratings)
     asked = [name for name, (_, needs) in QUESTIONS.items() if not missing(needs, there)]
     assert {name.partition(".")[0] for name in asked} >= {POSITION, LENGTH, OWN}
     for name in asked:

@@ -15,7 +15,7 @@ from strangers_table import strangers_ratings
 
 from recuse.ratings import Ratings
 from recuse.ratings.needs import missing, unlock
-from recuse.ratings.offers import design_of, offered
+from recuse.ratings.offers import offers_of
 from recuse.schema import Estimates
 
 STABILITY, CONSENSUS, PEOPLE = "test_score_stability", "test_consensus_deviation", "test_human_alignment"
@@ -35,7 +35,7 @@ def test_what_the_table_offers(ratings: Ratings) -> None:
         "scores", "peers", "authors", "items", "common_items", "neutral_texts", "people", "people_items", "two_people",
         "numbers", "shared_texts", "slices", "positive",
     }  # fmt: skip
-    assert offered(design_of(ratings)) == there
+    assert offers_of(ratings) == there
 
 
 @pytest.mark.parametrize(
@@ -51,14 +51,14 @@ def test_what_the_table_offers(ratings: Ratings) -> None:
 def test_what_it_cannot_answer_says_what_would_unlock_it(
     ratings: Ratings, question: str, lacks: list[str], remedy: str
 ) -> None:
-    absent = missing(QUESTIONS[question][1], offered(design_of(ratings)))
+    absent = missing(QUESTIONS[question][1], offers_of(ratings))
     assert absent == lacks
     assert remedy in unlock(absent[0])
 
 
 def test_every_question_is_either_answered_or_not_offered(ratings: Ratings) -> None:
     """No question that the table offers everything for meets an error of ours."""
-    there = offered(design_of(ratings))
+    there = offers_of(ratings)
     asked = [name for name, (_, needs) in QUESTIONS.items() if not missing(needs, there)]
     assert len(asked) >= 10
     for name in asked:

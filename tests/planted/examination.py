@@ -15,7 +15,7 @@ from typing import Any
 from recuse.gates import Gates
 from recuse.ratings import Ratings
 from recuse.ratings.needs import missing
-from recuse.ratings.offers import design_of, offered
+from recuse.ratings.offers import offers_of
 from recuse.schema import Estimate, Estimates, Verdict, members
 from recuse.suite import Elicitation, Suite
 
@@ -86,7 +86,7 @@ class Panel:
 
     @property
     def offers(self) -> frozenset[str]:
-        return offered(design_of(self.ratings))
+        return offers_of(self.ratings)
 
     def _tests(self, asking: str, named: str = "test_") -> Iterator[Callable[..., None]]:
         """Those that take `asking` and that the panel offers enough for; each takes what it may want, by name."""

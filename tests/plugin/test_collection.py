@@ -211,10 +211,10 @@ def test_help_and_fixtures_show_all_there_is(pytester: pytest.Pytester) -> None:
     help_text = str(pytester.runpytest_inprocess("--help").stdout)
     for name in ("panel", "judges", "record", "yes", "models", "baseline", "update-baseline"):
         assert f"--recuse-{name}" in help_text
-    assert "every --recuse-NAME may be written --NAME" in " ".join(help_text.split())
+    assert "in a suite every --recuse-NAME may be written --NAME" in " ".join(help_text.split())
     shown = str(pytester.runpytest_inprocess("--fixtures").stdout)
-    for name in ("ratings", "gate", "measure", "task", "elicitation", "recuse_suite"):
-        assert f"\n{name}" in shown, name
+    for name in ("ratings", "gate", "measure", "task", "elicitation", "suite"):
+        assert f"\nrecuse_{name}" in shown, name
 
 
 def test_tests_that_ask_no_judge_keep_their_tracebacks(repo) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from recuse.plugin.handing_over import pytest_report_from_serializable, pytest_report_to_serializable
-from recuse.run.record_kinds import MEASUREMENT, UNMEASURED
+from recuse.plugin.gathering import pytest_report_from_serializable, pytest_report_to_serializable
+from recuse.plugin.outcomes import RECORDS as FOUND
+from recuse.plugin.outcomes import UNMEASURED
 
 RECORDS: list[tuple[str, Any]] = [
-    (MEASUREMENT, {"subject": {"judge": "a"}, "estimate": {"value": 0.1 + 0.2, "low": None}}),
+    (FOUND, {"measurements": [{"subject": {"judge": "a"}, "estimate": {"value": 0.1 + 0.2, "low": None}}]}),
     (UNMEASURED, '{"looks": "like JSON"}'),
     ("others", (1, 2)),
 ]

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 
 from recuse.plugin.annotations import annotation_lines
-from recuse.plugin.junit import readable
+from recuse.plugin.gathering import readable
 
 pytest_plugins = ["pytester"]
 
@@ -46,7 +46,7 @@ def test_the_xml_has_outcome_value_and_limit_per_verdict_and_no_record(repo, tmp
 
 
 def test_properties_of_others_stay() -> None:
-    assert readable([("ticket", "A-1"), ("recuse.measure", {})]) == [("ticket", "A-1")]
+    assert readable([("ticket", "A-1"), ("recuse.nobody", True)]) == [("ticket", "A-1")]
 
 
 def test_a_run_of_githubs_annotates_the_gate_and_no_other_run_does(repo, monkeypatch) -> None:

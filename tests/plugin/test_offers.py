@@ -7,7 +7,7 @@ import pytest
 
 from recuse.ratings import Ratings
 from recuse.ratings.needs import unlock
-from recuse.ratings.offers import design_of, has_neutral_texts, offered
+from recuse.ratings.offers import has_neutral_texts, offers_of
 
 
 @pytest.mark.parametrize(
@@ -30,8 +30,8 @@ def test_neutral_texts(judges: str, targets: str, authors: dict[str, str], there
 def test_items_are_common_where_one_has_texts_by_two_targets() -> None:
     frame = pd.DataFrame([(j, t, 3.0) for j in "xy" for t in "ab"], columns=["judge", "target", "score"])
     authors = {"x": "a"}
-    common = offered(design_of(Ratings.of(frame.assign(item="i"), authors=authors)))
-    nested = offered(design_of(Ratings.of(frame.assign(item=frame["target"]), authors=authors)))
+    common = offers_of(Ratings.of(frame.assign(item="i"), authors=authors))
+    nested = offers_of(Ratings.of(frame.assign(item=frame["target"]), authors=authors))
     assert common - nested == {"common_items"}
     assert "neutral_texts" in nested
 
@@ -44,16 +44,16 @@ def people(**said: list[str]) -> pd.DataFrame:
 
 
 def test_people_one_by_one_and_two_on_one_item():
-    alone = offered(design_of(Ratings.of(people(ann=["x"]))))
+    alone = offers_of(Ratings.of(people(ann=["x"])))
     assert {"people", "people_items"} <= alone
     assert "two_people" not in alone
-    assert "two_people" not in offered(design_of(Ratings.of(people(ann=["x"], bea=["y"]))))
-    assert "two_people" in offered(design_of(Ratings.of(people(ann=["x"], bea=["x"]))))
+    assert "two_people" not in offers_of(Ratings.of(people(ann=["x"], bea=["y"])))
+    assert "two_people" in offers_of(Ratings.of(people(ann=["x"], bea=["x"])))
 
 
 def test_means_of_people_are_people_and_no_items():
     summary = pd.DataFrame({"target": [""], "mean": [0.5], "sd": [0.1], "n": [9]})
-    there = offered(design_of(Ratings.of(people(), people=summary)))
+    there = offers_of(Ratings.of(people(), people=summary))
     assert "people" in there
     assert not {"people_items", "two_people"} & there
     assert "means cannot tell who agrees on what" in unlock("people_items")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from recuse.plugin.worker_groups import PanelTaskScheduling
+from recuse.plugin.gathering import scope_of
 
 
 @pytest.mark.parametrize(
@@ -17,5 +17,4 @@ from recuse.plugin.worker_groups import PanelTaskScheduling
     ],
 )
 def test_tests_about_a_panel_and_task_belong_together(test: str, group: str) -> None:
-    scheduling = object.__new__(PanelTaskScheduling)  # only its rule is asked
-    assert scheduling._split_scope(test) == group
+    assert scope_of(test) == group

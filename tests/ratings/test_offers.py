@@ -9,14 +9,14 @@ import pytest
 
 from recuse.ratings import Nominal, Numeric, Ratings
 from recuse.ratings.needs import NEEDS, check_needs, kind_of, missing, unlock
-from recuse.ratings.offers import design_of, offered
+from recuse.ratings.offers import offers_of
 from recuse.schema import RecuseError
 
 LEAST = pd.DataFrame({"judge": ["x"], "item": ["i"], "score": [3.0]})
 
 
 def offers(frame: pd.DataFrame = LEAST, **known: Any) -> set[str]:
-    return set(offered(design_of(Ratings.of(frame, **known))))
+    return set(offers_of(Ratings.of(frame, **known)))
 
 
 def more(**columns: Any) -> pd.DataFrame:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from recuse.ratings import Nominal, Ordinal, ResponseSets
-from recuse.ratings.offers import offered
 from recuse.readers import read_file
 from recuse.readers.file_panel import load_file_panel
 from recuse.readers.response_sets import find_sets
@@ -118,7 +117,7 @@ def test_who_never_names_two_may_have_been_made_to_choose(file):
 @pytest.mark.parametrize("text", [BOTH_WAYS, SIDE_BY_SIDE])
 def test_choices_and_sets_of_one_file_stand_beside_each_other(file, text):
     panel = load_file_panel(file("a.csv", text))
-    assert {"forced_choices", "response_sets", "people_items"} <= offered(panel.design)
+    assert {"forced_choices", "response_sets", "people_items"} <= panel.offers
     chosen, sets = panel.ratings, panel.ratings.beside("response_sets")
     assert sets is not None
     assert isinstance(chosen.scale, Nominal)
@@ -130,7 +129,7 @@ def test_choices_and_sets_of_one_file_stand_beside_each_other(file, text):
 
 def test_a_file_of_sets_alone_is_asked_as_it_is(file):
     panel = load_file_panel(file("a.csv", SETS))
-    there = offered(panel.design)
+    there = panel.offers
     assert {"response_sets", "forced_choices", "scores", "people_items"} <= there
     assert "numbers" not in there
     assert panel.by(panel.protocol("response_sets")) is panel.ratings
@@ -139,9 +138,9 @@ def test_a_file_of_sets_alone_is_asked_as_it_is(file):
 def test_options_are_forced_choices_and_numbers_are_not(file):
     labels = load_file_panel(file("a.csv", "item,gpt,ann\n1,pass,fail\n2,fail,fail\n"))
     assert isinstance(labels.ratings.scale, Ordinal)
-    assert "forced_choices" in offered(labels.design)
+    assert "forced_choices" in labels.offers
     numbers = load_file_panel(file("b.csv", "item,gpt,ann\n1,1,3\n2,4,5\n"))
-    assert "forced_choices" not in offered(numbers.design)
+    assert "forced_choices" not in numbers.offers
 
 
 def test_a_scale_in_words_knows_sets():

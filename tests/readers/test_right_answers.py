@@ -6,7 +6,7 @@ import pytest
 
 from recuse.metrics.right_choices import right_choices
 from recuse.metrics.sensitivity import sensitivity
-from recuse.ratings.offers import design_of, offered
+from recuse.ratings.offers import offers_of
 from recuse.readers import read_file
 from recuse.schema import RecuseError
 
@@ -30,7 +30,7 @@ def test_wide_and_long_hold_a_judge_against_the_same_right_answers(file, text):
     assert ratings.truth == "gold"
     (found,) = sensitivity(ratings, "fail").values()
     assert (found.value, found.n, found.detail["held_against"]) == (pytest.approx(2 / 6), 6, "the right answers")
-    assert {"expert", "positive"} <= offered(design_of(ratings))
+    assert {"expert", "positive"} <= offers_of(ratings)
 
 
 def test_right_answers_of_pairs(file):
@@ -47,7 +47,7 @@ def test_what_marks_the_right_response_of_several_is_no_score(file):
     ratings = read_file(file("a.csv", f"item,system,judge,gold\n{rows}")).ratings
     assert ratings.truth == ""
     assert ratings.persons == ()
-    assert "right_answer" in offered(design_of(ratings))
+    assert "right_answer" in offers_of(ratings)
 
 
 def test_the_mapping_that_is_kept_says_which_rater_is_right(file):
@@ -90,4 +90,4 @@ def test_a_threshold_that_is_no_number_is_an_error(file):
 def test_one_expert_is_one_as_long_as_few_texts_have_a_second_label(file, doubly, expert):
     rows = "".join(f"{k},pass,{'pass' if k % 2 else 'fail'},{'pass' if k < doubly else ''}\n" for k in range(100))
     ratings = read_file(file("a.csv", f"item,llm,ann,bea\n{rows}"), people="ann,bea").ratings
-    assert ("expert" in offered(design_of(ratings))) == expert
+    assert ("expert" in offers_of(ratings)) == expert

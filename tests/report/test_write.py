@@ -9,7 +9,7 @@ import pytest
 import samples
 
 from recuse import report
-from recuse.run import Run
+from recuse.run.run import Run
 from recuse.schema import RecuseError
 
 

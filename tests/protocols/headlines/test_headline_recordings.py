@@ -18,8 +18,7 @@ from recuse.elicitation.chains import Chain
 from recuse.elicitation.fingerprints import headers
 from recuse.elicitation.replies import read_replies
 from recuse.protocols import called, protocol
-from recuse.suite.elicitation import Elicitation
-from recuse.suite.panel_selection import Selection
+from recuse.suite.panel_selection import Elicitation, Selection
 from recuse.tasks import load_task
 
 ROOT = Path(__file__).resolve().parents[3]

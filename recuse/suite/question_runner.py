@@ -1,0 +1,267 @@
+"""Asks questions: a test says what it needs of ratings, measures them and has gates decide; what comes of it is kept as
+typed records. pytest's fixtures, `recuse check` and the simulations all ask through this module.
+
+    gates, questions = read_evals(Path("evals"), date.today())
+    found = ask(load_file_panel(Path("ratings.csv")), gates, questions, uses)
+    found.verdicts, found.measurements, found.not_asked
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, cast
+
+from recuse.gates import Gates, Verdicts
+from recuse.gates.causes import EXPLAINING
+from recuse.gates.uses import Uses
+from recuse.panels.source_fixes import check_level
+from recuse.ratings.needs import NEEDS, check_needs, kind_of, missing
+from recuse.readers.file_panel import FILE, FilePanel
+from recuse.schema import Estimate, Estimates, RecuseError, members
+from recuse.schema.results import (
+    AskedRow,
+    MeasurementRow,
+    MeasureRow,
+    NotAskedRow,
+    QuestionWords,
+    UpgradeVerdictRow,
+    VerdictRow,
+)
+from recuse.suite.panel_selection import NotAsked
+
+if TYPE_CHECKING:
+    from recuse.gates.upgrade import UpgradeVerdict
+    from recuse.ratings import Ratings
+
+__all__ = ["ASKS", "Asking", "Question", "Records", "Respondents", "ask", "gates_named", "needs_of", "read_evals",
+           "words_of"]  # fmt: skip
+
+ASKS = ("recuse_asks", "asks")
+"""Names of the mark that says what a test needs of ratings: the second inside a suite only."""
+
+MODULE = "recuse_shipped_"
+
+
+@dataclass
+class Records:
+    """What asking came to, as results.json holds it: builtins, so that it crosses processes."""
+
+    verdicts: list[VerdictRow] = field(default_factory=list)
+    measurements: list[MeasurementRow] = field(default_factory=list)
+    upgrades: list[UpgradeVerdictRow] = field(default_factory=list)
+    measures: dict[str, MeasureRow] = field(default_factory=dict)  # name -> its description
+    not_asked: dict[str, list[NotAskedRow]] = field(default_factory=dict)  # test -> whom it could not be asked of
+    asked: list[AskedRow] = field(default_factory=list)  # gates that had to decide, with place and judges
+    unmeasured: dict[str, str] = field(default_factory=dict)  # test -> why it ended without a verdict
+
+    def add(self, records: Records) -> None:
+        """Take in what another part of the run came to; parts may come in any order."""
+        for name, kept in vars(records).items():
+            mine = getattr(self, name)
+            mine.update(kept) if isinstance(kept, dict) else mine.extend(kept)
+
+
+@dataclass(frozen=True, slots=True)
+class Respondents:
+    """Whom a question is asked of. `place`: task, panel and protocol; `uses`: what the judges are used for; `offers`:
+    the needs that their ratings meet."""
+
+    place: Mapping[str, str]
+    judges: tuple[str, ...]
+    uses: Uses
+    offers: Collection[str]
+
+    def asked(self, test: str, names: Iterable[str], gates: Gates) -> list[AskedRow]:
+        """A record of each of the gates that a test names and that is in force here."""
+        task, panel, protocol = (self.place[name] for name in ("task", "panel", "protocol"))
+        return [
+            {"gate": name, "test": test, "panel": panel, "task": task, "protocol": protocol,
+             "judges": list(self.judges)}
+            for name in names if gates.in_force(name, self.uses, self.offers)
+        ]  # fmt: skip
+
+
+@dataclass
+class Asking:
+    """One test, asked of some respondents: its `gate` and `measure`, and the `records` of what they were given.
+    `wanted`: whether a conclusion on a subject is wanted; `decided`: what the gates said so far."""
+
+    test: str
+    words: QuestionWords
+    of: Respondents
+    gates: Gates
+    wanted: Callable[[Mapping[str, str]], bool] = lambda subject: True
+    records: Records = field(default_factory=Records)
+    decided: list[Verdicts] = field(default_factory=list)
+
+    def gate(self, name: str, measured: Estimate | Estimates, **subject: str) -> Verdicts:
+        """A verdict on every judge that was measured. Where the gate is not in force, what was measured is only shown,
+        and nothing objects."""
+        of = self.of
+        if not self.gates.in_force(name, of.uses, of.offers):
+            self.measure(measured, **subject)
+            return Verdicts(())
+        asserted = self.gates.is_asserted(name, of.uses)
+        verdicts = self.gates.decide(name, measured, {**of.place, **subject}, asserted=asserted).only(self.wanted)
+        self.decided.append(verdicts)
+        self._keep(verdicts, of=len(verdicts))
+        return verdicts
+
+    def measure(self, measured: Estimate | Estimates, **subject: str) -> None:
+        """Shown in the report, gated by nothing."""
+        for names, estimate in members(measured):
+            about = {**self.of.place, **subject, **names}
+            if self.wanted(about):
+                row = {"subject": about, "estimate": estimate.record(), **self.words, "test": self.test}
+                self.records.measurements.append(cast("MeasurementRow", row))
+                self._describe(estimate.metric)
+
+    def upgrade(self, verdict: UpgradeVerdict) -> Verdicts:
+        """The verdict on a candidate, and those on its components, kept for the report."""
+        if self.wanted({"judge": verdict.candidate}):
+            row = {**self.of.place, **verdict.record(), **self.words, "test": self.test}
+            self.records.upgrades.append(cast("UpgradeVerdictRow", row))
+        for metric in verdict.unmeasured:
+            self._describe(metric)
+        if len(verdict.rows):
+            self.decided.append(verdict.rows)
+            self._keep(verdict.rows)
+        return verdict.rows
+
+    def _keep(self, verdicts: Verdicts, **more: int) -> None:
+        for verdict in verdicts:
+            row = {**verdict.record(), **more, **self.words, "test": self.test}
+            self.records.verdicts.append(cast("VerdictRow", row))
+            self._describe(verdict.estimate.metric)
+
+    def _describe(self, metric: str) -> None:
+        """The measure's own description travels with its numbers."""
+        from recuse.metrics.measure import described
+
+        if metric not in self.records.measures:
+            self.records.measures[metric] = cast("MeasureRow", described(metric).record())
+
+
+# --------------------------------------------------------------------------- questions, as evals write them
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A test that asks about judges: what it needs, and to which task and protocol it is narrowed down."""
+
+    name: str
+    function: Callable[..., Any]
+    needs: tuple[str, ...]
+    narrowed: Mapping[str, Any]
+    words: QuestionWords
+
+    def ask(self, ratings: Ratings, asking: Asking) -> None:
+        """Call the test; why it came to no verdict is among the records. `RecuseError` where it names anything but
+        `ratings`, `gate` and `measure`."""
+        given = {"ratings": ratings, "gate": asking.gate, "measure": asking.measure}
+        if unknown := [name for name in inspect.signature(self.function).parameters if name not in given]:
+            raise RecuseError(f"{self.name} needs {unknown[0]!r}, which only pytest can give; run pytest evals/")
+        try:
+            self.function(**{name: given[name] for name in inspect.signature(self.function).parameters})
+        except AssertionError:
+            pass  # a gate's answer, which is in its verdicts
+        except RecuseError as error:
+            asking.records.unmeasured[self.name] = str(error).strip().splitlines()[0]
+
+
+def read_evals(folder: Path, today: date) -> tuple[Gates, tuple[Question, ...]]:
+    """The gates of a folder of evals, and its questions: tests that carry the mark."""
+    questions = tuple(question for path in sorted(folder.glob("test_*.py")) for question in _questions(path))
+    return Gates.load(folder / "gates.toml", today=today), questions
+
+
+def _questions(path: Path) -> Iterator[Question]:
+    spec = importlib.util.spec_from_file_location(f"{MODULE}{path.stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    for name, function in vars(module).items():
+        if name.startswith("test_") and inspect.isfunction(function) and (marks := _marks(function, module)):
+            place = f"evals/{path.name}::{name}"
+            yield Question(place, function, *needs_of(marks, place), words_of(path, module))
+
+
+def _marks(function: Callable[..., Any], module: ModuleType) -> list[Any]:
+    """The marks `asks` of a test, its own before those of its module."""
+    marks: list[Any] = []
+    for marked in (function, module):
+        every = getattr(marked, "pytestmark", ())
+        marks += every if isinstance(every, list | tuple) else [every]
+    named = (getattr(mark, "mark", mark) for mark in marks)
+    return [mark for mark in named if mark.name in ASKS]
+
+
+def words_of(path: Path, module: ModuleType) -> QuestionWords:
+    """The question that the tests of a file belong to, as records carry it: id, title and note, from the file's name
+    and docstring."""
+    title, _, note = (module.__doc__ or "").strip().partition("\n")
+    return {"question": path.stem.removeprefix("test_"), "title": title, "note": " ".join(note.split())}
+
+
+def needs_of(marks: Iterable[Any], place: str) -> tuple[tuple[str, ...], dict[str, Any]]:
+    """What the `asks` marks of a test, its class and its module name together, the nearest first; of `task`, `protocol`
+    and `rests_on` the nearest counts. `RecuseError` for a mark that names anything else, with the place."""
+    from recuse.protocols import offered_kinds
+
+    needs: dict[str, None] = {}
+    narrowed: dict[str, Any] = {}
+    for mark in marks:
+        needs |= dict.fromkeys(mark.args)
+        narrowed = {**mark.kwargs, **narrowed}
+    wrong = [name for name in needs if not isinstance(name, str)]
+    if wrong or not set(narrowed) <= {"task", "protocol", "rests_on"}:
+        got = ", ".join([*map(repr, needs), *(f"{name}={value!r}" for name, value in narrowed.items())])
+        raise RecuseError(
+            f'{place}: mark it @pytest.mark.asks("scores", "authors", ...), and task="..." or protocol="..." to narrow '
+            f"it down; got ({got})"
+        )
+    if not needs.keys() <= NEEDS.keys():  # a protocol may offer a kind of its own
+        check_needs(needs, place, offered_kinds())
+    check_level(narrowed.get("rests_on", "pairs"), place)
+    return tuple(needs), narrowed
+
+
+def gates_named(function: Callable[..., Any], gates: Gates) -> list[str]:
+    """The gates that a test names in its own body: what it has to ask, whether or not it comes to it."""
+    return [name for name in function.__code__.co_consts if isinstance(name, str) and name in gates]
+
+
+# --------------------------------------------------------------------------- a file of ratings, asked
+
+
+def ask(
+    panel: FilePanel, gates: Gates, questions: Iterable[Question], uses: Uses, *, deciding: bool = False
+) -> Records:
+    """Ask every question that the file can answer. One that cannot be measured is listed as such, and keeps nobody
+    else's answer back. `deciding`: only those whose answer is a gate in force, or explains one (`EXPLAINING`), so that
+    whoever asks thousands of files comes to the same decision sooner."""
+    found = Records()
+    for question in questions:
+        task, protocol = question.narrowed.get("task"), question.narrowed.get("protocol")
+        if task not in (None, panel.task) or protocol not in (None, FILE):
+            continue
+        if wanting := missing(question.needs, panel.offers):
+            lacking = NotAsked(panel.name, panel.task, FILE, tuple(wanting))
+            found.not_asked[question.name] = [{**lacking.record(), **question.words, "tests": []}]
+            continue
+        place = {"task": panel.task, "panel": panel.name, "protocol": panel.protocol(kind_of(question.needs))}
+        of = Respondents(place, panel.judges, uses, panel.offers)
+        names = gates_named(question.function, gates)
+        asked = of.asked(question.name, names, gates)
+        if deciding and not asked and not EXPLAINING & set(question.function.__code__.co_names):
+            continue
+        found.asked += asked
+        question.ask(panel.by(place["protocol"]), Asking(question.name, question.words, of, gates, records=found))
+    return found
