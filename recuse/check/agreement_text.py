@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import ceil
 
-from recuse.check.figures import cell, interval, more, number
 from recuse.check.file_answers import FileAnswers
 from recuse.gates.causes import rounded
 from recuse.ratings.factors import level_words
@@ -20,7 +19,8 @@ from recuse.schema.details import (
 from recuse.schema.results import EstimateRow
 from recuse.security.sanitize import shortened
 
-__all__ = ["AGREEMENT", "SHOWN_JUDGES", "agreement", "labels_more", "metrics", "of_criterion"]
+__all__ = ["AGREEMENT", "SHOWN_JUDGES", "agreement", "cell", "interval", "labels_more", "metrics", "more", "number",
+           "of_criterion", "signed"]  # fmt: skip
 
 AGREEMENT = "agreement_with_people"
 SHOWN_JUDGES = 6
@@ -134,3 +134,34 @@ def of_criterion(answers: FileAnswers) -> str:
 
 def _at(answers: FileAnswers) -> str:
     return "".join(f", {level_words(name, level)}" for name, level in answers.at.items())
+
+
+def cell(estimate: EstimateRow | None) -> str:
+    """Value with its interval; "" where nothing was estimated."""
+    if estimate is None:
+        return ""
+    if estimate["value"] is None:
+        return "undefined"
+    between = interval(estimate)
+    return number(estimate["value"]) + (f" ({between})" if between else "")
+
+
+def interval(estimate: EstimateRow) -> str:
+    """ "0.12 to 0.34", "" where it has none."""
+    low, high = estimate["low"], estimate["high"]
+    return "" if low is None or high is None else f"{number(low)} to {number(high)}"
+
+
+def number(value: float | None) -> str:
+    """With two places, and no minus before a nought."""
+    return "undefined" if value is None else f"{value + 0.0:.2f}".replace("-0.00", "0.00")
+
+
+def signed(value: float) -> str:
+    """With two places and its sign."""
+    return f"{value:+.2f}"
+
+
+def more(names: tuple[str, ...], shown: int) -> str:
+    """What follows a list that shows the first names only."""
+    return f" and {len(names) - shown} more" if len(names) > shown else ""

@@ -11,10 +11,9 @@ from typing import Any
 
 from recuse.check.check_text import full_text, short_text
 from recuse.check.disagreements import disagreements as find_disagreements
-from recuse.check.disagreements import write_disagreements
+from recuse.check.disagreements import is_review, read_review, write_disagreements
 from recuse.check.drawn_judges import chance_of_clearance
 from recuse.check.file_answers import FileAnswers, file_answers
-from recuse.check.review import is_review, read_review
 from recuse.check.underspecified import pass_rate_ranges
 from recuse.gates import Gates
 from recuse.gates.decision import EXIT

@@ -6,14 +6,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from recuse.check.agreement_text import AGREEMENT, SHOWN_JUDGES, agreement, labels_more, metrics, of_criterion
-from recuse.check.figures import cell, interval, more, number, signed
+from recuse.check.agreement_text import (
+    AGREEMENT,
+    SHOWN_JUDGES,
+    agreement,
+    cell,
+    interval,
+    labels_more,
+    metrics,
+    more,
+    number,
+    of_criterion,
+    signed,
+)
 from recuse.check.file_answers import FileAnswers
 from recuse.check.underspecified import PassRateRange
-from recuse.check.unlocks import NOT_OF_A_FILE, unlock_by_column
 from recuse.gates.explanation import percent
 from recuse.gates.limits import Limit
 from recuse.ratings.factors import level_words
+from recuse.ratings.needs import NOT_OF_A_FILE, unlock_by_column
 from recuse.schema.details import CeilingDetail, detail_as
 from recuse.schema.results import VerdictRow
 from recuse.security.sanitize import shortened, visible

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from recuse.panels.judge_table import LocalServer
 from recuse.panels.loaded_panel import OwnWords, Panel, load_panel
-from recuse.panels.panel_table import StandIn
+from recuse.panels.panel_file import LocalServer, StandIn
 
 __all__ = ["LocalServer", "OwnWords", "Panel", "StandIn", "load_panel"]

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from recuse.configuration.names import checked_distinct, checked_name
 from recuse.configuration.toml_files import ConfigurationError, parse, read_toml
-from recuse.panels.judge_table import JudgeTable, LocalServer
-from recuse.panels.panel_table import PanelTable, StandIn, TaskTable
+from recuse.panels.panel_file import JudgeTable, LocalServer, PanelTable, StandIn, TaskTable
 from recuse.protocols import protocol
 from recuse.schema import Judge, Provenance, RecuseError, SourceFixes
 

@@ -1,24 +1,28 @@
 """Recording: asks what the cassettes lack, within limits and a budget, and stops when it is told to.
 
-session     one recording of a panel: who answers, one budget for everything that is missing
-batches     the same by batch: files of requests, answered within a day
-asking      the loop: concurrent, interruptible
-budget      what it will cost at most
-progress    what was spent, and how far it is
-form_check  stops a judge and protocol whose replies cannot be read
-rate_limit  requests and tokens per minute
-stopping    signals and lost connections
-outcome     how a recording ended
-stand_ins   answers of stand-ins, while their panel is recorded
+panel_recording  one recording of a panel: who answers, one budget for everything that is missing
+batches          the same by batch: files of requests, answered within a day
+asking           the loop: concurrent, interruptible
+judge_queue      what a judge is asked next, and how fast
+budget           what it will cost at most
+progress         what was spent, how far it is, and how it ended
+form_check       stops a judge and protocol whose replies cannot be read
+stopping         signals and lost connections
 """
 
 from __future__ import annotations
 
 from recuse.recording.asking import Recording, record
 from recuse.recording.budget import BudgetError, Cost, check_budget, cost_text, expected_costs
-from recuse.recording.outcome import IncompleteRecordingError, RecordingInterrupted, RecordingReport
-from recuse.recording.progress import Progress, ProgressLine, Spending
-from recuse.recording.rate_limit import Limits
+from recuse.recording.judge_queue import Limits
+from recuse.recording.progress import (
+    IncompleteRecordingError,
+    Progress,
+    ProgressLine,
+    RecordingInterrupted,
+    RecordingReport,
+    Spending,
+)
 
 __all__ = [
     "BudgetError",

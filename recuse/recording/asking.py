@@ -18,10 +18,8 @@ from recuse.cassettes.library import Library
 from recuse.cassettes.writer import StorageError
 from recuse.recording.budget import tokens_of
 from recuse.recording.form_check import FIRST, Form, FormCheck, Readable, form_of
-from recuse.recording.judge_queue import GIVE_UP_AFTER, JudgeQueue, queues_by_judge
-from recuse.recording.outcome import IncompleteRecordingError, RecordingReport
-from recuse.recording.progress import Progress, Report, Spending
-from recuse.recording.rate_limit import Limits, RateLimit
+from recuse.recording.judge_queue import GIVE_UP_AFTER, JudgeQueue, Limits, RateLimit, queues_by_judge
+from recuse.recording.progress import IncompleteRecordingError, Progress, RecordingReport, Report, Spending
 from recuse.recording.stopping import GRACE_S, StopSignals, is_connection_error
 from recuse.schema import Call, JudgeClosedError, JudgeUnreachableError, RawResponse, RecuseError
 

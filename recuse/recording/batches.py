@@ -13,10 +13,8 @@ from recuse.cassettes.library import Library
 from recuse.elicitation.plan import Plan
 from recuse.judges.credentials import keys_from_environment, short_keys
 from recuse.recording.budget import Cost, check_budget, cost_text, expected_costs, expected_dollars
-from recuse.recording.chains import Chains
-from recuse.recording.outcome import IncompleteRecordingError
-from recuse.recording.panel_recording import Recorder, Replies
-from recuse.recording.progress import Spending, spent_text
+from recuse.recording.panel_recording import Chains, Recorder, Replies
+from recuse.recording.progress import IncompleteRecordingError, Spending, spent_text
 from recuse.recording.stopping import StopSignals
 from recuse.schema import Call, Judge, RawResponse, RecuseError
 

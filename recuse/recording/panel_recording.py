@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from recuse.cassettes import call_headers
 from recuse.cassettes.library import Library
+from recuse.elicitation.chains import Chain
+from recuse.elicitation.fingerprints import headers
 from recuse.elicitation.plan import Plan
 from recuse.judges import read_response, wire
 from recuse.judges.client import Client
@@ -18,11 +20,13 @@ from recuse.judges.credentials import Credentials, keys_from_environment, short_
 from recuse.panels import Panel
 from recuse.recording.asking import Recording
 from recuse.recording.budget import check_budget, cost_text, expected_costs, expected_dollars
-from recuse.recording.chains import Chains
 from recuse.recording.form_check import Readable
+from recuse.recording.judge_queue import Limits
 from recuse.recording.progress import ProgressLine, Spending
-from recuse.recording.rate_limit import Limits
 from recuse.schema import Call, Judge, RawResponse, RecuseError, Reply
+from recuse.standins import StandInError, open_source
+from recuse.standins.request_router import RequestRouter
+from recuse.standins.server import Answer, ReceivedRequest
 
 
 @dataclass(frozen=True)
@@ -152,7 +156,6 @@ class Recorder:
         if self.panel.stand_in is None:
             yield None
             return
-        from recuse.recording.stand_ins import answer_for
         from recuse.standins.server import serve
 
         with serve(answer_for(self.panel, self.root, chains.chains)) as address:
@@ -187,3 +190,69 @@ def _limits(judges: Mapping[str, Judge]) -> dict[str, Limits]:
         name: Limits(judge.concurrency, judge.requests_per_minute, judge.tokens_per_minute)
         for name, judge in judges.items()
     }
+
+
+class Chains:
+    """The chains of several plans of one panel, unfolded with what the library has."""
+
+    def __init__(self, panel: Panel, library: Library, plans: Sequence[Plan]) -> None:
+        self._panel, self._library = panel, library
+        self.chains = [Chain(plan) for plan in plans]
+        # judges in use and each candidate have a chain of their own, by the same task and protocol
+        self._chain_of = {
+            (chain.plan.task.name, chain.plan.protocol, judge): chain for chain in self.chains for judge in chain.judges
+        }
+
+    def calls(self) -> list[Call]:
+        """Every call whose prompt is known by now, recorded or not."""
+        for chain in self.chains:
+            if chain.stages:
+                before = len(chain.calls)
+                calls = chain.unfold(self._library.answer)
+                if len(calls) != before:
+                    self._library.expect(calls, headers(self._panel, chain.plan, calls))
+        known = [call for chain in self.chains for call in chain.calls]
+        self._library.more_to_come = not all(chain.complete for chain in self.chains)
+        return known
+
+    def expected(self) -> list[Call]:
+        """Every call that may have to be made before all is there."""
+        return [call for chain in self.chains for call in chain.expected(self._library.answer)]
+
+    def judges(self, calls: Iterable[Call]) -> dict[str, Judge]:
+        """Those who are asked these calls."""
+        asked = {call.judge for call in calls}
+        known = {name: judge for chain in self.chains for name, judge in chain.judges.items()}
+        return {name: judge for name, judge in known.items() if name in asked}
+
+    def why_unreadable(self, call: Call, response: RawResponse) -> str | None:
+        """Why the reply to one of the calls cannot be read by its protocol."""
+        return self._chain_of[call.task, call.protocol, call.judge].why_unreadable(call, response)
+
+
+def answer_for(panel: Panel, root: Path, chains: Sequence[Chain]) -> Answer:
+    """What answers the calls of these chains that are known by now. The cell that a request names says which chain it
+    belongs to: two protocols may ask word for word the same, and are then answered apart."""
+    source = open_source(panel, root)
+    by_place: dict[str, list[Chain]] = {}  # judges in use and each candidate have a chain of their own
+    for chain in chains:
+        by_place.setdefault(f"{panel.name}/{chain.plan.task.name}/{chain.plan.protocol}", []).append(chain)
+    routers = {
+        place: RequestRouter(
+            [call for chain in together for call in chain.calls],
+            {name: judge for chain in together for name, judge in chain.judges.items()},
+            source,
+            {(c.judge, c.item, c.target): chain.item(c).fields for chain in together for c in chain.calls},
+            panel.provenance,
+        )
+        for place, together in by_place.items()
+    }
+
+    def answer(request: ReceivedRequest) -> tuple[int, dict[str, str], bytes]:
+        place = (request.cell or "").rpartition("/")[0]
+        if place not in routers:
+            raise StandInError(f"{request.url}: cell {request.cell!r} is in none of the plans {', '.join(routers)}")
+        status, headers, body = routers[place](request)
+        return status, dict(headers), body
+
+    return answer

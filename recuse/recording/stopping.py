@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-from recuse.recording.outcome import RecordingInterrupted
+from recuse.recording.progress import RecordingInterrupted
 
 GRACE_S = 30.0  # after a first signal, how long answers that are on their way may still arrive
 

@@ -93,7 +93,7 @@ def page(
     drawings: Sequence[str] = (),
     known: Known | None = None,
 ) -> str:
-    """The page for normalised `results`; `known`: what stands beside them (`recuse.git.run_identity`). Raises
+    """The page for normalised `results`; `known`: what stands beside them (`recuse.git.commits`). Raises
     `RecuseError` naming the template that does not render."""
     env, drawn = environment(template_folders), Drawings(drawings)
     view = ResultsModel(results)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from recuse.git.run_identity import identity_of
+from recuse.git.commits import identity_of
 from recuse.schema import RecuseError
 from recuse.suite.question_runner import Records
 

@@ -371,7 +371,7 @@ class RepliesRow(TypedDict):
 
 class Known(TypedDict, total=False):
     """What stands beside results and is no part of them: of which commit and recordings they are, and the pages
-    written from the same run (`recuse.git.run_identity`)."""
+    written from the same run (`recuse.git.commits`)."""
 
     commit: str
     recorded: Mapping[str, tuple[str, str]]

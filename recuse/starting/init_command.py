@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import re
+from collections.abc import Iterator, Sequence
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,13 +12,13 @@ from typing import TYPE_CHECKING
 from recuse.readers.file_panel import load_file_panel
 from recuse.readers.mapping import saved_path
 from recuse.schema import RecuseError
-from recuse.starting import adopting, texts
+from recuse.starting import texts
 from recuse.suite.shipped import shipped_evals
 
 if TYPE_CHECKING:
     from recuse.gates import JudgeDecision
 
-__all__ = ["init"]
+__all__ = ["init", "settings_file", "to_add"]
 
 READABLE = (".csv", ".tsv", ".jsonl", ".ndjson", ".parquet", ".eval", ".gz", ".bz2", ".xz", ".zip")
 
@@ -42,7 +44,7 @@ def init(
     if endpoint:
         files["fixtures/panels/ours.toml"] = texts.panel(endpoint, model or "MODEL").encode()
         files |= {path: text.encode() for path, text in texts.EXAMPLE_TASK.items()}
-    settings = adopting.settings_file(folder)
+    settings = settings_file(folder)
     if settings != "pyproject.toml":  # pytest reads one file, and theirs is another
         del files["pyproject.toml"]
     written = dict.fromkeys((*files, "README.md", settings))
@@ -117,7 +119,7 @@ def _told(
         f"Started in {folder.resolve().name}: {'your ' + source.name if source else 'a made-up example'} is {name}."
     ]
     if there:
-        lines += [f"Left as they were: {', '.join(there)}.", *adopting.to_add(folder, there, name)]
+        lines += [f"Left as they were: {', '.join(there)}.", *to_add(folder, there, name)]
     for one in judges:
         lines += [one.sentence, *([f"  next: {one.next}"] if one.next else [])]
     if any(one.word != "cleared" for one in judges):
@@ -135,3 +137,65 @@ def _told(
     elif not source:
         lines.append("  put your own ratings into fixtures/ and name them in recuse_panels (pyproject.toml)")
     return lines
+
+
+OWN_FILES = ("pytest.toml", ".pytest.toml", "pytest.ini", ".pytest.ini")
+SECTIONS = {"tox.ini": "[pytest]", "setup.cfg": "[tool:pytest]"}
+"""Files that hold other settings too, and the section that makes pytest read them."""
+
+TABLES = (texts.PYTEST_TABLE, "[tool.pytest]")
+ALL_REPORTS = re.compile(r"/?reports(/|/\*\*?)?")
+
+
+def settings_file(folder: Path) -> str:
+    """The file that pytest takes its settings from in this folder: the first that there is, in pytest's own order.
+    "pyproject.toml" where there is none."""
+    for name in OWN_FILES:
+        if (folder / name).is_file():
+            return name
+    if not any(table in _text(folder / "pyproject.toml") for table in TABLES):
+        for name, section in SECTIONS.items():
+            if section in _text(folder / name):
+                return name
+    return "pyproject.toml"
+
+
+def to_add(folder: Path, there: list[str], panel: str) -> Iterator[str]:
+    """What the files that were left as they were need, so that the next commands work: lines for the terminal."""
+    settings = settings_file(folder)
+    if settings in there and panel not in _text(folder / settings):
+        yield from _panel_setting(_text(folder / settings), settings, panel)
+    if ".gitignore" in there:
+        yield from _ignored(_text(folder / ".gitignore").split())
+    if "conftest.py" in there and ".github/workflows/evals.yml" not in there:
+        yield (
+            ".github/workflows/evals.yml installs recuse alone: add what conftest.py and evals/ import to its line "
+            "`pip install recuse`."
+        )
+
+
+def _panel_setting(text: str, settings: str, panel: str) -> Iterator[str]:
+    toml = settings.endswith(".toml")
+    if "recuse_panels" in text:
+        yield f"Add to recuse_panels in {settings}: {json.dumps(panel) if toml else panel}"
+        return
+    known = TABLES if settings == "pyproject.toml" else (SECTIONS.get(settings, "[pytest]"),)
+    section = next((table for table in known if table in text), "")
+    line = f"recuse_panels = {json.dumps([panel]) if toml else panel}"
+    yield f"Add to {section or settings}{f' of {settings}' if section else ''}:"
+    yield from (f"  {added}" for added in ([line] if section else [known[0], line]))
+
+
+def _ignored(lines: list[str]) -> Iterator[str]:
+    wholesale = [line for line in lines if ALL_REPORTS.fullmatch(line) and line != "/reports/*"]
+    known = {line.strip("/") for line in lines}
+    wanted = [line for line in texts.IGNORED.split() if line.strip("/") not in known]
+    if wanted:
+        yield "Add to .gitignore what runs and recordings leave behind:"
+        yield from (f"  {line}" for line in wanted)
+    if wholesale:
+        yield f"  and take out {wholesale[0]}: it also hides reports/baseline.json, which is to be committed"
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""

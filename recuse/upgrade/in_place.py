@@ -27,7 +27,7 @@ from recuse.elicitation.fingerprints import digests, headers
 from recuse.gates import Gates
 from recuse.gates import baseline as baselines
 from recuse.gates.upgrade import UpgradeVerdict
-from recuse.git.base_commit import BaseCommit, base_commit
+from recuse.git.commits import BaseCommit, base_commit
 from recuse.metrics.upgrade import CHANGES, Upgrade
 from recuse.panels import Panel
 from recuse.protocols import protocol

@@ -22,7 +22,7 @@ from recuse.recording import (
     ProgressLine,
     record,
 )
-from recuse.recording.rate_limit import RateLimit
+from recuse.recording.judge_queue import RateLimit
 from recuse.schema import Call, RawResponse, RecuseError
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from recuse.readers.file_panel import load_file_panel
-from recuse.starting.adopting import settings_file, to_add
+from recuse.starting.init_command import settings_file, to_add
 
 
 def run_evals(folder):

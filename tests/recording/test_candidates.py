@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from recuse.judges import wire
-from recuse.recording.outcome import IncompleteRecordingError
+from recuse.recording.progress import IncompleteRecordingError
 from recuse.schema import Call, RawResponse, RecuseError
 from recuse.standins.server import ReceivedRequest, serve
 from recuse.suite import Elicitation, Selection
@@ -168,7 +168,7 @@ def test_an_exception_in_what_reads_a_reply_ends_the_recording_with_its_reason(
     made: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A protocol of a team's own that fails on the third reply: nobody waits for ever, and what was paid is stored."""
-    from recuse.recording.chains import Chains
+    from recuse.recording.panel_recording import Chains
 
     root = made("next")
     selection = Selection.load(root, ["notes"])

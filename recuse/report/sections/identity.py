@@ -49,7 +49,7 @@ class Identity:
 
 
 def identity(view: ResultsModel, known: Known) -> Identity:
-    """From the results, and from what is `known` beside them (see `recuse.git.run_identity`; "results" is the
+    """From the results, and from what is `known` beside them (see `recuse.git.commits`; "results" is the
     sha256 of results.json)."""
     sources = view.results.get("sources") or {}
     return Identity(
