@@ -6,7 +6,7 @@ from __future__ import annotations
 import csv
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from recuse.ratings.scale import Numeric, Ordinal
 from recuse.security.sanitize import safe_cell
@@ -49,7 +49,8 @@ def disagreements(read: FileRatings) -> pd.DataFrame:
     met = judges.drop_duplicates([*keys, "rater"]).merge(said, on=keys)
     by = (met["number"] - met["mean"]).abs()
     met["difference"] = by.where(by.notna(), (met["answer"] != met["common"]).astype(float)).round(6)
-    met = met[met["difference"] > 0.5 * _step(ratings.scales.values())]
+    steps = [scale.step for scale in ratings.scales.values() if isinstance(scale, Numeric) and scale.step]
+    met = met[met["difference"] > 0.5 * min(steps, default=0.0)]
     met = met.sort_values(["difference", "rater", "item"], ascending=[False, True, True], kind="stable")
     out = met[["rater", *keys, "people", "answer", "difference"]].rename(columns={"rater": "judge"})
     for role in ("text", "reason"):
@@ -69,11 +70,6 @@ def write_disagreements(read: FileRatings, path: Path) -> int:
         writer.writerow([safe_cell(str(name)) for name in rows.columns])
         writer.writerows([safe_cell(cell) for cell in row] for row in rows.itertuples(index=False, name=None))
     return len(rows)
-
-
-def _step(scales: Any) -> float:
-    steps = [s.step for s in scales if isinstance(s, Numeric) and s.step]
-    return min(steps) if steps else 0.0
 
 
 COLUMNS = ("judge", "item", "people", "answer", "your_verdict")

@@ -196,30 +196,26 @@ def with_drawn_judges(
     import pandas as pd
 
     table = ratings.table
-    persons, asked = table[table["kind"] == PERSON], _asked(ratings)
+    persons, asked = table[table["kind"] == PERSON], _rows_to_answer(ratings)
     frames = []
     for criterion, known in people.items():
         rows = asked[asked["criterion"] == criterion]
         text = pd.MultiIndex.from_arrays([known.answers.items, known.answers.targets])
         at = text.get_indexer(pd.MultiIndex.from_frame(rows[["item", "target"]].astype(str)))
-        drawn = _drawn(known, count, rng, error)[:, at]
-        frames += [_said(rows, known.answers, values, f"one more person {k + 1}") for k, values in enumerate(drawn)]
+        draw = _urn if known.answers.options else _normal
+        drawn = enumerate(draw(known, count, rng, error)[:, at], 1)
+        frames += [_rows_of_drawn(rows, known.answers, values, f"one more person {k}") for k, values in drawn]
     together = pd.concat([persons, *frames], ignore_index=True)
     return replace(ratings, table=together, authors={}, beside=lambda kind: None, _memory={})
 
 
-def _asked(ratings: Ratings) -> pd.DataFrame:
+def _rows_to_answer(ratings: Ratings) -> pd.DataFrame:
     table = ratings.table
     rows = table[(table["kind"] != PERSON) & (table["rater"] == table.loc[table["kind"] != PERSON, "rater"].mode()[0])]
     if VERSION in ratings.factors:
         rows = rows[rows[VERSION] == ratings.levels(VERSION)[-1]]
     first: pd.DataFrame = rows[rows["repeat"] == rows["repeat"].min()]
     return first
-
-
-def _drawn(people: People, count: int, rng: np.random.Generator, error: float) -> Floats:
-    """Values of so many judges, (count, texts)."""
-    return (_urn if people.answers.options else _normal)(people, count, rng, error)
 
 
 def _urn(people: People, count: int, rng: np.random.Generator, error: float) -> Floats:
@@ -271,7 +267,7 @@ def _normal(people: People, count: int, rng: np.random.Generator, error: float) 
     return cast(Floats, np.clip(drawn, low, high))
 
 
-def _said(rows: pd.DataFrame, answers: Answers, values: Floats, name: str) -> pd.DataFrame:
+def _rows_of_drawn(rows: pd.DataFrame, answers: Answers, values: Floats, name: str) -> pd.DataFrame:
     """The rows with another judge's answers, as the scale has them."""
     judged = rows.assign(rater=name, status="ok", request="")
     if not answers.options:

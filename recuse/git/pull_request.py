@@ -114,20 +114,20 @@ class Comments:
         }
         try:
             with httpx2.Client(base_url=self.pull_request.api, headers=headers, timeout=30) as http:
-                earlier = self._found(http, text.partition("\n")[0])
+                earlier = self._earlier(http, text.partition("\n")[0])
                 if earlier is None:
-                    self._asked(http, "POST", self._path(f"{self.pull_request.number}/comments"), {"body": text})
+                    self._sent(http, "POST", self._path(f"{self.pull_request.number}/comments"), {"body": text})
                     return "posted"
-                self._asked(http, "PATCH", self._path(f"comments/{earlier}"), {"body": text})
+                self._sent(http, "PATCH", self._path(f"comments/{earlier}"), {"body": text})
                 return "updated"
         except httpx2.RequestError as error:
             host = urlsplit(self.pull_request.api).hostname
             raise RecuseError(f"{host} did not answer: {error}; run it again") from None
 
-    def _found(self, http: httpx2.Client, mark: str) -> int | None:
+    def _earlier(self, http: httpx2.Client, mark: str) -> int | None:
         path = self._path(f"{self.pull_request.number}/comments")
         for page in range(1, MOST_PAGES + 1):
-            comments = self._asked(http, "GET", f"{path}?per_page={PAGE}&page={page}")
+            comments = self._sent(http, "GET", f"{path}?per_page={PAGE}&page={page}")
             for comment in comments:
                 theirs = str((comment.get("user") or {}).get("login"))
                 if theirs == self.author and str(comment.get("body") or "").startswith(mark):
@@ -139,7 +139,7 @@ class Comments:
     def _path(self, of: str) -> str:
         return f"/repos/{self.pull_request.repository}/issues/{of}"
 
-    def _asked(self, http: httpx2.Client, method: str, path: str, sent: Mapping[str, str] | None = None) -> Any:
+    def _sent(self, http: httpx2.Client, method: str, path: str, sent: Mapping[str, str] | None = None) -> Any:
         response = http.request(method, path, json=sent)
         if response.status_code in NO_RIGHT:
             raise NoRight(

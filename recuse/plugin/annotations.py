@@ -26,7 +26,8 @@ def annotation_lines(results: Mapping[str, Any], gates: Path, workspace: Path) -
         if verdict["outcome"] not in ("pass", "accepted") and not verdict["allowed"]:
             by_gate.setdefault(str(verdict["gate"]), []).append(verdict)
     text = gates.read_text(encoding="utf-8") if gates.is_file() else ""
-    file = gates.resolve().relative_to(workspace.resolve()) if _inside(gates, workspace) else Path(gates.name)
+    path, folder = gates.resolve(), workspace.resolve()
+    file = path.relative_to(folder) if path.is_relative_to(folder) else Path(gates.name)
 
     def place(gate: str) -> str:
         return f"file={_property(file.as_posix())},line={_line(gate, text)}"
@@ -73,10 +74,6 @@ def _line(gate: str, text: str) -> int:
     """Where the gate's table begins; the first line where it is not in the file."""
     heading = re.search(rf"^[ \t]*\[\s*[\"']?{re.escape(gate)}[\"']?\s*\]", text, re.MULTILINE)
     return text.count("\n", 0, heading.start()) + 1 if heading else 1
-
-
-def _inside(path: Path, folder: Path) -> bool:
-    return path.resolve().is_relative_to(folder.resolve())
 
 
 def _data(text: str) -> str:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from recuse.schema.results import AskedRow, NotAskedRow
     from recuse.suite import Elicitation, Suite
 
-__all__ = ["asked", "asks_judges", "not_asked", "pytest_collection_finish", "pytest_collection_modifyitems",
+__all__ = ["asked_rows", "asks_judges", "not_asked_rows", "pytest_collection_finish", "pytest_collection_modifyitems",
            "pytest_configure", "pytest_generate_tests"]  # fmt: skip
 
 WORDS = (
@@ -112,7 +112,7 @@ def _wanted(suite: Suite, item: pytest.Item) -> list[Elicitation]:
         return []
     from recuse.suite.question_runner import needs_of
 
-    return [elicitation, *suite.questions.beside(elicitation, needs_of(marks_of(item), item.nodeid)[0])]
+    return [elicitation, *suite.questions.other_protocols(elicitation, needs_of(marks_of(item), item.nodeid)[0])]
 
 
 def _gates_asked(suite: Suite, test: Any, offering: list[Elicitation]) -> list[AskedRow]:
@@ -120,14 +120,15 @@ def _gates_asked(suite: Suite, test: Any, offering: list[Elicitation]) -> list[A
     from recuse.suite.question_runner import gates_named
 
     names = gates_named(test.obj, suite.gates)
-    return [row for one in offering if names for row in suite.respondents(one).asked(test.nodeid, names, suite.gates)]
+    of = map(suite.respondents, offering if names else ())
+    return [row for one in of for row in one.gates_to_ask(test.nodeid, names, suite.gates)]
 
 
-def asked(config: pytest.Config) -> list[AskedRow]:
+def asked_rows(config: pytest.Config) -> list[AskedRow]:
     """Every gate that a collected test has to ask, with its place and judges."""
     return config.stash.get(_asked, [])
 
 
-def not_asked(config: pytest.Config) -> dict[str, list[NotAskedRow]]:
+def not_asked_rows(config: pytest.Config) -> dict[str, list[NotAskedRow]]:
     """Test -> records of the panels that it could not be asked of."""
     return config.stash.get(_not_asked, {})

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from recuse.plugin.annotations import annotation_lines
-from recuse.plugin.collection import asked, not_asked
+from recuse.plugin.collection import asked_rows, not_asked_rows
 from recuse.plugin.command_line import baseline_path, given, is_opened, is_worker, open_suite
 from recuse.plugin.outcomes import NOBODY, RECORDS, UNMEASURED
 
@@ -39,8 +39,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     """An xdist worker hands what it replayed to the process that reports."""
     config = session.config
     if is_worker(config) and is_opened(config):
-        handed = {"replayed": open_suite(config).replayed(), "not_asked": not_asked(config), "asked": asked(config)}
-        config.workeroutput["recuse"] = json.dumps(handed)  # type: ignore[attr-defined]
+        rows = {"not_asked": not_asked_rows(config), "asked": asked_rows(config)}
+        config.workeroutput["recuse"] = json.dumps({"replayed": open_suite(config).replayed(), **rows})  # type: ignore[attr-defined]
 
 
 class _Gathering:
@@ -119,8 +119,8 @@ class _Gathering:
         try:
             suite = open_suite(config)
             self.run.replayed.update(suite.replayed())
-            self.run.not_asked.update(not_asked(config))
-            self.run.asked = self.run.asked or asked(config)
+            self.run.not_asked.update(not_asked_rows(config))
+            self.run.asked = self.run.asked or asked_rows(config)
             self.run.uses = {name: suite.uses(name) for name in (*suite.selection.panels, *suite.selection.files)}
             self.run.drawings = config.getini("recuse_drawings")
             self.run.finish(

@@ -43,8 +43,8 @@ def pytest_runtest_makereport(
         report.outcome, report.longrepr = "failed", "\n\n".join(objections)
         if _of_another(decided, call.excinfo) or any(not verdicts.asserted for verdicts in decided):
             report.user_properties.append((UNMEASURED, objections[-1].splitlines()[-1][:300]))
-    elif call.when == "call" and call.excinfo is None and (reasons := _accepted(decided)):
-        report.outcome, report.wasxfail = "skipped", reasons
+    elif call.when == "call" and call.excinfo is None and (reasons := [reason for one in decided for reason in one.accepted_reasons]):
+        report.outcome, report.wasxfail = "skipped", "; ".join(dict.fromkeys(reasons))
     elif report.skipped and _about_nobody(item):
         report.user_properties.append((NOBODY, True))
     elif report.failed:
@@ -67,11 +67,6 @@ def _objections(decided: Sequence[Verdicts], raised: pytest.ExceptionInfo[BaseEx
 def _of_another(decided: Sequence[Verdicts], raised: pytest.ExceptionInfo[BaseException] | None) -> bool:
     """Whether an assertion failed that is not about a gate's answer."""
     return raised is not None and not any(verdicts.marker in str(raised.value) for verdicts in decided)
-
-
-def _accepted(decided: Sequence[Verdicts]) -> str:
-    """The reasons of all faults that were accepted."""
-    return "; ".join(dict.fromkeys(reason for verdicts in decided for reason in verdicts.accepted_reasons))
 
 
 def _about_nobody(item: pytest.Item) -> bool:

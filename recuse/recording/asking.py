@@ -193,7 +193,7 @@ class Recording:
             queue.closed = queue.closed or isinstance(error, JudgeClosedError)
             if not self.library.has(call):  # the answer may be stored although the client did not like it
                 self._note_connection(error)
-                return self.library.shown(_said(error))
+                return self.library.shown(_reason(error))
         if self.library.has(call):
             return ""
         return self.library.dropped.get(
@@ -249,7 +249,7 @@ class Recording:
             await asyncio.wait_for(self._stop.wait(), seconds)
 
 
-def _said(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     """Why no answer came; which call it was is told beside it."""
     if isinstance(error, JudgeUnreachableError):
         return error.why

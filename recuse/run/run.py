@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from recuse.gates import Decision, Gates
     from recuse.gates.uses import Uses
     from recuse.schema.results import (
-        AskedRow,
         CassetteCounts,
         CassetteRows,
         Comparison,
@@ -205,6 +204,8 @@ class Run(Records):
         from recuse.gates.error_rates import error_rates
         from recuse.run.subjects import factor_records, panel_record, task_records
 
+        # in an order of their own, each once, whatever the order of the tests
+        asked = {(a["panel"], a["task"], a["protocol"], a["gate"], a["test"], str(a["judges"])): a for a in self.asked}
         outcomes = [record["outcome"] for record in self.verdicts]
         counts = {name: outcomes.count(name) for name in ("pass", "fail", "undecided", "not measured", "accepted")}
         return {
@@ -223,7 +224,7 @@ class Run(Records):
             "asked": {
                 "whole": self.whole, "part": self.part, "conditions": sorted(gates.conditions),
                 "peers": sorted(name for name, gate in gates.items() if gate.against == "peers"),
-                "shown": sorted(selection.shown), "gates": _each_once(self.asked),
+                "shown": sorted(selection.shown), "gates": [asked[key] for key in sorted(asked)],
             },
             "questions": self._questions(),
             "measures": dict(sorted(self.measures.items())),
@@ -292,9 +293,3 @@ class Run(Records):
             "used": sum(c["used"] for c in each), "unused": sum(c["unused"] for c in each), "by_panel": by_panel,
             "unused_lines": [line for _, part in sorted(self.replayed.items()) for line in part["unused_lines"]],
         }  # fmt: skip
-
-
-def _each_once(asked: list[AskedRow]) -> list[AskedRow]:
-    """In an order of their own, whatever the order of the tests."""
-    by_key = {(a["panel"], a["task"], a["protocol"], a["gate"], a["test"], str(a["judges"])): a for a in asked}
-    return [by_key[key] for key in sorted(by_key)]

@@ -59,7 +59,7 @@ def init(
     judges = [] if "evals/gates.toml" in there else _decided(folder / name)
     readme = texts.readme([name], [one.sentence for one in judges], endpoint=bool(endpoint))
     _write(folder / "README.md", readme.encode(), kept="README.md" in there)
-    print("\n".join(_told(folder, name, source, there, judges, endpoint)))
+    print("\n".join(_summary(folder, name, source, there, judges, endpoint)))
     return 0
 
 
@@ -111,7 +111,7 @@ def _write(path: Path, data: bytes, *, kept: bool) -> None:
         path.write_bytes(data)
 
 
-def _told(
+def _summary(
     folder: Path, name: str, source: Path | None, there: list[str], judges: Sequence[JudgeDecision], endpoint: str
 ) -> list[str]:  # fmt: skip
     at = "" if folder == Path(".") else f"cd {folder} && "

@@ -83,7 +83,8 @@ class Selection:
     def load(cls, root: Path, panels: Sequence[str], ratings: Sequence[str] = (), judges: Sequence[str] = ()) -> Self:
         """Panels by name or path, files of ratings by path, and the judges that verdicts are wanted on. `RecuseError`
         where there is nothing to examine, two panels share a name, or a judge or author is unknown."""
-        files = _load_files(root, [*ratings, *(given for given in panels if is_ratings_file(given))])
+        named = dict.fromkeys([*ratings, *(given for given in panels if is_ratings_file(given))])
+        files = load_file_panels([root / name for name in named]) if named else []
         panels = [given for given in panels if not is_ratings_file(given)]
         if not panels and not files:
             raise RecuseError(
@@ -177,10 +178,6 @@ def _panel_path(root: Path, given: str) -> Path:
     if not path.suffix:
         path = Path("fixtures/panels") / f"{given}.toml"
     return path if path.is_absolute() else root / path
-
-
-def _load_files(root: Path, given: Sequence[str]) -> list[FilePanel]:
-    return load_file_panels([root / name for name in dict.fromkeys(given)]) if given else []
 
 
 def _check_judges(names: Sequence[str], known: Iterable[str]) -> None:

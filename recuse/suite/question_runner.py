@@ -77,7 +77,7 @@ class Respondents:
     uses: Uses
     offers: Collection[str]
 
-    def asked(self, test: str, names: Iterable[str], gates: Gates) -> list[AskedRow]:
+    def gates_to_ask(self, test: str, names: Iterable[str], gates: Gates) -> list[AskedRow]:
         """A record of each of the gates that a test names and that is in force here."""
         task, panel, protocol = (self.place[name] for name in ("task", "panel", "protocol"))
         return [
@@ -259,7 +259,7 @@ def ask(
         place = {"task": panel.task, "panel": panel.name, "protocol": panel.protocol(kind_of(question.needs))}
         of = Respondents(place, panel.judges, uses, panel.offers)
         names = gates_named(question.function, gates)
-        asked = of.asked(question.name, names, gates)
+        asked = of.gates_to_ask(question.name, names, gates)
         if deciding and not asked and not EXPLAINING & set(question.function.__code__.co_names):
             continue
         found.asked += asked

@@ -97,7 +97,7 @@ class Questions:
         about = [elicitation.candidate] if elicitation.candidate else every
         return tuple(judge for judge in about if not shown or judge in shown)
 
-    def beside(self, elicitation: Elicitation, needs: Iterable[str]) -> list[Elicitation]:
+    def other_protocols(self, elicitation: Elicitation, needs: Iterable[str]) -> list[Elicitation]:
         """The same panel's and task's other protocols that offer a kind among `needs`."""
         if elicitation.panel in self.selection.files:
             return []

@@ -132,11 +132,11 @@ class Suite:
         self._replayed[str(elicitation)] = account
         made = panel_ratings(
             plan, elicited.table, authors=self.selection.authors(elicitation),
-            beside=lambda kind: self._beside(elicitation, kind),
+            beside=lambda kind: self._of_kind(elicitation, kind),
         )  # fmt: skip
         return self._in_place(elicitation, made) if elicitation.candidate else made
 
-    def _beside(self, elicitation: Elicitation, kind: str) -> Ratings | None:
+    def _of_kind(self, elicitation: Elicitation, kind: str) -> Ratings | None:
         """The same judges' ratings of the task by the first protocol that offers this kind."""
         table = self.selection.panels[elicitation.panel].task(elicitation.task)
         if kind == BLINDED:

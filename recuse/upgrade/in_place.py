@@ -113,7 +113,7 @@ class _Side:
         selection = Selection.load(root, [str(path)])
         return cls(selection, next(iter(selection.panels.values())), Suite(selection, gates, Recordings(selection)))
 
-    def asked(self, place: Elicitation) -> dict[str, dict[str, object]]:
+    def fingerprints(self, place: Elicitation) -> dict[str, dict[str, object]]:
         """Judge -> how it is asked, field by field, with what cells differ by under one name each."""
         plan = self.selection.plan(place)
         asked: dict[str, dict[str, object]] = {}
@@ -135,7 +135,8 @@ def _of_panel(root: Path, panel: Panel, commit: BaseCommit, folder: Path) -> Ite
         return  # a new panel
     tasks = [f"fixtures/tasks/{name}" for name in panel.tasks]
     paths = [before, *commit.files(*tasks)]
-    readers = {name: file for name in _protocols(panel) if (file := _reader_changed(root, name, commit))}
+    asked = dict.fromkeys(name for table in panel.tasks.values() for name in table.protocols)
+    readers = {name: file for name in asked if (file := _reader_changed(root, name, commit))}
     if not readers and not any(_differs(root, commit, old, path if old == before else old) for old in paths):
         return
     commit.copy([*paths, *commit.files(f"cassettes/{panel.name}", GATES.as_posix())], folder)
@@ -143,9 +144,10 @@ def _of_panel(root: Path, panel: Panel, commit: BaseCommit, folder: Path) -> Ite
     try:
         old = _Side.opened(folder, folder / before, gates)
     except RecuseError as error:
+        reason = next(iter(str(error).splitlines()), "")
         for judge in panel.judges:
             if judge not in panel.replaces:
-                why = f"{judge} cannot be compared: its panel at the base commit cannot be read ({_first(error)})"
+                why = f"{judge} cannot be compared: its panel at the base commit cannot be read ({reason})"
                 yield JudgeChange(judge, panel.name, "recording", "", "", "decide", why)
         return
     try:
@@ -186,10 +188,6 @@ def _text_of(path: Path) -> str | None:
         return None
 
 
-def _protocols(panel: Panel) -> list[str]:
-    return list(dict.fromkeys(name for table in panel.tasks.values() for name in table.protocols))
-
-
 def _reader_changed(root: Path, name: str, commit: BaseCommit) -> str | None:
     """The file of a protocol of the team's own that reads replies otherwise than before: it stands below `root`, not in
     Recuse, and holds other text."""
@@ -208,7 +206,7 @@ def _of_judges(
     old: _Side, new: _Side, readers: Mapping[str, str], commit: BaseCommit
 ) -> Iterator[JudgeChange]:  # fmt: skip
     shared = [place for place in new.places() if place in set(old.places())]
-    asked = {place: (old.asked(place), new.asked(place)) for place in shared}
+    asked = {place: (old.fingerprints(place), new.fingerprints(place)) for place in shared}
     for judge in new.panel.judges:
         if judge in new.panel.replaces or judge in old.panel.replaces:
             continue
@@ -346,10 +344,6 @@ def _gates(root: Path, folder: Path) -> Gates:
 
 NEEDED = ("upgrade_agreement", "upgrade_human_offset", "upgrade_shift", "upgrade_losses")
 """Gates without which an upgrade cannot be decided."""
-
-
-def _first(error: RecuseError) -> str:
-    return next(iter(str(error).splitlines()), "")
 
 
 # --------------------------------------------------------------------------- without git
