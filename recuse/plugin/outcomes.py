@@ -43,7 +43,7 @@ def pytest_runtest_makereport(
         report.outcome, report.longrepr = "failed", "\n\n".join(objections)
         if _of_another(decided, call.excinfo) or any(not verdicts.asserted for verdicts in decided):
             report.user_properties.append((UNMEASURED, objections[-1].splitlines()[-1][:300]))
-    elif call.when == "call" and call.excinfo is None and (reasons := [reason for one in decided for reason in one.accepted_reasons]):
+    elif call.when == "call" and call.excinfo is None and (reasons := [r for v in decided for r in v.accepted_reasons]):
         report.outcome, report.wasxfail = "skipped", "; ".join(dict.fromkeys(reasons))
     elif report.skipped and _about_nobody(item):
         report.user_properties.append((NOBODY, True))
