@@ -49,6 +49,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Tests that ask about judges run once for every panel, task and protocol that offers what they need."""
     if not asks_judges(metafunc.definition) or "recuse_elicitation" not in metafunc.fixturenames:
         return
+    from recuse.panels.source_fixes import check_level
     from recuse.schema import RecuseError
     from recuse.suite.question_runner import needs_of, words_of
 
@@ -56,6 +57,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     try:
         suite = open_suite(config)  # first: its panels may name protocols that offer a kind of their own
         needs, narrowed = needs_of(marks_of(test), test.nodeid)
+        check_level(narrowed.get("rests_on", "pairs"), test.nodeid)
         offering, lacking = suite.questions.offering(needs, **narrowed)
     except RecuseError as error:
         needs, offering, lacking = (), [], []

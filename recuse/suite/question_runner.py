@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, cast
 from recuse.gates import Gates, Verdicts
 from recuse.gates.causes import EXPLAINING
 from recuse.gates.uses import Uses
-from recuse.panels.source_fixes import check_level
 from recuse.ratings.needs import NEEDS, check_needs, kind_of, missing
 from recuse.readers.file_panel import FILE, FilePanel
 from recuse.schema import Estimate, Estimates, RecuseError, members
@@ -229,7 +228,6 @@ def needs_of(marks: Iterable[Any], place: str) -> tuple[tuple[str, ...], dict[st
         )
     if not needs.keys() <= NEEDS.keys():  # a protocol may offer a kind of its own
         check_needs(needs, place, offered_kinds())
-    check_level(narrowed.get("rests_on", "pairs"), place)
     return tuple(needs), narrowed
 
 
