@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from recuse.configuration.toml_files import ConfigurationError, TomlFile, did_you_mean
-from recuse.gates.tables import STANDARD, AcceptedFault, Gate, RunTable
+from recuse.gates.gate_tables import STANDARD, AcceptedFault, Gate, RunTable
 from recuse.gates.uses import UseTable
 
 __all__ = ["read"]

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pydantic import Field
 
 from recuse.configuration.toml_files import Table, did_you_mean
-from recuse.gates.errors import GatesError
+from recuse.gates.limits import GatesError
 
 __all__ = ["EVERY_GATE", "STUDY", "UseTable", "Uses", "uses_for"]
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from recuse.ratings.binary_decisions import has_several_options, is_binary
 from recuse.ratings.criteria import PLACE, counted_criteria
 from recuse.ratings.factors import DIRECTION, LEVELS, TEMPERATURE, VERSION, WORDING
-from recuse.ratings.known import PLACE, counted_criteria
 from recuse.ratings.needs import CANDIDATE, KINDS
 from recuse.ratings.scale import Nominal, Ordinal, Scale
 

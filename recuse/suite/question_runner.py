@@ -35,7 +35,7 @@ from recuse.schema.results import (
 from recuse.suite.panel_selection import NotAsked
 
 if TYPE_CHECKING:
-    from recuse.gates.upgrade import UpgradeVerdict
+    from recuse.gates.upgrade_verdict import UpgradeVerdict
     from recuse.ratings import Ratings
 
 __all__ = ["ASKS", "Asking", "Question", "Records", "Respondents", "ask", "gates_named", "needs_of", "read_evals",

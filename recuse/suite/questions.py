@@ -14,7 +14,7 @@ from recuse.panels.source_fixes import unfixed
 from recuse.protocols import called
 from recuse.protocols import protocol as known_protocol
 from recuse.protocols.facts import facts_of
-from recuse.ratings.known import PLACE, TRUE
+from recuse.ratings.criteria import PLACE, TRUE
 from recuse.ratings.needs import CANDIDATE, KINDS, kind_of, missing
 from recuse.ratings.offers import RatingFacts, offered
 from recuse.readers.file_panel import FILE

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from recuse.gates import Gates
-from recuse.gates.upgrade import UpgradeVerdict
+from recuse.gates.upgrade_verdict import UpgradeVerdict
 from recuse.gates.uses import Uses
 from recuse.report.canonical_form import normalised
 from recuse.report.results_model import ResultsModel

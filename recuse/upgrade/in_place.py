@@ -25,8 +25,8 @@ from typing import Any, Literal
 from recuse.elicitation.chains import Chain
 from recuse.elicitation.fingerprints import digests, headers
 from recuse.gates import Gates
-from recuse.gates import baseline as baselines
-from recuse.gates.upgrade import UpgradeVerdict
+from recuse.gates import baseline_file as baselines
+from recuse.gates.upgrade_verdict import UpgradeVerdict
 from recuse.git.commits import BaseCommit, base_commit
 from recuse.metrics.upgrade import CHANGES, Upgrade
 from recuse.panels import Panel

@@ -102,7 +102,7 @@ LACKING = '''
 import pytest
 
 import recuse.upgrade.judge_upgrade
-from recuse.gates.upgrade import UpgradeVerdict
+from recuse.gates.upgrade_verdict import UpgradeVerdict
 from recuse.metrics.coverage import parse_rate
 
 pytestmark = pytest.mark.asks("candidate")

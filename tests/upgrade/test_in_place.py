@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "pictures"))
 
 import scenes
 
-from recuse.gates.baseline import SCHEMA
+from recuse.gates.baseline_file import SCHEMA
 from recuse.schema import RecuseError
 from recuse.suite import Elicitation, Selection
 from recuse.suite.recordings import Recordings
