@@ -19,8 +19,8 @@ from recuse.gates import Gates
 from recuse.gates.decision import EXIT
 from recuse.readers.file_panel import FilePanel, load_versions
 from recuse.readers.mapping import saved_path
+from recuse.run.show import write_results
 from recuse.schema import RecuseError
-from recuse.schema.results import Results
 from recuse.suite.question_runner import Question, read_evals
 from recuse.suite.shipped import shipped_evals
 
@@ -65,7 +65,7 @@ def check(
         print(
             f"\n{write_disagreements(panel.read, disagreements)} disagreements: {disagreements}; fill in your_verdict"
         )
-    _write({**answers.results, "underspecified": [pass_rates.record() for pass_rates in ranges]}, json, html)
+    write_results({**answers.results, "underspecified": [pass_rates.record() for pass_rates in ranges]}, json, html)
     return answers.decision.exit_code
 
 
@@ -81,16 +81,3 @@ def _chances(
 
 MOST_DRAWN = 2_000
 """Texts beyond which judges are not drawn: that many are seldom too few, and it would take seconds."""
-
-
-def _write(results: Results, json: Path | None, html: Path | None) -> None:
-    if json:
-        from recuse import report
-
-        json.write_text(report.canonical(results), encoding="utf-8")
-    if html:
-        from recuse.report.canonical_form import normalised
-        from recuse.report.page import page
-
-        plain = normalised(results)
-        html.write_text(page(plain, plain["headline"], (), ()), encoding="utf-8")

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from recuse.schema import RecuseError
+from recuse.schema.results import Results
 
-__all__ = ["add_show", "load_results"]
+__all__ = ["add_show", "load_results", "write_results"]
 
 
 def add_show(commands: Any) -> None:
@@ -70,6 +71,19 @@ def _show_two(arguments: argparse.Namespace, before: dict[str, Any], after: dict
         _write(arguments.html, page(rows, names, (first, second)))
     print(text(rows, names))
     return 0
+
+
+def write_results(results: Results, to_json: Path | None, to_html: Path | None) -> None:
+    """As JSON, and as a page of its own, where a path is given. Raises `RecuseError` where it cannot be written."""
+    from recuse import report
+    from recuse.report.canonical_form import normalised
+    from recuse.report.page import page
+
+    if to_json:
+        _write(to_json, report.canonical(results))
+    if to_html:
+        plain = normalised(results)
+        _write(to_html, page(plain, plain["headline"], (), ()))
 
 
 def _write(path: Path, text: str) -> None:

@@ -15,6 +15,7 @@ from recuse.report.canonical_form import normalised
 from recuse.report.results_model import ResultsModel
 from recuse.report.upgrade_table import UpgradeTable, upgrade_tables
 from recuse.run.run import Run
+from recuse.run.show import write_results
 from recuse.schema import RecuseError
 from recuse.schema.results import Baseline, QuestionWords, Results
 from recuse.security.sanitize import shortened, visible
@@ -56,7 +57,7 @@ def compare(
     results = _results(sources[-1], limits, verdicts) | {"headline": worst.sentence}
     remarks = [visible(remark) for source in dict.fromkeys(sources) for remark in source.remarks]
     print("\n".join([verdict_text(results, worst), *remarks]))
-    _write(results, html, json)
+    write_results(results, json, html)
     return worst.exit_code
 
 
@@ -100,17 +101,6 @@ def _results(source: Source, gates: Gates, verdicts: Sequence[tuple[Part, Upgrad
         asking.upgrade(verdict)
         run.add(asking.records)
     return run.conclude(source.selection, gates)
-
-
-def _write(results: Results, html: Path | None, json: Path | None) -> None:
-    from recuse import report
-    from recuse.report.page import page
-
-    if json:
-        json.write_text(report.canonical(results), encoding="utf-8")
-    if html:
-        plain = normalised(results)
-        html.write_text(page(plain, plain["headline"], (), ()), encoding="utf-8")
 
 
 # --------------------------------------------------------------------------- what is printed
