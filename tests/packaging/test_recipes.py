@@ -78,6 +78,7 @@ def test_every_recipe_has_its_files():
     }
 
 
+@pytest.mark.slow("copies of the repository")
 def test_the_provider_passes_the_tests_of_all_providers(repository):
     """Those of recorded requests need the cassettes, and are about the shipped judges."""
     output = run(repository, "tests/judges", "-q", "--ignore=tests/judges/test_recorded_requests.py")
@@ -85,11 +86,13 @@ def test_the_provider_passes_the_tests_of_all_providers(repository):
     assert "cohere_chat" in run(repository, "tests/judges/test_strict_providers.py", "--collect-only", "-q")
 
 
+@pytest.mark.slow("copies of the repository")
 def test_the_measure_passes_its_tests_and_its_example(repository):
     assert "3 passed" in run(repository, "tests/metrics/test_yes_rate.py")
     assert "1 passed" in run(repository, "--doctest-modules", "recuse/metrics/yes_rate.py")
 
 
+@pytest.mark.slow("copies of the repository")
 def test_the_slice_records_replays_and_gates(repository):
     """Recorded over loopback in two wire formats, then replayed: the blunt judge does not pass, the picky one does."""
     eval_, panel = "evals/test_fit_for_client.py", "fixtures/panels/strangers.toml"
@@ -105,6 +108,7 @@ def test_the_slice_records_replays_and_gates(repository):
     assert "that a judge would hand on as they stand" in page
 
 
+@pytest.mark.slow("copies of the repository")
 @pytest.mark.parametrize("checker", ["ruff", "mypy"])
 def test_the_examples_keep_the_house_style(repository, checker, pytestconfig, tmp_path):
     """What mypy found out about everything that they import is kept from run to run, where pytest keeps anything."""

@@ -142,6 +142,7 @@ def test_choosing_judges_to_look_at_changes_no_number(everyone: Panel, recorded:
     pd.testing.assert_frame_equal(chosen.table, everyone.ratings.table)
 
 
+@pytest.mark.slow("whole runs")
 def test_pytest_itself_comes_to_the_same_verdicts(everyone: Panel, recorded: Path) -> None:
     shutil.copytree(ROOT / "evals", recorded / "evals", dirs_exist_ok=True)
     shutil.copy(ROOT / "conftest.py", recorded)
