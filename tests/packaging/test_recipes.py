@@ -24,9 +24,16 @@ BLOCK = re.compile(r"^```\w+\n(?:# |// |\{# |<!-- )(\S+/\S+?)(?: #\}| -->)?\n(.*
 def repository(tmp_path_factory) -> Path:
     """A copy of this repository with every recipe followed."""
     copy = tmp_path_factory.mktemp("repository")
-    for folder in ("recuse", "evals", "fixtures", "docs", "tests/judges"):
+    for folder in ("recuse", "evals", "fixtures", "docs", "tests/judges", "tests/gates"):
         shutil.copytree(ROOT / folder, copy / folder)  # with what is compiled already
-    for file in ("conftest.py", "pyproject.toml", "tests/conftest.py"):
+    for file in (
+        "conftest.py",
+        "pyproject.toml",
+        "README.md",
+        "tests/conftest.py",
+        "tests/packaging/test_repository.py",
+    ):
+        (copy / file).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / file, copy / file)
     for name, text in recipes():
         path = copy / name
@@ -90,6 +97,15 @@ def test_the_provider_passes_the_tests_of_all_providers(repository):
 def test_the_measure_passes_its_tests_and_its_example(repository):
     assert "3 passed" in run(repository, "tests/metrics/test_yes_rate.py")
     assert "1 passed" in run(repository, "--doctest-modules", "recuse/metrics/yes_rate.py")
+
+
+@pytest.mark.slow("copies of the repository")
+def test_the_gate_keeps_the_rules_for_gates_and_its_question_has_its_row(repository):
+    assert "failed" not in (output := run(repository, "tests/gates/test_shipped_gates.py", "-q")), output
+    listed = run(
+        repository, "tests/packaging/test_repository.py", "-q", "-k", "every_gate_is_used or (docs_say and fit_for)"
+    )
+    assert "2 passed" in listed, listed
 
 
 @pytest.mark.slow("copies of the repository")
