@@ -18,8 +18,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parents[1]
-settings.register_profile("no clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("no clock")  # a busy machine is no failure
+EXAMPLES = int(os.environ.get("RECUSE_EXAMPLES", "25"))  # continuous integration tries more
+settings.register_profile("recuse", max_examples=EXAMPLES, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("recuse")  # a busy machine is no failure
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -60,6 +60,7 @@ def test_judges_that_are_only_measured_are_stated_to_be_so_and_the_run_is_green(
     assert json.loads((tmp_path / "check.json").read_text())["decision"]["judges"] == []
 
 
+@pytest.mark.slow("whole runs")
 def test_the_example_is_green_because_its_judge_is_good(recuse, tmp_path):
     folder = tmp_path / "repository"
     found = recuse("init", folder)

@@ -120,7 +120,11 @@ def tripped(panel: Panel, seat: str) -> dict[tuple[str, str], str]:
     return {place: outcome for place, outcome in worst.items() if outcome != "pass"}
 
 
-@pytest.mark.parametrize("judge", EXPECTED)
+ALWAYS = ("fair", "inflates-itself-when-named", "lenient", "refuses")
+EACH = [judge if judge in ALWAYS else pytest.param(judge, marks=pytest.mark.slow) for judge in EXPECTED]
+
+
+@pytest.mark.parametrize("judge", EACH)
 def test_a_judge_trips_the_gates_of_its_behaviour_and_no_other(everyone: Panel, judge: str) -> None:
     assert tripped(everyone.only(*FAIR, judge), judge) == EXPECTED[judge]
 

@@ -1,4 +1,4 @@
-"""What a column is taken for, at the edges of each rule: just enough cells of a kind, and one too few."""
+"""What a column and its numbers are taken for, at the edges of each rule: just enough cells of a kind, one too few."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from recuse.readers.column import FEW_LABELS, FEWEST_TEXTS, LONG, Column
+from recuse.readers.values import same_verdicts, scale_of_numbers
 
 
 def column(*cells: str) -> Column:
@@ -113,3 +114,33 @@ def test_labels_answer_alike_where_one_is_shared_and_only_so_where_all_are():
     assert not column("good", "bad").answers_like(known)
     assert not numbers(1, 2).answers_like(known)
     assert numbers(1, 2).only_answers_of(numbers(1, 3)), "numbers need not be the same ones"
+
+
+@pytest.mark.parametrize(
+    ("seen", "top", "ends", "step"),
+    [
+        ((2, 3), None, (1, 3), 1.0),
+        ((0, 5), None, (0, 5), 1.0),
+        ((0, 6), None, (0, 10), 1.0),
+        ((0.5, 1), None, (0, 1), None),
+        ((1, 5.5), None, (1, 6), 0.5),
+        ((-1, 1), None, (-1, 1), 1.0),
+        ((0, 50), None, (0, 50), 1.0),  # no more than half of the usual 0 to 100 is used
+        ((0, 51), None, (0, 100), 1.0),
+        ((1, 4), 5.0, (1, 5), 1.0),
+        ((0, 4), 5.0, (0, 5), 1.0),
+        ((3, 90), 100.0, (0, 100), 1.0),
+        ((1, 6), 5.0, (1, 6), 1.0),  # above what the cells say they are out of
+    ],
+)
+def test_the_usual_scale_that_numbers_fit_into(seen, top, ends, step):
+    scale = scale_of_numbers(pd.Series(seen, dtype=float), top)
+    assert ((scale.minimum, scale.maximum), scale.step) == (ends, step)
+
+
+def test_words_for_one_verdict_used_side_by_side():
+    said = ["pass", "yes", "fail", "no"]
+    assert same_verdicts(said) == {"pass": "pass", "yes": "pass", "fail": "fail", "no": "fail"}
+    assert same_verdicts(["pass", "yes", "fail"]) == {"pass": "pass", "yes": "pass", "fail": "fail"}
+    for others in (["pass", "fail"], ["pass", "yes"], [*said, "unsure"]):
+        assert same_verdicts(others) == {}

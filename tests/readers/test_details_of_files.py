@@ -9,7 +9,7 @@ import pytest
 
 from recuse.readers import read_file
 from recuse.readers.json_cells import FEWEST_TOLD, HELD, with_fields_of_json
-from recuse.readers.raw_table import RawTable
+from recuse.readers.raw_table import RawTable, cell_text
 from recuse.schema import RecuseError
 
 
@@ -86,3 +86,48 @@ def test_only_another_separator_than_the_comma_is_noted(file):
     comma, tab = (read_file(file(f"{n}.csv", "\n".join(map(s.join, rows)))) for n, s in enumerate((",", "\t")))
     assert not [note for note in comma.raw.notes if "separated" in note]
     assert [note for note in tab.raw.notes if "separated" in note]
+
+
+@pytest.mark.parametrize(
+    ("value", "cell"),
+    [
+        (None, ""),
+        (True, "true"),
+        (False, "false"),
+        (2.0, "2"),
+        (2.5, "2.5"),
+        (float("nan"), ""),
+        (1e15, "1000000000000000.0"),
+        ("x", "x"),
+        ([1], "[1]"),
+        (7, "7"),
+    ],
+)
+def test_a_value_of_json_as_a_cell(value, cell):
+    assert cell_text(value) == cell
+
+
+def test_a_broken_line_of_json_lines_is_named_by_its_number(file):
+    lines = ['{"item": "a", "judge": "j", "score": 1}', "", '{"item": "b", "judge": "j", "score": 2}', '{"item": ']
+    with pytest.raises(RecuseError, match=r"a\.jsonl: line 4: .*; a file of JSON lines has one object per line"):
+        read_file(file("a.jsonl", "\n".join(lines)))
+
+
+def test_why_a_column_was_not_used(file):
+    rows = [f"t{k},x,run_1,{k % 5},{k % 5}" for k in range(30)]
+    read = read_file(file("a.csv", "item,lang,id,judge,anna\n" + "\n".join(rows)))
+    assert read.mapping.ignored["lang"] == "the same in every row"
+    alone = read_file(file("b.csv", "lang,id,judge,anna\n" + "\n".join(row.partition(",")[2] for row in rows)))
+    assert alone.mapping.ignored["lang"] == "the same in every row"
+    assert alone.mapping.ignored["id"].startswith("the same in every row; each row is read as a text of its own")
+
+
+def test_scores_that_are_places_by_their_name_only_are_no_places(file):
+    """A column called rank holds a ranking where a rater's numbers of an item are 1, 2, ... without a gap."""
+    ranked = [f"t{k},{s},gpt,{1 + (k + n) % 3}" for k in range(20) for n, s in enumerate("abc")]
+    tied = [f"t{k},{s},gpt,{1 + n // 2}" for k in range(20) for n, s in enumerate("abc")]
+    ends = []
+    for name, rows in (("a.csv", ranked), ("b.csv", tied)):
+        read = read_file(file(name, "item,system,judge,rank\n" + "\n".join(rows)), rater="judge", value="rank")
+        ends.append(read.ratings.scales["rank" if "rank" in read.ratings.scales else "rating"])
+    assert ends[0] != ends[1]
