@@ -8,12 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-<<<<<<< HEAD
-from recuse.gates.baseline_file import SCHEMA
-=======
 from recuse.cli import main
-from recuse.gates.baseline import SCHEMA
->>>>>>> 1758b0be (More of what takes long is marked; what tests of recuse check share is made once; survivors of mutation have tests)
+from recuse.gates.baseline_file import SCHEMA
 
 ITEMS = 500
 
